@@ -37,7 +37,7 @@ let service: Service
 
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), "waybill-docs-"))
-  // As root the embedded Postgres runs as somebody else, who must be able to pass through.
+  // As root, the embedded Postgres runs as another user, who needs access to the folder.
   await chmod(scratch, 0o711)
   const [port, smtp, otherPort, otherSmtp, metrics] = await Promise.all(Array.from({ length: 5 }, freePort))
   const env = { WAYBILL_DATA: join(scratch, "data"), HOME: scratch }
@@ -51,12 +51,12 @@ beforeAll(async () => {
     instead: {
       "127.0.0.1:3025": `127.0.0.1:${port}`,
       "METRICS_PORT=9464": `METRICS_PORT=${metrics}`,
-      // A moment at which there was something to see.
+      // A time at which the history has events.
       "2026-11-21T09:30:00Z": new Date().toISOString(),
     },
     env: {
       ...env,
-      // A process that a document starts is another one, with ports of its own.
+      // A process that a document starts needs ports of its own.
       PORT: String(otherPort),
       SMTP_PORT: String(otherSmtp),
       PATH: `${await DocCommands.shims(join(scratch, "bin"))}:${process.env["PATH"] ?? ""}`,
@@ -79,7 +79,7 @@ const title = ({ file, line, text }: DocCommands.Block) => ({ title: `${file}:${
 const subcommandsOf = ({ subcommands }: Pick<typeof waybill, "subcommands">) =>
   subcommands.flatMap(({ commands }) => commands)
 
-/** As many of the words as are names of commands, one below the other. */
+/** Returns the leading words that name a command and its subcommands. */
 const pathOf = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const path: Array<string> = []
   let within = subcommandsOf(waybill)
@@ -104,7 +104,7 @@ const helpOf = async (path: ReadonlyArray<string>): Promise<string> => {
   return said.join("\n")
 }
 
-describe("a command of the documents for operators", () => {
+describe("a command in the operator documentation", () => {
   it.each(known(() => true).map((block) => ({ ...title(block), block })))("is one: $title", async ({ block }) => {
     const { code, output } = await DocCommands.isReadable(block)
     assert.strictEqual(code, 0, output)
@@ -115,14 +115,14 @@ describe("a command of the documents for operators", () => {
       .filter(({ how }) => how !== "elsewhere")
       .map((block) => ({ ...title(block), block })),
   )("does what it says: $title", { timeout: TIMEOUT }, async ({ block }) => {
-    // One data folder has one service; whoever names its database is another process of the same installation.
+    // A data folder has one service; other processes of the installation name its database.
     const isSecond = block.how === "service" && !block.text.includes("DATABASE_URL")
     const env = isSecond ? { ...place.env, WAYBILL_DATA: join(scratch, "second") } : place.env
     const { code, output } = await DocCommands.run(block, { ...place, env })
     assert.strictEqual(code, block.exit, output)
   })
 
-  it("is spoken of only as it is: its name, and each flag", async () => {
+  it("exists, with each of its flags", async () => {
     const documents = ["README.md", "docs", "docs/operating"].flatMap((path) =>
       path.endsWith(".md")
         ? [path]
@@ -140,7 +140,7 @@ describe("a command of the documents for operators", () => {
     }
   })
 
-  it("is found by npx in the checkout as it is here", { timeout: TIMEOUT }, async () => {
+  it("runs by npx in the checkout", { timeout: TIMEOUT }, async () => {
     const block = { file: "", line: 0, how: "run", exit: 0, text: "npx waybill --version" } as const
     const asItIs = { ...place, env: { ...place.env, PATH: process.env["PATH"] ?? "" } }
     const { code, output } = await DocCommands.run(block, asItIs)

@@ -24,13 +24,13 @@ const settings = new Set<string>(Object.values(TABLE).map(({ name }) => name))
 const SECONDS_TO_STOP = Number.parseInt(GRACE, 10)
 
 describe("the Dockerfile", () => {
-  it("builds each stage on the image that may be named instead", () => {
+  it("builds each stage on an image that can be replaced", () => {
     const bases = stages.map(({ instructions }) => instructions[0]?.rest.split(" ")[0])
     assert.deepStrictEqual([...new Set(bases)], ["${NODE}"])
     assert.match(readFileSync("Dockerfile", "utf8"), /^ARG NODE=docker\.io\/library\/node:24-alpine$/mu)
   })
 
-  it("copies nothing that is not there, or that is kept from the builder", () => {
+  it("copies only files that exist and are not ignored", () => {
     const ignore = readFileSync(".dockerignore", "utf8")
     const taken = stages.flatMap((stage) => Dockerfile.copies(stage)).filter(({ from }) => from === undefined)
     assert.isAbove(taken.length, 10)
@@ -49,7 +49,7 @@ describe("the Dockerfile", () => {
       assert.isFalse(Dockerfile.isSent(ignore, path), `${path} is sent`)
   })
 
-  it("knows every package of the checkout, so that npm reads the lock file as it is meant", () => {
+  it("copies every package manifest, so that npm reads the lock file correctly", () => {
     const wanted = ["packages", "apps"].flatMap((folder) =>
       readdirSync(folder).map((name) => `${folder}/${name}/package.json`),
     )
@@ -63,7 +63,7 @@ describe("the Dockerfile", () => {
     )
   })
 
-  it("sets nothing that there is no setting for, and is nobody's root", () => {
+  it("sets only existing settings, and does not run as root", () => {
     const names = Object.keys(Dockerfile.environment(image)).filter((name) => name !== "NODE_ENV")
     assert.isEmpty(names.filter((name) => !settings.has(name)))
     assert.match(Dockerfile.last(image, "USER") ?? "", /^[1-9]\d*:[1-9]\d*$/u)
@@ -71,7 +71,7 @@ describe("the Dockerfile", () => {
   })
 })
 
-/** The last stage, laid out in a folder: its copies, and what npm would have installed for it. */
+/** Lays out the last stage in a folder: its copies and installed packages. */
 const lay = async (root: string) => {
   await fs.mkdir(root)
   const notPruned = (path: string) => !/\.(?:map|d\.[mc]?ts)$/u.test(path) && basename(path) !== "node_modules"
@@ -108,13 +108,13 @@ const start = (root: string, file: string, args: ReadonlyArray<string>, env: Rea
   return { child, ready, ended }
 }
 
-layer(Database.layerFresh, { excludeTestServices: true })("what the image holds", (it) => {
+layer(Database.layerFresh, { excludeTestServices: true })("the image", (it) => {
   it.effect(
-    "runs as a user who owns none of it, says that it is well, and stops when it is told to",
+    "runs as a user without write access, reports health, and stops on request",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
-        // A container reaches its Postgres by TCP; the socket here is its own user's.
+        // A container reaches Postgres by TCP; the socket here belongs to another user.
         const byTcp = yield* faultProxy(url)
         const scratch = yield* Effect.acquireRelease(
           Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-image-"))),
@@ -137,7 +137,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("what the image holds"
             METRICS_PORT: String(metrics),
             DATABASE_URL: Redacted.value(byTcp.url),
             WAYBILL_INSTANCE_KEY: instanceKey,
-            // As compose hands on what nobody has set.
+            // Compose passes on unset settings as empty strings.
             SMTP_URL: "",
           }
           const words = (word: string) => JSON.parse(Dockerfile.last(image, word) ?? "[]") as ReadonlyArray<string>
@@ -152,7 +152,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("what the image holds"
           const service = run(root, args, env)
           await Promise.race([service.ready, service.ended.then(({ said }) => assert.fail(said))])
           assert.deepStrictEqual(await examine(), { code: 0, said: "" })
-          // What `docker compose exec api waybill` finds, by the link that the Dockerfile makes.
+          // The link that the Dockerfile makes for `docker compose exec api waybill`.
           const named = { ...env, PATH: `${scratch}:${process.env["PATH"]}` }
           const link = join(scratch, "waybill-command")
           await fs.symlink(join(root, "bin/waybill"), link)
@@ -190,7 +190,7 @@ const example = readFileSync("deploy/compose.env.example", "utf8")
 describe("compose.yaml", () => {
   const ours = Object.entries(compose.services).filter(([, { image }]) => image === "waybill")
 
-  it("runs every role on a Postgres 18 that is asked whether it is well", () => {
+  it("runs every role on Postgres 18 with a health check", () => {
     const roles = ours.flatMap(([, { command }]) => command[command.indexOf("--roles") + 1]?.split(",") ?? [])
     assert.sameMembers(roles, [...Role.ALL])
     assert.match(compose.services["postgres"]?.image ?? "", /^postgres:18\b/u)
@@ -198,31 +198,31 @@ describe("compose.yaml", () => {
       assert.deepStrictEqual(depends_on, { postgres: { condition: "service_healthy" } }, name)
   })
 
-  it("sets only what there is a setting for, and gives a node the time that it takes to stop", () => {
+  it("sets only existing settings, and gives a node enough time to stop", () => {
     for (const [name, { environment, stop_grace_period = "" }] of ours) {
       assert.isEmpty(Object.keys(environment).filter((each) => !settings.has(each)))
       assert.isAbove(Number.parseInt(stop_grace_period, 10), SECONDS_TO_STOP, name)
     }
   })
 
-  it("hands on every setting of .env, but for those that belong to the containers", () => {
+  it("passes on every setting of .env except those of the containers", () => {
     const ofImage = Object.keys(Dockerfile.environment(image)).filter((name) => name !== "NODE_ENV")
     const asked = ["DATABASE_URL", "WAYBILL_INSTANCE_KEY", "BASE_URL"]
     for (const [name, { env_file, environment }] of ours) {
       assert.deepStrictEqual(env_file, [{ path: ".env", required: false }], name)
       assert.sameMembers(Object.keys(environment), [...asked, ...ofImage], name)
-      // An address or a port of .env would lead past what is published and examined.
+      // An address or port in .env would differ from the published and checked ones.
       for (const each of ofImage) assert.strictEqual(environment[each], Dockerfile.environment(image)[each], each)
     }
   })
 
-  it("compose.yaml says which services can be scaled and that a service with published ports cannot", () => {
+  it("says which services can be scaled: those without a published port", () => {
     const words = readFileSync("compose.yaml", "utf8").split("name: waybill")[0] ?? ""
     for (const [name, { ports }] of ours)
       assert.include(words, ports === undefined ? `--scale ${name}=` : `There is one ${name},`)
   })
 
-  it("lets SMTP have the certificate without which it takes no key from outside of its container", () => {
+  it("mounts the certificate that SMTP needs to accept keys", () => {
     const [, certificate = ""] = /^#SMTP_TLS_CERT=(\S+)$/mu.exec(example) ?? []
     const submission = ours.filter(([, { command }]) => command.some((word) => word.split(",").includes("smtp")))
     for (const [name, { volumes = [] }] of submission) {
@@ -231,13 +231,13 @@ describe("compose.yaml", () => {
     }
   })
 
-  it("has an example of an environment in which every name is a setting", () => {
+  it("has an example environment with existing settings only", () => {
     const names = [...example.matchAll(/^#?(\w+)=/gmu)].map(([, name = ""]) => name)
     assert.isEmpty(names.filter((name) => name !== "POSTGRES_PASSWORD" && !settings.has(name)))
     assert.includeMembers(names, ["TRUSTED_PROXIES", "EHLO_NAME", "RETURN_PATH_DOMAIN", "REPORTS_PORT"])
   })
 
-  it("asks for nothing that its example of an environment leaves out", () => {
+  it("requires nothing that the example environment leaves out", () => {
     for (const [, name = ""] of readFileSync("compose.yaml", "utf8").matchAll(/\$\{(\w+)/gu))
       assert.match(example, new RegExp(`^${name}=`, "mu"))
   })
@@ -251,20 +251,20 @@ describe("the systemd unit", () => {
       .map((line) => [line.split("=", 1)[0] ?? "", line.replace(/^[^=]*=/u, "")] as const),
   )
 
-  it("starts the launcher of the checkout, with settings that there are", () => {
+  it("starts the launcher of the checkout with existing settings", () => {
     assert.strictEqual(unit.get("ExecStart"), "/usr/bin/env node bin/waybill.mjs start")
     assert.isTrue(existsSync("bin/waybill.mjs"))
     const names = (unit.get("Environment") ?? "").split(" ").map((pair) => pair.split("=", 1)[0] ?? "")
     assert.isEmpty(names.filter((name) => name !== "NODE_ENV" && !settings.has(name)))
   })
 
-  it("gives the service the time that it takes to stop, and does not start again what is set wrongly", () => {
+  it("gives the service enough time to stop, and does not restart it with invalid settings", () => {
     assert.isAbove(Number(unit.get("TimeoutStopSec")), SECONDS_TO_STOP)
     assert.strictEqual(unit.get("RestartPreventExitStatus"), String(EXIT_SETTINGS))
     assert.strictEqual(unit.get("User"), "waybill")
   })
 
-  it("signs its lines in the journal, and sees and calls no more than a service needs", () => {
+  it("has a journal identifier and restricted access", () => {
     const [identifier, calls, proc] = ["SyslogIdentifier", "SystemCallFilter", "ProtectProc"].map((name) =>
       unit.get(name),
     )
@@ -294,7 +294,7 @@ describe("the command beside the systemd unit", () => {
     }
   }
 
-  it("has the settings of the unit as systemd reads them, and what its shell has set before", async () => {
+  it("has the settings of the unit as systemd reads them, and those of its shell", async () => {
     const text = [
       "# What the service runs with",
       "DATABASE_URL=postgres://waybill:a&b@10.0.0.5/waybill?x=1",
@@ -327,7 +327,7 @@ describe("the command beside the systemd unit", () => {
 })
 
 describe("the Nix package", () => {
-  /** What flake.nix puts before the text, and the shell that Nix makes of it. */
+  /** The lines that flake.nix puts before the script. */
   const script = `set -euo pipefail\nsources="$SOURCES"\n${readFileSync("deploy/nix.sh", "utf8")}`
   const MAIN = `
     process.stdout.write(JSON.stringify([import.meta.dirname, process.env.WAYBILL_DATA, process.argv.slice(2)]) + "\\n")
@@ -343,9 +343,9 @@ describe("the Nix package", () => {
   }
   const NAME = "0123456789abcdfghijklmnpqrsvwxyz-source"
 
-  // Nix brings GNU's tools to every system; what stands on PATH here are those only on Linux.
+  // Nix provides GNU tools on every system; PATH has them here only on Linux.
   it.skipIf(process.platform !== "linux")(
-    "runs from one copy of the sources, which npm can write in, whoever comes first",
+    "runs from one writable copy of the sources, whoever starts first",
     async () => {
       const home = await fs.mkdtemp(join(tmpdir(), "waybill-nix-"))
       try {
@@ -370,7 +370,7 @@ describe("the Nix package", () => {
     },
   )
 
-  it("has its nixpkgs pinned, as the flake asks for it", () => {
+  it("has nixpkgs pinned as in the flake", () => {
     const [, owner, repo, ref] =
       /inputs\.nixpkgs\.url = "github:(\w+)\/(\w+)\/([\w-]+)";/u.exec(readFileSync("flake.nix", "utf8")) ?? []
     const { nodes, root, version } = JSON.parse(readFileSync("flake.lock", "utf8")) as {
@@ -385,7 +385,7 @@ describe("the Nix package", () => {
     assert.match(`${locked["rev"]} ${locked["narHash"]}`, /^[0-9a-f]{40} sha256-[A-Za-z0-9+/]{43}=$/u)
   })
 
-  it("reads that text, and names a Postgres that the service knows how to be told of", () => {
+  it("parses, and sets a Postgres by settings of the service", () => {
     const flake = readFileSync("flake.nix", "utf8")
     assert.include(flake, "builtins.readFile ./deploy/nix.sh")
     for (const [, name = ""] of flake.matchAll(/\b(WAYBILL_[A-Z]+)\b/gu)) assert.isTrue(settings.has(name), name)

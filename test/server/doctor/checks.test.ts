@@ -14,14 +14,14 @@ import * as DnsServer from "../../support/mail/dnsServer.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 
 const NAME = "mail.acme.test"
-/** Nothing listens here: reserved, and in no range that systems hand out. */
+/** A port on which nothing listens, since it is reserved. */
 const NOBODY = { host: "127.0.0.1", port: 1 }
 
 const asking = (server: DnsServer.DnsServer) =>
   Dns.Dns.layer({ servers: [server.server], query_timeout_ms: 20_000, query_tries: 1 })
 
 describe("resolvers", () => {
-  it.live("are well when each knows a public name", () =>
+  it.live("are ok if each resolves a public name", () =>
     Effect.gen(function* () {
       const { server } = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
       const finding = yield* checkResolvers([server], "broken")
@@ -29,7 +29,7 @@ describe("resolvers", () => {
     }),
   )
 
-  it.live("are broken when they answer and know nothing, or refuse", () =>
+  it.live("are broken if they have no record or refuse", () =>
     Effect.gen(function* () {
       const private_ = yield* DnsServer.listen({ "corp.test": { A: ["10.0.0.1"] } })
       const refusing = yield* DnsServer.listen({ "example.com": "REFUSED" })
@@ -41,7 +41,7 @@ describe("resolvers", () => {
     }),
   )
 
-  it.live("are worth a warning when one of two is dead, and it is named", () =>
+  it.live("are a warning if one of two fails, and it is named", () =>
     Effect.gen(function* () {
       const good = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
       const bad = yield* DnsServer.listen({ "example.com": "SERVFAIL" })
@@ -50,7 +50,7 @@ describe("resolvers", () => {
     }),
   )
 
-  it.live("are missed", () =>
+  it.live("are a problem if there are none", () =>
     Effect.map(checkResolvers([], "warning"), ({ found, status }) =>
       assert.deepStrictEqual([status, found], ["warning", "this machine has no resolver"]),
     ),
@@ -60,7 +60,7 @@ describe("resolvers", () => {
 describe("port 25", () => {
   const nothing = Dns.Dns.layerTest({})
 
-  it.live("is open when a server lets us in, and nothing is begun there", () =>
+  it.live("is open if a server accepts the connection, and no mail is begun", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen()
       const finding = yield* checkPort25([server, NOBODY], NAME, "broken")
@@ -70,7 +70,7 @@ describe("port 25", () => {
     }).pipe(Effect.provide(nothing)),
   )
 
-  it.live("is closed when nobody can be reached", () =>
+  it.live("is closed if no server can be reached", () =>
     Effect.gen(function* () {
       const finding = yield* checkPort25([NOBODY], NAME, "broken")
       assert.deepStrictEqual(finding.status, "broken")
@@ -79,7 +79,7 @@ describe("port 25", () => {
     }).pipe(Effect.provide(nothing)),
   )
 
-  it.live("is open and yet worth a warning when this machine is turned away", () =>
+  it.live("is open with a warning if a server refuses this machine", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({
         script: ({ phase }) => (phase === "greeting" ? "554 5.7.1 127.0.0.1 is listed" : undefined),
@@ -90,7 +90,7 @@ describe("port 25", () => {
     }).pipe(Effect.provide(nothing)),
   )
 
-  it.live("is tried with servers that DNS names, and says so when it names none", () =>
+  it.live("is checked with servers from DNS, and says so if there are none", () =>
     Effect.gen(function* () {
       const finding = yield* checkPort25([], NAME, "broken")
       assert.include(finding.mend ?? "", "Fix DNS first")
@@ -108,11 +108,11 @@ describe("the name in EHLO", () => {
       NameChecks.ehloName(name, own, "broken").pipe(Effect.provide(asking(server))),
     )
 
-  it.live("leads to an address that leads back", () =>
+  it.live("is ok if its address points back", () =>
     Effect.map(look(NAME, zones(NAME)), ({ status }) => assert.strictEqual(status, "ok")),
   )
 
-  it.live("does not lead back where there is no PTR record, or another", () =>
+  it.live("is broken without a PTR record, or with another", () =>
     Effect.gen(function* () {
       const none = yield* look(NAME, zones(undefined))
       assert.deepStrictEqual(
@@ -125,7 +125,7 @@ describe("the name in EHLO", () => {
     }),
   )
 
-  it.live("is no name, has no address, could not be asked for, or leads elsewhere", () =>
+  it.live("is broken if it is not a host name, has no address, cannot be resolved or points elsewhere", () =>
     Effect.gen(function* () {
       for (const [finding, words] of [
         [yield* look("vm", {}), "not a public host name"],
@@ -144,7 +144,7 @@ describe("the return path", () => {
   const dns = Dns.Dns.layerTest({ "bounces.acme.dev": { MX: [{ preference: 10, exchange: "mail.acme.dev" }] } })
   const look = (domain: string, listening: boolean) => Effect.provide(NameChecks.returnPath(domain, listening), dns)
 
-  it.effect("leads here, leads to nobody who listens, or leads nowhere", () =>
+  it.effect("is ok, has no listener, or has no MX record", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* look("bounces.acme.dev", true)).status, "ok")
       assert.include((yield* look("bounces.acme.dev", false)).mend ?? "", "REPORTS_PORT")
@@ -160,7 +160,7 @@ describe("the relay", () => {
     Result.getOrThrow(RelayTransport.parse(`smtp://${login.user}:${password}@${server.host}:${server.port}`))
   const options = { name: NAME, weight: "broken" as const }
 
-  it.live("lets us in, by TLS and with the login, and is left without a mail", () =>
+  it.live("is ok with TLS and a login, and no mail is sent", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ auth: login, starttls: SmtpServer.certified })
       const finding = yield* checkRelay(
@@ -177,7 +177,7 @@ describe("the relay", () => {
     }),
   )
 
-  it.live("refuses the login, has a certificate that does not hold, offers no TLS, or is not there", () =>
+  it.live("is broken if it refuses the login, has an invalid certificate, offers no TLS or is not there", () =>
     Effect.gen(function* () {
       const plain = yield* SmtpServer.listen({ auth: login })
       const foreign = yield* SmtpServer.listen({ auth: login, starttls: SmtpServer.selfSigned })
@@ -203,7 +203,7 @@ describe("the disk", () => {
   )
   const PLENTY = { low: 2 ** 60, least: 2 ** 59 }
 
-  it.live("has room, has little, or has none", () =>
+  it.live("is ok, a warning or broken, by its free space", () =>
     Effect.gen(function* () {
       const path = yield* folder
       const of = (low: number, least: number, database = true) =>
@@ -220,7 +220,7 @@ describe("the disk", () => {
     }),
   )
 
-  it.live("is looked at where the folder will be, and is broken where it never can", () =>
+  it.live("is checked where the folder will be created, and broken if it cannot be", () =>
     Effect.gen(function* () {
       const path = yield* folder
       yield* Effect.promise(() => writeFile(join(path, "file"), ""))

@@ -45,14 +45,14 @@ const doctor = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<st
   })
 
 const statuses = Effect.fnUntraced(function* (output: string) {
-  // What is wrong is summed up on standard error, behind the JSON.
+  // Standard error follows the JSON with a summary.
   const { findings, healthy } = yield* Schema.decodeEffect(Answer)(output.slice(0, output.lastIndexOf("}") + 1))
   return { healthy, of: Object.fromEntries(findings.map(({ check, status }) => [check, status])) }
 })
 
 describe("waybill doctor", () => {
   it.live(
-    "finds a sound instance sound, and skips what its transport does not need",
+    "reports a sound instance as ok, and skips checks that its transport does not need",
     () =>
       Effect.gen(function* () {
         const { code, output } = yield* doctor({}, "--json")
@@ -60,7 +60,7 @@ describe("waybill doctor", () => {
         const { healthy, of } = yield* statuses(output)
         assert.isTrue(healthy)
         assert.deepStrictEqual(of, {
-          // The tests' own Postgres forgets on purpose.
+          // The tests' Postgres has fsync off.
           database: of["database"] ?? "skipped",
           schema: "ok",
           clock: "ok",
@@ -78,7 +78,7 @@ describe("waybill doctor", () => {
   )
 
   it.live(
-    "looks at the relay it sends by, and at a server it was told of",
+    "checks its relay and a given server",
     () =>
       Effect.gen(function* () {
         const login = { user: "acme", password: "s3cret" }
@@ -102,7 +102,7 @@ describe("waybill doctor", () => {
   )
 
   it.live(
-    "is broken when a domain sends by a relay that nobody has set up",
+    "is broken if a domain uses a relay that is not configured",
     () =>
       Effect.gen(function* () {
         const { account_id, domain_id } = yield* Delivery.sender()
@@ -115,14 +115,14 @@ describe("waybill doctor", () => {
         assert.strictEqual(code, EXIT_BROKEN, output)
         assert.match(output, /^ok +dkim keys +1 key opens and signs/m)
         assert.include(output, "Set SMTP_URL, or choose another transport for them.")
-        // Of what is tracked where nothing can be, it warns.
+        // Tracking without a URL is a warning.
         assert.match(output, /^warning +tracking +1 domain tracks its mail/m)
       }).pipe(Effect.scoped, Effect.provide(World)),
     TIMEOUT,
   )
 
   it.live(
-    "warns where links are to lead over names that nothing is set up for",
+    "warns about tracking hosts that are not configured",
     () =>
       Effect.gen(function* () {
         const { account_id, domain_id } = yield* Delivery.sender("acme.dev")
@@ -152,7 +152,7 @@ describe("waybill doctor", () => {
   )
 
   it.live(
-    "says what is wrong with a database that is not there, and examines the rest",
+    "reports an unreachable database and runs the other checks",
     () =>
       Effect.gen(function* () {
         const { code, output } = yield* doctor({ DATABASE_URL: "postgres://u:hidden@127.0.0.1:1/waybill" })

@@ -28,19 +28,19 @@ const well: DatabaseExamination.Examined = {
   keys: [],
 }
 
-describe("what is said of a database", () => {
-  it("names versions that are too old, and those that nobody has tried", () => {
+describe("findings about a database", () => {
+  it("versions that are too old or not tested", () => {
     const of = (version: number) => checks.server({ ...well, version }).status
     assert.deepStrictEqual([140_012, 150_000, 180_004, 190_000].map(of), ["broken", "ok", "ok", "warning"])
   })
 
-  it("refuses a standby, and warns of settings that lose mail", () => {
+  it("a standby is broken, and settings that lose mail are a warning", () => {
     assert.strictEqual(checks.server({ ...well, readOnly: true }).status, "broken")
     const forgetful = checks.server({ ...well, forgetful: ["fsync"] })
     assert.deepStrictEqual([forgetful.status, forgetful.mend], ["warning", "Turn fsync on in postgresql.conf."])
   })
 
-  it("names the extensions that the server lacks, which are those of the migrations", () => {
+  it("missing extensions are named, which are those of the migrations", () => {
     const finding = checks.server({ ...well, lacking: ["pg_trgm"] })
     assert.deepStrictEqual([finding.status, finding.found], ["broken", "PostgreSQL 18.4 without pg_trgm"])
     assert.include(finding.mend ?? "", "postgresql-contrib")
@@ -52,13 +52,13 @@ describe("what is said of a database", () => {
     assert.sameMembers(created, DatabaseExamination.EXTENSIONS)
   })
 
-  it("tells an empty database from one that is behind", () => {
+  it("an empty database differs from one with pending migrations", () => {
     const of = (applied: ReadonlyArray<string>, pending: ReadonlyArray<string>) =>
       checks.schema({ ...well, schema: { applied, pending } }).status
     assert.deepStrictEqual([of(["a"], []), of([], ["a", "b"]), of(["a"], ["b"])], ["ok", "warning", "broken"])
   })
 
-  it("weighs the difference of the clocks, as far as it is known", () => {
+  it("the difference of the clocks, within its uncertainty", () => {
     const of = (skew_ms: number, skew_within_ms = 1) =>
       checks.clock({ ...well, skew_ms, skew_within_ms, newest_fact_ms: null }, NOW).status
     assert.deepStrictEqual(
@@ -67,7 +67,7 @@ describe("what is said of a database", () => {
     )
   })
 
-  it("finds a clock that has gone back by facts of the future", () => {
+  it("a clock that was set back, by events in the future", () => {
     const finding = checks.clock({ ...well, newest_fact_ms: NOW + MINUTE }, NOW)
     assert.deepStrictEqual(finding.status, "broken")
     assert.include(finding.found, "60 s in the future")
@@ -88,7 +88,7 @@ describe("a real database", () => {
       assert.isAtLeast(examined.version, 150_000)
       assert.deepStrictEqual([examined.schema.pending, examined.lacking], [[], []])
       assert.deepStrictEqual([examined.readOnly, examined.transports], [false, ["relay"]])
-      // One machine, one clock: what remains is what the comparison itself may be wrong by.
+      // On one machine only the uncertainty of the comparison remains.
       assert.isAtMost(Math.abs(examined.skew_ms), examined.skew_within_ms + 1)
       const [{ newest } = { newest: 0 }] = yield* sql<{ readonly newest: number }>`
         SELECT max(extract(epoch FROM recorded_at))::float8 * 1000 AS newest FROM events`
@@ -96,7 +96,7 @@ describe("a real database", () => {
     }).pipe(Effect.provide(World)),
   )
 
-  it.live("that is empty is said to be, and stays so", () =>
+  it.live("that is empty is reported and stays empty", () =>
     Effect.gen(function* () {
       const { adminUrl } = yield* Database.Fresh
       const administer = PgClient.PgClient.use((sql) =>
@@ -109,7 +109,7 @@ describe("a real database", () => {
     }).pipe(Effect.provide(World)),
   )
 
-  it.live("that is not there, or lets nobody in, gives its reason", () =>
+  it.live("that cannot be reached has a reason", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const missing = yield* Effect.flip(

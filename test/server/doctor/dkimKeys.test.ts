@@ -24,14 +24,14 @@ const look = Effect.gen(function* () {
   return { keys, finding }
 })
 
-it.live("keys that sign are tried: what mail waits for is broken, what it goes without a warning", () =>
+it.live("doctor, DKIM keys: a first key that cannot sign is broken, a second one is a warning", () =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     assert.strictEqual((yield* look).finding.status, "skipped")
     const from = yield* Delivery.sender("one.test")
     yield* Delivery.ed25519(from)
     yield* Delivery.sender("two.test")
-    // One that DNS has not shown signs nothing.
+    // A key that DNS has not shown signs nothing.
     assert.strictEqual((yield* look).finding.found, "2 keys open and sign")
     const { commit } = yield* EventStore
     const shown = Domain.verifyReserved(Timestamp.fromMillis(Date.UTC(2999, 0, 1)))
@@ -60,7 +60,7 @@ it.live("keys that sign are tried: what mail waits for is broken, what it goes w
   }).pipe(Effect.provide(World)),
 )
 
-it.live("an instance key is looked for, and none is made", () =>
+it.live("doctor, instance key: is read and never created", () =>
   Effect.gen(function* () {
     const folder = yield* Effect.acquireRelease(
       Effect.promise(() => mkdtemp(join(tmpdir(), "waybill-looked-"))),

@@ -40,11 +40,11 @@ const queries = [
   ...dashboard.panels.flatMap(({ targets = [], title }) => targets.map(({ expr }) => ({ where: title, expr }))),
 ]
 
-/** Prometheus' own, and what it writes on each series that it reads. */
+/** Labels that Prometheus adds to each series. */
 const OF_PROMETHEUS = { up: ["job", "instance"] }
 const ALWAYS = ["job", "instance", "le"]
 
-/** Every name that Prometheus would know after a look, with the labels of its series. */
+/** Returns every metric name after a scrape, with the labels of its series. */
 const known = (text: string): ReadonlyMap<string, ReadonlySet<string>> => {
   const found = new Map<string, Set<string>>(
     Object.entries(OF_PROMETHEUS).map(([name, labels]) => [name, new Set(labels)]),
@@ -63,7 +63,7 @@ const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 
 layer(World, { excludeTestServices: true })("the dashboard and the alerts", (it) => {
   it.effect(
-    "ask for nothing that a node does not tell",
+    "query only metrics that exist",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
@@ -72,7 +72,7 @@ layer(World, { excludeTestServices: true })("the dashboard and the alerts", (it)
         const { secret } = yield* Service.key(yield* Service.account())
         const ask = (path: string, body: unknown) => Effect.promise(() => node.ask("POST", path, { key: secret, body }))
         yield* ask("/v1/domains", { name: "acme.test" })
-        // What names its series by what it meets has to meet something: two sites, and two outcomes.
+        // Series that are created by outcome and site need two of each.
         const mail = { from: "hi@acme.test", subject: "Receipt", text: "Thank you." }
         yield* ask("/v1/email/send", { ...mail, to: ["ana@example.org", "bounced@example.test"] })
         const series = yield* Delivery.until(
@@ -105,7 +105,7 @@ layer(World, { excludeTestServices: true })("the dashboard and the alerts", (it)
 })
 
 describe("the alerts", () => {
-  it("are named once, say how bad it is, and lead to what to do", () => {
+  it("have unique names, a severity and a runbook", () => {
     assert.isAbove(rules.length, 10)
     assert.lengthOf(new Set(rules.map(({ alert }) => alert)), rules.length)
     for (const { alert, annotations, labels, ...rule } of rules) {
@@ -118,13 +118,13 @@ describe("the alerts", () => {
     }
   })
 
-  it("count what comes back by a report as well as what an attempt is told", () => {
+  it("count bounces by report as well as by reply", () => {
     const { expr = "" } = rules.find(({ alert }) => alert === "WaybillBounces") ?? {}
     for (const { metric } of Promql.parse(expr).selectors) assert.strictEqual(metric, "waybill_events_total")
     for (const tag of expr.match(/Email\w+/gu) ?? []) assert.include(DomainEvent.TAGS, tag)
   })
 
-  it("look at series that stand at nought before anything has happened, where they wait for an increase", () => {
+  it("use series that exist from the start if they wait for an increase", () => {
     const counted = rules.filter(({ expr }) => /increase\([^)]*\) *\) > 0$/u.test(expr))
     assert.sameMembers(
       counted.flatMap(({ expr }) => Promql.parse(expr).selectors.map(({ metric }) => metric)),
@@ -134,13 +134,13 @@ describe("the alerts", () => {
 })
 
 describe("the dashboard", () => {
-  it("takes no rate of a position, which jumps where an epoch begins", () => {
+  it("takes no rate of a log position, which jumps at an epoch", () => {
     const rates = queries.filter(({ expr }) => /(?:deriv|rate|increase)\(/u.test(expr))
     assert.isNotEmpty(rates)
     for (const { expr, where } of rates) assert.notInclude(expr, "waybill_log_position", where)
   })
 
-  it("has panels that do not lie on one another, and no empty one", () => {
+  it("has no overlapping and no empty panels", () => {
     const taken = new Set<string>()
     for (const { gridPos, targets = [], title, type } of dashboard.panels) {
       if (type !== "row") assert.isNotEmpty(targets, title)
@@ -155,7 +155,7 @@ describe("the dashboard", () => {
     assert.lengthOf(new Set(dashboard.panels.map(({ id }) => id)), dashboard.panels.length)
   })
 
-  it("uses no variable that it does not declare", () => {
+  it("uses only declared variables", () => {
     const text = JSON.stringify(dashboard)
     const declared = new Set(dashboard.templating.list.map(({ name }) => name))
     const used = [...text.matchAll(/\$\{?(\w+)/gu)].map(([, name = ""]) => name)
@@ -176,7 +176,7 @@ describe("a query that Prometheus would refuse", () => {
   })
 })
 
-/** As the pages that show these files name them: small letters, dashes for spaces. */
+/** Returns the anchor of a heading: lower case, with dashes for spaces. */
 const headings = (file: string): ReadonlyArray<string> =>
   [...readFileSync(file, "utf8").matchAll(/^#{2,3} (.+)$/gmu)].map(([, words = ""]) =>
     words

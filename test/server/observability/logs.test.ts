@@ -8,7 +8,7 @@ import * as Delivery from "../../support/mail/delivery.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as Service from "../processes/Service.ts"
 
-/** What a program says, as it would stand on standard output. */
+/** Runs a program and returns its log lines. */
 const saidBy = (program: Effect.Effect<void>) =>
   Effect.gen(function* () {
     const said: Array<string> = []
@@ -22,7 +22,7 @@ class WithSecret extends Error {
 }
 
 describe("a line of the log", () => {
-  it.effect("holds what was annotated and given beside the words as fields of its own", () =>
+  it.effect("has annotations and objects beside the message as fields", () =>
     Effect.gen(function* () {
       const [line] = yield* saidBy(
         Effect.logWarning("a lease was lost", { id: "out_1", position: 5n, level: "mine", message: "mine" }).pipe(
@@ -40,7 +40,7 @@ describe("a line of the log", () => {
     }),
   )
 
-  it.effect("takes an error's words and none of its fields", () =>
+  it.effect("has the message of an error and none of its fields", () =>
     Effect.gen(function* () {
       const [line] = yield* saidBy(Effect.logError("it broke", new WithSecret("duplicate key")))
       assert.strictEqual(line?.["error"], "duplicate key")
@@ -48,14 +48,14 @@ describe("a line of the log", () => {
     }),
   )
 
-  it.effect("is one line, and of a bounded length, whatever a server answered", () =>
+  it.effect("is one line of bounded length, whatever a server replied", () =>
     Effect.gen(function* () {
       const [line] = yield* saidBy(Effect.logError(`answer:\r\n${"x".repeat(2 * Logs.MAX_TEXT_CHARS)}`))
       assert.strictEqual(String(line?.["message"]).length, Logs.MAX_TEXT_CHARS + 1)
     }),
   )
 
-  it.effect("is written even where its fields cannot be", () =>
+  it.effect("is written even if its fields cannot be", () =>
     Effect.gen(function* () {
       const circle: Record<string, unknown> = {}
       circle["self"] = circle
@@ -70,7 +70,7 @@ const PASSWORD = "hunter2-of-the-relay"
 
 layer(World, { excludeTestServices: true })("the logs", (it) => {
   it.effect(
-    "are lines of JSON that name the request and hold nothing secret, at their most talkative and in trouble",
+    "are lines of JSON with the request id and without secrets, at the lowest level and after failures",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
@@ -92,14 +92,14 @@ layer(World, { excludeTestServices: true })("the logs", (it) => {
         yield* ask("/v1/email/send", { ...mail, to: "nobody of Ana" })
         yield* ask("/v1/email/send", mail, `${secret.slice(0, -1)}x`)
 
-        // The relay refuses the login, and the attempt says so.
+        // The relay refuses the login, which the attempt records.
         assert.strictEqual(sent.status, 200)
         yield* Delivery.until(
           Effect.promise(() => node.ask("GET", `/v1/email/logs/${sent.json.id}`, { key: secret })),
           ({ json }) => json.recipients[0].attempts > 0,
         )
 
-        // A fault of the database's: the request fails, and the log says why.
+        // A failure of the database: the request fails, and the log has the cause.
         yield* sql`ALTER TABLE email_log RENAME TO email_log_away`
         const failed = yield* ask("/v1/email/send", mail)
         yield* sql`ALTER TABLE email_log_away RENAME TO email_log`
@@ -110,7 +110,7 @@ layer(World, { excludeTestServices: true })("the logs", (it) => {
         )
         yield* node.stop
 
-        // The welcome is for the eye, and shows the first secrets, once.
+        // The welcome text is not JSON and shows the first secrets once.
         const said = node.said().split(/^  API key .*$/mu)[1] ?? assert.fail("no welcome")
         const lines = said.split("\n").filter((line) => line !== "")
         const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>)

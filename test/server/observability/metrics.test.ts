@@ -12,7 +12,7 @@ interface Nodes {
   readonly workerMetrics: number
 }
 
-/** An API and a worker of one installation, the worker with a port for its numbers. */
+/** An API and a worker of one installation, the worker with a metrics port. */
 class Running extends Context.Service<Running, Nodes>()("test/Running") {
   static readonly layer = Layer.effect(
     Running,
@@ -39,7 +39,7 @@ const get = (port: number, path: string, headers: Readonly<Record<string, string
     return { status: response.status, type: response.headers.get("content-type"), text: await response.text() }
   })
 
-/** Every sample by its name with its labels; fails on a line that Prometheus would not read. */
+/** Returns samples by name and labels; fails on a line that Prometheus would refuse. */
 const samples = (text: string): ReadonlyMap<string, number> =>
   new Map(
     text
@@ -53,15 +53,15 @@ const samples = (text: string): ReadonlyMap<string, number> =>
       }),
   )
 
-/** The database is looked at with little patience: where it is busy, the numbers are those of the look before. */
+/** Retries, since a busy database leaves the values of the previous scrape. */
 const isLooked = (found: ReadonlyMap<string, number>): boolean =>
   found.get("waybill_database_up") === 1 && found.get("waybill_workers") === 1
 
 const read = (port: number) => Effect.map(get(port, "/metrics"), ({ text }) => samples(text))
 
-layer(World, { excludeTestServices: true })("the numbers of a running service", (it) => {
+layer(World, { excludeTestServices: true })("metrics of a running service", (it) => {
   it.effect(
-    "tell what was accepted, delivered and called, on the node that did it",
+    "count accepted, delivered and called on the node that did it",
     () =>
       Effect.gen(function* () {
         const { api, apiPort, workerMetrics } = yield* Running
@@ -108,14 +108,14 @@ layer(World, { excludeTestServices: true })("the numbers of a running service", 
         assert.isDefined(found.get('nodejs_eventloop_delay_seconds{quantile="0.99"}'))
         assert.isTrue([...found.keys()].some((name) => name.startsWith("waybill_database_connections{")))
         assert.isTrue([...found.keys()].some((name) => name.startsWith("waybill_projection_lag_events{")))
-        // Numbers only: whose mail it was stands nowhere in them.
+        // Metrics contain no addresses.
         assert.notMatch(text, /example\.org|acme|wb_/u)
       }),
     90_000,
   )
 
   it.effect(
-    "show what waits, and for how long, wherever they are asked for",
+    "show the queue and its age on every node",
     () =>
       Effect.gen(function* () {
         const { api, apiPort, workerMetrics } = yield* Running
@@ -136,7 +136,7 @@ layer(World, { excludeTestServices: true })("the numbers of a running service", 
     90_000,
   )
 
-  it.effect("are for this machine alone, before the operator has decided, and for nobody through a proxy", () =>
+  it.effect("are served to this machine only by default, and not through a proxy", () =>
     Effect.gen(function* () {
       const { apiPort } = yield* Running
       for (const mark of ["x-forwarded-for", "forwarded", "x-real-ip", "via"]) {
@@ -147,7 +147,7 @@ layer(World, { excludeTestServices: true })("the numbers of a running service", 
     }),
   )
 
-  it.effect("have a port of their own beside which a worker is asked for its health", () =>
+  it.effect("are served with health checks on a port of their own", () =>
     Effect.gen(function* () {
       const { workerMetrics } = yield* Running
       for (const path of ["/healthz", "/readyz"]) {
@@ -161,7 +161,7 @@ layer(World, { excludeTestServices: true })("the numbers of a running service", 
 
 layer(Database.layerFresh, { excludeTestServices: true })("a node", (it) => {
   it.effect(
-    "shows its numbers to nobody behind a proxy, and to those whom the operator names",
+    "serves metrics to configured networks, and not through a proxy",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh

@@ -28,14 +28,14 @@ afterAll(async () => {
 }, TIMEOUT)
 
 layer(Database.layerFresh, { excludeTestServices: true })("on a screen", (it) => {
-  it.effect("looks again after as long as it was told, and leaves the terminal as it was", () =>
+  it.effect("refreshes at the interval and restores the terminal", () =>
     Effect.gen(function* () {
       const written: Array<string> = []
       const screens = () => written.filter((text) => text.includes("Waybill"))
       const write = (text: string) => Effect.sync(() => void written.push(text))
       const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
       const until = (count: number) => Effect.repeat(turn, { until: () => screens().length === count })
-      // What the connections do is of the real clock; only the watch is of the test's.
+      // Connections use the real clock; only the interval uses the test's.
       const context = yield* Effect.context<PgClient.PgClient>()
       yield* Effect.gen(function* () {
         const watching = yield* Effect.forkChild(Effect.provideContext(watch(3, write), context))
@@ -55,7 +55,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("on a screen", (it) =>
 })
 
 describe("waybill top", () => {
-  it("prints one look as JSON, beside a running service", { timeout: TIMEOUT }, async () => {
+  it("prints a snapshot as JSON beside a running service", { timeout: TIMEOUT }, async () => {
     const { code, output } = await runToEnd(["top", "--json"], env)
     assert.strictEqual(code, 0, output)
     const seen = JSON.parse(output) as Record<string, unknown>

@@ -21,14 +21,14 @@ describe("the trace of a request", () => {
     const other = Id.make("RequestId", 1_795_000_000_000, bytes.toReversed())
     assert.match(Traces.traceIdOf(id), /^[0-9a-f]{32}$/u)
     assert.notStrictEqual(Traces.traceIdOf(id), Traces.traceIdOf(other))
-    // The time is in front, as in the id.
+    // The trace id begins with the time, like the request id.
     assert.strictEqual(Number.parseInt(Traces.traceIdOf(id).slice(0, 12), 16), 1_795_000_000_000)
   })
 })
 
 layer(World, { excludeTestServices: true })("a message's trace", (it) => {
   it.effect(
-    "leads from the request over the dialogue with a mail server to the webhook, through two processes",
+    "spans the request, the SMTP dialogue and the webhook in two processes",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
@@ -66,7 +66,7 @@ layer(World, { excludeTestServices: true })("a message's trace", (it) => {
           Effect.sync(() => hook.calls.length),
           (calls) => calls === 1,
         )
-        // What is left is sent when they stop.
+        // Remaining spans are exported when the services stop.
         yield* Effect.all([api.stop, worker.stop], { concurrency: "unbounded" })
 
         const request_id = sent.headers.get("x-request-id") ?? ""
@@ -77,7 +77,7 @@ layer(World, { excludeTestServices: true })("a message's trace", (it) => {
           assert.isTrue(names.has(name), `${name} in ${[...names].join(", ")}`)
         }
         for (const name of ["webhook", "callWebhook"]) assert.isTrue(names.has(name), name)
-        // Each hangs together: a span is a root, or its parent is there.
+        // Each trace is complete: a span is a root, or its parent is there.
         const ids = new Set(trace.map(({ spanId }) => spanId))
         const roots = trace.filter(({ parentSpanId = "" }) => parentSpanId === "")
         assert.isTrue(trace.every(({ parentSpanId = "" }) => parentSpanId === "" || ids.has(parentSpanId)))
@@ -86,7 +86,7 @@ layer(World, { excludeTestServices: true })("a message's trace", (it) => {
           roots.find(({ name }) => name === "request")?.links.map(({ traceId }) => traceId),
           [THEIR_TRACE],
         )
-        // Nothing of the background, and nobody's mail.
+        // No spans of background work, and no addresses.
         assert.isTrue(
           spans.every(
             ({ name, parentSpanId = "" }) => parentSpanId !== "" || /^(request|delivery|webhook)$/u.test(name),
@@ -95,7 +95,7 @@ layer(World, { excludeTestServices: true })("a message's trace", (it) => {
         assert.notMatch(collector.text(), /example\.org|Secret of|Thank you|wb_|whsec_/u)
         assert.isTrue(collector.headers().every((key) => key === "open sesame"))
 
-        // The log says the same as the trace.
+        // Log lines have the same request id as the trace.
         const sql = yield* PgClient.PgClient
         const facts = yield* sql<{
           readonly type: string

@@ -14,17 +14,17 @@ import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
 import { newId, now } from "../../../apps/server/src/operate/fresh.ts"
 import { freePort } from "../../support/process/service.ts"
 
-/** One process of the service. */
+/** A process of the service. */
 export interface Service {
   readonly url: string
   readonly ask: (method: string, path: string, options: Ask) => Promise<Answer>
-  /** Asked to stop, as a rolling restart does; answers with its exit code. */
+  /** Stops the process in an orderly way, and returns its exit code. */
   readonly stop: Effect.Effect<number | null>
-  /** All that it has printed so far. */
+  /** Returns the output so far. */
   readonly said: () => string
-  /** Gone at once, with nothing written down. */
+  /** Kills the process. */
   readonly kill: Effect.Effect<void>
-  /** Stops it in its tracks, lets it go on, or tells what was loaded before it. */
+  /** Sends a signal, such as SIGSTOP or SIGCONT. */
   readonly signal: (signal: "SIGSTOP" | "SIGCONT" | "SIGUSR2") => void
 }
 export interface Ask {
@@ -36,22 +36,22 @@ export interface Ask {
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // The tests look into answers of every kind.
+  // Untyped, since tests read responses of every kind.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
-  /** When the request left and when its answer was read, by this process's steady clock. */
+  /** Times of the request and its response, by this process's monotonic clock. */
   readonly asked: number
   readonly answered: number
 }
 
-/** All processes of one installation seal under one key. */
+/** The instance key of all processes. */
 export const instanceKey = randomBytes(32).toString("base64")
 
 const MAIN = path.join(import.meta.dirname, "../../../bin/main.mjs")
-/** Without the worker, so that whatever it commits was a request. */
+/** Without a worker, so that every commit is a request. */
 const API_ONLY = path.join(import.meta.dirname, "../../bench/accept/service.ts")
 
-/** `waybill start` on a database. */
+/** Runs `waybill start` on a database. */
 export const start = (url: Redacted.Redacted, settings: Readonly<Record<string, string>> = {}) =>
   Effect.gen(function* () {
     const [free, smtpPort] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
@@ -74,7 +74,7 @@ const run = (
       const child = spawn(process.execPath, args, {
         env: {
           ...process.env,
-          // vitest has one of its own.
+          // vitest sets its own value.
           BASE_URL: "",
           DATABASE_URL: Redacted.value(url),
           WAYBILL_INSTANCE_KEY: instanceKey,
@@ -109,7 +109,7 @@ const ready = (child: ChildProcess, portIn: (line: string) => number | undefined
   new Promise((resolve, reject) => {
     let said = ""
     child.stderr?.on("data", (chunk) => (said += chunk))
-    // Not before all that it said has been read.
+    // Waits until all output has been read.
     child.once("close", (code) => reject(new Error(`the service ended with ${code}:\n${said}`)))
     if (child.stdout === null) return reject(new Error("the service has no output"))
     createInterface(child.stdout).on("line", (line) => {
@@ -140,7 +140,7 @@ export interface Tenant {
   readonly limits?: Partial<Account.Limits>
 }
 
-/** An account with whatever was granted to it. */
+/** Creates an account with the given limits. */
 export const account = Effect.fnUntraced(function* ({ limits = {}, plan = "business" }: Tenant = {}) {
   const store = yield* EventStore
   const account_id = yield* newId("AccountId")
@@ -170,7 +170,7 @@ export const tally = (answers: ReadonlyArray<Answer>): Readonly<Record<number, n
   return counts
 }
 
-/** So many requests, a few at a time, as a busy client has them. */
+/** Makes so many requests, a few at a time. */
 export const many = async (times: number, one: (nth: number) => Promise<Answer>): Promise<ReadonlyArray<Answer>> => {
   const answers: Array<Answer> = []
   let next = 0

@@ -2,16 +2,16 @@ import { Duration, Effect } from "effect"
 import * as Delivery from "../../support/mail/delivery.ts"
 import type * as Service from "./Service.ts"
 
-/** Clients that never pause: as many as leave the machine something to start nodes with. */
+/** Number of clients that never pause, which leaves CPU to start nodes. */
 const CLIENTS = 2
-/** A node that is leaving cuts idle connections; a client that hits that moment tries at the next node. */
+/** A stopping node closes idle connections; a client then tries the next node. */
 const TRIES = 50
 
 interface Answered extends Service.Answer {
   readonly tries: number
 }
 
-/** Clients behind a balancer that knows which nodes are in service. They send from `hi@acme.test`. */
+/** Clients behind a load balancer, sending from `hi@acme.test`. */
 export const load = (nodes: () => ReadonlyArray<Service.Service>, key: string) => {
   const answers: Array<Answered> = []
   let over = false
@@ -41,7 +41,7 @@ export const load = (nodes: () => ReadonlyArray<Service.Service>, key: string) =
   const clients = Promise.all(Array.from({ length: CLIENTS }, client))
   return {
     answers,
-    /** Until so many more have been answered. */
+    /** Waits until so many more requests were answered. */
     more: (mails: number) =>
       Effect.suspend(() => {
         const enough = answers.length + mails

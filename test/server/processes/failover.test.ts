@@ -22,7 +22,7 @@ import * as Service from "./Service.ts"
 const HANGS = Duration.seconds(120)
 const MAILS = 30
 
-/** Two nodes that reach a primary by an address which can be led elsewhere, and its replica, whose supply can be cut. */
+/** Two nodes, a primary behind an address that can be moved, and a replica that can be cut off. */
 const installation = Effect.gen(function* () {
   const dataDir = yield* Effect.acquireRelease(
     Effect.promise(async () => {
@@ -58,23 +58,23 @@ const installation = Effect.gen(function* () {
     synchronous: Effect.gen(function* () {
       yield* administer("ALTER SYSTEM SET synchronous_standby_names = '*'")
       yield* administer("SELECT pg_reload_conf()")
-      // Who is told of it is told one after the other.
+      // Processes are notified one after the other.
       const state = administer("SELECT sync_state FROM pg_stat_replication")
       yield* Delivery.until(state, ({ sync_state }) => sync_state === "sync", HANGS)
     }),
-    /** The replica has all that the primary had when this began. */
+    /** Waits until the replica has everything that the primary had. */
     suppliedSoFar: Effect.gen(function* () {
       const { lsn } = yield* administer("SELECT pg_current_wal_lsn()::text AS lsn")
       const received = asked(standby.adminUrl, `SELECT pg_last_wal_receive_lsn() >= '${String(lsn)}' AS has`)
       yield* Delivery.until(received, ({ has }) => has === true, HANGS)
     }),
-    /** Gone in the middle of whatever it did; another one takes its place. */
+    /** Kills the primary and promotes the replica. */
     failOver: Effect.gen(function* () {
       process.kill(primary.pid, "SIGKILL")
       yield* standby.promote
       address.lead(standby.url)
     }),
-    /** The same, by somebody who is too quick: for a while the address leads to what is no primary yet. */
+    /** The same, with the address moved before the replica was promoted. */
     failOverTooEarly: Effect.gen(function* () {
       process.kill(primary.pid, "SIGKILL")
       address.lead(standby.url)
@@ -99,7 +99,7 @@ interface Heard {
 
 const idOf = ({ id }: Heard) => id
 
-/** A customer who follows the log, whatever becomes of the nodes, from where he was each time. */
+/** A consumer that follows the event feed from its last cursor, whatever happens to the nodes. */
 const follower = (nodes: ReadonlyArray<Service.Service>, key: string) => {
   const heard: Array<Heard> = []
   const refused: Array<number> = []
@@ -113,7 +113,7 @@ const follower = (nodes: ReadonlyArray<Service.Service>, key: string) => {
         at = answer.json.next_position
       } else if (answer !== undefined && answer.status < 500) refused.push(answer.status)
     } catch {
-      // Nobody is there.
+      // No node answers.
     }
   }).pipe(Effect.andThen(Effect.sleep("50 millis")))
   return { heard, refused, look, follow: Effect.forever(look) }
@@ -143,7 +143,7 @@ const events = (account_id: string) =>
     return rows.map((row): Heard => ({ ...row }))
   })
 
-/** Nothing waits but what was put off for minutes, and what follows the log has come to its end. */
+/** Waits until no row is due soon, and the followers have reached the end of the log. */
 const settled = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const waiting = sql<{ n: number }>`
@@ -155,7 +155,7 @@ const settled = Effect.gen(function* () {
   yield* Delivery.until(Effect.orDie(behind), ([row]) => row?.n === 0, HANGS)
 })
 
-/** The log as it is in the end, once the reader has come there. */
+/** Returns the final log, once the consumer has reached its end. */
 const heardOut = Effect.fnUntraced(function* (account_id: string, reader: ReturnType<typeof follower>) {
   yield* settled
   const log = yield* events(account_id)
@@ -167,7 +167,7 @@ const heardOut = Effect.fnUntraced(function* (account_id: string, reader: Return
   return log
 })
 
-/** What every promise of the service comes to, on the server that is left. */
+/** Checks every guarantee of the service on the remaining server. */
 const balanced = (account_id: string) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
@@ -201,7 +201,7 @@ const logged = (account_id: string) =>
 
 describe("a failover to a promoted replica, in the middle of writes,", () => {
   it.live(
-    "loses nothing and repeats no place in the log, where the replica is synchronous",
+    "with a synchronous replica loses nothing and repeats no position",
     () =>
       Effect.gen(function* () {
         const { failOverTooEarly, nodes, services, synchronous } = yield* installation
@@ -231,7 +231,7 @@ describe("a failover to a promoted replica, in the middle of writes,", () => {
   )
 
   it.live(
-    "loses what had not been received where it is not, and skips and repeats nothing of what comes after",
+    "with an asynchronous replica loses only events not received, and skips and repeats nothing afterwards",
     () =>
       Effect.gen(function* () {
         const { failOver, nodes, services, suppliedSoFar, supply } = yield* installation
@@ -243,7 +243,7 @@ describe("a failover to a promoted replica, in the middle of writes,", () => {
         yield* suppliedSoFar
         supply.down()
         yield* clients.more(MAILS)
-        // He has read what will be lost, and is further than the replica ever came.
+        // The consumer has read events that will be lost, beyond the replica's position.
         for (let look = 0; look < 10; look++) yield* reader.look
         yield* failOver
         const lost = yield* Effect.provide(events(account_id), services).pipe(
@@ -256,19 +256,19 @@ describe("a failover to a promoted replica, in the middle of writes,", () => {
         yield* Effect.gen(function* () {
           const log = yield* heardOut(account_id, reader)
           yield* Fiber.interrupt(reading)
-          // He has heard what is left, each once and in its order, beside what is lost.
+          // The consumer has received every remaining event once and in order, besides the lost ones.
           assert.deepStrictEqual(
             reader.heard.map(idOf).filter((id) => lost.every((each) => each.id !== id)),
             log.map(idOf),
           )
-          // No place means two things: neither of those that he has seen, nor of those that are left.
+          // No position has two events, among those received and those in the log.
           const places = new Map<number | string, string>()
           for (const { id, position } of [...reader.heard, ...log]) {
             assert.strictEqual(places.get(position) ?? id, id)
             places.set(position, id)
           }
           assert.deepStrictEqual(reader.refused, [])
-          // What was acknowledged and is gone was accepted after the replica had been cut off.
+          // Acknowledged messages that are lost were accepted after the replica was cut off.
           const left = new Set(yield* logged(account_id))
           const gone = clients.sent.flatMap(({ ids }, nth) => ([...ids].every((id) => left.has(id)) ? [] : [nth]))
           assert.isAbove(gone.length, 0)
@@ -279,5 +279,5 @@ describe("a failover to a promoted replica, in the middle of writes,", () => {
     400_000,
   )
 })
-/** Of these the answers may be noted in another order than that of their commits. */
+/** Events whose responses may be noted in another order than their commits. */
 const CLIENTS_AT_ONCE = 6

@@ -5,7 +5,7 @@ import * as Database from "../../support/postgres/database.ts"
 import { freezeDatabaseClock, setDatabaseClock } from "../../store/admission/admissionKeys.ts"
 import * as Service from "./Service.ts"
 
-/** Two processes whose database has a clock that stands still, so that no minute ends in the middle of a count. */
+/** Two processes on a database whose clock stands still, so that no minute ends during a count. */
 class Nodes extends Context.Service<Nodes, readonly [Service.Service, Service.Service]>()("test/Nodes") {
   static readonly layer = Layer.effect(
     Nodes,
@@ -20,10 +20,10 @@ class Nodes extends Context.Service<Nodes, readonly [Service.Service, Service.Se
 const World = Nodes.layer.pipe(Layer.provideMerge(EventStore.layer()), Layer.provideMerge(Database.layerFresh))
 
 const account = (node: Service.Service, key: string) => () => node.ask("GET", "/v1/account", { key })
-/** Let in and then refused for what it says: admission is what is counted here. */
+/** A request that is admitted and then refused, since only admission is counted. */
 const empty = (node: Service.Service, key: string) => () => node.ask("POST", "/v1/email/send", { key, body: {} })
 
-layer(World, { excludeTestServices: true })("a rate window over two processes", (it) => {
+layer(World, { excludeTestServices: true })("a rate limit over two processes", (it) => {
   for (const [name, limit, each, admitted, ask, minutes] of [
     ["other requests", 120, 100, 200, account, ["12:00", "12:01"]],
     ["sends", 1_000, 520, 400, empty, ["12:02"]],
@@ -39,7 +39,7 @@ layer(World, { excludeTestServices: true })("a rate window over two processes", 
           )
           const answers = halves.flat()
           assert.deepStrictEqual(Service.tally(answers), { [admitted]: limit, 429: 2 * each - limit })
-          // Each place of the window was given away once.
+          // Each remaining count of the window was returned once.
           const left = answers
             .filter(({ status }) => status === admitted)
             .map(({ headers }) => Number(headers.get("x-ratelimit-remaining")))

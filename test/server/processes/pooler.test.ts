@@ -16,11 +16,11 @@ const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const NAMES = Object.keys(StoreDatabase.SESSION)
 const MAILS = 100
 
-/** What docs/scaling.md tells an operator to write: to PgBouncer, and to Postgres. */
+/** Settings of docs/scaling.md for PgBouncer and for Postgres. */
 const [, ...SETTINGS] = DocCommands.lines("docs/scaling.md", "[pgbouncer]")
 const STATEMENTS = DocCommands.lines("docs/scaling.md", "ALTER ROLE")
 
-/** To the role that owns this database, and on it alone: others share the role. */
+/** Set for the role on this database only, since others share the role. */
 const giveToRole = (is: "set" | "reset") =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
@@ -37,8 +37,8 @@ const refusal = (url: Redacted.Redacted) =>
     Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "",
   )
 
-layer(World, { excludeTestServices: true })("Postgres itself", (it) => {
-  it.effect("is no pooler", () =>
+layer(World, { excludeTestServices: true })("connection pooler check", (it) => {
+  it.effect("Postgres is not taken for a pooler", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       assert.strictEqual(yield* refusal(url), "")
@@ -46,7 +46,7 @@ layer(World, { excludeTestServices: true })("Postgres itself", (it) => {
   )
 
   it.effect(
-    "is said not to answer in words, where it does not",
+    "a database that does not answer is named in the message",
     () =>
       Effect.gen(function* () {
         const port = yield* Effect.promise(freePort)
@@ -62,7 +62,7 @@ layer(World, { excludeTestServices: true })("Postgres itself", (it) => {
 describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
   layer(World, { excludeTestServices: true })("in session mode", (it) => {
     it.effect(
-      "two nodes accept and deliver under load, and one is stopped and started",
+      "two nodes accept and deliver under load while one restarts",
       () =>
         Effect.gen(function* () {
           const { url } = yield* Database.Fresh
@@ -77,7 +77,7 @@ describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
           yield* Effect.promise(() => api.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } }))
           const clients = load(() => [api], secret)
           yield* clients.more(MAILS)
-          // Its sessions go back to the pooler, and the next one gets them: nothing of the former may be left in them.
+          // The pooler passes the sessions on to the next node, so they must keep no state.
           assert.strictEqual(yield* worker.stop, 0)
           yield* Service.start(pooled, { ROLES: "worker" })
           yield* clients.more(MAILS)
@@ -94,7 +94,7 @@ describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
       120_000,
     )
 
-    it.effect("is refused as long as it keeps settings to itself, with what to write where", () =>
+    it.effect("is refused with a fix while it does not pass on settings", () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
         assert.include(

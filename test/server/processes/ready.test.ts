@@ -12,7 +12,7 @@ import { freePort } from "../../support/process/service.ts"
 
 const MAIN = join(import.meta.dirname, "../../../bin/main.mjs")
 
-/** A first start, whose words go straight into a file. */
+/** A first start whose output goes to a file. */
 const start = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
   const folder = mkdtempSync(join(tmpdir(), "waybill-ready-"))
@@ -43,7 +43,7 @@ const start = Effect.gen(function* () {
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("a first start", (it) => {
-  it.effect("is ready once its secrets can be read, whomever one asks", () =>
+  it.effect("is ready once its secrets are printed, on every health check", () =>
     Effect.gen(function* () {
       const { ports, said } = yield* start
       const firstWords = (port: string | undefined) =>
@@ -59,7 +59,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a first start", (it) 
     }),
   )
 
-  it.effect("says until then what it waits for", () =>
+  it.effect("reports what it waits for until then", () =>
     Effect.gen(function* () {
       const before = yield* Effect.provideService(Readiness.problems, Readiness.Started, () => false)
       assert.deepStrictEqual([before, yield* Readiness.problems], [["the start is not complete"], []])

@@ -15,8 +15,8 @@ import * as Delivery from "../../support/mail/delivery.ts"
 import * as Standby from "../../support/postgres/standby.ts"
 import * as Service from "./Service.ts"
 
-describe("a place in the write-ahead log", () => {
-  it("is read and written as Postgres does, and compared as a number", () => {
+describe("a position in the write-ahead log", () => {
+  it("is formatted like in Postgres, and compared as a number", () => {
     for (const text of ["0/0", "0/3000148", "1/0", "A/FFFFFFFF", "FFFFFFFF/FFFFFFFF"])
       assert.strictEqual(Lsn.format(Lsn.parse(text) ?? assert.fail(text)), text)
     assert.isTrue((Lsn.parse("1/0") ?? 0n) > (Lsn.parse("0/FFFFFFFF") ?? 0n))
@@ -30,7 +30,7 @@ interface Pair {
   readonly standby: Standby.Standby
 }
 
-/** A server of its own, since a replica follows the whole of one, and its replica. */
+/** A separate server and its replica, which follows the whole server. */
 class Servers extends Context.Service<Servers, Pair>()("test/Servers") {
   static readonly layer = Layer.effect(
     Servers,
@@ -52,7 +52,7 @@ const World = EventStore.layer().pipe(
   Layer.provideMerge(Servers.layer),
 )
 
-/** One question to the replica's superuser. */
+/** Runs a query on the replica as superuser. */
 const ask = (standby: Standby.Standby, statement: string) =>
   Effect.promise(async () => {
     const client = new pg.Client({ connectionString: onDatabase(Redacted.value(standby.adminUrl), "waybill") })
@@ -95,7 +95,7 @@ layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a repli
         const isReadFrom = (node: Service.Service) =>
           Effect.gen(function* () {
             const before = yield* scans
-            // Its counters are written down with a delay of their own.
+            // Postgres writes its counters with a delay.
             yield* Delivery.until(Effect.andThen(list(node), scans), (n) => n > before, Duration.seconds(45))
           })
         const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
@@ -116,7 +116,7 @@ layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a repli
         }
 
         yield* ask(standby, "SELECT pg_wal_replay_pause()")
-        // The client carries it to whatever node a balancer chooses for its reads.
+        // The client sends it to whichever node it reads from.
         const client = new Waybill(secret, {
           baseUrl: one.url,
           fetch: (input, init) =>
@@ -129,7 +129,7 @@ layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a repli
         assert.include(shown, "email.queued")
 
         const second = yield* send
-        // Its own write, and one that it was told of; by the record itself and its events too.
+        // The client's own write and one of another, read by the record and its events.
         assert.include(ids(yield* list(one)), second.id)
         assert.include(ids(yield* list(other, second.position)), second.id)
         for (const path of [second.id, `${second.id}/events`]) {
@@ -139,7 +139,7 @@ layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a repli
           )
           assert.strictEqual(status, 200, path)
         }
-        // Whoever says nothing waits a moment at most, though the replica never moves.
+        // A read without the header waits only a moment, though the replica stands still.
         yield* Delivery.until(list(other), (answer) => ids(answer).includes(second.id), Duration.seconds(45))
         assert.include(ids(yield* list(other, "not a position")), second.id)
 

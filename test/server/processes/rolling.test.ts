@@ -48,7 +48,7 @@ layer(World, { excludeTestServices: true })("a rolling restart of two api and tw
         for (const old of apis) {
           yield* clients.more(MAILS_BETWEEN_RESTARTS)
           serving = serving.concat(yield* api)
-          // Still in the balancer while it leaves: whoever meets its closed door goes to the next.
+          // The stopping node is still in the balancer; clients that it refuses try the next one.
           codes.push(yield* old.stop)
           serving = serving.filter((node) => node !== old)
         }

@@ -27,7 +27,7 @@ const message = (n: number) => ({
   text: "Thank you.",
 })
 
-/** An account that may send, and a key of it. */
+/** An account with a verified domain and a key. */
 const sender = Effect.fnUntraced(function* (tenant: Service.Tenant = {}) {
   const [node] = yield* Nodes
   const account_id = yield* Service.account(tenant)
@@ -46,7 +46,7 @@ const send = (node: Service.Service, key: string, n: number, idempotencyKey?: st
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   })
 
-/** The ids of all that an account has had accepted, as the log has them. */
+/** Returns the ids of the account's accepted messages in the log. */
 const accepted = Effect.fnUntraced(function* (account_id: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* sql<{ readonly stream_id: string }>`
@@ -56,11 +56,11 @@ const accepted = Effect.fnUntraced(function* (account_id: string) {
 
 const PAIRS = 20
 const QUOTA = 50
-/** For who starts one more process, on a machine that takes its time for that. */
+/** Timeout of tests that start another process. */
 const SLOW = 120_000
 
 layer(World, { excludeTestServices: true })("two processes on one database", (it) => {
-  it.effect("make one message of twins that arrive at both", () =>
+  it.effect("accept one message of duplicates that arrive at both", () =>
     Effect.gen(function* () {
       const nodes = yield* Nodes
       const { account_id, key } = yield* sender()
@@ -111,7 +111,7 @@ layer(World, { excludeTestServices: true })("two processes on one database", (it
     SLOW,
   )
 
-  it.effect("accept exactly what the month has left", () =>
+  it.effect("accept exactly the rest of the monthly quota", () =>
     Effect.gen(function* () {
       yield* enoughOfTheMonth
       const nodes = yield* Nodes
@@ -150,18 +150,18 @@ layer(World, { excludeTestServices: true })("two processes on one database", (it
           )
           const after = answers.filter(({ asked }) => asked > revoked.answered)
           assert.isAtLeast(after.length, nodes.length * LOOPS)
-          // So many without a valid key from one address are limited in the end, as anybody without a key is.
+          // So many requests without a valid key are limited in the end.
           assert.isTrue(
             after.every(({ headers, status }) => status === 401 || headers.get("x-ratelimit-limit") === "120"),
           )
           assert.isFalse(after.some(({ status }) => status === 200))
           told += answers.filter(({ status }) => status === 401).length
-          // Nobody was refused before anybody asked for it.
+          // No request was refused before the revocation was sent.
           const before = answers.filter(({ answered }) => answered < revoked.asked)
           assert.isAtLeast(before.length, WARM)
           assert.deepStrictEqual(Service.tally(before), { 200: before.length })
         }
-        // The first of them all, be it before the answer to the revocation was there.
+        // The first refusal, possibly before the response to the revocation.
         assert.isAbove(told, 0)
       }),
     SLOW,
@@ -169,12 +169,12 @@ layer(World, { excludeTestServices: true })("two processes on one database", (it
 })
 
 const REVOCATIONS = 2
-/** Clients at each process. */
+/** Number of clients of each process. */
 const LOOPS = 8
-/** Answers that are in before the key is revoked. */
+/** Number of responses before the key is revoked. */
 const WARM = 60
 
-/** All go on until each has asked a few times more after the answer to the revocation was there. */
+/** Number of further requests of each client after the response to the revocation. */
 const hammerUntilRevoked = async (
   nodes: ReadonlyArray<Service.Service>,
   third: Service.Service,

@@ -14,7 +14,7 @@ import * as Service from "./Service.ts"
 const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const MAILS = 100
 
-/** What an expanding migration may do to tables in use: columns with a default, tables, indexes, constraints unproved. */
+/** Changes that an expanding migration may make: columns with a default, tables, indexes, unvalidated constraints. */
 const EXPANSION = `
   ALTER TABLE outbox ADD COLUMN newer text;
   ALTER TABLE email_log ADD COLUMN newer integer NOT NULL DEFAULT 7;
@@ -23,7 +23,7 @@ const EXPANSION = `
   CREATE TABLE newer (id text PRIMARY KEY);
 `
 
-/** The migrations of a Waybill to come. */
+/** Migrations of a future release. */
 const newerFolder = Effect.acquireRelease(
   Effect.promise(async () => {
     const folder = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-newer-"))

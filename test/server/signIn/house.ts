@@ -6,7 +6,7 @@ import * as Settings from "../../../apps/server/src/boot/Settings.ts"
 import * as Database from "../../support/postgres/database.ts"
 import { freePort } from "../../support/process/service.ts"
 
-/** The service as an operator starts it, with its first owner, on a database of its own. */
+/** A service with its first owner on a new database. */
 export class House extends Context.Service<
   House,
   { readonly url: string; readonly owner: { readonly email: string; readonly password: string }; readonly key: string }
@@ -17,7 +17,7 @@ export class House extends Context.Service<
         const { url } = yield* Database.Fresh
         const env = {
           PORT: String(yield* Effect.promise(() => freePort())),
-          // So that each browser below can come from an address of its own.
+          // Lets each browser have an address of its own.
           TRUSTED_PROXIES: "127.0.0.0/8",
           WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64"),
           ...more,
@@ -43,12 +43,12 @@ export class House extends Context.Service<
 export interface Seen {
   readonly status: number
   readonly headers: Headers
-  // The tests look into answers of every kind.
+  // Untyped, since tests read responses of every kind.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
 }
 
-/** A browser as far as cookies and the headers of the dashboard's own requests go. */
+/** A browser with cookies and the headers of the dashboard's requests. */
 export const browser = (url: string, address = `10.${[...randomBytes(3)].join(".")}`) => {
   const jar = new Map<string, string>()
   const ask = async (
@@ -85,14 +85,14 @@ export const browser = (url: string, address = `10.${[...randomBytes(3)].join(".
   }
 }
 
-/** The token that a link to set a password carries behind its hash. */
+/** Returns the token of a link that sets a password. */
 export const tokenOf = (link: string): string => new URL(link).hash.slice(1)
 
 const STEP_MS = 30_000
-/** Left of a step before its predecessor's code is shown, which would be refused if the step ended on the way. */
+/** Minimum time left in a time step, so that its code is still valid when it arrives. */
 const LEFT_MS = 5_000
 
-/** An authenticator app whose owner never gives a code twice: each is newer than the one before. */
+/** An authenticator app that never returns a code twice. */
 export const authenticator = (uri: string) => {
   let last = 0
   return Effect.gen(function* () {
@@ -100,13 +100,13 @@ export const authenticator = (uri: string) => {
     const present = Math.floor(now / STEP_MS)
     const oldest = STEP_MS - (now % STEP_MS) > LEFT_MS ? present - 1 : present
     last = Math.max(last + 1, oldest)
-    // The next step's code is taken already; for one after it, time has to pass.
+    // The code of the next step is accepted already; for a later one, time has to pass.
     if (last > present + 1) yield* Effect.sleep((last - 1) * STEP_MS - now)
     return totp(uri, last * STEP_MS)
   })
 }
 
-/** RFC 6238, as an authenticator app reckons it. */
+/** Returns the code of a time step (RFC 6238). */
 export const totp = (uri: string, at_ms: number): string => {
   const secret = new URL(uri).searchParams.get("secret") ?? ""
   const bits = [...secret]

@@ -5,7 +5,7 @@ import * as Database from "../../support/postgres/database.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import { authenticator, browser, House, tokenOf } from "./house.ts"
 
-/** The command line, beside the service on its database. */
+/** Runs the command line on the database of the service. */
 const waybill = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const { url } = yield* Database.Fresh
   const { code, output } = yield* Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url) }))
@@ -20,14 +20,14 @@ const linkOf = Effect.fnUntraced(function* (url: string, id: string, token: stri
   return `${url}/welcome#${token}`
 })
 
-/** A link that was made before opens nothing once an operator has helped. */
+/** Links created before are invalid after an operator's change. */
 const opened = (url: string, link: string) =>
   browser(url).ask("POST", "/auth/reset-password", {
     body: { token: tokenOf(link), newPassword: "correct horse battery" },
   })
 
-layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("who lost a second factor", (it) => {
-  it.effect("signs in with the password alone once an operator has removed it, which the audit log says", () =>
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user who lost a second factor", (it) => {
+  it.effect("signs in with the password only after an operator has removed it, which the audit log records", () =>
     Effect.gen(function* () {
       const { key, owner, url } = yield* House
       const { email, password } = owner
@@ -42,7 +42,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("who lo
       yield* page.signIn(owner)
       const next_code = yield* setUp(page)
       const { id } = (yield* page.ask("GET", "/v1/session")).json.actor
-      // One that only a browser with an authenticator could use, but a row like any other to whoever removes it.
+      // A passkey that no browser can use, which is enough to be removed.
       const sql = yield* PgClient.PgClient
       yield* sql`INSERT INTO user_passkeys
         (id, user_id, name, public_key, credential_id, counter, device_type, backed_up, created_at)
@@ -71,14 +71,14 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("who lo
       assert.deepInclude(audit.json.data[0], { type: "member.factors_removed", stream: "team" })
       assert.strictEqual(audit.json.data[0].actor.type, "operator")
 
-      // A browser that was trusted to skip the lost one does not skip the next.
+      // A browser that was trusted to skip the lost factor does not skip the next one.
       yield* setUp(next)
       assert.deepInclude((yield* trusted.signIn(owner)).json, { twoFactorRedirect: true })
       yield* waybill("users", "reset-factors", id)
     }),
   )
 
-  it.effect("is told so where there is none, and nothing is written down", () =>
+  it.effect("has nothing removed or recorded if there is no second factor", () =>
     Effect.gen(function* () {
       const { key, owner, url } = yield* House
       const newest = Effect.map(
@@ -94,7 +94,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("who lo
     }),
   )
 
-  it.effect("gets a new password with the operator's name in the audit log, and nobody else does", () =>
+  it.effect("gets a new password, with the operator's name in the audit log", () =>
     Effect.gen(function* () {
       const { key, owner, url } = yield* House
       const lost = browser(url)

@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import * as Delivery from "../../support/mail/delivery.ts"
 import { browser, House, tokenOf } from "./house.ts"
 
-/** The contract says a second; a busy machine is given half of one more. */
+/** One second by the contract, and half a second more on a busy machine. */
 const WITHIN_MS = 1_500
 
 /** An event stream as the dashboard opens it. */
@@ -38,7 +38,7 @@ const endsInTime = ({ state }: { readonly state: { readonly isOver: boolean } })
   })
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("an event stream of the dashboard", (it) => {
-  it.effect("ends within a second of its session, and not with another session of the same member", () =>
+  it.effect("ends within a second of its session, and not with another session of the member", () =>
     Effect.gen(function* () {
       const { owner, url } = yield* House
       const [one, two] = [browser(url), browser(url)]
@@ -52,7 +52,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("an eve
     }),
   )
 
-  it.effect("ends within a second of the role that allowed it, and of the membership", () =>
+  it.effect("ends within a second after the member's role or membership ends", () =>
     Effect.gen(function* () {
       const { owner, url } = yield* House
       const first = browser(url)

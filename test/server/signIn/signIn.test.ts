@@ -13,7 +13,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     return { house, page }
   })
 
-  it.effect("takes the first owner's password, and calls /v1 with the session as that user", () =>
+  it.effect("signs in the first owner, whose session calls /v1 as that user", () =>
     Effect.gen(function* () {
       const { house, page } = yield* owner
       const { json } = yield* page.ask("GET", "/v1/session")
@@ -53,13 +53,13 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
         headers: { origin: "https://evil.example", cookie: "waybill.session_token=x" },
       })
       assert.strictEqual(forged.status, 403)
-      // What it looks like, too, where BASE_URL was left out.
+      // The same without BASE_URL.
       assert.include(forged.json.error.message, `Sign in at ${house.url}`)
       assert.include(forged.json.error.message, "BASE_URL")
     }),
   )
 
-  it.effect("says where the window stands, and closes it like a key's", () =>
+  it.effect("has a rate limit like that of a key, with its headers", () =>
     Effect.gen(function* () {
       const { page } = yield* owner
       const first = yield* page.ask("GET", "/v1/email/logs?limit=1")
@@ -70,7 +70,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
         { concurrency: 8 },
       )
       const refused = answers.filter(({ status }) => status === 429)
-      // The window may have turned in between; then nothing was refused, and that is right.
+      // A new window may have begun in between; then it is correct that nothing was refused.
       for (const { headers, json } of refused) {
         assert.strictEqual(json.error.reason, "request_rate")
         assert.isNotNull(headers.get("retry-after"))
@@ -79,7 +79,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("ends with signing out, on the very next request", () =>
+  it.effect("ends with signing out, before the next request", () =>
     Effect.gen(function* () {
       const { page } = yield* owner
       const cookie = { headers: { cookie: `waybill.session_token=${page.jar.get("waybill.session_token")}` } }
@@ -89,7 +89,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("lets an owner invite, whose guest sets a password once and is let in with the role's rights", () =>
+  it.effect("lets an owner invite a member, who sets a password once and has the rights of the role", () =>
     Effect.gen(function* () {
       const { house, page } = yield* owner
       const invited = yield* page.ask("POST", "/v1/members", {
@@ -138,7 +138,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("makes an account together with its owner, or none", () =>
+  it.effect("creates an account together with its owner, or neither", () =>
     Effect.gen(function* () {
       const { page } = yield* owner
       const names = Effect.map(page.ask("GET", "/v1/operate/accounts"), ({ json }) =>
@@ -156,7 +156,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("counts what a frame shows in its reader's window, and lets no other site in", () =>
+  it.effect("counts requests of a frame in its reader's rate limit, and refuses other sites", () =>
     Effect.gen(function* () {
       const { house, page } = yield* owner
       const sent = yield* page.ask("POST", "/v1/email/send", {
@@ -175,7 +175,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("keeps the last owner, who cannot be removed or made less", () =>
+  it.effect("keeps the last owner of an account", () =>
     Effect.gen(function* () {
       const { page } = yield* owner
       const { id } = (yield* page.ask("GET", "/v1/session")).json.actor
@@ -189,7 +189,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("asks for a second factor once it is set up, by a code that a stranger can reckon", () =>
+  it.effect("requires a second factor once it is set up, by an RFC 6238 code", () =>
     Effect.gen(function* () {
       const { house, page } = yield* owner
       const { password } = house.owner
@@ -215,7 +215,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("opens no door that is not used: nobody signs up, nobody asks for a link", () =>
+  it.effect("exposes only endpoints that are used: no sign-up, no password link by email", () =>
     Effect.gen(function* () {
       const { house } = yield* owner
       const stranger = browser(house.url)
@@ -229,7 +229,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("refuses who tries too often, whatever the password", () =>
+  it.effect("refuses too many attempts, whatever the password", () =>
     Effect.gen(function* () {
       const { house } = yield* owner
       const guesser = browser(house.url)

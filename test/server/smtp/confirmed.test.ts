@@ -11,7 +11,7 @@ import * as Smtp from "./support.ts"
 
 const file = (name: string) => readFileSync(new URL(`../../fixtures/reports/${name}.eml`, import.meta.url), "latin1")
 
-/** A relay that says later what became of a mail, a worker that hands mail to it, and the listener for what it says. */
+/** A relay that reports outcomes later, a worker that uses it, and the listener for its reports. */
 const confirming = Effect.gen(function* () {
   const server = yield* SmtpServer.listen({ dsn: true })
   const { url } = yield* Fresh
@@ -49,8 +49,8 @@ const report = Effect.fnUntraced(function* (port: number, to: string, text: stri
 const statusOf = (ref: Delivery.Ref) =>
   Effect.map(Delivery.history(ref), ({ state }) => (state._tag === "Message" ? Email.status(state) : "unborn"))
 
-layer(Smtp.World, { excludeTestServices: true })("mail by a relay that confirms", (it) => {
-  it.effect("is sent until the report says that it was delivered, or that it was not", () =>
+layer(Smtp.World, { excludeTestServices: true })("mail by a relay that confirms deliveries", (it) => {
+  it.effect("is sent until a report says that it was delivered or bounced", () =>
     Effect.gen(function* () {
       const { port, server } = yield* confirming
       const { sender } = yield* Smtp.customer()
@@ -62,7 +62,7 @@ layer(Smtp.World, { excludeTestServices: true })("mail by a relay that confirms"
         yield* Delivery.until(statusOf(ref), (status) => status === "sent")
         const mail = server.mails.find(({ messageId }) => messageId === `${ref.stream_id}@${sender.name}`)
         assert.include(mail?.mail_line ?? "", ` ENVID=${ref.stream_id}`)
-        // It comes to where the mail itself asked for it.
+        // The relay sends the report to the return path of the mail.
         const replies = yield* report(port, mail?.from ?? "", file(name))
         assert.match(replies.at(-1) ?? "", /^250 2\.6\.0 /u)
         assert.strictEqual(yield* statusOf(ref), end)

@@ -16,8 +16,8 @@ const receive = (intake: Intake.Intake, chunks: ReadonlyArray<string>, end = tru
 const said = (taken: Intake.Received): string =>
   taken._tag === "Whole" ? taken.bytes.toString() : taken._tag === "Refused" ? `${taken.reply.code}` : "gone"
 
-describe("what comes in", () => {
-  it("is held to a sum over all connections until it has been judged", async () => {
+describe("SMTP intake", () => {
+  it("limits the bytes of all messages until they are processed", async () => {
     const intake = Intake.make({ maxMessageBytes: 8, strictLines: false, maxBytesHeld: 10 })
     const first = await receive(intake, ["123456"]).taken
     assert.strictEqual(said(await receive(intake, ["12345"]).taken), "452")
@@ -26,7 +26,7 @@ describe("what comes in", () => {
     assert.strictEqual(said(await receive(intake, ["12345"]).taken), "12345")
   })
 
-  it("gives its room back when its client goes away", async () => {
+  it("releases the bytes of a client that disconnects", async () => {
     const intake = Intake.make({ maxMessageBytes: 8, strictLines: false, maxBytesHeld: 8 })
     const { source, taken } = receive(intake, ["12345678"], false)
     await new Promise((resolve) => setImmediate(resolve))
@@ -35,18 +35,18 @@ describe("what comes in", () => {
     assert.strictEqual(said(await receive(intake, ["12345678"]).taken), "12345678")
   })
 
-  it("is refused when it is too large, and nothing of it is held", async () => {
+  it("refuses a message that is too large and holds none of it", async () => {
     const intake = Intake.make({ maxMessageBytes: 8, strictLines: false, maxBytesHeld: 8 })
     assert.strictEqual(said(await receive(intake, ["1234", "56789", "more and more"]).taken), "552")
     assert.strictEqual(said(await receive(intake, ["12345678"]).taken), "12345678")
   })
 
-  it("is kept in part where its beginning says all", async () => {
+  it("keeps only the beginning of a message if that is enough", async () => {
     const intake = Intake.make({ maxMessageBytes: 100, strictLines: false, keepBytes: 5, maxBytesHeld: 5 })
     assert.strictEqual(said(await receive(intake, ["123", "4567", "89"]).taken), "12345")
   })
 
-  it("has no line that ends in half a line break, wherever the chunks are cut", async () => {
+  it("refuses bare CR and LF wherever chunks are split", async () => {
     const intake = Intake.make({ maxMessageBytes: 100, strictLines: true })
     const verdicts = await Promise.all(
       [["a\r\n"], ["a\r", "\n"], ["a\n"], ["a\r"], ["\n"], ["a\r\r\n"], ["a\r\n\n"], ["a"]].map(async (chunks) =>

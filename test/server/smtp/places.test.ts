@@ -35,8 +35,8 @@ const listener = (bounds = BOUNDS) => {
   }
 }
 
-describe("the places of an SMTP listener", () => {
-  it("are partly reserved: strangers never have more than theirs, and make room for each other", () => {
+describe("the slots of an SMTP listener", () => {
+  it("are partly reserved: unidentified connections get only their share and displace each other", () => {
     const { come, inside } = listener()
     for (let nth = 0; nth < 100; nth++) assert.isDefined(come(`192.0.2.${nth}`))
     assert.lengthOf(inside(), BOUNDS.strangers)
@@ -46,7 +46,7 @@ describe("the places of an SMTP listener", () => {
     )
   })
 
-  it.each([4, 8])("are never taken from the %s that are known for a stranger, while there are strangers", (known) => {
+  it.each([4, 8])("are not taken from %s identified connections while there are unidentified ones", (known) => {
     const { come, inside } = listener()
     for (let nth = 0; nth < known; nth++) come(`198.51.100.${nth}`, { known: true })
     for (let nth = 0; nth < 50; nth++) come(`192.0.2.${nth}`)
@@ -57,15 +57,15 @@ describe("the places of an SMTP listener", () => {
     assert.lengthOf(inside(), BOUNDS.total)
   })
 
-  it("are lost first by the site that has most of them, so that one stranger of another outlasts a crowd", () => {
+  it("are taken from the site with most of them first", () => {
     const { come } = listener()
     const alone = come("203.0.113.7")
-    // One customer's /48, in which each address is of another /64.
+    // Addresses of one /48, each in another /64.
     for (let nth = 0; nth < 50; nth++) come(`2001:db8:7:${nth.toString(16)}::1`)
     assert.isFalse(alone?.gone)
   })
 
-  it("are counted by the /64 of IPv6, and by the address of IPv4 however it is written", () => {
+  it("are counted by IPv6 /64 and by IPv4 address in any notation", () => {
     const { come } = listener()
     for (const [same, other] of [
       [["2001:db8::1", "2001:db8::2:3", "2001:DB8:0:0:ffff::9"], "2001:db8::4"],
@@ -77,7 +77,7 @@ describe("the places of an SMTP listener", () => {
     assert.isDefined(come("2001:db8:0:1::4"))
   })
 
-  it("of one network go to a newcomer once its strangers have had time to log in", () => {
+  it("of a network are taken for a new connection after the time to log in", () => {
     const { come, wait } = listener()
     const clients = [come("192.0.2.1"), come("192.0.2.1"), come("192.0.2.1")]
     assert.isUndefined(come("192.0.2.1"))
@@ -89,14 +89,14 @@ describe("the places of an SMTP listener", () => {
     )
   })
 
-  it("of one network are never more than it may have, known or not", () => {
+  it("of a network have a limit, identified or not", () => {
     const { come, wait } = listener()
     for (let nth = 0; nth < BOUNDS.perNetwork; nth++) assert.isDefined(come("192.0.2.1", { known: true }))
     wait(ConnectionSlots.GRACE_MS)
     assert.isUndefined(come("192.0.2.1"))
   })
 
-  it("are kept by who waits for an answer of ours, or is in the middle of a message", () => {
+  it("are kept by connections that wait for a reply or send a message", () => {
     const { come, inside } = listener()
     for (let nth = 0; nth < 10; nth++) come(`192.0.2.${nth}`, { known: true, busy: true })
     assert.isUndefined(come("203.0.113.7"))
@@ -110,7 +110,7 @@ describe("the places of an SMTP listener", () => {
     )
   })
 
-  it("are free again when somebody leaves, and crowded above half of the strangers'", () => {
+  it("are free again after a disconnect, and crowded above half of the unidentified share", () => {
     const { come, inside, places } = listener()
     for (let nth = 0; nth < 3; nth++) come(`192.0.2.${nth}`)
     assert.isFalse(places.isCrowded())
@@ -132,7 +132,7 @@ describe("TLS handshakes on an SMTP listener", () => {
     return { handshakes, tick: () => tick?.(), isTicking: () => tick !== undefined }
   }
 
-  it("begin in the order in which they were asked for, and a flood of them by so many a second", () => {
+  it("begin in the order of requests, at a limited rate", () => {
     const { handshakes, isTicking, tick } = paced()
     const begun: Array<number> = []
     for (let nth = 0; nth < 300; nth++) handshakes.begin(() => begun.push(nth))
@@ -148,7 +148,7 @@ describe("TLS handshakes on an SMTP listener", () => {
     assert.isFalse(isTicking())
   })
 
-  it("give up their turn when the client is gone", () => {
+  it("give up their turn if the client disconnects", () => {
     const { handshakes, tick } = paced()
     const begun: Array<number> = []
     const giveUp = Array.from({ length: 30 }, (_, nth) => handshakes.begin(() => begun.push(nth)))

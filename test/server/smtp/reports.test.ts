@@ -29,7 +29,7 @@ const listen = (limits: Reports.Options["limits"] = {}) =>
     limits,
   })
 
-/** A message to these, delivered to all of them in one transaction. */
+/** A message that was delivered to these recipients in one transaction. */
 const delivered = Effect.fnUntraced(function* (...addresses: ReadonlyArray<string>) {
   const { sender } = yield* Smtp.customer()
   const ref = yield* Delivery.accept(sender, { to: addresses.map((address) => ({ address })) })
@@ -53,11 +53,11 @@ const WORDS = {
 const pathOf = (ref: Delivery.Ref, recipientIndex: number, key = KEY) =>
   ReturnPath.make(key, DOMAIN, { emailId: ref.stream_id, recipientIndex })
 
-/** That of all recipients who share the domain of this one. */
+/** Return path of all recipients of this recipient's domain. */
 const domainPathOf = (ref: Delivery.Ref, recipientIndex: number) =>
   ReturnPath.make(KEY, DOMAIN, { emailId: ref.stream_id, recipientIndex, scope: "domain" })
 
-/** What anybody can write who was shown a return path. */
+/** A report that anybody who knows a return path can write. */
 const forged = (action: "failed" | "delivered", ...addresses: ReadonlyArray<string>) =>
   Buffer.from(
     [
@@ -115,7 +115,7 @@ const suppressed = (ref: Delivery.Ref, address: string) =>
     }),
   )
 
-layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) => {
+layer(Smtp.World, { excludeTestServices: true })("an incoming report", (it) => {
   for (const name of NAMES) {
     it.effect(`${name} is taken, and comes twice to the effect of once`, () =>
       Effect.gen(function* () {
@@ -158,7 +158,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
     )
   }
 
-  it.effect("keeps the server's words with the bounce", () =>
+  it.effect("is recorded with the server's reply", () =>
     Effect.gen(function* () {
       const port = yield* listen()
       const ref = yield* delivered("ana@example.org")
@@ -176,7 +176,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
     }),
   )
 
-  it.effect("is about the return path's recipient, whatever address a forward has made of it", () =>
+  it.effect("is attributed to the recipient of the return path, whatever address a forwarder reports", () =>
     Effect.gen(function* () {
       const port = yield* listen()
       const ref = yield* delivered("ana@forwarder.example", "ben@example.org")
@@ -189,7 +189,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
     }),
   )
 
-  it.effect("of a stranger to the message changes nothing", () =>
+  it.effect("about an address that is not a recipient changes nothing", () =>
     Effect.gen(function* () {
       const port = yield* listen()
       const ref = yield* delivered("cy@example.org", "di@example.org")
@@ -198,7 +198,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
     }),
   )
 
-  it.effect("speaks of nobody outside the domain that its return path was made for", () =>
+  it.effect("is not attributed to recipients of other domains than its return path's", () =>
     Effect.gen(function* () {
       const port = yield* listen()
       const ref = yield* delivered("eve@evil.test", "mal@evil.test", "ceo@victim.test")
@@ -212,7 +212,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
     }),
   )
 
-  it.effect("to a return path that several share suppresses nobody", () =>
+  it.effect("to a shared return path suppresses no address", () =>
     Effect.gen(function* () {
       const port = yield* listen()
       const ref = yield* delivered("eve@shared.test", "ceo@shared.test")
@@ -224,7 +224,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
   )
 
   for (const action of ["failed", "delivered"] as const) {
-    it.effect(`to a return path that several share never tells "${action}" of one who still waits`, () =>
+    it.effect(`to a shared return path never records "${action}" of one who still waits`, () =>
       Effect.gen(function* () {
         const port = yield* listen()
         const { sender } = yield* Smtp.customer()
@@ -273,7 +273,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
       }),
   )
 
-  it.effect("suppresses a mailbox that is full for the third time", () =>
+  it.effect("suppresses a mailbox at its third report of being full", () =>
     Effect.gen(function* () {
       const port = yield* listen()
       const { sender } = yield* Smtp.customer()
@@ -286,7 +286,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
     }),
   )
 
-  it.effect("dies at RCPT when it is forged", () =>
+  it.effect("is refused at RCPT if its return path is forged", () =>
     Effect.gen(function* () {
       const port = yield* listen()
       const ref = yield* delivered("ana@example.org")
@@ -305,7 +305,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
     }),
   )
 
-  it.effect("is believed under a key from before a rotation, and in whatever case the server wrote the address", () =>
+  it.effect("is accepted under an earlier key, and with the address in any case", () =>
     Effect.gen(function* () {
       const port = yield* listen()
       const ref = yield* delivered("ana@example.org")
@@ -315,7 +315,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
     }),
   )
 
-  it.effect("about an email that is not here is taken and dropped", () =>
+  it.effect("about an unknown email is accepted and dropped", () =>
     Effect.gen(function* () {
       const port = yield* listen()
       const path = ReturnPath.make(KEY, DOMAIN, {
@@ -326,7 +326,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
     }),
   )
 
-  it.effect("may be long: what stands at its beginning counts", () =>
+  it.effect("is read from its beginning if it is long", () =>
     Effect.gen(function* () {
       const port = yield* listen()
       const ref = yield* delivered("ana@example.org")
@@ -336,7 +336,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
     }),
   )
 
-  it.effect("ends the connection of whoever guesses", () =>
+  it.effect("closes the connection of a client that guesses addresses", () =>
     Effect.gen(function* () {
       const port = yield* listen()
       const client = yield* Smtp.raw(port)
@@ -348,7 +348,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
     }),
   )
 
-  it.effect("needs no login, and none is offered", () =>
+  it.effect("needs no login, and AUTH is not offered", () =>
     Effect.gen(function* () {
       const port = yield* listen()
       const client = yield* Smtp.raw(port)

@@ -7,14 +7,14 @@ import * as Delivery from "../../support/mail/delivery.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as Smtp from "./support.ts"
 
-/** Of an id: the prefix, and 48 bits of milliseconds. */
+/** Length of an id's prefix and its 48 bits of milliseconds. */
 const TIME_CHARS = "msg_".length + 10
 
-/** Addresses are branded; what is compared is what they are made of. */
+/** Compares branded addresses by their text. */
 const sameJson = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 
 layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
-  it.effect("takes what nodemailer sends, once it is committed, and answers with the id", () =>
+  it.effect("accepts mail from nodemailer and replies with the id after the commit", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -36,7 +36,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
       const [mail, ...more] = yield* Smtp.accepted(acme.account_id)
       assert.deepStrictEqual(more, [])
       assert.strictEqual(words, `250 2.6.0 Queued as ${mail?.id}`)
-      // Ranges of times in the log are ranges of ids.
+      // `created_at` is the time in the id.
       const moment = Id.lowest("EmailId", Timestamp.toMillis(mail?.created_at ?? Timestamp.fromMillis(0)))
       assert.strictEqual(mail?.id.slice(0, TIME_CHARS), moment.slice(0, TIME_CHARS))
       sameJson(mail?.from, { address: `hi@${acme.domain}`, name: "Ünal" })
@@ -66,7 +66,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
     }),
   )
 
-  it.effect("takes the envelope for the truth: headers only say who is shown", () =>
+  it.effect("sends to the envelope, and uses headers only for display", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -97,7 +97,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
     }),
   )
 
-  it.effect("keeps bcc out of what goes on the wire, when there is nobody else too", () =>
+  it.effect("removes Bcc from the sent message, also if there are no other recipients", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -119,7 +119,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
     }),
   )
 
-  it.effect("writes an address in another script as the API does, and borrows the sender of the envelope", () =>
+  it.effect("normalizes international addresses like the API, and uses the envelope's sender if From is missing", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -141,7 +141,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
     }),
   )
 
-  it.effect("reads tags, tracking and the time from headers, and sends none of them on", () =>
+  it.effect("reads tags, tracking and schedule from headers, and removes those", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission({ tracks: true })
       const acme = yield* Smtp.customer()
@@ -167,7 +167,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
     }),
   )
 
-  it.effect("accepts once under an idempotency key, whatever Date and Message-ID a new try brings", () =>
+  it.effect("accepts once under an idempotency key, whatever Date and Message-ID a retry has", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -190,7 +190,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
     }),
   )
 
-  it.effect("says who did it: the key, from where", () =>
+  it.effect("records the key and the client's address as the actor", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()

@@ -12,8 +12,8 @@ const mail = (customer: Smtp.Customer): SendMailOptions => ({
   text: "Thank you.",
 })
 
-layer(Smtp.World, { excludeTestServices: true })("SMTP submission lets nobody in with", (it) => {
-  it.effect("the 1001st message of a minute, and takes it again in the next", () =>
+layer(Smtp.World, { excludeTestServices: true })("SMTP submission limits", (it) => {
+  it.effect("messages per minute, and accepts more in the next minute", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -42,7 +42,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission lets nobody in
         const port = yield* Smtp.submission()
         const acme = yield* Smtp.customer(key)
         const sql = yield* PgClient.PgClient
-        // Nobody is given a key that has expired already.
+        // A key cannot be created with an expiry in the past, so it is changed in the table.
         if (name === "expired")
           yield* sql`UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE id = ${acme.keyId}`
         const sent = yield* Smtp.send(port, acme.secret, mail(acme))
@@ -51,7 +51,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission lets nobody in
     )
   }
 
-  it.effect("a key that was revoked between two sends on one connection, or while a body came in", () =>
+  it.effect("a key that is revoked between two messages or while a body arrives", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -73,7 +73,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission lets nobody in
     }),
   )
 
-  it.effect("guessed keys: three on a connection, 120 a minute from an address, and tells the owner nothing", () =>
+  it.effect("failed logins: 3 per connection and 120 per minute and address", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const client = yield* Smtp.raw(port)
@@ -100,7 +100,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission lets nobody in
     }),
   )
 
-  it.effect("what comes too slowly, too long, or too many at once", () =>
+  it.effect("slow clients, large messages and the number of connections", () =>
     Effect.gen(function* () {
       const limits = { message: Duration.millis(300), maxConnectionsPerAddress: 2, maxRecipients: 3 }
       const port = yield* Smtp.submission({ limits })
@@ -132,7 +132,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission lets nobody in
     }),
   )
 
-  it.effect("mail without a login, and addresses that are none", () =>
+  it.effect("mail without a login and invalid addresses", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()

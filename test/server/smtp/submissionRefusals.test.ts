@@ -216,7 +216,7 @@ const CASES: ReadonlyArray<Case> = [
   },
 ]
 
-/** A refusal takes a moment, also of a bomb; without its limits that takes minutes, and the wait ends here. */
+/** Time limit of a refusal, which parsing without limits would exceed by far. */
 const HANGS = Duration.seconds(30)
 
 const bomb = (customer: Smtp.Customer, rest: string): SendMailOptions => ({
@@ -239,7 +239,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission refuses", (it)
     )
   }
 
-  it.effect("mail to nobody who is not suppressed", () =>
+  it.effect("mail whose recipients are all suppressed", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -254,7 +254,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission refuses", (it)
     }),
   )
 
-  it.effect("more than the month's volume, and says when it is over", () =>
+  it.effect("mail above the monthly quota, and says when it resets", () =>
     Effect.gen(function* () {
       yield* enoughOfTheMonth
       const port = yield* Smtp.submission()

@@ -20,7 +20,7 @@ const begin = (acme: Smtp.Customer) => [
   "DATA",
 ]
 
-/** Sends what smtplib sends by itself: its own line ends, dots and login. */
+/** Sends mail by Python's smtplib, with its own line ends, dot-stuffing and login. */
 const SCRIPT = `
 import smtplib, ssl, sys
 from email.message import EmailMessage
@@ -81,7 +81,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission on the wire", 
         }),
     )
 
-  it.effect("takes a key over STARTTLS, and forgets what was said before it", () =>
+  it.effect("accepts a key over STARTTLS, and discards commands sent before it", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false })
       const acme = yield* Smtp.customer()
@@ -94,7 +94,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission on the wire", 
         /^538 5\.7\.11 .* Issue STARTTLS first$/u,
       )
       assert.match(yield* Effect.promise(() => client.say("AUTH LOGIN")), /^538 5\.7\.11 /u)
-      // What is slipped in behind the command is plaintext, and nothing of it may run inside.
+      // Commands injected after STARTTLS are plaintext and must not be run inside TLS.
       client.write("STARTTLS\r\nEHLO injected\r\nQUIT\r\n")
       assert.match(yield* Effect.promise(() => client.reply()), /^220 /u)
       yield* Effect.promise(() => client.secure())
@@ -107,7 +107,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission on the wire", 
     }),
   )
 
-  it.effect("never takes a key in the clear from another machine", () =>
+  it.effect("refuses a key without TLS from another machine", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission({ isLocal: () => false })
       const acme = yield* Smtp.customer()
@@ -125,7 +125,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission on the wire", 
     }),
   )
 
-  it.effect("answers a whole pipeline in its order, two messages in one write", () =>
+  it.effect("answers pipelined commands in order, with two messages in one write", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -160,7 +160,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission on the wire", 
   const OWN_PAUSE_MS = 95
   const MANY = 100
 
-  it.effect("greets at once", () =>
+  it.effect("greets without a pause", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const greeted = Effect.scoped(
@@ -170,13 +170,13 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission on the wire", 
           return (yield* Clock.currentTimeMillis) - began
         }),
       )
-      // The pause that smtp-server makes of itself is never shorter than this, and a busy machine is quick at some time.
+      // The library's own pause is never shorter than this. A busy machine gets several attempts.
       let tries = 0
       while ((yield* greeted) >= OWN_PAUSE_MS) assert.isBelow(++tries, MANY, "it always pauses")
     }),
   )
 
-  it.effect("undoes dot-stuffing exactly, however the bytes are cut", () =>
+  it.effect("undoes dot-stuffing exactly, wherever bytes are split", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -222,7 +222,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission on the wire", 
     )
   }
 
-  it.effect("commits nothing of a message whose client went away", () =>
+  it.effect("commits nothing of a message whose client disconnects", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -244,7 +244,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission on the wire", 
     }),
   )
 
-  it.effect("declares the size it takes, and refuses a larger one before it is sent", () =>
+  it.effect("announces its maximum size, and refuses a larger message before it is sent", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -258,7 +258,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission on the wire", 
     }),
   )
 
-  it.effect("stops with care: idle clients are told, and nobody new comes in", () =>
+  it.effect("stops in order: closes idle connections and accepts no new ones", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const port = yield* Scope.provide(Smtp.submission(), scope)

@@ -28,7 +28,7 @@ const fixture = (name: string) => readFileSync(new URL(`../../fixtures/tls/${nam
 export const CERTIFICATE = { key: fixture("server.key"), cert: fixture("server.pem") }
 export const CA = fixture("ca.pem")
 
-/** A database of its own, and a node's services on it. */
+/** The services of a node on a new database. */
 export const World = Admission.layer.pipe(
   Layer.provide(KeyUses.layer),
   Layer.provideMerge(Layer.unwrap(Effect.map(Fresh, ({ url }) => Delivery.store(url)))),
@@ -65,7 +65,7 @@ export interface CustomerOptions {
   readonly expires_at?: Timestamp.Timestamp
 }
 
-/** An account with a verified domain and a key that may send. */
+/** An account with a verified domain and a sending key. */
 export const customer = Effect.fnUntraced(function* (options: CustomerOptions = {}) {
   const store = yield* EventStore
   const account_id = id("AccountId")
@@ -92,7 +92,7 @@ export const revoke = Effect.fnUntraced(function* ({ account_id, keyId }: Custom
   yield* Effect.orDie(store.commit(ApiKey, { account_id, stream_id: keyId }, ApiKey.revoke(now)))
 })
 
-/** Everything the account has had accepted, oldest first. */
+/** Accepted messages of the account, oldest first. */
 export const accepted = Effect.fnUntraced(function* (account_id: AccountId) {
   const sql = yield* PgClient.PgClient
   const store = yield* EventStore
@@ -116,7 +116,7 @@ export interface Failure {
   readonly response: string
 }
 
-/** What nodemailer was answered: the words of the 250, or of the refusal. */
+/** Reply to nodemailer: the text of the 250 or of the refusal. */
 export const send = (port: number, pass: string, mail: SendMailOptions, options: SMTPTransport.Options = {}) =>
   Effect.promise(async (): Promise<string> => {
     const client = transport(port, pass, options)
@@ -131,7 +131,7 @@ export const send = (port: number, pass: string, mail: SendMailOptions, options:
     }
   })
 
-/** A client that says exactly what it is told to, and hears everything that is answered. */
+/** An SMTP client that sends given bytes and reads all replies. */
 export class Raw {
   #heard = ""
   #waiting: (() => void) | undefined
@@ -167,7 +167,7 @@ export class Raw {
     this.#socket.write(text)
   }
 
-  /** The next whole reply, the last line of it. */
+  /** Returns the last line of the next reply. */
   async reply(): Promise<string> {
     while (true) {
       const match = /^(?:\d{3}-[^\n]*\n)*(\d{3} [^\r\n]*)\r\n/u.exec(this.#heard)
@@ -180,7 +180,7 @@ export class Raw {
     }
   }
 
-  /** The next reply with all its lines. */
+  /** Returns all lines of the next reply. */
   async lines(command: string): Promise<ReadonlyArray<string>> {
     this.write(`${command}\r\n`)
     while (!/^(?:\d{3}-[^\n]*\n)*\d{3} [^\r\n]*\r\n/u.test(this.#heard) && !this.closed)
@@ -205,7 +205,7 @@ export class Raw {
     while (!this.closed) await new Promise<void>((resolve) => (this.#waiting = resolve))
   }
 
-  /** After STARTTLS has been answered. */
+  /** Starts TLS after the reply to STARTTLS. */
   async secure(): Promise<void> {
     const plain = this.#socket
     plain.removeAllListeners("data")
@@ -224,7 +224,7 @@ export class Raw {
   }
 }
 
-/** One that is gone when the test is. */
+/** A client that is closed with the test. */
 export const raw = (port: number, host?: string, localAddress?: string) =>
   Effect.acquireRelease(
     Effect.promise(() => Raw.connect(port, host, localAddress)),

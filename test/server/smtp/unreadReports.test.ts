@@ -39,7 +39,7 @@ const WORDS = {
   attempt: 1,
 }
 
-/** A bounce whose returned text takes a tenth of a second to read, a hundred times what `Hurried` gives. */
+/** A bounce that takes a tenth of a second to parse, a hundred times the limit of `Hurried`. */
 const bounceOf = (address: string, text = "") =>
   [
     "From: mailer-daemon@mx.example.org",
@@ -63,7 +63,7 @@ const bounceOf = (address: string, text = "") =>
     "",
   ].join("\r\n")
 
-/** Kills whatever needs a thread. */
+/** A parser that ends every job on a thread. */
 const Hurried = Layer.effect(
   Parser.Pool,
   Effect.acquireRelease(
@@ -74,7 +74,7 @@ const Hurried = Layer.effect(
 
 const at = Timestamp.Timestamp.make("2026-11-21T12:00:00.000Z")
 
-/** A message that is delivered to all of these, each of whom has an attempt of their own. */
+/** A message that was delivered to these recipients, each by an attempt of its own. */
 const delivered = Effect.fnUntraced(function* (...addresses: ReadonlyArray<string>) {
   const { sender } = yield* Smtp.customer()
   const ref = yield* Delivery.accept(sender, { to: addresses.map((address) => ({ address })) })
@@ -104,7 +104,7 @@ const report = Effect.fnUntraced(function* (bytes: string, ...refs: ReadonlyArra
 
 const kept = (ref: Pick<Delivery.Ref, "account_id">) => UnreadReports.list(ref.account_id)
 
-/** Keeps a report for a message as the listener does, and returns its id. */
+/** Stores an unread report like the listener, and returns its id. */
 const keptFor = Effect.fnUntraced(function* (ref: Delivery.Ref, text = "") {
   assert.match(yield* Effect.provide(report(bounceOf("ana@example.org", text), ref), Hurried), /^250 /u)
   return (yield* kept(ref)).at(-1)?.id ?? ""
@@ -132,7 +132,7 @@ const counted = (outcome: string) =>
   )
 
 layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a report whose parsing is ended", (it) => {
-  it.effect("is kept for the account of each message that it is about, and for no other", () =>
+  it.effect("is kept for the account of each of its messages, and for no other", () =>
     Effect.gen(function* () {
       const [one, two, other] = [
         yield* delivered("ana@example.org"),
@@ -166,7 +166,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a repor
     }),
   )
 
-  it.effect("stays with its server when its account, or one of several, has no capacity left", () =>
+  it.effect("is refused for now if an account of its messages has no capacity left", () =>
     Effect.gen(function* () {
       const [full, free] = [yield* delivered("ana@example.org"), yield* delivered("ana@example.org")]
       yield* fill(full.account_id, UnreadReports.MAX_UNREAD_PER_ACCOUNT - 1, 1)
@@ -185,7 +185,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a repor
     }),
   )
 
-  it.effect("stays with its server when the instance has no capacity left, also when many come at once", () =>
+  it.effect("is refused for now if the instance has no capacity left, also if many arrive at once", () =>
     Effect.gen(function* () {
       const ref = yield* delivered("ana@example.org")
       const bytes = bounceOf("ana@example.org")
@@ -221,7 +221,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a repor
     }),
   )
 
-  it.effect("is never kept longer than what is read of a report", () =>
+  it.effect("is kept up to the number of bytes that are read of a report", () =>
     Effect.gen(function* () {
       const ref = yield* delivered("ana@example.org")
       const bytes = bounceOf("ana@example.org") + `${"x".repeat(REPORT_SIZE_LIMIT)}\r\n`
@@ -245,7 +245,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a repor
     }).pipe(Effect.orDie),
   )
 
-  it.effect("is removed with its message, and not kept for a message that is gone", () =>
+  it.effect("is removed with its message, and not kept for a message that was removed", () =>
     Effect.gen(function* () {
       const { commit } = yield* EventStore
       const ref = yield* delivered("ana@example.org")
@@ -291,14 +291,14 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a repor
   )
 })
 
-/** The command as an operator runs it, in a process of its own. */
+/** Runs the command line in a process of its own. */
 const inProcess = (...args: ReadonlyArray<string>) =>
   Effect.flatMap(Database.Fresh, ({ url }) =>
     Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })),
   )
 
 layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("waybill reports", (it) => {
-  it.effect("lists what is kept, of one account or of all", () =>
+  it.effect("lists unread reports of one account or of all", () =>
     Effect.gen(function* () {
       const [one, two] = [yield* delivered("ana@example.org"), yield* delivered("ana@example.org")]
       const [first, second] = [yield* keptFor(one), yield* keptFor(two)]
@@ -314,7 +314,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("waybill
     }),
   )
 
-  it.effect("shows a report with its control characters escaped, and its bytes only where no terminal reads", () =>
+  it.effect("shows a report with control characters escaped, and writes its bytes to files only", () =>
     Effect.gen(function* () {
       const ref = yield* delivered("ana@example.org")
       const evil = "\u001b[2J\u009b31m\u202e"
@@ -365,7 +365,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("waybill
     }),
   )
 
-  it.effect("retries what turns out to be no report, and removes it", () =>
+  it.effect("retries mail that is not a report, and removes it", () =>
     Effect.gen(function* () {
       const ref = yield* delivered("ana@example.org")
       const mail = `From: x@x.test\r\nContent-Type: text/html\r\n\r\n${"<b>".repeat(60_000)}\r\n`

@@ -13,10 +13,10 @@ const tls = (file: string) => readFileSync(new URL(`../../fixtures/tls/${file}`,
 
 const secrets = [`whsec_${Buffer.alloc(24, 1).toString("base64")}`]
 
-/** The others answer in a part of it, on a busy machine too. */
+/** Time limit of calls; other calls answer in a fraction of it. */
 const ONE_IS_SILENT = Duration.seconds(3)
 
-/** Calls one URL as a node with these networks would. */
+/** Calls a URL like a node with these allowed networks. */
 const calling = (options: callWebhook.Options, dns?: DnsServer.DnsServer) =>
   Effect.map(
     callWebhook.make(options),
@@ -26,7 +26,7 @@ const calling = (options: callWebhook.Options, dns?: DnsServer.DnsServer) =>
       ),
   )
 
-describe("a webhook's address", () => {
+describe("the address of a webhook", () => {
   const inward: ReadonlyArray<string> = [
     "127.0.0.1",
     "127.1",
@@ -68,7 +68,7 @@ describe("a webhook's address", () => {
     }),
   )
 
-  it.live("may be any spelling of what the operator allows", () =>
+  it.live("is allowed in any notation if the operator allows it", () =>
     Effect.gen(function* () {
       const receiver = yield* Receiver.listen()
       const call = yield* calling({ allowedNetworks: networks("127.0.0.1/32") })
@@ -82,7 +82,7 @@ describe("a webhook's address", () => {
     }),
   )
 
-  it.live("is refused when the name stands for it", () =>
+  it.live("is refused if a name resolves to it", () =>
     Effect.gen(function* () {
       const receiver = yield* Receiver.listen()
       const dns = yield* DnsServer.listen({
@@ -100,7 +100,7 @@ describe("a webhook's address", () => {
     }),
   )
 
-  it.live("tells a customer nothing of what stands in the operator's DNS, and the operator why it was not called", () =>
+  it.live("does not reveal the operator's DNS to a customer, and the log has the reason", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer.listen({
         "db.internal.test": { A: ["10.0.0.7"] },
@@ -120,7 +120,7 @@ describe("a webhook's address", () => {
         const words = error?.replace(host, "HOST")
         seen.push({ address, duration_ms, words, response_body, response_headers, status })
       }
-      // The same of every name: an address inside, another type of record, a failure, and a name that does not exist.
+      // The error is the same for a private address, another record type, a failure and an unknown name.
       for (const each of seen) assert.deepStrictEqual(each, seen[0])
       assert.deepInclude(seen[0], {
         address: null,
@@ -133,11 +133,11 @@ describe("a webhook's address", () => {
     }),
   )
 
-  it.live("is looked up once a call, and the call goes where that look-up said", () =>
+  it.live("is resolved once per call, which uses that result", () =>
     Effect.gen(function* () {
       const allowed = yield* Receiver.listen()
       const forbidden = yield* Receiver.listen({ host: "127.0.0.2", port: allowed.port })
-      // The first look-up (A and AAAA) is answered with what is allowed, every later one with what is not.
+      // The first look-up (A and AAAA) returns an allowed address, later ones a private one.
       const dns = yield* DnsServer.listen({
         "rebind.test": (asked) => ({ A: [asked < 2 ? "127.0.0.1" : "127.0.0.2"] }),
       })
@@ -153,7 +153,7 @@ describe("a webhook's address", () => {
     }),
   )
 
-  it.live("that is refused is passed over when the name has another", () =>
+  it.live("is skipped if it is refused and the name has another", () =>
     Effect.gen(function* () {
       const receiver = yield* Receiver.listen()
       const dns = yield* DnsServer.listen({ "both.test": { A: ["10.0.0.1", "127.0.0.1"] } })
@@ -163,7 +163,7 @@ describe("a webhook's address", () => {
     }),
   )
 
-  it.live("is followed when the name moves, although a connection to the old one is still open", () =>
+  it.live("is the new one after the name moves, although a connection to the old one is open", () =>
     Effect.gen(function* () {
       const old = yield* Receiver.listen()
       const moved = yield* Receiver.listen({ host: "127.0.0.2", port: old.port })
@@ -178,7 +178,7 @@ describe("a webhook's address", () => {
     }),
   )
 
-  it.live("is never called over plain http when it is public", () =>
+  it.live("is not called over plain http if it is public", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer.listen({ "public.test": { A: ["1.1.1.1"] } })
       const call = yield* calling({ allowedNetworks: networks("127.0.0.0/8") }, dns)
@@ -188,7 +188,7 @@ describe("a webhook's address", () => {
     }),
   )
 
-  it.live("is held to the certificate of the name, not of the address", () =>
+  it.live("is verified by the certificate of the name", () =>
     Effect.gen(function* () {
       const receiver = yield* Receiver.listen({ tls: { cert: tls("server.pem"), key: tls("server.key") } })
       const dns = yield* DnsServer.listen({
@@ -207,8 +207,8 @@ describe("a webhook's address", () => {
   )
 })
 
-describe("a webhook's call", () => {
-  it.live("has lasted no less than nothing, whatever somebody does to the clock on the wall", () =>
+describe("a call of a webhook", () => {
+  it.live("has no negative duration if the wall clock is set back", () =>
     Effect.gen(function* () {
       const receiver = yield* Receiver.listen()
       const call = yield* calling({ allowedNetworks: networks("127.0.0.0/8") })
@@ -218,7 +218,7 @@ describe("a webhook's call", () => {
     }),
   )
 
-  it.live("that was given up goes out no second time, although its connection was a kept one", () =>
+  it.live("is not repeated after a timeout on a kept connection", () =>
     Effect.gen(function* () {
       const receiver = yield* Receiver.listen({
         answer: (_, nth) => (nth === 2 ? "hang" : { status: 204 }),
@@ -228,12 +228,12 @@ describe("a webhook's call", () => {
       assert.strictEqual((yield* call(receiver.url)).status, 204)
       assert.strictEqual((yield* call(receiver.url)).error, "no answer within 3 s")
       assert.strictEqual((yield* call(receiver.url)).status, 204)
-      // The third call has a connection of its own, since the second one's was given up with it.
+      // The third call needs a new connection, since that of the second was closed.
       assert.deepStrictEqual([receiver.calls.length, receiver.connections()], [3, 2])
     }),
   )
 
-  it.live("is answered by an endpoint that is slow, and not by one that keeps the rest of its answer", () =>
+  it.live("counts as answered by a slow endpoint, and not by one that holds back its body", () =>
     Effect.gen(function* () {
       const receiver = yield* Receiver.listen({ answer: (_, nth) => (nth === 1 ? "stall" : { status: 500 }) })
       const call = yield* calling({ allowedNetworks: networks("127.0.0.0/8"), timeout: ONE_IS_SILENT })

@@ -18,7 +18,7 @@ const working = Effect.fnUntraced(function* (over: Parameters<typeof Webhooks.wo
   yield* Layer.build(Webhooks.worker(url, over))
 })
 
-/** By both public libraries; either throws. */
+/** Verifies a call with both public libraries, which throw if the signature is wrong. */
 const verify = (call: Receiver.Received, secret: string): unknown => {
   new SvixWebhook(secret).verify(call.body, call.headers)
   return new StandardWebhook(secret).verify(call.body, call.headers)
@@ -26,7 +26,7 @@ const verify = (call: Receiver.Received, secret: string): unknown => {
 const refuses = (verify: () => unknown) => assert.throws(verify, /signature/iu)
 
 layer(World, { excludeTestServices: true })("a webhook call", (it) => {
-  it.effect("carries the fact, signed so that the public libraries verify it", () =>
+  it.effect("has the event as its payload, with a signature that public libraries verify", () =>
     Effect.gen(function* () {
       yield* working()
       const receiver = yield* Receiver.listen({
@@ -40,7 +40,7 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
       assert.deepStrictEqual(more, [])
       const payload = verify(call, endpoint.secret)
       const { sequence, ...rest } = payload as { readonly sequence: number }
-      // Its version: the first event of its email, however many others the log holds.
+      // The sequence is the version in the stream of the email.
       assert.strictEqual(sequence, 1)
       assert.deepStrictEqual(rest as unknown, {
         id: record.event_id,
@@ -79,7 +79,7 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
     }),
   )
 
-  it.effect("goes only to those that subscribed to the type", () =>
+  it.effect("is made only to subscribers of the event type", () =>
     Effect.gen(function* () {
       yield* working()
       const receiver = yield* Receiver.listen()
@@ -102,7 +102,7 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
     }),
   )
 
-  it.effect("is signed by both secrets for a day after a rotation, and by the new one alone from then on", () =>
+  it.effect("is signed with both secrets for a day after a rotation, and then with the new one only", () =>
     Effect.gen(function* () {
       yield* working()
       const receiver = yield* Receiver.listen()
@@ -131,7 +131,7 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
     }),
   )
 
-  it.effect("is never made unsigned, and the attempt says why", () =>
+  it.effect("is never made unsigned, and the attempt has the reason", () =>
     Effect.gen(function* () {
       yield* working({ nextAt: Webhooks.never })
       const sql = yield* PgClient.PgClient
@@ -161,7 +161,7 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
     }),
   )
 
-  it.effect("keeps the first 4 KB of an answer, and cuts off who never ends", () =>
+  it.effect("keeps the first 4 KB of an answer and closes an endless one", () =>
     Effect.gen(function* () {
       yield* working({ nextAt: Webhooks.never })
       const receiver = yield* Receiver.listen({
@@ -175,9 +175,9 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
     }),
   )
 
-  it.effect("gives up on an endpoint that says nothing, and believes a status whose body never comes", () =>
+  it.effect("times out without an answer, and keeps a status whose body does not arrive", () =>
     Effect.gen(function* () {
-      // Of the three only one is silent from the first to the last; the others have answered by then.
+      // Only one of the three never answers; the others have answered by then.
       yield* working({ nextAt: Webhooks.never, timeout: Duration.seconds(3) })
       const silent = yield* Receiver.listen({ answer: () => "hang" })
       const slow = yield* Receiver.listen({ answer: () => "stall" })
@@ -202,13 +202,13 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
     }),
   )
 
-  it.effect("uses a connection again, and survives that the endpoint has closed it meanwhile", () =>
+  it.effect("reuses a connection, and is repeated if the endpoint has closed it", () =>
     Effect.gen(function* () {
       yield* working()
       let closing = false
       const receiver = yield* Receiver.listen({
         keepAliveMs: 60_000,
-        // The second call on a connection finds it closed under its feet.
+        // The endpoint closes the connection when the second call begins.
         answer: (_, nth) => (closing && nth === 3 ? "drop" : { status: 204 }),
       })
       const endpoint = yield* Webhooks.create(receiver.url)
@@ -230,7 +230,7 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
 })
 
 layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
-  it.effect("is tried again by the table, each pause a tenth more or less, and then has failed", () =>
+  it.effect("is retried after the pauses of the contract, with jitter, and then fails", () =>
     Effect.gen(function* () {
       yield* working()
       const receiver = yield* Receiver.listen({ answer: () => ({ status: 503 }) })
@@ -263,7 +263,7 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
     }),
   )
 
-  it.effect("is delivered by the first try that succeeds", () =>
+  it.effect("is delivered by the first successful call", () =>
     Effect.gen(function* () {
       yield* working({ nextAt: Webhooks.soon })
       const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: nth < 4 ? 500 : 200 }) })
@@ -278,7 +278,7 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
     }),
   )
 
-  it.effect("is disabled by a 410, and others are told of it", () =>
+  it.effect("is disabled by status 410, which other webhooks receive", () =>
     Effect.gen(function* () {
       yield* working({ nextAt: Webhooks.soon })
       const account_id = id("AccountId")
@@ -305,23 +305,23 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
     }),
   )
 
-  it.effect("is disabled after five days without one success, not before", () =>
+  it.effect("is disabled after five days without a success", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const store = yield* EventStore
-      // Two workers one after the other, because each asks about a webhook once a minute only.
+      // Two workers, one after the other, since each checks a webhook once a minute.
       const failsAfter = Effect.fnUntraced(function* (days: number) {
         const receiver = yield* Receiver.listen({ answer: () => ({ status: 500 }) })
         const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
         const age = `${days} days`
         yield* Webhooks.happens(endpoint.account_id)
-        // As old as the delivery is, what counts is since when it failed.
+        // The time since the first failure counts, not the age of the delivery.
         yield* Effect.orDie(
           sql`UPDATE webhook_deliveries SET created_at = now() - interval '9 days' WHERE webhook_id = ${endpoint.webhook_id}`,
         )
         yield* Effect.orDie(sql`
           INSERT INTO webhook_failures VALUES (${endpoint.account_id}, ${endpoint.webhook_id}, now() - ${age}::interval)`)
-        // An endpoint has its days afresh from when it was enabled, so that one is moved too.
+        // Enabling a webhook restarts its limit, so that time is moved too.
         yield* Effect.orDie(sql`
           UPDATE events SET data = jsonb_set(data, '{at}', to_jsonb('2026-01-01T00:00:00.000Z'::text))
           WHERE account_id = ${endpoint.account_id} AND type = 'WebhookCreated'`)
@@ -343,7 +343,7 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
     }),
   )
 
-  it.effect("stays enabled when it succeeded within the five days", () =>
+  it.effect("stays enabled if a call succeeded within five days", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: nth === 1 ? 200 : 500 }) })
@@ -375,7 +375,7 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
     }),
   )
 
-  it.effect("is not called for what happened before it was switched off", () =>
+  it.effect("is not called after it was disabled, for earlier events either", () =>
     Effect.gen(function* () {
       const receiver = yield* Receiver.listen()
       const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })

@@ -7,7 +7,7 @@ const { MAX_CALLS_PER_WEBHOOK, MAX_WAITING_PER_WEBHOOK, MIN_CALLS_PER_WEBHOOK } 
 
 const answered = () => true
 
-/** Calls that are under way until they are answered, or given up. */
+/** Calls that last until they are answered or interrupted. */
 const calls = Effect.fnUntraced(function* (turns: EndpointTurns.EndpointTurns, webhook: string, count: number) {
   const answer = Deferred.makeUnsafe<boolean>()
   const fibers = yield* Effect.forEach(Array.from({ length: count }), () =>
@@ -17,7 +17,7 @@ const calls = Effect.fnUntraced(function* (turns: EndpointTurns.EndpointTurns, w
   return { answer, fibers }
 })
 
-/** How many are called at once. */
+/** Returns the number of calls admitted at once. */
 const places = Effect.fnUntraced(function* (turns: EndpointTurns.EndpointTurns, webhook: string, ok: boolean) {
   let called = 0
   const answer = Deferred.makeUnsafe<boolean>()
@@ -36,8 +36,8 @@ const places = Effect.fnUntraced(function* (turns: EndpointTurns.EndpointTurns, 
   return seen
 })
 
-describe("turns at an endpoint", () => {
-  it.effect("are given to so many at once, and to the next in line as soon as one leaves", () =>
+describe("turns of calls to an endpoint", () => {
+  it.effect("are given up to a limit, and to the next waiting call when one ends", () =>
     Effect.gen(function* () {
       const turns = EndpointTurns.make()
       const { answer } = yield* calls(turns, "a", MAX_CALLS_PER_WEBHOOK)
@@ -51,7 +51,7 @@ describe("turns at an endpoint", () => {
     }),
   )
 
-  it.effect("are refused to everybody in line once nobody got one for two seconds", () =>
+  it.effect("are refused to all waiting calls if none was admitted for two seconds", () =>
     Effect.gen(function* () {
       const turns = EndpointTurns.make()
       const { answer, fibers } = yield* calls(turns, "a", MAX_CALLS_PER_WEBHOOK)
@@ -71,7 +71,7 @@ describe("turns at an endpoint", () => {
     }),
   )
 
-  it.effect("shrink with every silence, and come back one with every answer", () =>
+  it.effect("are halved by a call without an answer, and increase by one with every answer", () =>
     Effect.gen(function* () {
       const turns = EndpointTurns.make()
       assert.strictEqual(yield* places(turns, "a", false), MAX_CALLS_PER_WEBHOOK)
@@ -84,7 +84,7 @@ describe("turns at an endpoint", () => {
     }),
   )
 
-  it.effect("are not lost with a caller that goes away, in line or called", () =>
+  it.effect("are not lost by interrupted calls, waiting or admitted", () =>
     Effect.gen(function* () {
       const turns = EndpointTurns.make()
       const { fibers } = yield* calls(turns, "a", MAX_CALLS_PER_WEBHOOK)
@@ -92,7 +92,7 @@ describe("turns at an endpoint", () => {
       const [first, second] = line.fibers
       if (first === undefined || second === undefined) return assert.fail("nobody stands in line")
       yield* Fiber.interrupt(first)
-      // The place goes to the second, who goes away in the same breath.
+      // The turn goes to the second call, which is interrupted at the same time.
       yield* Fiber.interruptAll([...fibers.slice(0, 1), second])
       yield* Fiber.interruptAll([...fibers, ...line.fibers])
       assert.strictEqual(turns.size(), 0)

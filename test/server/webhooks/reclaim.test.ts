@@ -29,7 +29,7 @@ const attempt = (status: number): WebhookDeliveries.Attempt => ({
   error: null,
 })
 
-/** A process that holds it dies, so many times, whatever pause it was given. The seconds that it was to wait each time. */
+/** Lets processes that hold the row die so many times, and returns the pause in seconds after each. */
 const lose = Effect.fnUntraced(function* (id: string, times: number) {
   const sql = yield* PgClient.PgClient
   const paused: Array<number | undefined> = []
@@ -51,7 +51,7 @@ const claim = (owner: string, token: string) =>
   Leases.claim({ kind: "webhook", owner, token, limit: 10, without: new Set(), after: "" })
 
 layer(World, { excludeTestServices: true })("a result", (it) => {
-  it.effect("that comes after its lease has passed on is dropped, and the new holder's counts", () =>
+  it.effect("is dropped if its lease has passed on, and the new holder's is kept", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook")
@@ -84,7 +84,7 @@ layer(World, { excludeTestServices: true })("a result", (it) => {
 })
 
 layer(World, { excludeTestServices: true })("a webhook that was deleted while its calls failed", (it) => {
-  it.effect("leaves nothing of that behind, also where a call was under way, and the log agrees", () =>
+  it.effect("leaves no deliveries behind, also if a call was in flight, and the audit passes", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const [kept, deleted] = [
@@ -127,7 +127,7 @@ layer(World, { excludeTestServices: true })("a webhook that was deleted while it
 })
 
 layer(World, { excludeTestServices: true })("a call whose workers die", (it) => {
-  it.effect("waits longer each time, and is given up at last; a replay begins anew", () =>
+  it.effect("waits longer each time and finally fails; a replay starts again", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook")
       yield* Webhooks.happens(endpoint.account_id)
@@ -185,7 +185,7 @@ layer(World, { excludeTestServices: true })("a node that is killed during its ca
     120_000,
   )
 
-  it.effect("gives back, when it is only stopped, what it has not begun, and writes down what it has", () =>
+  it.effect("gives back unstarted calls when it is stopped, and writes the results of the others", () =>
     Effect.gen(function* () {
       let release: (() => void) | undefined
       const gate = new Promise<void>((resolve) => (release = resolve))
@@ -203,7 +203,7 @@ layer(World, { excludeTestServices: true })("a node that is killed during its ca
             Effect.sync(() => receiver.calls.length),
             (calls) => calls === 20,
           )
-          // The stop begins before the first answer.
+          // The worker stops before the first answer.
           setTimeout(() => release?.(), 200)
         }),
       )

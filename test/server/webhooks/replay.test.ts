@@ -51,7 +51,7 @@ const replayRange = Effect.fnUntraced(function* (
 })
 
 layer(World, { excludeTestServices: true })("a replay", (it) => {
-  it.effect("calls once more with the same event, and a failed delivery can still succeed", () =>
+  it.effect("repeats the call with the same event, and a failed delivery can still succeed", () =>
     Effect.gen(function* () {
       yield* working()
       let broken = true
@@ -80,7 +80,7 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
     }),
   )
 
-  it.effect("asked for while the endpoint is being called is not swallowed by that call", () =>
+  it.effect("requested during a call is not lost", () =>
     Effect.gen(function* () {
       let open: (() => void) | undefined
       const gate = new Promise<void>((resolve) => (open = resolve))
@@ -104,7 +104,7 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
     }),
   )
 
-  it.effect("takes the rows of a call in the order in which its outcome is written down", () =>
+  it.effect("locks rows in the same order as the result of a call", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
@@ -127,7 +127,7 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
     }).pipe(Effect.scoped),
   )
 
-  it.effect("of a range reaches a webhook younger than its events, in the facts of their own time", () =>
+  it.effect("of a range reaches a newer webhook, with the facts of the events' time", () =>
     Effect.gen(function* () {
       yield* working()
       const account_id = id("AccountId")
@@ -145,7 +145,7 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
     }),
   )
 
-  it.effect("of a range calls again for what was told, and takes no more than it may", () =>
+  it.effect("of a range repeats delivered events, up to a limit", () =>
     Effect.gen(function* () {
       yield* working()
       const receiver = yield* Receiver.listen()
@@ -175,7 +175,7 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
     }),
   )
 
-  it.effect("of a range goes on where it ended, also among events of one instant", () =>
+  it.effect("of a range continues where it ended, also within one instant", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const account_id = id("AccountId")
@@ -196,7 +196,7 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
     }),
   )
 
-  it.effect("tells events of before in the shape of today, and so does the audit", () =>
+  it.effect("sends earlier events in the current format, and so does the audit", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
@@ -213,7 +213,7 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
     }),
   )
 
-  it.effect("never reaches into another account", () =>
+  it.effect("does not reach another account", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook")
       yield* Webhooks.happens(id("AccountId"))
@@ -221,14 +221,14 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
     }),
   )
 
-  it.effect("of the last 32 attempts keeps the record", () =>
+  it.effect("keeps the last 32 attempts", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* working({ nextAt: (now, attempts) => (attempts > 33 ? null : Webhooks.soon(now, 1)) })
       const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: 500, body: `${nth}` }) })
       const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
       yield* Webhooks.happens(endpoint.account_id)
-      // What is due is looked for twice a second; this test looks more often.
+      // The worker checks for due rows twice a second; this test checks more often.
       const hurry = yield* Effect.orDie(sql`UPDATE outbox SET ready = true WHERE NOT ready AND kind = 'webhook'`).pipe(
         Effect.andThen(Effect.orDie(sql`SELECT id FROM graphile_worker.add_job('drain_webhooks')`)),
         Effect.delay("20 millis"),
@@ -244,7 +244,7 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
 })
 
 layer(World, { excludeTestServices: true })("a test call", (it) => {
-  it.effect("is signed like any other, stands in no stream, and leaves a record", () =>
+  it.effect("is signed, is in no stream, and leaves a delivery record", () =>
     Effect.gen(function* () {
       yield* working()
       const receiver = yield* Receiver.listen()

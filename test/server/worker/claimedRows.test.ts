@@ -18,7 +18,7 @@ import * as Database from "../../support/postgres/database.ts"
 import { id, queued } from "../../support/history.ts"
 import * as WallClock from "../../support/wallClock.ts"
 
-/** A row that this process works on and never finishes. */
+/** Claims a row whose work never ends. */
 const claim = Effect.fnUntraced(function* (rows: ClaimedRows.ClaimedRows, id: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
@@ -31,19 +31,19 @@ const claim = Effect.fnUntraced(function* (rows: ClaimedRows.ClaimedRows, id: st
   return added
 })
 
-/** Nobody ever had a reason to take this process for dead. */
+/** The process was never silent. */
 const always = () => -Infinity
 
 const isDropped = ({ fiber }: ClaimedRows.ClaimedRow) => fiber?.pollUnsafe() !== undefined
 
 const statement = (text: string) => Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(sql.unsafe(text)))
 
-/** One connection, so that whoever asks is answered after all that was asked before. */
+/** A store with one connection, so that queries are answered in order. */
 const OneConnection = Layer.unwrap(
   Effect.map(Database.Fresh, ({ url }) => StoreDatabase.layer({ url, connections: 1 })),
 ).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
 
-/** Virtual time for pauses: no second passes before the database has answered what was asked in the one before. */
+/** Advances virtual time second by second, each after the database has answered the previous queries. */
 const pass = (millis: number) =>
   Effect.gen(function* () {
     for (let passed = 0; passed < millis; passed += 1_000) {
@@ -52,7 +52,7 @@ const pass = (millis: number) =>
     }
   })
 
-/** At this very moment of virtual time, however long a busy database takes to say whose the row is. */
+/** Waits in real time, without advancing virtual time. */
 const until = (isSo: () => boolean) =>
   Effect.promise(async () => {
     while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10))
@@ -60,7 +60,7 @@ const until = (isSo: () => boolean) =>
 const dropped = (lost: ClaimedRows.ClaimedRow) => until(() => isDropped(lost))
 
 layer(OneConnection)("work under a lease", (it) => {
-  it.effect("goes on as long as it is renewed", () =>
+  it.effect("continues while the lease is renewed", () =>
     Effect.gen(function* () {
       const rows = ClaimedRows.make()
       const one = yield* claim(rows, "renewed")
@@ -71,7 +71,7 @@ layer(OneConnection)("work under a lease", (it) => {
     }),
   )
 
-  it.effect("goes on, though the clock on the wall is set past the lease's end", () =>
+  it.effect("continues if the wall clock is set past the end of the lease", () =>
     Effect.gen(function* () {
       const rows = ClaimedRows.make()
       const one = yield* claim(rows, "set forward")
@@ -82,7 +82,7 @@ layer(OneConnection)("work under a lease", (it) => {
     }),
   )
 
-  it.effect("is dropped at the next renewal once somebody else has the row", () =>
+  it.effect("is dropped at the next renewal if another process holds the row", () =>
     Effect.gen(function* () {
       const rows = ClaimedRows.make()
       const [kept, lost] = [yield* claim(rows, "kept"), yield* claim(rows, "lost")]
@@ -94,7 +94,7 @@ layer(OneConnection)("work under a lease", (it) => {
     }),
   )
 
-  it.effect("is asked about at once when others could have taken this process for dead", () =>
+  it.effect("is renewed at once if others could have taken this process for dead", () =>
     Effect.gen(function* () {
       const rows = ClaimedRows.make()
       const [kept, lost] = [yield* claim(rows, "kept again"), yield* claim(rows, "taken")]
@@ -110,7 +110,7 @@ layer(OneConnection)("work under a lease", (it) => {
     }),
   )
 
-  it.effect("is dropped before the lease ends when the database cannot be asked", () =>
+  it.effect("is dropped before the lease ends if the database does not answer", () =>
     Effect.gen(function* () {
       const rows = ClaimedRows.make()
       const [one, settling] = [yield* claim(rows, "unasked"), yield* claim(rows, "unasked, settling")]
@@ -121,14 +121,14 @@ layer(OneConnection)("work under a lease", (it) => {
       assert.isFalse(isDropped(one))
       yield* pass(8_000)
       assert.isTrue(isDropped(one))
-      // It sends nothing any more, and its commit tells whether the lease has passed on.
+      // It sends no more mail, and its commit checks the lease.
       assert.isFalse(isDropped(settling))
       yield* ClaimedRows.abort(settling)
       yield* statement("ALTER TABLE gone RENAME TO outbox")
     }),
   )
 
-  it.effect("that was lost while it was still prepared is not begun", () =>
+  it.effect("is not started if its lease is lost during preparation", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const prepared = yield* Latch.make()
@@ -169,7 +169,7 @@ layer(OneConnection)("work under a lease", (it) => {
     }).pipe(Effect.scoped, Effect.orDie),
   )
 
-  it.effect("is left to the commit that settles it", () =>
+  it.effect("is not dropped while its outcome is being committed", () =>
     Effect.gen(function* () {
       const rows = ClaimedRows.make()
       const one = yield* claim(rows, "settling")
@@ -182,7 +182,7 @@ layer(OneConnection)("work under a lease", (it) => {
     }),
   )
 
-  it.effect("keeps its outcome for as long as the database is away", () =>
+  it.effect("commits its outcome after an outage of the database", () =>
     Effect.gen(function* () {
       const { row } = yield* claim(ClaimedRows.make(), "learnt")
       let tries = 0

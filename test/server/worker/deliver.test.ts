@@ -40,7 +40,7 @@ const rowOf = Effect.fnUntraced(function* (ref: Delivery.Ref) {
   return rows[0]
 })
 
-/** A second key that signs, as DNS would have it. */
+/** Adds a second signing key as if DNS had it. */
 const showEd25519 = Effect.fnUntraced(function* (from: Delivery.Sender) {
   yield* Delivery.ed25519(from)
   const { commit } = yield* EventStore
@@ -50,7 +50,7 @@ const showEd25519 = Effect.fnUntraced(function* (from: Delivery.Sender) {
   )
 })
 
-/** A process that holds it dies, so many times, whatever pause it was given; then its time has come again. */
+/** Lets processes that hold the row die so many times, and then makes the row due. */
 const lose = Effect.fnUntraced(function* (ref: Delivery.Ref, times: number) {
   const sql = yield* PgClient.PgClient
   const paused: Array<number> = []
@@ -70,7 +70,7 @@ const lose = Effect.fnUntraced(function* (ref: Delivery.Ref, times: number) {
 })
 
 layer(World, { excludeTestServices: true })("a worker", (it) => {
-  it.effect("delivers what was accepted, once, signed, and the timeline tells it", () =>
+  it.effect("delivers an accepted message once, signed, and records it in the timeline", () =>
     Effect.gen(function* () {
       const server = yield* relayed()
       const from = yield* Delivery.sender()
@@ -93,7 +93,7 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
     }),
   )
 
-  it.effect("lets one bounced recipient harm nobody else", () =>
+  it.effect("delivers to the other recipients if one bounces", () =>
     Effect.gen(function* () {
       const server = yield* relayed({
         script: ({ line, phase }) => (phase === "rcpt" && /bob/u.test(line) ? "550 5.1.1 no such user" : undefined),
@@ -123,7 +123,7 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
     }),
   )
 
-  it.effect("tries again who was deferred, and nobody else", () =>
+  it.effect("retries only deferred recipients", () =>
     Effect.gen(function* () {
       let refusals = 2
       const server = yield* relayed(
@@ -147,12 +147,12 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
         server.mails.map((mail) => mail.to),
         [["ana@example.org"], ["bob@example.org"]],
       )
-      // The same mail to the last byte, as a retry must be.
+      // A retry sends exactly the same bytes.
       assert.deepStrictEqual(server.mails[0]?.bytes, server.mails[1]?.bytes)
     }),
   )
 
-  it.effect("gives up after the last attempt, keeping what the server said", () =>
+  it.effect("fails a recipient after the last attempt and keeps the server's reply", () =>
     Effect.gen(function* () {
       yield* relayed(
         { script: ({ phase }) => (phase === "rcpt" ? "451 4.3.0 never" : undefined) },
@@ -168,7 +168,7 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
     }),
   )
 
-  it.effect("sends nothing from a domain that was removed meanwhile", () =>
+  it.effect("fails mail of a domain that was removed after acceptance", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen()
       const { url } = yield* Database.Fresh
@@ -192,7 +192,7 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
     }),
   )
 
-  it.effect("sends nothing that was canceled in time", () =>
+  it.effect("does not send a message that was canceled in time", () =>
     Effect.gen(function* () {
       const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
       const from = yield* Delivery.sender()
@@ -200,7 +200,7 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
       const store = yield* EventStore
       yield* Effect.orDie(store.commit(Email, ref, Email.cancel(now)))
       const after = yield* Delivery.accept(from, { scheduled_at: Timestamp.plus(now, 1_200) })
-      // Not before: a slow machine would come to cancel what it has sent.
+      // The worker starts after the cancellation, which could be too late on a slow machine.
       const server = yield* relayed()
       yield* Delivery.settled(after)
       assert.deepStrictEqual(
@@ -211,11 +211,11 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
     }),
   )
 
-  it.effect("defers what it cannot sign, and never sends it unsigned", () =>
+  it.effect("defers a message that cannot be signed, and never sends it unsigned", () =>
     Effect.gen(function* () {
       const server = yield* relayed()
       const from = yield* Delivery.sender("nokey.test", undefined, false)
-      // Nor with the second signature alone.
+      // The second signature alone is not enough.
       yield* showEd25519(from)
       const ref = yield* Delivery.accept(from)
       const { state } = yield* Delivery.until(Delivery.history(ref), ({ version }) => version > 1)
@@ -225,7 +225,7 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
     }),
   )
 
-  it.effect("waits for no second key: one that is lost leaves the signature that counts", () =>
+  it.effect("sends with the first signature alone if the second key is lost", () =>
     Effect.gen(function* () {
       const server = yield* relayed()
       const from = yield* Delivery.sender()
@@ -239,7 +239,7 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
     }),
   )
 
-  it.effect("fails a message whose content is gone", () =>
+  it.effect("fails a message whose content has expired", () =>
     Effect.gen(function* () {
       yield* relayed()
       const gone = { sha256: "f".repeat(64), has_html: false, has_text: true, attachments: [] }
@@ -250,7 +250,7 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
     }),
   )
 
-  it.effect("suppresses a full mailbox at its third bounce, not before", () =>
+  it.effect("suppresses a full mailbox at its third bounce", () =>
     Effect.gen(function* () {
       yield* relayed({ script: ({ phase }) => (phase === "rcpt" ? "552 5.2.2 mailbox full" : undefined) })
       const from = yield* Delivery.sender()
@@ -265,7 +265,7 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
     }),
   )
 
-  it.effect("leaves a site alone that asks for a pause: no attempt is counted, and none is made", () =>
+  it.effect("makes and counts no attempt during a pause that a site requested", () =>
     Effect.gen(function* () {
       const server = yield* relayed({ script: ({ phase }) => (phase === "mail" ? "421 4.7.0 slow down" : undefined) })
       const from = yield* Delivery.sender()
@@ -288,12 +288,12 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
         assert.deepInclude(recipient?.smtp, { code: 421, response: "slow down" })
         assert.strictEqual(history.length, 2)
       }
-      // Whoever was told so by the server says so; the others only waited.
+      // Only recipients with a reply of the server are recorded as deferred.
       assert.isAtLeast(told, 1)
     }),
   )
 
-  it.effect("keeps a pause for one recipient while the log learns of another", () =>
+  it.effect("keeps the pause of one recipient when another recipient's outcome is committed", () =>
     Effect.gen(function* () {
       const server = yield* relayed({
         script: ({ line, phase }) =>

@@ -22,7 +22,7 @@ import { World } from "../../support/world.ts"
 const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
 const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
 
-/** A worker that delivers to the servers that the test's own DNS names. */
+/** A worker with direct delivery to the servers of the test's DNS. */
 const direct = Effect.fnUntraced(function* (
   world: Effect.Success<ReturnType<typeof pair>>,
   over: Partial<Worker.Options<never, never, never>["delivery"]> = {},
@@ -48,15 +48,15 @@ const direct = Effect.fnUntraced(function* (
 const recipients = (ref: Delivery.Ref) =>
   Effect.map(Delivery.settled(ref), ({ state }) => (state._tag === "Message" ? state.recipients : []))
 
-layer(World, { excludeTestServices: true })("a worker that delivers by itself", (it) => {
-  it.effect("finds each domain's servers, takes the second where the first refuses, and signs what DNS verifies", () =>
+layer(World, { excludeTestServices: true })("a worker with direct delivery", (it) => {
+  it.effect("finds the mail servers of each domain, uses the second if the first refuses, and signs verifiably", () =>
     Effect.gen(function* () {
       const world = yield* pair(
         { script: ({ phase }) => (phase === "greeting" ? "554 5.3.2 not here" : undefined) },
         { starttls: SmtpServer.selfSigned },
       )
       yield* direct(world)
-      // The pair's domain receives; the sender's only has to publish its key.
+      // The recipient's domain has MX records; the sender's only publishes its key.
       const from = yield* Delivery.sender("sender.test")
       world.dns.set("wb1._domainkey.sender.test", { TXT: [`v=DKIM1; k=rsa; p=${from.public_key}`] })
       const ref = yield* Delivery.accept(from, to("ana@acme.test", "ben@acme.test", "cy@gone.test"))
@@ -72,7 +72,7 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
       )
       assert.strictEqual(world.mx1?.mails.length, 0)
 
-      // The domain's servers may speak of its own recipients, and of nobody else's.
+      // The return path covers only recipients of the server's domain.
       const [local = ""] = (world.mx2.mails[0]?.from ?? "").split("@")
       assert.deepStrictEqual(
         ReturnPath.verify(Delivery.RETURN_PATH.secretKey, local),
@@ -94,7 +94,7 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
     }),
   )
 
-  it.effect("signs by both keys of a domain while DNS shows both, and by RSA alone when the second went", () =>
+  it.effect("signs with both keys of a domain while DNS has both, and otherwise with RSA only", () =>
     Effect.gen(function* () {
       const world = yield* pair({})
       yield* direct(world)
@@ -112,7 +112,7 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
       )
       const resolver = new dns.Resolver()
       resolver.setServers([world.dns.server])
-      /** What a receiver makes of the next mail, signature by signature from the top. */
+      /** Verifies the signatures of the next mail, from the top. */
       const next = Effect.gen(function* () {
         yield* Delivery.settled(yield* Delivery.accept(from, to("ana@acme.test")))
         const bytes = world.mx1?.mails.at(-1)?.bytes ?? Buffer.alloc(0)
@@ -147,7 +147,7 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
     }),
   )
 
-  it.effect("waits while a domain's DNS is in trouble, and delivers once it is back", () =>
+  it.effect("defers while a domain's DNS fails, and delivers after it recovers", () =>
     Effect.gen(function* () {
       const world = yield* pair({})
       let asked = 0
@@ -165,7 +165,7 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
     }),
   )
 
-  it.effect("keeps what servers have said when it loses patience with one that says nothing, and sends it once", () =>
+  it.effect("keeps the replies of other servers when one times out, and sends to them once", () =>
     Effect.gen(function* () {
       const refused = new Set<string>()
       const silent = new Set<string>()
@@ -173,7 +173,7 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
       const world = yield* pair({
         script: ({ line, phase }) => {
           if (phase !== "rcpt") return undefined
-          // Ben is asked about again in a transaction of his own, and there it hangs.
+          // Ben is sent a transaction of his own, which hangs.
           if (/ben/u.test(line) && once(refused, line)) return "452 4.5.3 too many recipients"
           return /ben|cy/u.test(line) && once(silent, line) ? "hang" : undefined
         },
@@ -202,7 +202,7 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
     }),
   )
 
-  it.effect("keeps what servers have said when it has to stop before another has answered", () =>
+  it.effect("keeps the replies of other servers when it stops before one has answered", () =>
     Effect.gen(function* () {
       const silent = new Set<string>()
       const world = yield* pair({

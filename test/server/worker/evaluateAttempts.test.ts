@@ -30,8 +30,8 @@ const judged = (outcome: Transport.Outcome, after: Duration.Input, recipient = a
     random: 0.5,
   })
 
-describe("mail that a site puts off at no attempt's cost", () => {
-  it("is told of in the timeline with the server's words, its attempts as they were", () => {
+describe("mail that a site defers before an attempt", () => {
+  it("is deferred in the timeline with the server's reply and without a further attempt", () => {
     const { paused_until, outcomes } = judged(told, "1 hour")
     assert.strictEqual(paused_until, null)
     assert.deepInclude(outcomes[0], { _tag: "Deferred", next_attempt_at: AFTER_THE_PAUSE })
@@ -42,7 +42,7 @@ describe("mail that a site puts off at no attempt's cost", () => {
     })
   })
 
-  it("is told of once while the words are the same", () => {
+  it("is recorded once while the reply stays the same", () => {
     const words = { code: 421, enhanced_code: "4.7.0", response: "busy", mx: null, tls: null, duration_ms: 1 }
     const before = { ...ana, status: "deferred" as const, smtp: { ...words, category: "throttled" } }
     assert.deepInclude(judged(told, "1 hour", before), { outcomes: [], paused_until: AFTER_THE_PAUSE })
@@ -50,7 +50,7 @@ describe("mail that a site puts off at no attempt's cost", () => {
     assert.strictEqual(judged(told, "1 hour", other).outcomes.length, 1)
   })
 
-  it("is not told of where no server was asked", () => {
+  it("is not recorded if no server was contacted", () => {
     assert.deepInclude(judged(waited, "1 hour"), { outcomes: [], paused_until: AFTER_THE_PAUSE })
   })
 
@@ -71,7 +71,7 @@ describe("mail that a site puts off at no attempt's cost", () => {
     })
   }
 
-  it("never fails for being given back by a node that stops", () => {
+  it("does not fail by being given back by a stopping node", () => {
     assert.deepStrictEqual(judged(Transport.notBegun(ana.address), "30 days").outcomes, [])
   })
 })

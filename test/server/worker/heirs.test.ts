@@ -18,7 +18,7 @@ const stands = Effect.flatMap(PgClient.PgClient, (sql) =>
   Effect.orDie(sql`INSERT INTO processes (id, number, worker_ids) VALUES (${BEFORE.id}, ${BEFORE.number}, '{}')`),
 )
 
-/** Its session opens anew, under another number. */
+/** Waits until the session was opened again, under another number. */
 const comesBack = Effect.flatMap(PgClient.PgClient, (sql) =>
   Effect.orDie(sql`UPDATE processes SET number = number + 1, beat_at = now() WHERE id = ${BEFORE.id}`),
 )
@@ -38,13 +38,13 @@ const leaseOf = ({ stream_id }: Delivery.Ref) =>
     ),
   )
 
-/** Looks as if it were about to run out, so that a renewal shows. */
+/** Shortens the lease, so that a renewal is visible. */
 const age = ({ stream_id }: Delivery.Ref) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.orDie(sql`UPDATE outbox SET lease_until = now() + interval '10 seconds' WHERE id = ${stream_id}`),
   )
 
-/** A process whose sessions the test makes and ends, and which mails it has begun to send. */
+/** A process whose sessions the test controls, and the mails that it started to send. */
 const away = Effect.gen(function* () {
   const begun: Array<string> = []
   const state = { trustedSince: -Infinity as number | undefined, isSeen: true, holds: 0, dropped: 0 }
@@ -71,7 +71,7 @@ const away = Effect.gen(function* () {
   return { answer, begun, kick, room, state }
 })
 
-describe("a process that was taken for dead and comes back", { concurrent: true }, () => {
+describe("a process that was taken for dead and returns", { concurrent: true }, () => {
   fresh(
     "sends nothing that its heir is about to free",
     Effect.gen(function* () {
@@ -82,14 +82,14 @@ describe("a process that was taken for dead and comes back", { concurrent: true 
         Effect.sync(() => state.holds),
         (holds) => holds === 1,
       )
-      // It is cut off, and its heir looks at what it left.
+      // The process is cut off, and its successor reclaims its rows.
       state.trustedSince = undefined
       const left = yield* Leases.inherit(BEFORE)
       assert.deepStrictEqual(
         left.map(({ id }) => id),
         [ref.stream_id],
       )
-      // Now it is back, asks what it still holds, and has room for it.
+      // The process returns and reads which rows it still holds.
       yield* age(ref)
       yield* comesBack
       state.trustedSince = yield* SteadyClock.millis
@@ -143,7 +143,7 @@ describe("a process that was taken for dead and comes back", { concurrent: true 
         UPDATE outbox SET lease_token = 'lost', lease_owner = ${BEFORE.id}, lease_until = now() + interval '1 minute'
         WHERE id = ${ref.stream_id}`)
       assert.lengthOf(yield* Leases.inherit(BEFORE), 1)
-      // Of the next heir it is told as well: there is one row, and one loss.
+      // The next successor counts the same loss only once.
       const left = yield* Leases.inherit(BEFORE)
       yield* comesBack
       state.isSeen = false

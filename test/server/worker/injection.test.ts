@@ -9,7 +9,7 @@ const HANGS = Duration.seconds(60)
 const EVIL = "evil@x.test"
 const [ANA, BO, CY] = ["ana@example.org", "bo@example.org", "cy@example.org"] as const
 
-/** What ends a line, an address, a header, a command or a message somewhere, or is decoded into such a thing. */
+/** Texts that end a line, address, header, command or message somewhere, or decode to such text. */
 const PAYLOADS = [
   `\r\nBcc: ${EVIL}`,
   `\nBcc: ${EVIL}`,
@@ -37,7 +37,7 @@ const PAYLOADS = [
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Where it stands; whatever is taken must go to whom the request names, and to nobody else. */
+/** Fields that the texts are put into. An accepted message must go only to the requested recipients. */
 const PLACES: Readonly<Record<string, (payload: string) => Fields>> = {
   subject: (payload) => ({ subject: `Hello${payload}` }),
   text: (payload) => ({ text: `Hello${payload}` }),
@@ -73,7 +73,7 @@ const named = (place: string, payload: string) => [place === "before a recipient
 
 const MESSAGE = { from: "hi@acme.test", to: [ANA], cc: [BO], bcc: [CY], subject: "Hello", text: "Hello" }
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: 60_000 })("what is injected into a send", (it) => {
+layer(Lab.layer(), { excludeTestServices: true, timeout: 60_000 })("injected characters in a send request", (it) => {
   it.effect(
     "reaches the envelope of nobody, wherever it stands",
     () =>
@@ -100,7 +100,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: 60_000 })("what is inje
             if (status === 200) taken.set(`${json.id}@acme.test`, { what, to: named(place, payload) })
           }
         }
-        // Some is refused, and some is text like any other: a corpus of which all is refused would prove nothing.
+        // Some texts must be accepted: a corpus that is refused as a whole would prove nothing.
         assert.isAbove(statuses.get(200) ?? 0, 100)
         assert.isAbove(statuses.get(400) ?? 0, 100)
 

@@ -15,7 +15,7 @@ import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { World } from "../../support/world.ts"
 
 const TAKEN = { code: 250, enhancedCode: "2.0.0", text: "taken", stage: "end_of_data" } as const
-/** What takes this long will never be. */
+/** Time limit of waiting. */
 const HANGS = Duration.seconds(60)
 const to = (address: string) => ({ to: [{ address }] })
 
@@ -44,7 +44,7 @@ const leftOf = ({ account_id }: Pick<Delivery.Sender, "account_id">) =>
     ),
   )
 
-/** Each on a database of its own: what one test leaves behind would be another's backlog. */
+/** Each test has a new database, since rows left over would be a backlog. */
 const fresh = <E>(
   name: string,
   body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>,
@@ -65,7 +65,7 @@ describe("a pipeline", () => {
       yield* worker(server)
       const [self] = yield* sql<{ readonly id: string }>`SELECT id FROM processes`
       yield* holds(self?.id ?? "")
-      // The next session is not there before it has written its row, so the worker is unseen until somebody lets it.
+      // The worker has no session until its row can be written.
       const other = yield* rival(url)
       yield* other.query("BEGIN; LOCK TABLE processes")
       yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -106,7 +106,7 @@ describe("a pipeline", () => {
       const stop = yield* worker(server, 2)
       for (const ref of mine) yield* Delivery.settled(ref)
       yield* stop
-      // What came last in time does not leave last.
+      // Mail that was accepted last is not sent last.
       const last = server.mails.findLastIndex(({ messageId }) => messageId.endsWith("@few.test"))
       assert.isBelow(last, 0.9 * backlog.length)
     }),
@@ -132,7 +132,7 @@ describe("a pipeline", () => {
   )
 
   fresh(
-    "leaves room for others' large messages when all that one account sends are slow",
+    "leaves memory for other accounts' large messages if those of one account are slow",
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({
         script: ({ line, phase }) => (phase === "rcpt" && /slow/u.test(line) ? "hang" : undefined),
@@ -151,7 +151,7 @@ describe("a pipeline", () => {
   )
 
   fresh(
-    "does not record what it learnt once its lease has passed on",
+    "records no outcome after its lease has passed on",
     Effect.gen(function* () {
       let arrived = () => {}
       const there = new Promise<void>((resolve) => (arrived = resolve))
@@ -170,7 +170,7 @@ describe("a pipeline", () => {
       yield* Layer.buildWithScope(Delivery.worker(url, { capture: slow }), scope)
       const ref = yield* Delivery.accept(yield* Delivery.sender())
       yield* Effect.promise(() => there)
-      // Somebody took this worker for dead, and has the row now.
+      // Another process has taken this worker for dead and holds the row.
       const sql = yield* PgClient.PgClient
       yield* Effect.orDie(
         sql`UPDATE outbox SET lease_token = 'another', lease_owner = 'prc_other' WHERE id = ${ref.stream_id}`,
@@ -184,11 +184,11 @@ describe("a pipeline", () => {
   )
 
   fresh(
-    "begins nothing that others may have taken, and gives it back",
+    "does not start rows that others may have taken, and gives them back",
     Effect.gen(function* () {
       const ref = yield* Delivery.accept(yield* Delivery.sender())
       const begun: Array<boolean> = []
-      // Silent for a while; then heard again, but with a lease from before; then with one that it has taken since.
+      // Silent first; then alive with an older lease; then with a newer lease.
       const trusted = [undefined, Infinity, -Infinity]
       const processes = Layer.succeed(Processes, {
         id: "prc_doubtful",
@@ -215,7 +215,7 @@ describe("a pipeline", () => {
   )
 
   fresh(
-    "stops with care: what is on the wire is finished, what is not is given back",
+    "stops in order: finishes mail on the wire and gives back other rows",
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ keep_bytes: false })
       const from = yield* Delivery.sender()
@@ -239,7 +239,7 @@ describe("a pipeline", () => {
   )
 
   fresh(
-    "gives back at once what waits for a connection, and waits itself for nothing but what is on the wire",
+    "stops at once with mail that waits for a connection, and waits only for mail on the wire",
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ script: ({ phase }) => (phase === "dot" ? "hang" : undefined) })
       const from = yield* Delivery.sender()
@@ -252,13 +252,13 @@ describe("a pipeline", () => {
       const lost = yield* Effect.filter(refs, (ref) =>
         Effect.map(Delivery.timeline(ref), (events) => events.includes("EmailAttemptLost")),
       )
-      // Three were on the wire when the time was over; of the others the log has nothing to say.
+      // Three were on the wire when the time ended; the others have no event.
       assert.deepStrictEqual([lost.length, yield* onTheWire, yield* leased], [3, 3, []])
     }),
   )
 
   fresh(
-    "takes up what lies ready, also when the wake-up for it was lost",
+    "finds ready rows also if the wake-up was lost",
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen()
       const ref = yield* Delivery.accept(yield* Delivery.sender())
@@ -271,7 +271,7 @@ describe("a pipeline", () => {
   )
 
   fresh(
-    "that must stop in the midst of an answer says that the attempt was lost",
+    "records a lost attempt if it must stop before the reply",
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({
         script: ({ phase }) => (phase === "dot" ? "store-then-hang" : undefined),
@@ -294,7 +294,7 @@ describe("a pipeline", () => {
   )
 
   fresh(
-    "shows a decision that an attempt is under way",
+    "shows deciders that an attempt is in flight",
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ script: ({ phase }) => (phase === "dot" ? "hang" : undefined) })
       const stop = yield* worker(server, 10, { stopWithin: "100 millis" })

@@ -10,7 +10,7 @@ import * as Database from "../../support/postgres/database.ts"
 const TEXT = "version: STSv1\nmode: enforce\nmx: mx2.acme.test\nmax_age: 604800\n"
 const before = { mode: "enforce", mx: ["mx1.acme.test"], max_age_ms: 604_800_000 } as const
 
-/** Kept since some days, as `age` says; mail went there `used` ago. */
+/** Stores a policy fetched `age` ago and used `used` ago. */
 const keep = Effect.fnUntraced(function* (
   domain: string,
   age: string,
@@ -34,8 +34,8 @@ const held = Effect.gen(function* () {
   return rows.map(({ domain, left, mx }) => [domain, mx, left])
 })
 
-layer(Database.layerFresh, { excludeTestServices: true })("a policy that is kept", (it) => {
-  it.effect("is renewed daily where mail goes, stays while that fails, and goes when it has ended", () =>
+layer(Database.layerFresh, { excludeTestServices: true })("a cached MTA-STS policy", (it) => {
+  it.effect("is renewed daily while mail is sent there, kept if that fails, and removed once it has expired", () =>
     Effect.gen(function* () {
       yield* keep("new.test", "23 hours")
       yield* keep("old.test", "25 hours")
@@ -56,7 +56,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a policy that is kept
         { TXT: ["v=STSv1; id=1"] },
       ])
       const refresh = Effect.provide(refreshPolicies(fetch), Dns.Dns.layerTest(Object.fromEntries(announced)))
-      // The second comes too early: nothing is due but what failed, and that waits.
+      // The second run has nothing to do: only the failed policy is due, and it is paused.
       yield* refresh
       yield* refresh
       assert.deepStrictEqual(asked.toSorted(), ["broken.test", "dying.test", "old.test", "short.test"])
@@ -72,7 +72,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a policy that is kept
     }),
   )
 
-  it.effect("is found as it was put, is used then, and makes room when there are too many", () =>
+  it.effect("is read as it was stored, and the one used longest ago is removed when there are too many", () =>
     Effect.gen(function* () {
       const { find } = yield* MtaStsPolicies.keeper
       assert.isUndefined(yield* find("nobody.test"))

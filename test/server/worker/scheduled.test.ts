@@ -8,10 +8,10 @@ import * as Delivery from "../../support/mail/delivery.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { World } from "../../support/world.ts"
 
-/** What takes this long will never be. */
+/** Time limit of waiting. */
 const HANGS = Duration.seconds(60)
 
-/** Five mails that come due one after another, and by how much each was late. */
+/** Schedules five mails one after another, and returns how late each was. */
 const lateness = Effect.fnUntraced(function* (from: Delivery.Sender) {
   const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
   const times = [1_000, 1_300, 1_700, 2_200, 2_900].map((wait) => Timestamp.plus(now, wait))
@@ -26,7 +26,7 @@ const lateness = Effect.fnUntraced(function* (from: Delivery.Sender) {
   return late.toSorted((a, b) => a - b)
 })
 
-/** Of the look in which it was the least, by how much the third of five was late. */
+/** Returns the smallest median delay of several runs. */
 const middle = (looks: ReadonlyArray<ReadonlyArray<number>>) =>
   Math.min(...looks.map(([, , median = Infinity]) => median))
 
@@ -35,7 +35,7 @@ interface Scans {
   readonly rows: number
 }
 
-/** What sessions have read is counted some seconds later, or when they are over: those of the test's pool say it now. */
+/** Flushes the statistics of the pool's sessions, which Postgres counts with a delay. */
 const tellWhatWasRead = Effect.flatMap(PgClient.PgClient, (sql) =>
   Effect.forEach(
     Array.from({ length: 20 }),
@@ -44,7 +44,7 @@ const tellWhatWasRead = Effect.flatMap(PgClient.PgClient, (sql) =>
   ),
 )
 
-/** What has been read of the outbox in this database, as far as it was told: from end to end, and by its indexes. */
+/** Returns the rows read from the outbox by sequential scans and by indexes. */
 const readOfOutbox = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const [read = { scans: 0, rows: 0 }] = yield* Effect.orDie(sql<Scans>`
@@ -60,7 +60,7 @@ const sessions = Effect.flatMap(PgClient.PgClient, (sql) =>
   ),
 )
 
-/** So many rows just written keep the disk busy for a while, which is not what is measured here. */
+/** Waits until the disk has written the rows, which is not to be measured. */
 const settleDown = Effect.gen(function* () {
   const { adminUrl } = yield* Database.Fresh
   const admin = yield* PgClient.makeClient({ url: adminUrl }).pipe(Effect.provide(Reactivity.layer))
@@ -70,7 +70,7 @@ const settleDown = Effect.gen(function* () {
 
 describe("a pipeline", () => {
   it.live(
-    "fires scheduled mail with 200,000 rows waiting as it does without, and reads none of them",
+    "sends scheduled mail on time with 200,000 waiting rows, without reading them",
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
@@ -94,10 +94,10 @@ describe("a pipeline", () => {
         const others = yield* sessions
         const read = yield* readOfOutbox
         const second = yield* Scope.fork(yield* Effect.scope)
-        // On sessions of its own: what they have read is counted when they are over.
+        // On sessions of its own, whose reads are counted when they end.
         yield* Layer.buildWithScope(worker.pipe(Layer.provide(Layer.fresh(Delivery.store(url)))), second)
-        // A second is the promise; a machine that is late without them may be as late with them. Of several looks the best,
-        // for the machine may have been away for a while.
+        // The limit is one second, or the delay without the rows on a slow machine. The best of several runs counts,
+        // since the machine may pause.
         const most = 1_000 + 3 * Math.max(...before)
         const looks = [yield* lateness(from)]
         while (looks.length < 3 && middle(looks) >= most) looks.push(yield* lateness(from))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import * as SharedMemory from "../../../apps/server/src/worker/SharedMemory.ts"
 
-/** Who is inside, in the order of coming, and a way to let each piece go. */
+/** Memory of 64 bytes, the names of granted reservations in order, and functions to reserve and release. */
 const room = Effect.sync(() => {
   const withRoom = SharedMemory.make(64)
   const inside: Array<string> = []
@@ -28,8 +28,8 @@ const room = Effect.sync(() => {
   return { enter, inside, many, of, withRoom }
 })
 
-describe("the room of large messages", () => {
-  it.effect("has half for one account, and is never filled by any number of them", () =>
+describe("memory for large messages", () => {
+  it.effect("grants half to one account, and is never used up by several", () =>
     Effect.gen(function* () {
       const { many, of } = yield* room
       yield* many("a", 64, 1)
@@ -40,7 +40,7 @@ describe("the room of large messages", () => {
     }),
   )
 
-  it.effect("lets a large one in that small ones would keep coming past", () =>
+  it.effect("grants a large reservation that small ones would otherwise overtake", () =>
     Effect.gen(function* () {
       const { enter, many, of } = yield* room
       const small = yield* many("a", 8, 4)
@@ -53,7 +53,7 @@ describe("the room of large messages", () => {
     }),
   )
 
-  it.effect("is given account by account, however long a line is", () =>
+  it.effect("is granted account by account, however many reservations of one wait", () =>
     Effect.gen(function* () {
       const { enter, inside, many } = yield* room
       const whole = yield* enter("z", 64)
@@ -66,7 +66,7 @@ describe("the room of large messages", () => {
     }),
   )
 
-  it.effect("comes back from who gives up, inside or in the line, and takes what is larger than all of it", () =>
+  it.effect("is released by interrupted work, granted or waiting, and grants a reservation above its size", () =>
     Effect.gen(function* () {
       const { enter, inside, withRoom } = yield* room
       const whole = yield* enter("a", 1_000)

@@ -17,7 +17,7 @@ import { id } from "../../support/history.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { World } from "../../support/world.ts"
 
-/** A worker, what its servers were sent, and what it says of keys. */
+/** A worker, the mail its server received and its log lines about keys. */
 const working = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
   const server = yield* SmtpServer.listen()
@@ -32,7 +32,7 @@ const working = Effect.gen(function* () {
   return { server, said }
 })
 
-/** With a second key that DNS shows. */
+/** A sender whose second key is in DNS. */
 const sender = Effect.fnUntraced(function* (name: string) {
   const from = yield* Delivery.sender(name)
   yield* Delivery.ed25519(from)
@@ -63,7 +63,7 @@ const selectors = (bytes: Buffer | undefined) =>
   [...(bytes?.toString() ?? "").matchAll(/^ s=(\w+);/gmu)].map(([, selector]) => selector)
 
 layer(World, { excludeTestServices: true })("mail of a domain with a second DKIM key", (it) => {
-  it.effect("bears both signatures, and with a second that does not work the first alone, which is told of once", () =>
+  it.effect("has both signatures, or the first alone if the second key fails, which is logged once", () =>
     Effect.gen(function* () {
       const { said, server } = yield* working
       const rsa = Redacted.value((yield* DkimKeys.generateRsa).privateKey)
@@ -90,7 +90,7 @@ layer(World, { excludeTestServices: true })("mail of a domain with a second DKIM
     }),
   )
 
-  it.effect("waits where the first does not work, whatever is wrong with it", () =>
+  it.effect("is deferred if the first key cannot be used, whatever the reason", () =>
     Effect.gen(function* () {
       const { server } = yield* working
       const spoils = [damage, lock, sealOther(Buffer.from("no key"))]
@@ -108,7 +108,7 @@ layer(World, { excludeTestServices: true })("mail of a domain with a second DKIM
   )
 })
 
-/** What is sealed says under which name it is. */
+/** Secrets whose content is their name. */
 const Sealed = Layer.mock(Secrets)({
   open: ({ purpose }) => Effect.succeed(Option.some(Buffer.from(purpose))),
   sealAnswer: (_, bytes) => bytes,
@@ -116,7 +116,7 @@ const Sealed = Layer.mock(Secrets)({
 })
 
 layer(SigningKeys.layer.pipe(Layer.provide(Sealed)))("keys that sign", (it) => {
-  it.effect("are those that their domain names, also where a log that lost its end gives a selector again", () =>
+  it.effect("are those of their domain, also if a log that lost its end reuses a selector", () =>
     Effect.gen(function* () {
       const { of } = yield* SigningKeys
       const place = { domain_id: id("DomainId"), name: domainName("acme.test") }
@@ -128,7 +128,7 @@ layer(SigningKeys.layer.pipe(Layer.provide(Sealed)))("keys that sign", (it) => {
       const [lost] = yield* privateOf("dkim:wb2:lost")
       const [made] = yield* privateOf("dkim:wb2:made")
       assert.deepStrictEqual([lost?.[1], made?.[1]], ["dkim:wb2:lost", "dkim:wb2:made"])
-      // What reads a key out of its bytes knows it by this.
+      // The id under which a parsed key is cached.
       assert.notStrictEqual(lost?.[0], made?.[0])
     }),
   )

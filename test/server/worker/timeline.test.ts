@@ -12,7 +12,7 @@ interface Fact {
 }
 
 layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the timeline of a message", (it) => {
-  it.effect("shows every attempt with its server's words, host, TLS and duration, and the one that was lost", () =>
+  it.effect("shows every attempt with reply, host, TLS and duration, and a lost attempt", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const { secret: key } = yield* lab.key(yield* lab.account())
@@ -55,7 +55,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the ti
         Effect.sync(() => waits),
         (hangs) => hangs,
       )
-      // The node goes down while the second attempt waits for its answer, and another one comes up.
+      // The node is killed while the second attempt waits for its reply, and another one starts.
       yield* stop
       yield* worker
       const { json: record } = yield* Delivery.until(
@@ -83,7 +83,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the ti
       for (const fact of [deferred, delivered]) assert.isAtLeast(Number(fact?.data["duration_ms"]), 0)
       assert.deepStrictEqual([record.attempts, record.recipients[0].attempts], [3, 3])
       assert.deepInclude(record.recipients[0].smtp, { code: 250, mx: "localhost", tls: "TLSv1.3" })
-      // Each try was the same mail, to its Message-ID.
+      // Each attempt sent the same mail with the same Message-ID.
       assert.strictEqual(server.counts.get(`${sent.json.id}@acme.test`), 1)
     }),
   )

@@ -24,7 +24,7 @@ const waybill = (...args: ReadonlyArray<string>) =>
     )
   })
 
-/** Commands want the account to be there. */
+/** Creates the account that the commands require. */
 const sender = Effect.gen(function* () {
   const from = yield* Delivery.sender()
   const { commit } = yield* EventStore
@@ -36,7 +36,7 @@ const sender = Effect.gen(function* () {
 
 layer(World, { excludeTestServices: true })("waybill domains transport", (it) => {
   it.effect(
-    "sends a domain's mail another way from the next delivery on, and takes that back",
+    "changes a domain's transport from the next delivery on, and back",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
@@ -73,7 +73,7 @@ layer(World, { excludeTestServices: true })("waybill domains transport", (it) =>
   )
 
   it.effect(
-    "says twice the same without a second fact, and warns of what cannot work",
+    "records no second event for the same choice, and warns about transports that cannot work",
     () =>
       Effect.gen(function* () {
         const from = yield* sender
@@ -93,7 +93,7 @@ layer(World, { excludeTestServices: true })("waybill domains transport", (it) =>
   )
 
   it.effect(
-    "refuses a domain that is not there, and a way that does not exist",
+    "refuses an unknown domain and an unknown transport",
     () =>
       Effect.gen(function* () {
         const from = yield* sender

@@ -38,7 +38,7 @@ const chooses = Effect.fnUntraced(function* (from: Delivery.Sender, transport: D
 })
 
 layer(World, { excludeTestServices: true })("the choice of a transport", (it) => {
-  it.effect("keeps captured mail for the inbox, also from a domain without a key", () =>
+  it.effect("captures mail for the inbox, also from a domain without a key", () =>
     Effect.gen(function* () {
       yield* start()
       const from = yield* Delivery.sender("nokey.test", undefined, false)
@@ -52,7 +52,7 @@ layer(World, { excludeTestServices: true })("the choice of a transport", (it) =>
     }),
   )
 
-  it.effect("takes the simulator's outcomes through the whole service", () =>
+  it.effect("carries the simulator's outcomes through the whole service", () =>
     Effect.gen(function* () {
       yield* start()
       const from = yield* Delivery.sender()
@@ -83,7 +83,7 @@ layer(World, { excludeTestServices: true })("the choice of a transport", (it) =>
     }),
   )
 
-  it.effect("goes the way that the domain has chosen, not that of the instance", () =>
+  it.effect("follows the domain before the instance", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen()
       yield* start(server)
@@ -102,7 +102,7 @@ layer(World, { excludeTestServices: true })("the choice of a transport", (it) =>
     }),
   )
 
-  it.effect("defers mail whose way the operator has not set up", () =>
+  it.effect("defers mail of a domain whose transport is not configured", () =>
     Effect.gen(function* () {
       yield* start()
       const from = yield* Delivery.sender()

@@ -14,8 +14,8 @@ const jobs = Effect.gen(function* () {
   return found.n
 })
 
-layer(World, { excludeTestServices: true })("a wake-up of the drain", (it) => {
-  it.effect("is one for all that is accepted in a commit, and none for what is to wait", () =>
+layer(World, { excludeTestServices: true })("a wake-up of the delivery pipeline", (it) => {
+  it.effect("is sent once for all messages of a commit, and not for scheduled ones", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const from = yield* Delivery.sender()
@@ -24,7 +24,7 @@ layer(World, { excludeTestServices: true })("a wake-up of the drain", (it) => {
       assert.strictEqual(yield* jobs, 0)
 
       yield* Effect.forEach(Array.from({ length: MAILS }), () => Delivery.accept(from), { concurrency: MAILS })
-      // Rows of one transaction bear its number.
+      // Rows of one transaction have the same xmin.
       const [found = { rows: 0, commits: 0 }] = yield* Effect.orDie(
         sql<{
           readonly rows: number
