@@ -95,7 +95,7 @@ layer(World, { excludeTestServices: true })("a message's trace", (it) => {
         assert.notMatch(collector.text(), /example\.org|Secret of|Thank you|wb_|whsec_/u)
         assert.isTrue(collector.headers().every((key) => key === "open sesame"))
 
-        // Log lines have the same request id as the trace.
+        // The event log has the same correlation as the trace.
         const sql = yield* PgClient.PgClient
         const facts = yield* sql<{
           readonly type: string

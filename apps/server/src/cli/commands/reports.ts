@@ -20,9 +20,9 @@ class StillUnread extends Data.TaggedError("StillUnread")<{ readonly message: st
 const id = Argument.String("id").pipe(Argument.withDescription("Id of the unread report, rep_…"))
 
 const find = Effect.fnUntraced(function* (id: string) {
-  const found = yield* UnreadReports.find(id)
-  if (Option.isNone(found)) return yield* new NoSuchReport({ message: `There is no unread report ${id}.` })
-  return found.value
+  const report = yield* UnreadReports.find(id)
+  if (Option.isNone(report)) return yield* new NoSuchReport({ message: `There is no unread report ${id}.` })
+  return report.value
 })
 
 const list = Command.make(
@@ -61,8 +61,8 @@ const show = Command.make(
   }),
 ).pipe(Command.withDescription("Show an unread report with its control characters escaped"))
 
-/** A pool of one thread that may work longer on a report than the service may. */
-const patientPool = Effect.acquireRelease(
+/** Parser of one thread with a longer deadline than that of the service. */
+const slowPool = Effect.acquireRelease(
   Effect.sync(
     () =>
       new ParserPool({
@@ -78,10 +78,10 @@ const patientPool = Effect.acquireRelease(
 const retry = Command.make(
   "retry",
   { id, json: output.json },
-  Effect.fn(function* ({ id: wanted, json }) {
-    const { account_id, address, bytes, email_id, id, recipient_index, scope } = yield* find(wanted)
+  Effect.fn(function* ({ id: reportId, json }) {
+    const { account_id, address, bytes, email_id, id, recipient_index, scope } = yield* find(reportId)
     const parsed = yield* Report.parse(bytes, account_id).pipe(
-      Effect.provideService(Parser.Pool, yield* patientPool),
+      Effect.provideService(Parser.Pool, yield* slowPool),
       Effect.catchTag("NotAReport", ({ reason }) => Effect.succeed(reason)),
       Effect.mapError(
         (error) =>
@@ -104,7 +104,7 @@ const retry = Command.make(
             recordReport(about, parsed),
             () => new StillUnread({ message: `${email_id} is being delivered; try again later. ${id} is still kept` }),
           )
-    // Only now: a retry that is stopped in between records nothing twice, because a known fact adds no event.
+    // Removed last: if a retry is stopped before, the next one records nothing twice, since a known fact adds no event.
     yield* UnreadReports.remove(account_id, id)
     const reason = typeof parsed === "string" ? parsed : null
     yield* json
@@ -122,8 +122,8 @@ const retry = Command.make(
 const remove = Command.make(
   "remove",
   { id },
-  Effect.fn(function* ({ id: wanted }) {
-    const { account_id, id } = yield* find(wanted)
+  Effect.fn(function* ({ id: reportId }) {
+    const { account_id, id } = yield* find(reportId)
     yield* UnreadReports.remove(account_id, id)
     yield* output.say(`${id} is removed.`)
   }),

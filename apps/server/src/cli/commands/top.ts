@@ -82,12 +82,11 @@ const screen = ({
 }: Snapshot): ReadonlyArray<string> => {
   const rates = WATCHED.map(([word, type]) => `${word} ${(per_second[type] ?? 0).toFixed(1)}`)
   const rowOf = (kind: string) => {
-    const of = (state: InstanceStats.QueueStats["state"]) =>
-      queue.find((row) => row.kind === kind && row.state === state)
-    const first = Option.fromUndefinedOr(of("ready")?.oldest_s)
+    const rowIn = (state: InstanceStats.QueueStats["state"]) => queue.find((row) => row.kind === kind && row.state === state)
+    const first = Option.fromUndefinedOr(rowIn("ready")?.oldest_s)
     return [
       kind,
-      ...InstanceStats.STATES.map((state) => whole(of(state)?.rows ?? 0)),
+      ...InstanceStats.STATES.map((state) => whole(rowIn(state)?.rows ?? 0)),
       Option.match(first, { onNone: () => "-", onSome: (seconds) => `${Math.max(0, seconds).toFixed(1)} s` }),
     ]
   }

@@ -76,13 +76,13 @@ const password = Command.make(
   Effect.fn(function* ({ json, user }) {
     const { email, id } = yield* find(user)
     yield* record(id, Team.setPassword)
-    const made = Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url")
-    yield* Users.setPassword(id, Redacted.make(made))
+    const newPassword = Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url")
+    yield* Users.setPassword(id, Redacted.make(newPassword))
     if (!json)
       yield* output.say(
         "New password, shown once. Share it over a secure channel. All sessions of the user have ended.",
       )
-    yield* output.printOne({ id, email, password: made }, { json })
+    yield* output.printOne({ id, email, password: newPassword }, { json })
   }),
 ).pipe(Command.withDescription("Set a new password for a user and end their sessions"))
 

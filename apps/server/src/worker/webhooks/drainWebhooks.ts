@@ -61,13 +61,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     )
     if (Option.isNone(turn)) return yield* postpone([job])
     if (Option.isNone(turn.value)) return yield* job.giveBack
-    const made = turn.value.value
+    const result = turn.value.value
     job.settle()
-    const isWritten = yield* writeResult(yield* resultOf(job, dispatch, made, nextAt))
+    const isWritten = yield* writeResult(yield* resultOf(job, dispatch, result, nextAt))
     if (!isWritten || dispatch.webhook === null) return
-    const { at, status, url } = made
+    const { at, status, url } = result
     const called = { url, at: at as Timestamp.Timestamp }
-    yield* disableIfFailing({ account_id: account_id as AccountId, webhook_id, status, ok: isOk(made), called })
+    yield* disableIfFailing({ account_id: account_id as AccountId, webhook_id, status, ok: isOk(result), called })
   })
 
   const postponeAll = Effect.fnUntraced(function* (jobs: ReadonlyArray<Pipeline.Job>) {
