@@ -190,7 +190,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
           return output
         })
         for (const text of ["half a line of notes", "notes\n", '{"waybill'])
-          assert.include(yield* refused(here, "notes.txt", text), "it is not a log that was exported")
+          assert.include(yield* refused(here, "notes.txt", text), "is not an exported log")
         const there = yield* Database.freshDatabase
         const whole = yield* Effect.promise(() => fs.readFile(file, "utf8"))
         // An empty database, and one with different events at the same positions.
@@ -220,7 +220,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         const before = yield* Effect.promise(() => fs.readFile(file, "utf8"))
         const erased = yield* run("events", "export", file)
         assert.strictEqual(erased.code, 1)
-        assert.include(erased.output, "an address was erased since this file was written")
+        assert.include(erased.output, "an address was erased after this file was written")
         assert.strictEqual(yield* Effect.promise(() => fs.readFile(file, "utf8")), before)
 
         // An erasure during the export has a position after its end.
