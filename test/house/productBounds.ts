@@ -4,7 +4,7 @@ import { customer, type Group, operator } from "./Bound.ts"
 
 const STOP = "apps/server/src/boot/Stop.ts"
 const PIPELINE = "apps/server/src/worker/Pipeline.ts"
-const JUDGE = "apps/server/src/worker/delivery/judge.ts"
+const JUDGE = "apps/server/src/worker/delivery/evaluateAttempts.ts"
 const DELIVER = "apps/server/src/worker/delivery/deliver.ts"
 const TURNS = "apps/server/src/worker/webhooks/EndpointTurns.ts"
 const CALLS = "apps/server/src/worker/webhooks/drainWebhooks.ts"
@@ -105,13 +105,13 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("Time of one delivery attempt", "ATTEMPT_LIMIT", DELIVER, "the attempt is recorded as lost"),
       customer(
         "Time from due, while a site asks for later attempts and none is counted",
-        "PUT_OFF_LIMIT",
+        "DEFERRED_LIMIT",
         JUDGE,
         "the recipient fails",
       ),
       customer(
         "Time from due, while a message only waits for a site that limits other mail",
-        "UNHEARD_LIMIT",
+        "UNATTEMPTED_LIMIT",
         JUDGE,
         "the recipient fails",
       ),

@@ -82,7 +82,8 @@ const screen = ({
 }: Snapshot): ReadonlyArray<string> => {
   const rates = WATCHED.map(([word, type]) => `${word} ${(per_second[type] ?? 0).toFixed(1)}`)
   const rowOf = (kind: string) => {
-    const rowIn = (state: InstanceStats.QueueStats["state"]) => queue.find((row) => row.kind === kind && row.state === state)
+    const rowIn = (state: InstanceStats.QueueStats["state"]) =>
+      queue.find((row) => row.kind === kind && row.state === state)
     const first = Option.fromUndefinedOr(rowIn("ready")?.oldest_s)
     return [
       kind,
