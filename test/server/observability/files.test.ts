@@ -3,11 +3,11 @@ import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
+import * as Yaml from "yaml"
 import * as Database from "../../support/postgres/database.ts"
 import * as Delivery from "../../support/mail/delivery.ts"
 import * as Promql from "../../support/process/promql.ts"
 import { freePort } from "../../support/process/service.ts"
-import * as Yaml from "../../support/yaml.ts"
 import * as Service from "../processes/Service.ts"
 
 interface Rule {
