@@ -6,9 +6,9 @@ import * as net from "node:net"
 import * as v8 from "node:v8"
 import * as vm from "node:vm"
 import * as Reports from "../../apps/server/src/smtp/Reports.ts"
-import { Lab } from "../server/http/httpLab.ts"
+import { HttpWorld } from "../support/world/HttpWorld.ts"
 import * as Smtp from "../server/smtp/support.ts"
-import * as Delivery from "../support/mail/delivery.ts"
+import * as World from "../support/world/World.ts"
 
 /** Set another one to look elsewhere; a failure names its seed. */
 const SEED = Number(process.env["WAYBILL_FUZZ_SEED"] ?? 20261121)
@@ -141,14 +141,14 @@ const rounds = (
 
 const TIMEOUTS = { headers_ms: 300, request_ms: 600, check_ms: 50, stalled_ms: 10_000 }
 
-layer(Lab.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, timeout: "60 seconds" })(
   "mangled bytes",
   (it) => {
     it.effect(
       "over HTTP are answered or hung up on, never with a trouble of ours, and leave nothing behind",
       () =>
         Effect.gen(function* () {
-          const lab = yield* Lab
+          const lab = yield* HttpWorld
           const { secret: key } = yield* lab.key(yield* lab.account())
           yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
           const head = `Host: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`
@@ -218,7 +218,7 @@ layer(Lab.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, timeout: "
       "over the listener for reports are answered or hung up on, never with a trouble of ours, and leave nothing behind",
       () =>
         Effect.gen(function* () {
-          const { domain, secretKey } = Delivery.RETURN_PATH
+          const { domain, secretKey } = World.RETURN_PATH
           const port = yield* Reports.listen({
             host: "127.0.0.1",
             port: 0,
@@ -226,7 +226,7 @@ layer(Lab.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, timeout: "
             returnPath: { domain, secretKeys: [secretKey] },
           })
           const acme = yield* Smtp.customer()
-          const ref = yield* Delivery.accept(acme.sender)
+          const ref = yield* World.send(acme.sender)
           const path = ReturnPath.make(secretKey, domain, { emailId: ref.stream_id, recipientIndex: 0 })
           const begin = `EHLO mx.example.org\r\nMAIL FROM:<>\r\nRCPT TO:<${path}>\r\nDATA\r\n`
           const reports = ["gmail", "exim-dsn", "outlook-jmrp", "qmail", "nested"].map((name) =>
@@ -242,7 +242,10 @@ layer(Lab.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, timeout: "
           )
           // Whatever was read into the pieces, it was about this recipient and nobody else.
           const suppressed = yield* Effect.orDie(
-            Effect.flatMap(Lab, ({ sql }) => sql`SELECT 1 FROM suppressions WHERE account_id = ${acme.account_id}`),
+            Effect.flatMap(
+              HttpWorld,
+              ({ sql }) => sql`SELECT 1 FROM suppressions WHERE account_id = ${acme.account_id}`,
+            ),
           )
           assert.isAtMost(suppressed.length, 1)
         }),

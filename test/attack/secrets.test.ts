@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url"
 import { browser } from "../server/signIn/house.ts"
 import { Raw } from "../server/smtp/support.ts"
 import * as Database from "../support/postgres/database.ts"
-import * as Delivery from "../support/mail/delivery.ts"
+import * as World from "../support/world/World.ts"
 import { freePort, runToEnd, Service } from "../support/process/service.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../support/web/webhookReceiver.ts"
@@ -161,12 +161,12 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is said", (
         const sent = yield* call("POST", "/v1/email/send", mail)
         assert.strictEqual(sent.status, 200, sent.text)
         yield* call("POST", "/v1/email/send", { ...mail, to: "nobody" })
-        yield* Delivery.until(
+        yield* World.until(
           call("GET", `/v1/email/logs/${sent.json.id}`),
           ({ json }) => json.recipients[0].attempts > 0,
           HANGS,
         )
-        yield* Delivery.until(
+        yield* World.until(
           Effect.sync(() => hooks.calls.length),
           (calls) => calls > 0,
           HANGS,

@@ -8,7 +8,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import * as Delivery from "../support/mail/delivery.ts"
+import * as World from "../support/world/World.ts"
 import { id } from "../support/history.ts"
 import * as Webhooks from "../support/web/webhooks.ts"
 import * as Measure from "./measure.ts"
@@ -50,7 +50,7 @@ try {
   const receiver = await run(startReceiver)
   // As the service runs: while nobody collects spans, none are made.
   const spans = Layer.succeed(References.TracerEnabled, false)
-  const node = await run(Layer.build(Layer.merge(Delivery.store(url), spans)))
+  const node = await run(Layer.build(Layer.merge(World.services(url), spans)))
   const arrived = async (): Promise<Arrived> => (await fetch(`${receiver.url}/arrived`)).json() as Promise<Arrived>
   const forget = () => fetch(`${receiver.url}/forget`)
   const inNode = Effect.runPromiseWith(node)

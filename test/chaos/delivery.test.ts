@@ -9,17 +9,16 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Database from "../support/postgres/database.ts"
-import * as Delivery from "../support/mail/delivery.ts"
+import * as World from "../support/world/World.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
-import { World } from "../support/world.ts"
 
 const MAILS = 2_000
 /** What takes this long will never be. */
 const HANGS = Duration.seconds(120)
 const PROGRAM = fileURLToPath(new URL("../support/process/workerProcess.ts", import.meta.url))
 
-const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>) =>
-  it.live(name, () => Effect.provide(Effect.scoped(body), World), 4 * Duration.toMillis(HANGS))
+const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World.layer>>) =>
+  it.live(name, () => Effect.provide(Effect.scoped(body), World.layer), 4 * Duration.toMillis(HANGS))
 
 interface Leases {
   readonly rows: number
@@ -73,10 +72,10 @@ const end = async (child: ChildProcess, signal: NodeJS.Signals) => {
 }
 
 const acceptMany = (count = MAILS) =>
-  Effect.flatMap(Delivery.sender(), (from) =>
+  Effect.flatMap(World.verifiedDomain(), (from) =>
     Effect.forEach(
       Array.from({ length: count }, (_, n) => n),
-      (n) => Delivery.accept(from, { to: [{ address: `user${n}@example.org` }] }),
+      (n) => World.send(from, { to: [{ address: `user${n}@example.org` }] }),
       { concurrency: 100 },
     ),
   )
@@ -99,7 +98,7 @@ const silentAfter = (mails: number) =>
     ),
   )
 const arrived = (server: SmtpServer.SmtpServer, mails: number) =>
-  Delivery.until(
+  World.until(
     Effect.sync(() => server.counts.size),
     (size) => size >= mails,
     HANGS,
@@ -121,12 +120,12 @@ describe("delivery survives", () => {
       yield* Effect.promise(() => end(victim, "SIGKILL"))
       const held = yield* leases
       // Whatever it held is free again; it alone is gone from the list of the living.
-      yield* Delivery.until(
+      yield* World.until(
         count(() => sql`SELECT count(*)::int AS n FROM processes`),
         (processes) => processes === 1,
         HANGS,
       )
-      yield* Delivery.until(pending, (rows) => rows === 0, HANGS)
+      yield* World.until(pending, (rows) => rows === 0, HANGS)
       assert.deepStrictEqual([messages(server, silent), yield* delivered], [MAILS, MAILS])
       const { attempts, left_ms } = yield* reclaimed(held)
       assert.isAbove(attempts, 0)
@@ -152,7 +151,7 @@ describe("delivery survives", () => {
       server.setScript(undefined)
       const held = yield* leases
       yield* start(url, server)
-      yield* Delivery.until(pending, (rows) => rows === 0, HANGS)
+      yield* World.until(pending, (rows) => rows === 0, HANGS)
       const { attempts, left_ms } = yield* reclaimed(held)
       assert.deepStrictEqual([attempts > 0, left_ms > 0], [true, true], `${attempts}, ${left_ms}`)
       assert.deepStrictEqual([server.counts.size, yield* delivered], [300, 300])
@@ -169,7 +168,7 @@ describe("delivery survives", () => {
       yield* arrived(server, MAILS / 4)
       const code = yield* Effect.promise(() => end(stopped, "SIGTERM")).pipe(Effect.timeout(HANGS))
       assert.strictEqual(code, 0)
-      yield* Delivery.until(pending, (rows) => rows === 0, HANGS)
+      yield* World.until(pending, (rows) => rows === 0, HANGS)
       assert.deepStrictEqual(
         [server.counts.size, yield* delivered, duplicates(server), yield* lost],
         [MAILS, MAILS, 0, 0],
@@ -189,7 +188,7 @@ describe("delivery survives", () => {
       way.cut()
       yield* Effect.sleep("2 seconds")
       way.mend()
-      yield* Delivery.until(pending, (rows) => rows === 0, HANGS)
+      yield* World.until(pending, (rows) => rows === 0, HANGS)
       assert.deepStrictEqual([server.counts.size, yield* delivered, duplicates(server)], [1_000, 1_000, 0])
     }),
   )

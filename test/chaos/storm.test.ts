@@ -7,8 +7,7 @@ import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import { inCommits } from "@waybill/store/readmodels/Projections"
 import { Duration, Effect, Layer } from "effect"
-import * as Service from "../server/processes/Service.ts"
-import * as Delivery from "../support/mail/delivery.ts"
+import * as World from "../support/world/World.ts"
 import * as Storm from "./storm.ts"
 
 /** `npm run chaos -- --seed=7 --faults=100 --only=clock` sets these. */
@@ -33,8 +32,8 @@ it.live(
       const { account_id, began, secret } = yield* Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const [row] = yield* Effect.orDie(sql<{ began: number }>`SELECT extract(epoch FROM now())::float8 AS began`)
-        const account_id = yield* Service.account({ limits: { send: 1_000_000 } })
-        return { account_id, began: row?.began ?? 0, ...(yield* Service.key(account_id)) }
+        const account_id = yield* World.account({ limits: { send: 1_000_000 } })
+        return { account_id, began: row?.began ?? 0, ...(yield* World.key(account_id)) }
       }).pipe(Effect.provide(services))
       const ask = (path: string, body: unknown) =>
         Effect.promise(async () => (await apis[0]?.ask("POST", path, { key: secret, body }))?.status)
@@ -69,7 +68,7 @@ it.live(
           WHERE kind IN ('webhook', 'delivery')
             AND (lease_token IS NOT NULL OR available_at < now() + interval '10 seconds')
           GROUP BY 1, 2, 3, 4`
-        yield* Delivery.until(Effect.orDie(underWay), (rows) => rows.length === 0, HANGS)
+        yield* World.until(Effect.orDie(underWay), (rows) => rows.length === 0, HANGS)
         const waiting = (yield* Effect.orDie(sql<{ id: string }>`
           SELECT stream_id AS id FROM outbox WHERE kind = 'delivery'`)).map(({ id }) => id)
         // Each message was accepted once, whatever its client heard meanwhile, and nothing else was.

@@ -6,8 +6,8 @@ import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
 import pg from "pg"
-import * as Service from "../server/processes/Service.ts"
-import * as Delivery from "../support/mail/delivery.ts"
+import * as ServiceProcess from "../support/world/ServiceProcess.ts"
+import * as World from "../support/world/World.ts"
 import { faultProxy } from "../support/postgres/faultProxy.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../support/web/webhookReceiver.ts"
@@ -128,7 +128,7 @@ const postgres = Effect.gen(function* () {
 })
 
 /** A process whose clock can be set: it starts with the right one. */
-interface Node extends Service.Service {
+interface Node extends ServiceProcess.ServiceProcess {
   readonly setClock: (offMillis: number) => Promise<void>
 }
 
@@ -136,7 +136,7 @@ const nodeIn = (folder: string, url: Redacted.Redacted, settings: Readonly<Recor
   Effect.gen(function* () {
     const file = path.join(folder, randomBytes(8).toString("hex"))
     const clock = { WAYBILL_CHAOS_CLOCK: file, NODE_OPTIONS: `--import=${new URL("./clock.ts", import.meta.url).href}` }
-    const service = yield* Service.start(url, { ...settings, ...clock })
+    const service = yield* ServiceProcess.start(url, { ...settings, ...clock })
     const setClock = async (offMillis: number) => {
       await fs.writeFile(file, String(offMillis))
       service.signal("SIGUSR2")
@@ -264,7 +264,7 @@ export interface Sent {
 }
 
 /** Clients that never give up: each message is asked for, under its key, until somebody says that it is accepted. */
-export const load = (apis: ReadonlyArray<Service.Service>, key: string) => {
+export const load = (apis: ReadonlyArray<ServiceProcess.ServiceProcess>, key: string) => {
   const sent: Array<Sent> = []
   const run = randomBytes(4).toString("hex")
   let over = false
@@ -309,7 +309,7 @@ export const load = (apis: ReadonlyArray<Service.Service>, key: string) => {
     more: (mails: number) =>
       Effect.suspend(() => {
         const enough = sent.length + mails
-        return Delivery.until(
+        return World.until(
           Effect.sync(() => sent.length),
           (now) => now >= enough,
           HANGS,

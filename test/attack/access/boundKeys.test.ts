@@ -7,7 +7,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
 import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
-import { Lab } from "../../server/http/httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
 const SECRETS = ["second.example.org", "gone@example.org", "Second subject", "other.test"]
@@ -16,7 +16,7 @@ const HOUR = "2026-11-01T10:00:00Z"
 
 /** An account with two domains, one of everything for each, and an administrative key bound to the first. */
 const furnished = Effect.gen(function* () {
-  const lab = yield* Lab
+  const lab = yield* HttpWorld
   const account = yield* lab.account()
   const { secret: whole } = yield* lab.key(account)
   const { id: bound_id, secret: bound } = yield* lab.key(account, { domain: "acme.test" })
@@ -131,7 +131,7 @@ describe("every endpoint", () => {
   })
 })
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a key bound to a domain", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a key bound to a domain", (it) => {
   it.effect("is refused at every endpoint that names something of another domain, which stays as it is", () =>
     Effect.gen(function* () {
       const at = yield* furnished
@@ -312,7 +312,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a key 
   )
 })
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a key that may only send", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a key that may only send", (it) => {
   it.effect("learns from cancel and reschedule what became of a mail, and not what it says or to whom", () =>
     Effect.gen(function* () {
       const at = yield* furnished
@@ -341,7 +341,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a key 
   )
 })
 
-layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a bound key over SMTP", (it) => {
+layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a bound key over SMTP", (it) => {
   it.effect("is not told of a message that a key with another binding handed in under the same idempotency key", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()

@@ -11,7 +11,7 @@ import { crc32 } from "node:zlib"
 import { bearerHash } from "../../../apps/server/src/http/middleware/bearerHash.ts"
 import { MAX_LOGIN_ATTEMPTS } from "../../../apps/server/src/smtp/Connection.ts"
 import { bare, paths, read } from "../../house/source.ts"
-import { Lab } from "../../server/http/httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 import { plansOf } from "../../support/postgres/plans.ts"
 
@@ -28,10 +28,10 @@ const neighbourOf = (secret: string) => {
 
 const nobodys = (nth: number) => ApiKeySecret.encode(new Uint8Array(ApiKeySecret.RANDOM_BYTES).fill(nth))
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an API key", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an API key", (it) => {
   it.effect("is looked up by its hash alone, by one statement of one shape and plan, whatever was sent", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const { sql } = lab
       const account = yield* lab.account()
       const valid = (yield* lab.key(account)).secret
@@ -92,7 +92,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an API
 
   it.effect("is guessed under one limit, over HTTP and SMTP together, that the owner never meets", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const { secret } = yield* lab.key(yield* lab.account())
       const port = yield* Smtp.submission()
       const overHttp = Math.floor(RateLimit.ANONYMOUS_PER_MINUTE / 2)

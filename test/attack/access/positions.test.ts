@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Cursors } from "@waybill/store/feed/Cursors"
 import { Effect } from "effect"
-import { Lab } from "../../server/http/httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Webhooks from "../../support/web/webhooks.ts"
 
 /** Every number that stands anywhere in an answer, in texts too. */
@@ -10,9 +10,9 @@ const numbersIn = (text: string): ReadonlySet<string> => new Set(text.match(/(?<
 /** The log begins far from 1, so that a position is no number that an answer holds for another reason. */
 const BEGINNING = 7_310_000_000
 
-layer(Lab.layer(), { excludeTestServices: true })("how much other accounts send", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true })("how much other accounts send", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* Lab
+    const lab = yield* HttpWorld
     yield* Effect.orDie(lab.sql`SELECT setval('event_position', ${BEGINNING}::bigint, true) FROM events
       HAVING coalesce(max(position), 0) < ${BEGINNING}::bigint`)
     const account = yield* lab.account()
@@ -68,7 +68,7 @@ layer(Lab.layer(), { excludeTestServices: true })("how much other accounts send"
     () =>
       Effect.gen(function* () {
         const { call } = yield* setUp
-        const other = yield* (yield* Lab).account()
+        const other = yield* (yield* HttpWorld).account()
         const seen = new Set<string>()
         for (const grows of [false, false, true, true]) {
           if (grows) yield* Webhooks.happens(other)

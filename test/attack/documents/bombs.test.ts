@@ -7,10 +7,10 @@ import { readFileSync } from "node:fs"
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib"
 import { HTML_TEXT_LIMIT } from "@waybill/mail/compose/HtmlText"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
-import { Lab } from "../../server/http/httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 
 const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
 /** Seconds with the limits, on any machine; minutes to hours without. */
@@ -46,7 +46,7 @@ const BOMBS: Readonly<Record<string, string>> = {
   "HTML without an end": `${HEAD}Content-Type: text/html\r\n\r\n${"<div>".repeat(190_000)}\r\n`,
 }
 
-layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a bomb over SMTP", (it) => {
+layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a bomb over SMTP", (it) => {
   for (const [name, bytes] of Object.entries(BOMBS)) {
     it.effect(
       `of ${name} is answered by both listeners, which go on`,
@@ -68,26 +68,26 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a bomb 
           assert.match(yield* Effect.promise(() => submission.reply()), /^(?:250 2\.6\.0|55[24] 5\.\d\.\d) /u)
           assert.match(yield* Effect.promise(() => submission.say("NOOP")), /^250 /u)
 
-          const { domain, secretKey } = Delivery.RETURN_PATH
+          const { domain, secretKey } = World.RETURN_PATH
           const port = yield* Reports.listen({
             host: "127.0.0.1",
             port: 0,
             name: domain,
             returnPath: { domain, secretKeys: [secretKey] },
           })
-          const ref = yield* Delivery.accept(acme.sender)
+          const ref = yield* World.send(acme.sender)
           const path = ReturnPath.make(secretKey, domain, { emailId: ref.stream_id, recipientIndex: 0 })
           const reports = yield* Smtp.raw(port)
           const report = [`MAIL FROM:<>`, `RCPT TO:<${path}>`, "DATA"]
           yield* Effect.promise(() => reports.all(["EHLO mx.example.org", ...report]))
           reports.write(Buffer.from(`${bytes}.\r\n`, "latin1"))
           assert.match(yield* Effect.promise(() => reports.reply()), /^250 2\.6\.0 /u)
-          assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued"])
+          assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued"])
           // The next one on the same connection is a real one.
           yield* Effect.promise(() => reports.all(report))
           reports.write(Buffer.from(`${REPORT.replaceAll(/^\./gmu, "..").replace(/\r?\n?$/u, "")}\r\n.\r\n`, "latin1"))
           assert.match(yield* Effect.promise(() => reports.reply()), /^250 2\.6\.0 /u)
-          assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailBounced"])
+          assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailBounced"])
         }).pipe(Effect.timeout(HANGS)),
       2 * Duration.toMillis(HANGS),
     )
@@ -108,9 +108,9 @@ const HTML = [
   "</div>",
 ]
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a bomb over HTTP", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a bomb over HTTP", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* Lab
+    const lab = yield* HttpWorld
     const account_id = yield* lab.account()
     const { secret: key } = yield* lab.key(account_id)
     yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
@@ -141,13 +141,13 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a bomb
         const { key, lab } = yield* setUp
         const { url } = yield* Database.Fresh
         const kept = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer)))
-        yield* Layer.build(Delivery.worker(url, { capture: Layer.succeedContext(kept) }))
+        yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(kept) }))
         for (const piece of HTML) {
           const html = piece.repeat(Math.ceil((2 * HTML_TEXT_LIMIT) / piece.length))
           const body = { from: MESSAGE.from, to: MESSAGE.to, subject: "x", html }
           const sent = yield* lab.ask("POST", "/v1/email/send", { key, body })
           assert.strictEqual(sent.status, 200, sent.text)
-          yield* Delivery.until(
+          yield* World.until(
             lab.ask("GET", `/v1/email/logs/${sent.json.id}`, { key }),
             ({ json }) => json.status === "delivered",
             HANGS,

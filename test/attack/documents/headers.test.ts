@@ -5,7 +5,7 @@ import type * as Address from "@waybill/domain/values/Address"
 import * as Compose from "@waybill/mail/compose/Compose"
 import { DateTime, Effect, Result } from "effect"
 import { readFileSync } from "node:fs"
-import { Lab } from "../../server/http/httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
 /** What servers write, follow or believe, and what no author of a mail may say in their place. */
@@ -80,9 +80,9 @@ describe("the table of headers", () => {
 
 const message = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("over HTTP", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("over HTTP", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* Lab
+    const lab = yield* HttpWorld
     const account = yield* lab.account()
     const { secret: key } = yield* lab.key(account)
     for (const name of ["acme.test", "other.test"]) yield* lab.ask("POST", "/v1/domains", { key, body: { name } })
@@ -148,7 +148,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("over H
   )
 })
 
-layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("over SMTP", (it) => {
+layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("over SMTP", (it) => {
   const raw = (from: string, more: ReadonlyArray<string>) => ({
     envelope: { from: "", to: ["ana@example.org"] },
     raw: [`From: hi@${from}`, "To: ana@example.org", "Subject: s", ...more, "", "hi"].join("\r\n"),

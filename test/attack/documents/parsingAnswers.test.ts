@@ -8,10 +8,10 @@ import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Effect, Layer } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
-import { Lab } from "../../server/http/httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { htmlBesideText } from "../../support/mail/mailForms.ts"
 
 /** A tenth of a second of work, a hundred times what these pools give. */
@@ -45,11 +45,11 @@ const submit = (mail: string) =>
 
 const report = (bytes: string) =>
   Effect.gen(function* () {
-    const { domain, secretKey } = Delivery.RETURN_PATH
+    const { domain, secretKey } = World.RETURN_PATH
     const returnPath = { domain, secretKeys: [secretKey] }
     const port = yield* Reports.listen({ host: "127.0.0.1", port: 0, name: domain, returnPath })
     const { sender } = yield* Smtp.customer()
-    const { stream_id } = yield* Delivery.accept(sender)
+    const { stream_id } = yield* World.send(sender)
     const client = yield* Smtp.raw(port)
     const path = ReturnPath.make(secretKey, domain, { emailId: stream_id, recipientIndex: 0 })
     yield* Effect.promise(() => client.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${path}>`, "DATA"]))
@@ -61,7 +61,7 @@ const unread = Effect.map(PrometheusMetrics.format(), (text) =>
   Number(/waybill_parsed_documents_total\{grammar="report",outcome="deadline"\} (\d+)/u.exec(text)?.[1] ?? 0),
 )
 
-layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })(
   "over SMTP a document that is too slow to read",
   (it) => {
     it.effect("is refused for good where a program hands it in, and the next one is taken", () =>
@@ -88,7 +88,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })(
   },
 )
 
-layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })(
   "over SMTP a document when too many wait",
   (it) => {
     it.effect("is to come again, over SMTP as a mail and as a report", () =>
@@ -103,7 +103,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })(
 const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "s" }
 
 const labOf = Effect.gen(function* () {
-  const lab = yield* Lab
+  const lab = yield* HttpWorld
   const account_id = yield* lab.account()
   const { secret: key } = yield* lab.key(account_id)
   yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
@@ -113,7 +113,7 @@ const labOf = Effect.gen(function* () {
 const worker = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
   const kept = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer)))
-  yield* Layer.build(Delivery.worker(url, { capture: Layer.succeedContext(kept) }))
+  yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(kept) }))
 })
 
 /** A mail that was captured, as the API shows it: the status, the code, the reason, and when to come back. */
@@ -130,7 +130,7 @@ const showing =
       return [status, json.error?.code, json.error?.reason, headers.get("retry-after")]
     })
 
-layer(Lab.layer().pipe(Layer.provideMerge(Hurried)), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(HttpWorld.layer().pipe(Layer.provideMerge(Hurried)), { excludeTestServices: true, timeout: "60 seconds" })(
   "over HTTP a document that is too slow to read",
   (it) => {
     it.effect("goes out as HTML alone where its text cannot be made", () =>
@@ -139,7 +139,7 @@ layer(Lab.layer().pipe(Layer.provideMerge(Hurried)), { excludeTestServices: true
         yield* worker
         const sent = yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, html: SLOW } })
         const find = Sandbox.find(account_id, sent.json.id)
-        const found = yield* Delivery.until(find, (mail) => mail._tag === "Some")
+        const found = yield* World.until(find, (mail) => mail._tag === "Some")
         const mail = found._tag === "Some" ? Buffer.from(found.value.bytes).toString() : ""
         assert.include(mail, "Content-Type: text/html")
         assert.notInclude(mail, "Content-Type: text/plain")
@@ -156,7 +156,7 @@ layer(Lab.layer().pipe(Layer.provideMerge(Hurried)), { excludeTestServices: true
   },
 )
 
-layer(Lab.layer().pipe(Layer.provideMerge(Full)), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(HttpWorld.layer().pipe(Layer.provideMerge(Full)), { excludeTestServices: true, timeout: "60 seconds" })(
   "over HTTP a document when too many wait",
   (it) => {
     it.effect("is to come again, over HTTP in the one shape of errors", () =>

@@ -9,7 +9,7 @@ import * as output from "../../../apps/server/src/cli/output.ts"
 import { newId, now } from "../../../apps/server/src/operate/fresh.ts"
 import * as Logs from "../../../apps/server/src/observability/Logs.ts"
 import { bare, paths, read } from "../../house/source.ts"
-import { Lab } from "../../server/http/httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { browser, House } from "../../server/signIn/house.ts"
 import { type, typed } from "../../support/process/commandLine.ts"
 
@@ -84,10 +84,10 @@ describe("what a program prints", () => {
   })
 })
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a name with escape sequences", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a name with escape sequences", (it) => {
   it.effect("is shown escaped by every list of the command line, where it is in the database from before", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const store = yield* EventStore
       const account_id = yield* newId("AccountId")
       const create = Account.create(yield* now, account_id, EVIL, "free")
@@ -134,7 +134,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a name
 
   it.effect("is refused at every border where something gets a name", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const account = yield* lab.account()
       const { secret: key } = yield* lab.key(account)
       yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })

@@ -9,9 +9,9 @@ import * as os from "node:os"
 import * as path from "node:path"
 import type * as Database from "../../support/postgres/database.ts"
 import { freePort, Service } from "../../support/process/service.ts"
-import * as Processes from "../../server/processes/Service.ts"
 import { ask, type Browser, browser, type Place } from "./http.ts"
 import { within } from "./Scenario.ts"
+import * as World from "../../support/world/World.ts"
 
 const READY_MS = 60_000
 const RETURN_PATH_DOMAIN = "bounces.waybill.test"
@@ -161,8 +161,8 @@ let customers = 0
 const customer = async ({ run }: Ground, http: Place): Promise<Customer> => {
   const { account_id, secret } = await run(
     Effect.gen(function* () {
-      const account_id = yield* Processes.account({ limits: { send: MANY, logs: MANY, other: MANY } })
-      return { account_id, ...(yield* Processes.key(account_id)) }
+      const account_id = yield* World.account({ limits: { send: MANY, logs: MANY, other: MANY } })
+      return { account_id, ...(yield* World.key(account_id)) }
     }),
   )
   const domain = `attacker${customers++}.test`

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"
 import * as net from "node:net"
-import { Lab } from "../../server/http/httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const MIB = 1024 * 1024
 const BUDGETS = {
@@ -51,106 +51,106 @@ const refusalIn = (heard: string) => ({
 })
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* Lab
+  const lab = yield* HttpWorld
   const account = yield* lab.account()
   const { secret } = yield* lab.key(account)
   yield* lab.ask("POST", "/v1/domains", { key: secret, body: { name: `${account.slice(-12)}.test` } })
   return { lab, key: secret, from: `hi@${account.slice(-12)}.test` }
 })
 
-layer(Lab.layer({ budgets: BUDGETS, documents: DOCUMENTS }), { excludeTestServices: true, timeout: "90 seconds" })(
-  "a crowd over HTTP",
-  (it) => {
-    for (const [way, path, each] of [
-      ["the fast way of a send", "/v1/email/send", 240 * 1024],
-      ["a batch", "/v1/email/send/batch", 900 * 1024],
-    ] as const)
-      it.effect(`that never ends its bodies is turned away at the budget of its account, by ${way}`, () =>
-        Effect.gen(function* () {
-          const { key, lab } = yield* setUp
-          const many = Math.ceil(BUDGETS.bodies.holder_bytes / each) + 6
-          const clients = yield* Effect.forEach(Array.from({ length: many }), () =>
-            open(lab.url, post(path, key, each) + "x".repeat(each - 1)),
-          )
-          const refused = yield* settles(
-            () => clients.filter(({ heard }) => heard.includes("}}")),
-            ({ length }) => length >= many - Math.floor(BUDGETS.bodies.holder_bytes / (each - 1)),
-          )
-          for (const { heard } of refused) {
-            const { error, retry, status } = refusalIn(heard)
-            assert.deepStrictEqual(
-              [status, error["code"], error["reason"], retry],
-              [503, "internal_error", "overloaded", "5"],
-            )
-          }
-          // Others have their own, and so has this account once its clients have gone.
-          const other = yield* setUp
-          const send = (from: string, key: string) =>
-            lab.ask("POST", "/v1/email/send", { key, body: { from, to: "ana@example.org", subject: "x", text: "x" } })
-          assert.strictEqual((yield* send(other.from, other.key)).status, 200)
-          for (const { socket } of clients) socket.destroy()
-          const large = { emails: [{ from: other.from, to: "ana@example.org", subject: "x", text: "x".repeat(each) }] }
-          const again = () => lab.ask("POST", "/v1/email/send/batch", { key, body: large })
-          let answer = yield* again()
-          while (answer.status === 503) answer = yield* Effect.andThen(turn, again())
-          assert.strictEqual(answer.json.error.reason, "domain_not_verified")
-        }),
-      )
-
-    it.effect("that announces bodies over the budget of its account is turned away before it sends them", () =>
+layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
+  excludeTestServices: true,
+  timeout: "90 seconds",
+})("a crowd over HTTP", (it) => {
+  for (const [way, path, each] of [
+    ["the fast way of a send", "/v1/email/send", 240 * 1024],
+    ["a batch", "/v1/email/send/batch", 900 * 1024],
+  ] as const)
+    it.effect(`that never ends its bodies is turned away at the budget of its account, by ${way}`, () =>
       Effect.gen(function* () {
         const { key, lab } = yield* setUp
-        for (const path of ["/v1/email/send", "/v1/email/send/batch"]) {
-          const client = yield* open(lab.url, post(path, key, BUDGETS.bodies.holder_bytes + 1))
-          const heard = yield* settles(
-            () => client.heard,
-            (heard) => heard.includes("}}"),
-          )
-          const { error, retry, status } = refusalIn(heard)
-          assert.deepStrictEqual([status, error["reason"], retry], [503, "overloaded", "5"], path)
-        }
-      }),
-    )
-
-    it.effect("of accounts that each stay below their budget leaves room for small requests", () =>
-      Effect.gen(function* () {
-        const each = 2 * MIB
-        const { lab } = yield* setUp
-        const accounts = yield* Effect.forEach(Array.from({ length: 4 }), () => setUp)
-        const clients = yield* Effect.forEach(accounts, ({ key }) =>
-          open(lab.url, post("/v1/email/send/batch", key, each) + "x".repeat(each - 1)),
+        const many = Math.ceil(BUDGETS.bodies.holder_bytes / each) + 6
+        const clients = yield* Effect.forEach(Array.from({ length: many }), () =>
+          open(lab.url, post(path, key, each) + "x".repeat(each - 1)),
         )
-        yield* settles(
+        const refused = yield* settles(
           () => clients.filter(({ heard }) => heard.includes("}}")),
-          ({ length }) => length >= 2,
+          ({ length }) => length >= many - Math.floor(BUDGETS.bodies.holder_bytes / (each - 1)),
         )
-        const small = yield* setUp
-        for (const path of ["/v1/email/send", "/v1/email/send?"]) {
-          const body = { from: small.from, to: "ana@example.org", subject: "x", text: "x" }
-          assert.strictEqual((yield* lab.ask("POST", path, { key: small.key, body })).status, 200)
+        for (const { heard } of refused) {
+          const { error, retry, status } = refusalIn(heard)
+          assert.deepStrictEqual(
+            [status, error["code"], error["reason"], retry],
+            [503, "internal_error", "overloaded", "5"],
+          )
         }
+        // Others have their own, and so has this account once its clients have gone.
+        const other = yield* setUp
+        const send = (from: string, key: string) =>
+          lab.ask("POST", "/v1/email/send", { key, body: { from, to: "ana@example.org", subject: "x", text: "x" } })
+        assert.strictEqual((yield* send(other.from, other.key)).status, 200)
+        for (const { socket } of clients) socket.destroy()
+        const large = { emails: [{ from: other.from, to: "ana@example.org", subject: "x", text: "x".repeat(each) }] }
+        const again = () => lab.ask("POST", "/v1/email/send/batch", { key, body: large })
+        let answer = yield* again()
+        while (answer.status === 503) answer = yield* Effect.andThen(turn, again())
+        assert.strictEqual(answer.json.error.reason, "domain_not_verified")
       }),
     )
 
-    it.effect("that asks for documents too often is told to wait, by its address, and probes are still answered", () =>
-      Effect.gen(function* () {
-        const { lab } = yield* setUp
-        // A minute may end in between.
-        const answers = yield* Effect.forEach(Array.from({ length: 12 }), (_, nth) =>
-          lab.ask("GET", nth % 2 === 0 ? "/openapi.json" : "/docs", { headers: { "accept-encoding": "br" } }),
+  it.effect("that announces bodies over the budget of its account is turned away before it sends them", () =>
+    Effect.gen(function* () {
+      const { key, lab } = yield* setUp
+      for (const path of ["/v1/email/send", "/v1/email/send/batch"]) {
+        const client = yield* open(lab.url, post(path, key, BUDGETS.bodies.holder_bytes + 1))
+        const heard = yield* settles(
+          () => client.heard,
+          (heard) => heard.includes("}}"),
         )
-        const refused = answers.filter(({ status }) => status === 429)
-        assert.isAtLeast(refused.length, 2)
-        for (const { headers, json } of refused) {
-          assert.deepStrictEqual([json.error.code, json.error.reason], ["rate_limited", "request_rate"])
-          assert.deepStrictEqual([headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")], ["5", "0"])
-          assert.match(headers.get("retry-after") ?? "", /^\d+$/u)
-        }
-        for (const path of ["/healthz", "/readyz"]) assert.strictEqual((yield* lab.ask("GET", path)).status, 200)
-      }),
-    )
-  },
-)
+        const { error, retry, status } = refusalIn(heard)
+        assert.deepStrictEqual([status, error["reason"], retry], [503, "overloaded", "5"], path)
+      }
+    }),
+  )
+
+  it.effect("of accounts that each stay below their budget leaves room for small requests", () =>
+    Effect.gen(function* () {
+      const each = 2 * MIB
+      const { lab } = yield* setUp
+      const accounts = yield* Effect.forEach(Array.from({ length: 4 }), () => setUp)
+      const clients = yield* Effect.forEach(accounts, ({ key }) =>
+        open(lab.url, post("/v1/email/send/batch", key, each) + "x".repeat(each - 1)),
+      )
+      yield* settles(
+        () => clients.filter(({ heard }) => heard.includes("}}")),
+        ({ length }) => length >= 2,
+      )
+      const small = yield* setUp
+      for (const path of ["/v1/email/send", "/v1/email/send?"]) {
+        const body = { from: small.from, to: "ana@example.org", subject: "x", text: "x" }
+        assert.strictEqual((yield* lab.ask("POST", path, { key: small.key, body })).status, 200)
+      }
+    }),
+  )
+
+  it.effect("that asks for documents too often is told to wait, by its address, and probes are still answered", () =>
+    Effect.gen(function* () {
+      const { lab } = yield* setUp
+      // A minute may end in between.
+      const answers = yield* Effect.forEach(Array.from({ length: 12 }), (_, nth) =>
+        lab.ask("GET", nth % 2 === 0 ? "/openapi.json" : "/docs", { headers: { "accept-encoding": "br" } }),
+      )
+      const refused = answers.filter(({ status }) => status === 429)
+      assert.isAtLeast(refused.length, 2)
+      for (const { headers, json } of refused) {
+        assert.deepStrictEqual([json.error.code, json.error.reason], ["rate_limited", "request_rate"])
+        assert.deepStrictEqual([headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")], ["5", "0"])
+        assert.match(headers.get("retry-after") ?? "", /^\d+$/u)
+      }
+      for (const path of ["/healthz", "/readyz"]) assert.strictEqual((yield* lab.ask("GET", path)).status, 200)
+    }),
+  )
+})
 
 /** Clients that ask for the documentation and read nothing: 200 MB of copies. */
 const UNREAD = 60
@@ -162,7 +162,7 @@ const held = () => {
 
 const ANSWERS = { total_bytes: 64 * MIB, holder_bytes: 32 * MIB }
 
-layer(Lab.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS } }), {
+layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS } }), {
   excludeTestServices: true,
   timeout: "90 seconds",
 })("a crowd over HTTP that reads nothing", (it) => {
@@ -208,7 +208,7 @@ layer(Lab.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS } }),
 /** A few copies of the contract as it is. */
 const FEW = { requests: 1_000, bytes: 2 * MIB, allBytes: 64 * MIB, firstBytes: 0 }
 
-layer(Lab.layer({ documents: FEW }), { excludeTestServices: true, timeout: "90 seconds" })(
+layer(HttpWorld.layer({ documents: FEW }), { excludeTestServices: true, timeout: "90 seconds" })(
   "a client that is sent documents",
   (it) => {
     it.effect("is told to wait once their bytes are those of a minute, which asking for a head does not use up", () =>

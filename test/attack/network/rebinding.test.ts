@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as http from "node:http"
 import { hostname } from "node:os"
 import * as HostNames from "../../../apps/server/src/observability/HostNames.ts"
-import * as Service from "../../server/processes/Service.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as Database from "../../support/postgres/database.ts"
 import { freePort } from "../../support/process/service.ts"
 
@@ -28,7 +28,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the numbers of a serv
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
         const [port, metrics] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
-        yield* Service.start(url, {
+        yield* ServiceProcess.start(url, {
           ROLES: "api",
           PORT: String(port),
           BASE_URL: "",

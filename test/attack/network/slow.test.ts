@@ -6,7 +6,7 @@ import type { ServerResponse } from "node:http"
 import * as net from "node:net"
 import * as NodeServer from "../../../apps/server/src/http/NodeServer.ts"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
 const CLIENTS = 60
@@ -87,7 +87,7 @@ const answered = (port: number) =>
     ),
   )
 
-layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a crowd of slow clients", (it) => {
+layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd of slow clients", (it) => {
   for (const [what, head, how] of [
     ["whose headers never end", "GET / HTTP/1.1\r\nHost: x\r\n", { drip: "X-A: b\r\n" }],
     ["whose first line never ends", "GET /", { drip: "x" }],
@@ -104,14 +104,14 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
       Effect.gen(function* () {
         const { port, seen, server } = yield* http
         yield* many(port, head, how)
-        yield* Delivery.until(
+        yield* World.until(
           Effect.sync(() => seen.connections),
           (opened) => opened >= CLIENTS,
           HANGS,
         )
         // Where all is slow, a quick client may be taken for one of them, and comes again.
-        yield* Delivery.until(answered(port), (answer) => answer === "well", HANGS)
-        yield* Delivery.until(connections(server), (open) => open === 0, HANGS)
+        yield* World.until(answered(port), (answer) => answer === "well", HANGS)
+        yield* World.until(connections(server), (open) => open === 0, HANGS)
       }),
     )
   }
@@ -133,7 +133,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
     return { port, message }
   })
   const reports = Effect.gen(function* () {
-    const { domain, secretKey } = Delivery.RETURN_PATH
+    const { domain, secretKey } = World.RETURN_PATH
     const limits = {
       stranger: within,
       message: within,
@@ -175,7 +175,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
             client.end()
             return answer
           })
-          yield* Delivery.until(greeted, (answer) => answer.startsWith("250"), HANGS)
+          yield* World.until(greeted, (answer) => answer.startsWith("250"), HANGS)
         }),
       )
     }

@@ -8,7 +8,7 @@ import * as tls from "node:tls"
 import { HANDSHAKES_PER_SECOND, MAX_BURST } from "../../../apps/server/src/smtp/Handshakes.ts"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
 import * as Smtp from "../../server/smtp/support.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 
 const STRANGERS = 1000
 const PER_ADDRESS = 100
@@ -61,9 +61,9 @@ const clientHello = Effect.promise(async () => {
   return hello
 })
 
-const returnPath = { domain: Delivery.RETURN_PATH.domain, secretKeys: [Delivery.RETURN_PATH.secretKey] }
+const returnPath = { domain: World.RETURN_PATH.domain, secretKeys: [World.RETURN_PATH.secretKey] }
 
-layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("SMTP under idle connections", (it) => {
+layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP under idle connections", (it) => {
   it.effect("serves who has a key beside 1,000 strangers, and keeps who had logged in before them", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
@@ -73,7 +73,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
       const crowd = yield* idlers(port, STRANGERS)
       assert.match(yield* Smtp.send(port, acme.secret, mail(acme)), /^250 2\.6\.0 Queued as /u)
       assert.match(yield* Effect.promise(() => early.say("NOOP")), /^250 /u)
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => open(crowd)),
         (left) => left <= 500,
         HANGS,
@@ -109,7 +109,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
       assert.strictEqual(open(two), 2)
       // With these there are more than half of four.
       const more = yield* idlers(port, 2)
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => open(more)),
         (left) => left === 0,
         HANGS,
@@ -137,7 +137,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
       }
       const port = yield* Reports.listen({ host: "127.0.0.1", port: 0, name: "mx.test", returnPath, limits })
       const emailId = "msg_01m7ysmwp0e41861050r3gg28a" as never
-      const address = ReturnPath.make(Delivery.RETURN_PATH.secretKey, returnPath.domain, { emailId, recipientIndex: 0 })
+      const address = ReturnPath.make(World.RETURN_PATH.secretKey, returnPath.domain, { emailId, recipientIndex: 0 })
       const begun = yield* Smtp.raw(port)
       yield* Effect.promise(() => begun.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${address}>`]))
       // Each from an address of its own: among strangers the first to come would be the first to go.

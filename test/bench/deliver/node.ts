@@ -6,7 +6,7 @@ import { fork, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as Cpu from "../accept/cpu.ts"
 import { HTML, recipient, SUBJECT, TEXT } from "./mail.ts"
 
@@ -45,7 +45,7 @@ export const child = (scope: Scope.Scope, file: string) =>
 export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: number) => {
   const runtime = await acquire(
     scope,
-    async () => ManagedRuntime.make(Delivery.store(url)),
+    async () => ManagedRuntime.make(World.services(url)),
     (runtime) => runtime.dispose(),
   )
   const worker = await acquire(
@@ -68,11 +68,11 @@ export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: num
     },
     (started) => started.kill("SIGKILL"),
   )
-  const sender = await runtime.runPromise(Delivery.sender())
+  const sender = await runtime.runPromise(World.verifiedDomain())
   const body = Content.encodeBody({ html: HTML, text: TEXT })
   const accept = (over: Readonly<Record<string, unknown>> = {}) =>
     runtime.runPromise(
-      Delivery.accept(
+      World.send(
         sender,
         {
           subject: SUBJECT,

@@ -16,7 +16,7 @@ import * as Dockerfile from "../../support/process/dockerfile.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import * as Production from "../../support/process/production.ts"
 import { freePort } from "../../support/process/service.ts"
-import { instanceKey } from "../processes/Service.ts"
+import { INSTANCE_KEY } from "../../support/world/World.ts"
 
 const stages = Dockerfile.stages("Dockerfile")
 const image = stages.at(-1) ?? assert.fail("no stage")
@@ -136,7 +136,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the image", (it) => {
             SMTP_PORT: String(smtp),
             METRICS_PORT: String(metrics),
             DATABASE_URL: Redacted.value(byTcp.url),
-            WAYBILL_INSTANCE_KEY: instanceKey,
+            WAYBILL_INSTANCE_KEY: INSTANCE_KEY,
             // Compose passes on unset settings as empty strings.
             SMTP_URL: "",
           }

@@ -5,12 +5,11 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Redacted, Schema } from "effect"
 import { tmpdir } from "node:os"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { domainName } from "../../domain/examples.ts"
-import { World } from "../../support/world.ts"
 
 const TIMEOUT = 60_000
 const EXIT_BROKEN = 3
@@ -73,7 +72,7 @@ describe("waybill doctor", () => {
           tracking: "skipped",
           "dkim keys": "skipped",
         })
-      }).pipe(Effect.scoped, Effect.provide(World)),
+      }).pipe(Effect.scoped, Effect.provide(World.layer)),
     TIMEOUT,
   )
 
@@ -97,7 +96,7 @@ describe("waybill doctor", () => {
         assert.include(bad.output, "user and password in SMTP_URL")
         assert.include(bad.output, "waybill: broken: relay")
         assert.notInclude(bad.output, "old-one")
-      }).pipe(Effect.scoped, Effect.provide(World)),
+      }).pipe(Effect.scoped, Effect.provide(World.layer)),
     TIMEOUT,
   )
 
@@ -105,19 +104,19 @@ describe("waybill doctor", () => {
     "is broken if a domain uses a relay that is not configured",
     () =>
       Effect.gen(function* () {
-        const { account_id, domain_id } = yield* Delivery.sender()
+        const { account_id, domain_id } = yield* World.verifiedDomain()
         const store = yield* EventStore
         const choose = Domain.chooseTransport(Timestamp.fromMillis(0), "relay")
         yield* Effect.orDie(store.commit(Domain, { account_id, stream_id: domain_id }, choose))
         const track = Domain.track(Timestamp.fromMillis(0), { opens: true, clicks: null })
         yield* Effect.orDie(store.commit(Domain, { account_id, stream_id: domain_id }, track))
-        const { code, output } = yield* doctor({ WAYBILL_INSTANCE_KEY: Delivery.INSTANCE_KEY })
+        const { code, output } = yield* doctor({ WAYBILL_INSTANCE_KEY: World.INSTANCE_KEY })
         assert.strictEqual(code, EXIT_BROKEN, output)
         assert.match(output, /^ok +dkim keys +1 key opens and signs/m)
         assert.include(output, "Set SMTP_URL, or choose another transport for them.")
         // Tracking without a URL is a warning.
         assert.match(output, /^warning +tracking +1 domain tracks its mail/m)
-      }).pipe(Effect.scoped, Effect.provide(World)),
+      }).pipe(Effect.scoped, Effect.provide(World.layer)),
     TIMEOUT,
   )
 
@@ -125,7 +124,7 @@ describe("waybill doctor", () => {
     "warns about tracking hosts that are not configured",
     () =>
       Effect.gen(function* () {
-        const { account_id, domain_id } = yield* Delivery.sender("acme.dev")
+        const { account_id, domain_id } = yield* World.verifiedDomain("acme.dev")
         const store = yield* EventStore
         const wish = { opens: null, clicks: true, domain: domainName("links.acme.dev") }
         const track = Domain.track(Timestamp.fromMillis(0), wish)
@@ -147,7 +146,7 @@ describe("waybill doctor", () => {
           const { output } = yield* doctor(env)
           assert.match(output, expected)
         }
-      }).pipe(Effect.scoped, Effect.provide(World)),
+      }).pipe(Effect.scoped, Effect.provide(World.layer)),
     TIMEOUT,
   )
 
@@ -160,7 +159,7 @@ describe("waybill doctor", () => {
         assert.match(output, /^broken +database/m)
         assert.match(output, /^ok +dns/m)
         assert.notInclude(output, "hidden")
-      }).pipe(Effect.scoped, Effect.provide(World)),
+      }).pipe(Effect.scoped, Effect.provide(World.layer)),
     TIMEOUT,
   )
 })

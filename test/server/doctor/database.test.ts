@@ -7,8 +7,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import * as checks from "../../../apps/server/src/operate/doctor/DatabaseChecks.ts"
 import * as Database from "../../support/postgres/database.ts"
 import { onDatabase } from "../../support/postgres/databaseUrl.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
-import { World } from "../../support/world.ts"
+import * as World from "../../support/world/World.ts"
 
 const MINUTE = 60_000
 const NOW = Date.UTC(2026, 10, 21)
@@ -78,9 +77,9 @@ describe("a real database", () => {
   it.live("is examined without being changed", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
-      const relayed = yield* Delivery.sender("relayed.test")
-      yield* Delivery.sender("as-the-instance.test")
-      yield* Delivery.accept(relayed)
+      const relayed = yield* World.verifiedDomain("relayed.test")
+      yield* World.verifiedDomain("as-the-instance.test")
+      yield* World.send(relayed)
       const sql = yield* PgClient.PgClient
       const domain = relayed.domain_id
       yield* sql`UPDATE domains SET record = jsonb_set(record, '{transport}', '"relay"') WHERE id = ${domain}`
@@ -93,7 +92,7 @@ describe("a real database", () => {
       const [{ newest } = { newest: 0 }] = yield* sql<{ readonly newest: number }>`
         SELECT max(extract(epoch FROM recorded_at))::float8 * 1000 AS newest FROM events`
       assert.strictEqual(examined.newest_fact_ms, newest)
-    }).pipe(Effect.provide(World)),
+    }).pipe(Effect.provide(World.layer)),
   )
 
   it.live("that is empty is reported and stays empty", () =>
@@ -106,7 +105,7 @@ describe("a real database", () => {
       const { newest_fact_ms, schema, transports } = yield* DatabaseExamination.examine(adminUrl)
       assert.deepStrictEqual([schema.applied, newest_fact_ms, transports], [[], null, []])
       assert.deepStrictEqual((yield* Migrations.check(adminUrl)).applied, [])
-    }).pipe(Effect.provide(World)),
+    }).pipe(Effect.provide(World.layer)),
   )
 
   it.live("that cannot be reached has a reason", () =>
@@ -128,6 +127,6 @@ describe("a real database", () => {
         assert.include(finding.mend ?? "", mend)
         assert.notInclude(finding.found, "hidden")
       }
-    }).pipe(Effect.provide(World)),
+    }).pipe(Effect.provide(World.layer)),
   )
 })

@@ -12,15 +12,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { checkDkimKeys } from "../../../apps/server/src/operate/doctor/checkDkimKeys.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
-import { World } from "../../support/world.ts"
+import * as World from "../../support/world/World.ts"
 
 const ring = (text: string) => InstanceKey.lookFor({ file: "/nowhere", text: Option.some(Redacted.make(text)) })
 
 const look = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
   const { keys } = yield* DatabaseExamination.examine(url)
-  const finding = yield* checkDkimKeys(keys, yield* ring(Delivery.INSTANCE_KEY), "broken")
+  const finding = yield* checkDkimKeys(keys, yield* ring(World.INSTANCE_KEY), "broken")
   return { keys, finding }
 })
 
@@ -28,9 +27,9 @@ it.live("doctor, DKIM keys: a first key that cannot sign is broken, a second one
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     assert.strictEqual((yield* look).finding.status, "skipped")
-    const from = yield* Delivery.sender("one.test")
-    yield* Delivery.ed25519(from)
-    yield* Delivery.sender("two.test")
+    const from = yield* World.verifiedDomain("one.test")
+    yield* World.addEd25519Key(from)
+    yield* World.verifiedDomain("two.test")
     // A key that DNS has not shown signs nothing.
     assert.strictEqual((yield* look).finding.found, "2 keys open and sign")
     const { commit } = yield* EventStore
@@ -57,7 +56,7 @@ it.live("doctor, DKIM keys: a first key that cannot sign is broken, a second one
     const first = (yield* look).finding
     assert.strictEqual(first.status, "broken")
     assert.include(first.found, "by wb1._domainkey.one.test ")
-  }).pipe(Effect.provide(World)),
+  }).pipe(Effect.provide(World.layer)),
 )
 
 it.live("doctor, instance key: is read and never created", () =>

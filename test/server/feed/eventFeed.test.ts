@@ -5,12 +5,11 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import * as EventFeed from "../../../apps/server/src/live/EventFeed.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import * as Webhooks from "../../support/web/webhooks.ts"
-import { World } from "../../support/world.ts"
 
-const Feeds = EventFeed.EventFeed.layer.pipe(Layer.provideMerge(World))
+const Feeds = EventFeed.EventFeed.layer.pipe(Layer.provideMerge(World.layer))
 const NO_WAIT = Duration.zero
 const LONG = Duration.seconds(15)
 const VERY_LONG = Duration.minutes(10)
@@ -18,7 +17,7 @@ const VERY_LONG = Duration.minutes(10)
 /** The store of another node on the same database. */
 const otherNode = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
-  return Context.get(yield* Layer.build(Layer.fresh(Delivery.store(url, 3))), EventStore)
+  return Context.get(yield* Layer.build(Layer.fresh(World.services(url, 3))), EventStore)
 })
 
 const positionsInLog = Effect.fnUntraced(function* (account_id: AccountId) {
@@ -55,7 +54,7 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
       const account_id = id("AccountId")
       const elsewhere = yield* otherNode
       const waiting = yield* Effect.forkChild(feed.next({ after: 0n, account_id }, VERY_LONG))
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => feed.waiting()),
         (readers) => readers === 1,
       )
@@ -101,7 +100,7 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
       const readers = yield* Effect.forEach(Array.from({ length: EventFeed.MAX_WAITING_PER_ACCOUNT }), () =>
         Effect.forkChild(feed.next({ after: 0n, account_id }, LONG)),
       )
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => feed.waiting()),
         (waiting) => waiting === readers.length,
       )
@@ -118,7 +117,7 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
     Effect.gen(function* () {
       const feed = yield* EventFeed.EventFeed
       const reader = yield* Effect.forkChild(feed.next({ after: 0n, account_id: id("AccountId") }, LONG))
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => feed.waiting()),
         (waiting) => waiting === 1,
       )
@@ -156,7 +155,7 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
       const account_id = id("AccountId")
       const stream = yield* Effect.forkChild(Stream.runDrain(feed.stream({ after: 0n, account_id })))
       const reader = yield* Effect.forkChild(feed.next({ after: 0n, account_id }, LONG))
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => feed.waiting()),
         (waiting) => waiting === 2,
       )
@@ -174,14 +173,14 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
       const readers = yield* Effect.forEach(Array.from({ length: EventFeed.MAX_STREAMS_PER_ACCOUNT }), () =>
         Effect.forkChild(open),
       )
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => feed.waiting()),
         (waiting) => waiting === readers.length,
       )
       assert.strictEqual((yield* Effect.flip(open))._tag, "TooManyStreams")
       yield* Fiber.interruptAll(readers.slice(0, 1))
       const another = yield* Effect.forkChild(open)
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => feed.waiting()),
         (waiting) => waiting === readers.length,
       )
@@ -267,7 +266,7 @@ layer(Feeds, { excludeTestServices: true })("readers with concurrent writers", (
           assert.isAbove(log.length, (WRITERS * WRITES) / accounts.length - 5)
           for (const reader of readers[index] ?? []) assert.deepStrictEqual(yield* Fiber.join(reader), log)
           const stream = streamed[index]
-          yield* Delivery.until(
+          yield* World.until(
             Effect.sync(() => stream?.seen.length),
             (count) => (count ?? 0) >= log.length,
           )

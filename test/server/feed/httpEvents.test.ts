@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Cursors } from "@waybill/store/feed/Cursors"
 import { Clock, Effect, Fiber } from "effect"
 import { Waybill } from "../../../packages/client/src/Waybill.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as Webhooks from "../../support/web/webhooks.ts"
-import { Lab } from "../http/httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 interface Message {
   readonly id: string
@@ -47,10 +47,10 @@ const openStream = (url: string, key: string, headers: Readonly<Record<string, s
     return { status: response.status, type: response.headers.get("content-type"), messages, state }
   })
 
-layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events", (it) => {
   it.effect("with wait returns when an event happens, or empty after the wait", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const account_id = yield* lab.account()
       const { secret: key } = yield* lab.key(account_id)
       const before = yield* lab.ask("GET", "/v1/events?limit=1000", { key })
@@ -75,7 +75,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
 
   it.effect("reports has_more exactly", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const account_id = yield* lab.account()
       const { secret: key } = yield* lab.key(account_id)
       const ids = yield* Effect.forEach([1, 2, 3], () => Webhooks.happens(account_id))
@@ -101,7 +101,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
 
   it.effect("refuses a position beyond the log, without revealing its end", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const account_id = yield* lab.account()
       const { secret: key } = yield* lab.key(account_id)
       const cursors = yield* Effect.provide(Cursors, Cursors.layer)
@@ -123,7 +123,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
 
   it.effect("refuses a wait that is too long", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const { secret: key } = yield* lab.key(yield* lab.account())
       for (const wait of ["21s", "1m", "-1s", "", "2.5s"]) {
         const answer = yield* lab.ask("GET", `/v1/events?wait=${wait}`, { key })
@@ -134,17 +134,17 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
   )
 })
 
-layer(Lab.layer(), { excludeTestServices: true })("GET /events/stream", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events/stream", (it) => {
   it.effect("streams new events, and resumes from the last id", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const account_id = yield* lab.account()
       const { secret: key } = yield* lab.key(account_id)
       const url = `${lab.url}/v1/events/stream`
       const stream = yield* openStream(url, key)
       assert.deepStrictEqual([stream.status, stream.type?.split(";")[0]], [200, "text/event-stream"])
       const emails = yield* Effect.forEach([1, 2], () => Webhooks.happens(account_id))
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => stream.messages.length),
         (messages) => messages === 3,
       )
@@ -156,7 +156,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events/stream", (it) => 
       )
       assert.deepStrictEqual([first?.event, first?.data.type, first?.id], ["", "email.queued", first?.data.position])
       const again = yield* openStream(`${url}?after_position=0`, key, { "last-event-id": first?.id ?? "" })
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => again.messages.length),
         (messages) => messages === 2,
       )
@@ -166,7 +166,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events/stream", (it) => 
 
   it.effect("can be read with the client library, together with earlier events", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const account_id = yield* lab.account()
       const { id: actor, secret } = yield* lab.key(account_id)
       const waybill = new Waybill(secret, { baseUrl: lab.url })
@@ -195,7 +195,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events/stream", (it) => 
 
   it.effect("requires an administrative key", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const { secret: key } = yield* lab.key(yield* lab.account(), { scopes: ["email:send"] })
       assert.strictEqual((yield* lab.ask("GET", "/v1/events/stream", { key })).status, 403)
       assert.strictEqual((yield* lab.ask("GET", "/v1/events/stream")).status, 401)

@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { nextMillisecond } from "../../support/wallClock.ts"
-import { Lab } from "./httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a record as of a moment", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a record as of a moment", (it) => {
   it.effect("equals the present record after the last event, and does not exist before the message", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const account = yield* lab.account()
       const { secret: key } = yield* lab.key(account)
       yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })

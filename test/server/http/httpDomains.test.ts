@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Lab, type Setup } from "./httpLab.ts"
+import { HttpWorld, type Setup } from "../../support/world/HttpWorld.ts"
 
 const zones: { [name: string]: { TXT: Array<string> } } = {}
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* Lab
+  const lab = yield* HttpWorld
   const account = yield* lab.account()
   const { secret: key } = yield* lab.key(account)
   const call = (method: string, path: string, body?: unknown) =>
@@ -17,7 +17,7 @@ const isDkim = ({ purpose }: { readonly purpose: string }) => purpose === "dkim"
 
 const options = { excludeTestServices: true, timeout: "90 seconds" } as const
 
-layer(Lab.layer(), options)("domains with the capture transport", (it) => {
+layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => {
   it.effect("with a reserved name are verified at once, others are not", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
@@ -239,7 +239,7 @@ layer(Lab.layer(), options)("domains with the capture transport", (it) => {
   )
 })
 
-layer(Lab.layer({ transport: "direct", zones } as Setup), options)("domains on a real transport", (it) => {
+layer(HttpWorld.layer({ transport: "direct", zones } as Setup), options)("domains on a real transport", (it) => {
   it.effect("with a reserved name are never verified", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Lab } from "./httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 interface Fact {
   readonly type: string
@@ -10,9 +10,9 @@ interface Fact {
   readonly data: Record<string, unknown>
 }
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the account's history", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the account's history", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* Lab
+    const lab = yield* HttpWorld
     const account = yield* lab.account()
     const { id: key_id, secret: key } = yield* lab.key(account)
     const call = (method: string, path: string, body?: unknown) =>

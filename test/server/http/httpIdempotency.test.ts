@@ -4,18 +4,18 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as ExpiredKeys from "@waybill/store/idempotency/ExpiredKeys"
 import { Effect } from "effect"
 import * as WallClock from "../../support/wallClock.ts"
-import { Lab } from "./httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
 
 /** Margin for slow machines between a request and the check of its time. */
 const MARGIN_MS = 60_000
 
-layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: true, timeout: "90 seconds" })(
+layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: true, timeout: "90 seconds" })(
   "an idempotency key",
   (it) => {
     const setUp = Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const account = yield* lab.account()
       const { secret: key } = yield* lab.key(account)
       yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
@@ -277,7 +277,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
     it.effect("leaves no secret readable in the database", () =>
       Effect.gen(function* () {
         const { post } = yield* setUp
-        const { sql } = yield* Lab
+        const { sql } = yield* HttpWorld
         const key = (yield* post("/v1/api-keys", "i", { name: "k", scopes: ["admin"] })).json.key as string
         const { secret } = (yield* post("/v1/webhooks", "i", { url: "https://example.org/", events: ["*"] })).json
         const rows = yield* sql`

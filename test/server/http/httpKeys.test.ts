@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Option } from "effect"
 import * as CommandLine from "../../support/process/commandLine.ts"
-import { Lab } from "./httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API keys", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API keys", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* Lab
+    const lab = yield* HttpWorld
     const account = yield* lab.account()
     const admin = yield* lab.key(account)
     const call = (method: string, path: string, body?: unknown, key = admin.secret) =>
@@ -250,7 +250,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
 
   it.effect("cannot be created for an unknown account, nor can anything else at the command line", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const anonymous = "acc_00000000000000000000000000"
       for (const words of [
         ["keys", "create", anonymous, "x", "--scope", "admin"],

@@ -1,13 +1,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { nextMillisecond } from "../../support/wallClock.ts"
-import { Lab } from "./httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /email/logs", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /email/logs", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* Lab
+    const lab = yield* HttpWorld
     const account = yield* lab.account()
     const { secret: key } = yield* lab.key(account)
     for (const name of ["acme.test", "shop.test"]) yield* lab.ask("POST", "/v1/domains", { key, body: { name } })

@@ -3,15 +3,15 @@ import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Fiber, Layer } from "effect"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { nextMillisecond } from "../../support/wallClock.ts"
-import { Lab } from "./httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const PNG = Buffer.from([137, 80, 78, 71])
 
 /** Creates an account with a domain, and a worker that captures mail. */
 const setUp = Effect.gen(function* () {
-  const lab = yield* Lab
+  const lab = yield* HttpWorld
   const { secret: key } = yield* lab.key(yield* lab.account())
   const call = (method: string, path: string, body?: unknown) =>
     lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
@@ -30,10 +30,10 @@ const setUp = Effect.gen(function* () {
 const worker = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
   const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer)))
-  yield* Layer.build(Delivery.worker(url, { capture: Layer.succeedContext(capture) }))
+  yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }))
 })
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sandbox inbox", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sandbox inbox", (it) => {
   it.effect("returns a mail to a waiting test, with its parts and exact bytes", () =>
     Effect.gen(function* () {
       const { call, send } = yield* setUp
@@ -114,7 +114,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sa
           ids: json.data.map(({ id }: { readonly id: string }) => id) as ReadonlyArray<string>,
           next: json.next_cursor as string | null,
         }))
-      yield* Delivery.until(list(), (list) => list.ids.length === ids.length)
+      yield* World.until(list(), (list) => list.ids.length === ids.length)
       const first = yield* list("?limit=2")
       const second = yield* list(`?limit=2&after=${first.next}`)
       assert.deepStrictEqual([...first.ids, ...second.ids], ids.toReversed())
@@ -132,7 +132,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sa
 
   it.effect("continues beyond the largest page", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const account = yield* lab.account()
       const { secret: key } = yield* lab.key(account)
       yield* Effect.orDie(lab.sql`
@@ -150,7 +150,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sa
 })
 
 for (const transport of ["relay", "direct"] as const) {
-  layer(Lab.layer({ transport }), { excludeTestServices: true, timeout: "60 seconds" })(
+  layer(HttpWorld.layer({ transport }), { excludeTestServices: true, timeout: "60 seconds" })(
     `an instance that sends by ${transport}`,
     (it) => {
       it.effect("has no sandbox inbox", () =>

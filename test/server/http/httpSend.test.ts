@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Answer, Lab } from "./httpLab.ts"
+import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const DAY = 24 * 60 * 60 * 1000
 const inFuture = (ms: number): string => new Date(Date.now() + ms).toISOString()
@@ -224,9 +224,9 @@ const RULES: ReadonlyArray<Row> = [
   ["some recipients suppressed", { to: ["gone@example.org", "ana@example.org"] }, 200],
 ]
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /email/send", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /email/send", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* Lab
+    const lab = yield* HttpWorld
     const account = yield* lab.account("business")
     const admin = yield* lab.key(account)
     const { secret } = yield* lab.key(account, { scopes: ["email:send"] })
@@ -360,7 +360,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /
 
   it.effect("accepts as many recipients as the plan allows", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       for (const [plan, most] of [
         ["free", 10],
         ["starter", 50],

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { MAX_KEY_CHARS } from "@waybill/api/schemas/Idempotency"
 import { Effect } from "effect"
 import { MAX_FAST_BYTES } from "../../../apps/server/src/http/sendFastPath.ts"
-import { type Answer, type Ask, Lab } from "./httpLab.ts"
+import { type Answer, type Ask, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 /** A query string, which the endpoint ignores, avoids the fast path. */
 const FAST = "/v1/email/send"
@@ -121,7 +121,7 @@ const essence = ({ headers, status, text }: Answer) => ({
 const LAYER = { excludeTestServices: true, timeout: "90 seconds" } as const
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* Lab
+  const lab = yield* HttpWorld
   const account = yield* lab.account()
   const secretOf = (options: Parameters<typeof lab.key>[1]) =>
     Effect.map(lab.key(account, options), ({ secret }) => secret)
@@ -138,7 +138,7 @@ const setUp = Effect.gen(function* () {
   return { lab, keys }
 })
 
-layer(Lab.layer({ minuteStands: true }), LAYER)("fast and normal path of a send", (it) => {
+layer(HttpWorld.layer({ minuteStands: true }), LAYER)("fast and normal path of a send", (it) => {
   it.effect("give equal responses", () =>
     Effect.gen(function* () {
       const { keys, lab } = yield* setUp
@@ -189,7 +189,7 @@ layer(Lab.layer({ minuteStands: true }), LAYER)("fast and normal path of a send"
   )
 })
 
-layer(Lab.layer({ tracks: true }), LAYER)("fast and normal path of a send", (it) => {
+layer(HttpWorld.layer({ tracks: true }), LAYER)("fast and normal path of a send", (it) => {
   it.effect("track opens and clicks as message and domain say", () =>
     Effect.gen(function* () {
       const { keys, lab } = yield* setUp

@@ -4,7 +4,7 @@ import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import { follower } from "@waybill/store/statistics/EmailStatsFollower"
 import * as Follower from "@waybill/store/feed/Follower"
 import { Effect } from "effect"
-import { Lab } from "./httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const MESSAGE = {
   from: "Acme <hi@acme.test>",
@@ -13,9 +13,9 @@ const MESSAGE = {
   text: "Hi",
 }
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /stats", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /stats", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* Lab
+    const lab = yield* HttpWorld
     const account = yield* lab.account()
     const { secret: key } = yield* lab.key(account)
     yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })

@@ -2,7 +2,7 @@ import { Api } from "@waybill/api/Api"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
-import { Lab } from "./httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /v1/domains/{domain}": { open_tracking: false },
@@ -12,10 +12,10 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /v1/webhooks/{id}/replay": { created_after: "2020-01-01T00:00:00Z", created_before: "2030-01-01T00:00:00Z" },
 }
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("accounts", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("accounts", (it) => {
   /** Creates an account with one of each resource, and their ids. */
   const furnished = Effect.gen(function* () {
-    const lab = yield* Lab
+    const lab = yield* HttpWorld
     const account = yield* lab.account()
     const { id: key_id, secret: key } = yield* lab.key(account)
     const post = (path: string, body: unknown) => lab.ask("POST", path, { key, body })
@@ -49,7 +49,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("accoun
 
   it.effect("get 404 for another account's resources at every endpoint", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const theirs = yield* furnished
       const { secret: key } = yield* lab.key(yield* lab.account())
       const fill = (path: string): ReadonlyArray<string> => {
@@ -89,7 +89,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("accoun
 
   it.effect("see nothing of another account in any list", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       yield* furnished
       const account = yield* lab.account()
       const { id, secret: key } = yield* lab.key(account)
@@ -128,7 +128,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("accoun
 
   it.effect("can use the same domains, suppressions and idempotency keys as another account", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const one = yield* furnished
       const two = yield* furnished
       const send = (key: string, subject: string) =>

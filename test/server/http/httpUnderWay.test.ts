@@ -3,9 +3,9 @@ import { Effect, Layer } from "effect"
 import type { AddressInfo } from "node:net"
 import { SMTPServer } from "smtp-server"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { type Answer, Lab } from "./httpLab.ts"
+import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
@@ -27,19 +27,19 @@ const slowServer = Effect.gen(function* () {
 })
 
 /** Creates an account with a domain, and a worker that relays mail. */
-const setUp = Effect.fnUntraced(function* (at: Parameters<typeof Delivery.relay>[0]) {
-  const lab = yield* Lab
+const setUp = Effect.fnUntraced(function* (at: Parameters<typeof World.relay>[0]) {
+  const lab = yield* HttpWorld
   const account = yield* lab.account()
   const { secret: key } = yield* lab.key(account)
   const call = (method: string, path: string, body?: unknown) =>
     lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
   yield* call("POST", "/v1/domains", { name: "acme.test" })
   const { url } = yield* Database.Fresh
-  yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(at) }))
+  yield* Layer.build(World.worker(url, { relay: World.relay(at) }))
   const send = (change: object = {}) =>
     Effect.map(call("POST", "/v1/email/send", { ...MESSAGE, ...change }), ({ json }) => json.id as string)
   const becomes = (id: string, status: string) =>
-    Delivery.until(
+    World.until(
       Effect.map(call("GET", `/v1/email/logs/${id}`), ({ json }) => json),
       (record) => record.status === status,
     )
@@ -54,68 +54,71 @@ const TOO_LATE = [
   "This email is being delivered, so it can no longer be canceled or rescheduled.",
 ]
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an email that is being delivered", (it) => {
-  it.effect("cannot be canceled or rescheduled, because a server may have it already", () =>
-    Effect.gen(function* () {
-      const server = yield* slowServer
-      const { becomes, call, send } = yield* setUp(server.at)
-      const id = yield* send()
-      yield* Delivery.until(server.holds, (held) => held === 1)
-      assert.deepStrictEqual(refusal(yield* call("POST", `/v1/email/${id}/cancel`)), TOO_LATE)
-      assert.deepStrictEqual(refusal(yield* call("PATCH", `/v1/email/${id}`, { scheduled_at: inAnHour() })), TOO_LATE)
-      server.answers[0]?.()
-      const { attempts, version } = yield* becomes(id, "delivered")
-      assert.deepStrictEqual([attempts, version, server.answers.length], [1, 2, 1])
-      assert.strictEqual((yield* call("GET", "/v1/account")).json.usage.emails, 1)
-    }),
-  )
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
+  "an email that is being delivered",
+  (it) => {
+    it.effect("cannot be canceled or rescheduled, because a server may have it already", () =>
+      Effect.gen(function* () {
+        const server = yield* slowServer
+        const { becomes, call, send } = yield* setUp(server.at)
+        const id = yield* send()
+        yield* World.until(server.holds, (held) => held === 1)
+        assert.deepStrictEqual(refusal(yield* call("POST", `/v1/email/${id}/cancel`)), TOO_LATE)
+        assert.deepStrictEqual(refusal(yield* call("PATCH", `/v1/email/${id}`, { scheduled_at: inAnHour() })), TOO_LATE)
+        server.answers[0]?.()
+        const { attempts, version } = yield* becomes(id, "delivered")
+        assert.deepStrictEqual([attempts, version, server.answers.length], [1, 2, 1])
+        assert.strictEqual((yield* call("GET", "/v1/account")).json.usage.emails, 1)
+      }),
+    )
 
-  it.effect("is resent only to recipients it did not reach, by a key with the scope", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen({
-        script: ({ line, phase }) =>
-          phase === "rcpt" && /bo@/u.test(line) ? "550 5.7.1 not by our policy" : undefined,
-      })
-      const { becomes, call, lab, limited, send } = yield* setUp(server)
-      const id = yield* send({ to: ["ana@example.org", "bo@example.org"] })
-      const { recipient_counts } = yield* becomes(id, "delivered")
-      assert.deepStrictEqual(recipient_counts, { delivered: 1, bounced: 1 })
-      server.setScript(undefined)
-      const resend = (key: string) => lab.ask("POST", `/v1/email/${id}/resend`, { key })
-      const forbidden = yield* resend(yield* limited("other.test"))
-      assert.deepStrictEqual(refusal(forbidden).slice(0, 2), [403, "domain_not_allowed"])
-      const { json: copy } = yield* resend(yield* limited("acme.test"))
-      assert.deepStrictEqual((yield* becomes(copy.id, "delivered")).to, ["bo@example.org"])
-      assert.deepStrictEqual(
-        server.mails.map(({ to }) => to),
-        [["ana@example.org"], ["bo@example.org"]],
-      )
-      assert.deepStrictEqual(refusal(yield* call("POST", `/v1/email/${copy.id}/resend`)), [
-        422,
-        "nothing_to_resend",
-        "There is nothing to resend: 1 of 1 recipients have received this email.",
-      ])
-      assert.strictEqual((yield* call("GET", "/v1/account")).json.usage.emails, 3)
-    }),
-  )
-
-  it.effect("cannot be canceled after delivery or while it waits for a retry", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen({
-        script: ({ line, phase }) => (phase === "rcpt" && /bo@/u.test(line) ? "451 4.3.0 not now" : undefined),
-      })
-      const { becomes, call, send } = yield* setUp(server)
-      const emails = { delivered: yield* send(), deferred: yield* send({ to: "bo@example.org" }) }
-      for (const [status, id] of Object.entries(emails)) {
-        yield* becomes(id, status)
-        const words = `Only a queued email can be canceled or rescheduled; this one is ${status}.`
-        for (const ask of [
-          call("POST", `/v1/email/${id}/cancel`),
-          call("PATCH", `/v1/email/${id}`, { scheduled_at: inAnHour() }),
+    it.effect("is resent only to recipients it did not reach, by a key with the scope", () =>
+      Effect.gen(function* () {
+        const server = yield* SmtpServer.listen({
+          script: ({ line, phase }) =>
+            phase === "rcpt" && /bo@/u.test(line) ? "550 5.7.1 not by our policy" : undefined,
+        })
+        const { becomes, call, lab, limited, send } = yield* setUp(server)
+        const id = yield* send({ to: ["ana@example.org", "bo@example.org"] })
+        const { recipient_counts } = yield* becomes(id, "delivered")
+        assert.deepStrictEqual(recipient_counts, { delivered: 1, bounced: 1 })
+        server.setScript(undefined)
+        const resend = (key: string) => lab.ask("POST", `/v1/email/${id}/resend`, { key })
+        const forbidden = yield* resend(yield* limited("other.test"))
+        assert.deepStrictEqual(refusal(forbidden).slice(0, 2), [403, "domain_not_allowed"])
+        const { json: copy } = yield* resend(yield* limited("acme.test"))
+        assert.deepStrictEqual((yield* becomes(copy.id, "delivered")).to, ["bo@example.org"])
+        assert.deepStrictEqual(
+          server.mails.map(({ to }) => to),
+          [["ana@example.org"], ["bo@example.org"]],
+        )
+        assert.deepStrictEqual(refusal(yield* call("POST", `/v1/email/${copy.id}/resend`)), [
+          422,
+          "nothing_to_resend",
+          "There is nothing to resend: 1 of 1 recipients have received this email.",
         ])
-          assert.deepStrictEqual(refusal(yield* ask), [422, "not_cancelable", words])
-        assert.strictEqual((yield* becomes(id, status)).version, 2)
-      }
-    }),
-  )
-})
+        assert.strictEqual((yield* call("GET", "/v1/account")).json.usage.emails, 3)
+      }),
+    )
+
+    it.effect("cannot be canceled after delivery or while it waits for a retry", () =>
+      Effect.gen(function* () {
+        const server = yield* SmtpServer.listen({
+          script: ({ line, phase }) => (phase === "rcpt" && /bo@/u.test(line) ? "451 4.3.0 not now" : undefined),
+        })
+        const { becomes, call, send } = yield* setUp(server)
+        const emails = { delivered: yield* send(), deferred: yield* send({ to: "bo@example.org" }) }
+        for (const [status, id] of Object.entries(emails)) {
+          yield* becomes(id, status)
+          const words = `Only a queued email can be canceled or rescheduled; this one is ${status}.`
+          for (const ask of [
+            call("POST", `/v1/email/${id}/cancel`),
+            call("PATCH", `/v1/email/${id}`, { scheduled_at: inAnHour() }),
+          ])
+            assert.deepStrictEqual(refusal(yield* ask), [422, "not_cancelable", words])
+          assert.strictEqual((yield* becomes(id, status)).version, 2)
+        }
+      }),
+    )
+  },
+)

@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Lab } from "./httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const options = { excludeTestServices: true, timeout: "90 seconds" } as const
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* Lab
+  const lab = yield* HttpWorld
   const account = yield* lab.account()
   const { secret: key } = yield* lab.key(account)
   yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
@@ -20,7 +20,7 @@ const setUp = Effect.gen(function* () {
   return { lab, account, key, call, create, send }
 })
 
-layer(Lab.layer(), options)("webhooks", (it) => {
+layer(HttpWorld.layer(), options)("webhooks", (it) => {
   it.effect("show their secret at creation and rotation only", () =>
     Effect.gen(function* () {
       const { call, create } = yield* setUp
@@ -222,7 +222,7 @@ layer(Lab.layer(), options)("webhooks", (it) => {
   )
 })
 
-layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), options)(
+layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), options)(
   "webhooks where the operator allows a network",
   (it) => {
     it.effect("may reach allowed networks, also over plain http, and no other private ones", () =>

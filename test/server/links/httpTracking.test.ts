@@ -9,10 +9,10 @@ import { trackingKeys, trackingOf } from "../../../apps/server/src/links/trackin
 import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
 import * as CommandLine from "../../support/process/commandLine.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { Lab, type Setup } from "../http/httpLab.ts"
+import { HttpWorld, type Setup } from "../../support/world/HttpWorld.ts"
 
 const BASE = "https://track.acme.test"
 const TARGET = "https://shop.test/o?id=7&x=%C3%BC#top"
@@ -32,7 +32,7 @@ const pathsIn = (html: string) => {
 }
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* Lab
+  const lab = yield* HttpWorld
   const account = yield* lab.account()
   const { secret: key } = yield* lab.key(account)
   const call = (method: string, path: string, body?: unknown) =>
@@ -45,7 +45,7 @@ const setUp = Effect.gen(function* () {
 
 const PROXIES = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
 
-layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("tracked mail", (it) => {
+layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("tracked mail", (it) => {
   it.effect("contains signed links, and visits appear in log, events, webhooks and statistics", () =>
     Effect.gen(function* () {
       const { account, call, domain, visit } = yield* setUp
@@ -57,15 +57,13 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("t
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen()
       const [trackingKey = new Uint8Array()] = yield* trackingKeys
-      yield* Layer.build(
-        Delivery.worker(url, { relay: Delivery.relay(server) }, { track: wayOf(trackingKey, `${BASE}/`) }),
-      )
+      yield* Layer.build(World.worker(url, { relay: World.relay(server) }, { track: wayOf(trackingKey, `${BASE}/`) }))
       const { id: webhook } = (yield* call("POST", "/webhooks", {
         url: "https://hooks.example.org/",
         events: ["email.opened", "email.clicked"],
       })).json
       const { id: email } = (yield* call("POST", "/email/send", MESSAGE)).json
-      yield* Delivery.settled({ account_id: account, stream_id: email })
+      yield* World.settled({ account_id: account, stream_id: email })
       const bytes = server.mails[0]?.bytes ?? Buffer.alloc(0)
       const record = domain.records[0].value
       const { results } = yield* Effect.promise(() =>
@@ -97,7 +95,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("t
         yield* visit(path, {}, "HEAD")
         yield* visit(path, { "sec-purpose": "prefetch;prerender" })
       }
-      const seen = yield* Delivery.until(
+      const seen = yield* World.until(
         call("GET", `/email/logs/${email}`),
         ({ json }) => json.clicks > 0 && json.opens > 0,
       )
@@ -127,11 +125,11 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("t
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen()
       const [key = new Uint8Array()] = yield* trackingKeys
-      yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }, { track: wayOf(key) }))
+      yield* Layer.build(World.worker(url, { relay: World.relay(server) }, { track: wayOf(key) }))
       const sent = []
       for (const tracking of [undefined, { opens: false, clicks: false }, { opens: true }, { clicks: true }]) {
         const { id: email } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking })).json
-        yield* Delivery.settled({ account_id: account, stream_id: email })
+        yield* World.settled({ account_id: account, stream_id: email })
         const mail = yield* Effect.promise(() => PostalMime.parse(server.mails.at(-1)?.bytes ?? Buffer.alloc(0)))
         sent.push((mail.html ?? "").trimEnd())
         const { json } = yield* call("GET", `/email/logs/${email}`)
@@ -198,7 +196,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("t
       // Recorded after all others.
       const seen = yield* visit(TrackingToken.CLICK_PATH + good)
       assert.strictEqual(seen.headers.get("location"), TARGET)
-      const log = yield* Delivery.until(call("GET", `/email/logs/${email_id}`), ({ json }) => json.clicks > 0)
+      const log = yield* World.until(call("GET", `/email/logs/${email_id}`), ({ json }) => json.clicks > 0)
       assert.deepStrictEqual([log.json.opens, log.json.clicks], [0, 1])
       assert.lengthOf((yield* call("GET", "/events?types=email.opened,email.clicked")).json.data, 1)
     }),
@@ -226,7 +224,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("t
         const { id, links_stopped_at } = yield* CommandLine.typed("accounts", "links", account, "--off")
         assert.deepStrictEqual([id, typeof links_stopped_at], [account, "string"])
       }
-      yield* Delivery.until(followed(click), (statuses) => statuses.join() === "410,410")
+      yield* World.until(followed(click), (statuses) => statuses.join() === "410,410")
       const stopped = yield* visit(click)
       assert.deepStrictEqual(
         [stopped.headers.get("location"), stopped.headers.get("cache-control")],
@@ -244,16 +242,16 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("t
       const server = yield* SmtpServer.listen()
       const stops = yield* Layer.build(StoppedLinks.layer)
       const track = trackingOf({ ...WAY, secretKey: key, stopped: Context.get(stops, StoppedLinks.StoppedLinks) })
-      yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }, { track }))
+      yield* Layer.build(World.worker(url, { relay: World.relay(server) }, { track }))
       const tracking = { opens: true, clicks: true }
       const { id: later } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking })).json
-      yield* Delivery.settled({ account_id: account, stream_id: later })
+      yield* World.settled({ account_id: account, stream_id: later })
       const sent = yield* Effect.promise(() => PostalMime.parse(server.mails.at(-1)?.bytes ?? Buffer.alloc(0)))
       assert.strictEqual((sent.html ?? "").replace(/<img [^>]*>/u, "").trimEnd(), HTML)
       assert.include(sent.html ?? "", BASE + TrackingToken.OPEN_PATH)
 
       yield* CommandLine.typed("accounts", "links", account, "--on")
-      yield* Delivery.until(followed(click), (statuses) => statuses.join() === "302,302")
+      yield* World.until(followed(click), (statuses) => statuses.join() === "302,302")
       const { data } = (yield* call("GET", "/audit")).json
       const hands = data.filter(({ type }: { type: string }) => type === "account.links_changed")
       assert.deepStrictEqual(
@@ -303,7 +301,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("t
   )
 })
 
-layer(Lab.layer(), options)("without an address for links", (it) => {
+layer(HttpWorld.layer(), options)("without an address for links", (it) => {
   it.effect("tracking is refused with a message, and can be turned off", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp

@@ -6,9 +6,9 @@ import { request } from "node:http"
 import PostalMime from "postal-mime"
 import { trackingKeys, trackingOf } from "../../../apps/server/src/links/tracking.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { Lab, type Setup } from "../http/httpLab.ts"
+import { HttpWorld, type Setup } from "../../support/world/HttpWorld.ts"
 
 const OURS = "track.waybill.example"
 const BASE = `https://${OURS}`
@@ -38,7 +38,7 @@ const under = (url: string, host: string, path: string, { body, headers, method 
   )
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* Lab
+  const lab = yield* HttpWorld
   const account = yield* lab.account()
   const { secret: key } = yield* lab.key(account)
   const call = (method: string, path: string, body?: unknown) =>
@@ -52,7 +52,7 @@ const setUp = Effect.gen(function* () {
   return { lab, account, key, call, put, domain, verify }
 })
 
-layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } as Setup), options)(
+layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } as Setup), options)(
   "a name of a customer that links lead over",
   (it) => {
     it.effect("is a DNS record of its own, and used while it resolves here", () =>
@@ -98,9 +98,9 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
         const stopped = { has: () => false }
         const worker = (customers: boolean) =>
           Layer.build(
-            Delivery.worker(
+            World.worker(
               url,
-              { relay: Delivery.relay(server) },
+              { relay: World.relay(server) },
               { track: trackingOf({ base: `${BASE}/x/`, customers, secretKey, stopped }) },
             ),
           )
@@ -108,7 +108,7 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
           const message = { from: "hi@acme.dev", to: "ana@example.org", subject: "Hello", html: HTML }
           const { id } = (yield* call("POST", "/email/send", { ...message, tracking: { opens: true, clicks: true } }))
             .json
-          yield* Delivery.settled({ account_id: account, stream_id: id })
+          yield* World.settled({ account_id: account, stream_id: id })
           const mail = yield* Effect.promise(() => PostalMime.parse(server.mails.at(-1)?.bytes ?? Buffer.alloc(0)))
           return /href="(.*)(\/t\/c\/.*?)"[^]* src="(.*)(\/t\/o\/.*?)"/u.exec(mail.html ?? "")?.slice(1) ?? []
         })
@@ -123,7 +123,7 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
         const [byClick, click = "", byOpen, open = ""] = yield* sent
         assert.deepStrictEqual([byClick, byOpen], [`https://${LINKS}`, `https://${LINKS}`])
 
-        yield* Delivery.until(ask(LINKS), (status) => status === 200)
+        yield* World.until(ask(LINKS), (status) => status === 200)
         for (const name of ["LINKS.acme.dev.", "links.acme.dev:443"]) assert.strictEqual(yield* ask(name), 200, name)
         for (const name of ["", "acme.dev", "x.links.acme.dev", OURS, "%00"])
           assert.strictEqual(yield* ask(name), 404, name)
@@ -178,7 +178,7 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
         ])
         const [after] = yield* sent
         assert.strictEqual(after, `${BASE}/x`)
-        yield* Delivery.until(ask(LINKS), (status) => status === 404)
+        yield* World.until(ask(LINKS), (status) => status === 404)
         assert.strictEqual(yield* under(lab.url, LINKS, click), 302)
         const removed = yield* put(null)
         assert.deepStrictEqual([removed.json.tracking_domain, removed.json.records.length], [null, 3])
@@ -234,18 +234,18 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
         zones["wb1._domainkey.second.dev"] = { TXT: [second.records[0].value] }
         yield* theirs.call("POST", "/domains/second.dev/verify")
         const ask = (name: string) => Effect.map(lab.ask("GET", `/t/ask?domain=${name}`), ({ status }) => status)
-        yield* Delivery.until(ask("l.second.dev"), (status) => status === 200)
+        yield* World.until(ask("l.second.dev"), (status) => status === 200)
         assert.strictEqual(yield* ask(LINKS), 404)
         yield* verify
-        yield* Delivery.until(ask(LINKS), (status) => status === 200)
+        yield* World.until(ask(LINKS), (status) => status === 200)
         yield* theirs.call("DELETE", "/domains/second.dev")
-        yield* Delivery.until(ask("l.second.dev"), (status) => status === 404)
+        yield* World.until(ask("l.second.dev"), (status) => status === 404)
       }),
     )
   },
 )
 
-layer(Lab.layer({ tracks: true, zones } as Setup), options)("without tracking domains on the proxy", (it) => {
+layer(HttpWorld.layer({ tracks: true, zones } as Setup), options)("without tracking domains on the proxy", (it) => {
   it.effect("none is accepted or shown", () =>
     Effect.gen(function* () {
       const { account, lab, put } = yield* setUp

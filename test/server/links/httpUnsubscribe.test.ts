@@ -22,16 +22,15 @@ import {
   unsubscribeUrl,
 } from "../../../apps/server/src/links/unsubscribe.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { World } from "../../support/world.ts"
 
 const BASE = "https://mail.acme.test"
-const INSTANCE = InstanceKey.layer({ file: "/nowhere", text: Option.some(Redacted.make(Delivery.INSTANCE_KEY)) })
+const INSTANCE = InstanceKey.layer({ file: "/nowhere", text: Option.some(Redacted.make(World.INSTANCE_KEY)) })
 
 /** Creates an account that an email can be found by. */
 const sender = Effect.gen(function* () {
-  const from = yield* Delivery.sender()
+  const from = yield* World.verifiedDomain()
   const store = yield* EventStore
   const { account_id } = from
   const create = Account.create(Timestamp.fromMillis(0), account_id, "Acme", "business")
@@ -45,7 +44,7 @@ const Site = HttpRouter.serve(unsubscribeRoute.layer(PROXIES), { disableLogger: 
   Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
 )
 
-layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excludeTestServices: true })(
+layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), { excludeTestServices: true })(
   "one-click unsubscribing",
   (it) => {
     const ask = (method: string, path: string) =>
@@ -74,7 +73,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
         const server = yield* SmtpServer.listen()
         const [key = new Uint8Array()] = yield* unsubscribeKeys
         yield* Layer.build(
-          Delivery.worker(url, { relay: Delivery.relay(server) }, { unsubscribeUrl: unsubscribeUrl(BASE, key) }),
+          World.worker(url, { relay: World.relay(server) }, { unsubscribeUrl: unsubscribeUrl(BASE, key) }),
         )
         const from = yield* sender
         const to = [{ address: "ana@example.org" }]
@@ -83,7 +82,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
           { to, list_unsubscribe: false },
           { to: [...to, { address: "bob@example.org" }], list_unsubscribe: true },
         ]) {
-          yield* Delivery.settled(yield* Delivery.accept(from, over))
+          yield* World.settled(yield* World.send(from, over))
         }
         const offers = server.mails.map(
           ({ bytes }) =>
@@ -110,8 +109,8 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
           SELECT meta ->> 'address' AS address FROM events
           WHERE account_id = ${from.account_id} AND type = 'SuppressionAdded'`
         assert.deepStrictEqual(addresses, [{ address: "203.0.113.9" }])
-        const later = yield* Delivery.accept(from, { to })
-        const { state } = yield* Delivery.settled(later)
+        const later = yield* World.send(from, { to })
+        const { state } = yield* World.settled(later)
         assert.strictEqual(state._tag === "Message" ? state.recipients[0]?.status : "", "suppressed")
       }),
     )
@@ -119,7 +118,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
     it.effect("refuses forged tokens, other keys' tokens and unknown emails", () =>
       Effect.gen(function* () {
         const from = yield* sender
-        const { stream_id } = yield* Delivery.accept(from)
+        const { stream_id } = yield* World.send(from)
         const [key = new Uint8Array()] = yield* unsubscribeKeys
         const good = Unsubscribe.token(key, stream_id)
         const gone = Unsubscribe.token(key, `msg_${"0".repeat(26)}` as EmailId)
@@ -136,7 +135,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
       Effect.gen(function* () {
         const from = yield* sender
         const erased = Mask.standIn(Buffer.alloc(8))
-        const { stream_id } = yield* Delivery.accept(from, { to: [{ address: erased }], list_unsubscribe: true })
+        const { stream_id } = yield* World.send(from, { to: [{ address: erased }], list_unsubscribe: true })
         const [key = new Uint8Array()] = yield* unsubscribeKeys
         assert.strictEqual((yield* ask("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))).status, 404)
         assert.deepStrictEqual(yield* reasons(from.account_id), [])
@@ -146,7 +145,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
     it.effect("queries the database a few times per minute and email, however often repeated", () =>
       Effect.gen(function* () {
         const from = yield* sender
-        const [one, other] = [yield* Delivery.accept(from), yield* Delivery.accept(from)]
+        const [one, other] = [yield* World.send(from), yield* World.send(from)]
         const [key = new Uint8Array()] = yield* unsubscribeKeys
         const post = ({ stream_id }: typeof one) => ask("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))
         const answers = yield* Effect.forEach(Array.from({ length: 25 }), () => post(one))
@@ -169,8 +168,8 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
 
     it.effect("is not offered without https", () =>
       Effect.gen(function* () {
-        const from = yield* Delivery.sender()
-        const { state } = yield* Delivery.history(yield* Delivery.accept(from))
+        const from = yield* World.verifiedDomain()
+        const { state } = yield* World.history(yield* World.send(from))
         if (state._tag !== "Message") return assert.fail("no message")
         const [key = new Uint8Array()] = yield* unsubscribeKeys
         assert.strictEqual(unsubscribeUrl("http://127.0.0.1:3025", key)(state), undefined)

@@ -6,7 +6,7 @@ import * as net from "node:net"
 import * as Connections from "../../../apps/server/src/http/middleware/Connections.ts"
 import * as NodeServer from "../../../apps/server/src/http/NodeServer.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Service from "../processes/Service.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 const PROXY = "10.9.8.7"
 const CAPS: Connections.Caps = {
@@ -122,7 +122,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a service", (it) => {
       () =>
         Effect.gen(function* () {
           const { url } = yield* Database.Fresh
-          const service = yield* Service.start(url, { ROLES: "api", [setting]: "10" })
+          const service = yield* ServiceProcess.start(url, { ROLES: "api", [setting]: "10" })
           const { hostname, port } = new URL(service.url)
           yield* Effect.acquireRelease(
             Effect.promise(() =>

@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { Lab } from "../http/httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the documentation", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the documentation", (it) => {
   it.effect("is one page without external resources", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const { headers, status, text } = yield* lab.ask("GET", "/docs")
       assert.strictEqual(status, 200)
       assert.match(headers.get("content-type") ?? "", /^text\/html/u)
@@ -22,7 +22,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the do
 
   it.effect("allows its own scripts by their hashes, and none injected through the URL", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const { headers, text } = yield* lab.ask("GET", "/docs")
       const policy = headers.get("content-security-policy") ?? ""
       const scripts = /script-src ([^;]*)/u.exec(policy)?.[1]?.split(" ") ?? []
@@ -40,7 +40,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the do
 
   it.effect("is compressed for clients that accept it, and a 304 for those that have it", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       for (const path of ["/docs", "/openapi.json"]) {
         const ask = (headers: Readonly<Record<string, string>>) => lab.ask("GET", path, { headers })
         const plain = yield* ask({ "accept-encoding": "identity" })
@@ -64,7 +64,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the do
 
   it.effect("describes the same API as /openapi.json", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const { headers, json } = yield* lab.ask("GET", "/openapi.json")
       assert.strictEqual(headers.get("content-type"), "application/json")
       assert.strictEqual(json.openapi, "3.1.0")

@@ -3,11 +3,11 @@ import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
 import { Effect } from "effect"
 import { trackingKeys } from "../../../apps/server/src/links/tracking.ts"
 import { id } from "../../support/history.ts"
-import { Lab } from "../http/httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("an internal failure", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("an internal failure", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* Lab
+    const lab = yield* HttpWorld
     const account = yield* lab.account()
     const { secret: key } = yield* lab.key(account)
     return { lab, account, key }

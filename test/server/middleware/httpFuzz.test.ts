@@ -3,7 +3,7 @@ import * as ApiError from "@waybill/api/errors/ApiError"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Schema } from "effect"
 import { HttpApi, type HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
-import { type Answer, Lab } from "../http/httpLab.ts"
+import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 /** Set WAYBILL_FUZZ_SEED for other requests; a failure prints its seed. */
 const SEED = Number(process.env["WAYBILL_FUZZ_SEED"] ?? 20261121)
@@ -129,12 +129,12 @@ const value = (schema: Json, { below, chance, pick }: Dice, values: ReadonlyArra
   }
 }
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "300 seconds" })("fuzz", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "300 seconds" })("fuzz", (it) => {
   it.effect(
     `whatever is asked (seed ${SEED}), the answer is a documented one and never a 500`,
     () =>
       Effect.gen(function* () {
-        const lab = yield* Lab
+        const lab = yield* HttpWorld
         const account = yield* lab.account()
         const { id: key_id, secret: first } = yield* lab.key(account)
         const made = (path: string, body: unknown) =>

@@ -4,18 +4,18 @@ import { Effect, Result } from "effect"
 import { request } from "node:http"
 import * as CommandLine from "../../support/process/commandLine.ts"
 import { enoughOfTheMonth } from "../../support/wallClock.ts"
-import { type Answer, Lab } from "../http/httpLab.ts"
+import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "Hello" }
 
 const trustedProxies = Result.getOrThrow(Network.parseAll(["127.0.0.0/8", "10.0.0.0/8"]))
 
-layer(Lab.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: true, timeout: "180 seconds" })(
+layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: true, timeout: "180 seconds" })(
   "limits (contract §10)",
   (it) => {
     const account = (plan: "free" | "business" = "business") =>
       Effect.gen(function* () {
-        const lab = yield* Lab
+        const lab = yield* HttpWorld
         const id = yield* lab.account(plan)
         const { secret: key } = yield* lab.key(id)
         yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })

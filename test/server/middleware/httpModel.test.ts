@@ -5,7 +5,7 @@ import { Arbitrary, Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { Fresh } from "../../support/postgres/database.ts"
 import { enoughOfTheMonth, nextMillisecond } from "../../support/wallClock.ts"
-import { type Answer, Lab } from "../http/httpLab.ts"
+import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 /** What a customer knows of the service, kept in memory. */
 interface Model {
@@ -249,7 +249,7 @@ const compare = Effect.fnUntraced(function* (model: Model, ask: Ask) {
 const PER_KEY = 90
 const PATIENCE_MS = 180_000
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
   "the service and a customer's model of it",
   (it) => {
     it.effect.prop(
@@ -258,7 +258,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
       ({ history }) =>
         Effect.gen(function* () {
           yield* enoughOfTheMonth
-          const lab = yield* Lab
+          const lab = yield* HttpWorld
           const account = yield* lab.account()
           let left = 0
           let admin = ""

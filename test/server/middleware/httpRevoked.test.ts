@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { once } from "node:events"
 import * as net from "node:net"
-import * as Delivery from "../../support/mail/delivery.ts"
-import { Lab } from "../http/httpLab.ts"
+import * as World from "../../support/world/World.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 /** The contract says one second; slow machines get half a second more. */
 const WITHIN_MS = 1_500
@@ -11,7 +11,7 @@ const WITHIN_MS = 1_500
 const SLOW_MS = 1_200
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* Lab
+  const lab = yield* HttpWorld
   const account = yield* lab.account()
   const admin = yield* lab.key(account)
   const other = yield* lab.another
@@ -45,7 +45,7 @@ const streamOf = (url: string, key: string) =>
   )
 
 const isOver = ({ state }: { readonly state: { readonly isOver: boolean } }) =>
-  Delivery.until(
+  World.until(
     Effect.sync(() => state.isOver),
     (over) => over,
   )
@@ -82,7 +82,7 @@ const sendSlowly = <E, R>(
 
 const EMAIL = JSON.stringify({ from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" })
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the revocation of a key", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the revocation of a key", (it) => {
   it.effect("ends its event streams within a second on every node, and no others", () =>
     Effect.gen(function* () {
       const { account, admin, lab, revoke } = yield* setUp

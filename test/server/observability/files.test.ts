@@ -1,14 +1,13 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import { EventStore } from "@waybill/store/commit/EventStore"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import * as Yaml from "yaml"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as Promql from "../../support/process/promql.ts"
 import { freePort } from "../../support/process/service.ts"
-import * as Service from "../processes/Service.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 interface Rule {
   readonly alert: string
@@ -59,23 +58,21 @@ const known = (text: string): ReadonlyMap<string, ReadonlySet<string>> => {
   return found
 }
 
-const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
-
-layer(World, { excludeTestServices: true })("the dashboard and the alerts", (it) => {
+layer(World.layer, { excludeTestServices: true })("the dashboard and the alerts", (it) => {
   it.effect(
     "query only metrics that exist",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
         const metricsPort = yield* Effect.promise(freePort)
-        const node = yield* Service.start(url, { METRICS_PORT: String(metricsPort) })
-        const { secret } = yield* Service.key(yield* Service.account())
+        const node = yield* ServiceProcess.start(url, { METRICS_PORT: String(metricsPort) })
+        const { secret } = yield* World.key(yield* World.account())
         const ask = (path: string, body: unknown) => Effect.promise(() => node.ask("POST", path, { key: secret, body }))
         yield* ask("/v1/domains", { name: "acme.test" })
         // Series that are created by outcome and site need two of each.
         const mail = { from: "hi@acme.test", subject: "Receipt", text: "Thank you." }
         yield* ask("/v1/email/send", { ...mail, to: ["ana@example.org", "bounced@example.test"] })
-        const series = yield* Delivery.until(
+        const series = yield* World.until(
           Effect.map(
             Effect.promise(() => fetch(`http://127.0.0.1:${metricsPort}/metrics`).then((answer) => answer.text())),
             known,

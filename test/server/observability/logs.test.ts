@@ -1,12 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { EventStore } from "@waybill/store/commit/EventStore"
-import { Effect, Layer, Logger, Redacted } from "effect"
+import { Effect, Logger, Redacted } from "effect"
 import * as Logs from "../../../apps/server/src/observability/Logs.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import * as Service from "../processes/Service.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 /** Runs a program and returns its log lines. */
 const saidBy = (program: Effect.Effect<void>) =>
@@ -65,22 +64,21 @@ describe("a line of the log", () => {
   )
 })
 
-const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const PASSWORD = "hunter2-of-the-relay"
 
-layer(World, { excludeTestServices: true })("the logs", (it) => {
+layer(World.layer, { excludeTestServices: true })("the logs", (it) => {
   it.effect(
     "are lines of JSON with the request id and without secrets, at the lowest level and after failures",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
         const server = yield* SmtpServer.listen({ auth: { user: "waybill", password: "another" } })
-        const node = yield* Service.start(url, {
+        const node = yield* ServiceProcess.start(url, {
           LOG_LEVEL: "All",
           TRANSPORT: "relay",
           SMTP_URL: `smtp://waybill:${PASSWORD}@127.0.0.1:${server.port}`,
         })
-        const { secret } = yield* Service.key(yield* Service.account())
+        const { secret } = yield* World.key(yield* World.account())
         const ask = (path: string, body: unknown, key: string = secret) =>
           Effect.promise(() => node.ask("POST", path, { key, body }))
         const hook = yield* ask("/v1/webhooks", { url: "https://hooks.example.org/x", events: ["email.queued"] })
@@ -94,7 +92,7 @@ layer(World, { excludeTestServices: true })("the logs", (it) => {
 
         // The relay refuses the login, which the attempt records.
         assert.strictEqual(sent.status, 200)
-        yield* Delivery.until(
+        yield* World.until(
           Effect.promise(() => node.ask("GET", `/v1/email/logs/${sent.json.id}`, { key: secret })),
           ({ json }) => json.recipients[0].attempts > 0,
         )
@@ -104,14 +102,14 @@ layer(World, { excludeTestServices: true })("the logs", (it) => {
         const failed = yield* ask("/v1/email/send", mail)
         yield* sql`ALTER TABLE email_log_away RENAME TO email_log`
         assert.strictEqual(failed.status, 500)
-        yield* Delivery.until(
-          Effect.sync(() => node.said()),
+        yield* World.until(
+          Effect.sync(() => node.output()),
           (said) => said.includes("request failed; answered 500"),
         )
         yield* node.stop
 
         // The welcome text is not JSON and shows the first secrets once.
-        const said = node.said().split(/^  API key .*$/mu)[1] ?? assert.fail("no welcome")
+        const said = node.output().split(/^  API key .*$/mu)[1] ?? assert.fail("no welcome")
         const lines = said.split("\n").filter((line) => line !== "")
         const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
         for (const { level, message, timestamp } of entries) {
@@ -130,7 +128,7 @@ layer(World, { excludeTestServices: true })("the logs", (it) => {
           PASSWORD,
           "another",
           ...(database === "" ? [] : [database]),
-          Service.instanceKey,
+          World.INSTANCE_KEY,
           String(hook.json.secret ?? hook.json.signing_secret ?? "whsec_"),
           "whsec_",
           "Secret of Ana",

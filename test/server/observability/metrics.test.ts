@@ -1,13 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { freePort } from "../../support/process/service.ts"
-import * as Service from "../processes/Service.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 interface Nodes {
-  readonly api: Service.Service
+  readonly api: ServiceProcess.ServiceProcess
   readonly apiPort: number
   readonly workerMetrics: number
 }
@@ -21,8 +20,8 @@ class Running extends Context.Service<Running, Nodes>()("test/Running") {
       const [apiPort, workerMetrics] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
       const [api] = yield* Effect.all(
         [
-          Service.start(url, { ROLES: "api", PORT: String(apiPort), BASE_URL: "" }),
-          Service.start(url, { ROLES: "worker", METRICS_PORT: String(workerMetrics) }),
+          ServiceProcess.start(url, { ROLES: "api", PORT: String(apiPort), BASE_URL: "" }),
+          ServiceProcess.start(url, { ROLES: "worker", METRICS_PORT: String(workerMetrics) }),
         ],
         { concurrency: "unbounded" },
       )
@@ -31,7 +30,7 @@ class Running extends Context.Service<Running, Nodes>()("test/Running") {
   )
 }
 
-const World = Running.layer.pipe(Layer.provideMerge(EventStore.layer()), Layer.provideMerge(Database.layerFresh))
+const Observed = Running.layer.pipe(Layer.provideMerge(World.layer))
 
 const get = (port: number, path: string, headers: Readonly<Record<string, string>> = {}) =>
   Effect.promise(async () => {
@@ -59,13 +58,13 @@ const isLooked = (found: ReadonlyMap<string, number>): boolean =>
 
 const read = (port: number) => Effect.map(get(port, "/metrics"), ({ text }) => samples(text))
 
-layer(World, { excludeTestServices: true })("metrics of a running service", (it) => {
+layer(Observed, { excludeTestServices: true })("metrics of a running service", (it) => {
   it.effect(
     "count accepted, delivered and called on the node that did it",
     () =>
       Effect.gen(function* () {
         const { api, apiPort, workerMetrics } = yield* Running
-        const { secret } = yield* Service.key(yield* Service.account())
+        const { secret } = yield* World.key(yield* World.account())
         const ask = (path: string, body: unknown) => Effect.promise(() => api.ask("POST", path, { key: secret, body }))
         yield* ask("/v1/domains", { name: "acme.test" })
         const mail = { from: "hi@acme.test", subject: "Receipt", text: "Thank you." }
@@ -73,7 +72,7 @@ layer(World, { excludeTestServices: true })("metrics of a running service", (it)
         yield* ask("/v1/email/send", { ...mail, to: "bounced@example.test" })
         yield* ask("/v1/email/send", { ...mail, to: "nobody" })
 
-        const worker = yield* Delivery.until(
+        const worker = yield* World.until(
           read(workerMetrics),
           (found) =>
             (found.get('waybill_events_total{type="EmailDelivered"}') ?? 0) >= 1 &&
@@ -94,7 +93,7 @@ layer(World, { excludeTestServices: true })("metrics of a running service", (it)
         assert.strictEqual(worker.get("waybill_workers"), 1)
         assert.strictEqual(worker.get("waybill_database_up"), 1)
 
-        const { status, text, type } = yield* Delivery.until(get(apiPort, "/metrics"), ({ text }) =>
+        const { status, text, type } = yield* World.until(get(apiPort, "/metrics"), ({ text }) =>
           isLooked(samples(text)),
         )
         assert.deepStrictEqual([status, type], [200, "text/plain; version=0.0.4; charset=utf-8"])
@@ -119,14 +118,14 @@ layer(World, { excludeTestServices: true })("metrics of a running service", (it)
     () =>
       Effect.gen(function* () {
         const { api, apiPort, workerMetrics } = yield* Running
-        const { secret } = yield* Service.key(yield* Service.account())
+        const { secret } = yield* World.key(yield* World.account())
         const ask = (path: string, body: unknown) => Effect.promise(() => api.ask("POST", path, { key: secret, body }))
         yield* ask("/v1/domains", { name: "later.test" })
         const scheduled_at = DateTime.formatIso(DateTime.add(yield* DateTime.now, { hours: 1 }))
         const mail = { from: "hi@later.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
         yield* ask("/v1/email/send", { ...mail, scheduled_at })
         for (const port of [apiPort, workerMetrics]) {
-          yield* Delivery.until(
+          yield* World.until(
             read(port),
             (found) => found.get('waybill_queue_depth{kind="delivery",state="scheduled"}') === 1,
             Duration.seconds(45),
@@ -169,8 +168,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("a node", (it) => {
         const [behind, named] = ports
         yield* Effect.all(
           [
-            Service.start(url, { ROLES: "api", PORT: String(behind), BASE_URL: "https://mail.acme.test" }),
-            Service.start(url, {
+            ServiceProcess.start(url, { ROLES: "api", PORT: String(behind), BASE_URL: "https://mail.acme.test" }),
+            ServiceProcess.start(url, {
               ROLES: "api",
               PORT: String(named),
               BASE_URL: "https://mail.acme.test",

@@ -1,17 +1,15 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Id from "@waybill/domain/values/Id"
-import { EventStore } from "@waybill/store/commit/EventStore"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import * as Traces from "../../../apps/server/src/observability/Traces.ts"
 import * as Collector from "../../support/process/collector.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../../support/web/webhookReceiver.ts"
-import * as Service from "../processes/Service.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
-const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const THEIR_TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 describe("the trace of a request", () => {
@@ -26,7 +24,7 @@ describe("the trace of a request", () => {
   })
 })
 
-layer(World, { excludeTestServices: true })("a message's trace", (it) => {
+layer(World.layer, { excludeTestServices: true })("a message's trace", (it) => {
   it.effect(
     "spans the request, the SMTP dialogue and the webhook in two processes",
     () =>
@@ -42,8 +40,8 @@ layer(World, { excludeTestServices: true })("a message's trace", (it) => {
         }
         const [api, worker] = yield* Effect.all(
           [
-            Service.start(url, { ...settings, ROLES: "api" }),
-            Service.start(url, {
+            ServiceProcess.start(url, { ...settings, ROLES: "api" }),
+            ServiceProcess.start(url, {
               ...settings,
               ROLES: "worker",
               TRANSPORT: "relay",
@@ -52,7 +50,7 @@ layer(World, { excludeTestServices: true })("a message's trace", (it) => {
           ],
           { concurrency: "unbounded" },
         )
-        const { secret } = yield* Service.key(yield* Service.account())
+        const { secret } = yield* World.key(yield* World.account())
         const ask = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
           Effect.promise(() => api.ask("POST", path, { key: secret, body, headers }))
         yield* ask("/v1/domains", { name: "acme.test" })
@@ -62,7 +60,7 @@ layer(World, { excludeTestServices: true })("a message's trace", (it) => {
         const traceparent = `00-${THEIR_TRACE}-b7ad6b7169203331-01`
         const sent = yield* ask("/v1/email/send", mail, { traceparent })
         assert.strictEqual(sent.status, 200)
-        yield* Delivery.until(
+        yield* World.until(
           Effect.sync(() => hook.calls.length),
           (calls) => calls === 1,
         )

@@ -1,18 +1,18 @@
 import { Duration, Effect } from "effect"
-import * as Delivery from "../../support/mail/delivery.ts"
-import type * as Service from "./Service.ts"
+import * as World from "../../support/world/World.ts"
+import type * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 /** Number of clients that never pause, which leaves CPU to start nodes. */
 const CLIENTS = 2
 /** A stopping node closes idle connections; a client then tries the next node. */
 const TRIES = 50
 
-interface Answered extends Service.Answer {
+interface Answered extends ServiceProcess.Answer {
   readonly tries: number
 }
 
 /** Clients behind a load balancer, sending from `hi@acme.test`. */
-export const load = (nodes: () => ReadonlyArray<Service.Service>, key: string) => {
+export const load = (nodes: () => ReadonlyArray<ServiceProcess.ServiceProcess>, key: string) => {
   const answers: Array<Answered> = []
   let over = false
   let n = 0
@@ -45,7 +45,7 @@ export const load = (nodes: () => ReadonlyArray<Service.Service>, key: string) =
     more: (mails: number) =>
       Effect.suspend(() => {
         const enough = answers.length + mails
-        return Delivery.until(
+        return World.until(
           Effect.sync(() => answers.length),
           (now) => now >= enough,
           Duration.seconds(60),

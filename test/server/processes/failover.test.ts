@@ -14,10 +14,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
 import * as Storm from "../../chaos/storm.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import * as Standby from "../../support/postgres/standby.ts"
-import * as Service from "./Service.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 const HANGS = Duration.seconds(120)
 const MAILS = 30
@@ -40,7 +40,7 @@ const installation = Effect.gen(function* () {
   const standby = yield* Standby.follow(primary, dataDir, supply.url)
   const address = yield* faultProxy(primary.url)
   const settings = { WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" }
-  const node = Service.start(address.url, settings)
+  const node = ServiceProcess.start(address.url, settings)
   const nodes = yield* Effect.all([node, node], { concurrency: "unbounded" })
   const asked = (url: Redacted.Redacted, statement: string) =>
     Effect.promise(async () => {
@@ -60,13 +60,13 @@ const installation = Effect.gen(function* () {
       yield* administer("SELECT pg_reload_conf()")
       // Processes are notified one after the other.
       const state = administer("SELECT sync_state FROM pg_stat_replication")
-      yield* Delivery.until(state, ({ sync_state }) => sync_state === "sync", HANGS)
+      yield* World.until(state, ({ sync_state }) => sync_state === "sync", HANGS)
     }),
     /** Waits until the replica has everything that the primary had. */
     suppliedSoFar: Effect.gen(function* () {
       const { lsn } = yield* administer("SELECT pg_current_wal_lsn()::text AS lsn")
       const received = asked(standby.adminUrl, `SELECT pg_last_wal_receive_lsn() >= '${String(lsn)}' AS has`)
-      yield* Delivery.until(received, ({ has }) => has === true, HANGS)
+      yield* World.until(received, ({ has }) => has === true, HANGS)
     }),
     /** Kills the primary and promotes the replica. */
     failOver: Effect.gen(function* () {
@@ -82,7 +82,7 @@ const installation = Effect.gen(function* () {
         const answer = await nodes[0].ask("GET", "/readyz", { key: "" }).catch(() => undefined)
         return String(answer?.json.problems)
       })
-      yield* Delivery.until(problems, (found) => found.includes("a read-only replica"), HANGS)
+      yield* World.until(problems, (found) => found.includes("a read-only replica"), HANGS)
       yield* standby.promote
     }),
     services: EventStore.layer().pipe(
@@ -100,7 +100,7 @@ interface Heard {
 const idOf = ({ id }: Heard) => id
 
 /** A consumer that follows the event feed from its last cursor, whatever happens to the nodes. */
-const follower = (nodes: ReadonlyArray<Service.Service>, key: string) => {
+const follower = (nodes: ReadonlyArray<ServiceProcess.ServiceProcess>, key: string) => {
   const heard: Array<Heard> = []
   const refused: Array<number> = []
   let at = "0"
@@ -121,12 +121,12 @@ const follower = (nodes: ReadonlyArray<Service.Service>, key: string) => {
 
 const furnish = (
   services: Layer.Layer<EventStore | PgClient.PgClient | Replay, unknown>,
-  node: Service.Service | undefined,
+  node: ServiceProcess.ServiceProcess | undefined,
 ) =>
   Effect.gen(function* () {
     const { account_id, secret } = yield* Effect.gen(function* () {
-      const account_id = yield* Service.account({ limits: { send: 1_000_000, other: 1_000_000 } })
-      return { account_id, ...(yield* Service.key(account_id)) }
+      const account_id = yield* World.account({ limits: { send: 1_000_000, other: 1_000_000 } })
+      return { account_id, ...(yield* World.key(account_id)) }
     }).pipe(Effect.provide(services), Effect.orDie)
     const added = yield* Effect.promise(
       async () => (await node?.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } }))?.status,
@@ -149,17 +149,17 @@ const settled = Effect.gen(function* () {
   const waiting = sql<{ n: number }>`
     SELECT count(*)::int AS n FROM outbox
     WHERE kind = 'delivery' AND (lease_token IS NOT NULL OR available_at < now() + interval '10 seconds')`
-  yield* Delivery.until(Effect.orDie(waiting), ([row]) => row?.n === 0, HANGS)
+  yield* World.until(Effect.orDie(waiting), ([row]) => row?.n === 0, HANGS)
   const behind = sql<{ n: number }>`
     SELECT count(*)::int AS n FROM events WHERE position > (SELECT min(position) FROM followers)`
-  yield* Delivery.until(Effect.orDie(behind), ([row]) => row?.n === 0, HANGS)
+  yield* World.until(Effect.orDie(behind), ([row]) => row?.n === 0, HANGS)
 })
 
 /** Returns the final log, once the consumer has reached its end. */
 const heardOut = Effect.fnUntraced(function* (account_id: string, reader: ReturnType<typeof follower>) {
   yield* settled
   const log = yield* events(account_id)
-  yield* Delivery.until(
+  yield* World.until(
     Effect.sync(() => reader.heard.some(({ id }) => id === log.at(-1)?.id)),
     (isThere) => isThere,
     HANGS,

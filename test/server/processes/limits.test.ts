@@ -1,29 +1,32 @@
 import { assert, layer } from "@effect/vitest"
-import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Layer } from "effect"
 import * as Database from "../../support/postgres/database.ts"
 import { freezeDatabaseClock, setDatabaseClock } from "../../store/admission/admissionKeys.ts"
-import * as Service from "./Service.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
+import * as World from "../../support/world/World.ts"
 
 /** Two processes on a database whose clock stands still, so that no minute ends during a count. */
-class Nodes extends Context.Service<Nodes, readonly [Service.Service, Service.Service]>()("test/Nodes") {
+class Nodes extends Context.Service<Nodes, readonly [ServiceProcess.ServiceProcess, ServiceProcess.ServiceProcess]>()(
+  "test/Nodes",
+) {
   static readonly layer = Layer.effect(
     Nodes,
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       yield* freezeDatabaseClock
-      return yield* Effect.all([Service.start(url), Service.start(url)], { concurrency: 2 })
+      return yield* Effect.all([ServiceProcess.start(url), ServiceProcess.start(url)], { concurrency: 2 })
     }),
   )
 }
 
-const World = Nodes.layer.pipe(Layer.provideMerge(EventStore.layer()), Layer.provideMerge(Database.layerFresh))
+const TwoNodes = Nodes.layer.pipe(Layer.provideMerge(World.layer))
 
-const account = (node: Service.Service, key: string) => () => node.ask("GET", "/v1/account", { key })
+const account = (node: ServiceProcess.ServiceProcess, key: string) => () => node.ask("GET", "/v1/account", { key })
 /** A request that is admitted and then refused, since only admission is counted. */
-const empty = (node: Service.Service, key: string) => () => node.ask("POST", "/v1/email/send", { key, body: {} })
+const empty = (node: ServiceProcess.ServiceProcess, key: string) => () =>
+  node.ask("POST", "/v1/email/send", { key, body: {} })
 
-layer(World, { excludeTestServices: true })("a rate limit over two processes", (it) => {
+layer(TwoNodes, { excludeTestServices: true })("a rate limit over two processes", (it) => {
   for (const [name, limit, each, admitted, ask, minutes] of [
     ["other requests", 120, 100, 200, account, ["12:00", "12:01"]],
     ["sends", 1_000, 520, 400, empty, ["12:02"]],
@@ -31,14 +34,17 @@ layer(World, { excludeTestServices: true })("a rate limit over two processes", (
     it.effect(`admits exactly ${limit} ${name}, wherever they arrive, in ${minutes.length} minute(s)`, () =>
       Effect.gen(function* () {
         const [one, other] = yield* Nodes
-        const { secret } = yield* Service.key(yield* Service.account())
+        const { secret } = yield* World.key(yield* World.account())
         for (const minute of minutes) {
           yield* setDatabaseClock(`2026-11-21T${minute}:30Z`)
           const halves = yield* Effect.promise(() =>
-            Promise.all([Service.many(each, ask(one, secret)), Service.many(each, ask(other, secret))]),
+            Promise.all([
+              ServiceProcess.sendMany(each, ask(one, secret)),
+              ServiceProcess.sendMany(each, ask(other, secret)),
+            ]),
           )
           const answers = halves.flat()
-          assert.deepStrictEqual(Service.tally(answers), { [admitted]: limit, 429: 2 * each - limit })
+          assert.deepStrictEqual(ServiceProcess.countByStatus(answers), { [admitted]: limit, 429: 2 * each - limit })
           // Each remaining count of the window was returned once.
           const left = answers
             .filter(({ status }) => status === admitted)

@@ -1,18 +1,16 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, layer } from "@effect/vitest"
 import * as StoreDatabase from "@waybill/store/postgres/Database"
-import { EventStore } from "@waybill/store/commit/EventStore"
 import * as ConnectionPooler from "@waybill/store/postgres/ConnectionPooler"
-import { Cause, Duration, Effect, Exit, Layer, Redacted } from "effect"
+import { Cause, Duration, Effect, Exit, Redacted } from "effect"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as DocCommands from "../../support/process/docCommands.ts"
 import * as PgBouncer from "../../support/postgres/pgBouncer.ts"
 import { freePort } from "../../support/process/service.ts"
 import { load } from "./clients.ts"
-import * as Service from "./Service.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
-const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const NAMES = Object.keys(StoreDatabase.SESSION)
 const MAILS = 100
 
@@ -37,7 +35,7 @@ const refusal = (url: Redacted.Redacted) =>
     Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "",
   )
 
-layer(World, { excludeTestServices: true })("connection pooler check", (it) => {
+layer(World.layer, { excludeTestServices: true })("connection pooler check", (it) => {
   it.effect("Postgres is not taken for a pooler", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
@@ -50,7 +48,7 @@ layer(World, { excludeTestServices: true })("connection pooler check", (it) => {
     () =>
       Effect.gen(function* () {
         const port = yield* Effect.promise(freePort)
-        const started = yield* Effect.exit(Service.start(Redacted.make(`postgres://a:b@127.0.0.1:${port}/c`)))
+        const started = yield* Effect.exit(ServiceProcess.start(Redacted.make(`postgres://a:b@127.0.0.1:${port}/c`)))
         assert.isTrue(Exit.isFailure(started))
         if (Exit.isFailure(started))
           assert.include(String(Cause.squash(started.cause)), "waybill: the database could not be migrated:")
@@ -60,7 +58,7 @@ layer(World, { excludeTestServices: true })("connection pooler check", (it) => {
 })
 
 describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
-  layer(World, { excludeTestServices: true })("in session mode", (it) => {
+  layer(World.layer, { excludeTestServices: true })("in session mode", (it) => {
     it.effect(
       "two nodes accept and deliver under load while one restarts",
       () =>
@@ -69,27 +67,27 @@ describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
           yield* Effect.acquireRelease(giveToRole("set"), () => giveToRole("reset"))
           const pooled = yield* PgBouncer.start(url, { mode: "statement", written: SETTINGS })
           const [api, worker] = yield* Effect.all(
-            [Service.start(pooled, { ROLES: "api" }), Service.start(pooled, { ROLES: "worker" })],
+            [ServiceProcess.start(pooled, { ROLES: "api" }), ServiceProcess.start(pooled, { ROLES: "worker" })],
             { concurrency: "unbounded" },
           )
-          const account_id = yield* Service.account({ limits: { send: 1_000_000 } })
-          const { secret } = yield* Service.key(account_id)
+          const account_id = yield* World.account({ limits: { send: 1_000_000 } })
+          const { secret } = yield* World.key(account_id)
           yield* Effect.promise(() => api.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } }))
           const clients = load(() => [api], secret)
           yield* clients.more(MAILS)
           // The pooler passes the sessions on to the next node, so they must keep no state.
           assert.strictEqual(yield* worker.stop, 0)
-          yield* Service.start(pooled, { ROLES: "worker" })
+          yield* ServiceProcess.start(pooled, { ROLES: "worker" })
           yield* clients.more(MAILS)
           yield* clients.end
-          assert.deepStrictEqual(Service.tally(clients.answers), { 200: clients.answers.length })
+          assert.deepStrictEqual(ServiceProcess.countByStatus(clients.answers), { 200: clients.answers.length })
           const sql = yield* PgClient.PgClient
           const delivered = Effect.map(
             Effect.orDie(sql<{ readonly n: number }>`
               SELECT count(*)::int AS n FROM email_log WHERE account_id = ${account_id} AND status = 'delivered'`),
             ([row]) => row?.n,
           )
-          yield* Delivery.until(delivered, (n) => n === clients.answers.length, Duration.seconds(60))
+          yield* World.until(delivered, (n) => n === clients.answers.length, Duration.seconds(60))
         }),
       120_000,
     )
@@ -107,7 +105,7 @@ describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
     )
   })
 
-  layer(World, { excludeTestServices: true })("in any other mode", (it) => {
+  layer(World.layer, { excludeTestServices: true })("in any other mode", (it) => {
     it.effect(
       "a node does not start, and says why",
       () =>
@@ -116,7 +114,7 @@ describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
           yield* Effect.acquireRelease(giveToRole("set"), () => giveToRole("reset"))
           for (const mode of ["transaction", "statement"] as const) {
             const pooled = yield* PgBouncer.start(url, { mode, ignore: NAMES })
-            const started = yield* Effect.exit(Service.start(pooled))
+            const started = yield* Effect.exit(ServiceProcess.start(pooled))
             assert.isTrue(Exit.isFailure(started), mode)
             if (Exit.isFailure(started)) assert.include(String(Cause.squash(started.cause)), "ended with 78")
             assert.include(yield* refusal(pooled), "pool_mode = session")

@@ -11,9 +11,9 @@ import { join } from "node:path"
 import pg from "pg"
 import { Waybill } from "../../../packages/client/src/Waybill.ts"
 import { onDatabase } from "../../support/postgres/databaseUrl.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as Standby from "../../support/postgres/standby.ts"
-import * as Service from "./Service.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 describe("a position in the write-ahead log", () => {
   it("is formatted like in Postgres, and compared as a number", () => {
@@ -47,7 +47,7 @@ class Servers extends Context.Service<Servers, Pair>()("test/Servers") {
   )
 }
 
-const World = EventStore.layer().pipe(
+const Replicated = EventStore.layer().pipe(
   Layer.provideMerge(Layer.unwrap(Effect.map(Servers, ({ primary }) => StoreDatabase.layer({ url: primary })))),
   Layer.provideMerge(Servers.layer),
 )
@@ -64,26 +64,29 @@ const ask = (standby: Standby.Standby, statement: string) =>
     }
   })
 
-layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a replica", (it) => {
+layer(Replicated, { excludeTestServices: true, timeout: 60_000 })("nodes with a replica", (it) => {
   it.effect(
     "read logs there once it shows what their reader wrote, and at the primary until then, at a replica that stands still, and when it is gone",
     () =>
       Effect.gen(function* () {
         const { primary, standby } = yield* Servers
         const settings = { ROLES: "api", DATABASE_REPLICA_URL: Redacted.value(standby.url) }
-        const [one, other] = yield* Effect.all([Service.start(primary, settings), Service.start(primary, settings)], {
-          concurrency: "unbounded",
-        })
-        const { secret } = yield* Service.key(yield* Service.account({ limits: { logs: 100_000 } }))
+        const [one, other] = yield* Effect.all(
+          [ServiceProcess.start(primary, settings), ServiceProcess.start(primary, settings)],
+          {
+            concurrency: "unbounded",
+          },
+        )
+        const { secret } = yield* World.key(yield* World.account({ limits: { logs: 100_000 } }))
         const post = (path: string, body: unknown) => Effect.promise(() => one.ask("POST", path, { key: secret, body }))
-        const list = (node: Service.Service, position?: string) =>
+        const list = (node: ServiceProcess.ServiceProcess, position?: string) =>
           Effect.promise(() =>
             node.ask("GET", "/v1/email/logs", {
               key: secret,
               ...(position === undefined ? {} : { headers: { "x-waybill-position": position } }),
             }),
           )
-        const ids = (answer: Service.Answer): ReadonlyArray<string> =>
+        const ids = (answer: ServiceProcess.Answer): ReadonlyArray<string> =>
           answer.json.data.map(({ id }: { readonly id: string }) => id)
         const scans = Effect.map(
           ask(
@@ -92,11 +95,11 @@ layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a repli
           ),
           ({ n }) => Number(n),
         )
-        const isReadFrom = (node: Service.Service) =>
+        const isReadFrom = (node: ServiceProcess.ServiceProcess) =>
           Effect.gen(function* () {
             const before = yield* scans
             // Postgres writes its counters with a delay.
-            yield* Delivery.until(Effect.andThen(list(node), scans), (n) => n > before, Duration.seconds(45))
+            yield* World.until(Effect.andThen(list(node), scans), (n) => n > before, Duration.seconds(45))
           })
         const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
         const send = Effect.gen(function* () {
@@ -140,7 +143,7 @@ layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a repli
           assert.strictEqual(status, 200, path)
         }
         // A read without the header waits only a moment, though the replica stands still.
-        yield* Delivery.until(list(other), (answer) => ids(answer).includes(second.id), Duration.seconds(45))
+        yield* World.until(list(other), (answer) => ids(answer).includes(second.id), Duration.seconds(45))
         assert.include(ids(yield* list(other, "not a position")), second.id)
 
         yield* ask(standby, "SELECT pg_wal_replay_resume()")
@@ -149,7 +152,7 @@ layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a repli
         yield* standby.kill
         const third = yield* send
         assert.include(ids(yield* list(one)), third.id)
-        yield* Delivery.until(list(other), (answer) => ids(answer).includes(third.id), Duration.seconds(45))
+        yield* World.until(list(other), (answer) => ids(answer).includes(third.id), Duration.seconds(45))
         for (const node of [one, other]) assert.strictEqual(yield* node.stop, 0)
       }),
     240_000,

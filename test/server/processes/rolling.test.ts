@@ -1,27 +1,25 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import * as Conservation from "@waybill/store/operations/Conservation"
-import { EventStore } from "@waybill/store/commit/EventStore"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect } from "effect"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { load } from "./clients.ts"
-import * as Service from "./Service.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
-const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const DOMAIN = "acme.test"
 const MAILS_BETWEEN_RESTARTS = 60
 
-layer(World, { excludeTestServices: true })("a rolling restart of two api and two worker processes", (it) => {
+layer(World.layer, { excludeTestServices: true })("a rolling restart of two api and two worker processes", (it) => {
   it.effect(
     "loses nothing under load, and sends nothing twice",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
         const sink = yield* SmtpServer.listen({ keep_bytes: false })
-        const api = Service.start(url, { ROLES: "api" })
-        const worker = Service.start(url, {
+        const api = ServiceProcess.start(url, { ROLES: "api" })
+        const worker = ServiceProcess.start(url, {
           ROLES: "worker",
           TRANSPORT: "relay",
           SMTP_URL: `smtp://127.0.0.1:${sink.port}`,
@@ -29,9 +27,9 @@ layer(World, { excludeTestServices: true })("a rolling restart of two api and tw
         const [workers, apis] = yield* Effect.all([Effect.all([worker, worker]), Effect.all([api, api])], {
           concurrency: "unbounded",
         })
-        const account_id = yield* Service.account({ limits: { send: 1_000_000 } })
-        const { secret } = yield* Service.key(account_id)
-        let serving: ReadonlyArray<Service.Service> = apis
+        const account_id = yield* World.account({ limits: { send: 1_000_000 } })
+        const { secret } = yield* World.key(account_id)
+        let serving: ReadonlyArray<ServiceProcess.ServiceProcess> = apis
         const [first] = apis
         const added = yield* Effect.promise(() =>
           first.ask("POST", "/v1/domains", { key: secret, body: { name: DOMAIN } }),
@@ -57,13 +55,13 @@ layer(World, { excludeTestServices: true })("a rolling restart of two api and tw
 
         const { answers } = clients
         assert.deepStrictEqual(codes, [0, 0, 0, 0])
-        assert.deepStrictEqual(Service.tally(answers), { 200: answers.length })
+        assert.deepStrictEqual(ServiceProcess.countByStatus(answers), { 200: answers.length })
         const sql = yield* PgClient.PgClient
         const pending = Effect.map(
           Effect.orDie(sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM outbox WHERE kind = 'delivery'`),
           ([row]) => row?.n,
         )
-        yield* Delivery.until(pending, (rows) => rows === 0, Duration.seconds(60))
+        yield* World.until(pending, (rows) => rows === 0, Duration.seconds(60))
         // Each accepted message is in the log once and reached the server once.
         const ids = new Set(answers.map(({ json }) => String(json.id)))
         assert.strictEqual(ids.size, answers.length)
@@ -82,14 +80,14 @@ layer(World, { excludeTestServices: true })("a rolling restart of two api and tw
   )
 })
 
-layer(World, { excludeTestServices: true })("nodes that start at once on an empty log", (it) => {
+layer(World.layer, { excludeTestServices: true })("nodes that start at once on an empty log", (it) => {
   it.effect(
     "install once",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
         yield* Effect.all(
-          Array.from({ length: 3 }, () => Service.start(url, { ROLES: "api" })),
+          Array.from({ length: 3 }, () => ServiceProcess.start(url, { ROLES: "api" })),
           { concurrency: "unbounded" },
         )
         const sql = yield* PgClient.PgClient

@@ -1,23 +1,25 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Layer, Schedule } from "effect"
 import * as Database from "../../support/postgres/database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import { enoughOfTheMonth } from "../../support/wallClock.ts"
-import * as Service from "./Service.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
+import * as World from "../../support/world/World.ts"
 
-class Nodes extends Context.Service<Nodes, readonly [Service.Service, Service.Service]>()("test/Nodes") {
+class Nodes extends Context.Service<Nodes, readonly [ServiceProcess.ServiceProcess, ServiceProcess.ServiceProcess]>()(
+  "test/Nodes",
+) {
   static readonly layer = Layer.effect(
     Nodes,
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
-      return yield* Effect.all([Service.start(url), Service.start(url)], { concurrency: 2 })
+      return yield* Effect.all([ServiceProcess.start(url), ServiceProcess.start(url)], { concurrency: 2 })
     }),
   )
 }
 
-const World = Nodes.layer.pipe(Layer.provideMerge(EventStore.layer()), Layer.provideMerge(Database.layerFresh))
+const TwoNodes = Nodes.layer.pipe(Layer.provideMerge(World.layer))
 
 const DOMAIN = "acme.test"
 const message = (n: number) => ({
@@ -28,18 +30,18 @@ const message = (n: number) => ({
 })
 
 /** An account with a verified domain and a key. */
-const sender = Effect.fnUntraced(function* (tenant: Service.Tenant = {}) {
+const sender = Effect.fnUntraced(function* (tenant: World.Tenant = {}) {
   const [node] = yield* Nodes
-  const account_id = yield* Service.account(tenant)
-  const key = yield* Service.key(account_id)
+  const account_id = yield* World.account(tenant)
+  const key = yield* World.key(account_id)
   const added = yield* Effect.promise(() =>
     node.ask("POST", "/v1/domains", { key: key.secret, body: { name: DOMAIN } }),
   )
   assert.strictEqual(added.status, 201)
-  return { account_id, key: key.secret, keyId: key.keyId }
+  return { account_id, key: key.secret, keyId: key.id }
 })
 
-const send = (node: Service.Service, key: string, n: number, idempotencyKey?: string) =>
+const send = (node: ServiceProcess.ServiceProcess, key: string, n: number, idempotencyKey?: string) =>
   node.ask("POST", "/v1/email/send", {
     key,
     body: message(n),
@@ -59,7 +61,7 @@ const QUOTA = 50
 /** Timeout of tests that start another process. */
 const SLOW = 120_000
 
-layer(World, { excludeTestServices: true })("two processes on one database", (it) => {
+layer(TwoNodes, { excludeTestServices: true })("two processes on one database", (it) => {
   it.effect("accept one message of duplicates that arrive at both", () =>
     Effect.gen(function* () {
       const nodes = yield* Nodes
@@ -72,7 +74,7 @@ layer(World, { excludeTestServices: true })("two processes on one database", (it
         ),
       )
       for (const family of families) {
-        assert.deepStrictEqual(Service.tally(family), { 200: 4 })
+        assert.deepStrictEqual(ServiceProcess.countByStatus(family), { 200: 4 })
         assert.lengthOf(new Set(family.map(({ json }) => JSON.stringify(json))), 1)
         const first = family.filter(({ headers }) => headers.get("idempotent-replayed") !== "true")
         assert.lengthOf(first, 1)
@@ -90,7 +92,7 @@ layer(World, { excludeTestServices: true })("two processes on one database", (it
         const { account_id, key } = yield* sender()
         const { url } = yield* Database.Fresh
         const proxy = yield* faultProxy(url)
-        const doomed = yield* Service.startApi(proxy.url)
+        const doomed = yield* ServiceProcess.startApi(proxy.url)
         proxy.inject("silent")
         const unheard = send(doomed, key, 1, "once").then(
           () => "answered",
@@ -117,10 +119,10 @@ layer(World, { excludeTestServices: true })("two processes on one database", (it
       const nodes = yield* Nodes
       const { account_id, key } = yield* sender({ limits: { monthly_emails: QUOTA } })
       const halves = yield* Effect.promise(() =>
-        Promise.all(nodes.map((node) => Service.many(QUOTA, (n) => send(node, key, n)))),
+        Promise.all(nodes.map((node) => ServiceProcess.sendMany(QUOTA, (n) => send(node, key, n)))),
       )
       const answers = halves.flat()
-      assert.deepStrictEqual(Service.tally(answers), { 200: QUOTA, 429: QUOTA })
+      assert.deepStrictEqual(ServiceProcess.countByStatus(answers), { 200: QUOTA, 429: QUOTA })
       const refused = answers.filter(({ status }) => status === 429)
       assert.isTrue(refused.every(({ json }) => json.error.reason === "monthly_quota"))
       assert.lengthOf(yield* accepted(account_id), QUOTA)
@@ -140,11 +142,11 @@ layer(World, { excludeTestServices: true })("two processes on one database", (it
       Effect.gen(function* () {
         const nodes = yield* Nodes
         const { url } = yield* Database.Fresh
-        const third = yield* Service.startApi(url)
+        const third = yield* ServiceProcess.startApi(url)
         const { account_id, key: admin } = yield* sender({ limits: { other: 1_000_000 } })
         let told = 0
         for (let round = 0; round < REVOCATIONS; round++) {
-          const { keyId, secret } = yield* Service.key(account_id)
+          const { id: keyId, secret } = yield* World.key(account_id)
           const { answers, revoked } = yield* Effect.promise(() =>
             hammerUntilRevoked(nodes, third, admin, keyId, secret),
           )
@@ -159,7 +161,7 @@ layer(World, { excludeTestServices: true })("two processes on one database", (it
           // No request was refused before the revocation was sent.
           const before = answers.filter(({ answered }) => answered < revoked.asked)
           assert.isAtLeast(before.length, WARM)
-          assert.deepStrictEqual(Service.tally(before), { 200: before.length })
+          assert.deepStrictEqual(ServiceProcess.countByStatus(before), { 200: before.length })
         }
         // The first refusal, possibly before the response to the revocation.
         assert.isAbove(told, 0)
@@ -176,17 +178,17 @@ const WARM = 60
 
 /** Number of further requests of each client after the response to the revocation. */
 const hammerUntilRevoked = async (
-  nodes: ReadonlyArray<Service.Service>,
-  third: Service.Service,
+  nodes: ReadonlyArray<ServiceProcess.ServiceProcess>,
+  third: ServiceProcess.ServiceProcess,
   admin: string,
   keyId: string,
   key: string,
 ) => {
-  const answers: Array<Service.Answer> = []
-  const revocation: { answer?: Service.Answer } = {}
+  const answers: Array<ServiceProcess.Answer> = []
+  const revocation: { answer?: ServiceProcess.Answer } = {}
   let warm: () => void = () => {}
   const warmedUp = new Promise<void>((resolve) => (warm = resolve))
-  const loop = async (node: Service.Service) => {
+  const loop = async (node: ServiceProcess.ServiceProcess) => {
     for (let late = 0; late < 2;) {
       if (revocation.answer !== undefined) late++
       answers.push(await node.ask("GET", "/v1/account", { key }))

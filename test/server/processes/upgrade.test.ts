@@ -1,17 +1,15 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Migrations from "@waybill/store/postgres/Migrations"
-import { Cause, Duration, Effect, Exit, Layer } from "effect"
+import { Cause, Duration, Effect, Exit } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { load } from "./clients.ts"
-import * as Service from "./Service.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
-const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const MAILS = 100
 
 /** Changes that an expanding migration may make: columns with a default, tables, indexes, unvalidated constraints. */
@@ -34,15 +32,15 @@ const newerFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => fs.rm(folder, { recursive: true })),
 )
 
-layer(World, { excludeTestServices: true })("an older node", (it) => {
+layer(World.layer, { excludeTestServices: true })("an older node", (it) => {
   it.effect(
     "goes on serving while a newer one migrates, and is not started again",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
-        const node = yield* Service.start(url)
-        const account_id = yield* Service.account({ limits: { send: 1_000_000 } })
-        const { secret } = yield* Service.key(account_id)
+        const node = yield* ServiceProcess.start(url)
+        const account_id = yield* World.account({ limits: { send: 1_000_000 } })
+        const { secret } = yield* World.key(account_id)
         const body = { name: "acme.test" }
         yield* Effect.promise(() => node.ask("POST", "/v1/domains", { key: secret, body }))
 
@@ -52,16 +50,16 @@ layer(World, { excludeTestServices: true })("an older node", (it) => {
         assert.deepStrictEqual(pending, [])
         yield* clients.more(MAILS)
         yield* clients.end
-        assert.deepStrictEqual(Service.tally(clients.answers), { 200: clients.answers.length })
+        assert.deepStrictEqual(ServiceProcess.countByStatus(clients.answers), { 200: clients.answers.length })
         const sql = yield* PgClient.PgClient
         const delivered = Effect.map(
           Effect.orDie(sql<{ readonly n: number }>`
             SELECT count(*)::int AS n FROM email_log WHERE account_id = ${account_id} AND status = 'delivered'`),
           ([row]) => row?.n,
         )
-        yield* Delivery.until(delivered, (n) => n === clients.answers.length, Duration.seconds(60))
+        yield* World.until(delivered, (n) => n === clients.answers.length, Duration.seconds(60))
 
-        const refused = yield* Effect.exit(Service.start(url))
+        const refused = yield* Effect.exit(ServiceProcess.start(url))
         assert.isTrue(Exit.isFailure(refused))
         if (Exit.isFailure(refused)) {
           assert.include(
@@ -76,17 +74,17 @@ layer(World, { excludeTestServices: true })("an older node", (it) => {
   )
 })
 
-layer(World, { excludeTestServices: true })("a process", (it) => {
+layer(World.layer, { excludeTestServices: true })("a process", (it) => {
   it.effect(
     "does what its roles say and nothing else",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
         const [api, worker] = yield* Effect.all(
-          [Service.start(url, { ROLES: "api" }), Service.start(url, { ROLES: "worker" })],
+          [ServiceProcess.start(url, { ROLES: "api" }), ServiceProcess.start(url, { ROLES: "worker" })],
           { concurrency: "unbounded" },
         )
-        const { secret } = yield* Service.key(yield* Service.account())
+        const { secret } = yield* World.key(yield* World.account())
         const body = { name: "acme.test" }
         yield* Effect.promise(() => api.ask("POST", "/v1/domains", { key: secret, body }))
         const silent = yield* Effect.exit(Effect.tryPromise(() => worker.ask("GET", "/v1/account", { key: secret })))
@@ -96,8 +94,8 @@ layer(World, { excludeTestServices: true })("a process", (it) => {
         const sent = yield* Effect.promise(() => api.ask("POST", "/v1/email/send", { key: secret, body: mail }))
         const log = () => api.ask("GET", `/v1/email/logs/${sent.json.id}`, { key: secret })
         assert.strictEqual((yield* Effect.promise(log)).json.status, "queued")
-        yield* Service.start(url, { ROLES: "worker" })
-        yield* Delivery.until(Effect.promise(log), ({ json }) => json.status === "delivered", Duration.seconds(30))
+        yield* ServiceProcess.start(url, { ROLES: "worker" })
+        yield* World.until(Effect.promise(log), ({ json }) => json.status === "delivered", Duration.seconds(30))
       }),
     60_000,
   )

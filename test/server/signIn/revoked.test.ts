@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { browser, House, tokenOf } from "./house.ts"
 
 /** One second by the contract, and half a second more on a busy machine. */
@@ -30,7 +30,7 @@ const streamOf = (url: string, jar: ReadonlyMap<string, string>) =>
 const endsInTime = ({ state }: { readonly state: { readonly isOver: boolean } }) =>
   Effect.gen(function* () {
     const began = yield* Clock.currentTimeMillis
-    yield* Delivery.until(
+    yield* World.until(
       Effect.sync(() => state.isOver),
       (over) => over,
     )

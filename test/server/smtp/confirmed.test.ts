@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
 import { Fresh } from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as Smtp from "./support.ts"
 
@@ -26,8 +26,8 @@ const confirming = Effect.gen(function* () {
     },
     { name: "waybill.test" },
   )
-  yield* Layer.build(Delivery.worker(url, { relay }))
-  const { domain, secretKey } = Delivery.RETURN_PATH
+  yield* Layer.build(World.worker(url, { relay }))
+  const { domain, secretKey } = World.RETURN_PATH
   const port = yield* Reports.listen({
     host: "127.0.0.1",
     port: 0,
@@ -46,10 +46,10 @@ const report = Effect.fnUntraced(function* (port: number, to: string, text: stri
   )
 })
 
-const statusOf = (ref: Delivery.Ref) =>
-  Effect.map(Delivery.history(ref), ({ state }) => (state._tag === "Message" ? Email.status(state) : "unborn"))
+const statusOf = (ref: World.MessageRef) =>
+  Effect.map(World.history(ref), ({ state }) => (state._tag === "Message" ? Email.status(state) : "unborn"))
 
-layer(Smtp.World, { excludeTestServices: true })("mail by a relay that confirms deliveries", (it) => {
+layer(Smtp.layer, { excludeTestServices: true })("mail by a relay that confirms deliveries", (it) => {
   it.effect("is sent until a report says that it was delivered or bounced", () =>
     Effect.gen(function* () {
       const { port, server } = yield* confirming
@@ -58,15 +58,15 @@ layer(Smtp.World, { excludeTestServices: true })("mail by a relay that confirms 
         ["exchange-success", "delivered", ["EmailQueued", "EmailSent", "EmailDelivered"]],
         ["gmail", "bounced", ["EmailQueued", "EmailSent", "EmailBounced"]],
       ] as const) {
-        const ref = yield* Delivery.accept(sender)
-        yield* Delivery.until(statusOf(ref), (status) => status === "sent")
+        const ref = yield* World.send(sender)
+        yield* World.until(statusOf(ref), (status) => status === "sent")
         const mail = server.mails.find(({ messageId }) => messageId === `${ref.stream_id}@${sender.name}`)
         assert.include(mail?.mail_line ?? "", ` ENVID=${ref.stream_id}`)
         // The relay sends the report to the return path of the mail.
         const replies = yield* report(port, mail?.from ?? "", file(name))
         assert.match(replies.at(-1) ?? "", /^250 2\.6\.0 /u)
         assert.strictEqual(yield* statusOf(ref), end)
-        assert.deepStrictEqual(yield* Delivery.timeline(ref), [...events])
+        assert.deepStrictEqual(yield* World.timeline(ref), [...events])
       }
     }),
   )

@@ -10,7 +10,7 @@ import { Effect, Option, Result } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
 import { WHOLE_MESSAGE } from "../../../apps/server/src/worker/delivery/outgoing.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as Smtp from "./support.ts"
 
 const KEY = Buffer.alloc(32, 9)
@@ -32,7 +32,7 @@ const listen = (limits: Reports.Options["limits"] = {}) =>
 /** A message that was delivered to these recipients in one transaction. */
 const delivered = Effect.fnUntraced(function* (...addresses: ReadonlyArray<string>) {
   const { sender } = yield* Smtp.customer()
-  const ref = yield* Delivery.accept(sender, { to: addresses.map((address) => ({ address })) })
+  const ref = yield* World.send(sender, { to: addresses.map((address) => ({ address })) })
   const store = yield* EventStore
   const at = "2026-11-21T12:00:00.000Z" as never
   for (const address of addresses)
@@ -50,11 +50,11 @@ const WORDS = {
   attempt: 1,
 }
 
-const pathOf = (ref: Delivery.Ref, recipientIndex: number, key = KEY) =>
+const pathOf = (ref: World.MessageRef, recipientIndex: number, key = KEY) =>
   ReturnPath.make(key, DOMAIN, { emailId: ref.stream_id, recipientIndex })
 
 /** Return path of all recipients of this recipient's domain. */
-const domainPathOf = (ref: Delivery.Ref, recipientIndex: number) =>
+const domainPathOf = (ref: World.MessageRef, recipientIndex: number) =>
   ReturnPath.make(KEY, DOMAIN, { emailId: ref.stream_id, recipientIndex, scope: "domain" })
 
 /** A report that anybody who knows a return path can write. */
@@ -100,14 +100,14 @@ const report = Effect.fnUntraced(function* (port: number, to: string, bytes: Buf
   return yield* Effect.promise(() => client.reply())
 })
 
-const statuses = (ref: Delivery.Ref) =>
-  Effect.map(Delivery.history(ref), ({ state }) =>
+const statuses = (ref: World.MessageRef) =>
+  Effect.map(World.history(ref), ({ state }) =>
     state._tag === "Message"
       ? Object.fromEntries(state.recipients.map(({ address, status }) => [address, status]))
       : {},
   )
 
-const suppressed = (ref: Delivery.Ref, address: string) =>
+const suppressed = (ref: World.MessageRef, address: string) =>
   Effect.map(Suppressions.find(ref.account_id, address), (found) =>
     Option.map(found, (record) => {
       const { email_id, reason } = record as Readonly<Record<string, unknown>>
@@ -115,7 +115,7 @@ const suppressed = (ref: Delivery.Ref, address: string) =>
     }),
   )
 
-layer(Smtp.World, { excludeTestServices: true })("an incoming report", (it) => {
+layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
   for (const name of NAMES) {
     it.effect(`${name} is taken, and comes twice to the effect of once`, () =>
       Effect.gen(function* () {
@@ -127,7 +127,7 @@ layer(Smtp.World, { excludeTestServices: true })("an incoming report", (it) => {
         const ref = yield* delivered(...(named.length === 0 ? ["ana@example.org"] : others))
         const path = pathOf(ref, named.length > 1 ? WHOLE_MESSAGE : 0)
         assert.match(yield* report(port, path, file(name)), /^250 2\.6\.0 /u)
-        const after = yield* Delivery.timeline(ref)
+        const after = yield* World.timeline(ref)
         const found = yield* statuses(ref)
         for (const [nth, address] of named.entries()) {
           const fact = facts[nth]
@@ -153,7 +153,7 @@ layer(Smtp.World, { excludeTestServices: true })("an incoming report", (it) => {
         if (named.length === 1) assert.strictEqual(found["other@example.com"], "delivered")
         assert.deepStrictEqual(yield* suppressed(ref, "other@example.com"), Option.none())
         assert.match(yield* report(port, path, file(name)), /^250 /u)
-        assert.deepStrictEqual(yield* Delivery.timeline(ref), after)
+        assert.deepStrictEqual(yield* World.timeline(ref), after)
       }),
     )
   }
@@ -163,7 +163,7 @@ layer(Smtp.World, { excludeTestServices: true })("an incoming report", (it) => {
       const port = yield* listen()
       const ref = yield* delivered("ana@example.org")
       yield* report(port, pathOf(ref, 0), file("exim-prose"))
-      const { history, state } = yield* Delivery.history(ref)
+      const { history, state } = yield* World.history(ref)
       const smtp = state._tag === "Message" ? state.recipients[0]?.smtp : null
       assert.deepInclude(smtp, {
         code: 550,
@@ -228,7 +228,7 @@ layer(Smtp.World, { excludeTestServices: true })("an incoming report", (it) => {
       Effect.gen(function* () {
         const port = yield* listen()
         const { sender } = yield* Smtp.customer()
-        const ref = yield* Delivery.accept(sender, {
+        const ref = yield* World.send(sender, {
           to: ["eve@shared.test", "ceo@shared.test", "cfo@shared.test"].map((address) => ({ address })),
         })
         const store = yield* EventStore
@@ -256,14 +256,14 @@ layer(Smtp.World, { excludeTestServices: true })("an incoming report", (it) => {
         const port = yield* listen()
         const { sender } = yield* Smtp.customer()
         const to = ["eve@shared.test", "ceo@shared.test"].map((address) => ({ address }))
-        const ref = yield* Delivery.accept(sender, { to })
+        const ref = yield* World.send(sender, { to })
         const sql = yield* PgClient.PgClient
         yield* Effect.orDie(sql`
         UPDATE outbox SET lease_token = 'x', lease_owner = 'x', lease_until = now() + interval '1 minute'
         WHERE id = ${ref.stream_id}`)
         const told = report(port, domainPathOf(ref, 0), forged("failed", "ceo@shared.test"))
         assert.match(yield* told, /^451 4\.3\.0 /u)
-        assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued"])
+        assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued"])
 
         const store = yield* EventStore
         const at = "2026-11-21T12:00:00.000Z" as never
@@ -278,7 +278,7 @@ layer(Smtp.World, { excludeTestServices: true })("an incoming report", (it) => {
       const port = yield* listen()
       const { sender } = yield* Smtp.customer()
       for (const round of [1, 2, 3]) {
-        const ref = yield* Delivery.accept(sender, { to: [{ address: "ana@example.org" }] })
+        const ref = yield* World.send(sender, { to: [{ address: "ana@example.org" }] })
         yield* report(port, pathOf(ref, 0), file("full-for-days"))
         assert.deepInclude(yield* statuses(ref), { "ana@example.org": "bounced" })
         assert.strictEqual(Option.isSome(yield* suppressed(ref, "ana@example.org")), round === 3, `after ${round}`)
@@ -301,7 +301,7 @@ layer(Smtp.World, { excludeTestServices: true })("an incoming report", (it) => {
         `abuse@${DOMAIN}`,
       ]
       for (const address of forged) assert.match(yield* report(port, address, file("gmail")), /^550 5\.1\.1 /u, address)
-      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered"])
     }),
   )
 

@@ -3,7 +3,7 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { Fresh } from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as Smtp from "./support.ts"
 
@@ -13,7 +13,7 @@ const TIME_CHARS = "msg_".length + 10
 /** Compares branded addresses by their text. */
 const sameJson = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 
-layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
+layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
   it.effect("accepts mail from nodemailer and replies with the id after the commit", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
@@ -111,8 +111,8 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
       )
       const { url } = yield* Fresh
       const server = yield* SmtpServer.listen({})
-      yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }))
-      yield* Delivery.settled({ account_id: acme.account_id, stream_id: mail?.id ?? ("" as never) })
+      yield* Layer.build(World.worker(url, { relay: World.relay(server) }))
+      yield* World.settled({ account_id: acme.account_id, stream_id: mail?.id ?? ("" as never) })
       const delivered = server.mails.filter(({ messageId }) => messageId === `${mail?.id}@${acme.domain}`)
       assert.deepStrictEqual(delivered.flatMap(({ to }) => to).sort(), bcc)
       for (const { bytes } of delivered) assert.notInclude(bytes.toString("latin1"), "secret")

@@ -12,7 +12,7 @@ const mail = (customer: Smtp.Customer): SendMailOptions => ({
   text: "Thank you.",
 })
 
-layer(Smtp.World, { excludeTestServices: true })("SMTP submission limits", (it) => {
+layer(Smtp.layer, { excludeTestServices: true })("SMTP submission limits", (it) => {
   it.effect("messages per minute, and accepts more in the next minute", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()

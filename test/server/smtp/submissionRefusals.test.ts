@@ -224,7 +224,7 @@ const bomb = (customer: Smtp.Customer, rest: string): SendMailOptions => ({
   raw: `From: hi@${customer.domain}\r\nTo: ana@example.org\r\nSubject: s\r\n${rest}\r\n`,
 })
 
-layer(Smtp.World, { excludeTestServices: true })("SMTP submission refuses", (it) => {
+layer(Smtp.layer, { excludeTestServices: true })("SMTP submission refuses", (it) => {
   for (const each of CASES) {
     it.effect(
       each.name,

@@ -48,7 +48,7 @@ with smtplib.SMTP("127.0.0.1", port) as client:
         print(error.smtp_code, error.smtp_error.decode())
 `
 
-layer(Smtp.World, { excludeTestServices: true })("SMTP submission on the wire", (it) => {
+layer(Smtp.layer, { excludeTestServices: true })("SMTP submission on the wire", (it) => {
   for (const tls of [false, true])
     it.effect.skipIf(!python)(
       `takes what Python's smtplib sends${tls ? " over STARTTLS" : ""} (skipped without python3)`,

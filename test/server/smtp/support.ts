@@ -20,8 +20,7 @@ import nodemailer, { type SendMailOptions } from "nodemailer"
 import type SMTPTransport from "nodemailer/lib/smtp-transport/index.js"
 import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
 import * as Submission from "../../../apps/server/src/smtp/Submission.ts"
-import { Fresh, freshDatabase } from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 
 const fixture = (name: string) => readFileSync(new URL(`../../fixtures/tls/${name}`, import.meta.url), "utf8")
@@ -29,11 +28,7 @@ export const CERTIFICATE = { key: fixture("server.key"), cert: fixture("server.p
 export const CA = fixture("ca.pem")
 
 /** The services of a node on a new database. */
-export const World = Admission.layer.pipe(
-  Layer.provide(KeyUses.layer),
-  Layer.provideMerge(Layer.unwrap(Effect.map(Fresh, ({ url }) => Delivery.store(url)))),
-  Layer.provideMerge(Layer.effect(Fresh, freshDatabase)),
-)
+export const layer = Admission.layer.pipe(Layer.provide(KeyUses.layer), Layer.provideMerge(World.layer))
 
 export const MAX_MESSAGE_BYTES = 1024 * 1024
 
@@ -52,7 +47,7 @@ export interface Customer {
   readonly secret: string
   readonly keyId: ApiKeyId
   readonly domain: string
-  readonly sender: Delivery.Sender
+  readonly sender: World.SendingDomain
 }
 
 let customers = 0
@@ -73,7 +68,7 @@ export const customer = Effect.fnUntraced(function* (options: CustomerOptions = 
   const create = Account.create(now, account_id, "Acme", options.plan ?? "growth")
   yield* Effect.orDie(store.commit(Account, { account_id, stream_id: account_id }, create))
   const domain = `acme${customers++}.test`
-  const sender = yield* Delivery.sender(domain, account_id)
+  const sender = yield* World.verifiedDomain(domain, account_id)
   const { keyId, secret } = yield* Effect.orDie(
     createApiKey(account_id, null, {
       name: "test",

@@ -23,7 +23,7 @@ import { TestClock } from "effect/testing"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
 import { type, typed } from "../../support/process/commandLine.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as Smtp from "./support.ts"
@@ -77,7 +77,7 @@ const at = Timestamp.Timestamp.make("2026-11-21T12:00:00.000Z")
 /** A message that was delivered to these recipients, each by an attempt of its own. */
 const delivered = Effect.fnUntraced(function* (...addresses: ReadonlyArray<string>) {
   const { sender } = yield* Smtp.customer()
-  const ref = yield* Delivery.accept(sender, { to: addresses.map((address) => ({ address })) })
+  const ref = yield* World.send(sender, { to: addresses.map((address) => ({ address })) })
   const store = yield* EventStore
   for (const address of addresses)
     yield* Effect.orDie(store.commit(Email, ref, Email.recordDelivered(at, address as Address, WORDS)))
@@ -85,8 +85,8 @@ const delivered = Effect.fnUntraced(function* (...addresses: ReadonlyArray<strin
 })
 
 /** The reply to a report about the first recipient of each of these messages. */
-const report = Effect.fnUntraced(function* (bytes: string, ...refs: ReadonlyArray<Delivery.Ref>) {
-  const { domain, secretKey } = Delivery.RETURN_PATH
+const report = Effect.fnUntraced(function* (bytes: string, ...refs: ReadonlyArray<World.MessageRef>) {
+  const { domain, secretKey } = World.RETURN_PATH
   const port = yield* Reports.listen({
     host: "127.0.0.1",
     port: 0,
@@ -102,10 +102,10 @@ const report = Effect.fnUntraced(function* (bytes: string, ...refs: ReadonlyArra
   return yield* Effect.promise(() => client.reply())
 })
 
-const kept = (ref: Pick<Delivery.Ref, "account_id">) => UnreadReports.list(ref.account_id)
+const kept = (ref: Pick<World.MessageRef, "account_id">) => UnreadReports.list(ref.account_id)
 
 /** Stores an unread report like the listener, and returns its id. */
-const keptFor = Effect.fnUntraced(function* (ref: Delivery.Ref, text = "") {
+const keptFor = Effect.fnUntraced(function* (ref: World.MessageRef, text = "") {
   assert.match(yield* Effect.provide(report(bounceOf("ana@example.org", text), ref), Hurried), /^250 /u)
   return (yield* kept(ref)).at(-1)?.id ?? ""
 })
@@ -131,7 +131,7 @@ const counted = (outcome: string) =>
     Number(new RegExp(`waybill_unread_reports_total\\{outcome="${outcome}"\\} (\\d+)`, "u").exec(text)?.[1] ?? 0),
   )
 
-layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a report whose parsing is ended", (it) => {
+layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a report whose parsing is ended", (it) => {
   it.effect("is kept for the account of each of its messages, and for no other", () =>
     Effect.gen(function* () {
       const [one, two, other] = [
@@ -157,7 +157,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a repor
         assert.isEmpty(more)
         const whole = Option.getOrThrow(yield* UnreadReports.find(row?.id ?? ""))
         assert.strictEqual(Buffer.from(whole.bytes).toString(), bytes)
-        assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+        assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered"])
       }
       assert.isEmpty(yield* kept(other))
       const [mine] = yield* kept(one)
@@ -297,7 +297,7 @@ const inProcess = (...args: ReadonlyArray<string>) =>
     Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })),
   )
 
-layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("waybill reports", (it) => {
+layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("waybill reports", (it) => {
   it.effect("lists unread reports of one account or of all", () =>
     Effect.gen(function* () {
       const [one, two] = [yield* delivered("ana@example.org"), yield* delivered("ana@example.org")]
@@ -348,8 +348,8 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("waybill
         events: 1,
         not_a_report: null,
       })
-      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered", "EmailBounced"])
-      const { history } = yield* Delivery.history(ref)
+      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered", "EmailBounced"])
+      const { history } = yield* World.history(ref)
       assert.deepInclude(history.at(-1)?.meta, { actor: { type: "system", id: null }, address: "127.0.0.1" })
       assert.isTrue(Option.isSome(yield* Suppressions.find(ref.account_id, "ana@example.org")))
       assert.isTrue(Option.isNone(yield* Suppressions.find(other.account_id, "ana@example.org")))
@@ -373,7 +373,7 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("waybill
       const [row] = yield* kept(ref)
       assert.strictEqual((yield* typed("reports", "retry", row?.id ?? "")).not_a_report, "unrecognized")
       assert.isEmpty(yield* kept(ref))
-      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered"])
     }),
   )
 })

@@ -4,12 +4,11 @@ import * as Webhook from "@waybill/domain/webhook/Webhook"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as WebhookFailures from "@waybill/store/webhooks/WebhookFailures"
 import * as Webhooks from "../../support/web/webhooks.ts"
-import { World } from "../../support/world.ts"
+import * as World from "../../support/world/World.ts"
 import { Duration, Effect, Layer } from "effect"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import { Webhook as SvixWebhook } from "svix"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
 import { id } from "../../support/history.ts"
 import * as Receiver from "../../support/web/webhookReceiver.ts"
 
@@ -25,7 +24,7 @@ const verify = (call: Receiver.Received, secret: string): unknown => {
 }
 const refuses = (verify: () => unknown) => assert.throws(verify, /signature/iu)
 
-layer(World, { excludeTestServices: true })("a webhook call", (it) => {
+layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
   it.effect("has the event as its payload, with a signature that public libraries verify", () =>
     Effect.gen(function* () {
       yield* working()
@@ -229,7 +228,7 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
   )
 })
 
-layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
+layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) => {
   it.effect("is retried after the pauses of the contract, with jitter, and then fails", () =>
     Effect.gen(function* () {
       yield* working()
@@ -239,7 +238,7 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
       const [{ id: delivery_id } = { id: "" }] = yield* Webhooks.deliveries(endpoint)
       const minutes = [5 / 60, 5, 30, 120, 300, 600, 600]
       for (const [index, pause] of minutes.entries()) {
-        const row = yield* Delivery.until(
+        const row = yield* World.until(
           Webhooks.outbox(delivery_id),
           (row) => row?.attempt === index + 1 && row.lease_token === null,
         )
@@ -329,7 +328,7 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
           Effect.gen(function* () {
             yield* working({ nextAt: Webhooks.never })
             yield* Webhooks.settledOne(endpoint)
-            if (days >= 5) yield* Delivery.until(Webhooks.record(endpoint), (record) => record?.enabled === false)
+            if (days >= 5) yield* World.until(Webhooks.record(endpoint), (record) => record?.enabled === false)
           }),
         )
         const { state } = yield* store.load(Webhook, {

@@ -2,15 +2,14 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import * as Receiver from "../../support/web/webhookReceiver.ts"
 import * as Webhooks from "../../support/web/webhooks.ts"
-import { World } from "../../support/world.ts"
 
 const EVENTS = 120
 
-layer(World, { excludeTestServices: true })("an endpoint that hangs", (it) => {
+layer(World.layer, { excludeTestServices: true })("an endpoint that hangs", (it) => {
   it.effect(
     "keeps nobody else waiting, and its own backlog is set aside uncounted",
     () =>
@@ -31,7 +30,7 @@ layer(World, { excludeTestServices: true })("an endpoint that hangs", (it) => {
         assert.isTrue(told.every(({ status }) => status === "delivered"))
         assert.strictEqual(healthy.calls.length, EVENTS)
         assert.isAtMost(hanging.calls.length, 20)
-        const aside = yield* Delivery.until(
+        const aside = yield* World.until(
           Effect.orDie(sql<{ readonly n: number; readonly attempts: number }>`
           SELECT count(*)::int AS n, coalesce(max(attempt), 0) AS attempts FROM outbox
           WHERE stream_id = ${dead.webhook_id} AND NOT ready AND lease_token IS NULL`),
@@ -45,7 +44,7 @@ layer(World, { excludeTestServices: true })("an endpoint that hangs", (it) => {
   )
 })
 
-layer(World, { excludeTestServices: true })("a quick endpoint", (it) => {
+layer(World.layer, { excludeTestServices: true })("a quick endpoint", (it) => {
   it.effect(
     "is given a backlog far longer than its places without a pause",
     () =>

@@ -10,10 +10,9 @@ import { Duration, Effect, Layer, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as Receiver from "../../support/web/webhookReceiver.ts"
 import * as Webhooks from "../../support/web/webhooks.ts"
-import { World } from "../../support/world.ts"
 
 const PROGRAM = fileURLToPath(new URL("program.ts", import.meta.url))
 
@@ -50,7 +49,7 @@ const lose = Effect.fnUntraced(function* (id: string, times: number) {
 const claim = (owner: string, token: string) =>
   Leases.claim({ kind: "webhook", owner, token, limit: 10, without: new Set(), after: "" })
 
-layer(World, { excludeTestServices: true })("a result", (it) => {
+layer(World.layer, { excludeTestServices: true })("a result", (it) => {
   it.effect("is dropped if its lease has passed on, and the new holder's is kept", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
@@ -83,7 +82,7 @@ layer(World, { excludeTestServices: true })("a result", (it) => {
   )
 })
 
-layer(World, { excludeTestServices: true })("a webhook that was deleted while its calls failed", (it) => {
+layer(World.layer, { excludeTestServices: true })("a webhook that was deleted while its calls failed", (it) => {
   it.effect("leaves no deliveries behind, also if a call was in flight, and the audit passes", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
@@ -126,7 +125,7 @@ layer(World, { excludeTestServices: true })("a webhook that was deleted while it
   )
 })
 
-layer(World, { excludeTestServices: true })("a call whose workers die", (it) => {
+layer(World.layer, { excludeTestServices: true })("a call whose workers die", (it) => {
   it.effect("waits longer each time and finally fails; a replay starts again", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook")
@@ -149,7 +148,7 @@ layer(World, { excludeTestServices: true })("a call whose workers die", (it) => 
   )
 })
 
-layer(World, { excludeTestServices: true })("a node that is killed during its calls", (it) => {
+layer(World.layer, { excludeTestServices: true })("a node that is killed during its calls", (it) => {
   it.effect(
     "has them made again by the next",
     () =>
@@ -165,7 +164,7 @@ layer(World, { excludeTestServices: true })("a node that is killed during its ca
           (child) => Effect.sync(() => child.kill("SIGKILL")),
         )
         const exited = new Promise((resolve) => child.on("exit", resolve))
-        yield* Delivery.until(
+        yield* World.until(
           Effect.sync(() => receiver.calls.length),
           (calls) => calls === CALLS,
           Duration.seconds(45),
@@ -199,7 +198,7 @@ layer(World, { excludeTestServices: true })("a node that is killed during its ca
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* Layer.build(Webhooks.worker(url))
-          yield* Delivery.until(
+          yield* World.until(
             Effect.sync(() => receiver.calls.length),
             (calls) => calls === 20,
           )

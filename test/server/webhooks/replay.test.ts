@@ -11,12 +11,11 @@ import { Effect, Fiber, Layer, Option } from "effect"
 import { randomBytes } from "node:crypto"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import { rival, waiter } from "../../support/postgres/rival.ts"
 import * as Receiver from "../../support/web/webhookReceiver.ts"
 import * as Webhooks from "../../support/web/webhooks.ts"
-import { World } from "../../support/world.ts"
 
 const working = Effect.fnUntraced(function* (over: Parameters<typeof Webhooks.worker>[1] = {}) {
   const { url } = yield* Database.Fresh
@@ -50,7 +49,7 @@ const replayRange = Effect.fnUntraced(function* (
   })
 })
 
-layer(World, { excludeTestServices: true })("a replay", (it) => {
+layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
   it.effect("repeats the call with the same event, and a failed delivery can still succeed", () =>
     Effect.gen(function* () {
       yield* working()
@@ -91,14 +90,14 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
       const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
       const { account_id, webhook_id } = endpoint
       yield* Webhooks.happens(account_id)
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => receiver.calls.length),
         (calls) => calls === 1,
       )
       const [{ id: delivery_id } = { id: "" }] = yield* Webhooks.deliveries(endpoint)
       yield* WebhookDeliveries.replay(account_id, webhook_id, delivery_id, yield* Webhooks.now)
       open?.()
-      const record = yield* Delivery.until(Webhooks.settledOne(endpoint), ({ attempts }) => attempts === 2)
+      const record = yield* World.until(Webhooks.settledOne(endpoint), ({ attempts }) => attempts === 2)
       assert.deepStrictEqual([record.status, record.history.map(({ status }) => status)], ["delivered", [500, 200]])
       assert.strictEqual(yield* Webhooks.outbox(delivery_id), undefined)
     }),
@@ -157,7 +156,7 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
       yield* Webhooks.settledAll(endpoint, 3)
       const onlyOpened = { types: [{ tag: "EmailOpened", type: "email.opened" }] }
       assert.strictEqual((yield* replayRange(endpoint, onlyOpened)).queued, 1)
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => receiver.calls.length),
         (calls) => calls === 4,
       )
@@ -166,7 +165,7 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
         next_position: null,
       })
       assert.strictEqual((yield* replayRange(endpoint, {}, 2)).queued, 2)
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => receiver.calls.length),
         (calls) => calls === 6,
       )
@@ -243,7 +242,7 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
   )
 })
 
-layer(World, { excludeTestServices: true })("a test call", (it) => {
+layer(World.layer, { excludeTestServices: true })("a test call", (it) => {
   it.effect("is signed, is in no stream, and leaves a delivery record", () =>
     Effect.gen(function* () {
       yield* working()

@@ -12,24 +12,23 @@ import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Clock, Duration, Effect, Layer, Option } from "effect"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { World } from "../../support/world.ts"
 
 const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
 
 /** A server and a worker that relays to it. */
 const relayed = Effect.fnUntraced(function* (
   options: SmtpServer.Options = {},
-  over: Parameters<typeof Delivery.worker>[2] = {},
+  over: Parameters<typeof World.worker>[2] = {},
 ) {
   const { url } = yield* Database.Fresh
   const server = yield* SmtpServer.listen(options)
-  yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }, over))
+  yield* Layer.build(World.worker(url, { relay: World.relay(server) }, over))
   return server
 })
 
-const rowOf = Effect.fnUntraced(function* (ref: Delivery.Ref) {
+const rowOf = Effect.fnUntraced(function* (ref: World.MessageRef) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{
     readonly ready: boolean
@@ -41,8 +40,8 @@ const rowOf = Effect.fnUntraced(function* (ref: Delivery.Ref) {
 })
 
 /** Adds a second signing key as if DNS had it. */
-const showEd25519 = Effect.fnUntraced(function* (from: Delivery.Sender) {
-  yield* Delivery.ed25519(from)
+const showEd25519 = Effect.fnUntraced(function* (from: World.SendingDomain) {
+  yield* World.addEd25519Key(from)
   const { commit } = yield* EventStore
   const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
   yield* Effect.orDie(
@@ -51,7 +50,7 @@ const showEd25519 = Effect.fnUntraced(function* (from: Delivery.Sender) {
 })
 
 /** Lets processes that hold the row die so many times, and then makes the row due. */
-const lose = Effect.fnUntraced(function* (ref: Delivery.Ref, times: number) {
+const lose = Effect.fnUntraced(function* (ref: World.MessageRef, times: number) {
   const sql = yield* PgClient.PgClient
   const paused: Array<number> = []
   for (let n = 0; n < times; n++) {
@@ -69,19 +68,19 @@ const lose = Effect.fnUntraced(function* (ref: Delivery.Ref, times: number) {
   return paused
 })
 
-layer(World, { excludeTestServices: true })("a worker", (it) => {
+layer(World.layer, { excludeTestServices: true })("a worker", (it) => {
   it.effect("delivers an accepted message once, signed, and records it in the timeline", () =>
     Effect.gen(function* () {
       const server = yield* relayed()
-      const from = yield* Delivery.sender()
-      const ref = yield* Delivery.accept(from)
-      const { state } = yield* Delivery.settled(ref)
-      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+      const from = yield* World.verifiedDomain()
+      const ref = yield* World.send(from)
+      const { state } = yield* World.settled(ref)
+      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered"])
       assert.strictEqual(yield* rowOf(ref), undefined)
       const [mail, ...more] = server.mails
       assert.deepStrictEqual([mail?.to, mail?.messageId, more], [["ana@example.org"], `${ref.stream_id}@acme.test`, []])
       const [local = ""] = (mail?.from ?? "").split("@")
-      const bounced = Option.getOrThrow(ReturnPath.verify(Delivery.RETURN_PATH.secretKey, local))
+      const bounced = Option.getOrThrow(ReturnPath.verify(World.RETURN_PATH.secretKey, local))
       assert.deepStrictEqual(bounced, { emailId: ref.stream_id, recipientIndex: 0 })
       const record = `v=DKIM1; k=rsa; p=${from.public_key}`
       const verdict = yield* Effect.promise(() =>
@@ -98,9 +97,9 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
       const server = yield* relayed({
         script: ({ line, phase }) => (phase === "rcpt" && /bob/u.test(line) ? "550 5.1.1 no such user" : undefined),
       })
-      const from = yield* Delivery.sender()
-      const ref = yield* Delivery.accept(from, to("ana@example.org", "bob@example.org", "cy@example.org"))
-      const { state } = yield* Delivery.settled(ref)
+      const from = yield* World.verifiedDomain()
+      const ref = yield* World.send(from, to("ana@example.org", "bob@example.org", "cy@example.org"))
+      const { state } = yield* World.settled(ref)
       assert.deepStrictEqual(state._tag === "Message" && state.recipients.map(({ status }) => status), [
         "delivered",
         "bounced",
@@ -112,9 +111,9 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
         suppressed.map((record) => (record as { email: string }).email),
         ["bob@example.org"],
       )
-      const again = yield* Delivery.accept(from, to("bob@example.org", "ana@example.org"))
-      yield* Delivery.settled(again)
-      assert.deepStrictEqual((yield* Delivery.timeline(again)).toSorted(), [
+      const again = yield* World.send(from, to("bob@example.org", "ana@example.org"))
+      yield* World.settled(again)
+      assert.deepStrictEqual((yield* World.timeline(again)).toSorted(), [
         "EmailDelivered",
         "EmailQueued",
         "EmailSuppressed",
@@ -131,12 +130,12 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
           script: ({ line, phase }) =>
             phase === "rcpt" && /bob/u.test(line) && refusals-- > 0 ? "451 4.3.0 not now" : undefined,
         },
-        { nextAttempt: Delivery.soon },
+        { nextAttempt: World.retrySoon },
       )
-      const from = yield* Delivery.sender()
-      const ref = yield* Delivery.accept(from, to("ana@example.org", "bob@example.org"))
-      yield* Delivery.settled(ref)
-      assert.deepStrictEqual(yield* Delivery.timeline(ref), [
+      const from = yield* World.verifiedDomain()
+      const ref = yield* World.send(from, to("ana@example.org", "bob@example.org"))
+      yield* World.settled(ref)
+      assert.deepStrictEqual(yield* World.timeline(ref), [
         "EmailQueued",
         "EmailDelivered",
         "EmailDeferred",
@@ -156,10 +155,10 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
     Effect.gen(function* () {
       yield* relayed(
         { script: ({ phase }) => (phase === "rcpt" ? "451 4.3.0 never" : undefined) },
-        { nextAttempt: Delivery.soon },
+        { nextAttempt: World.retrySoon },
       )
-      const ref = yield* Delivery.accept(yield* Delivery.sender())
-      const { state } = yield* Delivery.settled(ref)
+      const ref = yield* World.send(yield* World.verifiedDomain())
+      const { state } = yield* World.settled(ref)
       const [recipient] = state._tag === "Message" ? state.recipients : []
       assert.deepStrictEqual(
         [recipient?.status, recipient?.attempts, recipient?.smtp?.category, recipient?.smtp?.response],
@@ -172,15 +171,15 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen()
       const { url } = yield* Database.Fresh
-      const from = yield* Delivery.sender()
-      const ref = yield* Delivery.accept(from, to("ana@example.org", "bob@example.org"))
+      const from = yield* World.verifiedDomain()
+      const ref = yield* World.send(from, to("ana@example.org", "bob@example.org"))
       const store = yield* EventStore
       const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
       yield* Effect.orDie(
         store.commit(Domain, { account_id: from.account_id, stream_id: from.domain_id }, Domain.remove(now)),
       )
-      yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }))
-      const { state } = yield* Delivery.settled(ref)
+      yield* Layer.build(World.worker(url, { relay: World.relay(server) }))
+      const { state } = yield* World.settled(ref)
       assert.deepStrictEqual(
         state._tag === "Message" && state.recipients.map(({ smtp, status }) => [status, smtp?.category]),
         [
@@ -195,14 +194,14 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
   it.effect("does not send a message that was canceled in time", () =>
     Effect.gen(function* () {
       const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
-      const from = yield* Delivery.sender()
-      const ref = yield* Delivery.accept(from, { scheduled_at: Timestamp.plus(now, 1_000) })
+      const from = yield* World.verifiedDomain()
+      const ref = yield* World.send(from, { scheduled_at: Timestamp.plus(now, 1_000) })
       const store = yield* EventStore
       yield* Effect.orDie(store.commit(Email, ref, Email.cancel(now)))
-      const after = yield* Delivery.accept(from, { scheduled_at: Timestamp.plus(now, 1_200) })
+      const after = yield* World.send(from, { scheduled_at: Timestamp.plus(now, 1_200) })
       // The worker starts after the cancellation, which could be too late on a slow machine.
       const server = yield* relayed()
-      yield* Delivery.settled(after)
+      yield* World.settled(after)
       assert.deepStrictEqual(
         server.mails.map((mail) => mail.messageId),
         [`${after.stream_id}@acme.test`],
@@ -214,11 +213,11 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
   it.effect("defers a message that cannot be signed, and never sends it unsigned", () =>
     Effect.gen(function* () {
       const server = yield* relayed()
-      const from = yield* Delivery.sender("nokey.test", undefined, false)
+      const from = yield* World.verifiedDomain("nokey.test", undefined, false)
       // The second signature alone is not enough.
       yield* showEd25519(from)
-      const ref = yield* Delivery.accept(from)
-      const { state } = yield* Delivery.until(Delivery.history(ref), ({ version }) => version > 1)
+      const ref = yield* World.send(from)
+      const { state } = yield* World.until(World.history(ref), ({ version }) => version > 1)
       const [recipient] = state._tag === "Message" ? state.recipients : []
       assert.deepStrictEqual([recipient?.status, recipient?.smtp?.category], ["deferred", "signing"])
       assert.strictEqual(server.connections().opened, 0)
@@ -228,11 +227,11 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
   it.effect("sends with the first signature alone if the second key is lost", () =>
     Effect.gen(function* () {
       const server = yield* relayed()
-      const from = yield* Delivery.sender()
+      const from = yield* World.verifiedDomain()
       yield* showEd25519(from)
       const sql = yield* PgClient.PgClient
       yield* Effect.orDie(sql`DELETE FROM secrets WHERE id = ${from.domain_id} AND purpose = 'dkim:wbe1'`)
-      yield* Delivery.settled(yield* Delivery.accept(from))
+      yield* World.settled(yield* World.send(from))
       const mail = server.mails[0]?.bytes.toString() ?? ""
       assert.deepStrictEqual(mail.match(/^DKIM-Signature: .*?;/gmu), ["DKIM-Signature: v=1;"])
       assert.match(mail, /^ s=wb1;/mu)
@@ -243,8 +242,8 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
     Effect.gen(function* () {
       yield* relayed()
       const gone = { sha256: "f".repeat(64), has_html: false, has_text: true, attachments: [] }
-      const ref = yield* Delivery.accept(yield* Delivery.sender(), { content: gone })
-      const { state } = yield* Delivery.settled(ref)
+      const ref = yield* World.send(yield* World.verifiedDomain(), { content: gone })
+      const { state } = yield* World.settled(ref)
       const [recipient] = state._tag === "Message" ? state.recipients : []
       assert.deepStrictEqual([recipient?.status, recipient?.smtp?.category], ["failed", "content_expired"])
     }),
@@ -253,9 +252,9 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
   it.effect("suppresses a full mailbox at its third bounce", () =>
     Effect.gen(function* () {
       yield* relayed({ script: ({ phase }) => (phase === "rcpt" ? "552 5.2.2 mailbox full" : undefined) })
-      const from = yield* Delivery.sender()
+      const from = yield* World.verifiedDomain()
       const suppressedAfter = Effect.gen(function* () {
-        yield* Delivery.settled(yield* Delivery.accept(from, to("Full@example.org")))
+        yield* World.settled(yield* World.send(from, to("Full@example.org")))
         return (yield* Suppressions.list({ account_id: from.account_id, limit: 10 })).length
       })
       assert.deepStrictEqual([yield* suppressedAfter, yield* suppressedAfter, yield* suppressedAfter], [0, 0, 1])
@@ -268,10 +267,10 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
   it.effect("makes and counts no attempt during a pause that a site requested", () =>
     Effect.gen(function* () {
       const server = yield* relayed({ script: ({ phase }) => (phase === "mail" ? "421 4.7.0 slow down" : undefined) })
-      const from = yield* Delivery.sender()
-      const refs = yield* Effect.forEach(Array.from({ length: 20 }), () => Delivery.accept(from), { concurrency: 5 })
+      const from = yield* World.verifiedDomain()
+      const refs = yield* Effect.forEach(Array.from({ length: 20 }), () => World.send(from), { concurrency: 5 })
       for (const ref of refs) {
-        const row = yield* Delivery.until(rowOf(ref), (row) => row?.lease_token === null && !row.ready)
+        const row = yield* World.until(rowOf(ref), (row) => row?.lease_token === null && !row.ready)
         assert.isAbove(row?.ahead_ms ?? 0, 500)
       }
       const { opened } = server.connections()
@@ -279,7 +278,7 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
       assert.strictEqual(server.connections().opened, opened)
       let told = 0
       for (const ref of refs) {
-        const { history, state } = yield* Delivery.history(ref)
+        const { history, state } = yield* World.history(ref)
         const [recipient] = state._tag === "Message" ? state.recipients : []
         assert.strictEqual(recipient?.attempts, 0)
         if (history.length === 1) continue
@@ -299,9 +298,9 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
         script: ({ line, phase }) =>
           phase === "rcpt" && /bob/u.test(line) ? "450 4.7.1 too many messages from you" : undefined,
       })
-      const ref = yield* Delivery.accept(yield* Delivery.sender(), to("ana@example.org", "bob@example.org"))
-      yield* Delivery.until(Delivery.history(ref), ({ version }) => version > 1)
-      const row = yield* Delivery.until(rowOf(ref), (row) => row?.lease_token === null)
+      const ref = yield* World.send(yield* World.verifiedDomain(), to("ana@example.org", "bob@example.org"))
+      yield* World.until(World.history(ref), ({ version }) => version > 1)
+      const row = yield* World.until(rowOf(ref), (row) => row?.lease_token === null)
       assert.isFalse(row?.ready)
       assert.isAbove(row?.ahead_ms ?? 0, 30_000)
       assert.strictEqual(server.mails.length, 1)
@@ -312,8 +311,8 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
     "does not count against a mail what the deaths of its workers cost, and lets it wait when they are many",
     () =>
       Effect.gen(function* () {
-        const from = yield* Delivery.sender("unlucky.test")
-        const [unlucky, deadly] = [yield* Delivery.accept(from), yield* Delivery.accept(from)]
+        const from = yield* World.verifiedDomain("unlucky.test")
+        const [unlucky, deadly] = [yield* World.send(from), yield* World.send(from)]
         const [first, second, third = 0, fourth = 0, ...more] = yield* lose(unlucky, Reclaim.MAX_LOST - 1)
         assert.deepStrictEqual([first, second], [0, 0])
         assert.isTrue(third >= 25 && third <= 90, `${third}`)
@@ -337,7 +336,7 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
             },
           },
         )
-        const found = yield* Effect.forEach([unlucky, deadly], (ref) => Delivery.settled(ref))
+        const found = yield* Effect.forEach([unlucky, deadly], (ref) => World.settled(ref))
         assert.deepStrictEqual(
           found.map(({ state }) => (state._tag === "Message" ? state.recipients[0]?.status : undefined)),
           ["delivered", "failed"],

@@ -15,9 +15,8 @@ import * as Transports from "../../../apps/server/src/worker/delivery/Transports
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"
 import { pair } from "../../mail/smtp/mxPair.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { World } from "../../support/world.ts"
 
 const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
 const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
@@ -40,15 +39,15 @@ const direct = Effect.fnUntraced(function* (
   yield* Layer.build(
     Worker.layer({
       url,
-      delivery: { returnPath: Delivery.RETURN_PATH, nextAttempt: Delivery.soon, ...over },
+      delivery: { returnPath: World.RETURN_PATH, nextAttempt: World.retrySoon, ...over },
     }).pipe(Layer.provide(Transports.Transports.layer("direct", { direct: transport }))),
   )
 })
 
-const recipients = (ref: Delivery.Ref) =>
-  Effect.map(Delivery.settled(ref), ({ state }) => (state._tag === "Message" ? state.recipients : []))
+const recipients = (ref: World.MessageRef) =>
+  Effect.map(World.settled(ref), ({ state }) => (state._tag === "Message" ? state.recipients : []))
 
-layer(World, { excludeTestServices: true })("a worker with direct delivery", (it) => {
+layer(World.layer, { excludeTestServices: true })("a worker with direct delivery", (it) => {
   it.effect("finds the mail servers of each domain, uses the second if the first refuses, and signs verifiably", () =>
     Effect.gen(function* () {
       const world = yield* pair(
@@ -57,9 +56,9 @@ layer(World, { excludeTestServices: true })("a worker with direct delivery", (it
       )
       yield* direct(world)
       // The recipient's domain has MX records; the sender's only publishes its key.
-      const from = yield* Delivery.sender("sender.test")
+      const from = yield* World.verifiedDomain("sender.test")
       world.dns.set("wb1._domainkey.sender.test", { TXT: [`v=DKIM1; k=rsa; p=${from.public_key}`] })
-      const ref = yield* Delivery.accept(from, to("ana@acme.test", "ben@acme.test", "cy@gone.test"))
+      const ref = yield* World.send(from, to("ana@acme.test", "ben@acme.test", "cy@gone.test"))
       const [ana, ben, cy] = yield* recipients(ref)
       for (const recipient of [ana, ben]) {
         assert.strictEqual(recipient?.status, "delivered")
@@ -75,7 +74,7 @@ layer(World, { excludeTestServices: true })("a worker with direct delivery", (it
       // The return path covers only recipients of the server's domain.
       const [local = ""] = (world.mx2.mails[0]?.from ?? "").split("@")
       assert.deepStrictEqual(
-        ReturnPath.verify(Delivery.RETURN_PATH.secretKey, local),
+        ReturnPath.verify(World.RETURN_PATH.secretKey, local),
         Option.some({ emailId: ref.stream_id, recipientIndex: 0, scope: "domain" as const }),
       )
 
@@ -98,7 +97,7 @@ layer(World, { excludeTestServices: true })("a worker with direct delivery", (it
     Effect.gen(function* () {
       const world = yield* pair({})
       yield* direct(world)
-      const from = yield* Delivery.sender("two-keys.test")
+      const from = yield* World.verifiedDomain("two-keys.test")
       world.dns.set("wb1._domainkey.two-keys.test", { TXT: [`v=DKIM1; k=rsa; p=${from.public_key}`] })
       const looksAtDns = domains.check(from.account_id, from.domain_id).pipe(
         Effect.provide(Dns.Dns.layer({ servers: [world.dns.server], query_timeout_ms: 20_000, query_tries: 1 })),
@@ -114,20 +113,20 @@ layer(World, { excludeTestServices: true })("a worker with direct delivery", (it
       resolver.setServers([world.dns.server])
       /** Verifies the signatures of the next mail, from the top. */
       const next = Effect.gen(function* () {
-        yield* Delivery.settled(yield* Delivery.accept(from, to("ana@acme.test")))
+        yield* World.settled(yield* World.send(from, to("ana@acme.test")))
         const bytes = world.mx1?.mails.at(-1)?.bytes ?? Buffer.alloc(0)
         const { results } = yield* Effect.promise(() =>
           dkimVerify(bytes, { resolver: (name) => resolver.resolveTxt(name), strict: true }),
         )
         return results.map(({ algo, selector, status }) => `${selector} ${algo} ${status.result}`)
       })
-      const one = yield* Delivery.ed25519(from)
+      const one = yield* World.addEd25519Key(from)
       assert.deepStrictEqual(yield* next, ["wb1 rsa-sha256 pass"])
       world.dns.set(one.name, one.zone)
       yield* looksAtDns
       assert.deepStrictEqual(yield* next, ["wb1 rsa-sha256 pass", "wbe1 ed25519-sha256 pass"])
 
-      const two = yield* Delivery.ed25519(from, "wbe2")
+      const two = yield* World.addEd25519Key(from, "wbe2")
       yield* looksAtDns
       assert.deepStrictEqual(yield* next, ["wb1 rsa-sha256 pass", "wbe1 ed25519-sha256 pass"])
       world.dns.set(two.name, two.zone)
@@ -156,10 +155,10 @@ layer(World, { excludeTestServices: true })("a worker with direct delivery", (it
         return { MX: [[10, "mx1.acme.test"]] }
       })
       yield* direct(world)
-      const ref = yield* Delivery.accept(yield* Delivery.sender("patient.test"), to("ana@ill.test"))
+      const ref = yield* World.send(yield* World.verifiedDomain("patient.test"), to("ana@ill.test"))
       const [ana] = yield* recipients(ref)
       assert.strictEqual(ana?.status, "delivered")
-      const timeline = yield* Delivery.timeline(ref)
+      const timeline = yield* World.timeline(ref)
       assert.deepStrictEqual([timeline[1], timeline.at(-1)], ["EmailDeferred", "EmailDelivered"])
       assert.strictEqual(world.mx1?.counts.get(`${ref.stream_id}@patient.test`), 1)
     }),
@@ -180,8 +179,8 @@ layer(World, { excludeTestServices: true })("a worker with direct delivery", (it
       })
       world.dns.set("tar.test", { MX: [[10, "mx1.acme.test"]] })
       yield* direct(world, { attemptLimit: Duration.seconds(3) })
-      const from = yield* Delivery.sender("hurried.test")
-      const ref = yield* Delivery.accept(from, to("ana@acme.test", "ben@acme.test", "cy@tar.test"))
+      const from = yield* World.verifiedDomain("hurried.test")
+      const ref = yield* World.send(from, to("ana@acme.test", "ben@acme.test", "cy@tar.test"))
       const found = yield* recipients(ref)
       assert.deepStrictEqual(
         found.map(({ attempts, status }) => [status, attempts]),
@@ -193,7 +192,7 @@ layer(World, { excludeTestServices: true })("a worker with direct delivery", (it
       )
       const taken = world.mx1?.mails.flatMap((mail) => mail.to) ?? []
       assert.deepStrictEqual(taken.toSorted(), ["ana@acme.test", "ben@acme.test", "cy@tar.test"])
-      assert.deepStrictEqual((yield* Delivery.timeline(ref)).slice(0, 4), [
+      assert.deepStrictEqual((yield* World.timeline(ref)).slice(0, 4), [
         "EmailQueued",
         "EmailDelivered",
         "EmailDeferred",
@@ -212,14 +211,14 @@ layer(World, { excludeTestServices: true })("a worker with direct delivery", (it
       world.dns.set("tar.test", { MX: [[10, "mx1.acme.test"]] })
       const scope = yield* Scope.fork(yield* Effect.scope)
       yield* Scope.provide(direct(world, { stopWithin: "2 seconds" }), scope)
-      const from = yield* Delivery.sender("stopped.test")
-      const ref = yield* Delivery.accept(from, to("ana@acme.test", "cy@tar.test"))
-      yield* Delivery.until(
+      const from = yield* World.verifiedDomain("stopped.test")
+      const ref = yield* World.send(from, to("ana@acme.test", "cy@tar.test"))
+      yield* World.until(
         Effect.sync(() => [silent.size, world.mx1?.mails.length]),
         ([hanging, taken]) => hanging === 1 && taken === 1,
       )
       yield* Scope.close(scope, Exit.void)
-      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered", "EmailAttemptLost"])
+      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered", "EmailAttemptLost"])
       yield* direct(world)
       const found = yield* recipients(ref)
       assert.deepStrictEqual(

@@ -6,11 +6,10 @@ import { Processes } from "@waybill/store/outbox/Processes"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
 import { Effect, Latch, Layer, type Scope } from "effect"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
-import { World } from "../../support/world.ts"
+import * as World from "../../support/world/World.ts"
 
-const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>) =>
-  it.live(name, () => Effect.provide(Effect.scoped(body), World), 60_000)
+const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World.layer>>) =>
+  it.live(name, () => Effect.provide(Effect.scoped(body), World.layer), 60_000)
 
 const BEFORE = { id: "prc_away", number: 1 }
 
@@ -28,7 +27,7 @@ interface Lease {
   readonly seconds: number | null
 }
 
-const leaseOf = ({ stream_id }: Delivery.Ref) =>
+const leaseOf = ({ stream_id }: World.MessageRef) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.map(
       Effect.orDie(sql<Lease>`
@@ -39,7 +38,7 @@ const leaseOf = ({ stream_id }: Delivery.Ref) =>
   )
 
 /** Shortens the lease, so that a renewal is visible. */
-const age = ({ stream_id }: Delivery.Ref) =>
+const age = ({ stream_id }: World.MessageRef) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.orDie(sql`UPDATE outbox SET lease_until = now() + interval '10 seconds' WHERE id = ${stream_id}`),
   )
@@ -76,9 +75,9 @@ describe("a process that was taken for dead and returns", { concurrent: true }, 
     "sends nothing that its heir is about to free",
     Effect.gen(function* () {
       const { answer, begun, kick, room, state } = yield* away
-      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      const ref = yield* World.send(yield* World.verifiedDomain())
       yield* kick
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => state.holds),
         (holds) => holds === 1,
       )
@@ -93,22 +92,22 @@ describe("a process that was taken for dead and returns", { concurrent: true }, 
       yield* age(ref)
       yield* comesBack
       state.trustedSince = yield* SteadyClock.millis
-      yield* Delivery.until(leaseOf(ref), (lease) => state.dropped > 0 || (lease?.seconds ?? 0) > 20)
+      yield* World.until(leaseOf(ref), (lease) => state.dropped > 0 || (lease?.seconds ?? 0) > 20)
       yield* room.open
       yield* Reclaim.reclaim(left)
       yield* kick
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => state.holds),
         (holds) => holds === 2,
       )
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => begun.length),
         (times) => times >= 1,
       )
       yield* answer.open
-      yield* Delivery.until(leaseOf(ref), (lease) => lease === undefined)
+      yield* World.until(leaseOf(ref), (lease) => lease === undefined)
       assert.deepStrictEqual(begun, [ref.stream_id])
-      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailAttemptLost"])
+      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailAttemptLost"])
     }),
   )
 
@@ -116,9 +115,9 @@ describe("a process that was taken for dead and returns", { concurrent: true }, 
     "keeps what it holds when its heir is slower",
     Effect.gen(function* () {
       const { answer, begun, kick, room, state } = yield* away
-      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      const ref = yield* World.send(yield* World.verifiedDomain())
       yield* kick
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => state.holds),
         (holds) => holds === 1,
       )
@@ -127,7 +126,7 @@ describe("a process that was taken for dead and returns", { concurrent: true }, 
       assert.deepStrictEqual(yield* Leases.inherit(BEFORE), [])
       assert.strictEqual((yield* leaseOf(ref))?.token, held?.token)
       yield* Effect.andThen(room.open, answer.open)
-      yield* Delivery.until(leaseOf(ref), (lease) => lease === undefined)
+      yield* World.until(leaseOf(ref), (lease) => lease === undefined)
       assert.deepStrictEqual(begun, [ref.stream_id])
     }),
   )
@@ -137,7 +136,7 @@ describe("a process that was taken for dead and returns", { concurrent: true }, 
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { answer, kick, room, state } = yield* away
-      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      const ref = yield* World.send(yield* World.verifiedDomain())
       yield* Effect.andThen(room.open, answer.open)
       yield* Effect.orDie(sql`
         UPDATE outbox SET lease_token = 'lost', lease_owner = ${BEFORE.id}, lease_until = now() + interval '1 minute'
@@ -147,10 +146,10 @@ describe("a process that was taken for dead and returns", { concurrent: true }, 
       const left = yield* Leases.inherit(BEFORE)
       yield* comesBack
       state.isSeen = false
-      yield* Delivery.until(Effect.andThen(kick, leaseOf(ref)), (lease) => lease?.token === null)
-      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailAttemptLost"])
+      yield* World.until(Effect.andThen(kick, leaseOf(ref)), (lease) => lease?.token === null)
+      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailAttemptLost"])
       yield* Reclaim.reclaim(left)
-      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailAttemptLost"])
+      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailAttemptLost"])
       state.isSeen = true
     }),
   )

@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { Lab } from "../http/httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const HANGS = Duration.seconds(60)
 const EVIL = "evil@x.test"
@@ -73,57 +73,60 @@ const named = (place: string, payload: string) => [place === "before a recipient
 
 const MESSAGE = { from: "hi@acme.test", to: [ANA], cc: [BO], bcc: [CY], subject: "Hello", text: "Hello" }
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: 60_000 })("injected characters in a send request", (it) => {
-  it.effect(
-    "reaches the envelope of nobody, wherever it stands",
-    () =>
-      Effect.gen(function* () {
-        const lab = yield* Lab
-        const key = yield* lab.key(yield* lab.account(), { scopes: ["admin"] })
-        const added = yield* lab.ask("POST", "/v1/domains", { key: key.secret, body: { name: "acme.test" } })
-        assert.strictEqual(added.status, 201)
-        const server = yield* SmtpServer.listen({ smtputf8: true })
-        const { url } = yield* Database.Fresh
-        yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }))
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: 60_000 })(
+  "injected characters in a send request",
+  (it) => {
+    it.effect(
+      "reaches the envelope of nobody, wherever it stands",
+      () =>
+        Effect.gen(function* () {
+          const lab = yield* HttpWorld
+          const key = yield* lab.key(yield* lab.account(), { scopes: ["admin"] })
+          const added = yield* lab.ask("POST", "/v1/domains", { key: key.secret, body: { name: "acme.test" } })
+          assert.strictEqual(added.status, 201)
+          const server = yield* SmtpServer.listen({ smtputf8: true })
+          const { url } = yield* Database.Fresh
+          yield* Layer.build(World.worker(url, { relay: World.relay(server) }))
 
-        const taken = new Map<string, { readonly what: string; readonly to: ReadonlyArray<string> }>()
-        const statuses = new Map<number, number>()
-        for (const [place, fields] of Object.entries(PLACES)) {
-          for (const payload of PAYLOADS) {
-            const { json, status, text } = yield* lab.ask("POST", "/v1/email/send", {
-              key: key.secret,
-              body: { ...MESSAGE, ...fields(payload) },
-            })
-            const what = `${place}: ${JSON.stringify(payload)}`
-            assert.include([200, 400], status, `${what}: ${text}`)
-            statuses.set(status, (statuses.get(status) ?? 0) + 1)
-            if (status === 200) taken.set(`${json.id}@acme.test`, { what, to: named(place, payload) })
+          const taken = new Map<string, { readonly what: string; readonly to: ReadonlyArray<string> }>()
+          const statuses = new Map<number, number>()
+          for (const [place, fields] of Object.entries(PLACES)) {
+            for (const payload of PAYLOADS) {
+              const { json, status, text } = yield* lab.ask("POST", "/v1/email/send", {
+                key: key.secret,
+                body: { ...MESSAGE, ...fields(payload) },
+              })
+              const what = `${place}: ${JSON.stringify(payload)}`
+              assert.include([200, 400], status, `${what}: ${text}`)
+              statuses.set(status, (statuses.get(status) ?? 0) + 1)
+              if (status === 200) taken.set(`${json.id}@acme.test`, { what, to: named(place, payload) })
+            }
           }
-        }
-        // Some texts must be accepted: a corpus that is refused as a whole would prove nothing.
-        assert.isAbove(statuses.get(200) ?? 0, 100)
-        assert.isAbove(statuses.get(400) ?? 0, 100)
+          // Some texts must be accepted: a corpus that is refused as a whole would prove nothing.
+          assert.isAbove(statuses.get(200) ?? 0, 100)
+          assert.isAbove(statuses.get(400) ?? 0, 100)
 
-        yield* Delivery.until(
-          Effect.sync(() => server.counts.size),
-          (arrived) => arrived >= taken.size,
-          HANGS,
-        )
-        assert.strictEqual(server.mails.length, taken.size)
-        for (const { bytes, messageId, to } of server.mails) {
-          const asked = taken.get(messageId)
-          const what = asked?.what ?? `a mail that nobody sent: ${messageId}`
-          assert.deepStrictEqual(to.toSorted(), asked?.to.toSorted(), what)
-          const [head = ""] = bytes.toString("utf8").split("\r\n\r\n")
-          const names = head.split("\r\n").flatMap((line) => /^([^\s:]+):/u.exec(line)?.[1]?.toLowerCase() ?? [])
-          assert.isFalse(names.includes("bcc"), what)
-          for (const name of ["from", "to", "cc", "subject", "date", "message-id"])
-            assert.strictEqual(names.filter((each) => each === name).length, 1, `${what}: ${name}`)
-          assert.notInclude(bytes.toString("utf8"), CY, what)
-        }
-        const commands = server.lines.filter((line) => line.includes("evil"))
-        assert.deepStrictEqual(commands, [])
-      }),
-    120_000,
-  )
-})
+          yield* World.until(
+            Effect.sync(() => server.counts.size),
+            (arrived) => arrived >= taken.size,
+            HANGS,
+          )
+          assert.strictEqual(server.mails.length, taken.size)
+          for (const { bytes, messageId, to } of server.mails) {
+            const asked = taken.get(messageId)
+            const what = asked?.what ?? `a mail that nobody sent: ${messageId}`
+            assert.deepStrictEqual(to.toSorted(), asked?.to.toSorted(), what)
+            const [head = ""] = bytes.toString("utf8").split("\r\n\r\n")
+            const names = head.split("\r\n").flatMap((line) => /^([^\s:]+):/u.exec(line)?.[1]?.toLowerCase() ?? [])
+            assert.isFalse(names.includes("bcc"), what)
+            for (const name of ["from", "to", "cc", "subject", "date", "message-id"])
+              assert.strictEqual(names.filter((each) => each === name).length, 1, `${what}: ${name}`)
+            assert.notInclude(bytes.toString("utf8"), CY, what)
+          }
+          const commands = server.lines.filter((line) => line.includes("evil"))
+          assert.deepStrictEqual(commands, [])
+        }),
+      120_000,
+    )
+  },
+)

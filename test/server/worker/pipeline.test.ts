@@ -9,10 +9,9 @@ import { Duration, Effect, Exit, Layer, Result, Scope } from "effect"
 import { MAX_LARGE_BYTES } from "../../../apps/server/src/worker/delivery/drainDeliveries.ts"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { rival } from "../../support/postgres/rival.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { World } from "../../support/world.ts"
 
 const TAKEN = { code: 250, enhancedCode: "2.0.0", text: "taken", stage: "end_of_data" } as const
 /** Time limit of waiting. */
@@ -22,11 +21,11 @@ const to = (address: string) => ({ to: [{ address }] })
 const worker = Effect.fnUntraced(function* (
   server: SmtpServer.SmtpServer,
   connections = 10,
-  over: Parameters<typeof Delivery.worker>[2] = {},
+  over: Parameters<typeof World.worker>[2] = {},
 ) {
   const { url } = yield* Database.Fresh
   const scope = yield* Scope.fork(yield* Effect.scope)
-  yield* Layer.buildWithScope(Delivery.worker(url, { relay: Delivery.relay(server, connections) }, over), scope)
+  yield* Layer.buildWithScope(World.worker(url, { relay: World.relay(server, connections) }, over), scope)
   return Scope.close(scope, Exit.void)
 })
 
@@ -36,7 +35,7 @@ const leased = Effect.gen(function* () {
     SELECT id, lease_token AS token FROM outbox WHERE lease_token IS NOT NULL`)
 })
 
-const leftOf = ({ account_id }: Pick<Delivery.Sender, "account_id">) =>
+const leftOf = ({ account_id }: Pick<World.SendingDomain, "account_id">) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.map(
       Effect.orDie(sql`SELECT id FROM outbox WHERE account_id = ${account_id} AND kind = 'delivery'`),
@@ -47,9 +46,9 @@ const leftOf = ({ account_id }: Pick<Delivery.Sender, "account_id">) =>
 /** Each test has a new database, since rows left over would be a backlog. */
 const fresh = <E>(
   name: string,
-  body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>,
+  body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World.layer>>,
   timeout: number = 4 * Duration.toMillis(HANGS),
-) => it.live(name, () => Effect.provide(Effect.scoped(body), World), timeout)
+) => it.live(name, () => Effect.provide(Effect.scoped(body), World.layer), timeout)
 
 describe("a pipeline", () => {
   fresh(
@@ -58,7 +57,7 @@ describe("a pipeline", () => {
       const sql = yield* PgClient.PgClient
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen()
-      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      const ref = yield* World.send(yield* World.verifiedDomain())
       const holds = (owner: string) =>
         sql`UPDATE outbox SET lease_token = 'unheard', lease_owner = ${owner}, lease_until = now() + interval '1 h'`
       yield* holds("prc_to_come")
@@ -72,8 +71,8 @@ describe("a pipeline", () => {
         WHERE datname = current_database() AND application_name = 'waybill process'`
       yield* Effect.sleep("1500 millis")
       yield* other.query("ROLLBACK")
-      yield* Delivery.settled(ref, HANGS)
-      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+      yield* World.settled(ref, HANGS)
+      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered"])
     }).pipe(Effect.orDie),
   )
 
@@ -84,11 +83,11 @@ describe("a pipeline", () => {
         script: ({ line, phase }) => (phase === "rcpt" && /slow/u.test(line) ? "hang" : undefined),
       })
       const stop = yield* worker(server, 10, { stopWithin: "200 millis" })
-      const from = yield* Delivery.sender()
-      const slow = yield* Effect.forEach(Array.from({ length: 4 }), () => Delivery.accept(from, to("slow@example.org")))
-      yield* Delivery.until(leased, (rows) => rows.length === slow.length)
-      const refs = yield* Effect.forEach(Array.from({ length: 100 }), () => Delivery.accept(from), { concurrency: 20 })
-      for (const ref of refs) yield* Delivery.settled(ref)
+      const from = yield* World.verifiedDomain()
+      const slow = yield* Effect.forEach(Array.from({ length: 4 }), () => World.send(from, to("slow@example.org")))
+      yield* World.until(leased, (rows) => rows.length === slow.length)
+      const refs = yield* Effect.forEach(Array.from({ length: 100 }), () => World.send(from), { concurrency: 20 })
+      for (const ref of refs) yield* World.settled(ref)
       assert.strictEqual((yield* leased).length, slow.length)
       yield* stop
     }),
@@ -98,13 +97,13 @@ describe("a pipeline", () => {
     "gives every account its turn, whatever another one has waiting",
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ keep_bytes: false })
-      const [many, few] = [yield* Delivery.sender("many.test"), yield* Delivery.sender("few.test")]
-      const backlog = yield* Effect.forEach(Array.from({ length: 1_500 }), () => Delivery.accept(many), {
+      const [many, few] = [yield* World.verifiedDomain("many.test"), yield* World.verifiedDomain("few.test")]
+      const backlog = yield* Effect.forEach(Array.from({ length: 1_500 }), () => World.send(many), {
         concurrency: 100,
       })
-      const mine = yield* Effect.forEach(Array.from({ length: 5 }), () => Delivery.accept(few))
+      const mine = yield* Effect.forEach(Array.from({ length: 5 }), () => World.send(few))
       const stop = yield* worker(server, 2)
-      for (const ref of mine) yield* Delivery.settled(ref)
+      for (const ref of mine) yield* World.settled(ref)
       yield* stop
       // Mail that was accepted last is not sent last.
       const last = server.mails.findLastIndex(({ messageId }) => messageId.endsWith("@few.test"))
@@ -119,13 +118,13 @@ describe("a pipeline", () => {
         script: ({ line, phase }) => (phase === "rcpt" && /slow/u.test(line) ? "hang" : undefined),
       })
       const stop = yield* worker(server, 40, { inFlight: 20, stopWithin: "200 millis" })
-      const [bad, good] = [yield* Delivery.sender("bad.test"), yield* Delivery.sender("good.test")]
-      yield* Effect.forEach(Array.from({ length: 60 }), () => Delivery.accept(bad, to("slow@example.org")), {
+      const [bad, good] = [yield* World.verifiedDomain("bad.test"), yield* World.verifiedDomain("good.test")]
+      yield* Effect.forEach(Array.from({ length: 60 }), () => World.send(bad, to("slow@example.org")), {
         concurrency: 20,
       })
-      yield* Delivery.until(leased, (rows) => rows.length >= 10)
-      const ref = yield* Delivery.accept(good)
-      yield* Delivery.settled(ref)
+      yield* World.until(leased, (rows) => rows.length >= 10)
+      const ref = yield* World.send(good)
+      yield* World.settled(ref)
       assert.isAtMost((yield* leased).length, 19)
       yield* stop
     }),
@@ -138,13 +137,11 @@ describe("a pipeline", () => {
         script: ({ line, phase }) => (phase === "rcpt" && /slow/u.test(line) ? "hang" : undefined),
       })
       const stop = yield* worker(server, 40, { stopWithin: "200 millis" })
-      const [bad, good] = [yield* Delivery.sender("bad.test"), yield* Delivery.sender("good.test")]
+      const [bad, good] = [yield* World.verifiedDomain("bad.test"), yield* World.verifiedDomain("good.test")]
       const large = { size_bytes: MAX_LARGE_BYTES / 4 }
-      yield* Effect.forEach(Array.from({ length: 8 }), () =>
-        Delivery.accept(bad, { ...to("slow@example.org"), ...large }),
-      )
-      yield* Delivery.until(leased, (rows) => rows.length === 8)
-      yield* Delivery.settled(yield* Delivery.accept(good, large))
+      yield* Effect.forEach(Array.from({ length: 8 }), () => World.send(bad, { ...to("slow@example.org"), ...large }))
+      yield* World.until(leased, (rows) => rows.length === 8)
+      yield* World.settled(yield* World.send(good, large))
       assert.isAtMost(server.lines.filter((line) => /^RCPT.*slow/u.test(line)).length, 2)
       yield* stop
     }),
@@ -167,8 +164,8 @@ describe("a pipeline", () => {
           }).pipe(Effect.as(recipients.map((recipient) => Transport.accepted(recipient, Transport.NOWHERE, TAKEN)))),
       })
       const scope = yield* Scope.fork(yield* Effect.scope)
-      yield* Layer.buildWithScope(Delivery.worker(url, { capture: slow }), scope)
-      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      yield* Layer.buildWithScope(World.worker(url, { capture: slow }), scope)
+      const ref = yield* World.send(yield* World.verifiedDomain())
       yield* Effect.promise(() => there)
       // Another process has taken this worker for dead and holds the row.
       const sql = yield* PgClient.PgClient
@@ -177,7 +174,7 @@ describe("a pipeline", () => {
       )
       release()
       yield* Scope.close(scope, Exit.void)
-      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued"])
+      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued"])
       assert.deepStrictEqual(yield* leased, [{ id: ref.stream_id, token: "another" }])
       yield* Leases.drop({ id: ref.stream_id, token: "another" })
     }),
@@ -186,7 +183,7 @@ describe("a pipeline", () => {
   fresh(
     "does not start rows that others may have taken, and gives them back",
     Effect.gen(function* () {
-      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      const ref = yield* World.send(yield* World.verifiedDomain())
       const begun: Array<boolean> = []
       // Silent first; then alive with an older lease; then with a newer lease.
       const trusted = [undefined, Infinity, -Infinity]
@@ -205,12 +202,12 @@ describe("a pipeline", () => {
       const pipeline = Pipeline.make({ kind: "delivery", prepare: (jobs) => Effect.succeed(jobs.map(work)) })
       const { kick } = yield* Effect.provide(pipeline, processes)
       yield* kick
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => begun.length),
         (times) => times === 3,
       )
       assert.deepStrictEqual(begun, [false, false, true])
-      yield* Delivery.until(leftOf(ref), (rows) => rows === 0)
+      yield* World.until(leftOf(ref), (rows) => rows === 0)
     }),
   )
 
@@ -218,10 +215,10 @@ describe("a pipeline", () => {
     "stops in order: finishes mail on the wire and gives back other rows",
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ keep_bytes: false })
-      const from = yield* Delivery.sender()
-      const refs = yield* Effect.forEach(Array.from({ length: 600 }), () => Delivery.accept(from), { concurrency: 100 })
+      const from = yield* World.verifiedDomain()
+      const refs = yield* Effect.forEach(Array.from({ length: 600 }), () => World.send(from), { concurrency: 100 })
       const first = yield* worker(server, 3)
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => server.mails.length),
         (mails) => mails > 50,
       )
@@ -230,11 +227,11 @@ describe("a pipeline", () => {
       assert.isBelow(sent, 600)
       assert.deepStrictEqual(yield* leased, [])
       const second = yield* worker(server, 3)
-      for (const ref of refs) yield* Delivery.settled(ref)
+      for (const ref of refs) yield* World.settled(ref)
       yield* second
       assert.deepStrictEqual([server.counts.size, Math.max(...server.counts.values())], [600, 1])
       for (const ref of refs.slice(0, 20))
-        assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+        assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered"])
     }),
   )
 
@@ -242,15 +239,15 @@ describe("a pipeline", () => {
     "stops at once with mail that waits for a connection, and waits only for mail on the wire",
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ script: ({ phase }) => (phase === "dot" ? "hang" : undefined) })
-      const from = yield* Delivery.sender()
-      const refs = yield* Effect.forEach(Array.from({ length: 40 }), () => Delivery.accept(from), { concurrency: 20 })
+      const from = yield* World.verifiedDomain()
+      const refs = yield* Effect.forEach(Array.from({ length: 40 }), () => World.send(from), { concurrency: 20 })
       const stop = yield* worker(server, 3, { stopWithin: "1 second" })
       const onTheWire = Effect.sync(() => server.lines.filter((line) => line === "DATA").length)
-      yield* Delivery.until(onTheWire, (mails) => mails === 3)
-      yield* Delivery.until(leased, (rows) => rows.length === refs.length)
+      yield* World.until(onTheWire, (mails) => mails === 3)
+      yield* World.until(leased, (rows) => rows.length === refs.length)
       yield* stop
       const lost = yield* Effect.filter(refs, (ref) =>
-        Effect.map(Delivery.timeline(ref), (events) => events.includes("EmailAttemptLost")),
+        Effect.map(World.timeline(ref), (events) => events.includes("EmailAttemptLost")),
       )
       // Three were on the wire when the time ended; the others have no event.
       assert.deepStrictEqual([lost.length, yield* onTheWire, yield* leased], [3, 3, []])
@@ -261,11 +258,11 @@ describe("a pipeline", () => {
     "finds ready rows also if the wake-up was lost",
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen()
-      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      const ref = yield* World.send(yield* World.verifiedDomain())
       const sql = yield* PgClient.PgClient
       yield* Effect.orDie(sql`DELETE FROM graphile_worker._private_jobs`)
       yield* worker(server)
-      yield* Delivery.settled(ref)
+      yield* World.settled(ref)
       assert.strictEqual(server.mails.length, 1)
     }),
   )
@@ -277,18 +274,18 @@ describe("a pipeline", () => {
         script: ({ phase }) => (phase === "dot" ? "store-then-hang" : undefined),
       })
       const stop = yield* worker(server, 10, { stopWithin: "300 millis" })
-      const ref = yield* Delivery.accept(yield* Delivery.sender())
-      yield* Delivery.until(
+      const ref = yield* World.send(yield* World.verifiedDomain())
+      yield* World.until(
         Effect.sync(() => server.mails.length),
         (mails) => mails === 1,
       )
       yield* stop
-      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailAttemptLost"])
+      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailAttemptLost"])
       server.setScript(undefined)
       const again = yield* worker(server)
-      yield* Delivery.settled(ref)
+      yield* World.settled(ref)
       yield* again
-      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailAttemptLost", "EmailDelivered"])
+      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailAttemptLost", "EmailDelivered"])
       assert.strictEqual(server.counts.get(`${ref.stream_id}@acme.test`), 2)
     }),
   )
@@ -298,8 +295,8 @@ describe("a pipeline", () => {
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ script: ({ phase }) => (phase === "dot" ? "hang" : undefined) })
       const stop = yield* worker(server, 10, { stopWithin: "100 millis" })
-      const ref = yield* Delivery.accept(yield* Delivery.sender())
-      yield* Delivery.until(leased, (rows) => rows.length === 1)
+      const ref = yield* World.send(yield* World.verifiedDomain())
+      yield* World.until(leased, (rows) => rows.length === 1)
       const store = yield* EventStore
       const seen = yield* Effect.orDie(
         store.transact({

@@ -4,21 +4,20 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Duration, Effect, Exit, Layer, Scope } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { World } from "../../support/world.ts"
 
 /** Time limit of waiting. */
 const HANGS = Duration.seconds(60)
 
 /** Schedules five mails one after another, and returns how late each was. */
-const lateness = Effect.fnUntraced(function* (from: Delivery.Sender) {
+const lateness = Effect.fnUntraced(function* (from: World.SendingDomain) {
   const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
   const times = [1_000, 1_300, 1_700, 2_200, 2_900].map((wait) => Timestamp.plus(now, wait))
-  const refs = yield* Effect.forEach(times, (scheduled_at) => Delivery.accept(from, { scheduled_at }))
+  const refs = yield* Effect.forEach(times, (scheduled_at) => World.send(from, { scheduled_at }))
   const late: Array<number> = []
   for (const [i, ref] of refs.entries()) {
-    const { state } = yield* Delivery.settled(ref, HANGS)
+    const { state } = yield* World.settled(ref, HANGS)
     const delivered = state._tag === "Message" ? (state.recipients[0]?.delivered_at ?? now) : now
     late.push(Timestamp.between(times[i] ?? now, delivered))
   }
@@ -75,9 +74,9 @@ describe("a pipeline", () => {
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const server = yield* SmtpServer.listen()
-        const from = yield* Delivery.sender()
+        const from = yield* World.verifiedDomain()
         const { url } = yield* Database.Fresh
-        const worker = Delivery.worker(url, { relay: Delivery.relay(server) })
+        const worker = World.worker(url, { relay: World.relay(server) })
         const first = yield* Scope.fork(yield* Effect.scope)
         yield* Layer.buildWithScope(worker, first)
         const before = yield* lateness(from)
@@ -95,19 +94,19 @@ describe("a pipeline", () => {
         const read = yield* readOfOutbox
         const second = yield* Scope.fork(yield* Effect.scope)
         // On sessions of its own, whose reads are counted when they end.
-        yield* Layer.buildWithScope(worker.pipe(Layer.provide(Layer.fresh(Delivery.store(url)))), second)
+        yield* Layer.buildWithScope(worker.pipe(Layer.provide(Layer.fresh(World.services(url)))), second)
         // The limit is one second, or the delay without the rows on a slow machine. The best of several runs counts,
         // since the machine may pause.
         const most = 1_000 + 3 * Math.max(...before)
         const looks = [yield* lateness(from)]
         while (looks.length < 3 && middle(looks) >= most) looks.push(yield* lateness(from))
         yield* Scope.close(second, Exit.void)
-        yield* Delivery.until(sessions, (open) => open <= others, HANGS)
+        yield* World.until(sessions, (open) => open <= others, HANGS)
         const since = yield* readOfOutbox
         assert.strictEqual(since.scans - read.scans, 0, "something reads the outbox from end to end")
         assert.isBelow(since.rows - read.rows, 10_000)
         assert.isBelow(middle(looks), most, `late by ${looks.join("; ")} ms, before by ${before.join(", ")} ms`)
-      }).pipe(Effect.scoped, Effect.provide(World)),
+      }).pipe(Effect.scoped, Effect.provide(World.layer)),
     4 * Duration.toMillis(HANGS),
   )
 })

@@ -12,10 +12,9 @@ import { Clock, Effect, Layer, Logger, Option, Redacted } from "effect"
 import { SigningKeys } from "../../../apps/server/src/worker/delivery/SigningKeys.ts"
 import { dkimKey, domainName } from "../../domain/examples.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { World } from "../../support/world.ts"
 
 /** A worker, the mail its server received and its log lines about keys. */
 const working = Effect.gen(function* () {
@@ -26,16 +25,14 @@ const working = Effect.gen(function* () {
     const [words, fields] = message as ReadonlyArray<unknown>
     if (/DKIM key/u.test(String(words))) said.push(fields)
   })
-  yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) })).pipe(
-    Effect.provide(Logger.layer([logger])),
-  )
+  yield* Layer.build(World.worker(url, { relay: World.relay(server) })).pipe(Effect.provide(Logger.layer([logger])))
   return { server, said }
 })
 
 /** A sender whose second key is in DNS. */
 const sender = Effect.fnUntraced(function* (name: string) {
-  const from = yield* Delivery.sender(name)
-  yield* Delivery.ed25519(from)
+  const from = yield* World.verifiedDomain(name)
+  yield* World.addEd25519Key(from)
   const { commit } = yield* EventStore
   const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
   yield* Effect.orDie(
@@ -44,25 +41,25 @@ const sender = Effect.fnUntraced(function* (name: string) {
   return from
 })
 
-const damage = ({ domain_id }: Delivery.Sender, purpose: string) =>
+const damage = ({ domain_id }: World.SendingDomain, purpose: string) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.orDie(sql`
       UPDATE secrets SET ciphertext = set_byte(ciphertext, 0, get_byte(ciphertext, 0) # 1)
       WHERE id = ${domain_id} AND purpose = ${purpose}`),
   )
 
-const lock = ({ domain_id }: Delivery.Sender, purpose: string) =>
+const lock = ({ domain_id }: World.SendingDomain, purpose: string) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.orDie(sql`UPDATE secrets SET key_id = 'lost' WHERE id = ${domain_id} AND purpose = ${purpose}`),
   )
 
-const sealOther = (bytes: Uint8Array) => (from: Delivery.Sender, purpose: string) =>
+const sealOther = (bytes: Uint8Array) => (from: World.SendingDomain, purpose: string) =>
   Effect.flatMap(Secrets, ({ seal }) => seal({ account_id: from.account_id, id: from.domain_id, purpose }, bytes))
 
 const selectors = (bytes: Buffer | undefined) =>
   [...(bytes?.toString() ?? "").matchAll(/^ s=(\w+);/gmu)].map(([, selector]) => selector)
 
-layer(World, { excludeTestServices: true })("mail of a domain with a second DKIM key", (it) => {
+layer(World.layer, { excludeTestServices: true })("mail of a domain with a second DKIM key", (it) => {
   it.effect("has both signatures, or the first alone if the second key fails, which is logged once", () =>
     Effect.gen(function* () {
       const { said, server } = yield* working
@@ -77,7 +74,7 @@ layer(World, { excludeTestServices: true })("mail of a domain with a second DKIM
       for (const [name, spoil] of Object.entries(spoils)) {
         const from = yield* sender(name)
         yield* spoil(from, "dkim:wbe1")
-        for (let n = 0; n < 2; n++) yield* Delivery.settled(yield* Delivery.accept(from))
+        for (let n = 0; n < 2; n++) yield* World.settled(yield* World.send(from))
         const signed = server.mails.slice(-2).map(({ bytes }) => selectors(bytes))
         const expected = name === "well.test" ? ["wb1", "wbe1"] : ["wb1"]
         assert.deepStrictEqual([name, ...signed], [name, expected, expected])
@@ -97,8 +94,8 @@ layer(World, { excludeTestServices: true })("mail of a domain with a second DKIM
       for (const [n, spoil] of spoils.entries()) {
         const from = yield* sender(`first${n}.test`)
         yield* spoil(from, "dkim:wb1")
-        const ref = yield* Delivery.accept(from)
-        const { state } = yield* Delivery.until(Delivery.history(ref), ({ version }) => version > 1)
+        const ref = yield* World.send(from)
+        const { state } = yield* World.until(World.history(ref), ({ version }) => version > 1)
         const [recipient] = state._tag === "Message" ? state.recipients : []
         assert.isTrue(recipient !== undefined && Recipient.isUnfinished(recipient))
         assert.strictEqual(recipient?.smtp?.category, "signing")

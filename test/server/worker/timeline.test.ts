@@ -2,19 +2,19 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { Lab } from "../http/httpLab.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 interface Fact {
   readonly type: string
   readonly data: Readonly<Record<string, unknown>>
 }
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the timeline of a message", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the timeline of a message", (it) => {
   it.effect("shows every attempt with reply, host, TLS and duration, and a lost attempt", () =>
     Effect.gen(function* () {
-      const lab = yield* Lab
+      const lab = yield* HttpWorld
       const { secret: key } = yield* lab.key(yield* lab.account())
       yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
       let waits = false
@@ -41,7 +41,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the ti
       )
       const worker = Effect.gen(function* () {
         const scope = yield* Scope.fork(yield* Effect.scope)
-        const layers = Delivery.worker(url, { relay }, { nextAttempt: Delivery.soon, stopWithin: "300 millis" })
+        const layers = World.worker(url, { relay }, { nextAttempt: World.retrySoon, stopWithin: "300 millis" })
         yield* Layer.buildWithScope(layers, scope)
         return Scope.close(scope, Exit.void)
       })
@@ -51,14 +51,14 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the ti
         body: { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" },
       })
       const path = `/v1/email/logs/${sent.json.id}`
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => waits),
         (hangs) => hangs,
       )
       // The node is killed while the second attempt waits for its reply, and another one starts.
       yield* stop
       yield* worker
-      const { json: record } = yield* Delivery.until(
+      const { json: record } = yield* World.until(
         lab.ask("GET", path, { key }),
         ({ json }) => json.status === "delivered",
       )

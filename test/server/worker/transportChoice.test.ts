@@ -8,10 +8,9 @@ import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { tmpdir } from "node:os"
 import { now } from "../../../apps/server/src/operate/fresh.ts"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { World } from "../../support/world.ts"
 
 const TIMEOUT = 60_000
 const Row = Schema.fromJsonString(Schema.Struct({ name: Schema.String, transport: Schema.String }))
@@ -26,7 +25,7 @@ const waybill = (...args: ReadonlyArray<string>) =>
 
 /** Creates the account that the commands require. */
 const sender = Effect.gen(function* () {
-  const from = yield* Delivery.sender()
+  const from = yield* World.verifiedDomain()
   const { commit } = yield* EventStore
   const { account_id } = from
   const born = Account.create(yield* now, account_id, "Acme", "business")
@@ -34,7 +33,7 @@ const sender = Effect.gen(function* () {
   return from
 })
 
-layer(World, { excludeTestServices: true })("waybill domains transport", (it) => {
+layer(World.layer, { excludeTestServices: true })("waybill domains transport", (it) => {
   it.effect(
     "changes a domain's transport from the next delivery on, and back",
     () =>
@@ -43,11 +42,11 @@ layer(World, { excludeTestServices: true })("waybill domains transport", (it) =>
         const server = yield* SmtpServer.listen()
         const capture = Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer))
         const kept = yield* Layer.build(capture)
-        yield* Layer.build(Delivery.worker(url, { capture: Layer.succeedContext(kept), relay: Delivery.relay(server) }))
+        yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(kept), relay: World.relay(server) }))
         const from = yield* sender
         const captured = Effect.gen(function* () {
-          const ref = yield* Delivery.accept(from)
-          yield* Delivery.settled(ref)
+          const ref = yield* World.send(from)
+          yield* World.settled(ref)
           return Option.isSome(yield* Sandbox.find(from.account_id, ref.stream_id))
         })
         assert.isFalse(yield* captured)

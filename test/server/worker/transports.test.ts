@@ -7,9 +7,8 @@ import * as Sandbox from "@waybill/store/content/Sandbox"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Clock, Effect, Layer, Option } from "effect"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { World } from "../../support/world.ts"
 
 const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
 const capture = Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer))
@@ -19,30 +18,30 @@ const start = Effect.fnUntraced(function* (relay?: SmtpServer.SmtpServer) {
   const kept = yield* Layer.build(capture)
   const layers = { capture: Layer.succeedContext(kept) }
   yield* Layer.build(
-    Delivery.worker(url, relay === undefined ? layers : { ...layers, relay: Delivery.relay(relay) }, {
-      nextAttempt: Delivery.soon,
+    World.worker(url, relay === undefined ? layers : { ...layers, relay: World.relay(relay) }, {
+      nextAttempt: World.retrySoon,
     }),
   )
 })
 
-const statuses = (ref: Delivery.Ref) =>
-  Effect.map(Delivery.settled(ref), ({ state }) =>
+const statuses = (ref: World.MessageRef) =>
+  Effect.map(World.settled(ref), ({ state }) =>
     state._tag === "Message" ? state.recipients.map(({ status }) => status) : [],
   )
 
-const chooses = Effect.fnUntraced(function* (from: Delivery.Sender, transport: Domain.TransportChoice) {
+const chooses = Effect.fnUntraced(function* (from: World.SendingDomain, transport: Domain.TransportChoice) {
   const store = yield* EventStore
   const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
   const ref = { account_id: from.account_id, stream_id: from.domain_id }
   yield* Effect.orDie(store.commit(Domain, ref, Domain.chooseTransport(now, transport)))
 })
 
-layer(World, { excludeTestServices: true })("the choice of a transport", (it) => {
+layer(World.layer, { excludeTestServices: true })("the choice of a transport", (it) => {
   it.effect("captures mail for the inbox, also from a domain without a key", () =>
     Effect.gen(function* () {
       yield* start()
-      const from = yield* Delivery.sender("nokey.test", undefined, false)
-      const ref = yield* Delivery.accept(from, to("ana@example.org", "bob@example.org"))
+      const from = yield* World.verifiedDomain("nokey.test", undefined, false)
+      const ref = yield* World.send(from, to("ana@example.org", "bob@example.org"))
       assert.deepStrictEqual(yield* statuses(ref), ["delivered", "delivered"])
       const kept = Option.getOrThrow(yield* Sandbox.find(ref.account_id, ref.stream_id))
       assert.deepStrictEqual(
@@ -55,11 +54,11 @@ layer(World, { excludeTestServices: true })("the choice of a transport", (it) =>
   it.effect("carries the simulator's outcomes through the whole service", () =>
     Effect.gen(function* () {
       yield* start()
-      const from = yield* Delivery.sender()
+      const from = yield* World.verifiedDomain()
       const addresses = ["delivered", "bounced", "deferred", "complained"].map((name) => `${name}@sim.test`)
-      const ref = yield* Delivery.accept(from, to(...addresses))
-      yield* Delivery.settled(ref)
-      assert.deepStrictEqual((yield* Delivery.timeline(ref)).toSorted(), [
+      const ref = yield* World.send(from, to(...addresses))
+      yield* World.settled(ref)
+      assert.deepStrictEqual((yield* World.timeline(ref)).toSorted(), [
         "EmailBounced",
         "EmailComplained",
         "EmailDeferred",
@@ -87,12 +86,12 @@ layer(World, { excludeTestServices: true })("the choice of a transport", (it) =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen()
       yield* start(server)
-      const from = yield* Delivery.sender()
-      const relayed = yield* Delivery.accept(from)
-      yield* Delivery.settled(relayed)
+      const from = yield* World.verifiedDomain()
+      const relayed = yield* World.send(from)
+      yield* World.settled(relayed)
       yield* chooses(from, "capture")
-      const captured = yield* Delivery.accept(from)
-      yield* Delivery.settled(captured)
+      const captured = yield* World.send(from)
+      yield* World.settled(captured)
       assert.deepStrictEqual(
         [server.mails.length, Option.isSome(yield* Sandbox.find(from.account_id, relayed.stream_id))],
         [1, false],
@@ -105,13 +104,13 @@ layer(World, { excludeTestServices: true })("the choice of a transport", (it) =>
   it.effect("defers mail of a domain whose transport is not configured", () =>
     Effect.gen(function* () {
       yield* start()
-      const from = yield* Delivery.sender()
+      const from = yield* World.verifiedDomain()
       yield* chooses(from, "relay")
-      const ref = yield* Delivery.accept(from)
-      const { state } = yield* Delivery.settled(ref)
+      const ref = yield* World.send(from)
+      const { state } = yield* World.settled(ref)
       const [recipient] = state._tag === "Message" ? state.recipients : []
       assert.include(recipient?.smtp?.response ?? "", `no transport "relay"`)
-      assert.isTrue((yield* Delivery.timeline(ref)).includes("EmailDeferred"))
+      assert.isTrue((yield* World.timeline(ref)).includes("EmailDeferred"))
     }),
   )
 })

@@ -2,8 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
-import * as Delivery from "../../support/mail/delivery.ts"
-import { World } from "../../support/world.ts"
+import * as World from "../../support/world/World.ts"
 
 const MAILS = 400
 
@@ -14,16 +13,16 @@ const jobs = Effect.gen(function* () {
   return found.n
 })
 
-layer(World, { excludeTestServices: true })("a wake-up of the delivery pipeline", (it) => {
+layer(World.layer, { excludeTestServices: true })("a wake-up of the delivery pipeline", (it) => {
   it.effect("is sent once for all messages of a commit, and not for scheduled ones", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const from = yield* Delivery.sender()
+      const from = yield* World.verifiedDomain()
       const tomorrow = Timestamp.fromMillis((yield* Clock.currentTimeMillis) + Timestamp.DAY)
-      yield* Effect.forEach(Array.from({ length: 20 }), () => Delivery.accept(from, { scheduled_at: tomorrow }))
+      yield* Effect.forEach(Array.from({ length: 20 }), () => World.send(from, { scheduled_at: tomorrow }))
       assert.strictEqual(yield* jobs, 0)
 
-      yield* Effect.forEach(Array.from({ length: MAILS }), () => Delivery.accept(from), { concurrency: MAILS })
+      yield* Effect.forEach(Array.from({ length: MAILS }), () => World.send(from), { concurrency: MAILS })
       // Rows of one transaction have the same xmin.
       const [found = { rows: 0, commits: 0 }] = yield* Effect.orDie(
         sql<{

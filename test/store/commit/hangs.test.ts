@@ -8,7 +8,7 @@ import { once } from "node:events"
 import { createServer, type AddressInfo, type Socket } from "node:net"
 import * as Database from "../../support/postgres/database.ts"
 import { rival, waiter } from "../../support/postgres/rival.ts"
-import { World } from "../../support/world.ts"
+import * as World from "../../support/world/World.ts"
 
 /** Accepts every connection and never answers. */
 const silent: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effect.gen(function* () {
@@ -70,7 +70,7 @@ describe("a start with a database that hangs", () => {
       yield* other.query("ROLLBACK")
       const started = yield* Fiber.join(start)
       assert.isTrue(Exit.isSuccess(started) && Context.get(started.value, Processes).isSeen())
-    }).pipe(Effect.scoped, Effect.provide(World)),
+    }).pipe(Effect.scoped, Effect.provide(World.layer)),
   )
 
   it.effect("gives up in the end, as without a database", () =>
@@ -80,6 +80,6 @@ describe("a start with a database that hangs", () => {
       const started = yield* Fiber.join(start)
       assert.deepStrictEqual(started, Exit.fail(new NotSeen()))
       yield* other.query("ROLLBACK")
-    }).pipe(Effect.scoped, Effect.provide(World)),
+    }).pipe(Effect.scoped, Effect.provide(World.layer)),
   )
 })

@@ -19,7 +19,7 @@ import { underWay } from "@waybill/store/rebuild/RebuildMarkers"
 import { readModels } from "@waybill/store/readmodels/ReadModels"
 import { Effect, Layer, Redacted, Result } from "effect"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { id, queued } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
 
@@ -288,7 +288,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
       const refused = yield* Effect.scoped(Effect.andThen(lockReadModel("suppressions"), Effect.flip(erase)))
       assert.strictEqual(refused.message, "suppressions is being rebuilt: try again when the rebuild has ended")
       assert.isNotEmpty(yield* standsIn("Dear Eve"))
-      yield* Delivery.until(underWay(), (all) => all.length === 0)
+      yield* World.until(underWay(), (all) => all.length === 0)
       assert.deepStrictEqual((yield* erase).left, [])
       assert.deepStrictEqual([...(yield* standsIn("Dear Eve")), ...(yield* standsIn("eve@example.org"))], [])
     }).pipe(Effect.orDie),

@@ -18,7 +18,7 @@ import * as Retention from "@waybill/store/erasure/Retention"
 import { Deferred, Effect, Fiber, Layer, Metric, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { id, queued } from "../../support/history.ts"
 import { rival } from "../../support/postgres/rival.ts"
 
@@ -202,7 +202,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         NOTHING,
       )
       assert.strictEqual(yield* waits, before + 1)
-      yield* Delivery.until(underWay(), (all) => all.length === 0)
+      yield* World.until(underWay(), (all) => all.length === 0)
       assert.strictEqual(
         (yield* Effect.scoped(Effect.andThen(lockReadModel("domains"), expireAt(days(8))))).messages,
         1,
@@ -232,7 +232,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         yield* Deferred.await(filled)
         assert.deepStrictEqual(yield* expireAt(days(8)), NOTHING)
         yield* Fiber.interrupt(rebuild)
-        yield* Delivery.until(underWay(), (all) => all.every(({ working }) => !working))
+        yield* World.until(underWay(), (all) => all.every(({ working }) => !working))
 
         // Its last statement may still be running on the server.
         const before = yield* waits

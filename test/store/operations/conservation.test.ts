@@ -10,11 +10,10 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { audit } from "../../../apps/server/src/cli/commands/audit.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import * as Database from "../../support/postgres/database.ts"
 import { id } from "../../support/history.ts"
 import * as Webhooks from "../../support/web/webhooks.ts"
-import { World } from "../../support/world.ts"
 
 const balancesOf = (account_id: AccountId) =>
   Effect.map(Conservation.webhooks(), (all) => all.filter((balance) => balance.account_id === account_id))
@@ -35,7 +34,7 @@ const waybillAudit = Effect.fnUntraced(function* (...args: ReadonlyArray<string>
   )
 })
 
-layer(World, { excludeTestServices: true })("conservation of webhooks", (it) => {
+layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (it) => {
   it.effect("holds for webhooks that are created, changed, disabled and deleted while events are written", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
@@ -158,7 +157,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("conservation", (it) =
             const looks = yield* Effect.all([Conservation.emails(), Conservation.webhooks()], {
               concurrency: 2,
             }).pipe(Effect.provide(hurried), Effect.exit, Effect.forkDetach)
-            yield* Delivery.until(
+            yield* World.until(
               Effect.all([Effect.sync(() => looks.pollUnsafe()), Effect.orDie(waits)]),
               ([ended, found]) => ended !== undefined || found[0]?.n === 2,
             )
@@ -172,7 +171,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("conservation", (it) =
   )
 })
 
-layer(World, { excludeTestServices: true })("conservation of emails", (it) => {
+layer(World.layer, { excludeTestServices: true })("conservation of emails", (it) => {
   it.effect("counts accepted recipients as final or in flight, by account and day", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
@@ -215,13 +214,13 @@ layer(World, { excludeTestServices: true })("conservation of emails", (it) => {
   )
 })
 
-layer(World, { excludeTestServices: true })("conservation of work", (it) => {
+layer(World.layer, { excludeTestServices: true })("conservation of work", (it) => {
   const balanceOf = (kind: string) =>
     Effect.map(Conservation.work(), (all) => all.find((balance) => balance.kind === kind))
 
   it.effect("fails for waiting work without an outbox row, and for an outbox row without waiting work", () =>
     Effect.gen(function* () {
-      const { account_id, domain_id } = yield* Delivery.sender()
+      const { account_id, domain_id } = yield* World.verifiedDomain()
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id, events: ["email.queued"] })
       const email_id = yield* Webhooks.happens(account_id)
       const ended = yield* Webhooks.happens(account_id)

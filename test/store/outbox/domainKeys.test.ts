@@ -13,14 +13,15 @@ import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
-import { World } from "../../support/world.ts"
+import * as World from "../../support/world/World.ts"
 
-const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(Layer.provideMerge(World))
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
+  Layer.provideMerge(World.layer),
+)
 
 type Decide = Aggregate.Decide<Domain.State, Domain.Event, Refusal>
 const happens = Effect.fnUntraced(function* (
-  { account_id, domain_id }: Delivery.Sender,
+  { account_id, domain_id }: World.SendingDomain,
   decide: (at: Timestamp.Timestamp) => Decide,
 ) {
   const { commit } = yield* EventStore
@@ -28,18 +29,18 @@ const happens = Effect.fnUntraced(function* (
   yield* Effect.orDie(commit(Domain, { account_id, stream_id: domain_id }, decide(at)))
 })
 
-const seal = ({ account_id, domain_id: id }: Delivery.Sender, purpose: string) =>
+const seal = ({ account_id, domain_id: id }: World.SendingDomain, purpose: string) =>
   Effect.flatMap(Secrets, (secrets) => secrets.seal({ account_id, id, purpose }, Buffer.from("private")))
 
 /** Starts a rotation to a new RSA key, which signs once it is found in DNS. */
-const rotate = Effect.fnUntraced(function* (from: Delivery.Sender, selector: string) {
+const rotate = Effect.fnUntraced(function* (from: World.SendingDomain, selector: string) {
   const key_ref = `dkim:${selector}`
   yield* seal(from, key_ref)
   const public_key = (yield* DkimKeys.generateEd25519).record.replace(/^.*p=/u, "")
   yield* happens(from, (at) => Domain.rotateDkim(at, { selector, algorithm: "rsa", public_key, key_ref }))
 })
 
-const shown = (from: Delivery.Sender) => happens(from, Domain.verifyReserved)
+const shown = (from: World.SendingDomain) => happens(from, Domain.verifyReserved)
 
 interface Key {
   readonly name: string
@@ -64,16 +65,16 @@ layer(Store, { excludeTestServices: true })("unused DKIM keys", (it) => {
   it.effect("expire, while keys in use or pending stay, and the log still folds without them", () =>
     Effect.gen(function* () {
       const { sweep } = yield* Secrets
-      const acme = yield* Delivery.sender("acme.test")
-      const gone = yield* Delivery.sender("gone.test")
+      const acme = yield* World.verifiedDomain("acme.test")
+      const gone = yield* World.verifiedDomain("gone.test")
       yield* rotate(acme, "wb2")
-      yield* Delivery.ed25519(acme)
+      yield* World.addEd25519Key(acme)
       yield* shown(acme)
       // Signing and pending keys of both kinds, and one of a rotation that was given up.
       yield* rotate(acme, "wb3")
-      yield* Delivery.ed25519(acme, "wbe2")
+      yield* World.addEd25519Key(acme, "wbe2")
       yield* seal(acme, "dkim:wb9")
-      yield* Delivery.ed25519(gone)
+      yield* World.addEd25519Key(gone)
       yield* happens(gone, Domain.remove)
 
       yield* DomainKeys.retire()
@@ -102,7 +103,7 @@ layer(Store, { excludeTestServices: true })("unused DKIM keys", (it) => {
       yield* sweep
       assert.deepStrictEqual((yield* Rebuild.verify("domains", { release: "test" })).differences, [])
       yield* Rebuild.rebuild("domains", { release: "test" })
-      const text = Option.some(Redacted.make(`${InstanceKey.generate()}\n${Delivery.INSTANCE_KEY}`))
+      const text = Option.some(Redacted.make(`${InstanceKey.generate()}\n${World.INSTANCE_KEY}`))
       const keyring = InstanceKey.InstanceKey.layer({ file: "/nowhere", text })
       const anew = Context.get(yield* Layer.build(Layer.fresh(Layer.provide(Secrets.layer, keyring))), Secrets)
       // The signing key and the witness.
@@ -113,20 +114,20 @@ layer(Store, { excludeTestServices: true })("unused DKIM keys", (it) => {
   it.effect("are searched daily by a worker", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
-      const from = yield* Delivery.sender("daily.test")
+      const from = yield* World.verifiedDomain("daily.test")
       yield* seal(from, "dkim:wb9")
       yield* days(2)
-      yield* Layer.build(Delivery.worker(url, {}))
+      yield* Layer.build(World.worker(url, {}))
       yield* run("SELECT id FROM graphile_worker.add_job('sweep_secrets')")
       const expiring = Effect.map(keys, (all) => names(all, true).filter((name) => name.startsWith("daily.test ")))
-      yield* Delivery.until(expiring, (found) => found.length > 0)
+      yield* World.until(expiring, (found) => found.length > 0)
       assert.deepStrictEqual(yield* expiring, ["daily.test dkim:wb9"])
     }).pipe(Effect.scoped),
   )
 
   it.effect("are retained if their domain names them again", () =>
     Effect.gen(function* () {
-      const from = yield* Delivery.sender("back.test")
+      const from = yield* World.verifiedDomain("back.test")
       yield* days(2)
       yield* run("UPDATE secrets SET expires_at = now() + interval '1 day' WHERE account_id <> ''")
       yield* DomainKeys.retire()

@@ -6,12 +6,13 @@ import { BEAT_EVERY, DEAD_AFTER, Processes } from "@waybill/store/outbox/Process
 import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { rival, waiter } from "../../support/postgres/rival.ts"
-import { World } from "../../support/world.ts"
 
-const testWithDatabase = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>) =>
-  it.live(name, () => Effect.provide(Effect.scoped(body), World), 120_000)
+const testWithDatabase = <E>(
+  name: string,
+  body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World.layer>>,
+) => it.live(name, () => Effect.provide(Effect.scoped(body), World.layer), 120_000)
 
 /** Starts a process and records the processes whose work it reclaims. */
 const startProcess = Effect.fnUntraced(function* (reclaimed: Array<string>, work: Effect.Effect<void> = Effect.void) {
@@ -80,7 +81,7 @@ describe("worker processes", { concurrent: true }, () => {
         concurrency: "unbounded",
       })
       yield* insertDead("prc_dead")
-      yield* Delivery.until(names, (found) => !found.includes("prc_dead"))
+      yield* World.until(names, (found) => !found.includes("prc_dead"))
       assert.deepStrictEqual(reclaimed, ["prc_dead"])
       assert.deepStrictEqual(yield* names, living.map(({ id }) => id).toSorted())
     }),
@@ -95,7 +96,7 @@ describe("worker processes", { concurrent: true }, () => {
       })
       const ids = living.map(({ id }) => id)
       const back = (id: string, before: number | undefined) =>
-        Delivery.until(registration(id), (now) => now !== undefined && now.number !== before)
+        World.until(registration(id), (now) => now !== undefined && now.number !== before)
       const since = living.map(({ trustedSince }) => trustedSince())
       for (const cutting of [ids.slice(0, 1), ids, ids.slice(1)]) {
         const before = yield* Effect.forEach(cutting, registration)
@@ -127,7 +128,7 @@ describe("worker processes", { concurrent: true }, () => {
       const reclaimed: Array<string> = []
       yield* startProcess(reclaimed, look)
       yield* insertDead("prc_dead")
-      yield* Delivery.until(names, (found) => !found.includes("prc_dead"))
+      yield* World.until(names, (found) => !found.includes("prc_dead"))
       assert.deepStrictEqual(reclaimed.toSorted(), ["prc_dead", "prc_long_dead"])
       assert.isAtLeast((yield* SteadyClock.millis) - began, Duration.toMillis(DEAD_AFTER))
       assert.isAtLeast(Math.max(...silent), Duration.toMillis(DEAD_AFTER))
@@ -144,7 +145,7 @@ describe("worker processes", { concurrent: true }, () => {
       )
       yield* insertDead("prc_dead")
       yield* startProcess([])
-      yield* Delivery.until(names, (found) => !found.includes("prc_dead"))
+      yield* World.until(names, (found) => !found.includes("prc_dead"))
       const locked = yield* Effect.orDie(sql`SELECT id FROM graphile_worker._private_jobs WHERE locked_at IS NOT NULL`)
       assert.deepStrictEqual(locked, [])
     }),
@@ -156,7 +157,7 @@ describe("worker processes", { concurrent: true }, () => {
       const reclaimed: Array<string> = []
       yield* insertDead("prc_dead")
       const first = yield* startProcess(reclaimed, Effect.never)
-      yield* Delivery.until(
+      yield* World.until(
         Effect.sync(() => reclaimed.length),
         (calls) => calls === 1,
       )
@@ -164,7 +165,7 @@ describe("worker processes", { concurrent: true }, () => {
       yield* Effect.sleep("100 millis")
       assert.deepStrictEqual(reclaimed, ["prc_dead"])
       yield* first.leave
-      yield* Delivery.until(names, (found) => !found.includes("prc_dead"))
+      yield* World.until(names, (found) => !found.includes("prc_dead"))
       assert.deepStrictEqual(reclaimed, ["prc_dead", "prc_dead"])
     }),
   )
@@ -190,7 +191,7 @@ describe("worker processes", { concurrent: true }, () => {
       yield* Effect.sleep("100 millis")
       assert.deepStrictEqual(reclaimed, [])
       yield* Effect.orDie(sql`UPDATE processes SET beat_at = now() - interval '1 minute' WHERE id = 'prc_silent'`)
-      yield* Delivery.until(names, (found) => !found.includes("prc_silent"))
+      yield* World.until(names, (found) => !found.includes("prc_silent"))
       assert.deepStrictEqual(reclaimed, ["prc_silent"])
     }),
   )
@@ -202,8 +203,8 @@ describe("worker processes", { concurrent: true }, () => {
       const before = yield* registration(id)
       assert.lengthOf(yield* terminateSessions([id]), 1)
       // It is missing only until it registers again, possibly between two polls.
-      yield* Delivery.until(registration(id), (now) => now !== undefined && now.number !== before?.number)
-      yield* Delivery.until(Effect.sync(isSeen), (seen) => seen)
+      yield* World.until(registration(id), (now) => now !== undefined && now.number !== before?.number)
+      yield* World.until(Effect.sync(isSeen), (seen) => seen)
       assert.deepStrictEqual(yield* names, [id])
     }),
   )
@@ -229,7 +230,7 @@ describe("worker processes", { concurrent: true }, () => {
         Effect.repeat({ until: () => trustedSince() !== undefined }),
       )
       assert.deepStrictEqual([isSeen(), trustedSince()], [true, since])
-    }).pipe(Effect.scoped, Effect.provide(World)),
+    }).pipe(Effect.scoped, Effect.provide(World.layer)),
   )
 
   testWithDatabase(

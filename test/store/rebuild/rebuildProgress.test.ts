@@ -6,7 +6,7 @@ import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
 import { underWay } from "@waybill/store/rebuild/RebuildMarkers"
 import { Effect, Layer, Redacted } from "effect"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import { Service } from "../../support/process/service.ts"
 import { committed, open, send } from "../commit/units.ts"
@@ -40,7 +40,7 @@ layer(Store, { excludeTestServices: true })("running rebuilds", (it) => {
         const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
         // Slices of 100 events, one per second.
         const elsewhere = new Service(["projections", "rebuild", "email_log", "--throttle", "100"], env)
-        const [seen] = yield* Delivery.until(underWay(), (all) => (all[0]?.events ?? 0) > 0)
+        const [seen] = yield* World.until(underWay(), (all) => (all[0]?.events ?? 0) > 0)
         assert.deepInclude(seen, {
           name: "email_log",
           version: 2,
@@ -53,7 +53,7 @@ layer(Store, { excludeTestServices: true })("running rebuilds", (it) => {
         assert.isAtLeast(seen?.slices ?? 0, seen?.slices_done ?? 0)
 
         yield* Effect.promise(() => elsewhere.stop("SIGKILL"))
-        const [left] = yield* Delivery.until(underWay(), (all) => all[0]?.working === false)
+        const [left] = yield* World.until(underWay(), (all) => all[0]?.working === false)
         assert.deepInclude(left, { name: "email_log", version: 2, phase: "folding", total: MESSAGES * 2 })
         assert.isBelow(left?.events ?? 0, MESSAGES * 2)
 
@@ -75,7 +75,7 @@ layer(Store, { excludeTestServices: true })("running rebuilds", (it) => {
         held.map(({ name, phase, version, working }) => [name, phase, version, working]),
         [["suppressions", "comparing", null, true]],
       )
-      yield* Delivery.until(underWay(), (all) => all.length === 0)
+      yield* World.until(underWay(), (all) => all.length === 0)
     }),
   )
 })

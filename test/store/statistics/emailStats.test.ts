@@ -13,7 +13,7 @@ import { swap } from "@waybill/store/rebuild/Swap"
 import * as Follower from "@waybill/store/feed/Follower"
 import { Duration, Effect, Fiber, Layer, Result } from "effect"
 import * as Database from "../../support/postgres/database.ts"
-import * as Delivery from "../../support/mail/delivery.ts"
+import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import { send } from "../commit/units.ts"
 
@@ -275,7 +275,7 @@ layer(Store, { excludeTestServices: true, timeout: "60 seconds" })("email statis
         Follower.step(mortal, 17).pipe(Effect.exit, Effect.andThen(Effect.yieldNow), Effect.forever, Effect.forkChild),
       )
       yield* Fiber.join(writing)
-      yield* Delivery.until(Follower.lag(sql, EmailStats.FOLLOWER), ({ behind }) => behind === 0n, Duration.seconds(50))
+      yield* World.until(Follower.lag(sql, EmailStats.FOLLOWER), ({ behind }) => behind === 0n, Duration.seconds(50))
       yield* Effect.forEach(followers, Fiber.interrupt)
       assert.isAbove(deaths, 10)
       yield* followToTheEnd

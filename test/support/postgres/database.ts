@@ -4,7 +4,6 @@ import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import type { SqlClient, SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
-import { inject } from "vitest"
 import { onDatabase } from "./databaseUrl.ts"
 
 export interface Database {
@@ -15,10 +14,10 @@ export interface Database {
   readonly adminUrl: Redacted.Redacted
 }
 
-/** The database that the layer below made for this file. */
+/** Database of a test's own, made by one of the layers below. */
 export class Fresh extends Context.Service<Fresh, Database>()("test/Fresh") {}
 
-const administer = (statement: string, url = inject("postgresUrl")): Effect.Effect<void, SqlError.SqlError> =>
+const administer = (url: string, statement: string): Effect.Effect<void, SqlError.SqlError> =>
   PgClient.makeClient({ url: Redacted.make(url) }).pipe(
     Effect.flatMap((sql) => sql.unsafe(statement)),
     Effect.asVoid,
@@ -26,28 +25,31 @@ const administer = (statement: string, url = inject("postgresUrl")): Effect.Effe
     Effect.provide(Reactivity.layer),
   )
 
-/** A migrated database of its own, copied from the template; gone with the scope, whoever is still connected. */
+/** Creates a migrated database, a copy of the template, and drops it with the scope even while it is in use. */
 export const freshDatabase: Effect.Effect<Database, SqlError.SqlError, Scope.Scope> = Effect.gen(function* () {
+  // Loaded here, because worker processes and benchmarks import this module without vitest.
+  const { inject } = yield* Effect.promise(() => import("vitest"))
   const problem = inject("templateProblem")
   if (problem !== "") return yield* Effect.die(new Error(problem))
+  const [url, adminUrl] = [inject("postgresUrl"), inject("postgresAdminUrl")]
   const name = `test_${randomBytes(8).toString("hex")}`
   yield* Effect.acquireRelease(
-    administer(`CREATE DATABASE ${name} TEMPLATE ${inject("templateDatabase")}`),
-    // An autovacuum that happens to be at it belongs to the superuser.
-    () => Effect.orDie(administer(`DROP DATABASE ${name} WITH (FORCE)`, inject("postgresAdminUrl"))),
+    administer(url, `CREATE DATABASE ${name} TEMPLATE ${inject("templateDatabase")}`),
+    // Only the superuser may end an autovacuum of its own.
+    () => Effect.orDie(administer(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`)),
   )
   return {
     name,
-    url: Redacted.make(onDatabase(inject("postgresUrl"), name)),
-    adminUrl: Redacted.make(onDatabase(inject("postgresAdminUrl"), name)),
+    url: Redacted.make(onDatabase(url, name)),
+    adminUrl: Redacted.make(onDatabase(adminUrl, name)),
   }
 })
 
-/** The service's own pool and session settings. */
+/** Connects with the pool and session settings of the service. */
 export const layerOf = (database: Database): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
   StoreDatabase.layer({ url: database.url })
 
-/** Once a file: `layer(Database.layerFresh, { excludeTestServices: true })("…", (it) => …)`. */
+/** Database of a file's own: `layer(Database.layerFresh, { excludeTestServices: true })("…", (it) => …)`. */
 export const layerFresh: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | Fresh, SqlError.SqlError> = Layer.unwrap(
   Effect.map(Fresh, layerOf),
 ).pipe(Layer.provideMerge(Layer.effect(Fresh, freshDatabase)))

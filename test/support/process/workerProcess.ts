@@ -1,6 +1,6 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Layer, Logger, Redacted, References, Runtime } from "effect"
-import * as Delivery from "../mail/delivery.ts"
+import * as World from "../world/World.ts"
 
 /** A worker in a process of its own, so that a test can kill it: `node workerProcess.ts <database> <port> <connections>`. */
 const [database = "", port = "", connections = "5"] = process.argv.slice(2)
@@ -9,9 +9,9 @@ const url = Redacted.make(database)
 const Ready = Layer.effectDiscard(Console.log("ready"))
 const Main = Ready.pipe(
   Layer.provideMerge(
-    Delivery.worker(url, { relay: Delivery.relay({ host: "127.0.0.1", port: Number(port) }, Number(connections)) }),
+    World.worker(url, { relay: World.relay({ host: "127.0.0.1", port: Number(port) }, Number(connections)) }),
   ),
-  Layer.provide(Delivery.store(url)),
+  Layer.provide(World.services(url)),
   Layer.provide(Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])),
   // As the service runs where nobody collects spans.
   Layer.provide(Layer.succeed(References.TracerEnabled, false)),

@@ -15,7 +15,7 @@ import { randomBytes } from "node:crypto"
 import * as drainWebhooks from "../../../apps/server/src/worker/webhooks/drainWebhooks.ts"
 import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"
-import * as Delivery from "../mail/delivery.ts"
+import * as World from "../world/World.ts"
 import { id, opened, queued } from "../history.ts"
 
 export const networks = (...texts: ReadonlyArray<string>) => Result.getOrThrow(Network.parseAll(texts))
@@ -35,7 +35,7 @@ export const worker = (
   const also = Effect.map(drainWebhooks.make({ allowedNetworks: LOOPBACK, ...over }), ({ kick }) => ({
     drain_webhooks: { run: kick },
   }))
-  return Worker.layer({ url, delivery: { returnPath: Delivery.RETURN_PATH }, also }).pipe(
+  return Worker.layer({ url, delivery: { returnPath: World.RETURN_PATH }, also }).pipe(
     Layer.provide(Transports.Transports.layer<never, never>("capture", {})),
     Layer.provide(dns),
   )
@@ -132,7 +132,7 @@ export const deliveries = ({ account_id, webhook_id }: Endpoint) =>
 /** The only delivery, once nothing is pending; a webhook with several fails here. */
 export const settledOne = (endpoint: Endpoint, within?: Duration.Duration) =>
   Effect.map(
-    Delivery.until(deliveries(endpoint), (all) => all.length === 1 && all[0]?.status !== "pending", within),
+    World.until(deliveries(endpoint), (all) => all.length === 1 && all[0]?.status !== "pending", within),
     ([only]) => only as WebhookDeliveries.DeliveryRecord,
   )
 
@@ -144,7 +144,7 @@ export const settledAll = Effect.fnUntraced(function* (endpoint: Endpoint, count
       WHERE account_id = ${endpoint.account_id} AND webhook_id = ${endpoint.webhook_id}`),
     ([row]) => row,
   )
-  yield* Delivery.until(counted, (row) => row?.all === count && row.settled === count, within)
+  yield* World.until(counted, (row) => row?.all === count && row.settled === count, within)
   return yield* deliveries(endpoint)
 })
 

@@ -1,11 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
-import * as Account from "@waybill/domain/account/Account"
-import type * as DomainName from "@waybill/domain/domain/DomainName"
 import type * as Id from "@waybill/domain/values/Id"
 import type * as Network from "@waybill/domain/values/Network"
 import type * as Plan from "@waybill/domain/account/Plan"
-import type * as Scope from "@waybill/domain/account/Scope"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Dns } from "@waybill/mail/dns/Dns"
 import type { Networks } from "@waybill/mail/dns/Network"
 import { Admission } from "@waybill/store/admission/Admission"
@@ -17,8 +13,6 @@ import { Context, Duration, Effect, Layer, Option, Redacted, type Scope as Effec
 import { HttpServer } from "effect/http"
 import type { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
-import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
-import { newId, now } from "../../../apps/server/src/operate/fresh.ts"
 import type { Limits } from "../../../apps/server/src/http/middleware/ByteBudget.ts"
 import type { Limits as Documents } from "../../../apps/server/src/http/pages/DocumentWindows.ts"
 import { Instance } from "../../../apps/server/src/http/Instance.ts"
@@ -30,7 +24,8 @@ import { DEFAULT_MAX_BODY_BYTES } from "../../../apps/server/src/boot/settings/H
 import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
 import { layerFrozen } from "../../store/admission/admissionKeys.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../postgres/database.ts"
+import * as World from "./World.ts"
 
 export interface Setup {
   readonly transport?: "capture" | "relay" | "direct"
@@ -44,7 +39,7 @@ export interface Setup {
   readonly tracks?: boolean
   readonly trackingHost?: string
   readonly zones?: Parameters<typeof Dns.layerTest>[0]
-  /** Stops the database's clock, so that no rate window ends during a test. */
+  /** Stops the clock of the database, so that no rate window ends during a test. */
   readonly minuteStands?: boolean
 }
 
@@ -67,16 +62,9 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type KeyOptions = Partial<{
-  readonly scopes: ReadonlyArray<Scope.Scope>
-  readonly domain: string | null
-  readonly allowed_ips: ReadonlyArray<string>
-  readonly expires_at: string | null
-}>
-
-/** A running service on a database of its own, with functions to call it. */
-export class Lab extends Context.Service<
-  Lab,
+/** Service that runs in this process on a database of its own, with functions to call it. */
+export class HttpWorld extends Context.Service<
+  HttpWorld,
   {
     readonly url: string
     readonly sql: PgClient.PgClient
@@ -86,18 +74,18 @@ export class Lab extends Context.Service<
     readonly account: (plan?: Plan.Plan) => Effect.Effect<Id.AccountId>
     readonly key: (
       account: Id.AccountId,
-      options?: KeyOptions,
+      options?: World.KeyOptions,
     ) => Effect.Effect<{ readonly id: string; readonly secret: string }>
   }
->()("test/Lab") {
+>()("test/HttpWorld") {
   static readonly layer = (setup: Setup = {}) =>
     Layer.effect(
-      Lab,
+      HttpWorld,
       Effect.gen(function* () {
         const { address } = yield* HttpServer.HttpServer
         const url = HttpServer.formatAddress(address)
         const services = yield* Effect.context<EventStore>()
-        return Lab.of({
+        return HttpWorld.of({
           url,
           sql: yield* PgClient.PgClient,
           another: Layer.build(Layer.fresh(served(setup).pipe(Layer.provide(nodeStore)))).pipe(
@@ -106,29 +94,8 @@ export class Lab extends Context.Service<
             Effect.orDie,
           ),
           ask: (method, path, options) => Effect.promise(() => ask(options?.node ?? url, method, path, options)),
-          account: (plan = "business") =>
-            Effect.gen(function* () {
-              const account_id = yield* newId("AccountId")
-              const store = yield* EventStore
-              yield* store.commit(
-                Account,
-                { account_id, stream_id: account_id },
-                Account.create(yield* now, account_id, "Lab", plan),
-              )
-              return account_id
-            }).pipe(Effect.orDie, Effect.provideContext(services)),
-          key: (account_id, { allowed_ips = [], domain = null, expires_at = null, scopes = ["admin" as const] } = {}) =>
-            createApiKey(account_id, null, {
-              name: "lab",
-              scopes,
-              domain: domain as DomainName.DomainName | null,
-              allowed_ips: allowed_ips as ReadonlyArray<Network.Network>,
-              expires_at: expires_at as Timestamp.Timestamp | null,
-            }).pipe(
-              Effect.map(({ keyId, secret }) => ({ id: keyId, secret })),
-              Effect.orDie,
-              Effect.provideContext(services),
-            ),
+          account: (plan = "business") => World.account({ plan }).pipe(Effect.provideContext(services)),
+          key: (account_id, options) => World.key(account_id, options).pipe(Effect.provideContext(services)),
         })
       }),
     ).pipe(

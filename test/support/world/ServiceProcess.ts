@@ -1,30 +1,23 @@
-import * as Account from "@waybill/domain/account/Account"
-import type * as Id from "@waybill/domain/values/Id"
-import type * as Plan from "@waybill/domain/account/Plan"
-import type * as Scope from "@waybill/domain/account/Scope"
-import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Redacted } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
-import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import * as os from "node:os"
 import * as path from "node:path"
 import { createInterface } from "node:readline"
-import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
-import { newId, now } from "../../../apps/server/src/operate/fresh.ts"
-import { freePort } from "../../support/process/service.ts"
+import { freePort } from "../process/service.ts"
+import { INSTANCE_KEY } from "./World.ts"
 
-/** A process of the service. */
-export interface Service {
+/** Process of the service, and requests to it. */
+export interface ServiceProcess {
   readonly url: string
   readonly ask: (method: string, path: string, options: Ask) => Promise<Answer>
-  /** Stops the process in an orderly way, and returns its exit code. */
+  /** Stops the process as a rolling restart does, and returns its exit code. */
   readonly stop: Effect.Effect<number | null>
-  /** Returns the output so far. */
-  readonly said: () => string
-  /** Kills the process. */
+  /** Output so far, of both streams. */
+  readonly output: () => string
+  /** Kills the process at once. */
   readonly kill: Effect.Effect<void>
-  /** Sends a signal, such as SIGSTOP or SIGCONT. */
+  /** Freezes the process, resumes it, or signals a module that was loaded before it. */
   readonly signal: (signal: "SIGSTOP" | "SIGCONT" | "SIGUSR2") => void
 }
 export interface Ask {
@@ -36,22 +29,19 @@ export interface Ask {
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // Untyped, since tests read responses of every kind.
+  // Tests read responses of every kind.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
-  /** Times of the request and its response, by this process's monotonic clock. */
+  /** When the request left and when its response was read, by this process's monotonic clock. */
   readonly asked: number
   readonly answered: number
 }
 
-/** The instance key of all processes. */
-export const instanceKey = randomBytes(32).toString("base64")
-
 const MAIN = path.join(import.meta.dirname, "../../../bin/main.mjs")
-/** Without a worker, so that every commit is a request. */
+/** Program of the service without its worker, so that each of its commits is a request. */
 const API_ONLY = path.join(import.meta.dirname, "../../bench/accept/service.ts")
 
-/** Runs `waybill start` on a database. */
+/** Starts `waybill start` on a database. */
 export const start = (url: Redacted.Redacted, settings: Readonly<Record<string, string>> = {}) =>
   Effect.gen(function* () {
     const [free, smtpPort] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
@@ -60,6 +50,7 @@ export const start = (url: Redacted.Redacted, settings: Readonly<Record<string, 
     return yield* run([MAIN, "start"], url, env, (line) => (line.startsWith("Waybill is ready") ? port : undefined))
   })
 
+/** Starts the service without its worker on a database. */
 export const startApi = (url: Redacted.Redacted) =>
   run([API_ONLY], url, {}, (line) => (/^\d+$/u.test(line) ? Number(line) : undefined))
 
@@ -70,14 +61,14 @@ const run = (
   portIn: (line: string) => number | undefined,
 ) =>
   Effect.acquireRelease(
-    Effect.promise(async (): Promise<Service> => {
+    Effect.promise(async (): Promise<ServiceProcess> => {
       const child = spawn(process.execPath, args, {
         env: {
           ...process.env,
-          // vitest sets its own value.
+          // vitest sets another one.
           BASE_URL: "",
           DATABASE_URL: Redacted.value(url),
-          WAYBILL_INSTANCE_KEY: instanceKey,
+          WAYBILL_INSTANCE_KEY: INSTANCE_KEY,
           WAYBILL_DATA: path.join(os.tmpdir(), "waybill-processes"),
           LOG_LEVEL: "Error",
           ...env,
@@ -95,7 +86,7 @@ const run = (
         })
       return {
         url: `http://127.0.0.1:${port}`,
-        said: () => output.join(""),
+        output: () => output.join(""),
         kill: Effect.asVoid(end("SIGKILL")),
         stop: end("SIGTERM"),
         signal: (signal) => void child.kill(signal),
@@ -107,13 +98,13 @@ const run = (
 
 const ready = (child: ChildProcess, portIn: (line: string) => number | undefined): Promise<number> =>
   new Promise((resolve, reject) => {
-    let said = ""
-    child.stderr?.on("data", (chunk) => (said += chunk))
-    // Waits until all output has been read.
-    child.once("close", (code) => reject(new Error(`the service ended with ${code}:\n${said}`)))
+    let output = ""
+    child.stderr?.on("data", (chunk) => (output += chunk))
+    // "close" follows the end of both streams, so that the error quotes all of the output.
+    child.once("close", (code) => reject(new Error(`the service ended with ${code}:\n${output}`)))
     if (child.stdout === null) return reject(new Error("the service has no output"))
     createInterface(child.stdout).on("line", (line) => {
-      said += `${line}\n`
+      output += `${line}\n`
       const port = portIn(line)
       if (port !== undefined) resolve(port)
     })
@@ -135,49 +126,24 @@ const ask = async (port: number, method: string, path: string, options: Ask): Pr
   return { status: response.status, headers: response.headers, json, asked, answered: performance.now() }
 }
 
-export interface Tenant {
-  readonly plan?: Plan.Plan
-  readonly limits?: Partial<Account.Limits>
-}
-
-/** Creates an account with the given limits. */
-export const account = Effect.fnUntraced(function* ({ limits = {}, plan = "business" }: Tenant = {}) {
-  const store = yield* EventStore
-  const account_id = yield* newId("AccountId")
-  const ref = { account_id, stream_id: account_id }
-  yield* Effect.orDie(store.commit(Account, ref, Account.create(yield* now, account_id, "Acme", plan)))
-  if (Object.keys(limits).length > 0) {
-    const granted = { ...Account.NONE_GRANTED, ...limits }
-    yield* Effect.orDie(store.commit(Account, ref, Account.changeLimits(yield* now, granted)))
-  }
-  return account_id
-})
-
-export const key = (account_id: Id.AccountId, scopes: ReadonlyArray<Scope.Scope> = ["admin"]) =>
-  Effect.orDie(
-    createApiKey(account_id, null, {
-      name: "test",
-      scopes: [...scopes],
-      domain: null,
-      allowed_ips: [],
-      expires_at: null,
-    }),
-  )
-
-export const tally = (answers: ReadonlyArray<Answer>): Readonly<Record<number, number>> => {
+/** Number of responses of each status. */
+export const countByStatus = (answers: ReadonlyArray<Answer>): Readonly<Record<number, number>> => {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
   return counts
 }
 
-/** Makes so many requests, a few at a time. */
-export const many = async (times: number, one: (nth: number) => Promise<Answer>): Promise<ReadonlyArray<Answer>> => {
+/** Sends requests, a few at a time, as a busy client does. */
+export const sendMany = async (
+  times: number,
+  request: (nth: number) => Promise<Answer>,
+): Promise<ReadonlyArray<Answer>> => {
   const answers: Array<Answer> = []
   let next = 0
   const loop = async () => {
-    while (next < times) answers.push(await one(next++))
+    while (next < times) answers.push(await request(next++))
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, loop))
+  await Promise.all(Array.from({ length: CONCURRENCY }, loop))
   return answers
 }
-const AT_ONCE = 24
+const CONCURRENCY = 24

@@ -1,14 +1,20 @@
+import * as Account from "@waybill/domain/account/Account"
+import type * as Plan from "@waybill/domain/account/Plan"
+import type * as Scope from "@waybill/domain/account/Scope"
 import type * as Aggregate from "@waybill/domain/stream/Aggregate"
 import * as Domain from "@waybill/domain/domain/Domain"
-import type { DomainName } from "@waybill/domain/domain/DomainName"
+import type * as DomainName from "@waybill/domain/domain/DomainName"
 import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
+import type * as Network from "@waybill/domain/values/Network"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as DkimKeys from "@waybill/mail/dkim/DkimKey"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import type { Transport } from "@waybill/mail/transport/Transport"
+import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
+import { newId, now } from "../../../apps/server/src/operate/fresh.ts"
 import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"
 import * as Content from "@waybill/store/content/Content"
@@ -19,20 +25,27 @@ import { Secrets } from "@waybill/store/secrets/Secrets"
 import { randomBytes } from "node:crypto"
 import { Clock, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import { id, queued } from "../history.ts"
-import type { SmtpServer } from "./smtpServer.ts"
+import type { SmtpServer } from "../mail/smtpServer.ts"
+import * as Database from "../postgres/database.ts"
 
-/** The same in every process of a test. */
+/** Instance key of every process of a test. */
 export const INSTANCE_KEY = Buffer.alloc(32, 7).toString("base64")
 export const RETURN_PATH = { secretKey: Buffer.alloc(32, 9), domain: "bounces.waybill.test" }
 
-/** What a node has, apart from its worker. */
-export const store = (url: Redacted.Redacted, connections = 10) =>
+/** Services of a node on a database, without its worker. */
+export const services = (url: Redacted.Redacted, connections = 10) =>
   Secrets.layer.pipe(
     Layer.provide(InstanceKey.InstanceKey.layer({ file: "/nowhere", text: Option.some(Redacted.make(INSTANCE_KEY)) })),
     Layer.provideMerge(EventStore.layer()),
     Layer.provideMerge(StoreDatabase.layer({ url, connections })),
   )
 
+/** Services of a node, on a database of their own. */
+export const layer = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => services(url))).pipe(
+  Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)),
+)
+
+/** Transport that relays to a test server. */
 export const relay = (server: Pick<SmtpServer, "host" | "port">, connections = 10): Layer.Layer<Transport> =>
   RelayTransport.layer(
     {
@@ -46,9 +59,11 @@ export const relay = (server: Pick<SmtpServer, "host" | "port">, connections = 1
     { name: "waybill.test" },
   )
 
-/** Retries after a moment, for tests that have none to lose. */
-export const soon = (attempt: number): Duration.Duration | "expired" => (attempt >= 4 ? "expired" : Duration.millis(50))
+/** Retry schedule with short pauses: three retries, then the message expires. */
+export const retrySoon = (attempt: number): Duration.Duration | "expired" =>
+  attempt >= 4 ? "expired" : Duration.millis(50)
 
+/** Worker on a database, with the transports that a test gives it. */
 export const worker = (
   url: Redacted.Redacted,
   layers: { readonly capture?: Layer.Layer<Transport>; readonly relay?: Layer.Layer<Transport> },
@@ -58,22 +73,62 @@ export const worker = (
     Layer.provide(Transports.Transports.layer(layers.relay === undefined ? "capture" : "relay", layers)),
   )
 
-export interface Sender {
+export interface Tenant {
+  readonly plan?: Plan.Plan
+  readonly limits?: Partial<Account.Limits>
+}
+
+/** Creates an account, with the limits granted to it. */
+export const account = Effect.fnUntraced(function* ({ limits = {}, plan = "business" }: Tenant = {}) {
+  const { commit } = yield* EventStore
+  const account_id = yield* newId("AccountId")
+  const ref = { account_id, stream_id: account_id }
+  yield* Effect.orDie(commit(Account, ref, Account.create(yield* now, account_id, "Acme", plan)))
+  if (Object.keys(limits).length > 0) {
+    const granted = { ...Account.NONE_GRANTED, ...limits }
+    yield* Effect.orDie(commit(Account, ref, Account.changeLimits(yield* now, granted)))
+  }
+  return account_id
+})
+
+export type KeyOptions = Partial<{
+  readonly scopes: ReadonlyArray<Scope.Scope>
+  readonly domain: string | null
+  readonly allowed_ips: ReadonlyArray<string>
+  readonly expires_at: string | null
+}>
+
+/** Creates an API key of an account; without options it may do everything. */
+export const key = (
+  account_id: Id.AccountId,
+  { allowed_ips = [], domain = null, expires_at = null, scopes = ["admin"] }: KeyOptions = {},
+) =>
+  createApiKey(account_id, null, {
+    name: "test",
+    scopes: [...scopes],
+    domain: domain as DomainName.DomainName | null,
+    allowed_ips: allowed_ips as ReadonlyArray<Network.Network>,
+    expires_at: expires_at as Timestamp.Timestamp | null,
+  }).pipe(
+    Effect.map(({ keyId, secret }) => ({ id: keyId, secret })),
+    Effect.orDie,
+  )
+
+export interface SendingDomain {
   readonly account_id: Id.AccountId
   readonly domain_id: Id.DomainId
   readonly name: string
-  /** What its DKIM record says after `p=`. */
+  /** Value of `p=` in the domain's DKIM record. */
   readonly public_key: string
 }
 
-/** A verified domain with a key of its own. */
-export const sender = Effect.fnUntraced(function* (
+/** Creates a verified domain with a DKIM key; `sealed` false leaves out the private key. */
+export const verifiedDomain = Effect.fnUntraced(function* (
   name = "acme.test",
   account_id: Id.AccountId = id("AccountId"),
   sealed = true,
-): Effect.fn.Return<Sender, never, EventStore | Secrets> {
+): Effect.fn.Return<SendingDomain, never, EventStore | Secrets> {
   const domain_id = id("DomainId")
-  const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
   const pair = yield* DkimKeys.generateRsa
   const dkim = {
     selector: "wb1",
@@ -85,9 +140,9 @@ export const sender = Effect.fnUntraced(function* (
   if (sealed) yield* secrets.seal({ account_id, id: domain_id, purpose: dkim.key_ref }, Redacted.value(pair.privateKey))
   const events = yield* EventStore
   const added = Domain.add({
-    now,
+    now: yield* now,
     domainId: domain_id,
-    name: name as DomainName,
+    name: name as DomainName.DomainName,
     dkim,
     transport: null,
     taken: false,
@@ -98,12 +153,15 @@ export const sender = Effect.fnUntraced(function* (
   return { account_id, domain_id, name, public_key: dkim.public_key }
 })
 
-/** A key of its own beside that, which DNS has not shown yet; the record that is to be published. */
-export const ed25519 = Effect.fnUntraced(function* ({ account_id, domain_id, name }: Sender, selector = "wbe1") {
+/** Adds an Ed25519 key that DNS does not show yet, and returns the record to publish. */
+export const addEd25519Key = Effect.fnUntraced(function* (
+  { account_id, domain_id, name }: SendingDomain,
+  selector = "wbe1",
+) {
   const { algorithm, privateKey, record } = yield* DkimKeys.generateEd25519
   const dkim = { selector, algorithm, public_key: record.replace(/^.*p=/u, ""), key_ref: `dkim:${selector}` }
   yield* (yield* Secrets).seal({ account_id, id: domain_id, purpose: dkim.key_ref }, Redacted.value(privateKey))
-  const at = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+  const at = yield* now
   const { commit } = yield* EventStore
   const decide: Aggregate.Decide<Domain.State, Domain.Event, Refusal> =
     selector === "wbe1" ? Domain.addEd25519(at, dkim) : Domain.rotateEd25519(at, dkim)
@@ -113,21 +171,20 @@ export const ed25519 = Effect.fnUntraced(function* ({ account_id, domain_id, nam
 
 const BODY = Content.encodeBody({ html: null, text: "Thank you.\n" })
 
-/** Accepts a message as the API does: the fact and its body in one commit. */
-export const accept = Effect.fnUntraced(function* (
-  from: Sender,
+/** Accepts a message as the API does, with the event and the body in one commit. */
+export const send = Effect.fnUntraced(function* (
+  from: SendingDomain,
   over: Readonly<Record<string, unknown>> = {},
   body = BODY,
 ) {
   const millis = yield* Clock.currentTimeMillis
   const email_id = Id.make("EmailId", millis, randomBytes(10))
-  const now = Timestamp.fromMillis(millis)
   const event = queued(email_id, {
     from: { address: `hi@${from.name}` },
     domain: from.name,
     domain_id: from.domain_id,
     content: { sha256: body.sha256, has_html: false, has_text: true, attachments: [] },
-    created_at: now,
+    created_at: Timestamp.fromMillis(millis),
     ...over,
   })
   const { transact } = yield* EventStore
@@ -146,33 +203,35 @@ export const accept = Effect.fnUntraced(function* (
   return { account_id: from.account_id, stream_id: email_id }
 })
 
-export interface Ref {
+export interface MessageRef {
   readonly account_id: Id.AccountId
   readonly stream_id: Id.EmailId
 }
 
-export const history = (ref: Ref) => Effect.flatMap(EventStore, ({ load }) => load(Email, ref))
+export const history = (ref: MessageRef) => Effect.flatMap(EventStore, ({ load }) => load(Email, ref))
 
-/** The names of what happened to a message, in order. */
-export const timeline = (ref: Ref) => Effect.map(history(ref), ({ history }) => history.map(({ event }) => event._tag))
+/** Names of a message's events, in order. */
+export const timeline = (ref: MessageRef) =>
+  Effect.map(history(ref), ({ history }) => history.map(({ event }) => event._tag))
 
-/** Waits for what the worker does by itself; a condition that never holds fails the test. */
+/** Polls until a condition holds, and fails the test when it does not in time. */
 export const until = <A, R>(
-  look: Effect.Effect<A, never, R>,
-  holds: (found: A) => boolean,
+  poll: Effect.Effect<A, never, R>,
+  holds: (value: A) => boolean,
   within: Duration.Duration = Duration.seconds(45),
 ): Effect.Effect<A, never, R> =>
   Effect.gen(function* () {
     const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(within)
     while (true) {
-      const found = yield* look
-      if (holds(found)) return found
+      const value = yield* poll
+      if (holds(value)) return value
       if ((yield* Clock.currentTimeMillis) >= end) {
-        return yield* Effect.die(new Error(`it never came to be: ${JSON.stringify(found).slice(0, 500)}`))
+        return yield* Effect.die(new Error(`timed out, last value: ${JSON.stringify(value).slice(0, 500)}`))
       }
       yield* Effect.sleep("10 millis")
     }
   })
 
-export const settled = (ref: Ref, within?: Duration.Duration) =>
+/** Waits until every recipient of a message has a final status. */
+export const settled = (ref: MessageRef, within?: Duration.Duration) =>
   until(history(ref), ({ state }) => state._tag === "Message" && !state.recipients.some(Recipient.isUnfinished), within)
