@@ -1,12 +1,11 @@
-// npm run bench -- store: runs test/bench/store.ts. Without a name, runs all benchmarks and writes docs/benchmarks.md.
+// npm run bench -- store: runs test/bench/store.ts. Without a name it runs all of them and writes docs/benchmarks.md.
 import { readdirSync } from "node:fs"
 import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
 
 const folder = join(import.meta.dirname, "..", "test", "bench")
-/** All benchmarks. measure.ts is their shared library. */
 const benches = readdirSync(folder)
-  .filter((file) => file.endsWith(".ts") && file !== "measure.ts")
+  .filter((file) => file.endsWith(".ts"))
   .map((file) => basename(file, ".ts"))
 const [name, ...args] = process.argv.slice(2)
 

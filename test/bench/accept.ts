@@ -1,22 +1,24 @@
-// POST /v1/email/send from 64 connections: the service, and two floors that do by hand a part of what it does.
+// POST /v1/email/send from 64 connections: the service, and two hand-written baselines that do part of its work.
 import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
-import * as Cpu from "./accept/cpu.ts"
-import * as Processes from "./accept/processes.ts"
+import * as Cpu from "./accept/Cpu.ts"
+import * as Processes from "./accept/Processes.ts"
 import { BODY_BYTES } from "./accept/request.ts"
 import { tenant } from "./accept/tenant.ts"
-import * as Waybill from "./accept/waybill.ts"
-import * as Measure from "./measure.ts"
+import * as Waybill from "./accept/Waybill.ts"
+import * as Measure from "./report/Measure.ts"
+import * as TemporaryServer from "./report/TemporaryServer.ts"
 
 const CONNECTIONS = 64
 const ROUNDS = 5
 const ROUND_MILLIS = 700
 /**
- * Compilers count calls, not seconds: a busy machine needs longer to get there, but not for ever. What a send costs the
- * service's process falls by a third from its 5,000th request to its 15,000th; the floors have no more to compile by then.
+ * Number of requests after which code is compiled. Compilers count calls, not seconds, so a busy machine needs longer,
+ * up to a limit. The processor time of a send falls by a third from the 5,000th request to the 15,000th; the baselines
+ * change no more by then.
  */
 const WARM_UP_REQUESTS = 12_000
 const WARM_UP_AT_MOST_MILLIS = 6_000
@@ -29,7 +31,7 @@ const GROUPED = "(b) grouped, validates nothing"
 interface Contender extends Measure.Contender {
   readonly server: Processes.Server
 }
-/** Milliseconds of processor over all rounds. */
+/** Processor time in milliseconds, over all rounds. */
 interface Spent {
   requests: number
   server: number
@@ -54,7 +56,7 @@ const contender = async (
   start: (url: string) => Promise<Processes.Server>,
   prepare: (server: Processes.Server, key: string) => Promise<unknown> = async () => {},
 ): Promise<Contender> => {
-  const url = await Measure.freshDatabase(postgres)
+  const url = await TemporaryServer.freshDatabase(postgres)
   const keys = await tenant(url, CONNECTIONS)
   const server = await acquire(
     () => start(Redacted.value(url)),
@@ -112,7 +114,7 @@ const table = (results: Measured): string =>
   )
 
 try {
-  const postgres = await Effect.runPromise(Scope.provide(Measure.temporaryServer(), scope))
+  const postgres = await Effect.runPromise(Scope.provide(TemporaryServer.temporaryServer(), scope))
   const home = await acquire(
     () => fs.mkdtemp(path.join(os.tmpdir(), "waybill-accept-")),
     (folder) => fs.rm(folder, { recursive: true, force: true }),
@@ -126,11 +128,11 @@ try {
     await contender(PER_REQUEST, postgres, load, floor("perRequest.ts")),
     await contender(GROUPED, postgres, load, floor("grouped.ts")),
   ]
-  const environment = await Measure.environment(postgres)
+  const environment = await TemporaryServer.environment(postgres)
   for (const each of contenders) await warmUp(each)
   const settings = []
-  for (const commit_delay of [0, Measure.CLOUD_COMMIT_MICROS]) {
-    await Measure.setCommitDelay(postgres, commit_delay)
+  for (const commit_delay of [0, TemporaryServer.CLOUD_COMMIT_MICROS]) {
+    await TemporaryServer.setCommitDelay(postgres, commit_delay)
     const results = await measure(contenders)
     const own = rateOf(results, WAYBILL)
     settings.push({
@@ -144,7 +146,7 @@ try {
     { connections: CONNECTIONS, body_bytes: BODY_BYTES, rounds: ROUNDS, environment, settings },
     [
       `POST /v1/email/send, ${CONNECTIONS} connections with a key each, ${BODY_BYTES} bytes, ${ROUNDS} rounds.`,
-      Measure.describe(environment),
+      TemporaryServer.describe(environment),
       ...settings.flatMap(({ against_grouped, against_per_request, commit_delay, results }) => [
         "",
         commit_delay === 0 ? "The disk as it is:" : `Every commit ${commit_delay / 1000} ms, as on a cloud's disk:`,

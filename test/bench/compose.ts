@@ -7,10 +7,10 @@ import type * as Message from "@waybill/mail/compose/Message"
 import { DateTime, Effect, Redacted, Result } from "effect"
 import { createPrivateKey } from "node:crypto"
 import { createRequire } from "node:module"
-import * as Measure from "./measure.ts"
+import * as Measure from "./report/Measure.ts"
 
-// What compose and sign cost a message, against nodemailer's own ways, in one run on one thread pool.
-// The nodemailer of packages/mail, not the older one that a test server brings along.
+// Cost of composing and signing a message, beside nodemailer's own ways, in one run on one thread pool. Loads the
+// nodemailer of packages/mail, not the older one that the test server depends on.
 const mailPackage = createRequire(new URL("../../packages/mail/package.json", import.meta.url))
 const { default: MailComposer } = mailPackage("nodemailer/lib/mail-composer") as {
   default: new (mail: object) => { compile: () => Node }
@@ -34,7 +34,7 @@ interface Node {
 }
 
 const ROUNDS = { rounds: 3, millis: 900, warmUpMillis: 500 }
-/** Messages in flight, as a drain has them. */
+/** Number of messages in flight, as in a drain. */
 const LOOPS = 8
 
 const sentence =
@@ -70,7 +70,7 @@ const theirs = (attached: boolean) => ({
   ...(attached ? { attachments: [{ filename: "receipt.pdf", content: file }] } : {}),
 })
 
-/** nodemailer's tree without its streams: the other way that was open to us. */
+/** Serializes nodemailer's tree without its streams, the alternative to our own composer. */
 const walk = (node: Node): string => {
   const head = `${node.buildHeaders()}\r\n\r\n`
   if (node.multipart !== false) {
@@ -118,7 +118,7 @@ const composed = (attached: boolean) => Result.getOrThrow(Compose.compose(ours(a
 const signed = (keys: ReadonlyArray<Dkim.Key>, attached: boolean) =>
   Effect.runPromise(Dkim.sign(composed(attached), keys))
 
-/** CPU over all threads is steadier than the clock on a machine that is shared. */
+/** Processor time over all threads, which is steadier than wall time on a shared machine. */
 const cpu = new Map<string, { micros: number; done: number }>()
 const contender = (name: string, operation: () => Promise<unknown>): Measure.Contender => ({
   name,

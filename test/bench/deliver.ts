@@ -1,21 +1,22 @@
-// npm run bench -- deliver [--rounds 2] [--scheduled 100000] [--json]: from acceptance to the next server. The drain with
-// DKIM and all its bookkeeping beside nodemailer's stock pool on the same messages, how long one message takes, and what
-// those that are scheduled for later cost the others.
+// npm run bench -- deliver [--rounds 2] [--scheduled 100000] [--json]: from acceptance to the next server. Measures the
+// drain with DKIM and its commits beside nodemailer's pool on the same messages, the latency of one message, and what
+// messages scheduled for later cost the others.
 import { Effect, Exit, Redacted, Scope } from "effect"
 import type { ChildProcess } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
 import { parseArgs } from "node:util"
-import * as Cpu from "./accept/cpu.ts"
+import * as Cpu from "./accept/Cpu.ts"
 import { recipient } from "./deliver/mail.ts"
 import { child, CONNECTIONS, drain, type Drained, node, type Node, now, sleep, type Spent } from "./deliver/node.ts"
 import type { Arrivals } from "./deliver/sink.ts"
 import type { Order } from "./deliver/stockPool.ts"
-import * as Measure from "./measure.ts"
+import * as Measure from "./report/Measure.ts"
+import * as TemporaryServer from "./report/TemporaryServer.ts"
 
 const MAILS = 2_000
 const WARM_UP_MAILS = 600
-/** Of the pool, whose rate does not depend on how long it goes on. */
+/** Number of messages for the pool, whose rate does not depend on it. */
 const STOCK_MAILS = 800
 const IDLE_MAILS = 120
 const PACED_PER_SECOND = 500
@@ -32,7 +33,7 @@ const ROUNDS = Number(values.rounds)
 const SCHEDULED = Number(values.scheduled)
 
 const scope = Scope.makeUnsafe()
-/** What has arrived so far, and the moment of each. */
+/** Time at which each message arrived. */
 const arrivals = (process: ChildProcess) => {
   const seen = new Map<string, number>()
   process.on("message", ({ arrived }: Arrivals) => {
@@ -56,7 +57,7 @@ const stock = async (
   }
 }
 
-/** From the moment a send is asked for until its final dot has reached the next server. */
+/** Measures the time from a send to the message's final dot at the next server. */
 const latencies = async (on: Node, seen: ReadonlyMap<string, number>, count: number, perSecond: number | undefined) => {
   const began = new Map<string, number>()
   const one = async (n: number) => {
@@ -90,9 +91,9 @@ const medianOf = (rounds: ReadonlyArray<Spent>): Spent => ({
   postgresMicros: Measure.median(rounds.map((round) => round.postgresMicros)),
 })
 
-/** Written out before anything is measured, so that no round pays for having made them. */
+/** Written before the rounds, so that no round pays for making them. */
 const withScheduled = async (url: Redacted.Redacted) => {
-  await Measure.execute(
+  await TemporaryServer.execute(
     Redacted.value(url),
     `INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload)
      SELECT 'w' || n, 'acc' || n % 1000, 'delivery', 'w' || n, now() + make_interval(days => 1, secs => n), '{}'
@@ -103,7 +104,7 @@ const withScheduled = async (url: Redacted.Redacted) => {
 }
 
 try {
-  const postgres = await Effect.runPromise(Scope.provide(Measure.temporaryServer(), scope))
+  const postgres = await Effect.runPromise(Scope.provide(TemporaryServer.temporaryServer(), scope))
   const sink = await child(scope, "sink.ts")
   const pool = await child(scope, "stockPool.ts")
   const seen = arrivals(sink.process)
@@ -111,10 +112,10 @@ try {
     type: "pkcs8",
     format: "pem",
   })
-  const on = await node(scope, await Measure.freshDatabase(postgres), sink.port)
-  const waiting = await node(scope, await withScheduled(await Measure.freshDatabase(postgres)), sink.port)
-  await Measure.execute(Redacted.value(postgres.adminUrl), "CHECKPOINT")
-  const environment = await Measure.environment(postgres)
+  const on = await node(scope, await TemporaryServer.freshDatabase(postgres), sink.port)
+  const waiting = await node(scope, await withScheduled(await TemporaryServer.freshDatabase(postgres)), sink.port)
+  await TemporaryServer.execute(Redacted.value(postgres.adminUrl), "CHECKPOINT")
+  const environment = await TemporaryServer.environment(postgres)
 
   await drain(on, postgres, WARM_UP_MAILS)
   await drain(waiting, postgres, WARM_UP_MAILS)
@@ -122,7 +123,7 @@ try {
   const own: Array<Drained> = []
   const theirs: Array<Spent> = []
   const full: Array<Drained> = []
-  // Each in turn within a round, so that what else the machine does strikes all of them alike.
+  // Contenders take turns within a round, so that other load on the machine affects all of them.
   for (let round = 0; round < ROUNDS; round++) {
     own.push(await drain(on, postgres, MAILS))
     theirs.push(await stock(pool, sink.port, String(privateKey)))
@@ -136,7 +137,7 @@ try {
     ["nodemailer's pool with DKIM", medianOf(theirs)],
     [`waybill, ${SCHEDULED.toLocaleString("en-US")} scheduled`, medianOf(full)],
   ]
-  /** Of neighbours in the same round: the median of ratios, not the ratio of medians. */
+  /** Median of the ratios within each round, not the ratio of the medians. */
   const share = (mine: ReadonlyArray<number>, base: ReadonlyArray<number>) =>
     Measure.spread(mine.map((value, round) => value / (base[round] ?? Number.NaN)))
   const rates = (rounds: ReadonlyArray<Spent>) => rounds.map(({ perSecond }) => perSecond)
@@ -168,7 +169,7 @@ try {
     result,
     [
       `${MAILS} messages of 1.5 KB a round, ${CONNECTIONS} connections to a sink in its own process, ${ROUNDS} rounds.`,
-      Measure.describe(environment),
+      TemporaryServer.describe(environment),
       "",
       Measure.table(
         ["", "a second", "CPU µs/mail", "of Postgres"],

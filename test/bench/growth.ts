@@ -1,4 +1,4 @@
-// npm run bench -- growth [--messages 1000000] [--json]: what the same work costs an installation as it fills.
+// npm run bench -- growth [--messages 1000000] [--json]: cost of the same work as an installation fills.
 import "effect/schema/SchemaJITCompiler/enable"
 import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import * as Id from "@waybill/domain/values/Id"
@@ -12,18 +12,19 @@ import { parseArgs } from "node:util"
 import { child, drain, node } from "./deliver/node.ts"
 import { FILTERS } from "./logs/filters.ts"
 import { BEGAN_MS, write as writeMail } from "./logs/mail.ts"
-import * as Measure from "./measure.ts"
-import { write as writeEvents } from "./rebuild/log.ts"
+import * as Measure from "./report/Measure.ts"
+import { write as writeEvents } from "./logs/events.ts"
+import * as TemporaryServer from "./report/TemporaryServer.ts"
 
 const SIZES = [10_000, 100_000, 1_000_000]
 const ROUNDS = 2
-/** Of each piece of work in a round: little beside what is there already. */
+/** Size of each piece of work in a round, small beside what the installation holds. */
 const MAILS = 400
 const PAGES = 5
 const PAGE = 20
-/** Filters begin in the newest fifth, so that a small installation fills the same page. */
+/** Filters start in the newest fifth, so that a small installation fills the same page. */
 const NEWEST = 5
-/** What the mails of `writeEvents` become on average. */
+/** Average number of events per message that `writeEvents` writes. */
 const EVENTS_A_MESSAGE = 2.5
 
 const { values } = parseArgs({
@@ -35,14 +36,14 @@ const account = Id.make("AccountId", BEGAN_MS, new Uint8Array(10))
 
 const scope = Scope.makeUnsafe()
 
-/** A log of so many messages, their read model, and as many scheduled for later. */
+/** Writes a log of messages, its read model, and as many scheduled messages. */
 const installation = async (postgres: EmbeddedPostgres.Running, sink: number, size: number) => {
-  const url = await Measure.freshDatabase(postgres)
+  const url = await TemporaryServer.freshDatabase(postgres)
   const within = <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient>) =>
     Effect.runPromise(Effect.provide(effect, Database.layer({ url })))
   const { events } = await writeEvents(Redacted.value(url), size * EVENTS_A_MESSAGE)
   await within(Effect.flatMap(PgClient.PgClient, (sql) => writeMail(sql, account, 0, size)))
-  await Measure.execute(
+  await TemporaryServer.execute(
     Redacted.value(url),
     `INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload)
      SELECT 'w' || n, 'acc' || n % 1000, 'delivery', 'w' || n, now() + make_interval(days => 1, secs => n), '{}'
@@ -54,9 +55,9 @@ const installation = async (postgres: EmbeddedPostgres.Running, sink: number, si
     const latencies: Array<number> = []
     for (let nth = 0; nth < PAGES; nth++) {
       for (const of of Object.values(FILTERS)) {
-        const asked = of(size - 1 - ((Math.imul(nth + 1, 0x9e37_79b1) >>> 0) % Math.floor(size / NEWEST)))
+        const query = of(size - 1 - ((Math.imul(nth + 1, 0x9e37_79b1) >>> 0) % Math.floor(size / NEWEST)))
         const began = performance.now()
-        yield* EmailLogQuery.list({ ...asked, account_id: account, limit: PAGE })
+        yield* EmailLogQuery.list({ ...query, account_id: account, limit: PAGE })
         latencies.push(performance.now() - began)
       }
     }
@@ -92,19 +93,19 @@ const WORK = {
 type Work = keyof typeof WORK
 
 try {
-  const postgres = await Effect.runPromise(Scope.provide(Measure.temporaryServer(), scope))
+  const postgres = await Effect.runPromise(Scope.provide(TemporaryServer.temporaryServer(), scope))
   const sink = await child(scope, "sink.ts")
   const installations = []
   for (const size of sizes) installations.push(await installation(postgres, sink.port, size))
-  await Measure.execute(Redacted.value(postgres.adminUrl), "CHECKPOINT")
-  const environment = await Measure.environment(postgres)
+  await TemporaryServer.execute(Redacted.value(postgres.adminUrl), "CHECKPOINT")
+  const environment = await TemporaryServer.environment(postgres)
 
   const millis = new Map<string, Array<number>>()
   const keep = (work: Work, size: number, value: number) => {
     const name = `${work} ${size}`
     millis.set(name, [...(millis.get(name) ?? []), value])
   }
-  // The first round is for compilers and caches. A rebuild reads everything, and once is enough to tell.
+  // The first round warms up compilers and caches. A rebuild reads everything, so one is enough.
   for (let round = -1; round < ROUNDS; round++) {
     for (const each of round % 2 === 0 ? installations : installations.toReversed()) {
       const { accept, drain } = await each.mail()
@@ -130,7 +131,7 @@ try {
     { sizes, environment, series },
     [
       "Milliseconds of each, by the messages that an installation holds (and as many more scheduled).",
-      Measure.describe(environment),
+      TemporaryServer.describe(environment),
       "",
       Measure.table(
         ["", ...sizes.map(name), "growth"],

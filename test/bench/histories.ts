@@ -1,4 +1,5 @@
-// npm run bench -- histories: what one more change of a domain costs by how often it was changed, and who waits for it.
+// npm run bench -- histories: cost of one more change of a domain by the length of its stream, and the delay of other
+// commits.
 import "effect/schema/SchemaJITCompiler/enable"
 import * as Domain from "@waybill/domain/domain/Domain"
 import type { DomainName } from "@waybill/domain/domain/DomainName"
@@ -9,19 +10,20 @@ import * as Database from "@waybill/store/postgres/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Exit, Layer, type Redacted, Result, Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import * as Measure from "./measure.ts"
+import * as Measure from "./report/Measure.ts"
 import { message } from "./store/message.ts"
+import * as TemporaryServer from "./report/TemporaryServer.ts"
 
 const SHORT = 10
 const LONG = 10_000
-/** Changes of each in a round: the short one is still short after all of them. */
+/** Changes of each stream in a round; the short stream stays short after all rounds. */
 const CHANGES = 10
 const ROUNDS = 5
 
 const NOW = Timestamp.fromMillis(Date.now())
 const newId = <Name extends keyof typeof Id.PREFIXES>(name: Name) => Id.make(name, Date.now(), randomBytes(10))
 
-const switched = (nth: number): Domain.Event => ({
+const trackingChanged = (nth: number): Domain.Event => ({
   _tag: "DomainTrackingChanged",
   opens: nth % 2 === 0,
   clicks: false,
@@ -31,7 +33,7 @@ const switched = (nth: number): Domain.Event => ({
 const scope = Scope.makeUnsafe()
 const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))
 
-/** A node that has just begun, with a connection that is open. */
+/** Starts a node with cold caches and an open connection. */
 const node = async (url: Redacted.Redacted) => {
   const built = await run(Layer.build(EventStore.layer().pipe(Layer.provide(Layer.fresh(Database.layer({ url }))))))
   const store = Context.get(built, EventStore)
@@ -50,7 +52,7 @@ const node = async (url: Redacted.Redacted) => {
 }
 type Node = Awaited<ReturnType<typeof node>>
 
-/** A domain with such a history, in an account of its own. */
+/** Creates a domain with a stream of this length, in an account of its own. */
 const domain = async ({ store }: Node, events: number) => {
   const ref = { account_id: newId("AccountId"), stream_id: newId("DomainId") }
   const born: Domain.Event = {
@@ -62,7 +64,7 @@ const domain = async ({ store }: Node, events: number) => {
     next_check_at: NOW,
     at: NOW,
   }
-  const rest = Array.from({ length: events - 1 }, (_, nth) => switched(nth))
+  const rest = Array.from({ length: events - 1 }, (_, nth) => trackingChanged(nth))
   await run(store.commit(Domain, ref, () => Result.succeed([born, ...rest])))
   return ref
 }
@@ -71,7 +73,7 @@ type Ref = Awaited<ReturnType<typeof domain>>
 const change = ({ store }: Node, ref: Ref) =>
   run(
     store.commit(Domain, ref, (state) =>
-      Result.succeed([switched(state._tag === "Domain" && state.tracking === undefined ? 0 : 1)]),
+      Result.succeed([trackingChanged(state._tag === "Domain" && state.tracking === undefined ? 0 : 1)]),
     ),
   )
 
@@ -81,7 +83,7 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - began
 }
 
-/** Somebody else sends without a pause: how long the slowest of these took, from before the work to its end. */
+/** Sends without a pause, and measures the slowest send from before the work to its end. */
 const slowestSend = async (on: Node, work: () => Promise<unknown>): Promise<number> => {
   const account_id = newId("AccountId")
   let isOver = false
@@ -96,19 +98,19 @@ const slowestSend = async (on: Node, work: () => Promise<unknown>): Promise<numb
 }
 
 try {
-  const postgres = await run(Measure.temporaryServer())
-  const url = await Measure.freshDatabase(postgres)
-  const environment = await Measure.environment(postgres)
-  const known = await node(url)
-  const short = await domain(known, SHORT)
-  const long = await domain(known, LONG)
-  for (const ref of [short, long]) await change(known, ref)
+  const postgres = await run(TemporaryServer.temporaryServer())
+  const url = await TemporaryServer.freshDatabase(postgres)
+  const environment = await TemporaryServer.environment(postgres)
+  const warm = await node(url)
+  const short = await domain(warm, SHORT)
+  const long = await domain(warm, LONG)
+  for (const ref of [short, long]) await change(warm, ref)
 
   const [shorts, longs, firsts, waits] = [[], [], [], []] as [number[], number[], number[], number[]]
   for (let round = 0; round < ROUNDS; round++) {
     for (let nth = 0; nth < CHANGES; nth++) {
-      shorts.push(await timed(() => change(known, short)))
-      longs.push(await timed(() => change(known, long)))
+      shorts.push(await timed(() => change(warm, short)))
+      longs.push(await timed(() => change(warm, long)))
     }
     const begun = await node(url)
     waits.push(await slowestSend(begun, async () => firsts.push(await timed(() => change(begun, long)))))
@@ -123,7 +125,7 @@ try {
   ]
   Measure.answer(
     { environment },
-    [Measure.describe(environment), "", Measure.findingsTable(findings)].join("\n"),
+    [TemporaryServer.describe(environment), "", Measure.findingsTable(findings)].join("\n"),
     findings,
   )
 } finally {

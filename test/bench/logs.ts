@@ -5,16 +5,17 @@ import * as Database from "@waybill/store/postgres/Database"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { Effect } from "effect"
 import { parseArgs } from "node:util"
-import { APART, type Asked, FILTERS } from "./logs/filters.ts"
+import { APART, type FilterQuery, FILTERS } from "./logs/filters.ts"
 import { BEGAN_MS, write } from "./logs/mail.ts"
-import * as Measure from "./measure.ts"
+import * as Measure from "./report/Measure.ts"
+import * as TemporaryServer from "./report/TemporaryServer.ts"
 
 const SIZES = [10_000, 100_000, 1_000_000, 5_000_000]
 const WARM_UP = 20
 const PAGE = 20
-/** Filters begin in the newest fifth, so that a small account fills the same page. */
+/** Filters start in the newest fifth, so that a small account fills the same page. */
 const NEWEST = 5
-/** The slowest filter is bounded, and slow enough that a few rounds tell. */
+/** Rounds of the slowest filter; its cost is bounded, and a few rounds are enough. */
 const ROUNDS_APART = 10
 
 const { values } = parseArgs({
@@ -28,14 +29,14 @@ const rows = Number(values.rows)
 const sizes = [...SIZES.filter((size) => size < rows), rows]
 const accountOf = (size: number) => Id.make("AccountId", BEGAN_MS + size, new Uint8Array(10))
 
-/** One round asks every account in turn, so that what else the machine does strikes all sizes alike. */
-const measure = Effect.fnUntraced(function* (of: (n: number) => Asked, rounds: number) {
+/** Queries every account in turn within a round, so that other load on the machine affects all sizes. */
+const measure = Effect.fnUntraced(function* (of: (n: number) => FilterQuery, rounds: number) {
   const latencies = sizes.map((): Array<number> => [])
   for (let round = -Math.min(WARM_UP, rounds); round < rounds; round++) {
     for (const [nth, size] of sizes.entries()) {
-      const asked = of(size - 1 - ((Math.imul(round + WARM_UP, 0x9e37_79b1) >>> 0) % Math.floor(size / NEWEST)))
+      const query = of(size - 1 - ((Math.imul(round + WARM_UP, 0x9e37_79b1) >>> 0) % Math.floor(size / NEWEST)))
       const began = performance.now()
-      yield* EmailLogQuery.list({ ...asked, account_id: accountOf(size), limit: PAGE })
+      yield* EmailLogQuery.list({ ...query, account_id: accountOf(size), limit: PAGE })
       if (round >= 0) latencies[nth]?.push(performance.now() - began)
     }
   }
@@ -67,9 +68,9 @@ const program = Effect.gen(function* () {
 await Effect.runPromise(
   Effect.scoped(
     Effect.gen(function* () {
-      const server = yield* Measure.temporaryServer()
-      const url = yield* Effect.promise(() => Measure.freshDatabase(server))
-      const environment = yield* Effect.promise(() => Measure.environment(server))
+      const server = yield* TemporaryServer.temporaryServer()
+      const url = yield* Effect.promise(() => TemporaryServer.freshDatabase(server))
+      const environment = yield* Effect.promise(() => TemporaryServer.environment(server))
       const { apart, measured } = yield* Effect.provide(program, Database.layer({ url }))
       const head = sizes.flatMap((size, nth) => [
         `${size.toLocaleString("en-US")}: p50`,
@@ -83,7 +84,7 @@ await Effect.runPromise(
         { page: PAGE, sizes, environment, measured: Object.fromEntries([...measured, ...apart]) },
         [
           `Milliseconds for a page of ${PAGE}, by messages of the account, all in one database.`,
-          Measure.describe(environment),
+          TemporaryServer.describe(environment),
           "",
           Measure.table(
             ["", ...head],

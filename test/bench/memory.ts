@@ -1,4 +1,4 @@
-// npm run bench -- memory: what the service holds at rest and under load, beside a Node that does nothing. Linux only.
+// npm run bench -- memory: memory of the service at rest and under load, beside an idle Node process. Linux only.
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -6,26 +6,27 @@ import { readFileSync } from "node:fs"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
-import * as Processes from "./accept/processes.ts"
+import * as Processes from "./accept/Processes.ts"
 import { tenant } from "./accept/tenant.ts"
-import * as Waybill from "./accept/waybill.ts"
-import * as Measure from "./measure.ts"
+import * as Waybill from "./accept/Waybill.ts"
+import * as Measure from "./report/Measure.ts"
+import * as TemporaryServer from "./report/TemporaryServer.ts"
 
 const CONNECTIONS = 32
-/** Until caches and code are what they will be. */
+/** Time until caches and compiled code have their final size. */
 const WARM_UP_MILLIS = 6_000
 const STRETCH_MILLIS = 5_000
 const STRETCHES = 5
 const KIBIBYTES = 1024
 
-const held = (pid: number): number =>
+const residentMebibytes = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB$/mu.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / KIBIBYTES
 
-/** What a process of Node holds that has only begun. */
+/** Memory of a Node process that has just started. */
 const bareNode = async (): Promise<number> => {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1e6); console.log()"], { stdio: "pipe" })
   await once(child.stdout, "data")
-  const mebibytes = held(child.pid ?? 0)
+  const mebibytes = residentMebibytes(child.pid ?? 0)
   child.kill("SIGKILL")
   return mebibytes
 }
@@ -34,20 +35,20 @@ const scope = Scope.makeUnsafe()
 const home = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-memory-"))
 const load = Processes.load()
 try {
-  const postgres = await Effect.runPromise(Scope.provide(Measure.temporaryServer(), scope))
-  const url = await Measure.freshDatabase(postgres)
+  const postgres = await Effect.runPromise(Scope.provide(TemporaryServer.temporaryServer(), scope))
+  const url = await TemporaryServer.freshDatabase(postgres)
   const keys = await tenant(url, CONNECTIONS)
-  const environment = await Measure.environment(postgres)
+  const environment = await TemporaryServer.environment(postgres)
   const service = await Waybill.start(Redacted.value(url), home)
   try {
     await Waybill.addDomain(service, keys[0] ?? "")
-    const rest = held(service.pid)
+    const rest = residentMebibytes(service.pid)
     const run = (millis: number) => load.run({ port: service.port, keys, millis })
     let requests = (await run(WARM_UP_MILLIS)).done
-    const stretches = [{ requests, mebibytes: held(service.pid) }]
+    const stretches = [{ requests, mebibytes: residentMebibytes(service.pid) }]
     for (let nth = 0; nth < STRETCHES; nth++) {
       requests += (await run(STRETCH_MILLIS)).done
-      stretches.push({ requests, mebibytes: held(service.pid) })
+      stretches.push({ requests, mebibytes: residentMebibytes(service.pid) })
     }
     const bare = await bareNode()
     const [first, last] = [stretches[0]?.mebibytes ?? Number.NaN, stretches.at(-1)?.mebibytes ?? Number.NaN]
@@ -69,7 +70,7 @@ try {
       { environment, connections: CONNECTIONS, bare_mebibytes: bare, rest_mebibytes: rest, stretches },
       [
         `Resident memory of a node with the role api, ${CONNECTIONS} connections that send.`,
-        Measure.describe(environment),
+        TemporaryServer.describe(environment),
         "",
         Measure.findingsTable(findings),
       ].join("\n"),

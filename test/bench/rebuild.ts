@@ -1,16 +1,18 @@
-// npm run bench -- rebuild [--events 200000] [--rounds 2] [--lanes 3] [--json]: the email log out of the event log, three ways.
+// npm run bench -- rebuild [--events 200000] [--rounds 2] [--lanes 3] [--json]: rebuild the email log from the event
+// log in three ways.
 import "effect/schema/SchemaJITCompiler/enable"
 import * as Fill from "@waybill/store/rebuild/Fill"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { parseArgs } from "node:util"
-import * as Cpu from "./accept/cpu.ts"
-import * as Measure from "./measure.ts"
+import * as Cpu from "./accept/Cpu.ts"
+import * as Measure from "./report/Measure.ts"
 import { emmett } from "./rebuild/emmett.ts"
 import { foreground } from "./rebuild/foreground.ts"
-import { write } from "./rebuild/log.ts"
+import { write } from "./logs/events.ts"
 import { rowByRow } from "./rebuild/rowByRow.ts"
+import * as TemporaryServer from "./report/TemporaryServer.ts"
 
 const { values } = parseArgs({
   options: {
@@ -22,13 +24,15 @@ const { values } = parseArgs({
 })
 const EVENTS = Number(values.events)
 const LANES = Number(values.lanes)
-/** Floors are rates, and theirs does not depend on how long they go on; in each round, beside one rebuild of all. */
+/**
+ * Rounds, each with one full rebuild and the baselines. The rate of a baseline does not depend on its number of events.
+ */
 const ROUNDS = Number(values.rounds)
 const ROW_BY_ROW_EVENTS = 4_000
 const EMMETT_EVENTS = 500
-/** Of sends with and without a rebuild beside them. */
+/** Pairs of rounds of sends, with and without a rebuild beside them. */
 const FOREGROUND_ROUNDS = 3
-/** What is left free beside a service that is busy. */
+/** Events per second of a throttled rebuild, which leaves capacity for a busy service. */
 const THROTTLE = 5_000
 const MEBIBYTE = 2 ** 20
 
@@ -39,7 +43,7 @@ const rateOf = async (events: number, run: () => Promise<unknown>): Promise<numb
   return (events * 1000) / (performance.now() - began)
 }
 
-/** One rebuild to its end, and what the process held from a quarter of the folding on. */
+/** Runs one rebuild to its end, and measures the memory from a quarter of the way on. */
 const rebuild = async (url: Redacted.Redacted, events: number, postgres: number) => {
   const before = [process.cpuUsage(), Cpu.ofPostgres(postgres)] as const
   const held: Array<number> = []
@@ -69,11 +73,11 @@ const rebuild = async (url: Redacted.Redacted, events: number, postgres: number)
 }
 
 try {
-  const server = await Effect.runPromise(Scope.provide(Measure.temporaryServer(), scope))
-  const environment = await Measure.environment(server)
-  const url = await Measure.freshDatabase(server)
+  const server = await Effect.runPromise(Scope.provide(TemporaryServer.temporaryServer(), scope))
+  const environment = await TemporaryServer.environment(server)
+  const url = await TemporaryServer.freshDatabase(server)
   const log = await write(Redacted.value(url), EVENTS)
-  const other = await Measure.freshDatabase(server)
+  const other = await TemporaryServer.freshDatabase(server)
   const theirs = await emmett(Redacted.value(other), EMMETT_EVENTS)
   const rounds: Array<Awaited<ReturnType<typeof rebuild>> & { readonly row_by_row: number; readonly emmett: number }> =
     []
@@ -101,7 +105,7 @@ try {
     { ...log, lanes: LANES, environment, rounds, throttle: THROTTLE, summary },
     [
       `${log.events.toLocaleString("en-US")} events of ${log.messages.toLocaleString("en-US")} messages; rounds: ${ROUNDS}.`,
-      Measure.describe(environment),
+      TemporaryServer.describe(environment),
       "",
       Measure.table(
         ["events a second", "median", "least", "most"],

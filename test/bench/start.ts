@@ -7,7 +7,8 @@ import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
 import { freePort } from "../support/process/service.ts"
-import * as Measure from "./measure.ts"
+import * as Measure from "./report/Measure.ts"
+import * as TemporaryServer from "./report/TemporaryServer.ts"
 
 const ROUNDS = 3
 const LOOK_EVERY_MS = 5
@@ -46,7 +47,7 @@ const service = async (folder: string): Promise<number> => {
   return seconds
 }
 
-/** Seconds until Postgres alone takes connections, by the same code in this process. */
+/** Seconds until Postgres alone accepts connections, started by the same code in this process. */
 const postgres = async (folder: string): Promise<number> => {
   const began = performance.now()
   return Effect.runPromise(
@@ -56,13 +57,15 @@ const postgres = async (folder: string): Promise<number> => {
 
 const home = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-start-"))
 try {
-  // As root the server runs as somebody else, who must be able to pass through.
+  // As root the server runs as another user, who needs access to the folder.
   await fs.chmod(home, 0o711)
-  // The dashboard is built by the first start of a checkout.
+  // The first start of a checkout builds the dashboard.
   await service(path.join(home, "first"))
   const environment = await Effect.runPromise(
     Effect.scoped(
-      Effect.flatMap(Measure.temporaryServer(), (server) => Effect.promise(() => Measure.environment(server))),
+      Effect.flatMap(TemporaryServer.temporaryServer(), (server) =>
+        Effect.promise(() => TemporaryServer.environment(server)),
+      ),
     ),
   )
   const rounds: Array<Readonly<Record<"empty" | "postgres_empty" | "again" | "postgres_again", number>>> = []
@@ -96,7 +99,7 @@ try {
     { environment, rounds },
     [
       `From \`waybill start\` to the first answer of /readyz, ${ROUNDS} rounds.`,
-      Measure.describe(environment),
+      TemporaryServer.describe(environment),
       "",
       Measure.findingsTable(findings),
     ].join("\n"),

@@ -8,13 +8,14 @@ import { EventStore, type Options } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Exit, Layer, Redacted, References, Result, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import pg from "pg"
-import * as Measure from "./measure.ts"
+import * as Measure from "./report/Measure.ts"
 import { emmett } from "./store/emmett.ts"
 import { message } from "./store/message.ts"
 import { single } from "./store/single.ts"
+import * as TemporaryServer from "./report/TemporaryServer.ts"
 
 const FIBERS = 64
-/** Of each contender; for a look at what more of them do: `npm run bench -- store --connections=64`. */
+/** Connections of each contender; `npm run bench -- store --connections=64` sets another number. */
 const CONNECTIONS = Number(
   process.argv.find((argument) => argument.startsWith("--connections="))?.split("=")[1] ?? Database.DEFAULT_CONNECTIONS,
 )
@@ -35,7 +36,7 @@ const BARE = "grouped, events only"
 const BARE_SINGLE = "one transaction each, events only"
 const EMMETT = "emmett-postgresql, events only"
 
-/** The store's own way, as a request handler uses it. */
+/** Commits through the event store, as a request handler does. */
 const grouped = (
   name: string,
   url: Redacted.Redacted,
@@ -55,7 +56,7 @@ const grouped = (
         decide: () => Result.succeed({ append: [{ aggregate: Email, id, events: [event] }], answer: id }),
       })
     })
-    // As the service runs: while nobody collects spans, none are made.
+    // Spans are off, as in a service without a collector.
     const hammer = (millis: number) =>
       Effect.provideService(
         Measure.hammerEffect(FIBERS, millis, () => send),
@@ -66,20 +67,20 @@ const grouped = (
   })
 
 const contenders = Effect.gen(function* () {
-  const server = yield* Measure.temporaryServer({ max_connections: String(3 * CONNECTIONS + 70) })
-  const fresh = Effect.promise(() => Measure.freshDatabase(server))
-  const url = yield* fresh
+  const server = yield* TemporaryServer.temporaryServer({ max_connections: String(3 * CONNECTIONS + 70) })
+  const newDatabase = Effect.promise(() => TemporaryServer.freshDatabase(server))
+  const url = yield* newDatabase
   const pool = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const pool = new pg.Pool({ connectionString: Redacted.value(url), max: CONNECTIONS })
-      // The server is stopped while connections lie idle.
+      // The server stops while connections are idle.
       pool.on("error", () => {})
       return pool
     }),
     (pool) => Effect.promise(() => pool.end()),
   )
   const other = yield* Effect.acquireRelease(
-    Effect.flatMap(fresh, (url) => Effect.promise(() => emmett(Redacted.value(url), CONNECTIONS))),
+    Effect.flatMap(newDatabase, (url) => Effect.promise(() => emmett(Redacted.value(url), CONNECTIONS))),
     ({ close }) => Effect.promise(close),
   )
   const byPromise = (name: string, operation: () => Promise<void>): Measure.Contender => ({
@@ -99,10 +100,10 @@ const contenders = Effect.gen(function* () {
   }
 })
 
-/** The comparison is worth something only when both do the same work: as many rows an event, in every table. */
+/** Compares the rows of all contenders, so that each does the same work in every table. */
 const assertSameWork = async (url: Redacted.Redacted): Promise<void> => {
   const rowsOf = async (account_id: string) => {
-    const [row] = await Measure.execute(
+    const [row] = await TemporaryServer.execute(
       Redacted.value(url),
       `SELECT ${["email_log", "email_log_terms", "outbox"]
         .map(
@@ -121,10 +122,10 @@ const assertSameWork = async (url: Redacted.Redacted): Promise<void> => {
 const scope = Scope.makeUnsafe()
 try {
   const { all, server, url } = await Effect.runPromise(Scope.provide(contenders, scope))
-  const environment = await Measure.environment(server)
+  const environment = await TemporaryServer.environment(server)
   const settings = []
-  for (const commit_delay of [0, Measure.CLOUD_COMMIT_MICROS]) {
-    await Measure.setCommitDelay(server, commit_delay)
+  for (const commit_delay of [0, TemporaryServer.CLOUD_COMMIT_MICROS]) {
+    await TemporaryServer.setCommitDelay(server, commit_delay)
     const results = await Measure.rounds(all, { rounds: ROUNDS, millis: ROUND_MILLIS, warmUpMillis: WARM_UP_MILLIS })
     settings.push({ commit_delay, results })
   }
@@ -142,7 +143,7 @@ try {
     { fibers: FIBERS, connections: CONNECTIONS, rounds: ROUNDS, environment, settings, summary },
     [
       `Single commits of ${FIBERS} fibers, ${CONNECTIONS} connections each, ${ROUNDS} rounds.`,
-      Measure.describe(environment),
+      TemporaryServer.describe(environment),
       ...settings.flatMap(({ commit_delay, results }, n) => [
         "",
         commit_delay === 0 ? "The disk as it is:" : `Every commit ${commit_delay / 1000} ms, as on a cloud's disk:`,

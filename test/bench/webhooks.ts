@@ -1,5 +1,5 @@
-// npm run bench -- webhooks [--rounds 3] [--json]: signed webhook calls to a receiver in its own process, how many a
-// second, and what a hanging endpoint does to others.
+// npm run bench -- webhooks [--rounds 3] [--json]: rate of signed webhook calls to a receiver in a process of its own,
+// and the effect of a hanging endpoint on others.
 import "effect/schema/SchemaJITCompiler/enable"
 import { PgClient } from "@effect/sql-pg"
 import type * as Id from "@waybill/domain/values/Id"
@@ -11,16 +11,17 @@ import { parseArgs } from "node:util"
 import * as World from "../support/world/World.ts"
 import { id } from "../support/history.ts"
 import * as Webhooks from "../support/web/webhooks.ts"
-import * as Measure from "./measure.ts"
+import * as Measure from "./report/Measure.ts"
+import * as TemporaryServer from "./report/TemporaryServer.ts"
 
-const RECEIVER = fileURLToPath(new URL("webhooks/receiver.ts", import.meta.url))
-/** Of the backlog whose rate is measured, and of what warms up; each is told to all endpoints. */
+const RECEIVER = fileURLToPath(new URL("deliver/webhookReceiver.ts", import.meta.url))
+/** Events of the backlog that is measured, and of the warm-up; every endpoint receives each of them. */
 const EVENTS = 1_500
 const WARM_UP = 1_000
 const ENDPOINTS = 4
 const ROUNDS = 3
 const WRITERS = 64
-/** Events a second in the measurement of delays, far from what a node can do, and for so long. */
+/** Events per second while delays are measured, far below a node's capacity, and the duration. */
 const STEADY_RATE = 100
 const STEADY_SECONDS = 4
 
@@ -44,11 +45,11 @@ const startReceiver = Effect.acquireRelease(
 type Arrived = Readonly<Record<string, ReadonlyArray<readonly [id: string, at: number]>>>
 
 try {
-  const server = await run(Measure.temporaryServer())
-  const environment = await Measure.environment(server)
-  const url = await Measure.freshDatabase(server)
+  const server = await run(TemporaryServer.temporaryServer())
+  const environment = await TemporaryServer.environment(server)
+  const url = await TemporaryServer.freshDatabase(server)
   const receiver = await run(startReceiver)
-  // As the service runs: while nobody collects spans, none are made.
+  // Spans are off, as in a service without a collector.
   const spans = Layer.succeed(References.TracerEnabled, false)
   const node = await run(Layer.build(Layer.merge(World.services(url), spans)))
   const arrived = async (): Promise<Arrived> => (await fetch(`${receiver.url}/arrived`)).json() as Promise<Arrived>
@@ -70,7 +71,7 @@ try {
       ),
     )
 
-  /** A backlog for quick endpoints, worked off from the first row that is gone to the last. */
+  /** Delivers a backlog to quick endpoints; measures from the first delivered row to the last. */
   const backlog = async (events: number): Promise<{ readonly perSecond: number; readonly cpuMillis: number }> => {
     const account_id = id("AccountId")
     for (let n = 0; n < ENDPOINTS; n++) await inNode(Webhooks.create(`${receiver.url}/quick/${n}`, { account_id }))
@@ -91,7 +92,10 @@ try {
     return { perSecond: first / seconds, cpuMillis: (system + user) / 1000 / first }
   }
 
-  /** From the commit of an event to the arrival of its call, beside an endpoint of the same account that hangs or not. */
+  /**
+   * Measures from the commit of an event to the arrival of its call, with and without a hanging endpoint in the
+   * account.
+   */
   const delays = async (neighbour: "/hang" | "/other"): Promise<ReadonlyArray<number>> => {
     await forget()
     const account_id = id("AccountId")
@@ -117,7 +121,7 @@ try {
       ),
     )
     const at = new Map((await arrived())["/steady"])
-    // Nothing is to be called any more, and what hangs is let go, or the worker would wait for it.
+    // Releases hanging calls, or the worker would wait for them.
     await inNode(
       Effect.flatMap(PgClient.PgClient, (sql) =>
         Effect.orDie(sql`UPDATE webhooks SET enabled = false WHERE account_id = ${account_id}`),
@@ -141,19 +145,19 @@ try {
     rates.push(perSecond)
     cpus.push(cpuMillis)
   }
-  const alone: Array<ReadonlyArray<number>> = []
-  const beside: Array<ReadonlyArray<number>> = []
+  const without: Array<ReadonlyArray<number>> = []
+  const hanging: Array<ReadonlyArray<number>> = []
   for (let round = 0; round < STEADY_ROUNDS; round++) {
-    // Whoever comes second finds a busier disk: so they take turns at that.
+    // Contenders take turns at being first, because the second one finds a busier disk.
     for (const hangs of round % 2 === 0 ? [false, true] : [true, false]) {
-      ;(hangs ? beside : alone).push(await delays(hangs ? "/hang" : "/other"))
+      ;(hangs ? hanging : without).push(await delays(hangs ? "/hang" : "/other"))
     }
   }
-  // A round has its few worst, which one hiccup of the machine makes: the middle of the rounds has none of that.
+  // One hiccup of the machine makes the slowest calls of a round, so the median of the rounds is reported.
   const p99 = (rounds: ReadonlyArray<ReadonlyArray<number>>) =>
     Measure.median(rounds.map((round) => Measure.quantile(round, 0.99)))
   const p50 = (rounds: ReadonlyArray<ReadonlyArray<number>>) => Measure.quantile(rounds.flat(), 0.5)
-  const [before, after] = [p99(alone), p99(beside)]
+  const [before, after] = [p99(without), p99(hanging)]
   const change = (after / before - 1) * 100
   Measure.answer(
     {
@@ -165,7 +169,7 @@ try {
     },
     [
       `A backlog of ${EVENTS * ENDPOINTS} signed calls to ${ENDPOINTS} endpoints of a receiver in its own process, ${ROUNDS} rounds.`,
-      Measure.describe(environment),
+      TemporaryServer.describe(environment),
       "",
       `${Measure.rate(Measure.median(rates))} calls a second (${Measure.rate(Math.min(...rates))} to ${Measure.rate(Math.max(...rates))}), ` +
         `${Measure.millis(Measure.median(cpus))} ms of the node's processor each.`,
@@ -174,8 +178,8 @@ try {
       Measure.table(
         ["", "p50 ms", "p99 ms"],
         [
-          ["that answers", Measure.millis(p50(alone)), Measure.millis(before)],
-          ["that hangs", Measure.millis(p50(beside)), Measure.millis(after)],
+          ["that answers", Measure.millis(p50(without)), Measure.millis(before)],
+          ["that hangs", Measure.millis(p50(hanging)), Measure.millis(after)],
         ],
       ),
       `The hanging endpoint changes the p99 by ${change.toFixed(0)} %.`,

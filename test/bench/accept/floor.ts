@@ -3,21 +3,21 @@ import * as http from "node:http"
 import type { AddressInfo } from "node:net"
 import pg from "pg"
 
-/** What is left of a request once it has been read. */
-export interface Asked {
+/** Parsed request. */
+export interface ParsedRequest {
   readonly id: string
-  /** SHA-256 of its key, as the table of keys has it. */
+  /** SHA-256 of the API key, as the table of keys stores it. */
   readonly hash: string
-  /** The body as it came: nobody looks into it further than JSON.parse does. */
+  /** Body as received; checked only by JSON.parse. */
   readonly data: string
 }
 export type Verdict = "queued" | "unauthorized" | "rate_limited"
-export type Accept = (asked: Asked) => Promise<Verdict>
+export type Accept = (request: ParsedRequest) => Promise<Verdict>
 
 const STATUS = { queued: 200, unauthorized: 401, rate_limited: 429 } as const
 const CONNECTIONS = 10
 
-/** node:http with nothing on it; says its port to whoever started it. */
+/** Serves with plain node:http, and prints its port for the parent process. */
 export const serve = (make: (pool: pg.Pool) => Accept): void => {
   const pool = new pg.Pool({ connectionString: process.env["DATABASE_URL"], max: CONNECTIONS })
   const accept = make(pool)

@@ -1,10 +1,11 @@
-// A process of its own: one loop a connection over bare keep-alive sockets, so that the load itself weighs little.
+// Load generator in a process of its own: one loop per connection over plain keep-alive sockets, so that the load costs
+// little.
 import * as net from "node:net"
 import { requests } from "./request.ts"
 
 export interface Order {
   readonly port: number
-  /** One connection each. */
+  /** One connection per key. */
   readonly keys: ReadonlyArray<string>
   readonly millis: number
 }
@@ -25,27 +26,27 @@ interface Client {
 
 const clients = new Map<string, Client>()
 
-/** Numbers go on from one order to the next, and so do connections. */
+/** Returns the open client of a key. Connections and message numbers continue from one order to the next. */
 const clientOf = async (port: number, key: string, nth: number): Promise<Client> => {
   const name = `${port} ${key}`
-  const known = clients.get(name)
-  if (known !== undefined && !known.socket.destroyed) return known
+  const open = clients.get(name)
+  if (open !== undefined && !open.socket.destroyed) return open
   const socket = net.connect(port, "127.0.0.1")
   await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject))
   socket.setNoDelay(true)
-  const client = { socket, next: known?.next ?? requests(key, nth) }
+  const client = { socket, next: open?.next ?? requests(key, nth) }
   clients.set(name, client)
   return client
 }
 
-/** Asks again as soon as it is answered, until the time is over. */
+/** Sends the next request as soon as the last one is answered, until the time is over. */
 const converse = ({ next, socket }: Client, end: number, latencies: Array<number>): Promise<void> =>
   new Promise((resolve, reject) => {
     let sent = performance.now()
     let received = ""
     const finish = (problem?: string) => {
       socket.removeAllListeners("data").removeAllListeners("close").removeAllListeners("error")
-      // Somebody has to listen while the connection lies idle.
+      // An idle connection needs an error listener, or its error ends the process.
       socket.on("error", () => {})
       if (problem === undefined) return resolve()
       socket.destroy()
@@ -72,7 +73,7 @@ const converse = ({ next, socket }: Client, end: number, latencies: Array<number
     socket.write(next())
   })
 
-const obey = async ({ keys, millis, port }: Order): Promise<Report> => {
+const run = async ({ keys, millis, port }: Order): Promise<Report> => {
   const all = await Promise.all(keys.map((key, nth) => clientOf(port, key, nth)))
   const latencies: Array<number> = []
   const began = performance.now()
@@ -81,7 +82,7 @@ const obey = async ({ keys, millis, port }: Order): Promise<Report> => {
 }
 
 process.on("message", (order: Order) => {
-  obey(order).then(
+  run(order).then(
     (report) => process.send?.({ report } satisfies Answer),
     (error: unknown) => process.send?.({ problem: String(error) } satisfies Answer),
   )

@@ -1,4 +1,4 @@
-// Floor (a): the service as it is first written anywhere, one transaction and one job a request.
+// Baseline (a): the usual first design, one transaction and one job per request.
 import { serve } from "./floor.ts"
 import { ADMIT, APPEND, WAKE } from "./statements.ts"
 
@@ -7,8 +7,8 @@ serve((pool) => async ({ data, hash, id }) => {
   try {
     await client.query("BEGIN")
     const { rows } = await client.query({ ...ADMIT, values: [hash] })
-    const key = rows[0] as { readonly account_id: string; readonly room: number; readonly count: number } | undefined
-    const verdict = key === undefined ? "unauthorized" : key.count > key.room ? "rate_limited" : "queued"
+    const key = rows[0] as { readonly account_id: string; readonly allowed: number; readonly count: number } | undefined
+    const verdict = key === undefined ? "unauthorized" : key.count > key.allowed ? "rate_limited" : "queued"
     if (key !== undefined && verdict === "queued") {
       await client.query({ ...APPEND, values: [key.account_id, id, data] })
       await client.query(WAKE)

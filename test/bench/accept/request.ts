@@ -1,4 +1,4 @@
-/** The one request that all are asked: an ordinary receipt, its body as large as such mail is. */
+/** Request of the benchmark: an ordinary receipt with a body of usual size. */
 const ROWS = Array.from(
   { length: 24 },
   (_, n) => `<tr><td>Article ${n + 1}</td><td>${n + 1} × 4.20 €</td><td>${(4.2 * (n + 1)).toFixed(2)} €</td></tr>`,
@@ -17,8 +17,8 @@ const MESSAGE = {
 export const BODY_BYTES = Buffer.byteLength(JSON.stringify(MESSAGE))
 
 /**
- * The request of one client as bytes, and its successors at the price of a few digits: no two messages are equal, so
- * that nobody lives on equal contents, and making them costs next to nothing.
+ * Returns the requests of one client as bytes. Each differs from the last in a few digits, so that no cache of equal
+ * contents helps and making them costs next to nothing.
  */
 export const requests = (key: string, client: number): (() => Buffer) => {
   const body = JSON.stringify(MESSAGE)

@@ -1,4 +1,4 @@
-// The service as `waybill start` runs it, without the worker: the floors deliver nothing either.
+// The service as `waybill start` runs it, without the worker, because the baselines deliver nothing either.
 import "effect/schema/SchemaJITCompiler/enable"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Context, Effect, Layer, Logger, Redacted, References } from "effect"

@@ -1,15 +1,15 @@
-/** What a careful hand asks Postgres about a request: which key it is, and whether its window has room. */
+/** Looks up a key and counts the request in its rate window. */
 export const ADMIT = {
   name: "admit",
   text: `WITH key AS (
-      SELECT k.account_id, k.id, coalesce((a.record -> 'granted' ->> 'send')::int, 1000) AS room
+      SELECT k.account_id, k.id, coalesce((a.record -> 'granted' ->> 'send')::int, 1000) AS allowed
       FROM api_keys k JOIN accounts a USING (account_id)
       WHERE k.hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
     ), counted AS (
       INSERT INTO rate_windows AS w (bucket, window_start, count)
       SELECT id || '/send', date_trunc('minute', now()), 1 FROM key
       ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + 1 RETURNING count
-    ) SELECT account_id, room, count FROM key, counted`,
+    ) SELECT account_id, allowed, count FROM key, counted`,
 }
 
 export const APPEND = {
@@ -20,11 +20,11 @@ export const APPEND = {
 
 export const WAKE = { name: "wake", text: "SELECT id FROM graphile_worker.add_job('drain_deliveries')" }
 
-/** The same for all that wait, one row each. Equal keys are counted together. */
+/** Looks up the keys of all waiting requests and counts them, one row per key. */
 export const ADMIT_ALL = {
   name: "admit_all",
   text: `WITH key AS (
-      SELECT k.hash, k.account_id, k.id, wanted.requests, coalesce((a.record -> 'granted' ->> 'send')::int, 1000) AS room
+      SELECT k.hash, k.account_id, k.id, wanted.requests, coalesce((a.record -> 'granted' ->> 'send')::int, 1000) AS allowed
       FROM unnest($1::text[], $2::int[]) AS wanted(hash, requests) JOIN api_keys k USING (hash)
       JOIN accounts a USING (account_id)
       WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
@@ -32,7 +32,7 @@ export const ADMIT_ALL = {
       INSERT INTO rate_windows AS w (bucket, window_start, count)
       SELECT id || '/send', date_trunc('minute', now()), requests FROM key ORDER BY id
       ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + excluded.count RETURNING bucket, count
-    ) SELECT hash, account_id, room, count FROM key JOIN counted ON bucket = id || '/send'`,
+    ) SELECT hash, account_id, allowed, count FROM key JOIN counted ON bucket = id || '/send'`,
 }
 
 export const APPEND_ALL = {
@@ -42,7 +42,7 @@ export const APPEND_ALL = {
     FROM unnest($1::text[], $2::text[], $3::jsonb[]) AS new(a, id, data)`,
 }
 
-/** A job each, as one transaction a request has it, in one call. */
+/** Adds one job per request in one call. */
 export const ADD_ALL = {
   name: "add_all",
   text: `SELECT count(*) FROM graphile_worker.add_jobs(ARRAY(

@@ -6,7 +6,7 @@ import { Effect, Layer, type Redacted } from "effect"
 import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
 import { newId, now } from "../../../apps/server/src/operate/fresh.ts"
 
-/** An account whose limits stand in nobody's way, and so many of its keys. */
+/** Creates an account with the highest limits, and its keys. */
 export const tenant = (url: Redacted.Redacted, keys: number): Promise<ReadonlyArray<string>> =>
   Effect.gen(function* () {
     const store = yield* EventStore

@@ -1,4 +1,4 @@
-/** What everybody sends: a receipt in HTML and plain text, a kilobyte and a half together. */
+/** Message that every contender sends: a receipt in HTML and plain text, 1.5 KB together. */
 export const SUBJECT = "Your receipt from Acme"
 const item = (n: number) => `Item ${n}: one left-handed screwdriver, blue, with its box and papers`
 export const TEXT = `Thank you for your order.\n\n${[1, 2, 3, 4].map(item).join("\n")}\n\nThe people of Acme\n`

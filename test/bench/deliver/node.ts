@@ -7,16 +7,16 @@ import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
 import * as World from "../../support/world/World.ts"
-import * as Cpu from "../accept/cpu.ts"
+import * as Cpu from "../accept/Cpu.ts"
 import { HTML, recipient, SUBJECT, TEXT } from "./mail.ts"
 
-/** What the service's own program begins with. */
+/** Module that the service's main program loads first. */
 const AS_IN_MAIN = "effect/schema/SchemaJITCompiler/enable"
-/** To the sink, of a worker. */
+/** Connections of a worker to the test server. */
 export const CONNECTIONS = 10
-/** The backlog comes due together, this long after the last of it should have been accepted. */
+/** Pause between the expected end of accepting the backlog and the time at which it is due. */
 const LEAD_MILLIS = 500
-/** To accept a message, as long as nobody knows better, and how much longer than the last time it may take. */
+/** Assumed time to accept a message before one was measured, and the factor by which the next backlog may be slower. */
 const FIRST_PACE_MILLIS = 1.5
 const PATIENCE = 1.5
 
@@ -29,7 +29,7 @@ const acquire = <A>(scope: Scope.Scope, make: () => Promise<A>, release: (made: 
     ),
   )
 
-/** A program of this folder, which says at once where it listens. */
+/** Starts a program of this folder, and waits for the port that it reports. */
 export const child = (scope: Scope.Scope, file: string) =>
   acquire(
     scope,
@@ -41,7 +41,7 @@ export const child = (scope: Scope.Scope, file: string) =>
     ({ process }) => process.kill("SIGKILL"),
   )
 
-/** A worker of its own on a database, and a way to give it work. */
+/** Starts a worker process on a database, and returns functions to give it messages. */
 export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: number) => {
   const runtime = await acquire(
     scope,
@@ -91,7 +91,7 @@ export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: num
     },
     (client) => client.end(),
   )
-  // Each part has an index to itself: one condition for all of them would read a million rows at each look.
+  // One subquery per partial index; one condition for all of them would read a million rows each time.
   const pending = async () => {
     const { rows } = await watcher.query<{ readonly n: number }>(`
       SELECT ((SELECT count(*) FROM outbox WHERE kind = 'delivery' AND ready AND lease_token IS NULL)
@@ -121,7 +121,7 @@ export interface Spent {
 }
 
 export interface Drained extends Spent {
-  /** While the backlog was made, which nobody looked at yet. */
+  /** Rate at which the backlog was accepted, while nothing was sent. */
   readonly acceptedPerSecond: number
 }
 
@@ -129,14 +129,14 @@ const empty = async (on: Node): Promise<void> => {
   while ((await on.pending()) > 0) await sleep(20)
 }
 
-/** A backlog that comes due at once, until nothing of it is left in the outbox. */
+/** Accepts a backlog that is due at once, and waits until none of it is left in the outbox. */
 export const drain = async (on: Node, postgres: EmbeddedPostgres.Running, mails: number): Promise<Drained> => {
   const began = now()
   const due = began + LEAD_MILLIS + mails * on.pace.millis * PATIENCE
   const scheduled_at = Timestamp.fromMillis(due)
   await inParallel(mails, 64, (n) => on.accept({ scheduled_at, to: [{ address: recipient(n) }] }))
   on.pace.millis = (now() - began) / mails
-  // The machine was busy with something else, and the first of them have left already.
+  // Accepting was slower than expected, so the first messages have left already: measure again.
   if (now() > due) {
     await empty(on)
     return drain(on, postgres, mails)

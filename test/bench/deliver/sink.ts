@@ -1,9 +1,9 @@
-// A server that takes everything and does next to nothing, so that senders are what is measured. Tells its parent which
+// SMTP server that accepts everything at little cost, so that the senders are measured. Reports to its parent which
 // messages have arrived, and when.
 import * as net from "node:net"
 
 export interface Arrivals {
-  /** Message-IDs with the time of their final dot, in milliseconds of the epoch. */
+  /** Message-IDs with the time of their final dot, in milliseconds since the epoch. */
   readonly arrived: ReadonlyArray<readonly [string, number]>
 }
 

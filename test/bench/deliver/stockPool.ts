@@ -1,4 +1,4 @@
-// nodemailer as its documentation recommends it for bulk mail: a pool of connections, DKIM with a key in PEM.
+// nodemailer as its documentation recommends it for bulk mail: a connection pool, and DKIM with a PEM key.
 import nodemailer from "nodemailer"
 import { FROM, HTML, recipient, SUBJECT, TEXT } from "./mail.ts"
 

@@ -5,13 +5,13 @@ import type { Query } from "@waybill/store/search/EmailLogFilter"
 import { Result } from "effect"
 import { BEGAN_MS, emailId, recipient, STEP_MS } from "./mail.ts"
 
-export type Asked = Omit<Query, "account_id" | "limit">
+export type FilterQuery = Omit<Query, "account_id" | "limit">
 
 const address = (text: string) => Result.getOrThrow(Address.parseAddress(text))
 const domain = (text: string) => text as DomainName.DomainName
 
-/** The filters of contract §5, alone and together. `n` is a message somewhere in the account, another one each time. */
-export const FILTERS: Readonly<Record<string, (n: number) => Asked>> = {
+/** Filters of contract §5, alone and combined; `n` selects another message of the account each time. */
+export const FILTERS: Readonly<Record<string, (n: number) => FilterQuery>> = {
   newest: () => ({}),
   "after a message": (n) => ({ after: emailId(n) }),
   "before a message": (n) => ({ before: emailId(n) }),
@@ -42,5 +42,5 @@ export const FILTERS: Readonly<Record<string, (n: number) => Asked>> = {
   "subject and status": (n) => ({ subject: "receipt", status: ["bounced"], after: emailId(n) }),
   "rare subject and tag": () => ({ subject: "needle", tags: ["spring"] }),
 }
-/** Common each and never together: the one case whose cost is bounded by a page that ends early. */
+/** Tags that are both common and never on one message: the one case whose cost is bounded by a page that ends early. */
 export const APART: typeof FILTERS = { "two tags that never meet": () => ({ tags: ["spring", "autumn"] }) }

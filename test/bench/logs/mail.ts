@@ -2,33 +2,33 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 
-/** Messages are this far apart, so that a million of them are a year or so of an account. */
+/** Time between two messages; a million messages cover about a year. */
 export const STEP_MS = 30_000
 export const BEGAN_MS = Date.UTC(2025, 0, 1)
-/** Rows that one statement writes. */
+/** Rows per statement. */
 const BATCH = 20_000
-/** Rare things are rare in numbers, not in shares: what a growing account must not make slower. */
+/** Rare messages are ten in number, not a share, so that their cost must not grow with the account. */
 export const RARE_EVERY = 1_000
 export const RARE_UP_TO = 10_000
 
-/** The id of the account's nth message. Fixed, so that every run measures the same log. */
+/** Returns the id of the account's nth message; fixed, so that every run measures the same log. */
 export const emailId = (nth: number): Id.EmailId => {
   const random = new Uint8Array(10)
   new DataView(random.buffer).setUint32(2, Math.imul(nth + 1, 0x9e37_79b1) >>> 0)
   return Id.make("EmailId", BEGAN_MS + nth * STEP_MS, random)
 }
 
-/** Few enough that each has more than a page, in a small account too. */
+/** Number of recipients; each has more than a page of messages, in a small account too. */
 const RECIPIENTS = 99
 export const recipient = (nth: number): string => `user${nth % RECIPIENTS}@example.org`
 
-/** `EmailSubjects.term` of an ASCII subject, in SQL. */
+/** SQL of `EmailSubjects.term` for an ASCII subject. */
 const TERM = `'subject:' || left(translate(encode(sha256(lower(subject)::bytea), 'base64'), '+/', '-_'), 22)`
 
 /**
- * The mail of an account, written by sets. Shares as of a real one: nearly everything is delivered, one domain and a few
- * senders stand for most of it, four in five subjects come from templates. Tags `spring` and `autumn` are both common
- * and never meet; `rare`, `old@`, `complained` and "haystack" are ten messages among the first ten thousand.
+ * Writes the messages of an account in bulk, with realistic shares: nearly all are delivered, one domain and a few
+ * senders cover most of them, four in five subjects come from templates. Tags `spring` and `autumn` are both common and
+ * never on one message; `rare`, `old@`, `complained` and "haystack" are on ten messages among the first ten thousand.
  */
 export const write = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -49,7 +49,7 @@ const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_
     SELECT id, n, n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 AS is_rare,
       'user' || n % ${RECIPIENTS}::int || '@example.org' AS recipient,
       CASE WHEN n % 10 < 7 THEN 'acme.test' ELSE 'd' || n % 7 || '.test' END AS domain
-    FROM unnest(${nths}::int[], ${list}::text[]) AS given(n, id)`
+    FROM unnest(${nths}::int[], ${list}::text[]) AS numbered(n, id)`
   yield* sql`
     CREATE TEMP TABLE message ON COMMIT DROP AS
     SELECT *,

@@ -5,7 +5,7 @@ import {
 } from "@event-driven-io/emmett-postgresql"
 import { aggregateOf, eventOf } from "@waybill/store/rebuild/HistoryReader"
 import pg from "pg"
-import { life } from "./log.ts"
+import { life } from "../logs/events.ts"
 
 interface Event {
   readonly type: string
@@ -13,13 +13,13 @@ interface Event {
 }
 type Document = Readonly<Record<string, unknown>>
 
-/** The database has the tables of the service too. */
+/** Table name that none of the service's tables in this database has. */
 const COLLECTION = "emmett_email_log"
 const TYPES = ["EmailQueued", "EmailDeferred", "EmailDelivered", "EmailBounced", "EmailOpened"]
 
 /**
- * The same lives of messages in emmett's own store, on a database of its own, and its own rebuild of a projection that
- * keeps a document a stream. The documents are what the service's fold makes of the events.
+ * Writes the same messages to emmett's own store and rebuilds a projection with one document per stream. The documents
+ * are what the service's fold makes of the events.
  */
 export const emmett = async (url: string, atLeast: number): Promise<{ events: number; run: () => Promise<void> }> => {
   const store = getPostgreSQLEventStore(url)
@@ -36,7 +36,7 @@ export const emmett = async (url: string, atLeast: number): Promise<{ events: nu
   })
   let runs = 0
   const run = async () => {
-    // Under a name of its own: one that has been at the end of the log would begin there.
+    // A new name each time, because a known one would continue at the end of the log.
     const projections = [{ projection, processorId: `rebuild-${++runs}` }]
     const consumer = rebuildPostgreSQLProjections({ connectionString: url, projections })
     await consumer.start()
@@ -47,7 +47,7 @@ export const emmett = async (url: string, atLeast: number): Promise<{ events: nu
   return { events, run }
 }
 
-/** Written at once: what is measured is the way back. */
+/** Inserts the events in bulk, because only the rebuild is measured. */
 const insert = async (url: string, atLeast: number): Promise<{ events: number; messages: number }> => {
   const events: Array<ReturnType<typeof life>[number]> = []
   let messages = 0

@@ -3,10 +3,10 @@ import { Redacted } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
-import * as Processes from "../accept/processes.ts"
+import * as Processes from "../accept/Processes.ts"
 import { tenant } from "../accept/tenant.ts"
-import * as Waybill from "../accept/waybill.ts"
-import * as Measure from "../measure.ts"
+import * as Waybill from "../accept/Waybill.ts"
+import * as Measure from "../report/Measure.ts"
 
 const CONNECTIONS = 4
 const WARM_UP_MILLIS = 3_000
@@ -15,11 +15,11 @@ const ROUND_MILLIS = 1_500
 export interface Foreground {
   readonly idle: ReadonlyArray<number>
   readonly rebuilding: ReadonlyArray<number>
-  /** Of each neighbouring pair of rounds. */
+  /** Ratio of the p99 with and without a rebuild, of each pair of neighbouring rounds. */
   readonly p99Share: Measure.Spread
 }
 
-/** Requests that send, from a few connections, in turns with and without a throttled rebuild beside them. */
+/** Sends from a few connections, in turns with and without a throttled rebuild beside them. */
 export const foreground = async (
   postgres: EmbeddedPostgres.Running,
   url: Redacted.Redacted,
@@ -37,16 +37,16 @@ export const foreground = async (
     const rebuilding: Array<number> = []
     const shares: Array<number> = []
     for (let nth = 0; nth < options.rounds; nth++) {
-      const alone = await round(ROUND_MILLIS)
-      // It goes on where the round before has ended it, so that all of them fold.
+      const without = await round(ROUND_MILLIS)
+      // The rebuild continues where the last round ended it, so that it has events to fold in every round.
       const replay = await Processes.start("../rebuild/throttled.ts", {
         DATABASE_URL: Redacted.value(url),
         THROTTLE: String(options.throttle),
       })
-      const beside = await round(ROUND_MILLIS).finally(replay.stop)
-      idle.push(...alone)
-      rebuilding.push(...beside)
-      shares.push(Measure.quantile(beside, 0.99) / Measure.quantile(alone, 0.99))
+      const during = await round(ROUND_MILLIS).finally(replay.stop)
+      idle.push(...without)
+      rebuilding.push(...during)
+      shares.push(Measure.quantile(during, 0.99) / Measure.quantile(without, 0.99))
     }
     return { idle, rebuilding, p99Share: Measure.spread(shares) }
   } finally {

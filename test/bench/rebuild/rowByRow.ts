@@ -14,9 +14,9 @@ interface Read extends Pick<Fact, "account_id" | "stream_id" | "version"> {
 }
 
 /**
- * A rebuild as a careful hand writes it at first: in the order of the log, each event folded with what its stream holds
- * in memory, and its row upserted by a prepared statement. A page of events shares a transaction. The first so many
- * events of the log; the fold is the service's own.
+ * Rebuilds as a straightforward program does: in log order, one event at a time, folded with the stream's state in
+ * memory and upserted by a prepared statement, one transaction per page. Covers the first events of the log; the fold
+ * is the service's own.
  */
 export const rowByRow = async (url: string, events: number): Promise<number> => {
   const client = new pg.Client({ connectionString: url })
@@ -37,13 +37,13 @@ export const rowByRow = async (url: string, events: number): Promise<number> => 
       })
       if (rows.length === 0) break
       await client.query("BEGIN")
-      for (const { data, position: place, type, ...fact } of rows) {
+      for (const { data, position: at, type, ...fact } of rows) {
         const stream = streams.get(fact.stream_id) ?? { state: aggregate.initial }
         streams.set(fact.stream_id, stream)
         const event = eventOf(aggregate, type, 1, data)
         stream.state = aggregate.evolve(stream.state, event)
         for (const row of EmailLog.readModel.rows(fact, stream.state)) await upsert(client, row as Row)
-        position = place
+        position = at
         done++
       }
       await client.query("COMMIT")

@@ -1,4 +1,4 @@
-// A process of its own, as an operator's command is: rebuilds with a throttle until it is ended.
+// Rebuild with a throttle in a process of its own, as an operator's command runs it, until it is stopped.
 import "effect/schema/SchemaJITCompiler/enable"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
@@ -11,7 +11,7 @@ const url = Redacted.make(process.env["DATABASE_URL"] ?? "")
 const options = {
   release: "bench",
   throttle: Number(process.env["THROTTLE"]),
-  // The line that whoever started this waits for.
+  // The parent process waits for this line.
   report: ({ events }: Rebuild.Progress) =>
     Effect.sync(() => void process.stdout.write(events > 0 ? `${events}\n` : "")),
 }

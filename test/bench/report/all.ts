@@ -1,15 +1,16 @@
-// Runs every benchmark, one after another, and writes docs/benchmarks.md from their results: `npm run bench` without a name.
+// `npm run bench` without a name: runs every benchmark, and writes docs/benchmarks.md from the results.
 import { spawn } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Measure from "../measure.ts"
+import * as Measure from "./Measure.ts"
 import { plot, type Series } from "./plot.ts"
+import type * as TemporaryServer from "./TemporaryServer.ts"
 
-/** In this order, and larger than by themselves, where each takes less than a minute. */
+/** Benchmarks in this order; larger than their defaults where that takes less than a minute. */
 const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   store: [],
   accept: [],
-  // What a million rows change is part of growth.
+  // The cost of a million rows is part of growth.
   logs: [],
   deliver: ["--rounds", "3", "--scheduled", "1000000"],
   webhooks: ["--rounds", "5"],
@@ -28,7 +29,7 @@ const BEGIN = "<!-- written by npm run bench -->"
 const END = "<!-- end of what is written -->"
 
 interface Answer {
-  readonly environment?: Measure.Environment
+  readonly environment?: TemporaryServer.Environment
   readonly findings: ReadonlyArray<Measure.Finding>
   readonly series?: ReadonlyArray<Series>
 }
@@ -61,11 +62,11 @@ const markdown = (name: string, { environment, findings }: Answer, seconds: numb
   ].join("\n")
 }
 
-/** Runs all of them; `date` is the day that stands above the tables. */
+/** Runs all benchmarks; `date` stands above the tables. */
 export const all = async (date: string): Promise<void> => {
   mkdirSync(FOLDER, { recursive: true })
   const parts: Array<string> = []
-  const environments: Array<Measure.Environment> = []
+  const environments: Array<TemporaryServer.Environment> = []
   let growth: ReadonlyArray<Series> = []
   for (const [name, args] of Object.entries(BENCHES)) {
     process.stdout.write(`\n${name}\n`)

@@ -14,7 +14,7 @@ const short = (value: number): string =>
 const sizeName = (size: number): string =>
   size >= 1_000_000 ? `${size / 1_000_000} M` : size >= 1_000 ? `${size / 1_000} k` : String(size)
 
-/** A panel a series: the axis below grows by tens, the one beside begins at nothing, so a flat line is flat. */
+/** Draws one panel per series. The horizontal axis is logarithmic, the vertical one starts at zero. */
 const panel = ({ name, points }: Series, nth: number): string => {
   const { bottom, height, left, right, top, width } = PANEL
   const highest = Math.max(...points.map(({ millis }) => millis.most)) * 1.15
@@ -58,7 +58,7 @@ text { font: 11px system-ui, sans-serif; fill: #57606a }
   .line, .spread { stroke: #4493f8 } .dot { fill: #4493f8 }
 }`
 
-/** What each piece of work costs as an installation fills, medians with their spread. */
+/** Draws the cost of each piece of work as an installation fills, medians with their spread. */
 export const plot = (series: ReadonlyArray<Series>): string => {
   const width = series.length * (PANEL.width + GAP) - GAP
   return [

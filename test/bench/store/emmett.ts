@@ -8,10 +8,10 @@ export interface Emmett {
   readonly close: () => Promise<void>
 }
 
-/** The same event with the same data to a stream of its own, expected to be new; nothing beside the event. */
+/** Appends the same event to a new stream of its own, and nothing else. */
 export const emmett = async (url: string, connections: number): Promise<Emmett> => {
   const pool = new pg.Pool({ connectionString: url, max: connections })
-  // The server is stopped while connections lie idle.
+  // The server stops while connections are idle.
   pool.on("error", () => {})
   const store = getPostgreSQLEventStore(url, { connectionOptions: { pool } })
   await store.schema.migrate()

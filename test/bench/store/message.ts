@@ -10,26 +10,26 @@ const PAGE_BYTES = 4096
 export interface Message {
   readonly id: Id.EmailId
   readonly event: Email.Event
-  /** The event's fields as JSON keeps them, for those who bring no schema. */
+  /** Fields of the event as JSON, for contenders without a schema. */
   readonly data: Readonly<Record<string, unknown>>
 }
 
-// Drawn by the page: the call costs more than the bytes.
-let page = new Uint8Array(0)
-let drawn = 0
+// Random bytes are drawn in pages, because a call costs more than the bytes.
+let randomPage = new Uint8Array(0)
+let offset = 0
 const random = (): Uint8Array => {
-  if (drawn + ID_BYTES > page.length) {
-    page = randomBytes(PAGE_BYTES)
-    drawn = 0
+  if (offset + ID_BYTES > randomPage.length) {
+    randomPage = randomBytes(PAGE_BYTES)
+    offset = 0
   }
-  drawn += ID_BYTES
-  return page.subarray(drawn - ID_BYTES, drawn)
+  offset += ID_BYTES
+  return randomPage.subarray(offset - ID_BYTES, offset)
 }
 
 const template = queued(Id.make("EmailId", 0, randomBytes(10)))
 const templateData = encode(Email, template)
 
-/** Another message, at next to no cost: making them is not what is measured. */
+/** Returns another message at little cost, because making messages is not measured. */
 export const message = (): Message => {
   const id = Id.make("EmailId", Date.now(), random())
   const own = { email_id: id, message_id: `<${id}@acme.test>` }

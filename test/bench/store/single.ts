@@ -9,13 +9,13 @@ import type pg from "pg"
 import { message } from "./message.ts"
 
 export interface Work {
-  /** Log row, search terms, outbox row and wake-up beside the event. */
+  /** Writes the log row, search terms, outbox row and wake-up beside the event. */
   readonly whole: boolean
 }
 
 /**
- * What a careful hand writes without an event store: one transaction a commit, the same statements with the same
- * effect, each prepared once a connection, values and not arrays. Nothing is built that is not sent.
+ * Commits as a straightforward program does without an event store: one transaction per commit with the same effect,
+ * prepared statements, single values instead of arrays, and nothing built that is not sent.
  */
 export const single = (pool: pg.Pool, account_id: Id.AccountId, work: Work) => async (): Promise<void> => {
   const { data, event, id } = message()
@@ -29,8 +29,8 @@ export const single = (pool: pg.Pool, account_id: Id.AccountId, work: Work) => a
     await client.query({ ...SUBSCRIPTIONS, values: [account_id] })
     await client.query({ ...EVENT, values: [account_id, id, event_id, JSON.stringify(data), meta, now] })
     if (work.whole) {
-      const place = { position: 0n, event_id, account_id, stream_id: id, stream: Email.stream, version: 1 }
-      const recorded = { ...place, event, meta: { ...system, schema_version: 1 }, recorded_at: now }
+      const row = { position: 0n, event_id, account_id, stream_id: id, stream: Email.stream, version: 1 }
+      const recorded = { ...row, event, meta: { ...system, schema_version: 1 }, recorded_at: now }
       await consequences(client, recorded, Email.evolve(Email.initial, event))
     }
     await client.query("COMMIT")

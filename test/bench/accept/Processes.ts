@@ -10,21 +10,21 @@ export interface Server {
   readonly stop: () => Promise<void>
 }
 
-/** Longer than a cold start takes on a small machine. */
+/** Time limit of a start; a cold start on a small machine takes less. */
 const READY_WITHIN_MS = 20_000
 
-/** Starts a program of this folder, and waits for the line that says its port. */
+/** Starts a program of this folder, and waits until it prints its port. */
 export const start = async (file: string, env: Readonly<Record<string, string>>): Promise<Server> => {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, file)], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   })
-  let said = ""
-  child.stderr.on("data", (chunk) => (said += chunk))
+  let output = ""
+  child.stderr.on("data", (chunk) => (output += chunk))
   const port = await new Promise<number>((resolve, reject) => {
     const fail = (why: string) => {
       clearTimeout(late)
-      reject(new Error(`${file} ${why}:\n${said}`))
+      reject(new Error(`${file} ${why}:\n${output}`))
     }
     const late = setTimeout(() => {
       child.kill("SIGKILL")
@@ -32,7 +32,7 @@ export const start = async (file: string, env: Readonly<Record<string, string>>)
     }, READY_WITHIN_MS)
     child.once("exit", (code) => fail(`ended with ${code}`))
     createInterface(child.stdout).on("line", (line) => {
-      said += `${line}\n`
+      output += `${line}\n`
       if (!/^\d+$/u.test(line)) return
       clearTimeout(late)
       resolve(Number(line))
@@ -56,7 +56,7 @@ export interface Load {
   readonly stop: () => void
 }
 
-/** The load in a process of its own, so that its work is nobody else's. */
+/** Runs the load in a process of its own, so that its processor time is not counted with that of others. */
 export const load = (): Load => {
   const child = fork(path.join(import.meta.dirname, "load.ts"), { serialization: "advanced" })
   return {

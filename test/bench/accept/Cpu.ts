@@ -1,16 +1,19 @@
 import { readdirSync, readFileSync } from "node:fs"
 
-/** Linux counts in these; it has been a hundredth of a second on every platform for decades. */
+/** Length of a Linux clock tick in milliseconds; a hundredth of a second on every platform. */
 const TICK_MILLIS = 10
 
 interface Stat {
   readonly parent: number
   readonly ticks: number
-  /** Those of its children that have ended. */
+  /** Time of children that have ended. */
   readonly ended: number
 }
 
-/** proc(5): the second field is a name that may hold anything, so all is counted from its closing bracket. */
+/**
+ * Reads a process's times from /proc (proc(5)). The second field is a name that may hold any character, so fields are
+ * counted from its closing parenthesis.
+ */
 const stat = (pid: number | string): Stat | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")
@@ -27,14 +30,14 @@ const stat = (pid: number | string): Stat | undefined => {
 
 export const ofProcess = (pid: number): number => (stat(pid)?.ticks ?? 0) * TICK_MILLIS
 
-/** A Postgres with all its backends, those that have come and gone included. */
+/** Processor time of a Postgres server with all its backends, including those that have ended. */
 export const ofPostgres = (postmaster: number): number => {
   const own = stat(postmaster)
   let ticks = (own?.ticks ?? 0) + (own?.ended ?? 0)
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/u.test(name)) continue
-    const found = stat(name)
-    if (found?.parent === postmaster) ticks += found.ticks
+    const child = stat(name)
+    if (child?.parent === postmaster) ticks += child.ticks
   }
   return ticks * TICK_MILLIS
 }

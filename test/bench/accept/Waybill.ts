@@ -1,10 +1,10 @@
-import * as Processes from "./processes.ts"
+import * as Processes from "./Processes.ts"
 
-/** The service that accepts, on the mail of a folder of its own. */
+/** Starts the service without its worker, with a data folder of its own. */
 export const start = (databaseUrl: string, data: string): Promise<Processes.Server> =>
   Processes.start("service.ts", { DATABASE_URL: databaseUrl, WAYBILL_DATA: data, LOG_LEVEL: "Warn" })
 
-/** The domain that the messages come from; its name is a reserved one, so it is verified at once. */
+/** Adds the sending domain; its name is reserved, so it is verified at once. */
 export const addDomain = async ({ port }: Processes.Server, key: string): Promise<void> => {
   const response = await fetch(`http://127.0.0.1:${port}/v1/domains`, {
     method: "POST",

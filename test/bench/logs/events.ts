@@ -11,7 +11,9 @@ import { queued } from "../../support/history.ts"
 const ACCOUNTS = 10
 const BEGAN = Date.UTC(2026, 0, 1)
 const STEP_MS = 700
-/** Messages whose outcomes come after the next ones are accepted, so that streams lie interleaved as in a real log. */
+/**
+ * Number of messages accepted before the outcomes of the first one, so that streams are interleaved as in a real log.
+ */
 const UNDER_WAY = 1_000
 
 export interface Event {
@@ -38,7 +40,9 @@ const words = {
   category: null,
 }
 
-/** The life of the nth message: mostly accepted and delivered, some put off before, some opened, few bounced. */
+/**
+ * Returns the events of the nth message: mostly accepted and delivered, some deferred first, some opened, few bounced.
+ */
 export const life = (nth: number): ReadonlyArray<Event> => {
   const millis = BEGAN + nth * STEP_MS
   const at = (after: number) => Timestamp.fromMillis(millis + after)
@@ -97,7 +101,7 @@ const COLUMNS = [
 
 const meta = { ...system, schema_version: 1 }
 
-/** Writes messages until the log holds that many events; answers with how many messages and events there are. */
+/** Writes messages until the log holds this many events; returns the numbers of messages and events. */
 export const write = async (url: string, atLeast: number): Promise<{ messages: number; events: number }> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -131,7 +135,7 @@ export const write = async (url: string, atLeast: number): Promise<{ messages: n
       const columns = COLUMNS.map(({ name }) => name).join(", ")
       await Copy.into(client, `COPY events (${columns}) FROM STDIN (FORMAT binary)`, rows.chunks)
     }
-    // As the log of a running service is: vacuumed, and with statistics.
+    // Vacuumed and analyzed, as the log of a running service is.
     await client.query("VACUUM (ANALYZE) events")
     return { messages, events }
   } finally {

@@ -1,10 +1,10 @@
-// An endpoint in a process of its own: answers at once, or only at the end for what is sent to /hang. Writes down when each call
-// came, and tells them when it is asked.
+// Endpoint in a process of its own: answers at once, except calls to /hang, which it holds. Records the arrival of each
+// call and reports them at /arrived.
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
 
 const arrived = new Map<string, Array<readonly [id: string, at: number]>>()
-/** Whoever is done lets them go, or a worker that is to stop would wait for them. */
+/** Held calls; /forget answers them, or a worker that stops would wait for them. */
 const hanging: Array<http.ServerResponse> = []
 
 const server = http.createServer((request, response) => {
