@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs"
 
 /**
- * Loaded before the service, in a process of the storm: its wall clock is off by as many milliseconds as a file says,
- * read anew at each SIGUSR2. Timers and the steady clock go on as they were, as they do when somebody sets the time.
+ * Loaded before a process of the storm: shifts its wall clock by the milliseconds in a file, which it reads again at
+ * each SIGUSR2. Timers and the monotonic clock are not shifted, as when an operator sets the time.
  */
 const file = process.env["WAYBILL_CHAOS_CLOCK"] ?? ""
 const Real = globalThis.Date

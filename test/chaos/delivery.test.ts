@@ -13,7 +13,7 @@ import * as World from "../support/world/World.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 
 const MAILS = 2_000
-/** What takes this long will never be. */
+/** Time after which a wait fails the test. */
 const HANGS = Duration.seconds(120)
 const PROGRAM = fileURLToPath(new URL("../support/process/workerProcess.ts", import.meta.url))
 
@@ -22,11 +22,11 @@ const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer
 
 interface Leases {
   readonly rows: number
-  /** In milliseconds of the database's clock: when the first of them is anybody's. */
+  /** Time of the database's clock, in milliseconds, at which the first lease expires. */
   readonly ends: number
 }
 
-/** What is leased at this moment. */
+/** Rows that are leased now. */
 const leases = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const [found = { rows: 0, ends: 0 }] = yield* Effect.orDie(sql<Leases>`
@@ -36,9 +36,8 @@ const leases = Effect.gen(function* () {
 })
 
 /**
- * How much was lost, and how much of the leases was left when the last of it was known to be. The promise is ten seconds
- * from the kill on, of sixty that a lease lasts and graphile-worker's four hours: whoever waited for one of those would
- * leave nothing.
+ * Returns the number of lost attempts, and the time left of the leases when the last one was recorded. A dead worker's
+ * rows are promised back within ten seconds, before a lease (60 s) or graphile-worker's lock (4 h) expires.
  */
 const reclaimed = Effect.fnUntraced(function* ({ ends }: Leases) {
   const sql = yield* PgClient.PgClient
@@ -48,7 +47,7 @@ const reclaimed = Effect.fnUntraced(function* ({ ends }: Leases) {
   return { attempts: found.n, left_ms: ends - found.at }
 })
 
-/** A worker in a process of its own; killed with the test, if it lives that long. */
+/** Starts a worker in a process of its own, and kills it with the test. */
 const start = (url: Redacted.Redacted, server: SmtpServer.SmtpServer, connections = 5) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -90,7 +89,7 @@ const messages = (...servers: ReadonlyArray<SmtpServer.SmtpServer>) =>
   new Set(servers.flatMap(({ counts }) => [...counts.keys()])).size
 const duplicates = (...servers: ReadonlyArray<SmtpServer.SmtpServer>) =>
   servers.flatMap(({ counts }) => [...counts.values()]).reduce((sum, times) => sum + times, 0) - messages(...servers)
-/** A server that answers no more once it has so many: whoever delivers there is in the midst of it from then on. */
+/** Starts a server that stops answering after this many messages, so that a worker is in the middle of a delivery. */
 const silentAfter = (mails: number) =>
   Effect.tap(SmtpServer.listen({ keep_bytes: false }), (server) =>
     Effect.sync(() =>
@@ -109,7 +108,7 @@ describe("delivery survives", () => {
     "a worker that is killed in the midst of it",
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
-      // Each delivers to a server of its own, so that the one which dies has not delivered all that it holds.
+      // Each worker has a server of its own, so that the killed one has undelivered messages.
       const [server, silent] = [yield* SmtpServer.listen({ keep_bytes: false }), yield* silentAfter(MAILS / 40)]
       yield* acceptMany()
       const victim = yield* start(url, silent)
@@ -119,7 +118,7 @@ describe("delivery survives", () => {
       const sql = yield* PgClient.PgClient
       yield* Effect.promise(() => end(victim, "SIGKILL"))
       const held = yield* leases
-      // Whatever it held is free again; it alone is gone from the list of the living.
+      // The rows of the killed worker are free again, and it is no longer registered as a process.
       yield* World.until(
         count(() => sql`SELECT count(*)::int AS n FROM processes`),
         (processes) => processes === 1,
@@ -194,7 +193,7 @@ describe("delivery survives", () => {
   )
 })
 
-/** A way to the database that can be cut. */
+/** Unix-socket proxy to the database that can be cut. */
 const proxy = (url: Redacted.Redacted) =>
   Effect.acquireRelease(
     Effect.promise(async () => {

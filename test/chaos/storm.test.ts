@@ -10,12 +10,12 @@ import { Duration, Effect, Layer } from "effect"
 import * as World from "../support/world/World.ts"
 import * as Storm from "./storm.ts"
 
-/** `npm run chaos -- --seed=7 --faults=100 --only=clock` sets these. */
+/** `npm run chaos -- --seed=7 --faults=100 --only=clock` sets these variables. */
 const SEED = Number(process.env["WAYBILL_CHAOS_SEED"] ?? 20261121)
 const COUNT = Number(process.env["WAYBILL_CHAOS_FAULTS"] ?? 4)
 const ONLY = process.env["WAYBILL_CHAOS_ONLY"]
 const MAILS_BETWEEN = 40
-/** Each fault leaves something that is put off for minutes, and comes due while the end is waited for. */
+/** Time limit for the load to finish; each fault defers some messages for minutes. */
 const HANGS = Duration.seconds(180 + 10 * COUNT)
 const PER_FAULT_MS = 60_000
 
@@ -60,7 +60,7 @@ it.live(
         const sql = yield* PgClient.PgClient
         const one = <A>(statement: Effect.Effect<ReadonlyArray<{ readonly n: A }>, unknown>) =>
           Effect.map(Effect.orDie(statement), ([row]) => row?.n)
-        // What was put off for minutes may stay in flight; all else comes to its end.
+        // Messages deferred for minutes may stay in flight; everything else reaches its end.
         const underWay = sql<Readonly<Record<string, unknown>>>`
           SELECT kind, lease_token IS NOT NULL AS leased, ready, attempt, count(*)::int AS rows,
             min(available_at)::text AS due, max(lease_until)::text AS lease_until, now()::text AS now
@@ -71,7 +71,7 @@ it.live(
         yield* World.until(Effect.orDie(underWay), (rows) => rows.length === 0, HANGS)
         const waiting = (yield* Effect.orDie(sql<{ id: string }>`
           SELECT stream_id AS id FROM outbox WHERE kind = 'delivery'`)).map(({ id }) => id)
-        // Each message was accepted once, whatever its client heard meanwhile, and nothing else was.
+        // Each message was accepted exactly once, whatever its client received, and no other message was.
         assert.deepStrictEqual([...new Set(sent.map(({ ids }) => ids.size))], [1])
         const ids = sent.flatMap((each) => [...each.ids])
         const logged = yield* Effect.orDie(sql<{ id: string; status: string; message_id: string; to: string }>`
@@ -85,7 +85,7 @@ it.live(
           const ends = waiting.includes(id) ? ["queued", "deferred"] : [to.startsWith("gone") ? "bounced" : "delivered"]
           assert.include(ends, status, `${id} to ${to}`)
         }
-        // It reached the server, and twice only where an answer of the server may have been lost.
+        // Each delivered message reached the server, and twice only where the server's response may have been lost.
         const arrived = new Set(sink.counts.keys())
         for (const { id, message_id, status } of logged) {
           const has = arrived.delete(message_id.slice(1, -1))
@@ -97,16 +97,16 @@ it.live(
           sql<{ n: number }>`SELECT count(*)::int AS n FROM events WHERE type = 'EmailAttemptLost'`,
         )
         assert.isAtMost(twice, (lost ?? 0) + unanswered())
-        // What a process dates with a clock that is behind happened before the storm, as far as anybody can tell.
+        // A process whose clock is behind may record events before the start of the storm.
         const early = yield* one(sql<{ n: number }>`
           SELECT count(*)::int AS n FROM events WHERE recorded_at < to_timestamp(${began}::float8) - interval '1 minute'`)
         if (!faults.some(Storm.isOfClocks)) assert.strictEqual(early, 0)
-        // One final state a recipient, a call for each, and a month that counts them all.
+        // Each recipient has one final state and one webhook call, and the monthly usage counts all of them.
         const finals = yield* one(sql<{ n: number }>`
           SELECT count(*)::int AS n FROM events
           WHERE account_id = ${account_id} AND type IN ('EmailDelivered', 'EmailBounced', 'EmailFailed')`)
         assert.strictEqual(finals, ids.length - waiting.length)
-        // A call that failed twice is put off for minutes, and nobody knows whether the receiver had heard it.
+        // A call that failed twice is deferred for minutes, and its receiver may or may not have processed it.
         const putOff = (yield* Effect.orDie(sql<{ id: string }>`
           SELECT d.event_id AS id FROM outbox o JOIN webhook_deliveries d USING (account_id, id)
           WHERE o.kind = 'webhook'`)).map(({ id }) => id)
@@ -121,7 +121,7 @@ it.live(
         for (const { deliveries, events, missing, stray } of yield* Conservation.webhooks())
           assert.deepStrictEqual([deliveries, missing, stray], [events, [], []])
         for (const { missing, stray } of yield* Conservation.work()) assert.deepStrictEqual([missing, stray], [[], []])
-        // What the log shows is what happened, byte for byte.
+        // The read models equal a rebuild from the log.
         for (const { name } of inCommits) {
           const { differences } = yield* Rebuild.verify(name, { release: "storm" })
           assert.deepStrictEqual(differences, [], name)

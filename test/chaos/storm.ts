@@ -12,7 +12,7 @@ import { faultProxy } from "../support/postgres/faultProxy.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../support/web/webhookReceiver.ts"
 
-/** What may happen to an installation of two api and two worker processes, between two pieces of its work. */
+/** Faults that may strike an installation of two api and two worker processes. */
 export const FAULTS = [
   "kill an api process",
   "kill a worker process",
@@ -36,23 +36,23 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number]
 export const isOfClocks = (fault: Fault): boolean => fault.startsWith("set the clock")
 
-/** Long enough that others take a frozen process for dead, and it learns of that when it comes back. */
+/** Long enough that other processes take over from a frozen one before it resumes. */
 const FROZEN_MS = 6_000
 const CUT_MS = 300
-/** How long a neighbour is in trouble; the load goes on meanwhile. */
+/** Duration of most faults; the load continues meanwhile. */
 const TROUBLED_MS = 1_500
-/** For each commit, as a disk that turns would. */
+/** Delay of each commit, as on a spinning disk. */
 const SLOW_COMMIT_MICROS = 10_000
-/** Further ahead than a lease lasts, then as far behind: by more than any wait of the service is long. */
+/** Offsets of a clock: further ahead than a lease lasts, as far behind, then none. */
 const CLOCK_OFF_MS = [7 * 60_000, -7 * 60_000, 0]
-/** What takes this long will never be. */
+/** Time after which a wait fails the test. */
 const HANGS = Duration.seconds(120)
 const CLIENTS = 6
 
 type Mood = "well" | "drops" | "busy" | "away"
 const troubled = () => new Promise<void>((resolve) => setTimeout(resolve, TROUBLED_MS))
 
-/** The same faults in the same order for the same seed; of those alone whose names hold `only`. */
+/** Returns the faults in the order that the seed gives, limited to those whose names contain `only`. */
 export const schedule = (seed: number, count: number, only = ""): ReadonlyArray<Fault> => {
   const some = FAULTS.filter((fault) => fault.includes(only))
   if (some.length === 0) throw new Error(`no fault is called ${only}: there are ${FAULTS.join(", ")}`)
@@ -63,7 +63,7 @@ export const schedule = (seed: number, count: number, only = ""): ReadonlyArray<
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
-  // Each once before any comes again.
+  // Every fault strikes once before any strikes again.
   const faults: Array<Fault> = []
   while (faults.length < count) {
     const round = some.map((fault) => ({ fault, place: next() })).sort((a, b) => a.place - b.place)
@@ -72,7 +72,7 @@ export const schedule = (seed: number, count: number, only = ""): ReadonlyArray<
   return faults.slice(0, count)
 }
 
-/** A Postgres of our own, which can be taken away: the tests share theirs. */
+/** Postgres of the storm's own, because other tests share the common one. */
 const postgres = Effect.gen(function* () {
   const dataDir = yield* Effect.acquireRelease(
     Effect.promise(() => fs.mkdtemp(path.join(os.tmpdir(), "waybill-storm-"))),
@@ -90,7 +90,7 @@ const postgres = Effect.gen(function* () {
   const { url } = now.running
   return {
     url,
-    /** Holds every connection that is left. */
+    /** Takes every free connection. */
     fill: Effect.promise(async () => {
       const held: Array<pg.Client> = []
       const open = async () => {
@@ -127,7 +127,7 @@ const postgres = Effect.gen(function* () {
   }
 })
 
-/** A process whose clock can be set: it starts with the right one. */
+/** Process whose clock can be set; it starts with the right time. */
 interface Node extends ServiceProcess.ServiceProcess {
   readonly setClock: (offMillis: number) => Promise<void>
 }
@@ -145,7 +145,7 @@ const nodeIn = (folder: string, url: Redacted.Redacted, settings: Readonly<Recor
     return node
   })
 
-/** The installation, its neighbours, and a way to strike it. */
+/** Installation with a relay, a webhook receiver and a function that causes a fault. */
 export const world = Effect.gen(function* () {
   const database = yield* postgres
   yield* Effect.orDie(Migrations.migrate(database.url))
@@ -175,7 +175,7 @@ export const world = Effect.gen(function* () {
     Effect.promise(() => fs.mkdtemp(path.join(os.tmpdir(), "waybill-storm-clocks-"))),
     (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true })),
   )
-  // Mail is captured as far as this one knows, so that a name which can never be real needs no DNS.
+  // API processes capture mail, so that the reserved domain name needs no DNS.
   const api = nodeIn(clocks, proxy.url, { ...settings, ROLES: "api" })
   const relay = { TRANSPORT: "relay", SMTP_URL: `smtp://127.0.0.1:${sink.port}` }
   const worker = nodeIn(clocks, proxy.url, { ...settings, ...relay, ROLES: "worker" })
@@ -259,11 +259,11 @@ export const world = Effect.gen(function* () {
 export interface Sent {
   readonly to: string
   readonly idempotencyKey: string
-  /** Of every answer that was a success: one, if the promise holds. */
+  /** Ids from all successful responses; exactly one, if no duplicate was accepted. */
   readonly ids: ReadonlySet<string>
 }
 
-/** Clients that never give up: each message is asked for, under its key, until somebody says that it is accepted. */
+/** Clients that never give up: each repeats a message under its idempotency key until it is accepted. */
 export const load = (apis: ReadonlyArray<ServiceProcess.ServiceProcess>, key: string) => {
   const sent: Array<Sent> = []
   const run = randomBytes(4).toString("hex")
@@ -284,7 +284,7 @@ export const load = (apis: ReadonlyArray<ServiceProcess.ServiceProcess>, key: st
     } catch (error) {
       if (error instanceof Refused) throw error
     }
-    // Nobody is there, or nobody knows what became of it.
+    // The request failed, or its outcome is unknown.
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     return undefined
   }
@@ -294,7 +294,7 @@ export const load = (apis: ReadonlyArray<ServiceProcess.ServiceProcess>, key: st
     for (let tries = 0; ; tries++) {
       const id = await ask(nth + tries, message)
       if (id === undefined) continue
-      // Some clients lose the answer and ask again.
+      // Some clients lose the response and repeat the request.
       const twin = nth % TWIN_EVERY === 0 ? await ask(nth + tries + 1, message) : undefined
       sent.push({ ...message, ids: new Set(twin === undefined ? [id] : [id, twin]) })
       return
@@ -325,5 +325,5 @@ const PAUSE_MS = 50
 const GONE_EVERY = 10
 const TWIN_EVERY = 4
 
-/** A refusal is nobody's fault in a storm: the load asks for nothing that may be refused. */
+/** Refusal of a message, which the load never causes by itself. */
 class Refused extends Error {}

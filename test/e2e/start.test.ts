@@ -18,7 +18,7 @@ let data = ""
 let env: Record<string, string> = {}
 let service: Service
 let first = ""
-/** What the very first start said, whose port another program had. */
+/** Result of the first start, whose port another program had taken. */
 let taken: Ended
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), "waybill-e2e-"))
@@ -57,7 +57,7 @@ describe("a first start", () => {
     for (const path of ["/healthz", "/readyz", "/openapi.json", "/docs", "/"]) {
       const answer = await fetch(url() + path)
       assert.strictEqual(answer.status, 200, path)
-      // An answer that is not read keeps its connection busy, and a stop would wait for it.
+      // A response body that is not read keeps its connection busy, and a stop would wait for it.
       assert.isAbove((await answer.text()).length, 0)
     }
   })

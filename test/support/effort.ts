@@ -1,4 +1,4 @@
-/** How long this process has worked, whoever else had the processor meanwhile: for what must not be done the hard way. */
+/** Processor time of this process in milliseconds, which does not grow while other processes run. */
 export const workedMs = (): number => {
   const { system, user } = process.cpuUsage()
   return (system + user) / 1_000

@@ -8,8 +8,8 @@ interface Tagged {
 }
 
 /**
- * A decider told as a sentence: given this history, when that is decided, it appends these events or refuses for that
- * reason. What it appends must also survive the journey through JSON, as the log will send it.
+ * Tests a decider as a sentence: given this history, when that is decided, it appends these events or refuses with that
+ * reason. Appended events must also survive encoding as JSON, as the log stores them.
  */
 export const given = <State, Event extends Tagged>(
   aggregate: Aggregate<State, Event>,
@@ -27,7 +27,7 @@ export const given = <State, Event extends Tagged>(
           assert.deepStrictEqual(events, expected)
           assert.deepStrictEqual(throughJson(aggregate, events), expected)
         },
-        /** Only which events, for tests that care about nothing else. */
+        /** Compares only the types of the events. */
         appendsOnly: (...tags: ReadonlyArray<Event["_tag"]>) => {
           if (Result.isFailure(verdict)) assert.fail(`refused: ${verdict.failure.message}`)
           assert.deepStrictEqual<ReadonlyArray<string>>(
@@ -43,7 +43,7 @@ export const given = <State, Event extends Tagged>(
           if (expected.message !== undefined) assert.strictEqual(message, expected.message)
           return verdict.failure
         },
-        /** What the history folds to once the decision is appended. */
+        /** Folds the history with the decision's events, and passes the state on. */
         leads: (look: (after: State) => void) => {
           if (Result.isFailure(verdict)) assert.fail(`refused: ${verdict.failure.message}`)
           look(fold(aggregate, events, before))
@@ -62,7 +62,7 @@ const throughJson = <State, Event extends Tagged>(
   return Schema.decodeUnknownSync(codec)(JSON.parse(text))
 }
 
-/** Folds a history through decisions, each of which must be taken. */
+/** Folds a history through decisions, none of which may refuse. */
 export const happened = <State, Event extends Tagged>(
   aggregate: Aggregate<State, Event>,
   history: ReadonlyArray<Event>,

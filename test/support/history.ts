@@ -6,12 +6,12 @@ import { randomBytes } from "node:crypto"
 const HASH = "0".repeat(64)
 let clock = 1_780_000_000_000
 
-/** Fresh ids, in the order of time. */
+/** Returns a new id; ids sort in the order of the calls. */
 export const id = <Name extends keyof typeof Id.PREFIXES>(name: Name) => Id.make(name, clock++, randomBytes(10))
 
 const decode = Schema.decodeUnknownSync(Email.Event)
 
-/** The first fact of a message, with what a test cares about; the rest is ordinary. */
+/** Returns the first event of a message, with the fields that a test sets and ordinary values for the rest. */
 export const queued = (email_id: Id.EmailId, over: Readonly<Record<string, unknown>> = {}): Email.Event =>
   decode({
     _tag: "EmailQueued",

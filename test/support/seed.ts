@@ -1,10 +1,11 @@
 import * as Arbitrary from "effect/Arbitrary"
 
 /**
- * Properties look at the same cases in each run, so that a change is judged by what it changes. `WAYBILL_FUZZ_SEED` has
- * them look elsewhere; `random` lets each choose for itself, and a failure says how to see it again.
+ * Seed of property tests. The same cases run each time, so that a result depends only on the change.
+ * `WAYBILL_FUZZ_SEED` sets another seed; with `random` each property chooses its own, and a failure prints how to
+ * repeat it.
  */
 const seed = process.env["WAYBILL_FUZZ_SEED"] ?? "20261121"
-/** What they grow to. With the size that comes along, no history was ever longer than its least length. */
+/** Size up to which values grow. With the default no generated history is longer than its minimum. */
 const size = 100
 Arbitrary.configureGlobal({ check: seed === "random" ? { size } : { seed, size } })

@@ -1,5 +1,5 @@
-// Loaded by `node --import` into a service under test: says over a socket how much processor time the main thread has
-// had, at most, between two turns of its event loop. What waits for a busy machine takes no processor time meanwhile.
+// Loaded by `node --import` into a service under test: reports over a socket the longest processor time of the main
+// thread between two turns of its event loop. Time spent waiting for a busy machine does not count.
 import { createServer } from "node:net"
 import { isMainThread } from "node:worker_threads"
 

@@ -1,22 +1,22 @@
 import { Clock, Effect } from "effect"
 import { setImmediate as turn, setTimeout as pause } from "node:timers/promises"
 
-/** What is counted by the month is counted in less than this. */
+/** Upper bound of the duration of a test that counts by month. */
 const COUNTED_WITHIN_MS = 20_000
 
-/** The month must not end in the midst of a count: the end of one that is all but over is waited for. */
+/** Waits for the next month where the current one is about to end, so that a month never ends during a count. */
 export const enoughOfTheMonth = Effect.promise(async () => {
   const now = new Date()
   const left = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - now.getTime()
   if (left < COUNTED_WITHIN_MS) await pause(left + 50)
 })
 
-/** What happens from now on is later than what has happened: ids of one millisecond stand in any order. */
+/** Waits for the next millisecond; ids of one millisecond have no order. */
 export const nextMillisecond = Effect.promise(async () => {
   for (const now = Date.now(); Date.now() === now;) await turn()
 })
 
-/** The same clock after somebody set the one on the wall by so much; the steady one has gone on by `later`. */
+/** Returns the clock with its wall time shifted, and its monotonic time `later` milliseconds ahead. */
 const set = (clock: Clock.Clock, wallMillis: number, later = 0): Clock.Clock => {
   const nanos = (millis: number) => BigInt(millis) * 1_000_000n
   const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + wallMillis
@@ -33,13 +33,13 @@ const set = (clock: Clock.Clock, wallMillis: number, later = 0): Clock.Clock => 
   }
 }
 
-/** Runs it as if the clock on the wall had been set meanwhile. */
+/** Runs an effect as if the wall clock had been set meanwhile. */
 export const whenSet =
   (wallMillis: number, later = 0) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.flatMap(Clock.Clock, (clock) => Effect.provideService(effect, Clock.Clock, set(clock, wallMillis, later)))
 
-/** Runs it by a clock on the wall that somebody sets a minute back at every look. */
+/** Runs an effect with a wall clock that is set back by a minute at every reading. */
 export const everEarlier = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Clock.Clock, (clock) => {
     let looks = 0

@@ -8,9 +8,9 @@ import { onDatabase } from "./databaseUrl.ts"
 
 export interface Database {
   readonly name: string
-  /** For pools of node-postgres, graphile-worker and child processes. */
+  /** Address of the database for pools of node-postgres, graphile-worker and child processes. */
   readonly url: Redacted.Redacted
-  /** The superuser on the same database. */
+  /** Address of the same database as the superuser. */
   readonly adminUrl: Redacted.Redacted
 }
 

@@ -2,33 +2,33 @@ import { Effect, Redacted, type Scope } from "effect"
 import * as net from "node:net"
 
 /**
- * What happens to the next COMMIT that passes. `before`: it never reaches the server. `after`: the server commits, the
- * answer never arrives. `silent`: the same, but nothing is cut, and the client goes on waiting. `late`: the client is cut
- * off, and the COMMIT reaches the server when `release` is called.
+ * Fault of the next COMMIT that passes. `before`: the COMMIT never reaches the server. `after`: the server commits, and
+ * the connection is cut before the response. `silent`: the same without a cut, so that the client keeps waiting.
+ * `late`: the client is cut off, and the COMMIT reaches the server when `release` is called.
  */
 export type Fault = "before" | "after" | "silent" | "late"
 
 export interface FaultProxy {
-  /** The same database, through the proxy. */
+  /** Address of the database through the proxy. */
   readonly url: Redacted.Redacted
-  /** Faults are used up in this order, one a COMMIT. */
+  /** Queues faults, one for each COMMIT. */
   readonly inject: (...faults: ReadonlyArray<Fault>) => void
-  /** Lets the COMMITs that were held back pass. */
+  /** Forwards the COMMITs that were held back. */
   readonly release: () => void
-  /** COMMITs that met a fault so far. */
+  /** Number of COMMITs that met a fault so far. */
   readonly struck: () => number
-  /** Cuts every connection, and every new one as soon as it comes. */
+  /** Cuts every connection, and every new one at once. */
   readonly down: () => void
   readonly up: () => void
-  /** From now on nothing comes through, and nobody is told. */
+  /** Forwards nothing from now on, and leaves the connections open. */
   readonly swallow: () => void
-  /** Whoever connects from now on comes to another server, as after a failover. */
+  /** Connects new clients to another server, as after a failover. */
   readonly lead: (url: Redacted.Redacted) => void
-  /** Connections that came while it was down. */
+  /** Number of connection attempts while the proxy was down. */
   readonly refused: () => number
 }
 
-/** Stands between a client and Postgres, understands just enough of the protocol to know a COMMIT, and cuts there. */
+/** Starts a proxy between clients and Postgres, which recognizes a COMMIT in the protocol and applies faults to it. */
 export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, never, Scope.Scope> =>
   Effect.gen(function* () {
     const faults: Array<Fault> = []
@@ -154,7 +154,7 @@ const relay = (client: net.Socket, upstream: net.Socket, faults: Faults): void =
 
 const SYNC = Buffer.from([0x53, 0, 0, 0, 4])
 
-/** Splits a stream into messages. The client's first one has no type byte. */
+/** Splits a stream into messages. The client's first message has no type byte. */
 const messages = (startsWithoutType: boolean, take: (message: Buffer) => void) => {
   let rest: Buffer = Buffer.alloc(0)
   let typeBytes = startsWithoutType ? 0 : 1
@@ -171,7 +171,10 @@ const messages = (startsWithoutType: boolean, take: (message: Buffer) => void) =
   }
 }
 
-/** Whether a message makes the server commit: a simple query, or the execution of what was bound to a prepared COMMIT. */
+/**
+ * Returns whether a message makes the server commit: a simple query, or the execution of a portal bound to a prepared
+ * COMMIT.
+ */
 const commits = () => {
   const prepared = new Map<string, string>()
   let bound = ""

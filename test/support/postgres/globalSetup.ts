@@ -11,19 +11,22 @@ import { prepareTemplate } from "./prepareTemplate.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A role that may create databases, on a database that exists. */
+    /** Address of a role that may create databases, on an existing database. */
     readonly postgresUrl: string
-    /** The superuser, or the same role where the server is not ours. */
+    /** Address of the superuser; the same role where the server is not started by the tests. */
     readonly postgresAdminUrl: string
     readonly templateDatabase: string
-    /** Why the template is not usable, if it is not: a bad migration must not fail the tests that need no database. */
+    /**
+     * Reason why the template is unusable, else empty, so that a broken migration fails only tests that need a
+     * database.
+     */
     readonly templateProblem: string
   }
 }
 
 const startServer = Effect.gen(function* () {
   const folder = yield* Effect.promise(() => fs.mkdtemp(path.join(os.tmpdir(), "waybill-test-")))
-  // Several files at a time start several services each.
+  // Several files run at the same time, and each starts several services.
   const settings = { max_connections: "300" }
   return yield* EmbeddedPostgres.start({ dataDir: folder, scratch: true, settings })
 })
@@ -38,21 +41,21 @@ const execute = async (url: string, statement: string): Promise<void> => {
   }
 }
 
-/** Beside what `bin/launch.mjs` keeps: most of the time that a process takes to start goes into compiling. */
+/** Compile cache of the tests, beside that of `bin/launch.mjs`; most of a process's start is compilation. */
 const COMPILED = path.join(import.meta.dirname, "../../../node_modules/.cache/waybill")
 
-/** For every process of the service that a test starts. Done while Postgres starts. */
+/** Bundles the service for the processes that tests start, while Postgres starts. */
 const bundle = async (): Promise<void> => {
   const { href } = new URL("../../../bin/bundle.mjs", import.meta.url)
   const { ensureBundle } = (await import(href)) as { readonly ensureBundle: () => Promise<void> }
   await ensureBundle()
 }
 
-/** One server a run, and in it one template from which each test file gets a database of its own. */
+/** Starts one server per run, with one template from which each test file gets a database of its own. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const scope = Scope.makeUnsafe()
   const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
-  // For the workers of this run and for every process that they start.
+  // Inherited by the workers of this run and by every process that they start.
   process.env["NODE_COMPILE_CACHE"] ??= COMPILED
   const bundled = bundle()
   try {
@@ -60,7 +63,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const server = outside === undefined ? await Effect.runPromise(Scope.provide(startServer, scope)) : undefined
     const url = server === undefined ? outside : Redacted.value(server.url)
     if (url === undefined) throw new Error("no server to test on")
-    // Several runs may share an outside server.
+    // Several runs may share a server outside.
     const template = `waybill_template_${randomBytes(4).toString("hex")}`
     await execute(url, `CREATE DATABASE ${template}`)
     const problem = await prepareTemplate(Redacted.make(onDatabase(url, template))).then(

@@ -1,8 +1,11 @@
 const TRIES = 2
-/** Linux says how much a thread has had in steps of up to ten milliseconds: work that takes less is repeated. */
+/**
+ * Least duration of a measurement. Linux counts a thread's time in steps of up to ten milliseconds, so shorter work is
+ * repeated.
+ */
 const LEAST_MILLIS = 40
 
-/** By the processor's time, not the clock's: on a busy machine work waits for its turn, and takes no more for that. */
+/** Measures processor time instead of wall time, because other processes only make work wait. */
 const once = (work: () => unknown, repeats: number): number => {
   const before = process.threadCpuUsage()
   for (let nth = 0; nth < repeats; nth++) work()
@@ -11,13 +14,13 @@ const once = (work: () => unknown, repeats: number): number => {
 }
 
 /**
- * How many times as long work takes over so many times as much: about as many where it is linear, their square where it
- * is quadratic, 1 where a limit stands between. Of several tries, in turns, the quickest counts, since compilers and
- * collectors do not come each time.
+ * Returns the factor by which work gets slower when its input grows by `times`: about the same factor where it is
+ * linear, its square where it is quadratic, 1 where a limit applies. The fastest of several alternating tries counts,
+ * since compilation and garbage collection do not occur in each.
  */
 export const growth = (work: (size: number) => unknown, size: number, times: number): number => {
   const [small, large] = [() => work(size), () => work(size * times)]
-  // What runs for the first time is compiled meanwhile.
+  // The first run compiles the code.
   small()
   large()
   let repeats = 1

@@ -3,10 +3,10 @@ import { Effect, Redacted, Schedule } from "effect"
 import pg from "pg"
 import * as Database from "./database.ts"
 
-/** Number of the lock behind which writes wait. */
+/** Key of the advisory lock that writes wait for. */
 const HELD = 4711
 
-/** Makes every write of this kind to a table wait until it is released, so that a race has one order. */
+/** Blocks every write of this kind to a table until it is released, so that a race has one order. */
 export const hold = Effect.fnUntraced(function* (table: string, event: "INSERT" | "UPDATE") {
   const sql = yield* PgClient.PgClient
   const { url } = yield* Database.Fresh
@@ -19,7 +19,7 @@ export const hold = Effect.fnUntraced(function* (table: string, event: "INSERT" 
   const waiting = sql`
     SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
   return {
-    /** Until so many writes wait. */
+    /** Waits until this many writes are blocked. */
     until: (writes: number) =>
       Effect.repeat(waiting, { until: (rows) => rows.length >= writes, schedule: Schedule.spaced("20 millis") }),
     release: Effect.promise(() => holder.end()),

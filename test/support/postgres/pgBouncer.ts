@@ -9,30 +9,33 @@ import { delimiter, join } from "node:path"
 import { faultProxy } from "./faultProxy.ts"
 import { freePort } from "../process/service.ts"
 
-/** Where this machine has it (`apt-get install pgbouncer`); without it, what is tried behind it is left out. */
+/**
+ * Path of PgBouncer on this machine (`apt-get install pgbouncer`), if it is installed; without it its tests are
+ * skipped.
+ */
 export const BINARY = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"]
   .map((folder) => join(folder, "pgbouncer"))
   .find((path) => existsSync(path))
 
-/** It refuses to be root. */
+/** User id of PgBouncer, which refuses to run as root. */
 const NOBODY = 65_534
 
 export interface Options {
   readonly mode: "session" | "transaction" | "statement"
-  /** Startup parameters that it throws away instead of refusing. */
+  /** Startup parameters that PgBouncer drops instead of refusing. */
   readonly ignore?: ReadonlyArray<string>
-  /** Settings as an operator would write them, which come after ours and so count. */
+  /** Settings of an operator, which override those of the test. */
   readonly written?: ReadonlyArray<string>
   readonly poolSize?: number
 }
 
-/** A real PgBouncer before a database; answers with the address that leads through it. */
+/** Starts a PgBouncer before a database, and returns the address through it. */
 export const start = (
   url: Redacted.Redacted,
   { ignore = [], mode, poolSize = 40, written = [] }: Options,
 ): Effect.Effect<Redacted.Redacted, never, Scope.Scope> =>
   Effect.gen(function* () {
-    // The socket of the server here is its own user's alone.
+    // Only the server's own user may use its socket, so PgBouncer connects through a proxy.
     const server = new URL(Redacted.value((yield* faultProxy(url)).url))
     const folder = yield* Effect.acquireRelease(
       Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-bouncer-"))),
@@ -92,7 +95,7 @@ const answers = async (port: number): Promise<boolean> => {
     await once(socket, "connect")
     return true
   } catch {
-    // It opens its port within milliseconds; a turn of the loop is all the waiting there is to do.
+    // PgBouncer opens its port within milliseconds.
     await new Promise((resolve) => setImmediate(resolve))
     return false
   } finally {

@@ -13,13 +13,13 @@ interface Node {
 
 export interface Plan {
   readonly text: string
-  /** "Index Scan events_pkey", "Seq Scan outbox", "Sort", … */
+  /** Names of the plan's steps: "Index Scan events_pkey", "Seq Scan outbox", "Sort", … */
   readonly steps: ReadonlyArray<string>
-  /** Pages of 8 KB that were looked at: what a query costs, whatever the machine does beside. */
+  /** Number of 8 KB pages read, a cost that does not depend on the machine. */
   readonly pages: number
 }
 
-/** How Postgres goes about every statement that an effect runs, each executed once more and rolled back. */
+/** Returns the plan of every statement that an effect runs; each is executed once more and rolled back. */
 export const plansOf = <A, E, R>(
   sql: PgClient.PgClient,
   effect: Effect.Effect<A, E, R>,

@@ -1,7 +1,7 @@
 import { Effect, Redacted, type Scope } from "effect"
 import pg from "pg"
 
-/** Somebody else on the same database, with a connection of their own. */
+/** Another client of the same database, with a connection of its own. */
 export interface Rival {
   readonly query: (
     text: string,
@@ -25,7 +25,7 @@ export const rival = (url: Redacted.Redacted): Effect.Effect<Rival, never, Scope
     }),
   )
 
-/** The rival writes a stream's next event itself, in a transaction that is left open. */
+/** Writes a stream's next event from the other client, in a transaction that stays open. */
 export const takeVersion = (
   other: Rival,
   ref: { readonly account_id: string; readonly stream_id: string },
@@ -42,7 +42,7 @@ export const takeVersion = (
     ),
   )
 
-/** Waits until somebody waits for a lock on this database, and says who. */
+/** Waits until a backend waits for a lock in this database, and returns its process id. */
 export const waiter = (watcher: Rival) =>
   watcher
     .query(

@@ -4,14 +4,14 @@ const HEAD = `-- What the migrations make of an empty database, for people to re
 -- Written by \`npm run schema\`; never edited, never executed.
 `
 
-/** The schema \`public\` as text that is the same for the same schema, on every Postgres from 15 on. */
+/** Dumps the schema \`public\` as text that is equal for equal schemas, on every Postgres from 15 on. */
 export const dumpSchema = async (url: string): Promise<string> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const texts = async (query: string) =>
     (await client.query<{ readonly text: string }>(query)).rows.map((row) => row.text)
   try {
-    // Without a search path every name is written with its schema, which then is the same everywhere.
+    // Without a search path every name is written with its schema.
     await client.query("SET search_path = ''")
     const parts = [
       ...(await texts(EXTENSIONS)),
@@ -33,7 +33,7 @@ export const dumpSchema = async (url: string): Promise<string> => {
 const IN_PUBLIC = "'public'::pg_catalog.regnamespace"
 const KINDS = "CASE c.relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END"
 
-/** What an extension brings is the extension's own. */
+/** Objects of extensions are left out. */
 const own = (catalog: string, oid: string) => `NOT EXISTS (SELECT FROM pg_catalog.pg_depend d
   WHERE d.classid = 'pg_catalog.${catalog}'::pg_catalog.regclass AND d.objid = ${oid} AND d.deptype = 'e')`
 
@@ -47,7 +47,7 @@ const TYPES = `
       FROM pg_catalog.pg_enum e WHERE e.enumtypid = t.oid)) AS text
   FROM pg_catalog.pg_type t WHERE t.typnamespace = ${IN_PUBLIC} AND t.typtype = 'e' AND ${own("pg_type", "t.oid")} ORDER BY t.typname COLLATE "C"`
 
-// A sequence behind an identity column stands with its column.
+// The sequence of an identity column is part of its column.
 const SEQUENCES = `
   SELECT pg_catalog.format('CREATE SEQUENCE %I AS %s START %s INCREMENT %s CACHE %s%s%s', c.relname,
     pg_catalog.format_type(s.seqtypid, NULL), s.seqstart, s.seqincrement, s.seqcache,
@@ -74,7 +74,7 @@ const COLUMN = `
         ELSE ' DEFAULT %s' END, pg_catalog.pg_get_expr(d.adbin, d.adrelid))
     FROM pg_catalog.pg_attrdef d WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum), '')`
 
-// NOT NULL is a constraint with a name since Postgres 18; it stands with its column.
+// Since Postgres 18 NOT NULL is a named constraint; it is written with its column.
 const TABLES = `
   SELECT pg_catalog.format('CREATE %sTABLE %I (%s)%s%s%s', ${KINDS}, c.relname, (
       SELECT pg_catalog.string_agg(E'\\n  ' || line, ',' ORDER BY rank, nth, line) || E'\\n'
@@ -94,7 +94,7 @@ const TABLES = `
   FROM pg_catalog.pg_class c WHERE c.relnamespace = ${IN_PUBLIC} AND c.relkind IN ('r', 'p')
   ORDER BY c.relname COLLATE "C"`
 
-// What nobody has set is NULL since Postgres 17, and was -1 before.
+// Unset statistics targets are NULL since Postgres 17, and were -1 before.
 const STATISTICS = `
   SELECT pg_catalog.format('ALTER TABLE %I ALTER COLUMN %I SET STATISTICS %s', c.relname, a.attname, a.attstattarget) AS text
   FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid

@@ -11,23 +11,25 @@ import { basename, join } from "node:path"
 import pg from "pg"
 
 export interface Standby {
-  /** The service's role and database, to be read and never written. */
+  /** Address with the service's role and database; accepts only reads. */
   readonly url: Redacted.Redacted
   readonly adminUrl: Redacted.Redacted
-  /** Makes it a server of its own, and waits until it takes writes. */
+  /** Promotes the standby, and waits until it accepts writes. */
   readonly promote: Effect.Effect<void>
-  /** Gone at once. */
+  /** Kills the server at once. */
   readonly kill: Effect.Effect<void>
 }
 
-/** What a backup leaves out: a lock of the running server, and what it writes anew, some of it while we copy. */
+/**
+ * Files left out of a backup: the running server's lock, and files that it writes again, some of them during the copy.
+ */
 const NOT_COPIED = /^(?:postmaster\.(?:pid|opts)|pg_wal|pgsql_tmp|pg_internal\.init.*|.*\.tmp)$/u
 
-/** A streaming replica of an embedded server, from a backup of its folder; it is gone with the scope. */
+/** Starts a streaming replica of an embedded server from a backup of its folder, and stops it with the scope. */
 export const follow = (
   primary: EmbeddedPostgres.Running,
   dataDir: string,
-  /** Another way to the same server, which can be cut. */
+  /** Other address of the primary, which can be cut. */
   through?: Redacted.Redacted,
 ): Effect.Effect<Standby, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -36,7 +38,8 @@ export const follow = (
       (path) => Effect.promise(() => fs.rm(path, { recursive: true, force: true })),
     )
     const place = yield* Effect.promise(async () => {
-      // Root's servers have users of their own. This one runs as the primary's, which alone may use the primary's socket.
+      // Servers started by root run as users of their own. This one runs as the primary's user, who alone may use its
+      // socket.
       await fs.chmod(folder, 0o711)
       const found = await Placement.find(folder, Placement.ROOT_HOME)
       const { gid, uid } = await fs.stat(join(dataDir, "cluster"))
@@ -46,7 +49,7 @@ export const follow = (
     const admin = new URL(Redacted.value(primary.adminUrl))
     const way = through === undefined ? undefined : new URL(Redacted.value(through))
     const [host, port] = way === undefined ? [primary.socketDir, admin.port] : [way.hostname, way.port]
-    // The proxy reads along, and knows nothing of how encryption is agreed on.
+    // The proxy reads the protocol and cannot negotiate encryption.
     const plain = "sslmode=disable gssencmode=disable"
     const from = `host=${host} port=${port} user=${admin.username} password=${admin.password} ${plain}`
     const child = yield* Effect.acquireRelease(

@@ -10,7 +10,7 @@ const NEEDED = ["initdb", "pg_ctl", "postgres", "pg_dump", "pg_restore", "pg_bas
 
 const isWhole = (bin: string): boolean => NEEDED.every((name) => existsSync(path.join(bin, name)))
 
-/** Where the newest Postgres of this system has its programs, with server and tools of one version. */
+/** Folder of the newest Postgres installed on this system, with server and tools of one version. */
 export const folder: string | undefined = [
   ...(existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted().toReversed() : []).map((version) =>
     path.join(DEBIAN, version, "bin"),
@@ -18,16 +18,16 @@ export const folder: string | undefined = [
   ...(process.env["PATH"] ?? "").split(path.delimiter),
 ].find(isWhole)
 
-/** A server does not run as root. */
+/** User id of the server, which refuses to run as root. */
 const NOBODY = 65_534
 const owner = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
-/** Types into a shell as the user whose the server is. */
+/** Runs shell commands as the user of the server. */
 export const run = (text: string, env: Readonly<Record<string, string>>, cwd: string) =>
   Effect.promise(
     () =>
       new Promise<{ readonly code: number | null; readonly output: string }>((resolve) => {
-        // A server that is left running keeps the pipe of who started it, so the pipe's end is not waited for.
+        // A server that keeps running holds the shell's pipe open, so only the exit is awaited.
         const child = spawn("bash", ["-euo", "pipefail", "-c", text], {
           ...owner,
           env,
@@ -43,7 +43,7 @@ export const run = (text: string, env: Readonly<Record<string, string>>, cwd: st
 export interface Running {
   readonly url: string
   readonly adminUrl: string
-  /** An empty database beside it. */
+  /** Address of an empty database beside it. */
   readonly newUrl: string
   readonly archive: string
   readonly backups: string
@@ -51,7 +51,7 @@ export interface Running {
   readonly stop: Effect.Effect<void>
 }
 
-/** A cluster whose log is archived. Whoever starts another on `newData` gets the same addresses. */
+/** Starts a cluster with an archived log. Another cluster started on `newData` gets the same addresses. */
 export const start = Effect.fnUntraced(function* (home: string) {
   const [data, newData, archive, backups] = ["data", "restored", "wal", "backups"].map((name) => path.join(home, name))
   const port = yield* Effect.promise(freePort)
@@ -60,7 +60,7 @@ export const start = Effect.fnUntraced(function* (home: string) {
       await fs.mkdir(each ?? "", { mode: 0o777 })
       await fs.chmod(each ?? "", 0o777)
     }
-    // The server makes folders of its own in here.
+    // The server creates folders of its own here.
     await fs.chmod(home, 0o777)
   })
   const env = { PATH: `${folder}:${process.env["PATH"]}`, HOME: home, LC_ALL: "C" }

@@ -15,12 +15,12 @@ export interface Span {
 export interface Collector {
   readonly url: string
   readonly spans: () => ReadonlyArray<Span>
-  /** All that was received, as it was written. */
+  /** Request bodies as received. */
   readonly text: () => string
   readonly headers: () => ReadonlyArray<string>
 }
 
-/** A collector of OpenTelemetry that keeps what it is told. */
+/** Starts an OpenTelemetry collector that keeps all requests. */
 export const listen: Effect.Effect<Collector, never, Scope.Scope> = Effect.map(
   Effect.acquireRelease(
     Effect.promise(async () => {

@@ -5,7 +5,7 @@ import * as cli from "../../../apps/server/src/cli/output.ts"
 import { waybill } from "../../../apps/server/src/cli/waybill.ts"
 import * as Database from "../postgres/database.ts"
 
-/** What an operator types on a database, without a process of its own, and all that it prints. */
+/** Runs a command of `waybill` on a database in this process, and returns its output. */
 export const typeOn = Effect.fnUntraced(function* ({ url }: Database.Database, ...args: ReadonlyArray<string>) {
   const env = ConfigProvider.fromUnknown({ DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })
   const printed: Array<string> = []
@@ -18,15 +18,15 @@ export const typeOn = Effect.fnUntraced(function* ({ url }: Database.Database, .
   return { exit, output: printed.join("\n") }
 })
 
-/** Beside a running service. */
+/** Runs a command on the test's own database. */
 export const type = (...args: ReadonlyArray<string>) =>
   Effect.flatMap(Database.Fresh, (database) => typeOn(database, ...args))
 
-/** The same for what is expected to do its work, with `--json`. */
+/** Runs a command with `--json`, which must succeed, and returns the parsed output. */
 export const typed = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const { exit, output } = yield* type(...args, "--json")
   if (Exit.isFailure(exit)) return yield* Effect.failCause(exit.cause).pipe(Effect.orDie)
-  // The tests look into answers of every kind.
+  // Tests read output of every kind.
   // oxlint-disable-next-line typescript/no-explicit-any
   const printed: any = JSON.parse(output)
   return printed

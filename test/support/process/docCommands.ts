@@ -6,18 +6,18 @@ import { chmod, mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
 /**
- * The commands of a document. A fence says by what follows `sh` how its commands are to be taken:
+ * Commands of a document. The text after `sh` says how the test treats a fence:
  *
- * | fence            | the test                                                                  |
- * |------------------|---------------------------------------------------------------------------|
- * | `sh`             | runs it; every command has to end with 0                                  |
- * | `sh exit=3`      | runs it; it has to end with 3                                             |
- * | `sh service`     | runs it until it says that it is ready, then asks it to stop; ends with 0 |
- * | `sh elsewhere`   | reads it: what it needs (systemd, docker, root) is not where tests run    |
+ * | fence          | the test                                                     |
+ * |----------------|--------------------------------------------------------------|
+ * | `sh`           | runs it; every command has to succeed                        |
+ * | `sh exit=3`    | runs it; it has to end with 3                                |
+ * | `sh service`   | runs it until the service is ready, then stops it            |
+ * | `sh elsewhere` | checks its syntax; it needs systemd, Docker or root          |
  *
- * What stands in a line of text is no block: `inline` finds it, to be looked up and not run.
+ * Inline code is not run; `inline` lists it.
  *
- * Names in capitals (`$ACCOUNT`, `$WAYBILL_KEY`) are variables that the test has set; ports are those that it has free.
+ * Names in capitals (`$ACCOUNT`, `$WAYBILL_KEY`) are variables that the test sets; ports are replaced by free ones.
  */
 export interface Block {
   readonly file: string
@@ -39,24 +39,26 @@ export const blocks = (file: string): ReadonlyArray<Block> => {
   return found
 }
 
-/** The lines of a fence of any kind, by how they begin: settings and statements, which a test has to take up itself. */
+/**
+ * Lines of the fence that starts with this text, of any language; for settings and statements that a test uses itself.
+ */
 export const lines = (file: string, first: string): ReadonlyArray<string> => {
   const bodies = [...readFileSync(file, "utf8").matchAll(/^```[^\n]*\n([^]*?)^```$/gmu)].map(([, body = ""]) => body)
   const found = bodies.find((body) => body.startsWith(first)) ?? assert.fail(`${file} has no ${first}`)
   return found.trimEnd().split("\n")
 }
 
-/** `waybill …` in the midst of a sentence, as the words that follow. */
+/** Words after `waybill` in inline code. */
 export const inline = (file: string): ReadonlyArray<ReadonlyArray<string>> => {
   const text = readFileSync(file, "utf8").replace(/^```[^]*?^```$/gmu, "")
   return [...text.matchAll(/`(?:npx )?waybill\s([^`]+)`/gu)].map(([, words = ""]) => words.trim().split(/[\s|\\[\]]+/u))
 }
 
 export interface Place {
-  /** Where the commands are typed. */
+  /** Folder in which the commands run. */
   readonly checkout: string
   readonly env: Readonly<Record<string, string>>
-  /** What is written in the document, and what stands for it here: `127.0.0.1:3025` is the service's own port. */
+  /** Replacements of text in the document: `127.0.0.1:3025` becomes the address of the service in the test. */
   readonly instead: Readonly<Record<string, string>>
 }
 
@@ -65,14 +67,14 @@ interface Ended {
   readonly output: string
 }
 
-/** `npx waybill` asks npm for what the checkout has in `bin`; that takes it a second each time, and is shown once. */
+/** Replaces npx, which takes a second each time to look up the checkout's `bin`. */
 const NPX = `#!/bin/sh
 if [ "$1" = waybill ]; then shift; exec "${process.execPath}" bin/waybill.mjs "$@"; fi
 echo "npx has no $1 here" >&2
 exit 127
 `
 
-/** A folder with the commands that documents call, for the front of PATH. */
+/** Creates a folder with the commands that documents call, for the front of PATH. */
 export const shims = async (folder: string): Promise<string> => {
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, "npx"), NPX)
@@ -80,13 +82,13 @@ export const shims = async (folder: string): Promise<string> => {
   return folder
 }
 
-/** What stops at its first failure, as a person would; `exec` hands a signal on to the last command. */
+/** Returns a script that stops at its first failure; `exec` passes a signal on to the last command. */
 const script = ({ how, text }: Block, instead: Place["instead"]): string => {
   const here = Object.entries(instead).reduce((words, [written, meant]) => words.replaceAll(written, meant), text)
   return `set -euo pipefail\n${how === "service" ? here.replace(/^(npx waybill start|npm start)/mu, "exec $1") : here}`
 }
 
-/** Only read, never run: `bash -n`. */
+/** Checks the syntax without running the commands (`bash -n`). */
 export const isReadable = async (block: Block): Promise<Ended> => ended(["-n", "-c", block.text], {}, process.cwd())
 
 export const run = async (block: Block, { checkout, env, instead }: Place): Promise<Ended> => {

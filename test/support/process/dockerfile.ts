@@ -14,7 +14,7 @@ export interface Stage {
   readonly instructions: ReadonlyArray<Instruction>
 }
 
-/** The stages of a Dockerfile, each with its instructions; the last one is the image. */
+/** Reads the stages of a Dockerfile with their instructions; the last one is the image. */
 export const stages = (file: string): ReadonlyArray<Stage> => {
   const lines = readFileSync(file, "utf8")
     .split("\n")
@@ -50,7 +50,7 @@ export const environment = ({ instructions }: Stage): Readonly<Record<string, st
 export const last = ({ instructions }: Stage, word: string): string | undefined =>
   instructions.findLast((each) => each.word === word)?.rest
 
-/** Whether a path of the context reaches the builder: the last line that speaks of it decides. */
+/** Returns whether a path of the context reaches the builder; the last matching line of the ignore file decides. */
 export const isSent = (ignore: string, path: string): boolean => {
   let sent = true
   for (const line of ignore.split("\n").map((each) => each.trim())) {

@@ -1,18 +1,18 @@
-/** A document made to be slow to read, small enough to be accepted. */
+/** Document made to be slow to parse, small enough to be accepted. */
 export interface Document {
   readonly name: string
-  /** Each character a byte. */
+  /** Text in which each character is one byte. */
   readonly text: string
 }
 
-/** Bytes of most documents: on both sides of what is read on the event loop, and what is handed to a thread. */
+/** Sizes of most documents, on both sides of the limit between the event loop and a parser thread. */
 const SIZES = [1_000, 8_000, 30_000, 33_000, 60_000]
-/** One document of so many is as large as is accepted. */
+/** Every 200th document has the largest accepted size. */
 const LARGEST_EVERY = 200
 
 type Random = (most: number) => number
 
-/** mulberry32: the same numbers on every machine. */
+/** mulberry32, which returns the same numbers on every machine. */
 const randomOf = (seed: number): Random => {
   let state = seed
   return (most) => {
@@ -23,7 +23,7 @@ const randomOf = (seed: number): Random => {
   }
 }
 
-/** One piece again and again, or several in any order, up to a size; a size so large that only repeats are cheap to make. */
+/** Repeats one piece, or a short mixture of several, up to a size. */
 const filled = (pieces: ReadonlyArray<string>, bytes: number, random: Random): string => {
   const first = pieces[random(pieces.length)] ?? ""
   if (random(2) === 0) return first.repeat(Math.ceil(bytes / first.length)).slice(0, bytes)
@@ -32,21 +32,23 @@ const filled = (pieces: ReadonlyArray<string>, bytes: number, random: Random): s
 }
 
 export interface Form {
-  /** What stands around the pieces. */
+  /** Text around the pieces. */
   readonly before: string
   readonly after: string
-  /** How much of them is accepted. */
+  /** Largest accepted size of the pieces. */
   readonly most?: number
 }
 
 export interface Grammar {
   readonly pieces: ReadonlyArray<string>
   readonly forms: ReadonlyArray<Form>
-  /** What was slow once, at the size at which it was. */
+  /** Documents that were slow once, at the size at which they were. */
   readonly known: ReadonlyArray<Form & { readonly piece: string; readonly bytes: number }>
 }
 
-/** `count` documents of a grammar, the same for the same seed: first what is known, then any. */
+/**
+ * Generates `count` documents of a grammar, the same for the same seed: first the known slow ones, then random ones.
+ */
 export function* documents(grammar: Grammar, seed: number, count: number, largest: number): Generator<Document> {
   for (const { after, before, bytes, piece } of grammar.known) {
     const size = Math.min(bytes, largest)

@@ -10,7 +10,10 @@ interface Locked {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
-/** Where the lock file has what a workspace needs to run: what npm installs for it without `dev` and `optional`. */
+/**
+ * Returns the lock file's paths of the packages that a workspace needs to run: dependencies and required peers, without
+ * development and optional ones.
+ */
 export const packagesOf = (workspace: string): ReadonlyArray<string> => {
   const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
     readonly packages: Readonly<Record<string, Locked>>
@@ -39,7 +42,7 @@ export const packagesOf = (workspace: string): ReadonlyArray<string> => {
   return [...found].sort()
 }
 
-/** The same bytes under another name, where the disk allows it; a link to a folder stays one. */
+/** Copies by hard links where the disk allows it; symbolic links stay links. */
 export const place = async (from: string, to: string, keep: (path: string) => boolean = () => true): Promise<void> => {
   const stat = await fs.lstat(from)
   if (stat.isSymbolicLink()) {

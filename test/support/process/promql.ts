@@ -1,4 +1,4 @@
-/** A selector as it stands in a query: which series, and which of their labels it looks at. */
+/** Selector of a query: the metric, and the labels that it matches on. */
 export interface Selector {
   readonly metric: string
   readonly labels: ReadonlyArray<string>
@@ -10,7 +10,7 @@ export interface Query {
 }
 
 const AGGREGATES = new Set(["sum", "min", "max", "avg", "count", "topk", "bottomk", "quantile"])
-/** How many arguments each function takes, and which of them must be a range. */
+/** Kinds of the arguments of each function. */
 const FUNCTIONS: Readonly<Record<string, ReadonlyArray<"instant" | "range" | "number">>> = {
   rate: ["range"],
   increase: ["range"],
@@ -19,13 +19,13 @@ const FUNCTIONS: Readonly<Record<string, ReadonlyArray<"instant" | "range" | "nu
   histogram_quantile: ["number", "instant"],
 }
 const NUMBERED = new Set(["topk", "bottomk", "quantile"])
-/** From what binds least to what binds most. */
+/** Operators in ascending precedence. */
 const OPERATORS = [["or"], ["and", "unless"], ["==", "!=", ">=", "<=", ">", "<"], ["+", "-"], ["*", "/", "%"]]
 const TOKEN =
   /\s*(?:("(?:\\.|[^"\\])*")|(\[[^\]]*\])|(\d+(?:\.\d+)?(?:e\d+)?)|([a-z_:][\w:]*)|(==|!=|>=|<=|=~|!~|[(){},=<>+\-*/%]))/iuy
 const RANGE = /^\[(?:\d+(?:ms|[smhdwy])|\$__rate_interval)\]$/u
 
-/** Reads the PromQL that our dashboard and alerts are written in, and fails on whatever is not of it. */
+/** Parses the subset of PromQL that the dashboard and alerts use, and throws on anything else. */
 export const parse = (text: string): Query => {
   const tokens: Array<string> = []
   TOKEN.lastIndex = 0

@@ -6,16 +6,16 @@ import { fileURLToPath } from "node:url"
 
 const MAIN = fileURLToPath(new URL("../../../bin/main.mjs", import.meta.url))
 
-/** Below those that systems give to whoever connects, so that no connection of another test takes it in between. */
+/** Range of ports below the ephemeral ones, so that no outgoing connection of another test takes a port in between. */
 const [FIRST_PORT, LAST_PORT] = [15_000, 32_000]
-/** Each worker of a run has a stretch of its own: what one has chosen and not yet opened no other comes upon. */
+/** Each worker of a run has a range of its own, so that no other worker takes a port between its choice and its use. */
 const WORKERS = 8
 const STRETCH = Math.floor((LAST_PORT - FIRST_PORT) / WORKERS)
 const first = FIRST_PORT + ((Number(process.env["VITEST_POOL_ID"] ?? 1) - 1) % WORKERS) * STRETCH
-/** Anywhere in it, for other runs on this machine have the same stretches; and then the next, for so does this run. */
+/** Random first port, because other runs on this machine have the same ranges; later calls take the next one. */
 let turn = randomInt(STRETCH)
 
-/** A port that was free a moment ago, and is given out once. */
+/** Returns a port that was free a moment ago; each port is returned once. */
 export const freePort = async (): Promise<number> => {
   const port = first + (turn++ % STRETCH)
   const server = createServer().listen(port, "127.0.0.1")
@@ -34,7 +34,7 @@ export interface Ended {
   readonly output: string
 }
 
-/** The command line as an operator runs it, in a process of its own. */
+/** Process of `waybill` with these arguments, as an operator runs it. */
 export class Service {
   output = ""
   readonly child: ChildProcess
@@ -57,7 +57,7 @@ export class Service {
     }))
   }
 
-  /** Until a text has been printed; fails when the process ends before. */
+  /** Waits until a text was printed; throws when the process ends before. */
   async says(text: string): Promise<string> {
     let over = false
     void this.ended.then(() => (over = true))
@@ -68,7 +68,7 @@ export class Service {
     return this.output
   }
 
-  /** Until it says anything, on whichever stream, or ends. */
+  /** Waits for the next output on either stream, or for the end. */
   async #more(): Promise<void> {
     const heard = new AbortController()
     const streams = [this.child.stdout, this.child.stderr].flatMap((stream) => stream ?? [])

@@ -2,7 +2,9 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Layer, Logger, Redacted, References, Runtime } from "effect"
 import * as World from "../world/World.ts"
 
-/** A worker in a process of its own, so that a test can kill it: `node workerProcess.ts <database> <port> <connections>`. */
+/**
+ * Worker in a process of its own, so that a test can kill it: `node workerProcess.ts <database> <port> <connections>`.
+ */
 const [database = "", port = "", connections = "5"] = process.argv.slice(2)
 const url = Redacted.make(database)
 
@@ -13,7 +15,7 @@ const Main = Ready.pipe(
   ),
   Layer.provide(World.services(url)),
   Layer.provide(Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])),
-  // As the service runs where nobody collects spans.
+  // Spans are off, as in a service without a collector.
   Layer.provide(Layer.succeed(References.TracerEnabled, false)),
 )
 

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto"
 
-/** What an authenticator and the browser around it may be made to say by an attacker. */
+/** Fields that an attacker may forge in the response of an authenticator or browser. */
 export interface Lies {
   readonly origin?: string
   readonly rpId?: string
@@ -14,7 +14,7 @@ export interface Lies {
 const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url")
 const sha256 = (bytes: Uint8Array | string): Buffer => createHash("sha256").update(bytes).digest()
 
-/** CBOR (RFC 8949) as far as an attestation without a statement needs it. */
+/** CBOR (RFC 8949), the part that an attestation without a statement needs. */
 const head = (major: number, value: number): Buffer => {
   if (value < 24) return Buffer.of((major << 5) | value)
   if (value < 256) return Buffer.of((major << 5) | 24, value)
@@ -27,10 +27,10 @@ const map = (...pairs: ReadonlyArray<readonly [Buffer, Buffer]>): Buffer =>
   Buffer.concat([head(5, pairs.length), ...pairs.flat()])
 
 const [PRESENT, VERIFIED, ATTESTED] = [1, 4, 64]
-/** COSE (RFC 9053): an octet key pair on Ed25519, which signs by EdDSA. */
+/** COSE (RFC 9053) constants of an Ed25519 key that signs with EdDSA. */
 const [OKP, ED25519, EDDSA] = [1, 6, -8]
 
-/** A passkey in software (WebAuthn level 2, Ed25519), whose owner decides what it says. */
+/** Software passkey (WebAuthn level 2, Ed25519), which can be made to forge fields. */
 export const make = (origin: string, rpId: string, credentialId: Uint8Array = randomBytes(32)) => {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519")
   const { x = "" } = publicKey.export({ format: "jwk" })

@@ -3,14 +3,17 @@ import * as http from "node:http"
 import * as https from "node:https"
 import type { AddressInfo } from "node:net"
 
-/** One call, as it came over the wire. */
+/** Webhook call as received. */
 export interface Received {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** `hang` says nothing and keeps the connection, `drop` closes it, `stall` sends the head and never the rest. */
+/**
+ * Response of a receiver. `hang` sends nothing and keeps the connection, `drop` closes it, `stall` sends the head and
+ * never the rest.
+ */
 export type Answer =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   | "hang"
@@ -33,7 +36,7 @@ export interface Receiver {
   readonly close: () => Promise<void>
 }
 
-/** An endpoint on loopback, on a port that the system chose. */
+/** Starts an endpoint on loopback, on a port that the system chooses. */
 export const open = async (options: Options = {}): Promise<Receiver> => {
   const host = options.host ?? "127.0.0.1"
   const calls: Array<Received> = []

@@ -21,12 +21,12 @@ import { id, opened, queued } from "../history.ts"
 export const networks = (...texts: ReadonlyArray<string>) => Result.getOrThrow(Network.parseAll(texts))
 export const LOOPBACK = networks("127.0.0.0/8", "::1/128")
 
-/** A moment later, as often as the table of the contract tries. */
+/** Retry schedule with short pauses and the contract's number of tries. */
 export const soon = (now: Timestamp.Timestamp, attempts: number): Timestamp.Timestamp | null =>
   attempts > 7 ? null : Timestamp.plus(now, 20)
 export const never = (): null => null
 
-/** A worker that calls webhooks on loopback, as a node has it. */
+/** Worker that may call webhooks on loopback. */
 export const worker = (
   url: Redacted.Redacted,
   over: Partial<drainWebhooks.Options> = {},
@@ -51,7 +51,7 @@ export const now = Effect.map(Clock.currentTimeMillis, Timestamp.fromMillis)
 
 export const freshSecret = () => `whsec_${randomBytes(24).toString("base64")}`
 
-/** A webhook as the API makes it: its secret sealed, then its fact. */
+/** Creates a webhook as the API does: seals its secret, then appends its event. */
 export const create = Effect.fnUntraced(function* (
   url: string,
   over: {
@@ -101,7 +101,7 @@ export const change = Effect.fnUntraced(function* <E>(
   )
 })
 
-/** A message accepted, far in the future so that nobody sends it: one `email.queued`. */
+/** Accepts a message scheduled far ahead, so that one `email.queued` occurs and nothing is sent. */
 export const happens = Effect.fnUntraced(function* (account_id: Id.AccountId) {
   const millis = yield* Clock.currentTimeMillis
   const email_id = Id.make("EmailId", millis, randomBytes(10))
@@ -119,7 +119,7 @@ export const happens = Effect.fnUntraced(function* (account_id: Id.AccountId) {
   return email_id
 })
 
-/** One more event of the same message. */
+/** Appends one more event to the message. */
 export const isOpened = Effect.fnUntraced(function* (account_id: Id.AccountId, email_id: Id.EmailId) {
   const store = yield* EventStore
   const at = yield* now
@@ -129,7 +129,7 @@ export const isOpened = Effect.fnUntraced(function* (account_id: Id.AccountId, e
 export const deliveries = ({ account_id, webhook_id }: Endpoint) =>
   WebhookDeliveries.list({ account_id, webhook_id, limit: 1000 })
 
-/** The only delivery, once nothing is pending; a webhook with several fails here. */
+/** Waits for the only delivery to be settled; fails where the webhook has several. */
 export const settledOne = (endpoint: Endpoint, within?: Duration.Duration) =>
   Effect.map(
     World.until(deliveries(endpoint), (all) => all.length === 1 && all[0]?.status !== "pending", within),
@@ -165,7 +165,7 @@ export const outbox = Effect.fnUntraced(function* (delivery_id: string) {
   return row
 })
 
-/** Time passes for one row: its next try is due. */
+/** Makes the next attempt of a row due. */
 export const makeDue = Effect.fnUntraced(function* (delivery_id: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`UPDATE outbox SET available_at = now() - interval '1 second' WHERE id = ${delivery_id}`)
