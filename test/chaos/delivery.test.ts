@@ -17,8 +17,10 @@ const MAILS = 2_000
 const HANGS = Duration.seconds(120)
 const PROGRAM = fileURLToPath(new URL("../support/process/workerProcess.ts", import.meta.url))
 
-const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World.layer>>) =>
-  it.live(name, () => Effect.provide(Effect.scoped(body), World.layer), 4 * Duration.toMillis(HANGS))
+const onNewDatabase = <E>(
+  name: string,
+  body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World.layer>>,
+) => it.live(name, () => Effect.provide(Effect.scoped(body), World.layer), 4 * Duration.toMillis(HANGS))
 
 interface Leases {
   readonly rows: number
@@ -29,10 +31,10 @@ interface Leases {
 /** Rows that are leased now. */
 const leases = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
-  const [found = { rows: 0, ends: 0 }] = yield* Effect.orDie(sql<Leases>`
+  const [row = { rows: 0, ends: 0 }] = yield* Effect.orDie(sql<Leases>`
     SELECT count(*)::int AS rows, (extract(epoch FROM min(lease_until)) * 1000)::float8 AS ends
     FROM outbox WHERE lease_token IS NOT NULL`)
-  return found
+  return row
 })
 
 /**
@@ -41,10 +43,10 @@ const leases = Effect.gen(function* () {
  */
 const reclaimed = Effect.fnUntraced(function* ({ ends }: Leases) {
   const sql = yield* PgClient.PgClient
-  const [found = { n: 0, at: 0 }] = yield* Effect.orDie(sql<{ readonly n: number; readonly at: number }>`
+  const [row = { n: 0, at: 0 }] = yield* Effect.orDie(sql<{ readonly n: number; readonly at: number }>`
     SELECT count(*)::int AS n, (extract(epoch FROM max(recorded_at)) * 1000)::float8 AS at
     FROM events WHERE type = 'EmailAttemptLost'`)
-  return { attempts: found.n, left_ms: ends - found.at }
+  return { attempts: row.n, left_ms: ends - row.at }
 })
 
 /** Starts a worker in a process of its own, and kills it with the test. */
@@ -103,9 +105,9 @@ const arrived = (server: SmtpServer.SmtpServer, mails: number) =>
     HANGS,
   )
 
-describe("delivery survives", () => {
-  fresh(
-    "a worker that is killed in the midst of it",
+describe("delivery", () => {
+  onNewDatabase(
+    "survives a worker that is killed during delivery",
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       // Each worker has a server of its own, so that the killed one has undelivered messages.
@@ -138,8 +140,8 @@ describe("delivery survives", () => {
     }),
   )
 
-  fresh(
-    "the only worker being killed, once another one starts",
+  onNewDatabase(
+    "resumes with a new worker after the only worker was killed",
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const server = yield* silentAfter(30)
@@ -157,8 +159,8 @@ describe("delivery survives", () => {
     }),
   )
 
-  fresh(
-    "a node that is told to stop under load, and sends nothing twice",
+  onNewDatabase(
+    "sends nothing twice when a worker stops under load",
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen({ keep_bytes: false })
@@ -175,18 +177,18 @@ describe("delivery survives", () => {
     }),
   )
 
-  fresh(
-    "a cut of the way to the database, and still knows what it had sent",
+  onNewDatabase(
+    "sends nothing twice when the connection to the database is cut",
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen({ keep_bytes: false })
       yield* acceptMany(1_000)
-      const way = yield* proxy(url)
-      yield* start(way.url, server)
+      const proxied = yield* databaseProxy(url)
+      yield* start(proxied.url, server)
       yield* arrived(server, 250)
-      way.cut()
+      proxied.cut()
       yield* Effect.sleep("2 seconds")
-      way.mend()
+      proxied.restore()
       yield* World.until(pending, (rows) => rows === 0, HANGS)
       assert.deepStrictEqual([server.counts.size, yield* delivered, duplicates(server)], [1_000, 1_000, 0])
     }),
@@ -194,14 +196,14 @@ describe("delivery survives", () => {
 })
 
 /** Unix-socket proxy to the database that can be cut. */
-const proxy = (url: Redacted.Redacted) =>
+const databaseProxy = (url: Redacted.Redacted) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const mine = new URL(Redacted.value(url))
       const folder = mine.searchParams.get("host")
       const port = mine.port === "" ? 5432 : Number(mine.port)
       const target = folder === null ? { host: mine.hostname, port } : { path: path.join(folder, `.s.PGSQL.${port}`) }
-      const own = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-way-"))
+      const own = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-proxy-"))
       const sockets = new Set<net.Socket>()
       let open = true
       const join = (one: net.Socket, other: net.Socket) => {
@@ -231,7 +233,7 @@ const proxy = (url: Redacted.Redacted) =>
         listener.close()
         await fs.rm(own, { recursive: true, force: true })
       }
-      return { url: Redacted.make(mine.href), cut, mend: () => void (open = true), close }
+      return { url: Redacted.make(mine.href), cut, restore: () => void (open = true), close }
     }),
     ({ close }) => Effect.promise(close),
   )

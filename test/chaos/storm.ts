@@ -40,7 +40,7 @@ export const isOfClocks = (fault: Fault): boolean => fault.startsWith("set the c
 const FROZEN_MS = 6_000
 const CUT_MS = 300
 /** Duration of most faults; the load continues meanwhile. */
-const TROUBLED_MS = 1_500
+const FAULT_MS = 1_500
 /** Delay of each commit, as on a spinning disk. */
 const SLOW_COMMIT_MICROS = 10_000
 /** Offsets of a clock: further ahead than a lease lasts, as far behind, then none. */
@@ -49,8 +49,8 @@ const CLOCK_OFF_MS = [7 * 60_000, -7 * 60_000, 0]
 const HANGS = Duration.seconds(120)
 const CLIENTS = 6
 
-type Mood = "well" | "drops" | "busy" | "away"
-const troubled = () => new Promise<void>((resolve) => setTimeout(resolve, TROUBLED_MS))
+type RelayState = "well" | "drops" | "busy" | "away"
+const faultDuration = () => new Promise<void>((resolve) => setTimeout(resolve, FAULT_MS))
 
 /** Returns the faults in the order that the seed gives, limited to those whose names contain `only`. */
 export const schedule = (seed: number, count: number, only = ""): ReadonlyArray<Fault> => {
@@ -66,7 +66,7 @@ export const schedule = (seed: number, count: number, only = ""): ReadonlyArray<
   // Every fault strikes once before any strikes again.
   const faults: Array<Fault> = []
   while (faults.length < count) {
-    const round = some.map((fault) => ({ fault, place: next() })).sort((a, b) => a.place - b.place)
+    const round = some.map((fault) => ({ fault, rank: next() })).sort((a, b) => a.rank - b.rank)
     faults.push(...round.map(({ fault }) => fault))
   }
   return faults.slice(0, count)
@@ -105,7 +105,7 @@ const postgres = Effect.gen(function* () {
           () => false,
         )
       );
-      await troubled()
+      await faultDuration()
       await Promise.allSettled(held.map((client) => client.end()))
     }),
     slow: Effect.promise(async () => {
@@ -114,7 +114,7 @@ const postgres = Effect.gen(function* () {
       await client.query(`ALTER SYSTEM SET commit_delay = ${SLOW_COMMIT_MICROS}`)
       await client.query("ALTER SYSTEM SET commit_siblings = 0")
       await client.query("SELECT pg_reload_conf()")
-      await troubled()
+      await faultDuration()
       await client.query("ALTER SYSTEM RESET commit_delay")
       await client.query("SELECT pg_reload_conf()")
       await client.end()
@@ -150,7 +150,7 @@ export const world = Effect.gen(function* () {
   const database = yield* postgres
   yield* Effect.orDie(Migrations.migrate(database.url))
   const proxy = yield* faultProxy(database.url)
-  const neighbours = { mail: "well" as Mood, webhooks: true, unanswered: 0 }
+  const neighbours = { mail: "well" as RelayState, webhooks: true, unanswered: 0 }
   const sink = yield* SmtpServer.listen({
     keep_bytes: false,
     script: ({ line, phase }) => {
@@ -164,10 +164,10 @@ export const world = Effect.gen(function* () {
     },
   })
   const receiver = yield* WebhookReceiver.listen({ answer: () => (neighbours.webhooks ? { status: 204 } : "drop") })
-  const mood = (mail: Mood) =>
+  const relayFails = (state: RelayState) =>
     Effect.promise(async () => {
-      neighbours.mail = mail
-      await troubled()
+      neighbours.mail = state
+      await faultDuration()
       neighbours.mail = "well"
     })
   const settings = { WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" }
@@ -184,11 +184,11 @@ export const world = Effect.gen(function* () {
   let turn = 0
   const replace = (nodes: Array<Node>, make: typeof api, end: (node: Node) => Effect.Effect<unknown>) =>
     Effect.gen(function* () {
-      const place = turn++ % nodes.length
-      const node = nodes[place]
+      const index = turn++ % nodes.length
+      const node = nodes[index]
       if (node === undefined) return
       yield* end(node)
-      nodes[place] = yield* make
+      nodes[index] = yield* make
     })
   const freeze = (nodes: ReadonlyArray<Node>, millis: number) =>
     Effect.gen(function* () {
@@ -202,10 +202,10 @@ export const world = Effect.gen(function* () {
       const node = nodes[turn++ % nodes.length]
       for (const off of CLOCK_OFF_MS) {
         await node?.setClock(off)
-        if (off !== 0) await troubled()
+        if (off !== 0) await faultDuration()
       }
     })
-  const strike = (fault: Fault) => {
+  const causeFault = (fault: Fault) => {
     switch (fault) {
       case "kill an api process":
         return replace(apis, api, ({ kill }) => kill)
@@ -216,7 +216,7 @@ export const world = Effect.gen(function* () {
       case "freeze a worker process":
         return freeze(workers, FROZEN_MS)
       case "freeze an api process":
-        return freeze(apis, TROUBLED_MS)
+        return freeze(apis, FAULT_MS)
       case "set the clock of a worker process":
         return setClock(workers)
       case "set the clock of an api process":
@@ -240,20 +240,20 @@ export const world = Effect.gen(function* () {
       case "slow the disk of the database":
         return database.slow
       case "take mails without an answer":
-        return mood("drops")
+        return relayFails("drops")
       case "put mails off":
-        return mood("busy")
+        return relayFails("busy")
       case "refuse connections for mail":
-        return mood("away")
+        return relayFails("away")
       case "answer no webhook":
         return Effect.promise(async () => {
           neighbours.webhooks = false
-          await troubled()
+          await faultDuration()
           neighbours.webhooks = true
         })
     }
   }
-  return { database, sink, receiver, apis, strike, unanswered: () => neighbours.unanswered }
+  return { database, sink, receiver, apis, causeFault, unanswered: () => neighbours.unanswered }
 })
 
 export interface Sent {
@@ -295,8 +295,8 @@ export const load = (apis: ReadonlyArray<ServiceProcess.ServiceProcess>, key: st
       const id = await ask(nth + tries, message)
       if (id === undefined) continue
       // Some clients lose the response and repeat the request.
-      const twin = nth % TWIN_EVERY === 0 ? await ask(nth + tries + 1, message) : undefined
-      sent.push({ ...message, ids: new Set(twin === undefined ? [id] : [id, twin]) })
+      const repeated = nth % REPEAT_EVERY === 0 ? await ask(nth + tries + 1, message) : undefined
+      sent.push({ ...message, ids: new Set(repeated === undefined ? [id] : [id, repeated]) })
       return
     }
   }
@@ -323,7 +323,7 @@ export const load = (apis: ReadonlyArray<ServiceProcess.ServiceProcess>, key: st
 }
 const PAUSE_MS = 50
 const GONE_EVERY = 10
-const TWIN_EVERY = 4
+const REPEAT_EVERY = 4
 
 /** Refusal of a message, which the load never causes by itself. */
 class Refused extends Error {}

@@ -8,13 +8,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("a fresh database", (i
   it.effect("is the one that both drivers reach", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const fresh = yield* Database.Fresh
+      const database = yield* Database.Fresh
       const [row] = yield* sql<{ name: string }>`SELECT current_database()::text AS name`
-      const client = new pg.Client({ connectionString: Redacted.value(fresh.url) })
+      const client = new pg.Client({ connectionString: Redacted.value(database.url) })
       yield* Effect.promise(() => client.connect())
       const { rows } = yield* Effect.promise(() => client.query("SELECT current_database() AS name"))
       yield* Effect.promise(() => client.end())
-      assert.deepStrictEqual([row?.name, rows[0].name], [fresh.name, fresh.name])
+      assert.deepStrictEqual([row?.name, rows[0].name], [database.name, database.name])
     }),
   )
 })

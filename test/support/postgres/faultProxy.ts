@@ -38,14 +38,14 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
     let isDown = false
     let isDeaf = false
     let refused = 0
-    let way = url
+    let target = url
     const server = net.createServer((client) => {
       if (isDown) {
         refused++
         client.on("error", () => {}).destroy()
         return
       }
-      const upstream = net.connect(addressOf(way))
+      const upstream = net.connect(addressOf(target))
       for (const socket of [client, upstream]) {
         open.add(socket)
         socket
@@ -98,7 +98,7 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
         isDeaf = true
       },
       lead: (other) => {
-        way = other
+        target = other
       },
       refused: () => refused,
     }

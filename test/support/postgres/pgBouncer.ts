@@ -71,12 +71,12 @@ export const start = (
           stdio: ["ignore", "ignore", "pipe"],
           ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
         })
-        let said = ""
-        child.stderr.on("data", (chunk) => (said += String(chunk)))
+        let output = ""
+        child.stderr.on("data", (chunk) => (output += String(chunk)))
         const ended = once(child, "close")
         let isOver = false
         void ended.then(() => (isOver = true))
-        while (!(await answers(port))) if (isOver) throw new Error(`pgbouncer ended:\n${said}`)
+        while (!(await answers(port))) if (isOver) throw new Error(`pgbouncer ended:\n${output}`)
         return { child, ended }
       }),
       ({ child, ended }) =>

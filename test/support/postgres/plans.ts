@@ -38,8 +38,10 @@ const explain = (sql: PgClient.PgClient, text: string, values: ReadonlyArray<unk
     Effect.flatMap(([row]) => Effect.fail(row?.["QUERY PLAN"] as ReadonlyArray<{ readonly Plan: Node }>)),
     sql.withTransaction,
     Effect.flip,
-    Effect.flatMap((found) =>
-      Array.isArray(found) ? Effect.succeed(found as ReadonlyArray<{ readonly Plan: Node }>) : Effect.die(found),
+    Effect.flatMap((explained) =>
+      Array.isArray(explained)
+        ? Effect.succeed(explained as ReadonlyArray<{ readonly Plan: Node }>)
+        : Effect.die(explained),
     ),
     Effect.map(([top]) => ({
       text,

@@ -50,6 +50,6 @@ export const waiter = (watcher: Rival) =>
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`,
     )
     .pipe(
-      Effect.repeat({ until: (found) => found.length > 0 }),
-      Effect.map((found) => Number(found[0]?.["pid"])),
+      Effect.repeat({ until: (rows) => rows.length > 0 }),
+      Effect.map((rows) => Number(rows[0]?.["pid"])),
     )

@@ -37,27 +37,27 @@ export const follow = (
       Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-standby-"))),
       (path) => Effect.promise(() => fs.rm(path, { recursive: true, force: true })),
     )
-    const place = yield* Effect.promise(async () => {
+    const placement = yield* Effect.promise(async () => {
       // Servers started by root run as users of their own. This one runs as the primary's user, who alone may use its
       // socket.
       await fs.chmod(folder, 0o711)
-      const found = await Placement.find(folder, Placement.ROOT_HOME)
+      const chosen = await Placement.find(folder, Placement.ROOT_HOME)
       const { gid, uid } = await fs.stat(join(dataDir, "cluster"))
-      return uid === process.geteuid?.() ? found : { ...found, owner: { uid, gid } }
+      return uid === process.geteuid?.() ? chosen : { ...chosen, owner: { uid, gid } }
     })
-    const address = yield* Effect.promise(() => Address.choose(place, tmpdir(), false))
+    const address = yield* Effect.promise(() => Address.choose(placement, tmpdir(), false))
     const admin = new URL(Redacted.value(primary.adminUrl))
-    const way = through === undefined ? undefined : new URL(Redacted.value(through))
-    const [host, port] = way === undefined ? [primary.socketDir, admin.port] : [way.hostname, way.port]
+    const proxied = through === undefined ? undefined : new URL(Redacted.value(through))
+    const [host, port] = proxied === undefined ? [primary.socketDir, admin.port] : [proxied.hostname, proxied.port]
     // The proxy reads the protocol and cannot negotiate encryption.
     const plain = "sslmode=disable gssencmode=disable"
     const from = `host=${host} port=${port} user=${admin.username} password=${admin.password} ${plain}`
     const child = yield* Effect.acquireRelease(
       Effect.promise(async () => {
-        await backUp(primary, join(dataDir, "cluster"), Placement.cluster(place))
+        await backUp(primary, join(dataDir, "cluster"), Placement.cluster(placement))
         const log = await fs.open(join(folder, "postgres.log"), "a")
         const child = Cluster.launch(
-          place,
+          placement,
           Settings.asArguments({
             ...Settings.SETTINGS,
             ...Settings.SCRATCH_SETTINGS,

@@ -28,15 +28,15 @@ export interface Block {
 }
 
 export const blocks = (file: string): ReadonlyArray<Block> => {
-  const found: Array<Block> = []
+  const all: Array<Block> = []
   const text = readFileSync(file, "utf8")
   for (const { 0: whole, 1: info = "", 2: body = "", index } of text.matchAll(/^```sh([^\n]*)\n([^]*?)^```$/gmu)) {
     const [, word, exit] = /^(?: (service|elsewhere|exit=(\d+)))?$/u.exec(info) ?? assert.fail(`${file}: sh${info}`)
     assert.notMatch(body, /^```/mu, `${file}: a fence inside of a fence: ${whole}`)
     const how = word === "service" || word === "elsewhere" ? word : "run"
-    found.push({ file, line: text.slice(0, index).split("\n").length + 1, how, exit: Number(exit ?? 0), text: body })
+    all.push({ file, line: text.slice(0, index).split("\n").length + 1, how, exit: Number(exit ?? 0), text: body })
   }
-  return found
+  return all
 }
 
 /**
@@ -44,8 +44,8 @@ export const blocks = (file: string): ReadonlyArray<Block> => {
  */
 export const lines = (file: string, first: string): ReadonlyArray<string> => {
   const bodies = [...readFileSync(file, "utf8").matchAll(/^```[^\n]*\n([^]*?)^```$/gmu)].map(([, body = ""]) => body)
-  const found = bodies.find((body) => body.startsWith(first)) ?? assert.fail(`${file} has no ${first}`)
-  return found.trimEnd().split("\n")
+  const body = bodies.find((each) => each.startsWith(first)) ?? assert.fail(`${file} has no ${first}`)
+  return body.trimEnd().split("\n")
 }
 
 /** Words after `waybill` in inline code. */

@@ -22,13 +22,13 @@ export const stages = (file: string): ReadonlyArray<Stage> => {
     .join("\n")
     .replace(/\\\n\s*/gu, "")
     .split("\n")
-  const found: Array<{ name: string | undefined; instructions: Array<Instruction> }> = []
+  const all: Array<{ name: string | undefined; instructions: Array<Instruction> }> = []
   for (const line of lines) {
     const [, word = "", rest = ""] = /^(\S+)\s+(.*)$/u.exec(line) ?? []
-    if (word === "FROM") found.push({ name: / AS (\S+)$/u.exec(rest)?.[1], instructions: [] })
-    found.at(-1)?.instructions.push({ word, rest })
+    if (word === "FROM") all.push({ name: / AS (\S+)$/u.exec(rest)?.[1], instructions: [] })
+    all.at(-1)?.instructions.push({ word, rest })
   }
-  return found
+  return all
 }
 
 export const copies = ({ instructions }: Stage): ReadonlyArray<Copy> =>

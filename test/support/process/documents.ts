@@ -52,16 +52,16 @@ export interface Grammar {
 export function* documents(grammar: Grammar, seed: number, count: number, largest: number): Generator<Document> {
   for (const { after, before, bytes, piece } of grammar.known) {
     const size = Math.min(bytes, largest)
-    const room = Math.max(0, size - before.length - after.length)
-    const text = before + piece.repeat(Math.ceil(room / piece.length)).slice(0, room) + after
+    const capacity = Math.max(0, size - before.length - after.length)
+    const text = before + piece.repeat(Math.ceil(capacity / piece.length)).slice(0, capacity) + after
     yield { name: `${JSON.stringify(piece)} in ${size} bytes`, text }
   }
   const random = randomOf(seed)
   for (let nth = grammar.known.length; nth < count; nth++) {
     const { after, before, most = largest } = grammar.forms[random(grammar.forms.length)] ?? { before: "", after: "" }
     const size = nth % LARGEST_EVERY === LARGEST_EVERY - 1 ? largest : (SIZES[random(SIZES.length)] ?? 0)
-    const room = Math.max(0, Math.min(most, size) - before.length - after.length)
-    const text = before + filled(grammar.pieces, room, random) + after
+    const capacity = Math.max(0, Math.min(most, size) - before.length - after.length)
+    const text = before + filled(grammar.pieces, capacity, random) + after
     yield { name: `${nth} of ${JSON.stringify(before.slice(-80))} in ${size} bytes`, text }
   }
 }

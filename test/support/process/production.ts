@@ -25,7 +25,7 @@ export const packagesOf = (workspace: string): ReadonlyArray<string> => {
       if (folder === "." || folder === "") return undefined
     }
   }
-  const found = new Set<string>()
+  const paths = new Set<string>()
   const waiting = [workspace]
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const { dependencies = {}, link, peerDependencies = {}, peerDependenciesMeta = {}, resolved } = packages[path] ?? {}
@@ -34,12 +34,12 @@ export const packagesOf = (workspace: string): ReadonlyArray<string> => {
     for (const name of [...Object.keys(dependencies), ...peers]) {
       const at = find(path, name)
       if (at === undefined) throw new Error(`${path} needs ${name}, which the lock file does not have`)
-      if (found.has(at)) continue
-      found.add(at)
+      if (paths.has(at)) continue
+      paths.add(at)
       waiting.push(at)
     }
   }
-  return [...found].sort()
+  return [...paths].sort()
 }
 
 /** Copies by hard links where the disk allows it; symbolic links stay links. */

@@ -31,9 +31,9 @@ export const parse = (text: string): Query => {
   TOKEN.lastIndex = 0
   while (TOKEN.lastIndex < text.trimEnd().length) {
     const from = TOKEN.lastIndex
-    const found = TOKEN.exec(text)
-    if (found === null) throw new Error(`not PromQL from: ${text.slice(from)}`)
-    tokens.push(found[0].trim())
+    const match = TOKEN.exec(text)
+    if (match === null) throw new Error(`not PromQL from: ${text.slice(from)}`)
+    tokens.push(match[0].trim())
   }
   const selectors: Array<Selector> = []
   const groupedBy: Array<string> = []
@@ -50,16 +50,16 @@ export const parse = (text: string): Query => {
   const isNext = (token: string) => tokens[at] === token
 
   const names = (): ReadonlyArray<string> => {
-    const found: Array<string> = []
+    const names: Array<string> = []
     take("(")
     while (!isNext(")")) {
       const name = take()
       if (!/^[a-z_]\w*$/iu.test(name)) fail(`no label: ${name}`)
-      found.push(name)
+      names.push(name)
       if (!isNext(")")) take(",")
     }
     take(")")
-    return found
+    return names
   }
 
   const grouping = () => {

@@ -40,7 +40,7 @@ const url = () => `http://127.0.0.1:${env["PORT"]}`
 const keyOf = (text: string) => /wb_\w+/.exec(text)?.[0] ?? ""
 
 describe("a first start", () => {
-  it("names a taken port and the setting, and leaves the secrets to the start that succeeds", () => {
+  it("reports a port in use with its setting, and prints no secrets", () => {
     assert.deepStrictEqual(
       [taken.code, taken.output.trim().split("\n").at(-1)],
       [1, `waybill: Port ${env["PORT"]} is in use. Set PORT to another, e.g. PORT=8080 npm start.`],
@@ -48,12 +48,12 @@ describe("a first start", () => {
     assert.notInclude(taken.output, "wb_")
   })
 
-  it("says where everything is, and the secrets this once", () => {
+  it("prints its addresses, and its secrets only once", () => {
     for (const line of [`${url()}/v1`, `${url()}/docs`, "owner@acme.test / ", "API key    wb_"])
       assert.include(first, line)
   })
 
-  it("answers its probes, its contract, its documentation and its first page", async () => {
+  it("serves probes, contract, documentation and dashboard", async () => {
     for (const path of ["/healthz", "/readyz", "/openapi.json", "/docs", "/"]) {
       const answer = await fetch(url() + path)
       assert.strictEqual(answer.status, 200, path)
@@ -62,14 +62,14 @@ describe("a first start", () => {
     }
   })
 
-  it("sends a first mail by the curl line, as pasted, and delivers it", { timeout: TIMEOUT }, async () => {
+  it("delivers a first message sent by the printed curl command", { timeout: TIMEOUT }, async () => {
     const line = first.split("\n").find((each) => each.trim().startsWith("curl")) ?? ""
     const { stdout } = await run("sh", ["-c", line])
     const { id } = JSON.parse(stdout) as { id: string }
     const waybill = new Waybill(keyOf(first), { baseUrl: url() })
     const email = await until(async () => {
-      const found = await waybill.logs.get(id)
-      return found.status === "queued" ? undefined : found
+      const value = await waybill.logs.get(id)
+      return value.status === "queued" ? undefined : value
     })
     assert.strictEqual(email.status, "delivered")
     assert.strictEqual(email.content?.text, "It works.")
@@ -80,7 +80,7 @@ describe("a first start", () => {
     )
   })
 
-  it("keeps what it captured in the inbox, to be waited for and deleted", { timeout: TIMEOUT }, async () => {
+  it("keeps captured mail in the inbox until it is deleted", { timeout: TIMEOUT }, async () => {
     const waybill = new Waybill(keyOf(first), { baseUrl: url() })
     const to = "bo@example.org"
     const waiting = waybill.sandbox.waitFor(to)
@@ -100,7 +100,7 @@ describe("a first start", () => {
     assert.strictEqual((await waybill.sandbox.list({ to })).data.length, 0)
   })
 
-  it("lets the command line work beside it", { timeout: TIMEOUT }, async () => {
+  it("lets commands run beside it", { timeout: TIMEOUT }, async () => {
     const { code, output } = await runToEnd(["accounts", "list", "--json"], env)
     assert.strictEqual(code, 0, output)
     assert.deepStrictEqual(
@@ -112,13 +112,13 @@ describe("a first start", () => {
     }
   })
 
-  it("refuses a second start on its folder, naming the process that holds it", { timeout: TIMEOUT }, async () => {
+  it("refuses a second start on its folder and names the process that uses it", { timeout: TIMEOUT }, async () => {
     const { code, output } = await runToEnd(["start"], { ...env, PORT: `${await freePort()}` })
     assert.strictEqual(code, 1)
     assert.include(output, `${service.child.pid}`)
   })
 
-  it("stops cleanly, and starts again without its secrets", { timeout: TIMEOUT }, async () => {
+  it("stops cleanly and starts again without printing secrets", { timeout: TIMEOUT }, async () => {
     assert.strictEqual((await service.stop()).code, 0)
     service = new Service(["start"], env)
     const second = await service.says(LAST_LINE)
@@ -139,7 +139,7 @@ describe("a folder without a database", () => {
     ["erase", "ana@example.org"],
     ["accounts", "list"],
     ["migrate", "--check"],
-  ])("is not made by who only asks: waybill %s %s", { timeout: TIMEOUT }, async (...args) => {
+  ])("is not created by a command that only reads: waybill %s %s", { timeout: TIMEOUT }, async (...args) => {
     const nowhere = join(data, "nowhere")
     const { code, output } = await runToEnd(args, { WAYBILL_DATA: nowhere })
     assert.strictEqual(code, 1)
@@ -147,7 +147,7 @@ describe("a folder without a database", () => {
     assert.isFalse(existsSync(nowhere))
   })
 
-  it("is no trouble to the doctor, who says so and makes none", { timeout: TIMEOUT }, async () => {
+  it("is reported by the doctor and not created", { timeout: TIMEOUT }, async () => {
     const nowhere = join(data, "nowhere")
     const { output } = await runToEnd(["doctor"], { WAYBILL_DATA: nowhere, DNS_SERVERS: "127.0.0.1:1" })
     assert.match(output, /^warning +database +none: DATABASE_URL is not set/mu)
@@ -155,25 +155,25 @@ describe("a folder without a database", () => {
   })
 })
 
-describe("a setting that is wrong", () => {
-  it("is named, with what it should be", { timeout: TIMEOUT }, async () => {
+describe("an invalid setting", () => {
+  it("is reported with its valid values", { timeout: TIMEOUT }, async () => {
     const { code, output } = await runToEnd(["start"], { ...env, PORT: "eighty", TRANSPORT: "pigeon" })
     assert.strictEqual(code, 78)
     assert.match(output, /PORT is invalid: .*3025/)
     assert.match(output, /TRANSPORT is invalid: .*capture/)
   })
 
-  it("is missed where another needs it", { timeout: TIMEOUT }, async () => {
+  it("is reported as missing where another setting needs it", { timeout: TIMEOUT }, async () => {
     const { code, output } = await runToEnd(["config"], { ...env, TRANSPORT: "relay" })
     assert.strictEqual(code, 78)
     assert.include(output, "SMTP_URL is missing")
   })
 })
 
-const until = async <A>(look: () => Promise<A | undefined>): Promise<A> => {
+const until = async <A>(poll: () => Promise<A | undefined>): Promise<A> => {
   for (;;) {
-    const found = await look()
-    if (found !== undefined) return found
+    const value = await poll()
+    if (value !== undefined) return value
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
