@@ -12,23 +12,25 @@ import * as TrackedHtml from "./TrackedHtml.ts"
 export interface Composed {
   readonly bytes: Uint8Array
   readonly messageId: string
-  /** Everyone, once each. */
+  /** Every recipient, each once. */
   readonly envelope: { readonly from: Address.Address; readonly to: ReadonlyArray<Address.Address> }
-  /** An address in a header is not ASCII: the next server must offer SMTPUTF8 (RFC 6531), or the mail cannot go there. */
+  /**
+   * True when an address in a header is not ASCII: the next server must offer SMTPUTF8 (RFC 6531), or delivery fails.
+   */
   readonly smtpUtf8: boolean
 }
 
-/** `<id@domain of the sender>`, without the angle brackets. */
+/** Returns the Message-ID, `id@domain of the sender`, without angle brackets. */
 export const messageId = (id: EmailId, from: Address.Address): string => `${id}${from.slice(from.lastIndexOf("@"))}`
 
-/** What is made of a message's HTML before it is composed, where that should not happen here. */
+/** Parts derived from a message's HTML before it is composed, for callers that derive them on another thread. */
 export interface Derived {
-  /** The text part of a message that has none of its own; empty for a message of HTML alone. */
+  /** Text part of a message that has none of its own; empty for a message with HTML only. */
   readonly text?: string | undefined
   readonly places?: TrackedHtml.Places | undefined
 }
 
-/** Pure and total: the same message gives the same bytes, so a retry is the same mail. */
+/** Composes the MIME message. Pure and total: the same message gives the same bytes, so a retry sends the same mail. */
 export const compose = (
   message: Message.Message,
   derived: Derived = {},
@@ -64,7 +66,10 @@ export const compose = (
   })
 }
 
-/** Sender is a mailbox, of which only the name may be encoded; where it is none, the mail is of long ago. */
+/**
+ * Returns the mailboxes of a Sender header, whose name may be encoded; empty for mail written before Sender was
+ * checked.
+ */
 const senderOf = (name: string, value: string): ReadonlyArray<Address.Mailbox> => {
   const parsed = name.toLowerCase() === Header.SENDER ? Address.parse(value) : undefined
   return parsed !== undefined && Result.isSuccess(parsed) ? [parsed.success] : []
@@ -87,13 +92,13 @@ type Part =
 const body = (message: Message.Message, derived: Derived): Part => {
   const stem = `=_${message.id}`
   const attachments = message.attachments ?? []
-  // A content id is only of use to HTML; without any, the file is still the reader's to open.
+  // A content id is useful only to HTML. Without HTML the file is an ordinary attachment.
   const inline = message.html === undefined ? [] : attachments.filter((file) => file.contentId !== undefined)
   const attached = attachments.filter((file) => !inline.includes(file))
   const text = message.text ?? derived.text ?? (message.html === undefined ? "" : textFromHtml(message.html))
 
   const texts: Array<Part> = []
-  // An empty text beside HTML is a customer's way to ask for no text part.
+  // An empty text beside HTML is how a customer asks for no text part.
   if (text !== "" || message.html === undefined) texts.push(textPart("plain", text, stem))
   if (message.html !== undefined) {
     texts.push(
@@ -109,7 +114,9 @@ const body = (message: Message.Message, derived: Derived): Part => {
   ])
 }
 
-/** The text part is derived from what the customer wrote, and leads where they wrote. */
+/**
+ * Returns the HTML with tracked links. The text part is derived from the original HTML and keeps the original links.
+ */
 const tracked = (message: Message.Message, html: string, places?: TrackedHtml.Places): string => {
   const { tracking } = message
   return tracking === undefined
@@ -117,7 +124,7 @@ const tracked = (message: Message.Message, html: string, places?: TrackedHtml.Pl
     : TrackedHtml.write(html, places ?? TrackedHtml.find(linksIn(message, html, tracking)), tracking)
 }
 
-/** Where in the HTML of a message links are looked for, and which are left alone. */
+/** Returns the places of trackable links in a message's HTML. */
 export const linksIn = (
   { headers = {}, unsubscribeUrl }: Message.Message,
   html: string,
@@ -133,7 +140,7 @@ export const linksIn = (
   }
 }
 
-/** A multipart of one is its part. */
+/** Returns a multipart; a multipart with a single part is that part. */
 const multipart = (type: string, boundary: string, parts: ReadonlyArray<Part>): Part => {
   const [only, ...others] = parts
   return only !== undefined && others.length === 0 ? only : { _tag: "Multipart", type, boundary, parts }
@@ -148,7 +155,7 @@ const textPart = (subtype: "plain" | "html", text: string, stem: string): Part =
 const filePart = (file: Message.Attachment, disposition: "inline" | "attachment", stem: string): Part => {
   const declared = MediaType.withoutName(file.contentType ?? MediaType.fromFilename(file.filename))
   const message = /^message\//i.test(declared) ? MimeBody.sevenBitMessage(file.content, stem) : undefined
-  // What may not be encoded and needs to be is sent as plain bytes under its name.
+  // Content that may not be encoded, yet needs encoding, is sent as application/octet-stream under its name.
   const type = /^(?:multipart|message)\//i.test(declared) && message === undefined ? MediaType.UNKNOWN : declared
   const contentId = file.contentId === undefined ? "" : `\r\nContent-ID: <${Message.bareContentId(file.contentId)}>`
   return {
@@ -176,13 +183,13 @@ const write = (part: Part, chunks: Array<string | Buffer>): void => {
   chunks.push(`\r\n--${part.boundary}--`)
 }
 
-/** Domains are A-labels by now, so only a local part can be. */
+/** Domains are A-labels here, so only a local part can hold other characters. */
 const isUtf8 = (address: Address.Address): boolean => !/^\p{ASCII}*$/u.test(address)
 
 const endsInBreak = (chunk: string | Buffer): boolean =>
   typeof chunk === "string" ? chunk.endsWith("\r\n") : chunk.at(-1) === 10 && chunk.at(-2) === 13
 
-/** Only addresses may hold more than ASCII, and a message without attachments is one string. */
+/** Concatenates the chunks. Only addresses may hold more than ASCII; a message without attachments is one string. */
 const concat = (chunks: ReadonlyArray<string | Buffer>): Uint8Array =>
   chunks.every((chunk) => typeof chunk === "string")
     ? Buffer.from(chunks.join(""))
@@ -192,7 +199,7 @@ const unsubscribe = (
   { unsubscribeUrl }: Message.Message,
   custom: ReadonlyArray<readonly [string, string]>,
 ): Array<string> =>
-  // The customer's own header is a decision already taken.
+  // A List-Unsubscribe header set by the customer takes precedence.
   unsubscribeUrl === undefined || custom.some(([name]) => name.toLowerCase() === "list-unsubscribe")
     ? []
     : [
@@ -206,7 +213,7 @@ const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 const two = (value: number): string => String(value).padStart(2, "0")
 
-/** RFC 5322 §3.3, in UTC. */
+/** Formats a Date header in UTC (RFC 5322 §3.3). */
 const date = (at: DateTime.Utc): string => {
   const { day, hour, minute, month, second, weekDay, year } = DateTime.toPartsUtc(at)
   return `${DAYS[weekDay]}, ${two(day)} ${MONTHS[month - 1]} ${year} ${two(hour)}:${two(minute)}:${two(second)} +0000`

@@ -1,12 +1,12 @@
 import { isUtf8 } from "node:buffer"
 
 const END_OF_HEAD = "\r\n\r\n"
-/** What programs that say nothing of it mean by bytes that are no UTF-8. */
+/** Character set that programs without a charset declaration usually mean by bytes that are not UTF-8. */
 const WINDOWS = new TextDecoder("windows-1252")
 
 /**
- * The message with its bytes beyond ASCII in UTF-8 where it does not say what they are: in its head, and in a body of one
- * text. Old programs and devices write them as they have them; read as UTF-8 they would be lost.
+ * Converts undeclared bytes beyond ASCII to UTF-8, in the head and in a body of one text. Old programs and devices send
+ * such bytes; read as UTF-8 their letters would be lost.
  */
 export const inUtf8 = (message: Buffer): Buffer => {
   if (isUtf8(message)) return message
@@ -22,18 +22,18 @@ const read = (bytes: Buffer): Buffer => {
   return UNUSED.test(text) ? bytes : Buffer.from(text)
 }
 
-/** What Windows has no character for says that this is something else. */
+/** Bytes without a character in windows-1252: the text is in some other character set. */
 const UNUSED = /[\u0080-\u009f]/u
 
 const isUnlabelled = (head: string): boolean => {
   if (FILE.test(head)) return false
   const type = CONTENT_TYPE.exec(head)?.[1]
-  // In whatever spelling: a comment may stand before it, and RFC 2231 writes an asterisk behind it.
+  // Matches any spelling: a comment may come first, and RFC 2231 adds an asterisk to the name.
   return type === undefined || (TEXT.test(type) && !/charset/iu.test(type))
 }
 
-/** With the lines that it is folded over. */
+/** Content-Type header with its folded lines. */
 const CONTENT_TYPE = /^content-type[ \t]*:((?:[^\r\n]|\r\n[ \t])*)/imu
-/** What the parser reads as text; all else is a file, and the sender's to the byte. */
+/** Media types that the parser reads as text. All other parts are files and stay byte for byte. */
 const TEXT = /^\s*text\/(?:plain|html|calendar)\b/iu
 const FILE = /^content-disposition[ \t]*:\s*attachment\b/imu

@@ -1,6 +1,6 @@
 /**
- * What an attribute's value says, its character references resolved (HTML §13.2.5.72); undefined where one is used that
- * hardly ever stands in an address, so that not all 2,231 names have to be known here.
+ * Decodes the character references of an attribute's value (HTML §13.2.5.72). Returns undefined for references that
+ * hardly ever occur in an address, so that the table need not hold all 2,231 names.
  */
 export const decode = (value: string): string | undefined => {
   if (!value.includes("&")) return value
@@ -25,7 +25,7 @@ export const decode = (value: string): string | undefined => {
 
 const REFERENCE = /&(?:#(?:x([0-9a-f]+)|([0-9]+));?|([a-z][a-z0-9]*)(;?))/giu
 
-/** No object, which would know a `constructor` too. */
+/** A Map, since an object would also know `constructor`. */
 const CHARACTERS: ReadonlyMap<string, string> = new Map([
   ["amp", "&"],
   ["AMP", "&"],
@@ -38,7 +38,7 @@ const CHARACTERS: ReadonlyMap<string, string> = new Map([
   ["QUOT", `"`],
 ])
 
-/** Those that are references without a semicolon too. */
+/** References that are valid without a semicolon. */
 const LEGACY: ReadonlySet<string> = new Set(
   (
     "AElig AMP Aacute Acirc Agrave Aring Atilde Auml COPY Ccedil ETH Eacute Ecirc Egrave Euml GT Iacute Icirc Igrave Iuml " +
@@ -50,7 +50,7 @@ const LEGACY: ReadonlySet<string> = new Set(
   ).split(" "),
 )
 
-/** Those that browsers read as another character, or as none, stand in no address. */
+/** Returns undefined for code points that browsers replace or drop; they occur in no address. */
 const ofCode = (code: number): string | undefined => {
   const isPlain = (code >= 0x20 && code < 0x7f) || (code > 0x9f && code <= 0x10_ff_ff)
   const isBreak = code === 9 || code === 10 || code === 13

@@ -1,7 +1,7 @@
 export interface Attribute {
   /** In lower case. */
   readonly name: string
-  /** Where what stands before it ends. */
+  /** Offset at which the text before the tag ends. */
   readonly after: number
   readonly end: number
   readonly value: { readonly start: number; readonly end: number; readonly isQuoted: boolean } | undefined
@@ -13,14 +13,15 @@ export interface Tag {
   readonly isClosing: boolean
   readonly start: number
   readonly end: number
-  /** The first of each name that was asked for: of two, browsers take the first. */
+  /** Requested attributes, the first of each name: of two, browsers take the first. */
   readonly attributes: ReadonlyArray<Attribute>
 }
 
 /**
- * The tags of a document as a browser's tokenizer sees them (HTML §13.2.5), by their places: comments, scripts and styles
- * hold none. Linear, for whatever is left open goes on to the end of the document; and of a tag of a million attributes
- * only those are kept that were asked for. Returns whether that end lies in the open, where something could be added.
+ * Yields the tags of a document with their offsets, as a browser's tokenizer sees them (HTML §13.2.5); comments,
+ * scripts and styles hold none. Linear: anything left open extends to the end of the document, and only the requested
+ * attributes of a tag are kept. Returns whether the document ends outside any open construct, where markup could be
+ * appended.
  */
 export function* tags(html: string, wanted: ReadonlySet<string>): Generator<Tag, boolean, void> {
   let at = 0
@@ -37,14 +38,15 @@ export function* tags(html: string, wanted: ReadonlySet<string>): Generator<Tag,
       at = isClosing || !RAW.has(tag.name) ? tag.end : endOfRaw(html, tag)
     } else if (drawings > 0 && html.startsWith(CDATA, open)) at = after(html, "]]>", open + CDATA.length)
     else if (html.startsWith("<!--", open)) at = endOfComment(html, open + "<!--".length)
-    // What is no tag and begins like one is a comment up to the next bracket: doctypes, and the conditions of Outlook.
+    // Text that begins like a tag and is none is a comment up to the next bracket: doctypes, Outlook's conditional
+    // comments.
     else if (/[!?/]/u.test(html[open + 1] ?? "")) at = after(html, ">", open + 2)
     else at = open + 1
     if (at === NEVER) return false
   }
 }
 
-/** In these alone what stands in brackets is text. Who stays in one too long misses links, and changes nothing. */
+/** Elements in which CDATA sections are text. Staying in one too long misses links and changes nothing. */
 const FOREIGN: ReadonlySet<string> = new Set(["math", "svg"])
 const CDATA = "<![CDATA["
 
@@ -53,7 +55,7 @@ const depth = (html: string, { end, isClosing }: Tag): number => {
   return html.charCodeAt(end - 2) === SLASH ? 0 : 1
 }
 
-/** What begins with these is text up to its own end. */
+/** Elements whose content is text up to their own end tag. */
 const RAW: ReadonlySet<string> = new Set([
   "iframe",
   "noembed",
@@ -103,10 +105,10 @@ const RIGHT = 62
 
 const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
 const isSpace = (code: number): boolean => code === SPACE || code === LF || code === TAB || code === CR || code === FF
-/** What a name may not hold. */
+/** Characters that end a name. */
 const ends = (code: number): boolean => isSpace(code) || code === SLASH || code === RIGHT
 
-/** Undefined for one that never ends, which browsers drop with all that follows. */
+/** Returns undefined for a tag that never ends, which browsers drop together with the rest of the document. */
 const tagAt = (html: string, start: number, isClosing: boolean, wanted: ReadonlySet<string>): Tag | undefined => {
   const nameStart = start + (isClosing ? 2 : 1)
   let at = nameStart

@@ -1,13 +1,13 @@
 import { compile } from "html-to-text"
 
 /**
- * Characters of HTML that are read. Gmail cuts a message off at 102 KB of it, and the converter takes 0.1 ms a kilobyte
- * of mail, but 4 ms a kilobyte of tags nested without an end.
+ * Characters of HTML that are converted. Gmail clips a message at 102 KB, and the converter takes 0.1 ms a kilobyte of
+ * mail, but 4 ms a kilobyte of endlessly nested tags.
  */
 export const HTML_TEXT_LIMIT = 131_072
-/** Below this depth the tree is not walked: the walk is recursive, mail nests tables some thirty deep. */
+/** Depth below which the tree is not walked: the walk is recursive, and mail nests tables about thirty deep. */
 export const HTML_DEPTH_LIMIT = 200
-/** Under the 78 of RFC 5322, so the derived text usually needs no encoding. */
+/** Below the 78 of RFC 5322, so the derived text usually needs no encoding. */
 const WRAP_AT = 76
 
 const convert = compile({
@@ -20,6 +20,6 @@ const convert = compile({
   ],
 })
 
-/** The text part of a message that came with HTML alone. */
+/** Returns the text part of a message that has only HTML. */
 export const textFromHtml = (html: string): string =>
   html.length > HTML_TEXT_LIMIT ? `${convert(html.slice(0, HTML_TEXT_LIMIT))}\n\n…` : convert(html)

@@ -1,20 +1,20 @@
-/** RFC 6838 §4.2 names with optional parameters; no line break, quote or comma can slip in. */
+/** Names of RFC 6838 §4.2 with optional parameters; no line break, quote or comma can slip in. */
 const MEDIA_TYPE =
   /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?: ?; ?[A-Za-z0-9-]{1,40}=(?:[\w!#$&^.+-]{1,80}|"[ !#-[\]-~]{0,80}"))*$/
 
 export const UNKNOWN = "application/octet-stream"
 
-/** Keeps the header line under 998 octets with room for what stands beside it. */
+/** Keeps the header line below 998 octets, with space for the other parameters. */
 const MEDIA_TYPE_LENGTH_LIMIT = 300
 
 export const isMediaType = (value: string): boolean => value.length <= MEDIA_TYPE_LENGTH_LIMIT && MEDIA_TYPE.test(value)
 
-/** The name of a file stands beside its type, and a second one would make two readers see two names. */
+/** Removes the `name` parameter. A file's name is written once; two could make two readers see two names. */
 export const withoutName = (type: string): string =>
   type.replaceAll(PARAMETER, (parameter, name: string) => (name.toLowerCase() === "name" ? "" : parameter))
 const PARAMETER = / ?; ?([A-Za-z0-9-]+)=(?:"[^"]*"|[^ ;"]*)/g
 
-/** What the end of a file name says, for the types that mail carries often; all else is bytes. */
+/** Returns the media type for a file name's extension, for the types common in mail; octet-stream for all others. */
 export const fromFilename = (filename: string): string =>
   BY_EXTENSION.get(filename.slice(filename.lastIndexOf(".") + 1).toLowerCase()) ?? UNKNOWN
 

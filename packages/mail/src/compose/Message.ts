@@ -10,18 +10,18 @@ export interface Attachment {
   readonly filename: string
   readonly content: Uint8Array
   readonly contentType?: string | undefined
-  /** Without its angle brackets; the HTML refers to it as `cid:…`. */
+  /** Without angle brackets; the HTML refers to it as `cid:…`. */
   readonly contentId?: string | undefined
 }
 
 export interface Message {
-  /** The email's id: Message-ID and boundaries are made of it, so composing again gives the same bytes. */
+  /** The email's id. Message-ID and boundaries derive from it, so composing again gives the same bytes. */
   readonly id: EmailId
   readonly createdAt: DateTime.Utc
   readonly from: Address.Mailbox
   readonly to: ReadonlyArray<Address.Mailbox>
   readonly cc?: ReadonlyArray<Address.Mailbox> | undefined
-  /** Reaches the envelope and never the bytes. */
+  /** Recipients of the envelope that never appear in the message. */
   readonly bcc?: ReadonlyArray<Address.Mailbox> | undefined
   readonly replyTo?: ReadonlyArray<Address.Mailbox> | undefined
   readonly subject: string
@@ -29,13 +29,13 @@ export interface Message {
   readonly text?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly attachments?: ReadonlyArray<Attachment> | undefined
-  /** The https address that takes a one-click POST (RFC 8058). */
+  /** https address that takes a one-click POST (RFC 8058). */
   readonly unsubscribeUrl?: string | undefined
   readonly tracking?: TrackedHtml.Addresses | undefined
 }
 
 export class NotComposable extends Schema.TaggedError<NotComposable>()("NotComposable", {
-  /** The field at fault, as it is named in a request. */
+  /** Name of the invalid field, as in a request. */
   field: Schema.String,
   reason: Schema.Literals([
     "line_break",
@@ -58,7 +58,9 @@ export class NotComposable extends Schema.TaggedError<NotComposable>()("NotCompo
 type Refusal = NotComposable | undefined
 const refuse = (field: string, reason: NotComposable["reason"]): NotComposable => new NotComposable({ field, reason })
 
-/** Everything that could break a line, forge a header or exceed one is refused here, so writing is total. */
+/**
+ * Refuses everything that could break a line, forge a header or exceed a header's length, so that composing is total.
+ */
 export const check = (message: Message): Refusal =>
   checkMailboxes(message) ??
   (MimeHeader.breaksLine(message.subject) ? refuse("subject", "line_break") : undefined) ??
@@ -87,7 +89,7 @@ const checkMailboxes = (message: Message): Refusal => {
   return first(fields, ([field, list]) =>
     first<Address.Mailbox>(list, ({ address, name = "" }) => {
       if (MimeHeader.breaksLine(address) || MimeHeader.breaksLine(name)) return refuse(field, "line_break")
-      // Events are decoded by the brand's looser pattern; the wire asks the grammar itself.
+      // Events are decoded by a looser pattern; the wire requires the full grammar.
       return Result.getOrUndefined(Address.parseAddress(address)) === address ? undefined : refuse(field, "bad_address")
     }),
   )
@@ -108,7 +110,10 @@ const checkHeaders = (message: Message): Refusal => {
   })
 }
 
-/** What is written of the message's own headers: mail of before the table of foreign ones may still have some. */
+/**
+ * Returns the message's own headers that may be written. Mail from before the table of owned headers may still hold
+ * some of those.
+ */
 export const customHeaders = ({ headers = {} }: Message): ReadonlyArray<[name: string, value: string]> =>
   Object.entries(headers).filter(([name]) => !Header.isForeign(name))
 
@@ -132,6 +137,6 @@ const checkAttachment = ({ contentId, contentType, filename }: Attachment): Refu
 /** Printable ASCII without white space and angle brackets; strict readers want an @, real ones do not. */
 const CONTENT_ID = /^[!-;=?-~]{1,200}$/
 
-/** Customers paste it with its brackets as often as without. */
+/** Removes the angle brackets, with which customers often paste it. */
 export const bareContentId = (contentId: string): string =>
   contentId.startsWith("<") && contentId.endsWith(">") ? contentId.slice(1, -1) : contentId

@@ -1,13 +1,13 @@
 import * as LineEnds from "./LineEnds.ts"
 
-/** Longer lines go out quoted-printable: RFC 5322 §2.1.1 asks for 78, and old relays wrap what is longer. */
+/** Longer lines are sent as quoted-printable: RFC 5322 §2.1.1 recommends 78, and old relays wrap longer ones. */
 const SEVEN_BIT_LINE_LENGTH = 78
-/** RFC 2045 §6.7 (5) and §6.8. */
+/** Line length of both encodings (RFC 2045 §6.7 (5) and §6.8). */
 const ENCODED_LINE_LENGTH = 76
 
 /**
- * Tab, LF and printable ASCII, no white space at the end of a line (relays strip it), no line that begins with
- * "From " (mbox would write ">From ") or with a dot (stuffing has been botched often enough).
+ * Tab, LF and printable ASCII. Excluded are white space at the end of a line (relays strip it), lines that begin with
+ * "From " (mbox would write ">From ") and lines that begin with a dot (some servers botch dot-stuffing).
  */
 const SEVEN_BIT = /^[\t\n\x20-\x7e]*$/
 const FRAGILE_LINE = /^(?:From |\.)|[ \t]$/m
@@ -32,11 +32,11 @@ export type TransferEncoding = "7bit" | "quoted-printable" | "base64"
 
 export interface EncodedBody {
   readonly encoding: TransferEncoding
-  /** ASCII with CRLF line ends; the last line is left open, for the break after it belongs to the boundary. */
+  /** ASCII with CRLF line ends; the last line has none, since the break after it belongs to the boundary. */
   readonly content: string | Buffer
 }
 
-/** Text with any line ends, in the cheapest encoding that carries it; `boundary` can stand in none of them. */
+/** Encodes text with any line ends in the cheapest encoding that carries it. `boundary` can occur in none of them. */
 export const encodeText = (text: string, boundary: string): EncodedBody => {
   const lines = LineEnds.toLf(text)
   if (
@@ -54,7 +54,7 @@ export const encodeText = (text: string, boundary: string): EncodedBody => {
     : { encoding: "quoted-printable", content: quotedPrintable(bytes) }
 }
 
-/** An expression that counts characters of a line starts to count anew at each of them. */
+/** A loop, since a regular expression that counts the characters of a line starts again at each of them. */
 const hasLineOver = (lines: string, most: number): boolean => {
   let start = 0
   for (let end = lines.indexOf("\n"); end >= 0; end = lines.indexOf("\n", start)) {
@@ -64,7 +64,10 @@ const hasLineOver = (lines: string, most: number): boolean => {
   return lines.length - start > most
 }
 
-/** An escape takes three bytes for one, base64 four for three: base64 is the shorter from a sixth on. */
+/**
+ * An escape takes three bytes for one, base64 four for three: base64 is shorter once a sixth of the bytes needs
+ * escapes.
+ */
 const mostlyEscapes = (bytes: Uint8Array): boolean => {
   let escapes = 0
   for (const byte of bytes) escapes += BARE[byte] === 0 && byte !== LF ? 1 : 0
@@ -97,7 +100,7 @@ export const base64Lines = (content: Uint8Array): Buffer => {
   return out
 }
 
-/** Takes LF line ends, gives CRLF. */
+/** Takes LF line ends, returns CRLF. */
 const quotedPrintable = (bytes: Uint8Array): Buffer => {
   // At worst every byte is an escape, and a line holds at least 73 characters before its soft break of three.
   const escaped = bytes.length * 3

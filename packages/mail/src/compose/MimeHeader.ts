@@ -1,31 +1,29 @@
-/** RFC 5322 §2.1.1 asks for lines of 78 and no more; encoded words may fill a line of 76 (RFC 2047 §2). */
+/** RFC 5322 §2.1.1 recommends lines of at most 78; encoded words may fill a line of 76 (RFC 2047 §2). */
 const LINE_LENGTH = 76
-/** RFC 2047 §2: an encoded word is at most 75 characters, 12 of them its frame `=?UTF-8?B?…?=`. */
+/** RFC 2047 §2: an encoded word has at most 75 characters, 12 of them its frame `=?UTF-8?B?…?=`. */
 const ENCODED_WORD_LENGTH = 75
 const ENCODED_WORD_FRAME = 12
-/** With less room than this on the first line a word starts on the next one. */
+/** With less space than this on the first line a word starts on the next one. */
 const ENCODED_WORD_MIN_ROOM = 24
-/** A phrase longer than this is encoded: a quoted string must not be folded inside, an encoded one may. */
+/** Longer phrases are encoded: a quoted string must not be folded inside, an encoded one may be. */
 const QUOTED_LENGTH_LIMIT = 60
-/** RFC 2231 parameters are cut into pieces of this many characters. */
+/** Characters of each piece of an RFC 2231 parameter. */
 const PARAMETER_PIECE_LENGTH = 55
-/**
- * A run that cannot be folded must stay under the 998 octets of RFC 5322 §2.1.1, the name of the header included.
- */
+/** A run that cannot be folded must stay below the 998 octets of RFC 5322 §2.1.1, the name of the header included. */
 export const UNBROKEN_RUN_LIMIT = 900
-/** So that a name, its colon and the first bytes of the value share a line. */
+/** Maximum length of a header's name, so that the name, its colon and the first bytes of the value share a line. */
 export const HEADER_NAME_LIMIT = 76
 
 const UTF8 = new TextEncoder()
 const PRINTABLE_ASCII = /^[\x20-\x7e\t]*$/
 const PHRASE_OF_ATOMS = /^[\w!#$%&'*+\-/=?^`{|}~]+(?: [\w!#$%&'*+\-/=?^`{|}~]+)*$/
-/** RFC 2047 §5 (3): what may stand bare in a Q word wherever the word stands, phrases included. */
+/** RFC 2047 §5 (3): characters that may stand bare in a Q word anywhere, phrases included. */
 const Q_SAFE = /^[A-Za-z0-9!*+\-/]$/
 const HEADER_NAME = /^[!-9;-~]+$/
 
 export const isName = (name: string): boolean => HEADER_NAME.test(name) && name.length <= HEADER_NAME_LIMIT
 
-/** RFC 5322 §3.6: these may stand once in a message. */
+/** Headers that may appear once in a message (RFC 5322 §3.6). */
 export const SINGLE: ReadonlySet<string> = new Set([
   "sender",
   "reply-to",
@@ -39,10 +37,12 @@ export const SINGLE: ReadonlySet<string> = new Set([
 /** CR and LF would begin another header or the body; NUL is forbidden everywhere by RFC 5322 §4. */
 export const breaksLine = (value: string): boolean => /[\r\n\0]/.test(value)
 
-/** What stands bare in a header: printable ASCII that no reader takes for an encoded word. */
+/** Printable ASCII that no reader takes for an encoded word. */
 const isPlain = (value: string): boolean => PRINTABLE_ASCII.test(value) && !value.includes("=?")
 
-/** The longest run of octets that folding cannot break: it breaks before white space, however much of that follows. */
+/**
+ * Returns the longest run of octets that folding cannot break. Folding breaks before white space, however long that is.
+ */
 export const longestRun = (value: string): number => {
   if (value.length <= UNBROKEN_RUN_LIMIT / 4) return value.length
   let longest = 0
@@ -52,8 +52,8 @@ export const longestRun = (value: string): number => {
 }
 
 /**
- * A subject: what is given is what arrives, so text that only looks like an encoded word, outer white space and runs
- * that cannot be folded are encoded too.
+ * Writes a subject so that the reader sees the given text: text that only looks like an encoded word, outer white space
+ * and runs that cannot be folded are encoded too.
  */
 export const text = (name: string, value: string): string =>
   isPlain(value) && value === value.trim() && longestRun(value) <= UNBROKEN_RUN_LIMIT
@@ -61,15 +61,15 @@ export const text = (name: string, value: string): string =>
     : `${name}: ${encodeWords(value, name.length + 2)}`
 
 /**
- * A customer's own header. ASCII goes out as it stands, encoded words included, for its inner grammar (a List-Id,
- * a References) is the customer's; only what SMTP cannot carry is encoded.
+ * Writes a customer's own header. ASCII is written as given, encoded words included, since its inner grammar (a
+ * List-Id, a References) is the customer's; only text that SMTP cannot carry is encoded.
  */
 export const custom = (name: string, value: string): string => {
   const trimmed = value.trim()
   return PRINTABLE_ASCII.test(trimmed) ? fold(name, trimmed) : `${name}: ${encodeWords(trimmed, name.length + 2)}`
 }
 
-/** Breaks before white space and keeps it, so unfolding gives the same value back (RFC 5322 §2.2.3). */
+/** Folds before white space and keeps it, so unfolding returns the same value (RFC 5322 §2.2.3). */
 export const fold = (name: string, value: string): string => {
   if (value === "") return `${name}:`
   const line = `${name}: ${value}`
@@ -94,7 +94,7 @@ interface Mailbox {
   readonly name?: string | undefined
 }
 
-/** `Name <a@b.c>, …`, folded between mailboxes. The addresses have been checked before. */
+/** Writes `Name <a@b.c>, …`, folded between mailboxes. The addresses are already checked. */
 export const mailboxes = (name: string, list: ReadonlyArray<Mailbox>): string => {
   let out = `${name}:`
   let column = out.length
@@ -134,7 +134,8 @@ const formatPhrase = (name: string, column: number): string => {
 }
 
 /**
- * RFC 2047. Words are cut between code points, as §5 demands, and the shorter of Q and B is taken for the whole value.
+ * Writes RFC 2047 encoded words. Words are cut between code points, as §5 requires; the whole value uses the shorter of
+ * Q and B.
  */
 export const encodeWords = (value: string, column: number): string => {
   const wellFormed = value.toWellFormed()
@@ -186,7 +187,7 @@ const qEncode = (value: string): string => {
 
 const hex = (byte: number): string => byte.toString(16).toUpperCase().padStart(2, "0")
 
-/** One `; name="value"` of a Content-* header: quoted where it can be, RFC 2231 with continuations where not. */
+/** Writes one `; name="value"` of a Content-* header: quoted if possible, else in RFC 2231 form with continuations. */
 export const parameter = (name: string, value: string): string => {
   if (isPlainParameter(value)) return `;\r\n ${name}="${value.replace(/["\\]/g, "\\$&")}"`
   const pieces: Array<string> = []
@@ -206,7 +207,7 @@ export const parameter = (name: string, value: string): string => {
     .join("")
 }
 
-/** Readers that predate RFC 2231 look at `name` of the Content-Type and understand encoded words there. */
+/** Encodes the `name` of a Content-Type for readers older than RFC 2231, which understand encoded words there. */
 export const legacyName = (value: string): string =>
   isPlainParameter(value) ? parameter("name", value) : `;\r\n name="${encodeWords(value, 7)}"`
 

@@ -1,7 +1,7 @@
 /** `tag=value; tag=value`, the grammar of DKIM keys (RFC 6376 §3.2), DMARC and MTA-STS records. */
 export type TagList = ReadonlyMap<string, string>
 
-/** Undefined when it is no tag list: a part without `=`, or a tag given twice, which §3.2 forbids. */
+/** Returns undefined for text that is not a tag list: a part without `=`, or a tag given twice, which §3.2 forbids. */
 export const parse = (text: string): TagList | undefined => {
   const tags = new Map<string, string>()
   for (const part of text.split(";")) {

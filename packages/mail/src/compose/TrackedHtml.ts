@@ -2,24 +2,24 @@ import * as HtmlReference from "./HtmlReference.ts"
 import * as HtmlTags from "./HtmlTags.ts"
 import * as TrackedLink from "./TrackedLink.ts"
 
-/** Links of a message that are tracked; those beyond lead straight where they lead, so that no body grows without end. */
+/** Maximum number of tracked links of a message; further links stay as they are, so that no body grows without end. */
 export const MAX_TRACKED_LINKS = 200
 
-/** A link with this attribute is left as it is, but for the attribute. */
+/** A link with this attribute is not tracked; the attribute is removed. */
 export const NO_TRACK = "data-waybill-no-track"
 
 const HREF = "href"
 const ASKED: ReadonlySet<string> = new Set([HREF, NO_TRACK])
 
-/** Where a tracked message leads. */
+/** Addresses that a tracked message links to. */
 export interface Addresses {
-  /** Of the picture that tells of an opening. */
+  /** Address of the tracking pixel. */
   readonly open?: string | undefined
-  /** Of the way to an address that tells of a click. */
+  /** Returns the redirecting address of a link. */
   readonly click?: ((url: string) => string) | undefined
 }
 
-/** A place of the HTML that is written anew. */
+/** An edit of the HTML at an offset. */
 type Edit =
   | {
       readonly _tag: "Link"
@@ -30,26 +30,25 @@ type Edit =
     }
   | { readonly _tag: "Text"; readonly start: number; readonly end: number; readonly text: string }
 
-/** What tracking changes in a document, found without the keys that sign links. */
+/** Edits of a document that tracking needs, found without the keys that sign links. */
 export interface Places {
   readonly edits: ReadonlyArray<Edit>
-  /** Where the picture goes; undefined where the document ends inside a tag or a comment. */
+  /** Offset of the tracking pixel; undefined when the document ends inside a tag or a comment. */
   readonly picture: number | undefined
 }
 
 /**
- * The HTML of a message that is tracked. Nothing but the values of links is changed, and nothing but a picture added;
- * what stands between the tags, in comments, styles and scripts stays to the letter. `own` are addresses of the message
- * itself that somebody's program follows.
+ * Rewrites the HTML of a tracked message. Only the values of links change and only the pixel is added; text, comments,
+ * styles and scripts stay as they are. `own` holds addresses of the message itself that programs follow.
  */
 export const rewrite = (html: string, addresses: Addresses, own: ReadonlySet<string> = new Set()): string =>
   write(html, find({ html, own, links: addresses.click !== undefined }), addresses)
 
-/** Finds what `write` changes. Linear in the length of the document. */
+/** Finds the edits that `write` applies. Linear in the length of the document. */
 export const find = (document: {
   readonly html: string
   readonly own: ReadonlySet<string>
-  /** Whether links are tracked; else only the place of the picture is looked for. */
+  /** Whether links are tracked; if not, only the pixel's place is looked for. */
   readonly links: boolean
 }): Places => {
   const links = new Links(document.html, document.own)
@@ -64,7 +63,7 @@ export const find = (document: {
   return { edits: links.edits, picture: body ?? (next.value ? document.html.length : undefined) }
 }
 
-/** The picture stands before the end of the body, where links may still follow. */
+/** The pixel goes before the end of the body, where links may still follow. */
 export const write = (html: string, places: Places, { click, open }: Addresses): string => {
   const edits: Array<readonly [start: number, end: number, text: string]> = []
   for (const edit of places.edits) {
@@ -110,7 +109,7 @@ class Links {
   }
 
   #drop({ after, end }: HtmlTags.Attribute): void {
-    // After a value in quotes the next name may follow without a space.
+    // After a quoted value the next name may follow without a space.
     const isApart = /[\s/>]/u.test(this.#html[end] ?? "")
     this.edits.push({ _tag: "Text", start: after, end, text: isApart ? "" : " " })
   }

@@ -1,17 +1,17 @@
-/** Of a link that is tracked; longer ones stay as they are, and the log keeps no more of one. */
+/** Maximum length of a tracked link; longer ones are not tracked, and the log keeps no longer ones. */
 export const MAX_TRACKED_URL_CHARS = 2048
-/** As it is written in HTML, where each character may be a reference. */
+/** Maximum length as written in HTML, where each character may be a reference. */
 export const MAX_WRITTEN_CHARS = 4 * MAX_TRACKED_URL_CHARS
 
-/** Absolute, and nothing in it that could end a header. */
+/** An absolute URL without characters that could end a header. */
 const PLAIN = /^https?:\/\/[!-~]+$/iu
-/** Browsers skip what stands before; what they would mend in other ways is left to them. */
+/** Browsers skip leading controls and spaces; their other repairs are left to them. */
 const ABSOLUTE = /^[\0-\u0020]*https?:\/\//iu
 
 /**
- * Where a link leads, to the letter where it can stand in a header so, and else as a browser would write it; undefined
- * for one that is not tracked: another scheme, a place within the mail or beside it, a gap of a template that nobody
- * filled, a password.
+ * Returns the target of a link: unchanged where it fits a header, else as a browser would write it; undefined for a
+ * link that is not tracked: another scheme, a relative or in-page address, an unfilled placeholder of a template, a
+ * password.
  */
 export const targetOf = (href: string): string | undefined => {
   if (!ABSOLUTE.test(href) || href.includes("{{")) return undefined
@@ -22,5 +22,5 @@ export const targetOf = (href: string): string | undefined => {
   return isTarget(url) ? url : undefined
 }
 
-/** Asked once more of what comes back: a header is written with it. */
+/** Checked again when a visit arrives, since a header is written with the target. */
 export const isTarget = (url: string): boolean => url.length <= MAX_TRACKED_URL_CHARS && PLAIN.test(url)

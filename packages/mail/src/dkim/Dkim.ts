@@ -3,15 +3,18 @@ import { createHash, createPrivateKey, type KeyObject, sign as signBytes } from 
 import * as Canonical from "./DkimCanonical.ts"
 import type { Algorithm } from "./DkimKey.ts"
 
-/** Parsed keys kept in memory, by key id; the oldest goes first. Parsing one costs as much as half a signature. */
+/**
+ * Maximum number of parsed keys in memory; the oldest is evicted first. Parsing a key costs as much as half a
+ * signature.
+ */
 const PARSED_KEY_LIMIT = 1000
 /** RFC 8301 §3.2 forbids signing with less. */
 const MIN_RSA_BITS = 1024
 const LINE_LENGTH = 76
 
 /**
- * Signed once more than they occur (RFC 6376 §8.15), so none can be added or repeated on the way. The last two because
- * RFC 8058 §4 wants them covered.
+ * Headers signed once more than they occur (RFC 6376 §8.15), so that none can be added or repeated on the way. The last
+ * two are here because RFC 8058 §4 wants them covered.
  */
 const OVERSIGNED = [
   "From",
@@ -30,11 +33,11 @@ const OVERSIGNED = [
   "List-Unsubscribe",
   "List-Unsubscribe-Post",
 ]
-/** Signed as often as they occur: relays and lists may rightly add their own. */
+/** Headers signed as often as they occur: relays and lists may rightly add their own. */
 const SIGNED_WHERE_PRESENT = ["List-Id", "List-Help", "List-Archive", "Feedback-ID", "Auto-Submitted", "Precedence"]
 
 export interface Key {
-  /** Unique for ever: the parsed key is remembered under it. */
+  /** Never reused: the parsed key is cached by it. */
   readonly id: string
   readonly domain: string
   readonly selector: string
@@ -53,8 +56,8 @@ export class SigningFailed extends Schema.TaggedError<SigningFailed>()("SigningF
 }
 
 /**
- * The message with a signature a key on top, or an error: mail never leaves unsigned because a key did not work. There
- * is no `t=`, and both algorithms are deterministic, so a retry is the same mail to the last byte.
+ * Returns the message with one signature a key on top, or fails: mail never leaves unsigned because a key did not work.
+ * There is no `t=`, and both algorithms are deterministic, so a retry is the same mail byte for byte.
  */
 export const sign = (bytes: Uint8Array, keys: ReadonlyArray<Key>): Effect.Effect<Uint8Array, SigningFailed> =>
   Effect.suspend(() => {
@@ -76,7 +79,7 @@ export const sign = (bytes: Uint8Array, keys: ReadonlyArray<Key>): Effect.Effect
 
 const TRIAL = Buffer.from("From: trial@localhost\r\n\r\n")
 
-/** Whether mail can be signed with it, found out before there is any that would wait. */
+/** Returns whether the key can sign, before any mail waits for it. */
 export const canSign = (key: Key): Effect.Effect<boolean> => Effect.isSuccess(sign(TRIAL, [key]))
 
 interface Signed {
@@ -107,7 +110,7 @@ const signature = Effect.fnUntraced(function* (
   bodyHash: string,
 ): Effect.fn.Return<string, SigningFailed> {
   const refuse = (reason: SigningFailed["reason"]) => new SigningFailed({ reason, domain: key.domain })
-  // What would end a tag or a line forges the header; the DNS allows neither in these names.
+  // Refuses names that could end a tag or a line; the DNS allows neither in these names.
   if (!DNS_NAME.test(key.domain) || !DNS_NAME.test(key.selector)) return yield* refuse("bad_selector")
   const privateKey = yield* parsed(key)
   const field =
@@ -135,7 +138,7 @@ const parsed = (key: Key): Effect.Effect<KeyObject, SigningFailed> => {
   const refuse = (reason: SigningFailed["reason"]) => new SigningFailed({ reason, domain: key.domain })
   return Effect.try({
     try: () => createPrivateKey({ key: Buffer.from(Redacted.value(key.privateKey)), format: "der", type: "pkcs8" }),
-    // The cause may quote the key.
+    // Hides the cause, which may quote the key.
     catch: () => refuse("bad_key"),
   }).pipe(
     Effect.flatMap((privateKey) => {

@@ -4,7 +4,7 @@ const CR = 13
 const SPACE = 32
 const CRLF = Buffer.from("\r\n")
 
-/** Where the body begins: after the first empty line. A message without one is all head (RFC 5322 §2.1). */
+/** Returns the start of the body, after the first empty line. A message without one is all head (RFC 5322 §2.1). */
 export const splitAt = (bytes: Buffer): number => {
   const end = bytes.indexOf("\r\n\r\n")
   return end === -1 ? bytes.length : end + 4
@@ -16,7 +16,7 @@ export interface HeaderField {
   readonly raw: Buffer
 }
 
-/** The fields in their order. A raw field keeps its octets, for addresses may be UTF-8. */
+/** Returns the fields in order. A raw field keeps its octets, since addresses may be UTF-8. */
 export const fields = (head: Buffer): ReadonlyArray<HeaderField> => {
   const list: Array<HeaderField> = []
   let start = 0
@@ -46,13 +46,13 @@ export const relaxedHeader = ({ name, raw }: HeaderField): string => {
 }
 
 /**
- * RFC 6376 §3.4.4. Nearly all that is composed here is canonical but for its last line ends, so the bytes are only
- * copied when a look at them says so.
+ * RFC 6376 §3.4.4. Nearly every composed body is canonical except for its last line ends, so the bytes are copied only
+ * when needed.
  */
 export const relaxedBody = (body: Buffer): Buffer => {
   let end = body.length
   while (end >= 2 && body[end - 1] === LF && body[end - 2] === CR) end -= 2
-  // Lines of nothing but white space are empty once they are canonical.
+  // Lines of white space only are empty in canonical form.
   const trailing = body[end - 1]
   if (trailing === SPACE || trailing === TAB || needsChange(body, end)) return rewritten(body.subarray(0, end))
   if (end === 0) return Buffer.alloc(0)

@@ -1,20 +1,20 @@
 import { Effect, Redacted } from "effect"
 import { createPublicKey, generateKeyPair, type KeyObject } from "node:crypto"
 
-/** What receivers accept everywhere; 4096 does not fit a TXT string of many DNS panels. */
+/** Size that all receivers accept; a key of 4096 bits does not fit the TXT string of many DNS panels. */
 export const RSA_BITS = 2048
 
 export type Algorithm = "rsa" | "ed25519"
 
 export interface KeyPair {
   readonly algorithm: Algorithm
-  /** PKCS #8, DER: what is sealed and stored. */
+  /** PKCS #8 DER: the form that is sealed and stored. */
   readonly privateKey: Redacted.Redacted<Uint8Array>
-  /** The value of the TXT record that belongs to it. */
+  /** Value of the TXT record of this key. */
   readonly record: string
 }
 
-/** On the thread pool: the search for primes takes tens of milliseconds. */
+/** Runs on the thread pool, since the search for primes takes tens of milliseconds. */
 export const generateRsa: Effect.Effect<KeyPair> = Effect.callback((resume) => {
   generateKeyPair("rsa", { modulusLength: RSA_BITS }, (error, _publicKey, privateKey) =>
     resume(error === null ? Effect.succeed(pair("rsa", privateKey)) : Effect.die(error)),

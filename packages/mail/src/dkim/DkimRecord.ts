@@ -1,8 +1,8 @@
 import * as TagList from "../compose/TagList.ts"
 
 /**
- * What is wrong with the TXT records at a selector, in words for the person who typed them in; undefined when a
- * verifier would find the key. Tags are compared, not text: order, spaces and extra tags are free (RFC 6376 §3.6.1).
+ * Describes what is wrong with the TXT records at a selector, for the person who typed them in; undefined when a
+ * verifier would find the key. Compares tags instead of text: order, spaces and extra tags are free (RFC 6376 §3.6.1).
  */
 export const mistake = (expected: string, found: ReadonlyArray<string>): string | undefined => {
   const keys = found.filter(looksLikeKey)
@@ -19,11 +19,11 @@ export const mistake = (expected: string, found: ReadonlyArray<string>): string 
 
 export const looksLikeKey = (text: string): boolean => /\bv\s*=\s*DKIM1\b|(?:^|[;\s"])p\s*=/iu.test(text)
 
-/** Whether a text found at another name is the very key we wait for. */
+/** Returns whether a text at another name is the expected key. */
 export const isKey = (expected: string, text: string): boolean =>
   mistake(expected, [text.replace(/["\\]/gu, "")]) === undefined
 
-/** Marks left by copying from a zone file, a terminal or a key file. */
+/** Describes marks left by copying from a zone file, a terminal or a key file. */
 const pasted = (text: string): string | undefined => {
   if (text.includes('"')) return "quotation marks were pasted into the value; enter it without them"
   if (text.includes("\\")) return "backslashes were pasted into the value; enter the semicolons plain"
@@ -50,7 +50,7 @@ const tagMistake = (expected: string, text: string): string | undefined => {
   return restriction(tags) ?? keyMistake(bare(wanted.get("p") ?? ""), bare(key))
 }
 
-/** Tags that would make verifiers turn down what we sign (RFC 6376 §3.6.1). */
+/** Describes tags that would make verifiers reject our signatures (RFC 6376 §3.6.1). */
 const restriction = (tags: TagList.TagList): string | undefined => {
   const hashes = tags.get("h")
   if (hashes !== undefined && !list(hashes).includes("sha256"))
@@ -72,7 +72,10 @@ const keyMistake = (wanted: string, key: string): string | undefined => {
   return "p= holds another key, perhaps of an earlier set-up"
 }
 
-/** Folding white space inside base64 means nothing, and padding may be left out. Each run is looked at once: it is anybody's. */
+/**
+ * Removes folding white space and padding, which mean nothing in base64. Each run is visited once, since the text comes
+ * from strangers.
+ */
 const bare = (base64: string): string => base64.replace(/\s+/gu, "").replace(/(?<!=)=+$/u, "")
 
 const list = (value: string): ReadonlyArray<string> => value.split(":").map((item) => item.trim())

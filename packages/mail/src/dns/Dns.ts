@@ -2,24 +2,29 @@ import { Context, Effect, Layer } from "effect"
 import * as dns from "node:dns"
 import * as Network from "./Network.ts"
 
-/** One question to one server. A resolver on the local network answers in milliseconds, a cold one in a second. */
+/**
+ * Timeout of one query to one server. A resolver on the local network answers in milliseconds, a cold one in a second.
+ */
 export const QUERY_TIMEOUT_MS = 3_000
-/** c-ares doubles the time-out with each try and goes round all servers. */
+/** c-ares doubles the timeout with each try and goes round all servers. */
 export const QUERY_TRIES = 2
-/** A bound on one look-up however many servers are configured. */
+/** Timeout of one look-up, however many servers are configured. */
 export const LOOKUP_TIMEOUT_MS = 15_000
-/** Of a domain's own name servers we ask these many, in the order in which they were listed. */
+/** Number of a domain's own name servers that are queried, in the order listed. */
 export const AUTHORITATIVE_SERVERS = 4
 
 /**
- * What DNS said. Only `NotFound` is a statement about the domain; `Unavailable` is a statement about the path to it,
- * so nothing may be concluded from it.
+ * Result of a query. Only `NotFound` is a statement about the domain; `Unavailable` is one about the path to it, and
+ * allows no conclusion.
  */
 export type Answer<A> = Found<A> | NotFound | Unavailable
 export interface Found<A> {
   readonly _tag: "Found"
   readonly records: ReadonlyArray<A>
-  /** The resolver answered where the zone's own servers did not: an alias may lead into the operator's own network. */
+  /**
+   * Set when the resolver answered instead of the zone's own servers: an alias may lead into the operator's own
+   * network.
+   */
   readonly isIndirect?: true
 }
 export interface NotFound {
@@ -40,7 +45,7 @@ export const found = <A>(records: ReadonlyArray<A>): Answer<A> => ({ _tag: "Foun
 export const notFound = (reason: NotFound["reason"]): NotFound => ({ _tag: "NotFound", reason })
 export const unavailable = (reason: Unavailable["reason"]): Unavailable => ({ _tag: "Unavailable", reason })
 
-/** Names are taken and given without the trailing dot, in lower case where they are answers. */
+/** Names are passed and returned without the trailing dot; names in results are in lower case. */
 export interface Queries {
   /** The pieces of each record joined, as every reader of TXT does. */
   readonly txt: (name: string) => Effect.Effect<Answer<string>>
@@ -52,30 +57,33 @@ export interface Queries {
   readonly ptr: (address: string) => Effect.Effect<Answer<string>>
 }
 
-/** The queries of one domain, by way of its own name servers where they can be reached. */
+/** Queries of one domain, by way of its own name servers where those can be reached. */
 export interface ZoneQueries extends Queries {
   /**
-   * Whether the zone has name servers on the internet, so that what is found in it is public. The resolver may also
-   * know zones of the operator's own network, of which customers are told nothing.
+   * Whether the zone has name servers on the internet, so that its records are public. The resolver may also know zones
+   * of the operator's own network, which customers must not learn about.
    */
   readonly isPublic: boolean
 }
 
 export interface Config {
-  /** As `address` or `address:port`; without it, those of the system. */
+  /** As `address` or `address:port`; the system's resolvers by default. */
   readonly servers?: ReadonlyArray<string>
   readonly query_timeout_ms?: number
   readonly query_tries?: number
-  /** Tests run their name servers on a port of their own. */
+  /** Port of name servers; tests run theirs on another one. */
   readonly authoritative_port?: number
-  /** Name servers are named by whoever owns the domain: one in a private network is only asked when allowed here. */
+  /**
+   * Private networks whose name servers may be queried. The domain's owner chooses its name servers, so others in
+   * private networks are not.
+   */
   readonly allowed?: Network.Networks
 }
 
 export class Dns extends Context.Service<
   Dns,
   Queries & {
-    /** Asks the domain's own name servers, past every cache, and the resolver where they do not answer. */
+    /** Queries the domain's own name servers, past every cache, and the resolver if they do not answer. */
     readonly authoritative: (domain: string) => Effect.Effect<ZoneQueries>
   }
 >()("@waybill/mail/dns/Dns") {
@@ -92,14 +100,16 @@ export class Dns extends Context.Service<
       }),
     )
 
-  /** Names as data; an entry that is a word is what the server would answer instead. */
+  /** Zones as data; an entry that is a string is the error that the server would return. */
   static readonly layerTest = (zones: Readonly<Record<string, Zone>>): Layer.Layer<Dns> => {
     const queries = fromZones(zones)
     return Layer.succeed(Dns, { ...queries, authoritative: () => Effect.succeed({ ...queries, isPublic: true }) })
   }
 }
 
-/** A and AAAA as one answer: found when either is, unavailable when nothing was found and one of them could not be asked. */
+/**
+ * Queries A and AAAA as one result: found when either is, unavailable when nothing was found and one of them failed.
+ */
 export const addresses = (queries: Queries, name: string): Effect.Effect<Answer<string>> =>
   Effect.map(Effect.all([queries.a(name), queries.aaaa(name)], { concurrency: 2 }), ([four, six]) => {
     const records = [four, six].flatMap((answer) => (answer._tag === "Found" ? answer.records : []))
@@ -153,7 +163,7 @@ const ask =
       }),
     )
 
-/** Codes of node:dns. A name that DNS cannot even carry is a name that does not exist. */
+/** Codes of node:dns. A name that DNS cannot carry is a name that does not exist. */
 const refusal = (cause: unknown): NotFound | Unavailable => {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined
   switch (code) {
@@ -215,11 +225,11 @@ const authoritative = (config: Config, resolver: Queries) =>
 const indirect = <A>(answer: Answer<A>): Answer<A> =>
   answer._tag === "Found" ? { ...answer, isIndirect: true } : answer
 
-/** The name has a CNAME, so it exists. Whether its target does may be a matter of the operator's own network. */
+/** The name has a CNAME, so it exists. Whether its target exists may concern the operator's own network. */
 const followed = <A>(answer: Answer<A>): Answer<A> =>
   answer._tag === "NotFound" ? notFound("NODATA") : indirect(answer)
 
-/** The addresses of the servers of the zone the name lies in: the closest ancestor with NS records, above no TLD. */
+/** Returns the addresses of the name servers of the closest ancestor with NS records, never of a TLD. */
 const nameServers = Effect.fnUntraced(function* (config: Config, resolver: Queries, domain: string) {
   const labels = domain.split(".")
   for (let from = 0; from <= labels.length - 2; from++) {

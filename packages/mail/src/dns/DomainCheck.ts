@@ -8,14 +8,14 @@ import * as TagList from "../compose/TagList.ts"
 
 export interface CheckedRecord extends ExpectedRecord {
   readonly status: "verified" | "missing" | "mismatch" | "unavailable"
-  /** What DNS answered at the name, or, for a classic misplacement, where it was found instead. */
+  /** Records at the name, or, for a common misplacement, the place where the record was found instead. */
   readonly found: ReadonlyArray<string>
   readonly error: string | null
 }
 
 /**
- * `missing` says that a required record is not as it should be; `unavailable` that DNS could not be asked about one,
- * which must change nothing: neither verify a domain nor degrade it.
+ * `missing`: a required record is not as expected. `unavailable`: DNS could not be queried for one, which must change
+ * nothing: neither verify a domain nor degrade it.
  */
 export type Verdict = "verified" | "missing" | "unavailable"
 
@@ -24,7 +24,7 @@ export interface Report {
   readonly records: ReadonlyArray<CheckedRecord>
 }
 
-/** What a record keeps of strangers' answers. */
+/** Maximum number of foreign records that a result keeps. */
 export const FOUND_RECORDS = 10
 export const FOUND_CHARACTERS = 1_024
 
@@ -46,8 +46,8 @@ export const check = Effect.fn("DomainCheck.check")(function* (
 })
 
 /**
- * Of a zone that the internet does not know only what is as expected is told, and public keys at a selector of ours:
- * whoever adds a domain here could read the operator's own DNS otherwise.
+ * Hides the records of a zone that the internet does not know, except expected values and public keys at our selectors:
+ * otherwise anybody who adds a domain here could read the operator's own DNS.
  */
 const hidden = (purpose: ExpectedRecord["purpose"], judged: Judged): Judged => {
   if (judged.status === "verified" || judged.status === "unavailable") return judged
@@ -56,8 +56,8 @@ const hidden = (purpose: ExpectedRecord["purpose"], judged: Judged): Judged => {
 }
 
 /**
- * Of what the resolver found in place of the zone's own servers, the records of the kind that belongs there. Others are
- * none of the customer's business: the name may be an alias that leads into the operator's own network.
+ * Keeps only records of the expected kind from a resolver's result that replaces the zone's own servers. Others must
+ * not reach the customer: the name may be an alias into the operator's own network.
  */
 const ofKind = (answer: Dns.Answer<string>, isKind: (text: string) => boolean): Dns.Answer<string> => {
   if (answer._tag !== "Found" || answer.isIndirect !== true) return answer
@@ -65,7 +65,7 @@ const ofKind = (answer: Dns.Answer<string>, isKind: (text: string) => boolean): 
   return records.length > 0 ? { ...answer, records } : Dns.notFound("NODATA")
 }
 
-/** Name servers give the records of a name in another order each time, which is no news of a domain. */
+/** Sorts records: name servers rotate them, and a changed order is no change of the domain. */
 const inOrder = (queries: Dns.Queries): Dns.Queries => {
   const by =
     <A>(query: (name: string) => Effect.Effect<Dns.Answer<A>>, place: (record: A) => string) =>
@@ -124,7 +124,7 @@ const dkim = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, 
   return (yield* misplacedKey(queries, domain, record)) ?? missing(answer)
 })
 
-/** Where forms of DNS providers make people put the key instead. */
+/** Looks for the key at names where forms of DNS providers make people put it. */
 const misplacedKey = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
   const places = [
     {
@@ -187,7 +187,9 @@ const returnMx = Effect.fnUntraced(function* (queries: Dns.Queries, record: Expe
     : mismatch(found, `bounces may go astray to ${others.join(", ")}; leave only ${wanted}`)
 })
 
-/** A domain without a policy of its own has that of the closest domain above it (RFC 7489 §6.6.3, as a tree walk). */
+/**
+ * Returns the policy of the domain, or of the closest domain above it that has one (RFC 7489 §6.6.3, as a tree walk).
+ */
 const dmarc = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
   const own = ofKind(yield* queries.txt(record.name), isDmarc)
   if (own._tag === "Unavailable") return unknown(own)

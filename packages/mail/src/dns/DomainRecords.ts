@@ -1,4 +1,6 @@
-/** What a customer publishes for a domain. Only DKIM decides whether it may send; the rest is advice. */
+/**
+ * Records that a customer publishes for a domain. Only DKIM decides whether the domain may send; the others are advice.
+ */
 export type Purpose = "dkim" | "return_path" | "spf" | "dmarc" | "tracking"
 
 export interface ExpectedRecord {
@@ -15,20 +17,20 @@ export interface ExpectedRecord {
 export interface Selector {
   readonly selector: string
   readonly algorithm: "rsa" | "ed25519"
-  /** What stands after `p=`: base64 of the SubjectPublicKeyInfo for RSA (RFC 6376), of the bare key for Ed25519 (RFC 8463). */
+  /** Value of `p=`: base64 of the SubjectPublicKeyInfo for RSA (RFC 6376), of the bare key for Ed25519 (RFC 8463). */
   readonly public_key: string
-  /** While keys rotate, the next one is published before anything depends on it. */
+  /** During a rotation the next key is published before anything depends on it. */
   readonly required: boolean
 }
 
-/** How bounces find the way back: one CNAME to a name of ours, or an MX with an SPF of the customer's own. */
+/** Return path of bounces: one CNAME to a name of ours, or an MX with an SPF of the customer's own. */
 export type ReturnPath =
   | { readonly kind: "cname"; readonly label: string; readonly target: string }
   | { readonly kind: "mx"; readonly label: string; readonly exchange: string; readonly spf: string }
 
 export interface Settings {
   readonly return_path: ReturnPath | null
-  /** A name below the domain that is to lead to one of ours, so that links can lead over it. */
+  /** Name below the domain that must lead to one of ours before links can use it. */
   readonly tracking?: { readonly host: string; readonly target: string } | undefined
 }
 

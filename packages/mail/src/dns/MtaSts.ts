@@ -2,7 +2,7 @@ import { Cache, Cause, Clock, Context, Duration, Effect, Layer, Schema } from "e
 import * as Dns from "./Dns.ts"
 import * as TagList from "../compose/TagList.ts"
 
-/** A domain's word on how its mail must be delivered (RFC 8461). */
+/** A domain's policy for the delivery of its mail (RFC 8461). */
 export interface Policy {
   readonly mode: "enforce" | "testing" | "none"
   /** Names of its servers; `*.example.org` stands for one label. */
@@ -14,13 +14,16 @@ export const POLICY_BYTES = 64 * 1024
 /** RFC 8461 §3.2: about a year. */
 export const MAX_AGE_SECONDS = 31_557_600
 export const MX_PATTERNS = 100
-/** Of one server's name: 253 octets (RFC 1035) behind `*.`. */
+/** Maximum length of one server's name: 253 octets (RFC 1035) behind `*.`. */
 export const MX_PATTERN_CHARS = 255
-/** Of all names of a policy together: thousands of policies are kept in memory, and many more in the database. */
+/** Maximum length of all names of a policy: thousands of policies are held in memory, and many more in the database. */
 export const MX_CHARS = 8 * 1024
-/** How often a domain is asked anew, whether it has a policy or not, and how long a failing host is left alone (§3.3). */
+/**
+ * Interval at which a domain is checked again, with or without a policy, and for which a failing host is left alone
+ * (§3.3).
+ */
 export const CHECK_MS = 300_000
-/** Domains a process remembers; the oldest is forgotten first. */
+/** Maximum number of domains that a process remembers; the oldest is forgotten first. */
 export const DOMAINS = 10_000
 
 export class FetchFailed extends Schema.TaggedError<FetchFailed>()("FetchFailed", { reason: Schema.String }) {
@@ -31,25 +34,28 @@ export class FetchFailed extends Schema.TaggedError<FetchFailed>()("FetchFailed"
 
 /** A policy as it was fetched. */
 export interface Held {
-  /** Under which the domain's record announced it. */
+  /** Id under which the domain's record announced it. */
   readonly id: string
   readonly policy: Policy
   readonly expires_at: number
 }
 
-/** Where policies outlive a process, and all processes have the same. */
+/** Storage in which policies outlive a process, and which all processes share. */
 export interface Keep {
   readonly find: (domain: string) => Effect.Effect<Held | undefined>
   readonly put: (domain: string, held: Held) => Effect.Effect<void>
 }
 
-/** The text at `https://mta-sts.<domain>/.well-known/mta-sts.txt`, its certificate checked, no redirect followed. */
+/**
+ * Fetches the text at `https://mta-sts.<domain>/.well-known/mta-sts.txt`; checks the certificate and follows no
+ * redirect.
+ */
 export type Fetch = (domain: string) => Effect.Effect<string, FetchFailed>
 
 export class MtaSts extends Context.Service<
   MtaSts,
   {
-    /** The policy to hold to, if it is one to enforce. */
+    /** Returns the policy that must be enforced, if there is one. */
     readonly enforced: (domain: string) => Effect.Effect<Policy | undefined>
   }
 >()("@waybill/mail/dns/MtaSts") {
@@ -59,7 +65,7 @@ export class MtaSts extends Context.Service<
       Effect.gen(function* () {
         const dns = yield* Dns.Dns
         const held = new Map<string, Held>()
-        // Through a cache, so that of a thousand mails to one domain one asks and all wait for what it learns.
+        // A cache, so that of a thousand mails to one domain one queries and all wait for its result.
         const checks = yield* Cache.make({
           capacity: DOMAINS,
           timeToLive: Duration.millis(CHECK_MS),
@@ -88,8 +94,8 @@ export class MtaSts extends Context.Service<
 }
 
 /**
- * A policy once fetched holds till it expires, whatever DNS and the policy host do meanwhile: else whoever can suppress
- * an answer could switch it off (§5.1). What is kept may have been renewed by another process.
+ * A fetched policy holds until it expires, whatever DNS and the policy host do meanwhile; otherwise anybody who can
+ * suppress an answer could switch it off (§5.1). Another process may have renewed the stored policy.
  */
 const check = Effect.fnUntraced(function* (
   dns: Dns.Queries,
@@ -108,13 +114,13 @@ const check = Effect.fnUntraced(function* (
   return fresh
 })
 
-/** Mail goes on where policies cannot be kept: DNS and the policy host say what they say. */
+/** Mail goes on when the policy storage fails: DNS and the policy host still answer. */
 const orUndefined = <A>(effect: Effect.Effect<A>): Effect.Effect<A | undefined> =>
   Effect.catchDefect(effect, (defect) =>
     Effect.as(Effect.logWarning("the MTA-STS policies that are kept cannot be reached", Cause.die(defect)), undefined),
   )
 
-/** What the domain says now. */
+/** Queries the domain's current policy. */
 export const ask = Effect.fnUntraced(function* (dns: Dns.Queries, fetch: Fetch, domain: string) {
   const id = yield* announced(dns, domain)
   if (id === undefined) return yield* new FetchFailed({ reason: "DNS shows no record of it" })
@@ -130,7 +136,7 @@ const fetched = Effect.fnUntraced(function* (fetch: Fetch, domain: string, id: s
   return { id, policy, expires_at: (yield* Clock.currentTimeMillis) + policy.max_age_ms } satisfies Held
 })
 
-/** More than one record is none (§3.1). */
+/** More than one record counts as none (§3.1). */
 const idOf = (records: ReadonlyArray<string>): string | undefined => {
   const [only, ...others] = records.filter((record) => /^v=STSv1\s*;/u.test(record))
   if (only === undefined || others.length > 0) return undefined
@@ -138,14 +144,14 @@ const idOf = (records: ReadonlyArray<string>): string | undefined => {
   return id !== undefined && /^[A-Za-z0-9]{1,32}$/u.test(id) ? apart(id) : undefined
 }
 
-/** Undefined for what is no policy. Of a field given twice the first counts (§3.2). */
+/** Returns undefined for text that is not a policy. Of a field given twice the first counts (§3.2). */
 export const parse = (text: string): Policy | undefined => {
   if (text.length > POLICY_BYTES) return undefined
   const fields = new Map<string, string>()
   const mx: Array<string> = []
   for (const line of text.split(/\r?\n/u)) {
     if (line.trim() === "") continue
-    // What stands around the value is taken off afterwards: a pattern that does it tries each of many spaces with all others.
+    // White space around the value is trimmed afterwards: a pattern that does it is quadratic in the spaces.
     const [, name, written] = /^\s*([A-Za-z0-9][\w.-]{0,31})\s*:(.*)$/u.exec(line) ?? []
     if (name === undefined || written === undefined) return undefined
     const value = written.trim()
@@ -158,11 +164,11 @@ export const parse = (text: string): Policy | undefined => {
   if (mode !== "enforce" && mode !== "testing" && mode !== "none") return undefined
   if (mode !== "none" && (mx.length === 0 || mx.length > MX_PATTERNS || !mx.every(isPattern))) return undefined
   if (mx.reduce((chars, name) => chars + name.length, 0) > MX_CHARS && mode !== "none") return undefined
-  // Where there is none, what it would have named is anybody's text.
+  // Without a policy, names in the text have no meaning.
   return { mode, mx: mode === "none" ? [] : mx.map(apart), max_age_ms: Math.min(Number(age), MAX_AGE_SECONDS) * 1000 }
 }
 
-/** A copy: a piece cut out of a text or a record keeps the whole of it in memory for as long as the policy is kept. */
+/** Copies the name: a slice of a text would keep the whole text in memory for as long as the policy. */
 const apart = (name: string): string => Buffer.from(name, "latin1").toString("latin1")
 
 const isPattern = (pattern: string): boolean =>

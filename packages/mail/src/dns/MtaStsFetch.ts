@@ -6,20 +6,20 @@ import * as MtaSts from "./MtaSts.ts"
 import type * as Network from "./Network.ts"
 import * as NetworkGuard from "./NetworkGuard.ts"
 
-/** RFC 8461 §3.3 suggests a minute; mail waits meanwhile, and a later attempt asks again. */
+/** RFC 8461 §3.3 suggests a minute; mail waits meanwhile, and a later attempt fetches again. */
 export const FETCH_TIMEOUT_MS = 15_000
-/** All that a policy host may send: the policy, its head, the chunks' framing and the certificates. */
+/** Maximum bytes that a policy host may send: the policy, its head, the chunks' framing and the certificates. */
 export const FETCH_WIRE_BYTES = 256 * 1024
 
 export interface Options {
   readonly allowed?: Network.Networks
   readonly timeout_ms?: number
-  /** Tests run their policy host with a certificate and on a port of their own. */
+  /** Port of the policy host; tests run theirs with a certificate of their own. */
   readonly port?: number
   readonly ca?: string | Buffer
 }
 
-/** Fetches from an address that was checked and pinned: the domain's owner names the host. */
+/** Fetches from an address that was checked and pinned, since the domain's owner names the host. */
 export const make = (options: Options = {}): Effect.Effect<MtaSts.Fetch, never, Dns.Dns> =>
   Effect.map(Dns.Dns, (dns): MtaSts.Fetch => (domain) => {
     const host = `mta-sts.${domain}`
@@ -53,7 +53,7 @@ const request = (host: string, address: string, options: Options): Effect.Effect
         ...(options.ca === undefined ? {} : { ca: options.ca }),
       },
       (response) => {
-        // A redirect is a failure: it would lead past the certificate that vouches for the domain (§3.3).
+        // A redirect is a failure: it would lead past the certificate that authenticates the domain (§3.3).
         if (response.statusCode !== 200) return fail(`status ${response.statusCode}`)
         if (!/^text\/plain\b/iu.test(response.headers["content-type"] ?? "")) return fail("not text/plain")
         let text = ""
@@ -71,7 +71,7 @@ const request = (host: string, address: string, options: Options): Effect.Effect
     )
     AnswerBudget.watch(request, FETCH_WIRE_BYTES, fail)
     request.on("error", (error) => fail(error.message))
-    // After a 101 Node closes the connection and tells of no error; what came before has been answered with.
+    // After a 101 Node closes the connection and reports no error; earlier responses have settled the request already.
     request.on("close", () => fail("the connection ended without an answer"))
     request.end()
     return Effect.sync(() => {

@@ -2,7 +2,7 @@ import * as SpecialNetworks from "@waybill/domain/values/SpecialNetworks"
 import { Result, Schema } from "effect"
 import ipaddr from "ipaddr.js"
 
-/** A network as operators write it. Which addresses are public is decided in one place, `SpecialNetworks`. */
+/** A network as operators write it. `SpecialNetworks` alone decides which addresses are public. */
 export interface Network {
   readonly cidr: string
   readonly base: ipaddr.IPv4 | ipaddr.IPv6
@@ -10,7 +10,7 @@ export interface Network {
 }
 export type Networks = ReadonlyArray<Network>
 
-/** Operators name their own networks; a longer list is a mistake in a template. */
+/** Maximum number of an operator's networks; a longer list is a mistake in a template. */
 export const MAX_NETWORKS = 64
 
 export class BadNetwork extends Schema.TaggedError<BadNetwork>()("BadNetwork", { network: Schema.String }) {
@@ -19,7 +19,7 @@ export class BadNetwork extends Schema.TaggedError<BadNetwork>()("BadNetwork", {
   }
 }
 
-/** One network; a single address stands for itself. */
+/** Parses one network; a single address is a network of itself. */
 export const parse = (text: string): Result.Result<Network, BadNetwork> => {
   const [address = "", mask, ...rest] = text.trim().split("/")
   if (rest.length > 0 || !isAddress(address)) return Result.fail(new BadNetwork({ network: text }))
@@ -41,7 +41,10 @@ export const contains = (networks: Networks, address: string): boolean => {
   return networks.some((network) => holds(network, real))
 }
 
-/** The range an address must not be connected to, or undefined when it is public or lies in an allowed network. */
+/**
+ * Returns the special range that forbids connecting to an address; undefined when it is public or lies in an allowed
+ * network.
+ */
 export const refusedRange = (address: string, allowed: Networks = []): string | undefined => {
   if (!isAddress(address)) return "malformed"
   const real = unwrap(ipaddr.parse(address))
@@ -53,8 +56,8 @@ export const isReachable = (address: string, allowed: Networks = []): boolean =>
   refusedRange(address, allowed) === undefined
 
 /**
- * The address a host stands for by itself, undefined for a name. Numbers in any notation that a resolver would take
- * for an address (`2130706433`, `0x7f.1`, `017700000001`, full-width digits) are read as that address.
+ * Returns the address that a literal host stands for; undefined for a name. Numbers in any notation that a resolver
+ * would take for an address (`2130706433`, `0x7f.1`, `017700000001`, full-width digits) are read as that address.
  */
 export const literal = (host: string): string | undefined => {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host
@@ -65,7 +68,7 @@ export const literal = (host: string): string | undefined => {
   return isAddress(hostname) ? hostname : undefined
 }
 
-/** Where DNS keeps what an address leads back to (RFC 1035 §3.5, RFC 3596 §2.5). */
+/** Returns the reverse name of an address (RFC 1035 §3.5, RFC 3596 §2.5). */
 export const reverseName = (address: string): string => {
   const real = ipaddr.parse(address)
   const bytes = real.toByteArray().toReversed()
@@ -73,14 +76,16 @@ export const reverseName = (address: string): string => {
   return `${bytes.map((byte) => `${(byte & 15).toString(16)}.${(byte >> 4).toString(16)}`).join(".")}.ip6.arpa`
 }
 
-/** RFC 6052 §2.1. The local-use prefix beside it (RFC 8215) may put the IPv4 address anywhere, so it is not unwrapped. */
+/**
+ * RFC 6052 §2.1. The local-use prefix beside it (RFC 8215) may put the IPv4 address anywhere, so it is not unwrapped.
+ */
 const NAT64: Network = { cidr: "64:ff9b::/96", base: ipaddr.parse("64:ff9b::"), bits: 96 }
 
-/** Strict: `ipaddr.parse` alone takes `127.1`, and a zone (`fe80::1%eth0`) has no meaning for anybody else's host. */
+/** Strict: `ipaddr.parse` alone takes `127.1`, and a zone (`fe80::1%eth0`) means nothing for another host. */
 const isAddress = (text: string): boolean =>
   ipaddr.IPv4.isValidFourPartDecimal(text) || (!text.includes("%") && ipaddr.IPv6.isValid(text))
 
-/** IPv4 inside IPv6, as the kernel (mapped addresses) or a NAT64 gateway would unwrap it. */
+/** Returns the IPv4 address inside an IPv6 one, as the kernel (mapped addresses) or a NAT64 gateway would unwrap it. */
 const unwrap = (address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 => {
   if (!(address instanceof ipaddr.IPv6)) return address
   if (address.isIPv4MappedAddress()) return address.toIPv4Address()

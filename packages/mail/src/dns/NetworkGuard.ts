@@ -2,12 +2,10 @@ import { Effect, Result, Schema } from "effect"
 import * as Dns from "./Dns.ts"
 import * as Network from "./Network.ts"
 
-/**
- * Keeps what others name (a webhook's URL, an MX record) from leading into the operator's own network.
- */
+/** Refuses hosts named by others (a webhook's URL, an MX record) that lead into the operator's own network. */
 export class AddressRefused extends Schema.TaggedError<AddressRefused>()("AddressRefused", {
   host: Schema.String,
-  /** What the host stands for, or resolved to. */
+  /** Address that the host stands for or resolved to. */
   address: Schema.String,
   range: Schema.String,
 }) {
@@ -38,7 +36,7 @@ export class NameUnavailable extends Schema.TaggedError<NameUnavailable>()("Name
 
 const LOOPBACK: ReadonlyArray<string> = ["127.0.0.1", "::1"]
 
-/** What can be said of a host before DNS is asked: a literal address in any notation, or a name for loopback. */
+/** Checks a host before DNS is queried: a literal address in any notation, or a name for loopback. */
 export const checkHost = (
   host: string,
   allowed: Network.Networks = [],
@@ -51,8 +49,8 @@ export const checkHost = (
 }
 
 /**
- * The addresses of a host that may be connected to. Connect to one of these and never to the name: between two
- * look-ups the owner of a name can change what it stands for.
+ * Returns the addresses of a host that may be connected to. Connect to one of these and never to the name: between two
+ * look-ups the name's owner can change its address.
  */
 export const resolvePublic = Effect.fn("NetworkGuard.resolvePublic")(function* (
   host: string,

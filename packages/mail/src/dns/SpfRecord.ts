@@ -1,4 +1,7 @@
-/** What is wrong with the SPF records of a name; undefined when what we need is allowed by the one that is there. */
+/**
+ * Describes what is wrong with the SPF records of a name; undefined when the one record there allows the expected
+ * mechanism.
+ */
 export const mistake = (expected: string, found: ReadonlyArray<string>): string | undefined => {
   const policies = found.filter(isSpf)
   const [only] = policies

@@ -1,10 +1,10 @@
 import { Data, Effect } from "effect"
 import * as Parser from "../parsing/Parser.ts"
 
-/** The mail has parts or headers beyond the limits, or takes longer or more memory to read than one mail may. */
+/** The mail exceeds the limits of parts or headers, or takes too much time or memory to read. */
 export class Unshowable extends Data.TaggedError("Unshowable")<{}> {}
 
-/** The JSON that shows a mail as a mail program reads it, together with what `record` says of it. */
+/** Returns the JSON of a mail as a mail program shows it, merged with the fields of `record`. */
 export const show = (
   bytes: Uint8Array,
   record: object,

@@ -17,12 +17,12 @@ export class NotAReport extends Schema.TaggedError<NotAReport>()("NotAReport", {
   }
 }
 
-/** The report was not read to its end: it takes longer, or more memory, than a report may. */
+/** The parsing of a report was ended: it takes more time or memory than a report may. */
 export class Unread extends Schema.TaggedError<Unread>()("Unread", {
   why: Schema.Literals(["deadline", "memory", "crash"]),
 }) {}
 
-/** The facts of a bounce, delay, receipt or complaint. Its work is bounded in time and memory, whatever it holds. */
+/** Parses the facts of a bounce, delay, receipt or complaint, in bounded time and memory. */
 export const parse = Effect.fnUntraced(function* (
   bytes: Uint8Array,
   account: string,

@@ -10,12 +10,12 @@ const KINDS: Readonly<Record<string, Fact["kind"]>> = {
   failed: "bounce",
   delayed: "delayed",
   delivered: "delivered",
-  // Handed to a server that will not report: as much as anyone will ever know.
+  // Passed on to a server that does not report: the most that can be known.
   relayed: "delivered",
   expanded: "delivered",
 }
 
-/** Undefined where the message carries no delivery status. */
+/** Returns undefined when the message carries no delivery status. */
 export const read = (parts: Parts): ReadonlyArray<Fact> | undefined => {
   const statuses = parts.ofType(DELIVERY_STATUS)
   if (statuses.length === 0) return undefined
@@ -33,7 +33,7 @@ export const read = (parts: Parts): ReadonlyArray<Fact> | undefined => {
   return facts
 }
 
-/** The head of the message that came back, wherever the server put it. */
+/** Returns the head of the returned message, wherever the server put it. */
 export const returned = (parts: Parts): Fields.Fields =>
   Fields.head(parts.ofType(RETURNED_HEAD)[0]?.slice(0, RETURNED_HEAD_LIMIT) ?? "")
 
@@ -53,7 +53,7 @@ const recipientFact = (
   const kind = KINDS[action]
   if (kind === undefined) return undefined
   const diagnostic = Fields.diagnostic(Fields.first(group, "diagnostic-code"))
-  // A server's own words are closer to the cause than the number that another has put on top.
+  // The server's own text is closer to the cause than a status that another server added.
   const status = Fields.status(Fields.first(group, "status"))
   return {
     kind,

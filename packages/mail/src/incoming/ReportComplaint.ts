@@ -3,7 +3,7 @@ import { returned } from "./ReportBounce.ts"
 import * as Fields from "./ReportFields.ts"
 
 const FEEDBACK_REPORT = /^message\/feedback-report$/
-/** What a recipient says by the button; the other types are about forged or wrongly filtered mail. */
+/** Feedback types that a recipient causes; the others concern forged or wrongly filtered mail. */
 const COMPLAINTS: ReadonlySet<string> = new Set([
   "abuse",
   "fraud",
@@ -13,10 +13,10 @@ const COMPLAINTS: ReadonlySet<string> = new Set([
   "opt-out-list",
   "miscategorized",
 ])
-/** Microsoft's older form: the message, attached, under this subject and without a report. */
+/** Microsoft's older form: the message attached under this subject, without a report. */
 const JUNK_SUBJECT = /^complaint about message from \S+/i
 
-/** Undefined where the message is no feedback at all, and empty where it is one that nobody complains in. */
+/** Returns undefined for a message that is not feedback, and an empty list for feedback without a complaint. */
 export const read = (parts: Parts): ReadonlyArray<Fact> | undefined => {
   const [report] = parts.ofType(FEEDBACK_REPORT)
   const original = returned(parts)
@@ -36,7 +36,8 @@ export const read = (parts: Parts): ReadonlyArray<Fact> | undefined => {
 }
 
 /**
- * The field that Microsoft adds, else a lone To. Of several nobody knows who complained, and a redacted one is nobody.
+ * Returns the field that Microsoft adds, else a single To. Of several recipients nobody knows who complained, and a
+ * redacted one names nobody.
  */
 const hotmailRecipient = (original: Fields.Fields): string | undefined => {
   const noted = Fields.address(Fields.first(original, "x-hmxmroriginalrecipient"))

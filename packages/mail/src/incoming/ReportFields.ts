@@ -1,13 +1,13 @@
-/** Fields read of one block, and characters of one value: reports are small, and what is larger is hostile. */
+/** Maximum fields of one block, and characters of one value: reports are small, and larger ones are hostile. */
 const FIELDS_LIMIT = 200
 const VALUE_LENGTH_LIMIT = 4096
 const BLOCKS_LIMIT = 500
-/** What is kept of a server's words, as everywhere in the timeline. */
+/** Characters kept of a server's text, as in the timeline. */
 const DIAGNOSTIC_LENGTH_LIMIT = 512
 const ADDRESS_LENGTH_LIMIT = 320
 const HOST_LENGTH_LIMIT = 255
 
-/** The fields of one block by lower-case name, each with all its values in order. */
+/** Fields of one block by lower-case name, each with all its values in order. */
 export type Fields = ReadonlyMap<string, ReadonlyArray<string>>
 
 export const first = (fields: Fields, ...names: ReadonlyArray<string>): string | undefined => {
@@ -18,7 +18,7 @@ export const first = (fields: Fields, ...names: ReadonlyArray<string>): string |
   return undefined
 }
 
-/** The blocks of `Name: value` that empty lines part, as in RFC 3464 §2.1. */
+/** Returns the blocks of `Name: value` separated by empty lines, as in RFC 3464 §2.1. */
 export const blocks = (text: string): ReadonlyArray<Fields> =>
   text
     .replace(/\r\n?/g, "\n")
@@ -53,7 +53,7 @@ export const block = (text: string): Fields => {
   return fields
 }
 
-/** The head of a message that came along whole, or as headers alone. */
+/** Returns the head of a message that is included whole or as headers only. */
 export const head = (text: string): Fields => {
   const start = text.search(/\S/)
   const rest = start === -1 ? "" : text.slice(start)
@@ -61,7 +61,7 @@ export const head = (text: string): Fields => {
   return block(end === -1 ? rest : rest.slice(0, end))
 }
 
-/** `rfc822; ana@example.org`, `utf-8; …`, with angle brackets or without, with or without its type. */
+/** Parses `rfc822; ana@example.org`, `utf-8; …`, with or without type and angle brackets. */
 export const address = (value: string | undefined): string | undefined => {
   if (value === undefined) return undefined
   const [, type = "", rest = value] = /^\s*([A-Za-z0-9-]+)\s*;(.*)$/s.exec(value) ?? []
@@ -76,7 +76,7 @@ export const address = (value: string | undefined): string | undefined => {
     : undefined
 }
 
-/** As in `@waybill/domain/Text`, which brings all of Effect along, and a thread that parses starts without it. */
+/** A copy of the pattern in `@waybill/domain/values/Text`, which would load Effect into the parsing thread. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u
 
@@ -87,18 +87,18 @@ const utf8Address = (value: string): string =>
     return point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff) ? String.fromCodePoint(point) : whole
   })
 
-/** RFC 3461 §4: an envelope id comes back as xtext, `+2B` for "+". */
+/** RFC 3461 §4: an envelope id is encoded as xtext, `+2B` for "+". */
 export const xtext = (value: string | undefined): string | undefined =>
   value?.replace(/\+([0-9A-F]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
 
-/** `<id@host>`, without its angle brackets. */
+/** Returns `<id@host>` without its angle brackets. */
 export const messageId = (fields: Fields): string | undefined => {
   const value = first(fields, "message-id", "x-message-id")
   const [, id] = /<([^<>\s]{1,900})>/.exec(value ?? "") ?? []
   return id ?? (value !== undefined && /^[^\s<>]{1,900}@[^\s<>]+$/.test(value) ? value : undefined)
 }
 
-/** The name behind `dns;`, without what Google adds to it in prose. */
+/** Returns the name behind `dns;`, without the prose that Google adds. */
 export const host = (value: string | undefined): string | undefined => {
   const name = value
     ?.replace(/^\s*[A-Za-z0-9-]+\s*;/, "")
@@ -108,7 +108,7 @@ export const host = (value: string | undefined): string | undefined => {
   return name === "" ? undefined : name?.slice(0, HOST_LENGTH_LIMIT)
 }
 
-/** A server's words without their type, in one line. */
+/** Returns a server's text without its type, in one line. */
 export const diagnostic = (value: string | undefined): string | undefined => {
   const text = value
     ?.replace(/^\s*(?:smtp|x-[\w-]+|unix|lmtp)\s*;/i, "")

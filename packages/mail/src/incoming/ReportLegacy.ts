@@ -2,13 +2,13 @@ import { answered, type Fact, judge, type Parts, RECIPIENTS_LIMIT } from "./Repo
 import { returned } from "./ReportBounce.ts"
 import * as Fields from "./ReportFields.ts"
 
-/** Lines of prose looked at, and characters of each: pattern by line, no text makes the reading slow. */
+/** Maximum lines of prose searched, and characters of each, so that no text makes the search slow. */
 const LINES_LIMIT = 500
 const LINE_LENGTH_LIMIT = 500
-/** Lines kept of what is said about one address. */
+/** Maximum lines kept of the text about one address. */
 const WORDS_LINES_LIMIT = 10
 
-/** How servers without RFC 3464 say whom they mean: after this line, addresses that stand like that. */
+/** Patterns of servers without RFC 3464: after this line, addresses of this form are the recipients. */
 interface Prose {
   readonly after: RegExp
   readonly recipient: RegExp
@@ -17,7 +17,7 @@ interface Prose {
 const ADDRESS = "([^\\s<>:;,()@]{1,64}@[^\\s<>:;,()@]{1,255})"
 
 const PROSE: ReadonlyArray<Prose> = [
-  // Exim, whose text may name the sender too, in the same manner but before
+  // Exim, whose text may name the sender in the same form, but before
   { after: /address(?:\(?es\)?)? (?:failed|to which.{0,60} is):?$/, recipient: new RegExp(`^ {1,6}<?${ADDRESS}>?`) },
   // qmail, and Yahoo after it
   {
@@ -29,14 +29,14 @@ const PROSE: ReadonlyArray<Prose> = [
     after: /^Delivery to the following recipients? (?:has )?(?:been )?failed permanently/,
     recipient: new RegExp(`^ {2,}${ADDRESS}$`),
   },
-  // Exchange 2003 and its kin
+  // Exchange 2003 and related servers
   {
     after: /following recipient\(s\) (?:cannot|could not) be reached/,
     recipient: new RegExp(`^\\s+'?<?${ADDRESS}>?'?(?: on .*)?$`),
   },
-  // sendmail's transcript, and whoever copied it
+  // sendmail's transcript, and servers that copied it
   { after: /- The following addresses had .{0,40}errors -/, recipient: new RegExp(`^<?${ADDRESS}>?$`) },
-  // anything that puts the server's answer behind the address
+  // any text with the server's answer behind the address
   {
     after:
       /undeliver|(?:could not|not|cannot) be delivered|deliver\w* (?:has )?failed|returned to (?:its |the )?sender/i,
@@ -50,7 +50,7 @@ const ANSWER = /^\s*[45]\d\d[ -]/
 const DELAYED =
   /\bdelayed\b|warning: (?:message|could not send)|not yet been delivered|will (?:continue to )?(?:be )?retr/i
 
-/** Exim names the recipients in a header whatever its administrator has made of the text. */
+/** Exim names the recipients in a header even where its administrator has changed the text. */
 export const read = (parts: Parts): ReadonlyArray<Fact> => {
   const lines = parts.text.split(/\r?\n/, LINES_LIMIT).map((line) => line.slice(0, LINE_LENGTH_LIMIT).trimEnd())
   const cut = lines.findIndex((line) => RETURNED.test(line))
@@ -94,13 +94,13 @@ const prose = (lines: ReadonlyArray<string>): Map<string, string | undefined> =>
     }
     if (said.size > 0) break
   }
-  // Some quote the one answer far below the address.
+  // Some servers quote the one answer far below the address.
   const answer = lines.find((line) => ANSWER.test(line))
   for (const [address, about] of said) if (about === undefined) said.set(address, answer?.trim())
   return said
 }
 
-/** What follows the address, on its line and on those below, up to an empty one or the next address. */
+/** Returns the text after the address, on its line and those below, up to an empty line or the next address. */
 const words = (lines: ReadonlyArray<string>, at: number, address: string, recipient: RegExp): string | undefined => {
   const line = lines[at] ?? ""
   const found = [
@@ -117,7 +117,7 @@ const words = (lines: ReadonlyArray<string>, at: number, address: string, recipi
   return text === "" ? undefined : text
 }
 
-/** The answer of the other server, where prose quotes one. */
+/** Returns the other server's answer, when prose quotes one. */
 const quoted = (diagnostic: string | undefined): string | undefined =>
   /(?:^|\D)([45]\d\d[ -].*)$/.exec(diagnostic ?? "")?.[1] ?? diagnostic
 

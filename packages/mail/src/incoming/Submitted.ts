@@ -3,7 +3,7 @@ import { MAX_DEPTH, MAX_HEADER_BYTES } from "../parsing/MimeReader.ts"
 import * as Parser from "../parsing/Parser.ts"
 import { MAX_ADDRESSES, MAX_PARTS } from "../parsing/readSubmitted.ts"
 
-/** One address of a header, both parts as they were written there. */
+/** One address of a header, both parts as written there. */
 export interface Mailbox {
   readonly address: string
   readonly name: string
@@ -16,16 +16,16 @@ export interface File {
   readonly contentId: string | null
 }
 
-/** A message as a mail program hands it in: what it shows and says, before any rule is applied to it. */
+/** A message as a mail program submits it, before any rule is applied. */
 export interface Submitted {
   readonly from: ReadonlyArray<Mailbox>
   readonly to: ReadonlyArray<Mailbox>
   readonly cc: ReadonlyArray<Mailbox>
   readonly replyTo: ReadonlyArray<Mailbox>
-  /** The first, where there are more. */
+  /** The first Subject, when there are several. */
   readonly subject: string
   readonly subjects: number
-  /** In their order, repeated ones repeated, without those above. */
+  /** All other headers in order, repeated ones included. */
   readonly headers: ReadonlyArray<Field>
   readonly html: string | null
   readonly text: string | null
@@ -65,7 +65,7 @@ export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {
   }
 }
 
-/** Reads what an account hands in. Its work is bounded in time and memory, whatever it holds. */
+/** Parses a message that an account submits, in bounded time and memory. */
 export const parse = Effect.fnUntraced(function* (
   bytes: Uint8Array,
   account: string,

@@ -1,13 +1,13 @@
 export interface Bounds {
-  /** Of one account. */
+  /** Maximum per account. */
   readonly perAccount: number
   readonly inAll: number
 }
 
-/** What waits, by account, and is taken account by account in turns: one that asks for much waits for itself alone. */
+/** A queue per account, served in turns: an account that queues much delays only itself. */
 export class FairQueue<Item> {
   readonly #bounds: Bounds
-  /** In the order of their turns; none is empty. */
+  /** Accounts in the order of their turns; no queue is empty. */
   readonly #lines = new Map<string, Array<Item>>()
   #size = 0
 
@@ -15,7 +15,7 @@ export class FairQueue<Item> {
     this.#bounds = bounds
   }
 
-  /** Whether one more of the account may wait. */
+  /** Returns whether the account may queue one more. */
   hasRoom(account: string): boolean {
     return this.#size < this.#bounds.inAll && (this.#lines.get(account)?.length ?? 0) < this.#bounds.perAccount
   }
@@ -27,7 +27,7 @@ export class FairQueue<Item> {
     this.#size++
   }
 
-  /** The next of the first account that may go on, which then goes behind all others. */
+  /** Takes the next item of the first account that may proceed, and moves that account to the end. */
   take(mayGoOn: (account: string) => boolean): Item | undefined {
     for (const [account, line] of this.#lines) {
       if (!mayGoOn(account)) continue

@@ -2,11 +2,11 @@ import PostalMime, { addressParser, type Attachment, decodeWords } from "postal-
 import { HTML_TEXT_LIMIT, textFromHtml } from "../compose/HtmlText.ts"
 import { PartBody } from "./PartBody.ts"
 
-/** Nesting of parts beyond this is nobody's mail. */
+/** Maximum nesting of parts; real mail is far below. */
 export const MAX_DEPTH = 20
-/** Headers of all parts together. */
+/** Maximum bytes of all parts' headers. */
 export const MAX_HEADER_BYTES = 256 * 1024
-/** Characters of a From header in which the first address is looked for. */
+/** Characters of a From header that are searched for the first address. */
 const MAX_FROM_CHARS = 4096
 
 /** A node of the parser's tree. */
@@ -37,7 +37,7 @@ interface Texts {
 
 export interface Mail {
   readonly headers: ReadonlyArray<Field>
-  /** The first address of the From header. */
+  /** First address of the From header. */
   readonly from: string | undefined
   readonly subject: string | undefined
   readonly inReplyTo: string | undefined
@@ -49,9 +49,9 @@ export interface Mail {
 }
 
 /**
- * Reads a message with the parts of postal-mime whose work is linear: its headers, its tree and its character sets. Its
- * other parts are not called: the text that it makes of HTML is cubic in the length of a tag, each line of a body costs
- * it 13 µs, and it parses every address header that it finds. Decision 0023 has the patterns and the measurements.
+ * Reads a message with the linear parts of postal-mime: headers, tree and character sets. Its other parts are not
+ * called: its text from HTML is cubic in the length of a tag, each line of a body costs 13 µs, and it parses every
+ * address header. Decision 0023 has the patterns and measurements.
  */
 export const read = (bytes: Uint8Array): Promise<Mail> => new MimeReader().read(bytes)
 

@@ -6,13 +6,13 @@ import type { Why } from "./ParserThread.ts"
 /** Too many documents wait: nothing was read, and the same document may be sent again. */
 export class Busy extends Data.TaggedError("Busy")<{}> {}
 
-/** The document was not read to its end: it took longer, or more memory, than one may, or the parser failed. */
+/** The document was not read to its end: it took too much time or memory, or the parser failed. */
 export class Killed extends Data.TaggedError("Killed")<{ readonly why: Why }> {}
 
-/** One for the process, whose threads start with the first document that needs one. */
+/** The pool of the process; its threads start with the first document that needs one. */
 const pool = new ParserPool()
 
-/** What reads documents from outside. Tests bring one with other limits. */
+/** The pool that reads untrusted documents. Tests provide one with other limits. */
 export const Pool = Context.Reference<ParserPool>("@waybill/mail/Parser/Pool", { defaultValue: () => pool })
 
 const documents = Metric.counter("waybill_parsed_documents_total", {
@@ -23,7 +23,7 @@ const documents = Metric.counter("waybill_parsed_documents_total", {
 const NOWHERE = Context.empty()
 const OUTCOMES = ["read", "busy", "deadline", "memory", "crash"] as const
 
-/** Each is there from the start, so that its first increase is seen. */
+/** All series exist from the start, so that the first increase of each is seen. */
 const series = new Map(
   Object.keys(jobs).flatMap((grammar) =>
     OUTCOMES.map((outcome) => {
@@ -38,11 +38,11 @@ const count = (grammar: Name, outcome: "read" | "busy" | Why): void =>
   series.get(`${grammar} ${outcome}`)?.updateUnsafe(1, NOWHERE)
 
 export interface Options {
-  /** The caller bounds by itself how many documents wait, and is never told that the pool is busy. */
+  /** Set by callers that bound their own number of waiting documents; the pool never tells them that it is busy. */
   readonly patient?: boolean
 }
 
-/** Reads a document of somebody else's with bounded time and memory, in turn with those of other accounts. */
+/** Reads an untrusted document in bounded time and memory, in turn with those of other accounts. */
 export const run = <N extends Name>(
   name: N,
   input: Input<N>,

@@ -5,20 +5,20 @@ import { isSmall } from "./isSmall.ts"
 import { type Input, jobs, type Name } from "./Jobs.ts"
 import { type Limits, ParserThread, type Result } from "./ParserThread.ts"
 
-/** Time of a processor that one document may take. Ordinary mail of 10 MiB takes about a quarter of it. */
+/** Processor time that one document may take. Ordinary mail of 10 MiB takes about a quarter of it. */
 export const DEADLINE_MS = 1_000
-/** More of it for each MiB of the document. */
+/** Additional processor time for each MiB of the document. */
 export const DEADLINE_MS_PER_MB = 50
 /** Heap of a thread. */
 export const THREAD_MEMORY_MB = 256
-/** At least two, so that no account alone keeps all of them busy. */
+/** At least two threads, so that one account cannot keep all of them busy. */
 export const MIN_THREADS = 2
 export const MAX_THREADS = 4
-/** Documents of one account that wait for a thread; beyond it clients are asked to come back. */
+/** Maximum documents of one account that wait for a thread; beyond it clients are told to retry. */
 export const MAX_WAITING_PER_ACCOUNT = 50
-/** Documents that wait, of all accounts. */
+/** Maximum documents of all accounts that wait for a thread. */
 export const MAX_WAITING = 500
-/** Small documents are read on the event loop, which gets to other work after so many milliseconds of them. */
+/** The event loop turns to other work after this many milliseconds of small documents. */
 const TURN_MS = 10
 
 interface Waiting {
@@ -45,7 +45,7 @@ const defaults = (): Options => ({
   inAll: MAX_WAITING,
 })
 
-/** Reads documents: small ones on the event loop, one after another, and all others on a few threads. */
+/** Reads documents: small ones on the event loop, one after another, all others on a few threads. */
 export class ParserPool {
   readonly #options: Options
   readonly #small: FairQueue<Waiting>
@@ -63,8 +63,8 @@ export class ParserPool {
   }
 
   /**
-   * Reads a document, and says what it came to. `patient` callers bound by themselves how many of theirs wait, and are
-   * never told that the pool is busy. Returns what takes a document back that has not begun.
+   * Reads a document. `patient` callers bound their own number of waiting documents and are never told that the pool is
+   * busy. Returns a function that withdraws a document that has not begun.
    */
   read<N extends Name>(
     name: N,
@@ -105,13 +105,13 @@ export class ParserPool {
   }
 
   #readLarge(): void {
-    // One account leaves a thread to the others, whatever it sends.
+    // One account leaves at least one thread to the others.
     const most = Math.max(1, this.#options.threads - 1)
     const mayGoOn = (account: string) => (this.#running.get(account) ?? 0) < most
     while (this.#idle.length > 0) {
       const next = this.#large.take(mayGoOn)
       if (next === undefined) return
-      // The one that came back last is warm; others start when they are needed.
+      // The thread used last is warm; others start when needed.
       const thread = this.#idle.pop()
       if (thread !== undefined) void this.#runOn(thread, next)
     }

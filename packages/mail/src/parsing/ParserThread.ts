@@ -1,11 +1,11 @@
 import { Worker } from "node:worker_threads"
 import { bytesOf, type Input, type Name, textOf } from "./Jobs.ts"
 
-/** Time that a thread may take to start, on a machine that is busy. */
+/** Time that a thread may take to start on a busy machine. */
 const MAX_START_MS = 30_000
-/** A thread that is inside one long operation of the runtime does not say how long it has worked. */
+/** A thread inside one long native operation reports no processor time for this long. */
 const MAX_SILENCE_MS = 500
-/** A thread that waits for a processor is not killed for it, up to this many times the deadline. */
+/** A thread that waits for a processor is not killed until this many times the deadline has passed. */
 const MAX_WAIT_FACTOR = 10
 const MIN_PAUSE_MS = 20
 
@@ -14,11 +14,11 @@ export interface Job {
   readonly input: Input<Name>
 }
 
-/** What a thread says: that it has started, what a job came to, or that the job threw. */
+/** Message of a thread: it has started, a job's result, or a job's exception. */
 export interface Answer {
   readonly value?: unknown
   readonly crash?: string
-  /** Time of the processor that the thread has had since it began. */
+  /** Processor time of the thread since it began. */
   readonly cpu_ms: number
 }
 
@@ -29,15 +29,18 @@ export type Result =
   | { readonly _tag: "Killed"; readonly why: Why; readonly cause?: string }
 
 export interface Limits {
-  /** Time of the processor that one job may take. */
+  /** Processor time that one job may take. */
   readonly deadline_ms: number
-  /** More of it for each MiB of the document, for even the best reading of 40 MiB takes its time. */
+  /** Additional time for each MiB of the document, since even the best reader of 40 MiB needs it. */
   readonly deadline_ms_per_mb: number
-  /** Heap of one thread. Bytes of messages lie outside of it, and are bounded where they come in. */
+  /** Heap of one thread. Bytes of messages lie outside of it, and are bounded where they arrive. */
   readonly memory_mb: number
 }
 
-/** A thread that does one job at a time. It starts with its first job, stays, and is replaced where a job had to be killed. */
+/**
+ * A thread that does one job at a time. It starts with its first job, stays, and is replaced when a job had to be
+ * killed.
+ */
 export class ParserThread {
   #worker: Worker | undefined
   #cpu_ms = 0
@@ -69,14 +72,14 @@ export class ParserThread {
 
   async #start(): Promise<Worker | undefined> {
     const worker = new Worker(new URL("./worker.ts", import.meta.url), {
-      // It has no use for settings, which hold secrets, nor for the loaders of the process.
+      // Without the environment, which holds secrets, and without the loaders of the process.
       env: {},
       execArgv: [],
       name: "parser",
       resourceLimits: { maxOldGenerationSizeMb: this.#limits.memory_mb },
     })
     this.#worker = worker
-    // What it says while it ends, or while it has no job, is of no interest to a job.
+    // Errors while the thread ends or has no job concern no job.
     worker.on("error", () => undefined)
     worker.on("exit", () => {
       if (this.#worker === worker) this.#worker = undefined
@@ -85,7 +88,7 @@ export class ParserThread {
     return result._tag === "Done" ? worker : undefined
   }
 
-  /** What the thread says next. Where that is nothing in time, or its end, the thread is ended. */
+  /** Waits for the thread's next message. On a timeout or the thread's end, the thread is ended. */
   #answer(worker: Worker, deadline_ms: number, isStart = false): Promise<Result> {
     const { promise, resolve } = Promise.withResolvers<Result>()
     const begun = performance.now()
@@ -133,7 +136,7 @@ const cpuMillis = async (worker: Worker): Promise<number> => {
 
 const megabytes = (input: Input<Name>): number => (bytesOf(input) ?? textOf(input) ?? "").length / 2 ** 20
 
-/** Bytes are copied once and then belong to the thread; a view of a larger buffer would take all of it along. */
+/** Copies bytes once and hands them over to the thread; a view of a larger buffer would move the whole buffer. */
 const moved = (input: Input<Name>): { readonly input: Input<Name>; readonly transfer: Array<ArrayBuffer> } => {
   const given = bytesOf(input)
   if (given === undefined) return { input, transfer: [] }

@@ -4,8 +4,8 @@ const EQUALS = 0x3d
 const LINE_END = Buffer.from([LF])
 
 /**
- * The body of one part while a message is read, in the place of the parser's own decoders. Those take every line by
- * itself, 13 µs each; this one keeps views of the message and decodes all of them at once, in time linear in their bytes.
+ * The body of one part while a message is read, in place of the parser's decoders. Those take each line by itself, 13
+ * µs each; this one keeps views of the message and decodes them all at once, in time linear in their bytes.
  */
 export class PartBody {
   readonly #encoding: string
@@ -15,12 +15,12 @@ export class PartBody {
     this.#encoding = encoding
   }
 
-  /** Adds whole lines as they stand in the message; only the last line of the message may lack its line end. */
+  /** Adds whole lines as they stand in the message; only the message's last line may lack its line end. */
   add(lines: Uint8Array): void {
     if (lines.length > 0) this.#pieces.push(lines)
   }
 
-  /** Called by the parser, with a line that has lost its line end. */
+  /** Called by the parser with a line without its line end. */
   update(line: Uint8Array): void {
     this.#pieces.push(line, LINE_END)
   }
@@ -39,10 +39,10 @@ const decode = (lines: Buffer, encoding: string): ArrayBuffer => {
   return owned(/quoted-printable/iu.test(encoding) ? quotedPrintable(text) : text)
 }
 
-/** The bytes in a buffer that holds nothing else. */
+/** Returns the bytes in a buffer that holds nothing else. */
 const owned = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer
 
-/** Every line ends in one LF, the last too; the CRs before a line end belong to it. */
+/** Ends every line with one LF, the last too; CRs before a line end belong to it. */
 const withLineFeeds = (lines: Buffer): Buffer => {
   if (lines.length === 0) return lines
   const out = Buffer.allocUnsafe(lines.length + 1)
@@ -61,7 +61,10 @@ const withLineFeeds = (lines: Buffer): Buffer => {
   return out.subarray(0, at)
 }
 
-/** RFC 2045 §6.7; an equals sign that escapes nothing stands for itself. Works in place: the result is never longer. */
+/**
+ * Decodes RFC 2045 §6.7; an equals sign that escapes nothing stands for itself. Works in place: the result is never
+ * longer.
+ */
 const quotedPrintable = (text: Buffer): Buffer => {
   let at = 0
   for (let i = 0; i < text.length; i++) {
@@ -91,7 +94,7 @@ const nibble = (byte = 0): number => {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-/** RFC 2045 §6.8. Some programs pad every line, so what stands behind padding is decoded by itself. */
+/** Decodes RFC 2045 §6.8. Some programs pad every line, so text behind padding is decoded by itself. */
 const base64 = (lines: Buffer): Buffer => {
   const text = lines.toString("latin1").replaceAll(/[^A-Za-z0-9+/=]+/gu, "")
   const first = text.indexOf("=")

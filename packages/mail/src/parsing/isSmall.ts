@@ -1,23 +1,26 @@
 import { bytesOf, type Input, type Name, textOf } from "./Jobs.ts"
 
-/** A mail up to this is read on the event loop, if it has no more lines and colons than those below. */
+/** Maximum bytes of a mail read on the event loop, if it has no more lines and colons than below. */
 export const SMALL_MAIL_BYTES = 32 * 1024
 /** A line of a header costs about 2 µs. */
 export const SMALL_MAIL_LINES = 1000
-/** What may begin a part costs about 40 µs. */
+/** A possible start of a part costs about 40 µs. */
 export const SMALL_MAIL_PARTS = 30
-/** A colon may begin a group of addresses, of which the parser reads all that follows once more, 50 times at most. */
+/** A colon may begin a group of addresses, for which the parser reads the rest again, at most 50 times. */
 export const SMALL_MAIL_COLONS = 400
 /** An encoded word costs about 4 µs. */
 export const SMALL_MAIL_WORDS = 500
-/** HTML up to this becomes text on the event loop, if it has no more tags than those below. */
+/** Maximum HTML converted to text on the event loop, if it has no more tags than below. */
 export const SMALL_HTML_CHARS = 32 * 1024
 /** A tag costs the converter up to 12 µs, nested or not. */
 export const SMALL_HTML_TAGS = 600
-/** Links of HTML up to this are found on the event loop: 50 ns a character at worst. */
+/** Maximum HTML whose links are found on the event loop: 50 ns a character at worst. */
 export const SMALL_TRACKED_CHARS = 128 * 1024
 
-/** Whether a job takes a few milliseconds at most, whatever its input holds: all of its work is linear in what is counted here. */
+/**
+ * Returns whether a job takes a few milliseconds at most, whatever its input: all its work is linear in the counts
+ * below.
+ */
 export const isSmall = <N extends Name>(name: N, input: Input<N>): boolean => {
   const bytes = bytesOf(input)
   if (bytes !== undefined) return isSmallMail(bytes)
@@ -38,7 +41,7 @@ const isSmallMail = (bytes: Uint8Array): boolean => {
   )
 }
 
-/** Whether a text stands in another at most so many times. */
+/** Returns whether a text occurs in another at most the given number of times. */
 const has = (whole: string, text: string, most: number): boolean => {
   let count = 0
   for (let at = whole.indexOf(text); at !== -1; at = whole.indexOf(text, at + text.length))

@@ -6,14 +6,16 @@ import { type Fact, type Parts, RECIPIENTS_LIMIT } from "../incoming/ReportFact.
 import * as ReportLegacy from "../incoming/ReportLegacy.ts"
 import * as MimeReader from "./MimeReader.ts"
 
-/** What is read of a report. The facts stand before the returned message, so a longer one is cut, not refused. */
+/**
+ * Bytes of a report that are read. The facts stand before the returned message, so a longer report is cut, not refused.
+ */
 export const REPORT_SIZE_LIMIT = 2 * 1024 * 1024
-/** The same for its lines, each of which costs memory, however short it is. */
+/** Lines of a report that are read; each costs memory, however short. */
 export const REPORT_LINES_LIMIT = 10_000
-/** Lines that could open a part. Each part costs memory, whatever its size. */
+/** Maximum lines that could open a part; each part costs memory, whatever its size. */
 export const REPORT_PARTS_LIMIT = 2000
 
-/** Why a mail is no report. */
+/** Why a mail is not a report. */
 export type Reason =
   | "unreadable"
   | "too_many_parts"
@@ -22,7 +24,7 @@ export type Reason =
   | "not_a_complaint"
   | "unrecognized"
 
-/** The facts of a bounce, delay, receipt or complaint. */
+/** Returns the facts of a bounce, delay, receipt or complaint. */
 export const readReport = async (bytes: Uint8Array): Promise<ReadonlyArray<Fact> | Reason> => {
   const read = shortened(bytes)
   if (possibleParts(read) > REPORT_PARTS_LIMIT) return "too_many_parts"
@@ -65,8 +67,8 @@ const possibleParts = (buffer: Buffer): number => {
 }
 
 /**
- * RFC 3834 §5: a person who is on holiday has received the mail. Mail systems mark their bounces the same way, so what
- * comes from one, or names who failed, is not taken for a person.
+ * RFC 3834 §5: a person on holiday has received the mail. Mail systems mark their bounces the same way, so a message
+ * from one, or one that names a failed recipient, is not taken for a person's.
  */
 const isAutoReply = (mail: MimeReader.Mail): boolean => {
   const has = (name: string, pattern: RegExp) =>

@@ -6,16 +6,16 @@ import * as MediaType from "../compose/MediaType.ts"
 import type { Field, File, Mailbox, Submitted } from "../incoming/Submitted.ts"
 import * as MimeReader from "./MimeReader.ts"
 
-/** Lines that could open a part, boundaries included: each part costs memory, whatever its size. */
+/** Maximum lines that could open a part, boundaries included; each part costs memory, whatever its size. */
 export const MAX_PARTS = 1000
-/** A line costs memory however short it is, so many lines need bytes to be in. */
+/** Lines allowed whatever their length; more lines need bytes, since each costs memory. */
 export const FREE_LINES = 20_000
 export const BYTES_PER_LINE = 64
-/** Addresses that one header may show; nobody reads more of them. */
+/** Maximum addresses of one header. */
 export const MAX_ADDRESSES = 2000
-/** Groups of addresses inside one another, which RFC 5322 does not know. Each level costs the parser one more reading. */
+/** Maximum nesting of address groups, which RFC 5322 does not allow. Each level costs the parser another pass. */
 export const MAX_GROUP_DEPTH = 5
-/** Places of the HTML that may show a file; one that is named behind them is attached. */
+/** Maximum places of the HTML that may show a file; files shown only later are attached. */
 export const MAX_SHOWN = 10_000
 
 /** Why a message is not read. */
@@ -28,7 +28,7 @@ export type Reason =
   | "hollow"
   | "sealed"
 
-/** Reads a message of RFC 5322 and MIME; what could cost more than it is worth is refused before it is parsed. */
+/** Reads a message of RFC 5322 and MIME; refuses anything too costly before it is parsed. */
 export const readSubmitted = async (bytes: Uint8Array): Promise<Submitted | Reason> => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const reason = bomb(buffer)
@@ -36,7 +36,7 @@ export const readSubmitted = async (bytes: Uint8Array): Promise<Submitted | Reas
   const mail = await MimeReader.read(EightBit.inUtf8(buffer)).catch(() => undefined)
   if (mail === undefined) return "too_complex"
   if (SEALED.test(headerOf(mail, "content-type"))) return "sealed"
-  // Nothing of it would be read, and an empty mail would go out.
+  // Nothing of it would be read, and an empty mail would be sent.
   if (hasNoParts(mail.root) || mail.root.childNodes.some(isHollow)) return "hollow"
   if (mail.headers.some(({ key, value }) => SHOWN.has(key) && groupDepth(value) > MAX_GROUP_DEPTH))
     return "nested_groups"
@@ -84,7 +84,7 @@ const bomb = (buffer: Buffer): "too_many_lines" | "too_many_parts" | undefined =
 const headerOf = (mail: MimeReader.Mail, name: string): string =>
   mail.headers.find(({ key }) => key === name)?.value ?? ""
 
-/** How many groups are open at once, as the parser counts them: outside quotes, comments and angle brackets. */
+/** Returns the depth of open groups as the parser counts it: outside quotes, comments and angle brackets. */
 const groupDepth = (value: string): number => {
   let depth = 0
   let deepest = 0
@@ -104,7 +104,7 @@ const groupDepth = (value: string): number => {
 }
 const QUOTE = '"'
 
-/** The members of a group are shown like anybody else. A long name may be folded before a tab. */
+/** Returns the mailboxes, members of groups included. A long name may be folded before a tab. */
 const mailboxes = (mail: MimeReader.Mail, name: string): Array<Mailbox> =>
   mail.headers
     .filter(({ key }) => key === name)
@@ -117,13 +117,13 @@ const filesIn = ({ attachments, html, root }: MimeReader.Mail): ReadonlyArray<Fi
   return attachments.flatMap((attachment) => (isForOthers(attachment) ? [] : [file(attachment, shown, parts)]))
 }
 
-/** Another form of what the texts say, for programs that know it. To all others it would be a file of no use. */
+/** An alternative of the text for programs that know its type; a useless file for all others. */
 const isForOthers = ({ disposition, mimeType }: Attachment): boolean =>
   mimeType === "text/x-amp-html" && disposition !== "attachment"
 
 /**
- * Many programs give each file an id. One that the HTML shows nowhere is a file like any other: standing behind the HTML,
- * it would be hidden from most readers.
+ * Many programs give each file a content id. One that the HTML never shows is an ordinary file: inside
+ * multipart/related most readers would hide it.
  */
 const file = (
   attachment: Attachment,
@@ -142,7 +142,7 @@ const file = (
   }
 }
 
-/** What HTML shows by its content id, as `src="cid:…"` or `url(cid:…)`, in whatever spelling. */
+/** Returns the content ids that HTML shows, as `src="cid:…"` or `url(cid:…)`, in any spelling. */
 const shownIn = (html: string): ReadonlySet<string> => {
   const shown = new Set<string>()
   let looked = 0
@@ -167,7 +167,7 @@ const unescaped = (id: string): string => {
 const hasNoParts = ({ childNodes, contentType }: MimeReader.Part): boolean =>
   contentType.multipart !== false && childNodes.length === 0
 
-/** A multipart inside another may be empty, as long as nothing stands in it. */
+/** A multipart inside another may be empty, as long as it holds no text. */
 const isHollow = (part: MimeReader.Part): boolean =>
   hasNoParts(part) ? hasWords(part) : part.childNodes.some(isHollow)
 
@@ -175,7 +175,7 @@ const hasWords = ({ content }: MimeReader.Part): boolean =>
   content instanceof ArrayBuffer && new Uint8Array(content).some((byte) => byte > SPACE)
 const SPACE = 0x20
 
-/** By their bytes. */
+/** Parts by their bytes. */
 const partsIn = (root: MimeReader.Part): ReadonlyMap<unknown, MimeReader.Part> => {
   const found = new Map<unknown, MimeReader.Part>()
   const add = (part: MimeReader.Part): void => {
@@ -187,8 +187,8 @@ const partsIn = (root: MimeReader.Part): ReadonlyMap<unknown, MimeReader.Part> =
 }
 
 /**
- * The parser ends all lines with LF, also the last, whose break belongs to the boundary after it, if there is one. In
- * quoted-printable an LF may have been written as one, and base64 has no lines of its own.
+ * The parser ends all lines with LF, also the last, whose break belongs to a following boundary. In quoted-printable an
+ * LF may have been written as one, and base64 has no lines of its own.
  */
 const whole = (bytes: Uint8Array, part: MimeReader.Part | undefined): Uint8Array => {
   const encoding = part?.contentTransferEncoding.encoding
@@ -197,7 +197,7 @@ const whole = (bytes: Uint8Array, part: MimeReader.Part | undefined): Uint8Array
   return encoding === "quoted-printable" ? own : LineEnds.inCrlf(own)
 }
 
-/** RFC 5545 §3.1 has their lines end in CRLF; the parser writes them anew. */
+/** RFC 5545 §3.1 ends their lines with CRLF; the parser has rewritten them. */
 const CALENDARS: ReadonlySet<string> = new Set(["text/calendar", "application/ics"])
 const METHOD = /^[A-Z-]{1,40}$/u
 

@@ -2,13 +2,13 @@ import * as MimeReader from "./MimeReader.ts"
 
 export interface Input {
   readonly bytes: Uint8Array
-  /** What else the answer says of the mail. */
+  /** Further fields of the response. */
   readonly record: object
 }
 
 /**
- * A mail as a mail program reads it, as the JSON of an answer: of a large mail that takes longer to write than the mail
- * to read. Undefined where its parts or headers are beyond the limits.
+ * Returns a mail as the JSON of a response, as a mail program shows it; writing that of a large mail takes longer than
+ * reading it. Undefined when its parts or headers exceed the limits.
  */
 export const showMail = async ({ bytes, record }: Input): Promise<Uint8Array | undefined> => {
   const mail = await MimeReader.read(bytes).catch(() => undefined)

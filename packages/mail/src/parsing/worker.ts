@@ -5,7 +5,7 @@ import type { Answer, Job } from "./ParserThread.ts"
 
 const MAX_ERROR_CHARS = 500
 
-/** The code of one thread: takes a job, answers, and takes the next. `ParserThread` sends the jobs and ends the thread. */
+/** Main loop of one thread: takes a job, answers, takes the next. `ParserThread` sends the jobs and ends the thread. */
 const take = async ({ input, name }: Job): Promise<Answer> => {
   const work = jobs[name] as (input: Input<Name>) => unknown
   try {
@@ -21,7 +21,7 @@ const cpuMillis = (): number => {
   return (system + user) / 1_000
 }
 
-/** Files this large are handed over, not copied. Small ones may lie in a buffer that others share. */
+/** Files this large are transferred instead of copied. Small ones may lie in a shared buffer. */
 const MIN_TRANSFER_BYTES = 64 * 1024
 
 const filesIn = ({ value }: Answer): Array<ArrayBuffer> => {

@@ -2,9 +2,9 @@ import type { Duration } from "effect"
 import * as ReplyHint from "./ReplyHint.ts"
 import { type Rule, rules } from "./ReplyRules.ts"
 
-/** Text beyond this says nothing new, and the rules must not be run over a novel. */
+/** Characters of a reply that the rules see; more text says nothing new. */
 export const REPLY_TEXT_LIMIT = 2000
-/** A full mailbox is suppressed once it has bounced this often within the window. */
+/** A full mailbox is suppressed after this many bounces within the window. */
 export const MAILBOX_FULL_BOUNCES = 3
 export const MAILBOX_FULL_WINDOW_DAYS = 30
 
@@ -47,17 +47,17 @@ export interface Reply {
 export interface Verdict {
   readonly class: Class
   readonly action: "defer" | "bounce"
-  /** What a bounce of this kind does to the address; a deferral never does anything. */
+  /** Effect of a bounce of this kind on the address; a deferral has none. */
   readonly suppress: "now" | "after_repeats" | "never"
-  /** How long the server asks to be left alone, if it says. */
+  /** Time after which the server wants to be retried, if it says so. */
   readonly hint: Duration.Duration | undefined
-  /** The row that decided, for the timeline and for doubts about it. */
+  /** Id of the rule that decided, for the timeline. */
   readonly rule: string
 }
 
 type Effects = Pick<Verdict, "action" | "suppress">
 
-/** Only what is the address's own fault may suppress it; what is ours would take good addresses with it. */
+/** Only the address's own fault may suppress it; faults of ours would suppress good addresses. */
 const EFFECTS: Readonly<Record<Class, Effects>> = {
   invalid_recipient: { action: "bounce", suppress: "now" },
   bad_domain: { action: "bounce", suppress: "now" },
@@ -65,7 +65,7 @@ const EFFECTS: Readonly<Record<Class, Effects>> = {
   mailbox_full: { action: "bounce", suppress: "after_repeats" },
   greylisted: { action: "defer", suppress: "never" },
   throttled: { action: "defer", suppress: "never" },
-  /** The other side is in trouble of its own. */
+  /** The receiving server has a problem of its own. */
   unavailable: { action: "defer", suppress: "never" },
   blocked: { action: "bounce", suppress: "never" },
   auth: { action: "bounce", suppress: "never" },
@@ -75,9 +75,9 @@ const EFFECTS: Readonly<Record<Class, Effects>> = {
   protocol: { action: "bounce", suppress: "never" },
 }
 
-/** What a refusal means. A 4xx is deferred whatever its words are; a 5xx is as final as its class. */
+/** Classifies a refusal. A 4xx is deferred whatever its text; a 5xx is as final as its class. */
 export const classify = (reply: Reply): Verdict => {
-  // An address may say anything: <spam@virus.example> is no verdict on content.
+  // Addresses are replaced, since <spam@virus.example> is no verdict on content.
   const text = reply.text.slice(0, REPLY_TEXT_LIMIT).replace(ADDRESS, "address")
   const code = String(reply.code)
   const rule = rules.find((candidate) => matches(candidate, reply, code, text)) ?? FALLBACK
@@ -93,7 +93,7 @@ export const classify = (reply: Reply): Verdict => {
   }
 }
 
-/** 5.7.x speaks of rights and rules, so words alone must not make a bad address of it. */
+/** 5.7.x is about rights and rules, so text alone must not turn it into a bad address. */
 const isForeignToPolicy = (rule: Rule, { enhancedCode }: Reply): boolean =>
   rule.enhanced === undefined && enhancedCode?.startsWith("5.7.") === true
 
@@ -110,7 +110,7 @@ const matches = (rule: Rule, reply: Reply, code: string, text: string): boolean 
 
 const REPLY_LINE = /^(\d{3})(?:[ -]|$)(?:#?([245]\.\d{1,3}\.\d{1,3})\b[ :,-]*)?(.*)$/
 
-/** Reads a reply as it stands on the wire or in a report: its lines joined, code and enhanced code taken off. */
+/** Parses a reply from the wire or a report: joins its lines and splits off code and enhanced code. */
 export const parse = (raw: string, stage: Stage): Reply | undefined => {
   let code: number | undefined
   let enhancedCode: string | undefined

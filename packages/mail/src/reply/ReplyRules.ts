@@ -1,14 +1,14 @@
 import type { Class, Stage } from "./Reply.ts"
 
 /**
- * How servers word their refusals. All that a rule names must match; the first rule that does decides, so the order is
- * from the unmistakable to the vague, and what would suppress an address stands after what only looks like it. Each
- * row is proved by samples in test/fixtures/replies.
+ * Rules for the text of refusals. All conditions of a rule must match; the first matching rule decides, so they are
+ * ordered from specific to vague, and rules that suppress an address come after those that only look alike. Each row is
+ * proved by samples in test/fixtures/replies.
  */
 export interface Rule {
   readonly id: string
   readonly class: Class
-  /** The first digits of the code. */
+  /** First digits of the code. */
   readonly code?: string
   readonly enhanced?: RegExp
   readonly text?: RegExp
@@ -46,7 +46,7 @@ export const rules: ReadonlyArray<Rule> = [
   },
 
   { id: "too-many-recipients", class: "unavailable", code: "4", text: /too many recipients/i },
-  // RFC 5321 §4.5.3.1.10: at RCPT a 552 that says so is a 452, and the others are to follow.
+  // RFC 5321 §4.5.3.1.10: at RCPT a 552 with this text is a 452, and the other recipients are to follow.
   { id: "too-many-recipients-now", class: "unavailable", code: "55", stages: ["rcpt"], text: /too many recipients/i },
   { id: "too-many-recipients-code", class: "unavailable", code: "55", stages: ["rcpt"], enhanced: /^5\.5\.3$/ },
   { id: "mailbox-full", class: "mailbox_full", enhanced: /^[45]\.2\.2$/ },
@@ -96,7 +96,7 @@ export const rules: ReadonlyArray<Rule> = [
   },
   { id: "blocked", class: "blocked", text: /\bblocked\b|blacklist|blocklist|\bbanned\b|listed (?:in|on|at|by)/i },
 
-  // What is wrong with the sender's address must not be taken for a fault of the recipient's.
+  // A fault of the sender's address must not count as the recipient's.
   { id: "sender-code", class: "policy", enhanced: /^5\.1\.[78]$/ },
   {
     id: "sender-address",
@@ -108,7 +108,7 @@ export const rules: ReadonlyArray<Rule> = [
     class: "policy",
     text: /relay(?:ing)? (?:access )?(?:denied|not permitted|not allowed|prohibited)|unable to relay|not (?:permitted|allowed) to relay|we do(?: not|n't) relay|no relaying/i,
   },
-  // Nor what is wrong with this side of the session: its name, its way in, its return path that was called back.
+  // Nor may a fault of this side's session: its name, its address, its return path.
   {
     id: "about-us",
     class: "policy",
@@ -117,7 +117,7 @@ export const rules: ReadonlyArray<Rule> = [
   },
   { id: "tenant-restriction", class: "policy", enhanced: /^5\.7\.(?:12[4-9]|13[0-6])$/ },
 
-  // 5.7.x is about rights and rules. Of those who number a dead address so, these are the words.
+  // 5.7.x is about rights and rules. Servers that number a dead address so use these words.
   {
     id: "unknown-in-policy",
     class: "invalid_recipient",
@@ -151,14 +151,14 @@ export const rules: ReadonlyArray<Rule> = [
     class: "invalid_recipient",
     text: /(?:user|recipient|mailbox|account|address|addressee|destination|alias)\b.{0,60}(?:unknown|not found|does(?: not|n't) exist|doesn't have|not exist|no longer exists|invalid|is not valid|not recogni[sz]ed|not known|isn't (?:valid|known)|undeliverable|not a valid|not local|not listed)|no such (?:user|recipient|mailbox|address|person|account|local)|(?:unknown|invalid|unrouteable|undeliverable|nonexistent|non-existent|bad|not a valid) (?:local )?(?:\w+ )?(?:user|recipient|mailbox|address|account|destination|addressee|alias)|no (?:mailbox|account|user|recipient) (?:here|by|with|for|named|found)|doesn't have an? .{1,60} account|not our customer|user (?:is )?unknown|recipient (?:is )?unknown|unknown to (?:us|this)|(?:user|mailbox|recipient) not (?:exist|available)|can ?not (?:find|verify) (?:the )?(?:user|recipient|address)/i,
   },
-  // RFC 821's own words, which Hotmail and GMX still use for an address that is not there.
+  // RFC 821's own text, which Hotmail and GMX still use for an unknown address.
   {
     id: "mailbox-unavailable",
     class: "invalid_recipient",
     code: "550",
     text: /requested action not taken: mailbox unavailable|^mailbox unavailable/i,
   },
-  // Some write 5.2.1 for whatever they take no mail for.
+  // Some servers use 5.2.1 for any mailbox that takes no mail.
   {
     id: "inactive-code",
     class: "mailbox_inactive",

@@ -1,28 +1,28 @@
 /**
- * How hard a site may be pressed. A server that says "slow down" gets half the connections after a pause; the pause
- * doubles while it goes on saying so. Mail that it takes afterwards wins the connections back one by one, and shortens
- * the pause, so the rate settles just under what the server bears.
+ * Rate of mail to one site. A server that says "slow down" gets half the connections after a pause; the pause doubles
+ * while it goes on saying so. Each run of accepted mail afterwards adds one connection and shortens the pause, so the
+ * rate settles just below the server's limit.
  */
 export interface Cooldown {
   readonly limit: number
   /** Milliseconds of the clock; 0 when there was no pause. */
   readonly paused_until: number
-  /** How long the next pause will be. */
+  /** Length of the next pause. */
   readonly pause_ms: number
-  /** Messages taken since the last change. */
+  /** Messages accepted since the last change. */
   readonly taken: number
 }
 
 export const FIRST_PAUSE_MS = 60_000
 export const LONGEST_PAUSE_MS = 30 * 60_000
-/** Messages that a server takes without a complaint before one more connection is tried. */
+/** Messages that a server accepts without a complaint before one more connection is tried. */
 export const TAKEN_PER_STEP = 20
 
 export const start = (limit: number): Cooldown => ({ limit, paused_until: 0, pause_ms: FIRST_PAUSE_MS, taken: 0 })
 
 export const remaining = (cooldown: Cooldown, now: number): number => Math.max(0, cooldown.paused_until - now)
 
-/** Several connections hear the same complaint at once: within a pause it is one. */
+/** Several connections receive the same complaint at once: within a pause it counts once. */
 export const throttled = (cooldown: Cooldown, now: number): Cooldown =>
   remaining(cooldown, now) > 0
     ? cooldown

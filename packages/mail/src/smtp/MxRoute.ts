@@ -5,7 +5,7 @@ import * as Network from "../dns/Network.ts"
 /** Servers of a domain that are tried in one attempt, best first (RFC 5321 §5.1 asks for at least two). */
 export const MX_HOSTS = 5
 
-/** Where mail for a domain goes. Only `Nowhere` is final; what could not be asked is asked again later. */
+/** Destination of mail for a domain. Only `Nowhere` is final; failed queries are repeated later. */
 export type MxRoute =
   | { readonly _tag: "Hosts"; readonly hosts: Array.NonEmptyReadonlyArray<string> }
   | { readonly _tag: "Nowhere"; readonly reason: string; readonly enhanced_code: string }
@@ -23,7 +23,7 @@ export const find = Effect.fn("MxRoute.find")(function* (
   // RFC 7505: a single "." says that this domain takes no mail.
   if (named.length === 0)
     return { _tag: "Nowhere", reason: `${domain} takes no mail (null MX)`, enhanced_code: "5.1.10" }
-  // RFC 1035 §3.3.9 wants a name; an address there is a mistake nobody may rely on.
+  // RFC 1035 §3.3.9 requires a name; an address there is a mistake that must not be relied on.
   const hosts = (yield* inOrder(named)).filter((host) => Network.literal(host) === undefined).slice(0, MX_HOSTS)
   return Array.isReadonlyArrayNonEmpty(hosts)
     ? { _tag: "Hosts", hosts }
@@ -31,8 +31,8 @@ export const find = Effect.fn("MxRoute.find")(function* (
 })
 
 /**
- * Without MX records the domain is its own server (RFC 5321 §5.1). One that only the operator's own network knows is
- * none, and nobody who sends is told that it exists.
+ * Without MX records the domain is its own server (RFC 5321 §5.1). A domain known only to the operator's own network
+ * does not count, and senders are not told that it exists.
  */
 const implicit = Effect.fnUntraced(function* (
   dns: Dns.Queries,

@@ -5,14 +5,14 @@ import * as Network from "../dns/Network.ts"
 import * as SmtpConnection from "./SmtpConnection.ts"
 import * as SteadyClock from "@waybill/domain/values/SteadyClock"
 
-/** Addresses of one server that are tried, and of all servers in one attempt. */
+/** Addresses tried of one server, and of all servers in one attempt. */
 export const ADDRESSES_PER_HOST = 2
 export const ADDRESSES_PER_ATTEMPT = 5
-/** A server whose TLS failed is spoken to in the clear for this long, unless a policy forbids it. */
+/** A server whose TLS failed gets mail in the clear for this long, unless a policy forbids it. */
 export const BROKEN_TLS_MS = 60 * 60_000
-/** An address that never answered is passed over for this long, so a dead server does not hold up a queue. */
+/** An address that never answered is skipped for this long, so that a dead server does not hold up a queue. */
 export const SILENT_MS = 60_000
-/** Servers a process remembers something about. */
+/** Maximum number of servers that a process remembers. */
 export const REMEMBERED = 10_000
 
 interface Options {
@@ -25,7 +25,7 @@ interface Options {
 
 type Failed = SmtpConnection.ConnectFailed
 
-/** Opens a session with the first of a domain's servers that is there; fails as the best of them has failed. */
+/** Opens a session with the first reachable server of a domain; fails with the most informative of all failures. */
 export const make = (dns: Dns.Queries, options: Options) => {
   const brokenTls = new Memory()
   const silent = new Memory()
@@ -40,7 +40,7 @@ export const make = (dns: Dns.Queries, options: Options) => {
         if (failure.trouble === "timeout" && (failure.stage === "connect" || failure.stage === "greeting"))
           silent.add(address, now + SILENT_MS, now)
         if (mode !== "opportunistic" || failure.stage !== "starttls") return Effect.fail(failure)
-        // RFC 7435: TLS that does not work is no reason to keep mail that would have gone in the clear.
+        // RFC 7435: broken TLS is no reason to hold mail that would otherwise go in the clear.
         brokenTls.add(host, now + BROKEN_TLS_MS, now)
         return SmtpConnection.open({ ...target, tls: { mode: "none", verify: false } })
       }),
@@ -81,19 +81,19 @@ export const make = (dns: Dns.Queries, options: Options) => {
   return walk
 }
 
-/** The addresses of a server that mail may be delivered to. */
+/** Returns the addresses of a server that mail may be delivered to. */
 const reachable = Effect.fnUntraced(function* (dns: Dns.Queries, host: string, allowed: Network.Networks | undefined) {
   const answer = yield* Dns.addresses(dns, host)
   if (answer._tag === "Unavailable") return yield* failure(host, "dns", `addresses: ${answer.reason}`)
   const records = answer._tag === "Found" ? answer.records : []
   const addresses = records.filter((address) => Network.isReachable(address, allowed))
   if (addresses.length > 0) return alternating(addresses)
-  // Whoever sends mail learns the same of a name that DNS does not know and of one in the operator's own network.
+  // Senders learn the same of a name unknown to DNS and of one in the operator's own network.
   yield* Effect.logInfo("mail server not connected to", { host, addresses: records })
   return yield* failure(host, "nowhere", "no public address")
 })
 
-/** One of each family first: a host without IPv6, or without IPv4, must come to the one that works. */
+/** One of each family first: a host without IPv6, or without IPv4, must reach the one that works. */
 const alternating = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
   const six = addresses.filter((address) => address.includes(":"))
   const four = addresses.filter((address) => !address.includes(":"))
@@ -103,11 +103,13 @@ const alternating = (addresses: ReadonlyArray<string>): ReadonlyArray<string> =>
 const failure = (host: string, trouble: Failed["trouble"], detail: string): Failed =>
   new SmtpConnection.ConnectFailed({ host, stage: "connect", trouble, reply: null, detail })
 
-/** What a server said tells more than silence; that a server has no public address counts only when none has. */
+/**
+ * A server's reply is more informative than silence; that a server has no public address counts only when none has one.
+ */
 const mostTelling = (failures: ReadonlyArray<Failed>): Failed | undefined =>
   failures.find((one) => one.reply !== null) ?? failures.find((one) => one.trouble !== "nowhere") ?? failures[0]
 
-/** What was learnt about a server, for a while. */
+/** Remembers facts about servers for a while. */
 class Memory {
   #until = new Map<string, number>()
 

@@ -3,24 +3,24 @@ import * as Cooldown from "./Cooldown.ts"
 import type { ConnectFailed, SmtpConnection } from "./SmtpConnection.ts"
 import * as SteadyClock from "@waybill/domain/values/SteadyClock"
 
-/** How long a connection may lie unused; servers tend to hang up after one to five minutes. */
+/** Time that a connection may stay idle; servers tend to hang up after one to five minutes. */
 export const IDLE_MS = 20_000
 export const REAP_MS = 5_000
-/** How long a message waits for a connection to a busy site, give or take a look round, before it makes room for others. */
+/** Time that a message waits for a connection to a busy site before it is put back, rounded to the next check. */
 export const WAIT_MS = 20_000
-/** Sites a process remembers; past it, those without connections and pauses are forgotten. */
+/** Maximum number of sites that a process remembers; beyond it, those without connections and pauses are forgotten. */
 export const SITES = 10_000
 
-/** Whom the limits protect, and which servers a connection may be shared among. */
+/** Provider or domain that the limits protect, with the servers among which connections may be shared. */
 export interface Site {
   readonly key: string
-  /** Connections are taken over only within one route: two customers of one provider may have different servers. */
+  /** Connections are reused only within one route: two customers of one provider may have different servers. */
   readonly route: string
   readonly connections: number
   readonly messages: number
 }
 
-/** The site asked for a pause, or all its connections are taken: nothing was tried. */
+/** The site asked for a pause, or all its connections are in use: nothing was tried. */
 export class Held extends Schema.TaggedError<Held>()("Held", {
   site: Schema.String,
   reason: Schema.Literals(["cooling_down", "busy"]),
@@ -35,7 +35,7 @@ export class Held extends Schema.TaggedError<Held>()("Held", {
 
 export interface SitePool {
   /**
-   * Runs on a connection of the pool, or a new one. `reused` tells that the server may have hung up unnoticed.
+   * Runs on a connection of the pool, or a new one. `reused` says that the server may have hung up unnoticed.
    * Interruption drops the connection.
    */
   readonly use: <A>(
@@ -43,7 +43,7 @@ export interface SitePool {
     connect: Effect.Effect<SmtpConnection, ConnectFailed>,
     run: (connection: SmtpConnection, reused: boolean) => Effect.Effect<A>,
   ) => Effect.Effect<A, ConnectFailed | Held>
-  /** Says how long the site is left alone from now on. */
+  /** Records a complaint and returns how long the site is left alone from now on. */
   readonly throttled: (site: Site) => Effect.Effect<number>
   readonly accepted: (site: Site) => Effect.Effect<void>
   readonly stats: Effect.Effect<
@@ -66,15 +66,15 @@ interface Idle {
 
 interface State {
   busy: number
-  /** Saying QUIT: to the server they are connections still. */
+  /** Connections that are sending QUIT; the server still counts them. */
   leaving: number
   readonly idle: Array<Idle>
-  /** Those who wait for a place, the first first, with the time at which they give up. */
+  /** Waiting messages, the first first, each with the time at which it gives up. */
   readonly waiting: Map<() => void, number>
   cooldown: Cooldown.Cooldown
 }
 
-/** Closing the scope says QUIT on what is idle; what is in use belongs to whoever uses it. */
+/** Closing the scope sends QUIT on idle connections; connections in use belong to their users. */
 export const make = (
   options: { readonly idle_ms?: number; readonly wait_ms?: number } = {},
 ): Effect.Effect<SitePool, never, Scope.Scope> =>
@@ -110,7 +110,7 @@ export const make = (
       Effect.suspend(() => {
         state.leaving++
         const left = Effect.sync(() => {
-          // The pool may be closed before QUIT is said.
+          // The pool may be closed before QUIT is sent.
           connection.destroy()
           state.leaving--
           wake(state)
@@ -127,7 +127,7 @@ export const make = (
 
     const taken = (state: State) => state.busy + state.leaving + state.idle.length
 
-    /** Takes a place, with a connection on it if one of the route lies idle. */
+    /** Reserves a connection slot, with an idle connection of the route if there is one. */
     const seize = (site: Site, state: State): { readonly idle: Idle | undefined } | undefined => {
       for (let at = state.idle.length - 1; at >= 0; at--) {
         const idle = state.idle[at]
@@ -154,16 +154,16 @@ export const make = (
         const seized = seize(site, state)
         if (seized !== undefined) return seized
         if (now >= deadline) return yield* new Held({ site: site.key, reason: "busy", retry_after_ms: wait_ms })
-        // What lies idle for another route makes room, one connection for each that waits.
+        // Idle connections of other routes are closed, one for each waiting message.
         const oldest = state.leaving <= state.waiting.size ? state.idle.shift() : undefined
         if (oldest !== undefined) yield* leave(state, oldest.connection)
         yield* Effect.callback<void>((resume) => {
           const woken = () => resume(Effect.void)
-          // A place may have come free since it was looked for.
+          // A slot may have become free since the last check.
           if (taken(state) < state.cooldown.limit) return woken()
           state.waiting.set(woken, deadline)
           return Effect.sync(() => {
-            // Woken and interrupted at once: the place must go to the next.
+            // Woken and interrupted at once: the slot must go to the next message.
             if (!state.waiting.delete(woken)) wake(state)
           })
         })

@@ -1,18 +1,18 @@
 import type { Array } from "effect"
 import type { Site } from "./SitePool.ts"
 
-/** What a stranger's server is asked to bear before it has said anything about it. */
+/** Connections to a server that has not said anything about its limits. */
 export const DEFAULT_CONNECTIONS = 5
 export const DEFAULT_MESSAGES = 50
 
 /**
- * Providers that receive for many domains count a sender's connections over all of them, so their limits are kept under
- * one name. The numbers are cautious; a provider that wants fewer says so, and the pool follows.
+ * Limits of providers that receive for many domains and count a sender's connections over all of them, each under one
+ * key. The numbers are cautious; a provider that wants fewer says so, and the pool follows.
  */
 interface Rule {
-  /** How the names of its servers end. */
+  /** Suffix of the names of its servers. */
   readonly suffix: string
-  /** Where a provider's servers end in several ways: the one that stands for it. */
+  /** Key of the provider, when its servers have several suffixes. */
   readonly key?: string
   readonly connections: number
   readonly messages: number
@@ -33,8 +33,8 @@ export const RULES: ReadonlyArray<Rule> = [
 ]
 
 /**
- * The site that a set of servers belongs to. A domain may name whatever servers it likes: where but one of them is not the
- * provider's, what that one says must not be held against the provider.
+ * Returns the site of a set of servers. A domain may name any servers: unless all of them are the provider's, their
+ * replies must not count against the provider.
  */
 export const siteOf = (hosts: Array.NonEmptyReadonlyArray<string>): Site => {
   const route = hosts.toSorted().join(" ")

@@ -5,22 +5,24 @@ const LF = 10
 const CR = 13
 const DOT = 46
 
-/** A bare line break inside a body lets it be read as two mails by a lenient server ("SMTP smuggling"). */
+/**
+ * A bare line break inside a body, which a lenient server could read as the start of a second mail ("SMTP smuggling").
+ */
 export class BareLineBreak extends Schema.TaggedError<BareLineBreak>()("BareLineBreak", { at: Schema.Int }) {
   override get message() {
     return `the message holds a bare CR or LF at octet ${this.at}`
   }
 }
 
-/** A message as it goes over the wire after DATA, without the line that ends it. */
+/** A message as sent after DATA, without the line that ends it. */
 export interface SmtpBody {
   readonly bytes: Uint8Array
-  /** Octets before dots were doubled: what SIZE declares (RFC 1870 §4). */
+  /** Octets before dots were doubled: the number that SIZE declares (RFC 1870 §4). */
   readonly size: number
   readonly eightBit: boolean
 }
 
-/** Doubles the dots that begin a line (RFC 5321 §4.5.2), and refuses what is not made of whole lines. */
+/** Doubles the dots that begin a line (RFC 5321 §4.5.2), and refuses text that is not made of whole lines. */
 export const make = (bytes: Uint8Array): Result.Result<SmtpBody, BareLineBreak> => {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let dots = 0

@@ -6,9 +6,8 @@ import { send, type Session, type Transaction, type Answer } from "./SmtpTransac
 import { SmtpWire, WireError, type WireReply } from "./SmtpWire.ts"
 
 /**
- * RFC 5321 §4.5.3.2 asks for minutes, in a time of modems. A worker that waits holds a lease and a place in the pool, so
- * these are shorter where waiting longer only finds what a later attempt finds too; the final dot keeps the longest,
- * because giving up there is what makes duplicates.
+ * RFC 5321 §4.5.3.2 asks for minutes. A waiting worker holds a lease and a connection slot, so timeouts are shorter
+ * where a later attempt finds the same; the final dot keeps the longest, since giving up there creates duplicates.
  */
 export const TIMEOUTS = {
   connect_ms: 15_000,
@@ -25,22 +24,22 @@ export const TIMEOUTS = {
 } as const
 export type Timeouts = { readonly [Name in keyof typeof TIMEOUTS]: number }
 
-/** TLS 1.0 and 1.1 are gone since RFC 8996; to fall back to them is worse than to say that TLS failed. */
+/** TLS 1.0 and 1.1 are deprecated by RFC 8996; falling back to them is worse than reporting that TLS failed. */
 export const TLS_MINIMUM = "TLSv1.2"
 
 /**
- * `implicit` from the first octet on (port 465), `required` by STARTTLS, `opportunistic` by STARTTLS where it is
- * offered and without looking at the certificate (RFC 7435), `none` in the clear.
+ * `implicit`: TLS from the first octet (port 465). `required`: by STARTTLS. `opportunistic`: by STARTTLS where offered,
+ * without checking the certificate (RFC 7435). `none`: in the clear.
  */
 export interface TlsRule {
   readonly mode: "implicit" | "required" | "opportunistic" | "none"
   readonly verify: boolean
-  /** Certificates to trust beside those of the system. */
+  /** Certificates to trust in addition to those of the system. */
   readonly ca?: string | Buffer
 }
 
 export interface Target {
-  /** The name of the server, for its certificate and for the records. */
+  /** Name of the server, for its certificate and for the records. */
   readonly host: string
   /** Where to connect: an address that was checked and pinned, or a name for the system to resolve. */
   readonly address: string
@@ -48,14 +47,14 @@ export interface Target {
 }
 
 export interface Options extends Target {
-  /** How this side calls itself in EHLO. */
+  /** Name of this side in EHLO. */
   readonly name: string
   readonly tls: TlsRule
   readonly login?: { readonly user: string; readonly password: Redacted.Redacted } | undefined
   readonly timeouts?: Partial<Timeouts> | undefined
 }
 
-/** No session came to be, so no message was touched and another server may be tried. */
+/** No session was opened, so no message was touched and another server may be tried. */
 export class ConnectFailed extends Schema.TaggedError<ConnectFailed>()("ConnectFailed", {
   host: Schema.String,
   stage: Schema.Literals(["connect", "greeting", "ehlo", "starttls", "auth"]),
@@ -82,7 +81,7 @@ export interface SmtpConnection {
   readonly target: Target
   readonly tls: string | null
   readonly offers: (extension: string) => boolean
-  /** Never fails: each recipient gets an answer, be it that the connection was lost. */
+  /** Never fails: each recipient gets an answer, even if the connection was lost. */
   readonly send: (transaction: Transaction) => Effect.Effect<ReadonlyArray<Answer>>
   /** Whether another message may be sent over it. */
   readonly isUsable: () => boolean
@@ -90,7 +89,7 @@ export interface SmtpConnection {
   readonly destroy: () => void
 }
 
-/** Interruption closes the socket. Whoever opens a connection quits or destroys it. */
+/** Interruption closes the socket. The caller must quit or destroy the connection. */
 export const open = (options: Options): Effect.Effect<SmtpConnection, ConnectFailed> =>
   Effect.tryPromise({
     try: (signal) => handshake(options, { ...TIMEOUTS, ...options.timeouts }, signal),
@@ -137,7 +136,7 @@ const handshake = async (options: Options, timeouts: Timeouts, signal: AbortSign
   const abort = () => wire?.destroy()
   try {
     wire = await SmtpWire.connect({ host: options.address, port: options.port }, timeouts.connect_ms, signal)
-    // It stays: an interruption between the end of this promise and its being noticed must close the socket too.
+    // The listener stays: an interruption between the end of this promise and its notice must close the socket too.
     signal.addEventListener("abort", abort, { once: true })
     if (options.tls.mode === "implicit") {
       stage = "starttls"
@@ -155,7 +154,7 @@ const handshake = async (options: Options, timeouts: Timeouts, signal: AbortSign
       if (answer.code === 220) {
         await wire.upgrade(tlsOptions(options), timeouts.tls_ms)
         stage = "ehlo"
-        // What was offered in the clear may have been altered on the way (RFC 3207 §4.2).
+        // Extensions offered in the clear may have been altered on the way (RFC 3207 §4.2).
         extensions = await hello(wire, options.name, timeouts, failed)
       } else throw failed("tls", "STARTTLS was offered and then refused", answer)
     } else if (options.tls.mode === "required") {
@@ -183,7 +182,7 @@ const command = (wire: SmtpWire, line: string, timeout_ms: number): Promise<Wire
 const hello = async (wire: SmtpWire, name: string, timeouts: Timeouts, failed: Failed) => {
   const answer = await command(wire, `EHLO ${name}`, timeouts.ehlo_ms)
   if (answer.code === 250) return extensionsOf(answer)
-  // RFC 5321 §3.2: a server that knows no EHLO gets the greeting of RFC 821, and has no extensions.
+  // RFC 5321 §3.2: a server without EHLO gets the greeting of RFC 821, and has no extensions.
   if (answer.code < 500) throw failed("reply", "refused at EHLO", answer)
   const older = await command(wire, `HELO ${name}`, timeouts.ehlo_ms)
   if (older.code !== 250) throw failed("reply", "refused at HELO", older)
@@ -231,6 +230,6 @@ const tlsOptions = (options: Options): tls.ConnectionOptions => ({
   ...(options.tls.ca === undefined ? {} : { ca: options.tls.ca }),
 })
 
-/** A refusal of the session, read as Reply reads it. */
+/** Returns a refusal of the session as a reply. */
 export const replyOf = (failure: ConnectFailed): Reply.Reply | undefined =>
   failure.reply === null ? undefined : Reply.parse(failure.reply, failure.stage)

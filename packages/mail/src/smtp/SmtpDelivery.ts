@@ -8,20 +8,20 @@ import * as SteadyClock from "@waybill/domain/values/SteadyClock"
 import type { OutgoingMessage, Outcome } from "../transport/Transport.ts"
 import * as Transport from "../transport/Transport.ts"
 
-/** What every server must take in one transaction (RFC 5321 §4.5.3.1.8). */
+/** Recipients that every server must take in one transaction (RFC 5321 §4.5.3.1.8). */
 export const RECIPIENTS_PER_TRANSACTION = 100
-/** Transactions that one delivery to one site may take: the first, a stale connection, another host, split recipients. */
+/** Maximum transactions of one delivery to one site: the first, a stale connection, another host, split recipients. */
 export const ROUNDS = 4
 
 export interface Way {
   readonly site: Site
-  /** A new session, at none of the given addresses; undefined when there is nowhere else to go. */
+  /** Opens a session with none of the given addresses; undefined when no other is left. */
   readonly connect: (avoid: ReadonlySet<string>) => Effect.Effect<SmtpConnection, ConnectFailed> | undefined
-  /** Ask for a report of success. */
+  /** Whether to request a report of success. */
   readonly confirms: boolean
 }
 
-/** Delivers to recipients that share a way. */
+/** Delivers to recipients that share a route. */
 export const deliver = Effect.fn("SmtpDelivery.deliver")(function* (
   pool: SitePool,
   way: Way,
@@ -34,7 +34,7 @@ export const deliver = Effect.fn("SmtpDelivery.deliver")(function* (
   }
   const outcomes = new Map<string, Outcome>()
   for (const group of [recipients.filter((each) => !isUtf8(each)), recipients.filter(isUtf8)]) {
-    // A server without SMTPUTF8 cannot be given these; the others shall not pay for it.
+    // A server without SMTPUTF8 cannot take these recipients; the others must not suffer for it.
     for (let at = 0; at < group.length; at += RECIPIENTS_PER_TRANSACTION) {
       const part = group.slice(at, at + RECIPIENTS_PER_TRANSACTION)
       yield* deliverPart(pool, way, message, body.success, part, outcomes)
@@ -106,14 +106,14 @@ const deliverPart = Effect.fnUntraced(function* (
       if (round < ROUNDS && worthAnother(answer, answers)) again.push(recipient)
       else tell(outcome)
     }
-    // A session that had lain idle may have been closed long since: that says nothing about the server.
+    // An idle session may have been closed long ago, which says nothing about the server.
     if (!reused && answers.some((answer) => answer._tag === "Lost")) avoid.add(address)
     if (pause !== undefined) return
     left = again
   }
 })
 
-/** No transaction took place. What an earlier round has said of a recipient is not replaced by less. */
+/** Outcome without a transaction. It never replaces a more informative outcome of an earlier round. */
 const unsent = Effect.fnUntraced(function* (
   pool: SitePool,
   way: Way,
@@ -135,7 +135,7 @@ const unsent = Effect.fnUntraced(function* (
   }
 })
 
-/** Tells the pool how the site bears it; gives the pause when it asked for one. */
+/** Reports the answers to the pool; returns the pause when the site asked for one. */
 const heard = Effect.fnUntraced(function* (pool: SitePool, way: Way, answers: ReadonlyArray<Answer>) {
   if (answers.some((answer) => answer._tag === "Refused" && slowsDown(answer.reply))) {
     return yield* pool.throttled(way.site)
@@ -145,8 +145,8 @@ const heard = Effect.fnUntraced(function* (pool: SitePool, way: Way, answers: Re
 })
 
 /**
- * 421 is "the service is closing" to everybody. What is said to a recipient or a message is nobody else's business, unless
- * it speaks plainly of how fast we send: one mailbox with a policy of its own must not hold up all the others.
+ * 421 means that the service closes for everybody. Other replies concern one recipient or message unless they speak of
+ * our rate: one mailbox with its own policy must not hold up all others.
  */
 const slowsDown = (reply: Reply.Reply): boolean => {
   if (reply.code === 421) return true
@@ -167,7 +167,7 @@ const held = (outcome: Outcome, pause: number): Outcome => ({
   retry_after_ms: Math.max(pause, outcome.retry_after_ms ?? 0),
 })
 
-/** Lost before anything could be kept; or beyond what the server takes at once, while it took others (§4.5.3.1.10). */
+/** Lost before anything could be accepted, or beyond the server's limit while it accepted others (§4.5.3.1.10). */
 const worthAnother = (answer: Answer, all: ReadonlyArray<Answer>): boolean =>
   answer._tag === "Lost"
     ? !answer.ambiguous

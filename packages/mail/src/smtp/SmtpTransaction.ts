@@ -3,14 +3,17 @@ import type { SmtpBody } from "./SmtpBody.ts"
 import type { Timeouts } from "./SmtpConnection.ts"
 import { type SmtpWire, WireError, type WireReply } from "./SmtpWire.ts"
 
-/** Octets handed to the socket at once, so that a drop in a large body is seen before its end is written. */
+/**
+ * Octets passed to the socket at once, so that a dropped connection is noticed before the end of a large body is
+ * written.
+ */
 export const BLOCK_BYTES = 64 * 1024
 
 export interface Session {
   readonly wire: SmtpWire
   readonly extensions: ReadonlyMap<string, string>
   readonly timeouts: Timeouts
-  /** Nothing more may be sent here. */
+  /** No more transactions may be sent here. */
   spent: boolean
   /** A transaction was left half-way: RSET before the next. */
   dirty: boolean
@@ -18,25 +21,25 @@ export interface Session {
 
 export interface Transaction {
   readonly from: string
-  /** One after the other, as they stand in the envelope. */
+  /** In the order of the envelope. */
   readonly to: ReadonlyArray<string>
   readonly body: SmtpBody
-  /** An address or a header of it needs RFC 6531. */
+  /** An address or a header requires RFC 6531. */
   readonly utf8: boolean
-  /** Ask for a report of success under this id, where the server offers to (RFC 3461). */
+  /** Envelope id under which to request a report of success, if the server offers it (RFC 3461). */
   readonly dsn?: string | undefined
 }
 
 /**
- * `Lost` with `ambiguous` is the one window in which nobody knows: the end of the data was written, and no answer came.
- * Everything else that is lost was certainly not taken.
+ * `Lost` with `ambiguous` is the one unknown case: the end of the data was written and no answer came. Any other loss
+ * means that the message was not accepted.
  */
 export type Answer =
   | { readonly _tag: "Accepted"; readonly reply: Reply.Reply; readonly confirms: boolean }
   | { readonly _tag: "Refused"; readonly reply: Reply.Reply }
   | { readonly _tag: "Lost"; readonly stage: Reply.Stage; readonly detail: string; readonly ambiguous: boolean }
 
-/** One MAIL transaction. Every recipient gets an answer; no trouble on the wire escapes. */
+/** Runs one MAIL transaction. Every recipient gets an answer; no error of the connection escapes. */
 export const send = async (
   session: Session,
   transaction: Transaction,
@@ -68,7 +71,7 @@ interface Run {
   readonly transaction: Transaction
   readonly answers: Map<number, Answer>
   stage: Reply.Stage
-  /** The line that ends the data was handed to the socket. */
+  /** The line that ends the data was passed to the socket. */
   ended: boolean
 }
 
@@ -79,7 +82,7 @@ const dialogue = async (run: Run): Promise<void> => {
     wire.write("RSET\r\n")
     const reset = await wire.read(timeouts.mail_ms)
     if (reset.code === 421) return refuseAll(run, reset)
-    // What a server says to RSET is about the session and the mail before: this one is taken elsewhere.
+    // A refusal of RSET concerns the session and the mail before: this mail goes to another server.
     if (!isPositive(reset)) throw new WireError("protocol", `${reset.code} in answer to RSET`)
     session.dirty = false
   }
@@ -87,7 +90,7 @@ const dialogue = async (run: Run): Promise<void> => {
   const rcpts = transaction.to.map((address) => rcptLine(session, transaction, address))
   const pipelines = session.extensions.has("PIPELINING")
   session.dirty = true
-  // All in one group (RFC 2920 §3.1), so a message costs two round trips instead of four.
+  // All commands in one group (RFC 2920 §3.1), so a message costs two round trips instead of four.
   wire.write(pipelines ? [mail, ...rcpts, DATA].join("") : mail)
   const sender = await wire.read(timeouts.mail_ms)
   if (!isPositive(sender)) {
@@ -126,8 +129,8 @@ const dialogue = async (run: Run): Promise<void> => {
 const DATA = "DATA\r\n"
 
 /**
- * Reads what the rest of a refused group is answered. A server that wants the data of a message for nobody would have
- * to be given an empty one, and might deliver it: the session is dropped instead.
+ * Reads the replies to the rest of a refused group. A server that still wants data for a message without recipients
+ * would need an empty one, and might deliver it: the session is dropped instead.
  */
 const skip = async (run: Run, rcpts: number): Promise<void> => {
   const { session } = run
@@ -138,12 +141,12 @@ const skip = async (run: Run, rcpts: number): Promise<void> => {
   if (session.spent) session.wire.destroy()
 }
 
-/** The answer to the body: as a rule after its end, but a server may make up its mind in the middle. */
+/** Sends the body and reads the answer: usually after its end, but a server may answer in the middle. */
 const body = async (run: Run): Promise<WireReply> => {
   const { timeouts, wire } = run.session
   const { bytes } = run.transaction.body
   run.stage = "body"
-  // What was said before a word of the message is no answer to it.
+  // A reply sent before the message is no answer to it.
   if (!wire.isQuiet) return early(run)
   let at = 0
   for (; bytes.length - at > BLOCK_BYTES; at += BLOCK_BYTES) {
@@ -159,7 +162,10 @@ const body = async (run: Run): Promise<WireReply> => {
 
 const END = Buffer.from(".\r\n")
 
-/** The two sides no longer agree where the message ends, so the session is over; a yes to half a message is no yes. */
+/**
+ * The two sides no longer agree where the message ends, so the session is over; acceptance of half a message does not
+ * count.
+ */
 const early = async (run: Run): Promise<WireReply> => {
   run.session.spent = true
   const reply = await run.session.wire.read(0)
@@ -191,10 +197,10 @@ const xtext = (text: string): string =>
     .toString("latin1")
     .replace(/[^!-*,-<>-~]/gu, (character) => `+${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)
 
-/** Domains are A-labels by now, so only a local part can need RFC 6531. */
+/** Domains are A-labels here, so only a local part can need RFC 6531. */
 export const isUtf8 = (address: string): boolean => !/^\p{ASCII}*$/u.test(address.slice(0, address.lastIndexOf("@")))
 
-/** What can be known before a word is said. */
+/** Returns the refusal that is known before any command is sent. */
 const unsupported = ({ extensions }: Session, { body, from, to, utf8 }: Transaction): Reply.Reply | undefined => {
   if ([from, ...to].some((address) => /[\r\n\0]/u.test(address))) {
     return { code: 501, enhancedCode: "5.5.4", text: "an address of the envelope holds a line break", stage: "mail" }
@@ -214,13 +220,13 @@ const unsupported = ({ extensions }: Session, { body, from, to, utf8 }: Transact
 const isPositive = (reply: WireReply): boolean => reply.code >= 200 && reply.code < 300
 
 const refused = (run: Run, reply: WireReply): Answer =>
-  // A code that has no meaning at this point means that the two sides are out of step.
+  // A code without a meaning here: the two sides are out of step.
   reply.code >= 400
     ? { _tag: "Refused", reply: toReply(reply, run.stage) }
     : { _tag: "Lost", stage: run.stage, detail: `an answer of ${reply.code}`, ambiguous: run.ended }
 
 const refuseAll = (run: Run, reply: WireReply): void => {
-  // RFC 5321 §3.8: a server that says 421 is closing.
+  // RFC 5321 §3.8: a server that replies 421 is closing.
   if (reply.code === 421 || reply.code < 400) {
     run.session.spent = true
     run.session.wire.destroy()

@@ -1,16 +1,19 @@
 import * as net from "node:net"
 import * as tls from "node:tls"
 
-/** A reply is a few lines; what goes on past this is not one. */
+/** Maximum bytes of one reply, which is a few lines. */
 export const REPLY_BYTES = 64 * 1024
-/** MAIL, a hundred RCPT and DATA are the largest group; a server that says more than it was asked fills no memory. */
+/**
+ * Maximum unread replies: MAIL, a hundred RCPT and DATA are the largest group. A server that sends more fills no
+ * memory.
+ */
 export const MAX_UNREAD_REPLIES = 102
-/** The same in bytes: replies that nobody reads yet may not all be as long as one may be. */
+/** Maximum bytes of unread replies, since not all may be as long as one may be. */
 export const MAX_UNREAD_BYTES = 256 * 1024
 
 export type WireTrouble = "refused" | "unreachable" | "timeout" | "closed" | "tls" | "protocol"
 
-/** The connection is of no use any more. */
+/** The connection can no longer be used. */
 export class WireError extends Error {
   readonly trouble: WireTrouble
   constructor(trouble: WireTrouble, message: string) {
@@ -19,7 +22,7 @@ export class WireError extends Error {
   }
 }
 
-/** The lines of one reply, undecoded text behind the code kept as UTF-8 where it is UTF-8. */
+/** The lines of one reply; the text behind the code is read as UTF-8 where it is valid. */
 export interface WireReply {
   readonly code: number
   readonly lines: ReadonlyArray<string>
@@ -31,7 +34,7 @@ interface Waiter<A> {
   readonly timer: NodeJS.Timeout
 }
 
-/** Lines over a socket: what is written, the replies in order, and why it ended. Times are the socket's own. */
+/** Lines over a socket: writes, replies in order, and the reason of its end. Times are the socket's own. */
 export class SmtpWire {
   #socket: net.Socket
   #text = ""
@@ -77,7 +80,7 @@ export class SmtpWire {
     return this.#ended !== undefined
   }
 
-  /** False from the moment the other side went away, or said something nobody had asked for. */
+  /** False once the other side has closed, or has sent a reply that no command caused. */
   get isQuiet(): boolean {
     return this.#ended === undefined && this.#replies.length === 0 && this.#text === "" && this.#lines.length === 0
   }
@@ -86,7 +89,7 @@ export class SmtpWire {
     return this.#socket instanceof tls.TLSSocket ? this.#socket.getProtocol() : null
   }
 
-  /** The next reply. One that came before the end is still given. */
+  /** Returns the next reply. A reply received before the end is still returned. */
   read(timeout_ms: number): Promise<WireReply> {
     const reply = this.#replies.shift()
     if (reply !== undefined) {
@@ -100,26 +103,26 @@ export class SmtpWire {
     })
   }
 
-  /** Nothing is asked any more, so nothing may be said until the next write. */
+  /** Expects nothing: until the next write no reply may arrive. */
   rest(): void {
     if (this.isQuiet) this.#idle = true
     else this.#end(new WireError("protocol", "a reply that nobody asked for"))
   }
 
-  /** Whether a reply lies here unread: in the middle of a body it means that the server has made up its mind. */
+  /** Whether an unread reply is here: in the middle of a body it means that the server has decided. */
   get hasReply(): boolean {
     return this.#replies.length > 0
   }
 
-  /** Throws once the connection is lost, so that what was not handed over is never counted as said. */
+  /** Throws once the connection is lost, so that unsent data is never counted as sent. */
   write(data: string | Uint8Array): void {
     this.#idle = false
     if (this.#ended === undefined) this.#socket.write(data)
-    // A last word of the server that lies here unread is the better answer.
+    // A final reply of the server that is still unread explains more than the lost connection.
     else if (!this.hasReply) throw this.#ended
   }
 
-  /** Waits till the kernel has taken what was written, or a reply came early. */
+  /** Waits until the kernel has taken all writes, or a reply arrives early. */
   flushed(timeout_ms: number): Promise<void> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended)
     if (!this.#socket.writableNeedDrain || this.hasReply) return Promise.resolve()
@@ -137,7 +140,7 @@ export class SmtpWire {
   }
 
   upgrade(options: tls.ConnectionOptions, timeout_ms: number): Promise<void> {
-    // What came in the clear behind the answer to STARTTLS was put there by somebody in the middle (CVE-2011-0411).
+    // Data in the clear behind the answer to STARTTLS was injected by an attacker (CVE-2011-0411).
     if (!this.isQuiet) {
       const error = this.#ended ?? new WireError("protocol", "data came in the clear behind the answer to STARTTLS")
       this.destroy()
@@ -169,7 +172,7 @@ export class SmtpWire {
     })
   }
 
-  /** Sends what is written, then goes. */
+  /** Sends pending writes, then closes. */
   end(): void {
     this.#ended ??= new WireError("closed", "closed here")
     this.#socket.end()
@@ -185,7 +188,7 @@ export class SmtpWire {
     socket.on("error", (error: NodeJS.ErrnoException) =>
       this.#end(new WireError("closed", error.code ?? error.message)),
     )
-    // Half-closed is closed: a server that says no more answers no command.
+    // Half-closed counts as closed: a server that sends no more answers no command.
     socket.on("end", () => this.#end(new WireError("closed", "the server closed the connection")))
     socket.on("close", () => this.#end(new WireError("closed", "the server closed the connection")))
   }
@@ -193,7 +196,7 @@ export class SmtpWire {
   #receive(chunk: Buffer): void {
     if (this.#ended !== undefined) return
     if (this.#idle) return this.#end(new WireError("protocol", "a reply that nobody asked for"))
-    // As bytes, for a character may be cut in two by a chunk.
+    // Read as latin1, since a chunk may split a character.
     this.#text += chunk.toString("latin1")
     this.#size += chunk.length
     for (let end = this.#text.indexOf("\n"); end >= 0; end = this.#text.indexOf("\n")) {

@@ -1,19 +1,19 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto"
 
-/** 80 bits: whoever guesses gets one try a RCPT or a request, and the text stays short. */
+/** 80 bits: an attacker gets one guess per RCPT or request, and the text stays short. */
 const MAC_BYTES = 10
 export const TAG_CHARACTERS = 16
 
 export const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 /**
- * Vouches for a text that goes out into the world and comes back. `purpose` keeps uses apart, so that a tag made for one
- * is never valid for another. All lower case, for what it goes through may fold the case.
+ * Authenticates a text that is sent out and comes back. `purpose` separates uses, so that a tag made for one is never
+ * valid for another. All lower case, since systems on the way may fold case.
  */
 export const tag = (secretKey: Uint8Array, purpose: string, text: string): string =>
   base32(sum(secretKey, purpose, text).subarray(0, MAC_BYTES))
 
-/** The same, whole and as bytes. */
+/** The full MAC as bytes. */
 export const sum = (secretKey: Uint8Array, purpose: string, text: string): Buffer =>
   createHmac("sha256", prepared(secretKey)).update(purpose).update(text).digest()
 
@@ -24,7 +24,7 @@ export const holds = (secretKey: Uint8Array, purpose: string, text: string, give
 
 const keys = new WeakMap<Uint8Array, KeyObject>()
 
-/** Bytes would be made into a key anew at each use, which costs three times the MAC itself. */
+/** Key objects are cached: making one from bytes at each use costs three times the MAC itself. */
 const prepared = (secretKey: Uint8Array): KeyObject => {
   const known = keys.get(secretKey)
   if (known !== undefined) return known

@@ -4,11 +4,11 @@ import { timingSafeEqual } from "node:crypto"
 import * as Mac from "./Mac.ts"
 import { isTarget, MAX_TRACKED_URL_CHARS } from "../compose/TrackedLink.ts"
 
-/** Where the picture and the links of a tracked mail stand below the service's address. */
+/** Paths of the tracking pixel and of tracked links. */
 export const OPEN_PATH = "/t/o/"
 export const CLICK_PATH = "/t/c/"
 
-/** 128 bits: what holds leads anywhere on the web under the service's name. */
+/** 128 bits: a valid token redirects anywhere on the web under the service's name. */
 const TAG_BYTES = 16
 const TAG_CHARACTERS = 22
 const ID_CHARACTERS = 26
@@ -19,7 +19,7 @@ const PURPOSES = { open: "waybill open 1\0", click: "waybill click 1\0" } as con
 const ID = `[0-7][${Mac.ALPHABET}]{${ID_CHARACTERS - 1}}`
 const TOKEN = new RegExp(`^(${ID})(${ID})([\\w-]{${TAG_CHARACTERS}})([\\w-]*)$`, "u")
 
-/** Of which mail something is told. */
+/** Mail and recipient of an open or click. */
 export interface Mail {
   readonly account_id: AccountId
   readonly email_id: EmailId
@@ -28,13 +28,13 @@ export interface Click extends Mail {
   readonly url: string
 }
 
-/** Says all that is to be known when it comes back, so that nothing has to be looked up then. */
+/** The token carries everything, so that a visit needs no look-up. */
 export const ofOpen = (secretKey: Uint8Array, mail: Mail): string => make(secretKey, "open", mail, "")
 
 export const ofClick = (secretKey: Uint8Array, { url, ...mail }: Click): string =>
   make(secretKey, "click", mail, Buffer.from(url).toString("base64url"))
 
-/** The mail a token was made for, under any of these keys; a forged one is nothing. */
+/** Returns the mail of a token made under any of these keys; none for a forged one. */
 export const verifyOpen = (secretKeys: ReadonlyArray<Uint8Array>, token: string): Option.Option<Mail> => {
   const read = verify(secretKeys, "open", token)
   return read === undefined || read.rest !== "" ? Option.none() : Option.some(read.mail)

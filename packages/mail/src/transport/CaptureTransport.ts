@@ -3,20 +3,20 @@ import * as SteadyClock from "@waybill/domain/values/SteadyClock"
 import type { OutgoingMessage, Outcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
-/** What the inbox of the dashboard shows. */
+/** A captured mail, as the dashboard's inbox shows it. */
 export interface Captured {
   readonly message: Omit<OutgoingMessage, "mailFrom"> & { readonly mailFrom: string }
   readonly recipients: ReadonlyArray<string>
 }
 
-/** How long `slow@` takes. */
+/** Delay of `slow@`. */
 export const SLOW_MS = 2_000
 /** `deferred@` is delivered by the attempt after this one. */
 export const DEFERRED_ATTEMPTS = 2
 
 /**
- * Opens no socket. Every mail is delivered and kept, save for the simulator's addresses on domains under `.test`, whose
- * outcomes take the same way through the service as those of a real server.
+ * Opens no socket. Every mail is delivered and captured, except to the simulator's addresses on domains under `.test`,
+ * whose outcomes pass through the service like those of a real server.
  */
 export const layer = (keep: (captured: Captured) => Effect.Effect<void>): Layer.Layer<Transport.Transport> =>
   Layer.succeed(Transport.Transport, {
@@ -55,7 +55,9 @@ const simulate = Effect.fnUntraced(function* (message: OutgoingMessage, recipien
   }
 })
 
-/** A tag behind a plus keeps addresses apart (`bounced+1@acme.test`), for a bounced one is suppressed afterwards. */
+/**
+ * A label behind a plus keeps addresses apart (`bounced+1@acme.test`), since a bounced one is suppressed afterwards.
+ */
 const simulated = (recipient: string): string | undefined =>
   /^(delivered|bounced|deferred|complained|slow)(?:\+[^@]*)?@(?:[^@]+\.)?test$/iu.exec(recipient)?.[1]?.toLowerCase()
 

@@ -13,20 +13,20 @@ import * as SteadyClock from "@waybill/domain/values/SteadyClock"
 import type { OutgoingMessage, Outcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
-/** How long a domain's servers are taken as known. Answers carry no lifetime here, so this is a short one. */
+/** Time that a domain's servers are cached. DNS results carry no lifetime here, so it is short. */
 export const ROUTE_TTL_MS = 60_000
 export const ROUTES = 10_000
-/** Domains of one message that are delivered to at once. */
+/** Domains of one message that are delivered to concurrently. */
 export const DOMAINS_AT_ONCE = 8
 export const SMTP_PORT = 25
 
 export interface Options {
-  /** How this side calls itself in EHLO; its address must lead back to it. */
+  /** Name of this side in EHLO; its address must resolve back to it. */
   readonly name: string
   readonly timeouts?: Partial<SmtpConnection.Timeouts>
   /** Private networks that mail may be delivered into. */
   readonly allowed?: Network.Networks
-  /** Tests run their servers on a port of their own, with certificates of their own. */
+  /** Port of servers; tests run theirs on another one with certificates of their own. */
   readonly port?: number
   readonly ca?: string | Buffer
 }
@@ -73,7 +73,7 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
         recipients: ReadonlyArray<string>,
       ) {
         const tell = yield* Transport.Heard
-        // One domain a transaction, even where two share their servers: some of those refuse a mixture.
+        // One domain a transaction, even when two share their servers: some of those refuse a mixture.
         const groups = Map.groupBy(recipients, domainOf)
         const outcomes = new Map<string, Outcome>()
         yield* Effect.forEach(
@@ -96,7 +96,7 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
     }),
   )
 
-/** The domain as DNS knows it; undefined for an address literal and what no name can be. */
+/** Returns the domain as DNS knows it; undefined for an address literal and for text that cannot be a name. */
 const domainOf = (recipient: string): string | undefined => {
   const domain = domainToASCII(recipient.slice(recipient.lastIndexOf("@") + 1).toLowerCase())
   return domain === "" || /^\[|^[\d.]+$/u.test(domain) ? undefined : domain.replace(/\.$/u, "")

@@ -5,7 +5,7 @@ import * as SmtpConnection from "../smtp/SmtpConnection.ts"
 import * as SmtpDelivery from "../smtp/SmtpDelivery.ts"
 import * as Transport from "./Transport.ts"
 
-/** A relay is the operator's own, or paid for: it bears more than a stranger's server. */
+/** A relay is the operator's own, or paid for: it takes more connections than other servers. */
 export const RELAY_CONNECTIONS = 10
 export const RELAY_MESSAGES = 100
 const SUBMISSION_PORT = 587
@@ -22,14 +22,14 @@ export interface Relay {
   readonly port: number
   readonly tls: SmtpConnection.TlsRule
   readonly login: { readonly user: string; readonly password: Redacted.Redacted } | undefined
-  /** `dsn` asks the relay to report success later, so its 250 is `sent` and not `delivered`. */
+  /** `dsn` makes the relay report success later, so its 250 is `sent` and not `delivered`. */
   readonly confirm: "none" | "dsn"
   readonly connections: number
 }
 
 /**
- * `smtps://` speaks TLS from the first octet, `smtp://` demands STARTTLS; the certificate must hold in both. Only a
- * relay on loopback may be spoken to in the clear. `?connections=20` and `?confirm=dsn` may follow.
+ * Parses the URL of a relay. `smtps://` uses TLS from the first octet, `smtp://` requires STARTTLS; both check the
+ * certificate. Only a relay on loopback may be used in the clear. `?connections=20` and `?confirm=dsn` may follow.
  */
 export const parse = (text: string): Result.Result<Relay, BadRelayUrl> => {
   const fail = (reason: string) => Result.fail(new BadRelayUrl({ reason }))
@@ -75,7 +75,7 @@ export const config: Config.Config<Relay> = Config.Redacted("SMTP_URL").pipe(
 )
 
 export interface Options {
-  /** How this side calls itself in EHLO. */
+  /** Name of this side in EHLO. */
   readonly name: string
   readonly timeouts?: Partial<SmtpConnection.Timeouts>
   readonly ca?: string | Buffer

@@ -2,8 +2,8 @@ import { Duration } from "effect"
 import type { Class } from "../reply/Reply.ts"
 
 /**
- * Nine waits after nine failed attempts, some 52 hours in all: quick while a failure is likely a hiccup, then often
- * enough to survive a weekend. The tenth failure is the last.
+ * Nine delays after nine failed attempts, some 52 hours in all: short while the failure is likely brief, then frequent
+ * enough to survive a weekend. The tenth failure is final.
  */
 export const RETRY_DELAYS: ReadonlyArray<Duration.Duration> = [
   Duration.minutes(1),
@@ -16,13 +16,13 @@ export const RETRY_DELAYS: ReadonlyArray<Duration.Duration> = [
   Duration.hours(12),
   Duration.hours(20),
 ]
-/** So that what failed together does not come back together. */
+/** Spreads messages that failed together. */
 export const RETRY_JITTER = 0.15
-/** Greylists wait five minutes at least; coming back early often starts their clock again. */
+/** Greylisting waits at least five minutes; an early retry often restarts its clock. */
 export const GREYLIST_MIN = Duration.minutes(5)
 
 /**
- * The wait after `attempt` (1 is the first) has failed. A hint of the server only ever lengthens the wait: a server
+ * Returns the delay after `attempt` (1 is the first) has failed. A server's hint only lengthens the delay: a server
  * that always says "in a minute" would otherwise use up all attempts in ten. `random` is in [0, 1).
  */
 export const nextAttempt = (
@@ -35,6 +35,6 @@ export const nextAttempt = (
   if (delay === undefined) return "expired"
   const spread = Duration.times(delay, 1 + RETRY_JITTER * (2 * random - 1))
   const asked = Duration.max(hint ?? Duration.zero, replyClass === "greylisted" ? GREYLIST_MIN : Duration.zero)
-  // What was asked for is a floor, so its own jitter only adds.
+  // The requested delay is a minimum, so jitter is only added to it.
   return Duration.max(spread, Duration.times(asked, 1 + RETRY_JITTER * random))
 }

@@ -4,33 +4,30 @@ import * as Reply from "../reply/Reply.ts"
 import type { Answer } from "../smtp/SmtpTransaction.ts"
 import { type ConnectFailed, replyOf } from "../smtp/SmtpConnection.ts"
 
-/** What an outcome keeps of a server's words. */
+/** Characters of a server's reply that an outcome keeps. */
 export const RESPONSE_LIMIT = 512
 
-/** A message ready for the wire. Recipients are given beside it: a retry has fewer of them. */
+/** A message ready for sending. Recipients are passed beside it, since a retry has fewer of them. */
 export interface OutgoingMessage {
   readonly emailId: EmailId
-  /** The return path of a transaction with these recipients: whoever carries it can speak of no others. */
+  /** Returns the return path of a transaction with these recipients; a report to it can concern no others. */
   readonly mailFrom: (recipients: ReadonlyArray<string>) => string
   readonly bytes: Uint8Array
-  /** A header needs RFC 6531; what a recipient needs beside that is seen at its address. */
+  /** A header requires RFC 6531; for recipients this shows in their address. */
   readonly smtpUtf8: boolean
   /** 1 is the first. */
   readonly attempt: number
 }
 
 /**
- * Why it did not arrive: what the server's reply means, or what went wrong before there was one. `lost_answer` is the
- * window after the final dot, in which the server may have kept the message.
+ * Reason of a failed delivery: the class of the server's reply, or the error before any reply. `lost_answer` is the
+ * time after the final dot, in which the server may have accepted the message.
  */
 export type Category = Reply.Class | "connection" | "tls" | "dns" | "cooling_down" | "lost_answer"
 
 export interface Outcome {
   readonly recipient: string
-  /**
-   * `sent` on a relay that confirms later; `failed` where we gave up for a reason of our own. A `deferred` is tried
-   * again by whoever called.
-   */
+  /** `sent` to a relay that confirms later; `failed` for a reason of our own. The caller retries a `deferred` one. */
   readonly status: "delivered" | "sent" | "deferred" | "bounced" | "failed"
   readonly code: number | null
   readonly enhanced_code: string | null
@@ -39,13 +36,13 @@ export interface Outcome {
   readonly tls: string | null
   readonly duration_ms: number
   readonly category: Category | null
-  /** What a bounce does to the address. */
+  /** Effect of a bounce on the address. */
   readonly suppress: "now" | "after_repeats" | "never"
-  /** How long to wait at least, as the server asked or the site's pause lasts. */
+  /** Minimum delay, as requested by the server or caused by the site's pause. */
   readonly retry_after_ms: number | null
   /** Nothing was tried, so the attempt is not counted. */
   readonly no_attempt: boolean
-  /** A fact to append after the delivery: only the simulator knows such a thing at once. */
+  /** Event to append after the delivery; only the simulator knows one at once. */
   readonly then: "complained" | null
 }
 
@@ -53,9 +50,7 @@ export class Transport extends Context.Service<
   Transport,
   {
     readonly kind: "capture" | "relay" | "direct"
-    /**
-     * One outcome a recipient, in their order. Never fails: whatever the other side does is an outcome.
-     */
+    /** Returns one outcome a recipient, in order. Never fails: anything that the other side does is an outcome. */
     readonly deliver: (
       message: OutgoingMessage,
       recipients: ReadonlyArray<string>,
@@ -64,14 +59,14 @@ export class Transport extends Context.Service<
 >()("@waybill/mail/transport/Transport") {}
 
 /**
- * Asked by a transport right before a message leaves this machine, after all waiting for a turn: false when whoever
- * called is stopping and wants it back untouched. Until it was asked, nothing was tried.
+ * Called by a transport right before a message leaves this machine, after all waiting: false when the caller is
+ * stopping and wants the message back. Until this call nothing was tried.
  */
 export const Begin = Context.Reference<() => boolean>("@waybill/mail/Begin", { defaultValue: () => () => true })
 
 /**
- * Told of each outcome as soon as it is final, while others of the same message are still open: whoever loses patience
- * with one recipient's server keeps what the others' have said.
+ * Receives each outcome as soon as it is final, while others of the same message are still open: a caller that gives up
+ * on one recipient's server keeps the other outcomes.
  */
 export const Heard = Context.Reference<(outcome: Outcome) => void>("@waybill/mail/Heard", {
   defaultValue: () => () => {},
@@ -134,20 +129,20 @@ export const deferred = (recipient: string, hop: Hop, category: Category, respon
   response: cut(response),
 })
 
-/** Nothing was tried: the site asked for a pause, or all its connections are taken. */
+/** Nothing was tried: the site asked for a pause, or all its connections are in use. */
 export const held = (recipient: string, mx: string | null, retry_after_ms: number, response: string): Outcome => ({
   ...deferred(recipient, { ...NOWHERE, mx }, "cooling_down", response),
   retry_after_ms,
   no_attempt: true,
 })
 
-/** Given back at the caller's wish. */
+/** Returned untouched at the caller's request. */
 export const notBegun = (recipient: string): Outcome => held(recipient, null, 0, "not begun")
 
-/** Nobody was asked for it, nor was it to wait. */
+/** Whether the attempt never started, so that it may be retried at once. */
 export const isGivenBack = (outcome: Outcome): boolean => outcome.no_attempt && outcome.retry_after_ms === 0
 
-/** We will not try this, today or ever. */
+/** A permanent failure for a reason of our own. */
 export const failed = (recipient: string, category: Category, response: string): Outcome => ({
   ...base(recipient, NOWHERE),
   status: "failed",
@@ -155,7 +150,7 @@ export const failed = (recipient: string, category: Category, response: string):
   response: cut(response),
 })
 
-/** `shared` when the answer may have been caused by another recipient of the same transaction. */
+/** `shared` when another recipient of the same transaction may have caused the answer. */
 export const answered = (recipient: string, hop: Hop, answer: Answer, shared: boolean): Outcome => {
   switch (answer._tag) {
     case "Accepted":
@@ -169,19 +164,21 @@ export const answered = (recipient: string, hop: Hop, answer: Answer, shared: bo
   }
 }
 
-/** Only an answer to RCPT is about one recipient: one to MAIL is about the sender, one to the data about all of them. */
+/**
+ * Only an answer to RCPT is about one recipient: one to MAIL is about the sender, one to the data about all of them.
+ */
 const blameless = (outcome: Outcome, reply: Reply.Reply, shared: boolean): Outcome =>
   reply.stage === "rcpt" || (!shared && (reply.stage === "data" || reply.stage === "end_of_data"))
     ? outcome
     : { ...outcome, suppress: "never" }
 
 /**
- * No session came to be. Even a 5xx in its place says nothing about the message or its recipient, so it is never final:
- * another day, or another address of ours, may be welcome.
+ * No session was opened. Even a 5xx then says nothing about the message or its recipient, so it is never final: another
+ * day, or another address of ours, may be accepted.
  */
 export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed): Outcome => {
   const reply = replyOf(failure)
-  // Names of servers may be those of the operator's own network, and so may the time that it took to look them up.
+  // Hides names of servers, which may be in the operator's own network, and how long their look-up took.
   if (failure.trouble === "nowhere") {
     return deferred(recipient, NOWHERE, "dns", "no mail server of the domain has a public address")
   }
