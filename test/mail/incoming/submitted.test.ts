@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { MAX_SHOWN } from "@waybill/mail/parsing/readSubmitted"
 import * as Submitted from "@waybill/mail/incoming/Submitted"
+import type { SubmittedFile } from "@waybill/mail/incoming/SubmittedMessage"
 import { Effect } from "effect"
 
 interface Part {
@@ -28,7 +29,7 @@ const parse = (bytes: Uint8Array) => Effect.catchTag(Submitted.parse(bytes, "acm
 const read = (...parts: ReadonlyArray<Part>) => parse(mail(parts))
 
 const ATTACHED = "Content-Disposition: attachment; filename=a"
-const textOf = (file: Submitted.File | undefined) => Buffer.from(file?.bytes ?? []).toString("utf8")
+const textOf = (file: SubmittedFile | undefined) => Buffer.from(file?.bytes ?? []).toString("utf8")
 
 describe("a submitted file", () => {
   const LINES = ["a,b", "a,b\r\n1,2\r\n", "a,\xff\r\n\r\n"]

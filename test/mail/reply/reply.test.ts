@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Reply from "@waybill/mail/reply/Reply"
+import * as ReplyClass from "@waybill/mail/reply/ReplyClass"
 import { rules } from "@waybill/mail/reply/ReplyRules"
 import { Duration, Schema } from "effect"
 import { readFileSync } from "node:fs"
@@ -21,7 +22,7 @@ const Sample = Schema.Struct({
   server: Schema.String,
   stage: Stage,
   reply: Schema.String,
-  class: Schema.Literals(Reply.CLASSES),
+  class: Schema.Literals(ReplyClass.CLASSES),
   action: Schema.Literals(["defer", "bounce"]),
   hint_seconds: Schema.optionalKey(Schema.Int),
 })
@@ -29,7 +30,7 @@ const samples = Schema.decodeSync(Schema.fromJsonString(Schema.Array(Sample)))(
   readFileSync(new URL("../../fixtures/replies/samples.json", import.meta.url), "utf8"),
 )
 
-const verdict = (raw: string, stage: Reply.Stage = "rcpt") => {
+const verdict = (raw: string, stage: ReplyClass.Stage = "rcpt") => {
   const reply = Reply.parse(raw, stage)
   return reply === undefined ? assert.fail(`not a reply: ${raw}`) : Reply.classify(reply)
 }

@@ -5,7 +5,7 @@ import * as Violations from "@waybill/api/errors/Violations"
 import * as Address from "@waybill/domain/values/Address"
 import * as Header from "@waybill/domain/email/Header"
 import type { Detail } from "@waybill/domain/values/Refusal"
-import type { Field, File, Mailbox, Submitted } from "@waybill/mail/incoming/Submitted"
+import type { Field, SubmittedFile, SubmittedMailbox, SubmittedMessage } from "@waybill/mail/incoming/SubmittedMessage"
 import * as Visible from "@waybill/domain/values/Visible"
 import { Effect, Result, Schema } from "effect"
 import { isUtf8 } from "node:buffer"
@@ -34,7 +34,7 @@ const INSTRUCTIONS: ReadonlySet<string> = new Set([KEY, TAG, SCHEDULED_AT, TRACK
  * Converts a submitted message to the form of `POST /email/send`, under the same rules. The envelope decides who
  * receives it; To and Cc only decide which of those recipients are shown.
  */
-export const read = (submitted: Submitted, envelope: Envelope): Effect.Effect<Read, InvalidRequest> =>
+export const read = (submitted: SubmittedMessage, envelope: Envelope): Effect.Effect<Read, InvalidRequest> =>
   Effect.gen(function* () {
     const instructions = instructionsIn(submitted.headers)
     const { bcc, cc, to } = shownTo(submitted, envelope.recipients)
@@ -121,9 +121,9 @@ const customHeaders = (fields: ReadonlyArray<Field>) => {
   return { headers, repeated }
 }
 
-const shownTo = (submitted: Submitted, recipients: ReadonlyArray<Address.Address>) => {
+const shownTo = (submitted: SubmittedMessage, recipients: ReadonlyArray<Address.Address>) => {
   const left = new Map(recipients.map((address) => [Address.keyOf(address), address]))
-  const visibleTo = (mailboxes: ReadonlyArray<Mailbox>): ReadonlyArray<string> =>
+  const visibleTo = (mailboxes: ReadonlyArray<SubmittedMailbox>): ReadonlyArray<string> =>
     mailboxes.flatMap(({ address, name }) => {
       const parsed = Address.parseAddress(address)
       const recipient = Result.isSuccess(parsed) ? left.get(Address.keyOf(parsed.success)) : undefined
@@ -146,10 +146,10 @@ const oneMailbox = (value: string): string => {
 }
 
 /** Writes a mailbox so that the API's parser reads it back; any name is quoted. */
-const mailboxText = ({ address, name }: Mailbox): string =>
+const mailboxText = ({ address, name }: SubmittedMailbox): string =>
   name === "" ? address : `"${name.replaceAll(/["\\]/gu, "\\$&")}" <${address}>`
 
-const attachment = ({ bytes, contentId, contentType, filename }: File) => {
+const attachment = ({ bytes, contentId, contentType, filename }: SubmittedFile) => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const text = contentType.startsWith("text/") && isUtf8(buffer)
   return {

@@ -2,40 +2,7 @@ import { Effect, Schema } from "effect"
 import { MAX_DEPTH, MAX_HEADER_BYTES } from "../parsing/MimeReader.ts"
 import * as Parser from "../parsing/Parser.ts"
 import { MAX_ADDRESSES, MAX_PARTS } from "../parsing/readSubmitted.ts"
-
-/** One address of a header, both parts as written there. */
-export interface Mailbox {
-  readonly address: string
-  readonly name: string
-}
-
-export interface File {
-  readonly filename: string
-  readonly bytes: Uint8Array
-  readonly contentType: string
-  readonly contentId: string | null
-}
-
-/** A message as a mail program submits it, before any rule is applied. */
-export interface Submitted {
-  readonly from: ReadonlyArray<Mailbox>
-  readonly to: ReadonlyArray<Mailbox>
-  readonly cc: ReadonlyArray<Mailbox>
-  readonly replyTo: ReadonlyArray<Mailbox>
-  /** The first Subject, when there are several. */
-  readonly subject: string
-  readonly subjects: number
-  /** All other headers in order, repeated ones included. */
-  readonly headers: ReadonlyArray<Field>
-  readonly html: string | null
-  readonly text: string | null
-  readonly files: ReadonlyArray<File>
-}
-
-export interface Field {
-  readonly name: string
-  readonly value: string
-}
+import type { SubmittedMessage } from "./SubmittedMessage.ts"
 
 const WORDS = {
   too_many_lines: "has more lines than this service reads",
@@ -69,7 +36,7 @@ export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {
 export const parse = Effect.fnUntraced(function* (
   bytes: Uint8Array,
   account: string,
-): Effect.fn.Return<Submitted, Unreadable | Parser.Busy> {
+): Effect.fn.Return<SubmittedMessage, Unreadable | Parser.Busy> {
   const read = yield* Effect.mapError(Parser.run("submitted", bytes, account), (error) =>
     error._tag === "Busy" ? error : new Unreadable({ reason: "too_slow" }),
   )

@@ -3,7 +3,7 @@ import * as EightBit from "../compose/EightBit.ts"
 import * as HtmlReference from "../compose/HtmlReference.ts"
 import * as LineEnds from "../compose/LineEnds.ts"
 import * as MediaType from "../compose/MediaType.ts"
-import type { Field, File, Mailbox, Submitted } from "../incoming/Submitted.ts"
+import type { Field, SubmittedFile, SubmittedMailbox, SubmittedMessage } from "../incoming/SubmittedMessage.ts"
 import * as MimeReader from "./MimeReader.ts"
 
 /** Maximum lines that could open a part, boundaries included; each part costs memory, whatever its size. */
@@ -29,7 +29,7 @@ export type Reason =
   | "sealed"
 
 /** Reads a message of RFC 5322 and MIME; refuses anything too costly before it is parsed. */
-export const readSubmitted = async (bytes: Uint8Array): Promise<Submitted | Reason> => {
+export const readSubmitted = async (bytes: Uint8Array): Promise<SubmittedMessage | Reason> => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const reason = bomb(buffer)
   if (reason !== undefined) return reason
@@ -61,7 +61,7 @@ export const readSubmitted = async (bytes: Uint8Array): Promise<Submitted | Reas
 /** The parser ends every text with a line break, the one before a boundary included. */
 const withoutLastBreak = (text: string | undefined): string | null => text?.replace(/\n$/u, "") ?? null
 
-type Lists = [Array<Mailbox>, Array<Mailbox>, Array<Mailbox>, Array<Mailbox>]
+type Lists = [Array<SubmittedMailbox>, Array<SubmittedMailbox>, Array<SubmittedMailbox>, Array<SubmittedMailbox>]
 
 /** Headers whose addresses are read. */
 const SHOWN: ReadonlySet<string> = new Set(["from", "to", "cc", "reply-to"])
@@ -105,13 +105,13 @@ const groupDepth = (value: string): number => {
 const QUOTE = '"'
 
 /** Returns the mailboxes, members of groups included. A long name may be folded before a tab. */
-const mailboxes = (mail: MimeReader.Mail, name: string): Array<Mailbox> =>
+const mailboxes = (mail: MimeReader.Mail, name: string): Array<SubmittedMailbox> =>
   mail.headers
     .filter(({ key }) => key === name)
     .flatMap(({ value }) => addressParser(value, { flatten: true }))
     .map((mailbox) => ({ address: mailbox.address ?? "", name: mailbox.name.replaceAll("\t", " ") }))
 
-const filesIn = ({ attachments, html, root }: MimeReader.Mail): ReadonlyArray<File> => {
+const filesIn = ({ attachments, html, root }: MimeReader.Mail): ReadonlyArray<SubmittedFile> => {
   const parts = partsIn(root)
   const shown = attachments.some(({ contentId }) => contentId !== undefined) ? shownIn(html ?? "") : new Set<string>()
   return attachments.flatMap((attachment) => (isForOthers(attachment) ? [] : [file(attachment, shown, parts)]))
@@ -129,7 +129,7 @@ const file = (
   attachment: Attachment,
   shown: ReadonlySet<string>,
   parts: ReadonlyMap<unknown, MimeReader.Part>,
-): File => {
+): SubmittedFile => {
   const { content, contentId, method, mimeType } = attachment
   const bytes = typeof content === "string" ? Buffer.from(content) : new Uint8Array(content)
   const type = method !== undefined && METHOD.test(method) ? `${mimeType}; method=${method}` : mimeType

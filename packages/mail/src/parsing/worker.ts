@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads"
 import { type Input, jobs, type Name } from "./Jobs.ts"
-import type { Submitted } from "../incoming/Submitted.ts"
+import type { SubmittedMessage } from "../incoming/SubmittedMessage.ts"
 import type { Answer, Job } from "./ParserThread.ts"
 
 const MAX_ERROR_CHARS = 500
@@ -25,7 +25,7 @@ const cpuMillis = (): number => {
 const MIN_TRANSFER_BYTES = 64 * 1024
 
 const filesIn = ({ value }: Answer): Array<ArrayBuffer> => {
-  const files = value instanceof Uint8Array ? [value] : ((value as Partial<Submitted> | undefined)?.files ?? [])
+  const files = value instanceof Uint8Array ? [value] : ((value as Partial<SubmittedMessage> | undefined)?.files ?? [])
   const large = files.flatMap((file) => {
     const { buffer, length } = file instanceof Uint8Array ? file : file.bytes
     return length >= MIN_TRANSFER_BYTES && buffer instanceof ArrayBuffer ? [buffer] : []

@@ -1,5 +1,6 @@
 import type { Duration } from "effect"
 import * as ReplyHint from "./ReplyHint.ts"
+import type { ReplyClass, Stage } from "./ReplyClass.ts"
 import { type Rule, rules } from "./ReplyRules.ts"
 
 /** Characters of a reply that the rules see; more text says nothing new. */
@@ -7,35 +8,6 @@ export const REPLY_TEXT_LIMIT = 2000
 /** A full mailbox is suppressed after this many bounces within the window. */
 export const MAILBOX_FULL_BOUNCES = 3
 export const MAILBOX_FULL_WINDOW_DAYS = 30
-
-export const CLASSES = [
-  "invalid_recipient",
-  "bad_domain",
-  "mailbox_inactive",
-  "mailbox_full",
-  "greylisted",
-  "throttled",
-  "unavailable",
-  "blocked",
-  "auth",
-  "policy",
-  "content",
-  "too_large",
-  "protocol",
-] as const
-export type Class = (typeof CLASSES)[number]
-
-export type Stage =
-  | "connect"
-  | "greeting"
-  | "ehlo"
-  | "starttls"
-  | "auth"
-  | "mail"
-  | "rcpt"
-  | "data"
-  | "body"
-  | "end_of_data"
 
 export interface Reply {
   readonly code: number
@@ -45,7 +17,7 @@ export interface Reply {
 }
 
 export interface Verdict {
-  readonly class: Class
+  readonly class: ReplyClass
   readonly action: "defer" | "bounce"
   /** Effect of a bounce of this kind on the address; a deferral has none. */
   readonly suppress: "now" | "after_repeats" | "never"
@@ -58,7 +30,7 @@ export interface Verdict {
 type Effects = Pick<Verdict, "action" | "suppress">
 
 /** Only the address's own fault may suppress it; faults of ours would suppress good addresses. */
-const EFFECTS: Readonly<Record<Class, Effects>> = {
+const EFFECTS: Readonly<Record<ReplyClass, Effects>> = {
   invalid_recipient: { action: "bounce", suppress: "now" },
   bad_domain: { action: "bounce", suppress: "now" },
   mailbox_inactive: { action: "bounce", suppress: "now" },

@@ -1,4 +1,4 @@
-import type { Class, Stage } from "./Reply.ts"
+import type { ReplyClass, Stage } from "./ReplyClass.ts"
 
 /**
  * Rules for the text of refusals. All conditions of a rule must match; the first matching rule decides, so they are
@@ -7,7 +7,7 @@ import type { Class, Stage } from "./Reply.ts"
  */
 export interface Rule {
   readonly id: string
-  readonly class: Class
+  readonly class: ReplyClass
   /** First digits of the code. */
   readonly code?: string
   readonly enhanced?: RegExp

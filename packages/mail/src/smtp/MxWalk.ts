@@ -3,6 +3,7 @@ import * as Dns from "../dns/Dns.ts"
 import * as MtaSts from "../dns/MtaSts.ts"
 import * as Network from "../dns/Network.ts"
 import * as SmtpConnection from "./SmtpConnection.ts"
+import type * as SmtpTimeouts from "./SmtpTimeouts.ts"
 import * as SteadyClock from "@waybill/domain/values/SteadyClock"
 
 /** Addresses tried of one server, and of all servers in one attempt. */
@@ -18,7 +19,7 @@ export const REMEMBERED = 10_000
 interface Options {
   readonly name: string
   readonly port: number
-  readonly timeouts?: Partial<SmtpConnection.Timeouts>
+  readonly timeouts?: Partial<SmtpTimeouts.Timeouts>
   readonly allowed?: Network.Networks
   readonly ca?: string | Buffer
 }

@@ -1,5 +1,6 @@
 import { Effect, Result } from "effect"
 import * as Reply from "../reply/Reply.ts"
+import type * as ReplyClass from "../reply/ReplyClass.ts"
 import type { Held, Site, SitePool } from "./SitePool.ts"
 import * as SmtpBody from "./SmtpBody.ts"
 import { type ConnectFailed, replyOf, type SmtpConnection } from "./SmtpConnection.ts"
@@ -155,7 +156,7 @@ const slowsDown = (reply: Reply.Reply): boolean => {
   return verdict.rule === "rate" || !OF_ONE_MESSAGE.has(reply.stage)
 }
 
-const OF_ONE_MESSAGE: ReadonlySet<Reply.Stage> = new Set(["rcpt", "data", "body", "end_of_data"])
+const OF_ONE_MESSAGE: ReadonlySet<ReplyClass.Stage> = new Set(["rcpt", "data", "body", "end_of_data"])
 
 const paced = (outcome: Outcome, answer: Answer, pause: number | undefined): Outcome =>
   pause !== undefined && answer._tag === "Refused" && slowsDown(answer.reply) ? held(outcome, pause) : outcome

@@ -1,6 +1,7 @@
 import * as Reply from "../reply/Reply.ts"
+import type * as ReplyClass from "../reply/ReplyClass.ts"
 import type { SmtpBody } from "./SmtpBody.ts"
-import type { Timeouts } from "./SmtpConnection.ts"
+import type { Timeouts } from "./SmtpTimeouts.ts"
 import { type SmtpWire, WireError, type WireReply } from "./SmtpWire.ts"
 
 /**
@@ -37,7 +38,7 @@ export interface Transaction {
 export type Answer =
   | { readonly _tag: "Accepted"; readonly reply: Reply.Reply; readonly confirms: boolean }
   | { readonly _tag: "Refused"; readonly reply: Reply.Reply }
-  | { readonly _tag: "Lost"; readonly stage: Reply.Stage; readonly detail: string; readonly ambiguous: boolean }
+  | { readonly _tag: "Lost"; readonly stage: ReplyClass.Stage; readonly detail: string; readonly ambiguous: boolean }
 
 /** Runs one MAIL transaction. Every recipient gets an answer; no error of the connection escapes. */
 export const send = async (
@@ -70,7 +71,7 @@ interface Run {
   readonly session: Session
   readonly transaction: Transaction
   readonly answers: Map<number, Answer>
-  stage: Reply.Stage
+  stage: ReplyClass.Stage
   /** The line that ends the data was passed to the socket. */
   ended: boolean
 }
@@ -238,5 +239,5 @@ const answerRest = (run: Run, answer: Answer): void => {
   for (const i of run.transaction.to.keys()) if (!run.answers.has(i)) run.answers.set(i, answer)
 }
 
-const toReply = (reply: WireReply, stage: Reply.Stage): Reply.Reply =>
+const toReply = (reply: WireReply, stage: ReplyClass.Stage): Reply.Reply =>
   Reply.parse(reply.lines.join("\n"), stage) ?? { code: reply.code, enhancedCode: undefined, text: "", stage }

@@ -7,7 +7,7 @@ import * as MxWalk from "../smtp/MxWalk.ts"
 import type * as Network from "../dns/Network.ts"
 import * as SitePool from "../smtp/SitePool.ts"
 import * as SiteRules from "../smtp/SiteRules.ts"
-import type * as SmtpConnection from "../smtp/SmtpConnection.ts"
+import type * as SmtpTimeouts from "../smtp/SmtpTimeouts.ts"
 import * as SmtpDelivery from "../smtp/SmtpDelivery.ts"
 import * as SteadyClock from "@waybill/domain/values/SteadyClock"
 import type { OutgoingMessage, Outcome } from "./Transport.ts"
@@ -23,7 +23,7 @@ export const SMTP_PORT = 25
 export interface Options {
   /** Name of this side in EHLO; its address must resolve back to it. */
   readonly name: string
-  readonly timeouts?: Partial<SmtpConnection.Timeouts>
+  readonly timeouts?: Partial<SmtpTimeouts.Timeouts>
   /** Private networks that mail may be delivered into. */
   readonly allowed?: Network.Networks
   /** Port of servers; tests run theirs on another one with certificates of their own. */

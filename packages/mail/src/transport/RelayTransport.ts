@@ -2,6 +2,7 @@ import { Config, ConfigProvider, Effect, Layer, Option, Redacted, Result, Schema
 import * as Network from "../dns/Network.ts"
 import * as SitePool from "../smtp/SitePool.ts"
 import * as SmtpConnection from "../smtp/SmtpConnection.ts"
+import type * as SmtpTimeouts from "../smtp/SmtpTimeouts.ts"
 import * as SmtpDelivery from "../smtp/SmtpDelivery.ts"
 import * as Transport from "./Transport.ts"
 
@@ -77,7 +78,7 @@ export const config: Config.Config<Relay> = Config.Redacted("SMTP_URL").pipe(
 export interface Options {
   /** Name of this side in EHLO. */
   readonly name: string
-  readonly timeouts?: Partial<SmtpConnection.Timeouts>
+  readonly timeouts?: Partial<SmtpTimeouts.Timeouts>
   readonly ca?: string | Buffer
 }
 

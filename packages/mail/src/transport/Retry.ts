@@ -1,5 +1,5 @@
 import { Duration } from "effect"
-import type { Class } from "../reply/Reply.ts"
+import type { ReplyClass } from "../reply/ReplyClass.ts"
 
 /**
  * Nine delays after nine failed attempts, some 52 hours in all: short while the failure is likely brief, then frequent
@@ -27,7 +27,7 @@ export const GREYLIST_MIN = Duration.minutes(5)
  */
 export const nextAttempt = (
   attempt: number,
-  replyClass: Class,
+  replyClass: ReplyClass,
   hint: Duration.Duration | undefined,
   random: number,
 ): Duration.Duration | "expired" => {

@@ -1,6 +1,7 @@
 import type { EmailId } from "@waybill/domain/values/Id"
 import { Context, Duration, type Effect } from "effect"
 import * as Reply from "../reply/Reply.ts"
+import type * as ReplyClass from "../reply/ReplyClass.ts"
 import type { Answer } from "../smtp/SmtpTransaction.ts"
 import { type ConnectFailed, replyOf } from "../smtp/SmtpConnection.ts"
 
@@ -23,7 +24,7 @@ export interface OutgoingMessage {
  * Reason of a failed delivery: the class of the server's reply, or the error before any reply. `lost_answer` is the
  * time after the final dot, in which the server may have accepted the message.
  */
-export type Category = Reply.Class | "connection" | "tls" | "dns" | "cooling_down" | "lost_answer"
+export type Category = ReplyClass.ReplyClass | "connection" | "tls" | "dns" | "cooling_down" | "lost_answer"
 
 export interface Outcome {
   readonly recipient: string

@@ -144,5 +144,5 @@ const evaluateAttempt = (
 }
 
 /** Failures before a reply are retried like those of an unavailable server. */
-const replyClass = (category: string | null): Reply.Class =>
-  Reply.CLASSES.find((each) => each === category) ?? "unavailable"
+const replyClass = (category: string | null): ReplyClass.ReplyClass =>
+  ReplyClass.CLASSES.find((each) => each === category) ?? "unavailable"
