@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as AnswerBudget from "@waybill/mail/smtp/AnswerBudget"
-import * as Dns from "@waybill/mail/dns/Dns"
 import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as SmtpConnection from "@waybill/mail/smtp/SmtpConnection"
 import { SmtpWire } from "@waybill/mail/smtp/SmtpWire"
@@ -8,6 +7,7 @@ import { Duration, Effect, Result } from "effect"
 import * as tls from "node:tls"
 import * as callWebhook from "../../../apps/server/src/worker/webhooks/callWebhook.ts"
 import * as webhookExchange from "../../../apps/server/src/worker/webhooks/webhookExchange.ts"
+import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as Floods from "../../support/mail/floods.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { networks } from "../../support/web/webhooks.ts"
@@ -20,9 +20,7 @@ const secrets = [`whsec_${Buffer.alloc(24, 1).toString("base64")}`]
 const calling = Effect.map(
   callWebhook.make({ allowedNetworks: networks("127.0.0.0/8"), timeout: DEADLINE }),
   (call) => (port: number) =>
-    call({ url: `http://127.0.0.1:${port}/`, id: "evt_1", body: "{}", secrets }).pipe(
-      Effect.provide(Dns.Dns.layerTest({})),
-    ),
+    call({ url: `http://127.0.0.1:${port}/`, id: "evt_1", body: "{}", secrets }).pipe(Effect.provide(dnsZones({}))),
 )
 
 const until = (isSo: () => boolean): Effect.Effect<void> =>
@@ -122,7 +120,7 @@ describe("an answer without end", () => {
         const fetched = yield* Effect.result(fetch("acme.test"))
         assert(Result.isFailure(fetched))
         assert.notInclude(fetched.failure.reason, "no answer in time")
-      }).pipe(Effect.provide(Dns.Dns.layerTest({ "mta-sts.acme.test": { A: ["127.0.0.1"] } }))),
+      }).pipe(Effect.provide(dnsZones({ "mta-sts.acme.test": { A: ["127.0.0.1"] } }))),
     )
   }
 })
@@ -167,7 +165,7 @@ describe("a TLS handshake", () => {
       const fetch = yield* MtaStsFetch.make({ port, allowed: allowedNetworks, ca: SmtpServer.authority.toString() })
       assert.isTrue(Result.isFailure(yield* Effect.result(fetch("acme.test"))))
       assert.strictEqual(handshakes(), 0)
-    }).pipe(Effect.provide(Dns.Dns.layerTest({ "mta-sts.acme.test": { A: ["127.0.0.1"] } }))),
+    }).pipe(Effect.provide(dnsZones({ "mta-sts.acme.test": { A: ["127.0.0.1"] } }))),
   )
 })
 

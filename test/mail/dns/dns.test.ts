@@ -3,6 +3,7 @@ import { Effect, Result } from "effect"
 import * as Dns from "@waybill/mail/dns/Dns"
 import * as Network from "@waybill/mail/dns/Network"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
+import { dnsZones } from "../../support/mail/dnsZones.ts"
 
 /** Longer than any answer takes on a busy machine; where there is none, it is not waited for. */
 const PATIENT = { query_timeout_ms: 20_000, query_tries: 1 }
@@ -229,7 +230,7 @@ describe("Dns.authoritative", () => {
   )
 })
 
-describe("Dns.layerTest", () => {
+describe("zones as data", () => {
   it.effect("answers from data as the real one does", () =>
     Effect.gen(function* () {
       const dns = yield* Dns.Dns
@@ -239,7 +240,7 @@ describe("Dns.layerTest", () => {
       assert.deepStrictEqual(yield* dns.a("none.test"), Dns.notFound("NXDOMAIN"))
     }).pipe(
       Effect.provide(
-        Dns.Dns.layerTest({
+        dnsZones({
           "a.test": { CNAME: "b.test" },
           "b.test": { TXT: ["over there"] },
           "sick.test": "SERVFAIL",

@@ -6,6 +6,7 @@ import * as DomainRecords from "@waybill/mail/dns/DomainRecords"
 import * as Network from "@waybill/mail/dns/Network"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import { workedMs } from "../../support/effort.ts"
+import { dnsZones, type Zone, type Zones } from "../../support/mail/dnsZones.ts"
 
 const KEY = `MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A${"aZ09+/".repeat(55)}IDAQAB`
 const DKIM = `v=DKIM1; k=rsa; p=${KEY}`
@@ -26,9 +27,9 @@ const MX: DomainRecords.Settings = {
 }
 const NONE: DomainRecords.Settings = { return_path: null }
 
-const check = (zones: Record<string, Dns.Zone>, settings = NONE, selectors = [key("wb1")]) =>
+const check = (zones: Zones, settings = NONE, selectors = [key("wb1")]) =>
   DomainCheck.check("acme.test", DomainRecords.expectedRecords("acme.test", selectors, settings)).pipe(
-    Effect.provide(Dns.Dns.layerTest(zones)),
+    Effect.provide(dnsZones(zones)),
   )
 const of = (report: DomainCheck.Report, purpose: DomainRecords.Purpose) => {
   const record = report.records.find((record) => record.purpose === purpose)
@@ -40,7 +41,7 @@ describe("a check", () => {
     Effect.gen(function* () {
       const others = ["one=1", "two=2", "three=3"]
       const exchanges = ["b.example", "a.example", "c.example"].map((exchange) => ({ preference: 10, exchange }))
-      const zones = (texts: ReadonlyArray<string>, mx: ReadonlyArray<Dns.Mx>): Record<string, Dns.Zone> => ({
+      const zones = (texts: ReadonlyArray<string>, mx: ReadonlyArray<Dns.Mx>): Zones => ({
         "wb1._domainkey.acme.test": { TXT: [...texts] },
         "bounce.acme.test": { MX: [...mx], TXT: [...texts], A: ["192.0.2.1", "192.0.2.2"] },
         "_dmarc.acme.test": { TXT: [...texts] },
@@ -156,8 +157,8 @@ describe("a DKIM record is verified", () => {
 })
 
 describe("the classic mistakes have words", () => {
-  const at = (...TXT: ReadonlyArray<string>): Record<string, Dns.Zone> => ({ "wb1._domainkey.acme.test": { TXT } })
-  const cases: ReadonlyArray<readonly [string, Record<string, Dns.Zone>, RegExp]> = [
+  const at = (...TXT: ReadonlyArray<string>): Zones => ({ "wb1._domainkey.acme.test": { TXT } })
+  const cases: ReadonlyArray<readonly [string, Zones, RegExp]> = [
     ["name doubled", { "wb1._domainkey.acme.test.acme.test": { TXT: [DKIM] } }, /doubled.*enter only wb1\._domainkey/u],
     ["key at the domain itself", { "acme.test": { TXT: ["v=spf1 -all", DKIM] } }, /stands at acme\.test itself/u],
     ["_domainkey forgotten", { "wb1.acme.test": { TXT: [DKIM] } }, /lacks \._domainkey/u],
@@ -233,8 +234,7 @@ describe("the classic mistakes have words", () => {
 })
 
 describe("the return path", () => {
-  const cname = (zones: Record<string, Dns.Zone>) =>
-    Effect.map(check(zones, CNAME), (report) => of(report, "return_path"))
+  const cname = (zones: Zones) => Effect.map(check(zones, CNAME), (report) => of(report, "return_path"))
   it.effect("a CNAME is compared as a name", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* cname({ "bounce.acme.test": { CNAME: "Return.Waybill.test." } }), [
@@ -251,7 +251,7 @@ describe("the return path", () => {
   it.effect("and so is that of a name that links lead over, without which the domain is as good", () =>
     Effect.gen(function* () {
       const settings = { return_path: null, tracking: { host: "links", target: "track.waybill.test" } }
-      const look = (zone: Dns.Zone) =>
+      const look = (zone: Zone) =>
         Effect.map(
           check({ "wb1._domainkey.acme.test": { TXT: [DKIM] }, "links.acme.test": zone }, settings),
           (report) => [report.verdict, ...of(report, "tracking")],
@@ -262,7 +262,7 @@ describe("the return path", () => {
     }),
   )
 
-  const mx = (zone: Dns.Zone) =>
+  const mx = (zone: Zone) =>
     Effect.map(check({ "bounce.acme.test": zone }, MX), (report) => [
       ...of(report, "return_path"),
       ...of(report, "spf"),
@@ -289,10 +289,10 @@ describe("the return path", () => {
 })
 
 describe("DMARC", () => {
-  const dmarc = (zones: Record<string, Dns.Zone>, domain = "acme.test") =>
+  const dmarc = (zones: Zones, domain = "acme.test") =>
     DomainCheck.check(domain, DomainRecords.expectedRecords(domain, [], NONE)).pipe(
       Effect.map((report) => of(report, "dmarc")),
-      Effect.provide(Dns.Dns.layerTest(zones)),
+      Effect.provide(dnsZones(zones)),
     )
   it.effect("any policy will do, also that of the domain above", () =>
     Effect.gen(function* () {

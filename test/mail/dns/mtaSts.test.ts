@@ -12,6 +12,7 @@ import * as MtaSts from "@waybill/mail/dns/MtaSts"
 import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as Network from "@waybill/mail/dns/Network"
 import { workedMs } from "../../support/effort.ts"
+import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 
 const POLICY = "version: STSv1\r\nmode: enforce\r\nmx: mx1.acme.test\r\nmx: *.acme.example\r\nmax_age: 604800\r\n"
@@ -97,7 +98,7 @@ describe("MtaSts.enforced", () => {
       })
     const dns = Layer.effect(
       Dns.Dns,
-      Effect.map(Effect.provide(Effect.flatMap(Dns.Dns, Effect.succeed), Dns.Dns.layerTest({})), (none) =>
+      Effect.map(Effect.provide(Effect.flatMap(Dns.Dns, Effect.succeed), dnsZones({})), (none) =>
         Dns.Dns.of({ ...none, txt: () => Effect.sync(() => now.txt) }),
       ),
     )
@@ -242,7 +243,7 @@ describe("MtaStsFetch over https", () => {
     ).pipe(
       Effect.map(Result.match({ onSuccess: (text) => text, onFailure: (failed) => `failed: ${failed.reason}` })),
       Effect.provide(
-        Dns.Dns.layerTest({ "mta-sts.acme.test": { A: ["127.0.0.1"] }, "mta-sts.other.test": { A: ["127.0.0.1"] } }),
+        dnsZones({ "mta-sts.acme.test": { A: ["127.0.0.1"] }, "mta-sts.other.test": { A: ["127.0.0.1"] } }),
       ),
     )
 

@@ -4,6 +4,7 @@ import * as Dns from "@waybill/mail/dns/Dns"
 import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
+import { dnsZones } from "../../support/mail/dnsZones.ts"
 
 const networks = (...texts: ReadonlyArray<string>) => Result.getOrThrow(Network.parseAll(texts))
 
@@ -160,7 +161,7 @@ describe("resolvePublic", () => {
       assert.strictEqual((yield* Effect.flip(NetworkGuard.resolvePublic("0x7f.1")))._tag, "AddressRefused")
     }).pipe(
       Effect.provide(
-        Dns.Dns.layerTest({
+        dnsZones({
           "mixed.test": { A: ["10.0.0.1", "8.8.8.8"], AAAA: ["::1", "2606:4700::1111"] },
           "inner.test": { A: ["10.0.0.1"] },
           "sick.test": "SERVFAIL",

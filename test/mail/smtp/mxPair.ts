@@ -1,10 +1,11 @@
 import { Effect, Layer, Result } from "effect"
 import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
 import * as Dns from "@waybill/mail/dns/Dns"
-import * as MtaSts from "@waybill/mail/dns/MtaSts"
+import type * as MtaSts from "@waybill/mail/dns/MtaSts"
 import * as Network from "@waybill/mail/dns/Network"
 import * as Transport from "@waybill/mail/transport/Transport"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
+import { mtaStsPolicies } from "../../support/mail/mtaStsPolicies.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { outgoing, PATIENT } from "../transport/outgoing.ts"
 
@@ -60,7 +61,7 @@ export const using = <A>(
         timeouts: PATIENT,
         ...options,
       }).pipe(
-        Layer.provide(MtaSts.MtaSts.layerTest(policies)),
+        Layer.provide(mtaStsPolicies(policies)),
         Layer.provide(Dns.Dns.layer({ servers: [dns.server], query_timeout_ms, query_tries: 1 })),
       ),
     ),

@@ -5,6 +5,7 @@ import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
 import * as Dns from "@waybill/mail/dns/Dns"
 import * as MxRoute from "@waybill/mail/smtp/MxRoute"
 import * as SiteRules from "@waybill/mail/smtp/SiteRules"
+import { dnsZones, type Zones } from "../../support/mail/dnsZones.ts"
 import type * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { MX2, pair, using } from "../smtp/mxPair.ts"
 import { impatient, PATIENT, short } from "./outgoing.ts"
@@ -90,8 +91,8 @@ describe("a pair of servers", () => {
 })
 
 describe("the way to a domain", () => {
-  const find = (zones: Record<string, Dns.Zone>, domain = "a.test") =>
-    Effect.flatMap(Dns.Dns, (dns) => MxRoute.find(dns, domain)).pipe(Effect.provide(Dns.Dns.layerTest(zones)))
+  const find = (zones: Zones, domain = "a.test") =>
+    Effect.flatMap(Dns.Dns, (dns) => MxRoute.find(dns, domain)).pipe(Effect.provide(dnsZones(zones)))
   const mx = (preference: number, exchange: string): Dns.Mx => ({ preference, exchange })
 
   it.effect("is its MX records by preference, equal ones in any order", () =>
@@ -108,7 +109,7 @@ describe("the way to a domain", () => {
     }),
   )
 
-  const cases: ReadonlyArray<readonly [string, Record<string, Dns.Zone>, string]> = [
+  const cases: ReadonlyArray<readonly [string, Zones, string]> = [
     ["the domain itself without MX", { "a.test": { A: ["192.88.98.1"] } }, "Hosts a.test"],
     ["nowhere when its only address is private", { "a.test": { A: ["10.0.0.1"] } }, "Nowhere 5.1.2"],
     ["nowhere with a null MX", { "a.test": { MX: [mx(0, "")], A: ["192.0.2.1"] } }, "Nowhere 5.1.10"],

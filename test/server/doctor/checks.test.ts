@@ -11,6 +11,7 @@ import { checkPort25 } from "../../../apps/server/src/operate/doctor/checkPort25
 import { checkRelay } from "../../../apps/server/src/operate/doctor/checkRelay.ts"
 import { checkResolvers } from "../../../apps/server/src/operate/doctor/checkResolvers.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
+import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 
 const NAME = "mail.acme.test"
@@ -58,7 +59,7 @@ describe("resolvers", () => {
 })
 
 describe("port 25", () => {
-  const nothing = Dns.Dns.layerTest({})
+  const nothing = dnsZones({})
 
   it.live("is open if a server accepts the connection, and no mail is begun", () =>
     Effect.gen(function* () {
@@ -141,7 +142,7 @@ describe("the name in EHLO", () => {
 })
 
 describe("the return path", () => {
-  const dns = Dns.Dns.layerTest({ "bounces.acme.dev": { MX: [{ preference: 10, exchange: "mail.acme.dev" }] } })
+  const dns = dnsZones({ "bounces.acme.dev": { MX: [{ preference: 10, exchange: "mail.acme.dev" }] } })
   const look = (domain: string, listening: boolean) => Effect.provide(NameChecks.returnPath(domain, listening), dns)
 
   it.effect("is ok, has no listener, or has no MX record", () =>

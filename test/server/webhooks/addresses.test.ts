@@ -5,6 +5,7 @@ import { Duration, Effect, Logger } from "effect"
 import { readFileSync } from "node:fs"
 import * as callWebhook from "../../../apps/server/src/worker/webhooks/callWebhook.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
+import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as Receiver from "../../support/web/webhookReceiver.ts"
 import * as WallClock from "../../support/wallClock.ts"
 import { networks } from "../../support/web/webhooks.ts"
@@ -22,7 +23,7 @@ const calling = (options: callWebhook.Options, dns?: DnsServer.DnsServer) =>
     callWebhook.make(options),
     (call) => (url: string) =>
       call({ url, id: "evt_1", body: "{}", secrets }).pipe(
-        Effect.provide(dns === undefined ? Dns.Dns.layerTest({}) : Dns.Dns.layer({ servers: [dns.server] })),
+        Effect.provide(dns === undefined ? dnsZones({}) : Dns.Dns.layer({ servers: [dns.server] })),
       ),
   )
 

@@ -2,7 +2,6 @@ import { assert, layer } from "@effect/vitest"
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
 import * as Dns from "@waybill/mail/dns/Dns"
-import * as MtaSts from "@waybill/mail/dns/MtaSts"
 import * as Network from "@waybill/mail/dns/Network"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -15,6 +14,7 @@ import * as Transports from "../../../apps/server/src/worker/delivery/Transports
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"
 import { pair } from "../../mail/smtp/mxPair.ts"
 import * as Database from "../../support/postgres/database.ts"
+import { mtaStsPolicies } from "../../support/mail/mtaStsPolicies.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 
@@ -33,7 +33,7 @@ const direct = Effect.fnUntraced(function* (
     allowed,
     ca: SmtpServer.authority,
   }).pipe(
-    Layer.provide(MtaSts.MtaSts.layerTest({})),
+    Layer.provide(mtaStsPolicies({})),
     Layer.provide(Dns.Dns.layer({ servers: [world.dns.server], query_timeout_ms: 20_000, query_tries: 1 })),
   )
   yield* Layer.build(

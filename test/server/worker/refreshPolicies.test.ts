@@ -1,10 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import * as Dns from "@waybill/mail/dns/Dns"
 import * as MtaSts from "@waybill/mail/dns/MtaSts"
 import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
 import { Clock, Duration, Effect } from "effect"
 import { refreshPolicies } from "../../../apps/server/src/worker/periodic/refreshPolicies.ts"
+import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as Database from "../../support/postgres/database.ts"
 
 const TEXT = "version: STSv1\nmode: enforce\nmx: mx2.acme.test\nmax_age: 604800\n"
@@ -55,7 +55,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a cached MTA-STS poli
         `_mta-sts.${name}.test`,
         { TXT: ["v=STSv1; id=1"] },
       ])
-      const refresh = Effect.provide(refreshPolicies(fetch), Dns.Dns.layerTest(Object.fromEntries(announced)))
+      const refresh = Effect.provide(refreshPolicies(fetch), dnsZones(Object.fromEntries(announced)))
       // The second run has nothing to do: only the failed policy is due, and it is paused.
       yield* refresh
       yield* refresh

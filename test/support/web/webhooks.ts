@@ -4,7 +4,7 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import type { WebhookUrl } from "@waybill/domain/webhook/WebhookUrl"
-import * as Dns from "@waybill/mail/dns/Dns"
+import type * as Dns from "@waybill/mail/dns/Dns"
 import * as Network from "@waybill/mail/dns/Network"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Secrets } from "@waybill/store/secrets/Secrets"
@@ -17,6 +17,7 @@ import * as Transports from "../../../apps/server/src/worker/delivery/Transports
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"
 import * as World from "../world/World.ts"
 import { id, opened, queued } from "../history.ts"
+import { dnsZones } from "../mail/dnsZones.ts"
 
 export const networks = (...texts: ReadonlyArray<string>) => Result.getOrThrow(Network.parseAll(texts))
 export const LOOPBACK = networks("127.0.0.0/8", "::1/128")
@@ -30,7 +31,7 @@ export const never = (): null => null
 export const worker = (
   url: Redacted.Redacted,
   over: Partial<drainWebhooks.Options> = {},
-  dns: Layer.Layer<Dns.Dns> = Dns.Dns.layerTest({}),
+  dns: Layer.Layer<Dns.Dns> = dnsZones({}),
 ) => {
   const also = Effect.map(drainWebhooks.make({ allowedNetworks: LOOPBACK, ...over }), ({ kick }) => ({
     drain_webhooks: { run: kick },

@@ -2,7 +2,6 @@ import { PgClient } from "@effect/sql-pg"
 import type * as Id from "@waybill/domain/values/Id"
 import type * as Network from "@waybill/domain/values/Network"
 import type * as Plan from "@waybill/domain/account/Plan"
-import { Dns } from "@waybill/mail/dns/Dns"
 import type { Networks } from "@waybill/mail/dns/Network"
 import { Admission } from "@waybill/store/admission/Admission"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -24,6 +23,7 @@ import { DEFAULT_MAX_BODY_BYTES } from "../../../apps/server/src/boot/settings/H
 import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
 import { layerFrozen } from "../../store/admission/admissionKeys.ts"
+import { dnsZones, type Zones } from "../mail/dnsZones.ts"
 import * as Database from "../postgres/database.ts"
 import * as World from "./World.ts"
 
@@ -38,7 +38,7 @@ export interface Setup {
   readonly documents?: Documents
   readonly tracks?: boolean
   readonly trackingHost?: string
-  readonly zones?: Parameters<typeof Dns.layerTest>[0]
+  readonly zones?: Zones
   /** Stops the clock of the database, so that no rate window ends during a test. */
   readonly minuteStands?: boolean
 }
@@ -142,7 +142,7 @@ const served = (setup: Setup) => {
     ...(documents === undefined ? {} : { documents }),
   }).pipe(
     Layer.provide([
-      Dns.layerTest(zones),
+      dnsZones(zones),
       StoppedLinks.layer,
       trackingHost === null ? Layer.empty : TrackingHosts.layer([], Duration.millis(200)),
       Visits.layer,

@@ -99,12 +99,6 @@ export class Dns extends Context.Service<
         return Dns.of({ ...queries, authoritative: authoritative(config, queries) })
       }),
     )
-
-  /** Zones as data; an entry that is a string is the error that the server would return. */
-  static readonly layerTest = (zones: Readonly<Record<string, Zone>>): Layer.Layer<Dns> => {
-    const queries = fromZones(zones)
-    return Layer.succeed(Dns, { ...queries, authoritative: () => Effect.succeed({ ...queries, isPublic: true }) })
-  }
 }
 
 /**
@@ -249,43 +243,5 @@ const nameServers = Effect.fnUntraced(function* (config: Config, resolver: Queri
   }
   return []
 })
-
-/** Records of one name, as tests write them. */
-export interface Records {
-  readonly TXT?: ReadonlyArray<string>
-  readonly MX?: ReadonlyArray<Mx>
-  readonly A?: ReadonlyArray<string>
-  readonly AAAA?: ReadonlyArray<string>
-  readonly CNAME?: string
-  readonly NS?: ReadonlyArray<string>
-  readonly PTR?: ReadonlyArray<string>
-}
-export type Zone = Records | Unavailable["reason"]
-
-const fromZones = (zones: Readonly<Record<string, Zone>>): Queries => {
-  const ask = <A>(pick: (records: Records) => ReadonlyArray<A> | undefined, follow = true) => {
-    const look = (name: string): Answer<A> => {
-      const zone = zones[name.toLowerCase()]
-      if (zone === undefined) {
-        const below = Object.keys(zones).some((other) => other.endsWith(`.${name.toLowerCase()}`))
-        return notFound(below ? "NODATA" : "NXDOMAIN")
-      }
-      if (typeof zone === "string") return unavailable(zone)
-      if (follow && zone.CNAME !== undefined) return look(zone.CNAME)
-      const records = pick(zone)
-      return records === undefined || records.length === 0 ? notFound("NODATA") : found(records)
-    }
-    return (name: string) => Effect.sync(() => look(name))
-  }
-  return {
-    txt: ask((records) => records.TXT),
-    mx: ask((records) => records.MX?.toSorted((one, other) => one.preference - other.preference)),
-    a: ask((records) => records.A),
-    aaaa: ask((records) => records.AAAA),
-    cname: ask((records) => (records.CNAME === undefined ? undefined : [normal(records.CNAME)]), false),
-    ns: ask((records) => records.NS),
-    ptr: ask((records) => records.PTR),
-  }
-}
 
 const normal = (name: string): string => (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase()

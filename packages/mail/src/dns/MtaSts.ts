@@ -88,9 +88,6 @@ export class MtaSts extends Context.Service<
         return MtaSts.of({ enforced })
       }),
     )
-
-  static readonly layerTest = (policies: Readonly<Record<string, Policy>> = {}): Layer.Layer<MtaSts> =>
-    Layer.succeed(MtaSts, { enforced: (domain) => Effect.succeed(policies[domain]) })
 }
 
 /**
