@@ -79,13 +79,13 @@ describe("MtaSts.enforced", () => {
         looked: 0,
         away: false,
       }
-    const kept = new Map<string, MtaSts.Held>()
+    const kept = new Map<string, MtaSts.StoredPolicy>()
     const reached = <A>(look: () => A) =>
       Effect.suspend(() => {
         now.looked++
         return now.away ? Effect.die(new Error("the database is away")) : Effect.succeed(look())
       })
-    const keep: MtaSts.Keep = {
+    const keep: MtaSts.PolicyStorage = {
       find: (domain) => reached(() => kept.get(domain)),
       put: (domain, held) => reached(() => void kept.set(domain, held)),
     }
@@ -290,8 +290,8 @@ describe("MtaStsFetch over https", () => {
   it.effect("gives up on interim answers, headers, pieces and protocols without an end", () =>
     Effect.gen(function* () {
       const hosts: ReadonlyArray<readonly [expected: RegExp, begin: (socket: tls.TLSSocket) => void]> = [
-        [/interim answers|on the wire/u, endless("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(100))],
-        [/interim answers|on the wire/u, endless("HTTP/1.1 100 Continue\r\n\r\n".repeat(100))],
+        [/interim responses|on the wire/u, endless("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(100))],
+        [/interim responses|on the wire/u, endless("HTTP/1.1 100 Continue\r\n\r\n".repeat(100))],
         [
           /Header overflow|on the wire/u,
           (socket) => {
@@ -307,7 +307,7 @@ describe("MtaStsFetch over https", () => {
           },
         ],
         [
-          /ended without an answer/u,
+          /closed without a response/u,
           (socket) =>
             void socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
         ],
@@ -345,7 +345,7 @@ describe("MtaStsFetch over https", () => {
         assert.strictEqual(yield* fetch(port), expected)
       }
       const silent = yield* serve(() => {})
-      assert.strictEqual(yield* fetch(silent.port, { timeout_ms: 300 }), "failed: no answer in time")
+      assert.strictEqual(yield* fetch(silent.port, { timeout_ms: 300 }), "failed: the request timed out")
       const { port } = yield* serve((_, response) =>
         response.writeHead(200, { "content-type": "text/plain" }).end(POLICY),
       )

@@ -154,7 +154,7 @@ describe("resolvePublic", () => {
       assert.deepStrictEqual(yield* resolve("mixed.test"), Result.succeed(["8.8.8.8", "2606:4700::1111"]))
       assert.deepStrictEqual(yield* resolve("9.9.9.9"), Result.succeed(["9.9.9.9"]))
       const inner = yield* Effect.flip(NetworkGuard.resolvePublic("inner.test"))
-      assert.strictEqual(inner.message, "inner.test stands for 10.0.0.1, a private address")
+      assert.strictEqual(inner.message, "inner.test resolves to 10.0.0.1, a private address")
       assert.deepStrictEqual(yield* resolve("inner.test", networks("10.0.0.0/8")), Result.succeed(["10.0.0.1"]))
       assert.strictEqual((yield* Effect.flip(NetworkGuard.resolvePublic("none.test")))._tag, "NameNotFound")
       assert.strictEqual((yield* Effect.flip(NetworkGuard.resolvePublic("sick.test")))._tag, "NameUnavailable")

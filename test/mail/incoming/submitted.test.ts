@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { MAX_SHOWN } from "@waybill/mail/parsing/readSubmitted"
+import { MAX_CONTENT_ID_USES } from "@waybill/mail/parsing/readSubmitted"
 import * as Submitted from "@waybill/mail/incoming/Submitted"
 import type { SubmittedFile } from "@waybill/mail/incoming/SubmittedMessage"
 import { Effect } from "effect"
@@ -107,7 +107,7 @@ describe("a submitted file", () => {
       )
       assert.isNull((yield* read(image("<logo@acme.test>"))).files[0]?.contentId ?? null)
       // Each place is looked at, and there may be a million of them.
-      const many = { type: "text/html", body: `${"cid:other ".repeat(MAX_SHOWN)}${body}` }
+      const many = { type: "text/html", body: `${"cid:other ".repeat(MAX_CONTENT_ID_USES)}${body}` }
       assert.isNull((yield* read(many, image("<logo@acme.test>"))).files[0]?.contentId)
     }),
   )
@@ -132,7 +132,7 @@ describe("a multipart inside another", () => {
     it.effect(`is read as ${type} no more than the whole`, () =>
       Effect.gen(function* () {
         const { reason } = yield* Effect.flip(within(type, WORDS))
-        assert.strictEqual(reason, "hollow")
+        assert.strictEqual(reason, "empty_multipart")
       }),
     )
 

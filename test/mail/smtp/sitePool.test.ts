@@ -3,6 +3,7 @@ import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Cooldown from "@waybill/mail/smtp/Cooldown"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
+import type { Site } from "@waybill/mail/smtp/SiteConnections"
 import * as SitePool from "@waybill/mail/smtp/SitePool"
 import { ConnectFailed, type SmtpConnection } from "@waybill/mail/smtp/SmtpConnection"
 import * as Transport from "@waybill/mail/transport/Transport"
@@ -10,7 +11,7 @@ import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as WallClock from "../../support/wallClock.ts"
 import { outgoing, relayTo, short } from "../transport/outgoing.ts"
 
-const site = (fields: Partial<SitePool.Site> = {}): SitePool.Site => ({
+const site = (fields: Partial<Site> = {}): Site => ({
   key: "example.test",
   route: "mx.example.test",
   connections: 3,
@@ -87,7 +88,7 @@ describe("SitePool", () => {
       )
       yield* TestClock.adjust(SitePool.WAIT_MS)
       const held = yield* Fiber.join(waiting)
-      assert.strictEqual(held._tag === "Held" ? held.reason : held._tag, "busy")
+      assert.strictEqual(held._tag === "AtCapacity" ? held.reason : held._tag, "busy")
     }),
   )
 
@@ -97,7 +98,7 @@ describe("SitePool", () => {
       const pool = yield* SitePool.make()
       const one = site({ connections: 1 })
       const other = site({ connections: 1, route: "mx.other.test" })
-      const use = (at: SitePool.Site) => pool.use(at, connect, (_, reused) => Effect.succeed(reused))
+      const use = (at: Site) => pool.use(at, connect, (_, reused) => Effect.succeed(reused))
       assert.deepStrictEqual(yield* Effect.all([use(one), use(one), use(other), use(one)]), [false, true, false, false])
       assert.deepStrictEqual([counts.most, counts.open], [1, 1])
     }),
@@ -130,7 +131,7 @@ describe("SitePool", () => {
       const { connect, counts } = bench()
       const pool = yield* SitePool.make()
       const only = site({ connections: 1 })
-      const refusal = new ConnectFailed({ host: "x", stage: "connect", trouble: "refused", reply: null, detail: "no" })
+      const refusal = new ConnectFailed({ host: "x", stage: "connect", kind: "refused", reply: null, detail: "no" })
       yield* Effect.exit(pool.use(only, Effect.fail(refusal), () => Effect.void))
       yield* Effect.exit(pool.use(only, connect, () => Effect.die("bug")))
       const stuck = yield* Effect.forkChild(pool.use(only, connect, () => Effect.never))
@@ -197,7 +198,7 @@ describe("a site that asks for a pause", () => {
       yield* Effect.yieldNow
       assert.strictEqual(yield* pool.throttled(at), 60_000)
       const held = yield* Fiber.join(waiting)
-      assert.deepStrictEqual(held._tag === "Held" ? [held.reason, held.retry_after_ms] : held._tag, [
+      assert.deepStrictEqual(held._tag === "AtCapacity" ? [held.reason, held.retry_after_ms] : held._tag, [
         "cooling_down",
         60_000,
       ])
@@ -206,7 +207,7 @@ describe("a site that asks for a pause", () => {
       yield* Effect.yieldNow
       assert.strictEqual(counts.open, 0)
       yield* TestClock.adjust("59 seconds")
-      assert.strictEqual((yield* Effect.flip(pool.use(at, connect, () => Effect.void)))._tag, "Held")
+      assert.strictEqual((yield* Effect.flip(pool.use(at, connect, () => Effect.void)))._tag, "AtCapacity")
       yield* TestClock.adjust("1 second")
       yield* pool.use(at, connect, () => Effect.void)
       assert.strictEqual((yield* pool.stats)[0]?.limit, 2)
@@ -223,7 +224,7 @@ describe("a site that asks for a pause", () => {
       yield* TestClock.adjust("59 seconds")
       for (const minutes of [7, -7]) {
         const held = yield* Effect.flip(WallClock.whenSet(minutes * 60_000)(use))
-        assert.strictEqual(held._tag === "Held" && held.retry_after_ms, 1_000)
+        assert.strictEqual(held._tag === "AtCapacity" && held.retry_after_ms, 1_000)
       }
       yield* TestClock.adjust("1 second")
       yield* WallClock.whenSet(-7 * 60_000)(use)
@@ -254,7 +255,7 @@ describe("a site that asks for a pause", () => {
       yield* TestClock.adjust(yield* pool.throttled(at))
       const limits: Array<number> = []
       for (let i = 0; i < 3; i++) {
-        for (let n = 0; n < Cooldown.TAKEN_PER_STEP; n++) yield* pool.accepted(at)
+        for (let n = 0; n < Cooldown.ACCEPTED_PER_STEP; n++) yield* pool.accepted(at)
         limits.push((yield* pool.stats)[0]?.limit ?? 0)
       }
       assert.deepStrictEqual(limits, [2, 3, 4])

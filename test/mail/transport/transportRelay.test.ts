@@ -141,7 +141,7 @@ describe("TLS to a relay", () => {
       })
       const [outcome] = yield* deliver(relayTo(server, NAMED))
       assert.strictEqual(outcome?.status, "deferred")
-      assert.include(outcome?.response ?? "", "in the clear behind the answer to STARTTLS")
+      assert.include(outcome?.response ?? "", "unencrypted data after the reply to STARTTLS")
     }),
   )
 })

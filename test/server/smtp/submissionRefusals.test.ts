@@ -158,7 +158,7 @@ const CASES: ReadonlyArray<Case> = [
       envelope: { from: `hi@${customer.domain}`, to: "ana@example.org" },
       raw: `From: hi@${customer.domain}\r\nSubject: s\r\nContent-Type: multipart/mixed${boundary}\r\n\r\n--b\r\n\r\nhi\r\n--b--\r\n`,
     }),
-    reply: /^554 5\.6\.0 The message says that it has parts/u,
+    reply: /^554 5\.6\.0 The message declares a multipart type/u,
   })),
   {
     name: "two subjects",
@@ -207,12 +207,12 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "a bomb of lines",
     mail: (customer) => bomb(customer, `\r\n${"\r\n".repeat(300_000)}`),
-    reply: /^552 5\.3\.4 The message has more lines than this service reads/u,
+    reply: /^552 5\.3\.4 The message has too many lines/u,
   },
   {
     name: "a bomb of addresses",
     mail: (customer) => bomb(customer, `Cc: ${"a@b.cc,\r\n ".repeat(2100)}a@b.cc\r\n\r\nhi`),
-    reply: /^552 5\.3\.4 The message shows more than 2000 addresses/u,
+    reply: /^552 5\.3\.4 The message has more than 2000 addresses/u,
   },
 ]
 

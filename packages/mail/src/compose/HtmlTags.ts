@@ -23,26 +23,26 @@ export interface Tag {
  * attributes of a tag are kept. Returns whether the document ends outside any open construct, where markup could be
  * appended.
  */
-export function* tags(html: string, wanted: ReadonlySet<string>): Generator<Tag, boolean, void> {
+export function* tags(html: string, requested: ReadonlySet<string>): Generator<Tag, boolean, void> {
   let at = 0
-  let drawings = 0
+  let foreignDepth = 0
   while (true) {
     const open = html.indexOf("<", at)
     if (open === -1) return true
     const isClosing = html[open + 1] === "/"
     if (isLetter(html.charCodeAt(open + (isClosing ? 2 : 1)))) {
-      const tag = tagAt(html, open, isClosing, wanted)
+      const tag = tagAt(html, open, isClosing, requested)
       if (tag === undefined) return false
       yield tag
-      if (FOREIGN.has(tag.name)) drawings = Math.max(0, drawings + depth(html, tag))
+      if (FOREIGN.has(tag.name)) foreignDepth = Math.max(0, foreignDepth + depth(html, tag))
       at = isClosing || !RAW.has(tag.name) ? tag.end : endOfRaw(html, tag)
-    } else if (drawings > 0 && html.startsWith(CDATA, open)) at = after(html, "]]>", open + CDATA.length)
+    } else if (foreignDepth > 0 && html.startsWith(CDATA, open)) at = after(html, "]]>", open + CDATA.length)
     else if (html.startsWith("<!--", open)) at = endOfComment(html, open + "<!--".length)
     // Text that begins like a tag and is none is a comment up to the next bracket: doctypes, Outlook's conditional
     // comments.
     else if (/[!?/]/u.test(html[open + 1] ?? "")) at = after(html, ">", open + 2)
     else at = open + 1
-    if (at === NEVER) return false
+    if (at === NOT_FOUND) return false
   }
 }
 
@@ -68,11 +68,11 @@ const RAW: ReadonlySet<string> = new Set([
   "xmp",
 ])
 
-const NEVER = -1
+const NOT_FOUND = -1
 
 const after = (html: string, text: string, from: number): number => {
   const found = html.indexOf(text, from)
-  return found === -1 ? NEVER : found + text.length
+  return found === -1 ? NOT_FOUND : found + text.length
 }
 
 const endOfComment = (html: string, from: number): number => {
@@ -82,16 +82,16 @@ const endOfComment = (html: string, from: number): number => {
     if (html[at + 2] === ">") return at + 3
     if (html.startsWith("!>", at + 2)) return at + 4
   }
-  return NEVER
+  return NOT_FOUND
 }
 
 const endOfRaw = (html: string, { end, name }: Tag): number => {
-  if (name === "plaintext") return NEVER
+  if (name === "plaintext") return NOT_FOUND
   for (let at = html.indexOf("</", end); at !== -1; at = html.indexOf("</", at + 2)) {
-    const named = at + 2 + name.length
-    if (html.slice(at + 2, named).toLowerCase() === name && ends(html.charCodeAt(named))) return at
+    const nameEnd = at + 2 + name.length
+    if (html.slice(at + 2, nameEnd).toLowerCase() === name && endsName(html.charCodeAt(nameEnd))) return at
   }
-  return NEVER
+  return NOT_FOUND
 }
 
 const TAB = 9
@@ -106,13 +106,13 @@ const RIGHT = 62
 const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
 const isSpace = (code: number): boolean => code === SPACE || code === LF || code === TAB || code === CR || code === FF
 /** Characters that end a name. */
-const ends = (code: number): boolean => isSpace(code) || code === SLASH || code === RIGHT
+const endsName = (code: number): boolean => isSpace(code) || code === SLASH || code === RIGHT
 
 /** Returns undefined for a tag that never ends, which browsers drop together with the rest of the document. */
-const tagAt = (html: string, start: number, isClosing: boolean, wanted: ReadonlySet<string>): Tag | undefined => {
+const tagAt = (html: string, start: number, isClosing: boolean, requested: ReadonlySet<string>): Tag | undefined => {
   const nameStart = start + (isClosing ? 2 : 1)
   let at = nameStart
-  while (at < html.length && !ends(html.charCodeAt(at))) at++
+  while (at < html.length && !endsName(html.charCodeAt(at))) at++
   const name = html.slice(nameStart, at).toLowerCase()
   const attributes: Array<Attribute> = []
   let after = at
@@ -122,7 +122,7 @@ const tagAt = (html: string, start: number, isClosing: boolean, wanted: Readonly
     if (html.charCodeAt(at) === RIGHT) return { name, isClosing, start, end: at + 1, attributes }
     const attribute = attributeAt(html, at, after)
     if (attribute === undefined) return undefined
-    const isNew = wanted.has(attribute.name) && attributes.every((each) => each.name !== attribute.name)
+    const isNew = requested.has(attribute.name) && attributes.every((each) => each.name !== attribute.name)
     if (isNew) attributes.push(attribute)
     at = attribute.end
     after = at
@@ -131,22 +131,22 @@ const tagAt = (html: string, start: number, isClosing: boolean, wanted: Readonly
 
 const attributeAt = (html: string, start: number, after: number): Attribute | undefined => {
   let at = start + 1
-  while (at < html.length && !ends(html.charCodeAt(at)) && html.charCodeAt(at) !== EQUALS) at++
+  while (at < html.length && !endsName(html.charCodeAt(at)) && html.charCodeAt(at) !== EQUALS) at++
   const name = html.slice(start, at).toLowerCase()
-  const equals = pastSpace(html, at)
+  const equals = skipSpace(html, at)
   if (html.charCodeAt(equals) !== EQUALS) return { name, after, end: at, value: undefined }
-  const from = pastSpace(html, equals + 1)
-  const quote = html[from]
+  const valueStart = skipSpace(html, equals + 1)
+  const quote = html[valueStart]
   if (quote === `"` || quote === "'") {
-    const end = html.indexOf(quote, from + 1)
-    return end === -1 ? undefined : { name, after, end: end + 1, value: { start: from + 1, end, isQuoted: true } }
+    const end = html.indexOf(quote, valueStart + 1)
+    return end === -1 ? undefined : { name, after, end: end + 1, value: { start: valueStart + 1, end, isQuoted: true } }
   }
-  let end = from
+  let end = valueStart
   while (end < html.length && !isSpace(html.charCodeAt(end)) && html.charCodeAt(end) !== RIGHT) end++
-  return { name, after, end, value: { start: from, end, isQuoted: false } }
+  return { name, after, end, value: { start: valueStart, end, isQuoted: false } }
 }
 
-const pastSpace = (html: string, from: number): number => {
+const skipSpace = (html: string, from: number): number => {
   let at = from
   while (isSpace(html.charCodeAt(at))) at++
   return at

@@ -9,7 +9,7 @@ export const MAX_TRACKED_LINKS = 200
 export const NO_TRACK = "data-waybill-no-track"
 
 const HREF = "href"
-const ASKED: ReadonlySet<string> = new Set([HREF, NO_TRACK])
+const REQUESTED: ReadonlySet<string> = new Set([HREF, NO_TRACK])
 
 /** Addresses that a tracked message links to. */
 export interface Addresses {
@@ -53,7 +53,7 @@ export const find = (document: {
 }): Places => {
   const links = new Links(document.html, document.own)
   let body: number | undefined
-  const tags = HtmlTags.tags(document.html, ASKED)
+  const tags = HtmlTags.tags(document.html, REQUESTED)
   let next = tags.next()
   for (; next.done !== true; next = tags.next()) {
     const { isClosing, name, start } = next.value
@@ -73,15 +73,15 @@ export const write = (html: string, places: Places, { click, open }: Addresses):
       edits.push([edit.start, edit.end, edit.isQuoted ? text : `"${text}"`])
     }
   }
-  if (open !== undefined && places.picture !== undefined) edits.push([places.picture, places.picture, picture(open)])
-  const parts: Array<string> = []
+  if (open !== undefined && places.picture !== undefined) edits.push([places.picture, places.picture, pixelTag(open)])
+  const pieces: Array<string> = []
   let at = 0
   for (const [start, end, text] of edits.toSorted(([a], [b]) => a - b)) {
-    parts.push(html.slice(at, start), text)
+    pieces.push(html.slice(at, start), text)
     at = end
   }
-  parts.push(html.slice(at))
-  return parts.join("")
+  pieces.push(html.slice(at))
+  return pieces.join("")
 }
 
 class Links {
@@ -96,8 +96,8 @@ class Links {
   }
 
   track({ attributes }: HtmlTags.Tag): void {
-    const exempt = attributes.find(({ name }) => name === NO_TRACK)
-    if (exempt !== undefined) return this.#drop(exempt)
+    const optOut = attributes.find(({ name }) => name === NO_TRACK)
+    if (optOut !== undefined) return this.#drop(optOut)
     const href = attributes.find(({ name }) => name === HREF)?.value
     if (href === undefined || this.#tracked >= MAX_TRACKED_LINKS) return
     if (href.end - href.start > TrackedLink.MAX_WRITTEN_CHARS) return
@@ -118,5 +118,5 @@ class Links {
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", '"': "&quot;", "'": "&#39;" }
 const escaped = (url: string): string => url.replaceAll(/[&"']/gu, (character) => ESCAPES[character] ?? character)
 
-const picture = (url: string): string =>
+const pixelTag = (url: string): string =>
   `<img src="${escaped(url)}" alt="" width="1" height="1" style="display:block;width:1px;height:1px;border:0">`

@@ -10,10 +10,10 @@ export const mistake = (expected: string, found: ReadonlyArray<string>): string 
   if (only === undefined) {
     const key = bare(TagList.parse(expected)?.get("p") ?? "")
     return found.some((text) => bare(text) === key)
-      ? "the value lacks its beginning, v=DKIM1; k=…; p="
+      ? "the value does not begin with v=DKIM1; k=…; p="
       : "the TXT record found here is not a DKIM key"
   }
-  if (keys.length > 1) return `${keys.length} DKIM records stand at this name, only one may; delete the old ones`
+  if (keys.length > 1) return `${keys.length} DKIM records found, only one is allowed; delete the old ones`
   return pasted(only) ?? tagMistake(expected, only)
 }
 
@@ -27,7 +27,8 @@ export const isKey = (expected: string, text: string): boolean =>
 const pasted = (text: string): string | undefined => {
   if (text.includes('"')) return "quotation marks were pasted into the value; enter it without them"
   if (text.includes("\\")) return "backslashes were pasted into the value; enter the semicolons plain"
-  if (text.includes("-----BEGIN")) return "the lines of a PEM file were pasted; p= takes only what stands between them"
+  if (text.includes("-----BEGIN"))
+    return "the BEGIN and END lines of a PEM file were pasted; enter only the text between them"
   return /^(?:\S+\s+)?(?:IN\s+)?TXT\s/u.test(text)
     ? "a whole line of a zone file was pasted; enter only the value"
     : undefined
@@ -45,7 +46,7 @@ const tagMistake = (expected: string, text: string): string | undefined => {
   if (bare(key) === "") return "p= is empty, which declares the key revoked"
   const type = tags.get("k")
   if (type === undefined && wanted.get("k") !== "rsa")
-    return `k=${wanted.get("k")} is missing, without which the key is taken for an RSA key`
+    return `k=${wanted.get("k")} is missing, so the key would be read as an RSA key`
   if ((type ?? "rsa") !== wanted.get("k")) return `k=${type} was published where k=${wanted.get("k")} is needed`
   return restriction(tags) ?? keyMistake(bare(wanted.get("p") ?? ""), bare(key))
 }

@@ -122,34 +122,34 @@ const open = (config: Config, servers: ReadonlyArray<string> | undefined): dns.p
 }
 
 const fromResolver = (resolver: dns.promises.Resolver): Queries => {
-  const names = (records: ReadonlyArray<string>) => records.map(normal)
+  const names = (records: ReadonlyArray<string>) => records.map(hostName)
   return {
-    txt: ask((name) => resolver.resolveTxt(name).then((records) => records.map((pieces) => pieces.join("")))),
-    mx: ask((name) =>
+    txt: query((name) => resolver.resolveTxt(name).then((records) => records.map((pieces) => pieces.join("")))),
+    mx: query((name) =>
       resolver
         .resolveMx(name)
         .then((records) =>
           records
-            .map((record): Mx => ({ preference: record.priority, exchange: normal(record.exchange) }))
+            .map((record): Mx => ({ preference: record.priority, exchange: hostName(record.exchange) }))
             .toSorted((one, other) => one.preference - other.preference),
         ),
     ),
-    a: ask((name) => resolver.resolve4(name)),
-    aaaa: ask((name) => resolver.resolve6(name)),
-    cname: ask((name) => resolver.resolveCname(name).then(names)),
-    ns: ask((name) => resolver.resolveNs(name).then(names)),
+    a: query((name) => resolver.resolve4(name)),
+    aaaa: query((name) => resolver.resolve6(name)),
+    cname: query((name) => resolver.resolveCname(name).then(names)),
+    ns: query((name) => resolver.resolveNs(name).then(names)),
     // `reverse` of the same resolver would answer from this machine's hosts file.
-    ptr: ask((address) => resolver.resolvePtr(Network.reverseName(address)).then(names)),
+    ptr: query((address) => resolver.resolvePtr(Network.reverseName(address)).then(names)),
   }
 }
 
-const ask =
-  <A>(query: (name: string) => Promise<ReadonlyArray<A>>) =>
+const query =
+  <A>(resolve: (name: string) => Promise<ReadonlyArray<A>>) =>
   (name: string): Effect.Effect<Answer<A>> =>
-    Effect.tryPromise({ try: () => query(name), catch: (cause) => cause }).pipe(
+    Effect.tryPromise({ try: () => resolve(name), catch: (cause) => cause }).pipe(
       Effect.match({
         onSuccess: (records) => (records.length === 0 ? notFound("NODATA") : found(records)),
-        onFailure: (cause) => refusal(cause),
+        onFailure: (cause) => failureOf(cause),
       }),
       Effect.timeoutOrElse({
         duration: LOOKUP_TIMEOUT_MS,
@@ -158,7 +158,7 @@ const ask =
     )
 
 /** Codes of node:dns. A name that DNS cannot carry is a name that does not exist. */
-const refusal = (cause: unknown): NotFound | Unavailable => {
+const failureOf = (cause: unknown): NotFound | Unavailable => {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined
   switch (code) {
     case "ENOTFOUND":
@@ -188,29 +188,29 @@ const authoritative = (config: Config, resolver: Queries) =>
   Effect.fn("Dns.authoritative")(function* (domain: string) {
     const servers = yield* nameServers(config, resolver, domain)
     if (servers.length === 0) return { ...resolver, isPublic: false } satisfies ZoneQueries
-    const own = fromResolver(open(config, servers))
+    const zone = fromResolver(open(config, servers))
     // A name server answers a CNAME that leaves its zone with the CNAME alone: only the resolver can follow it.
-    const leaves = (name: string) => Effect.map(own.cname(name), (answer) => answer._tag === "Found")
+    const isAlias = (name: string) => Effect.map(zone.cname(name), (answer) => answer._tag === "Found")
     const orResolver =
-      <A>(mine: (name: string) => Effect.Effect<Answer<A>>, theirs: typeof mine) =>
+      <A>(ofZone: (name: string) => Effect.Effect<Answer<A>>, ofResolver: typeof ofZone) =>
       (name: string) =>
-        Effect.flatMap(mine(name), (answer) => {
-          if (answer._tag === "Unavailable") return Effect.map(theirs(name), indirect)
+        Effect.flatMap(ofZone(name), (answer) => {
+          if (answer._tag === "Unavailable") return Effect.map(ofResolver(name), indirect)
           if (answer._tag === "Found") return Effect.succeed(answer)
-          return Effect.flatMap(leaves(name), (away) =>
-            away ? Effect.map(theirs(name), followed) : Effect.succeed(answer),
+          return Effect.flatMap(isAlias(name), (aliased) =>
+            aliased ? Effect.map(ofResolver(name), throughAlias) : Effect.succeed(answer),
           )
         })
     return {
-      txt: orResolver(own.txt, resolver.txt),
-      mx: orResolver(own.mx, resolver.mx),
-      a: orResolver(own.a, resolver.a),
-      aaaa: orResolver(own.aaaa, resolver.aaaa),
+      txt: orResolver(zone.txt, resolver.txt),
+      mx: orResolver(zone.mx, resolver.mx),
+      a: orResolver(zone.a, resolver.a),
+      aaaa: orResolver(zone.aaaa, resolver.aaaa),
       cname: (name: string) =>
-        Effect.flatMap(own.cname(name), (answer) =>
+        Effect.flatMap(zone.cname(name), (answer) =>
           answer._tag === "Unavailable" ? resolver.cname(name) : Effect.succeed(answer),
         ),
-      ns: orResolver(own.ns, resolver.ns),
+      ns: orResolver(zone.ns, resolver.ns),
       ptr: resolver.ptr,
       isPublic: true,
     } satisfies ZoneQueries
@@ -220,7 +220,7 @@ const indirect = <A>(answer: Answer<A>): Answer<A> =>
   answer._tag === "Found" ? { ...answer, isIndirect: true } : answer
 
 /** The name has a CNAME, so it exists. Whether its target exists may concern the operator's own network. */
-const followed = <A>(answer: Answer<A>): Answer<A> =>
+const throughAlias = <A>(answer: Answer<A>): Answer<A> =>
   answer._tag === "NotFound" ? notFound("NODATA") : indirect(answer)
 
 /** Returns the addresses of the name servers of the closest ancestor with NS records, never of a TLD. */
@@ -244,4 +244,4 @@ const nameServers = Effect.fnUntraced(function* (config: Config, resolver: Queri
   return []
 })
 
-const normal = (name: string): string => (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase()
+const hostName = (name: string): string => (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase()

@@ -34,12 +34,15 @@ export const check = Effect.fn("DomainCheck.check")(function* (
 ) {
   const dns = yield* Dns.Dns
   const zone = yield* dns.authoritative(domain)
-  const queries = inOrder(zone)
-  const shown = ({ purpose }: ExpectedRecord, judged: Judged) => (zone.isPublic ? judged : hidden(purpose, judged))
+  const queries = sorted(zone)
+  const shown = ({ purpose }: ExpectedRecord, result: Result) => (zone.isPublic ? result : hidden(purpose, result))
   const records = yield* Effect.forEach(
     expected,
     (record) =>
-      Effect.map(judge(queries, domain, record), (judged): CheckedRecord => ({ ...record, ...shown(record, judged) })),
+      Effect.map(checkRecord(queries, domain, record), (result): CheckedRecord => ({
+        ...record,
+        ...shown(record, result),
+      })),
     { concurrency: "unbounded" },
   )
   return { verdict: verdict(records), records } satisfies Report
@@ -49,10 +52,10 @@ export const check = Effect.fn("DomainCheck.check")(function* (
  * Hides the records of a zone that the internet does not know, except expected values and public keys at our selectors:
  * otherwise anybody who adds a domain here could read the operator's own DNS.
  */
-const hidden = (purpose: ExpectedRecord["purpose"], judged: Judged): Judged => {
-  if (judged.status === "verified" || judged.status === "unavailable") return judged
-  const isKey = purpose === "dkim" && judged.status === "mismatch" && judged.found.every(DkimRecord.looksLikeKey)
-  return isKey ? judged : missing(Dns.notFound("NXDOMAIN"))
+const hidden = (purpose: ExpectedRecord["purpose"], result: Result): Result => {
+  if (result.status === "verified" || result.status === "unavailable") return result
+  const isKey = purpose === "dkim" && result.status === "mismatch" && result.found.every(DkimRecord.looksLikeKey)
+  return isKey ? result : missing(Dns.notFound("NXDOMAIN"))
 }
 
 /**
@@ -66,22 +69,21 @@ const ofKind = (answer: Dns.Answer<string>, isKind: (text: string) => boolean): 
 }
 
 /** Sorts records: name servers rotate them, and a changed order is no change of the domain. */
-const inOrder = (queries: Dns.Queries): Dns.Queries => {
-  const by =
-    <A>(query: (name: string) => Effect.Effect<Dns.Answer<A>>, place: (record: A) => string) =>
+const sorted = (queries: Dns.Queries): Dns.Queries => {
+  const sortedBy =
+    <A>(query: (name: string) => Effect.Effect<Dns.Answer<A>>, sortKey: (record: A) => string) =>
     (name: string) =>
       Effect.map(query(name), (answer) =>
         answer._tag === "Found"
-          ? { ...answer, records: answer.records.toSorted((one, other) => (place(one) < place(other) ? -1 : 1)) }
+          ? { ...answer, records: answer.records.toSorted((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1)) }
           : answer,
       )
-  const itself = (text: string): string => text
   return {
     ...queries,
-    txt: by(queries.txt, itself),
-    mx: by(queries.mx, ({ exchange, preference }) => `${String(preference).padStart(5)} ${exchange}`),
-    a: by(queries.a, itself),
-    aaaa: by(queries.aaaa, itself),
+    txt: sortedBy(queries.txt, (text) => text),
+    mx: sortedBy(queries.mx, ({ exchange, preference }) => `${String(preference).padStart(5)} ${exchange}`),
+    a: sortedBy(queries.a, (text) => text),
+    aaaa: sortedBy(queries.aaaa, (text) => text),
   }
 }
 
@@ -91,9 +93,9 @@ export const verdict = (records: ReadonlyArray<CheckedRecord>): Verdict => {
   return required.some((record) => record.status === "unavailable") ? "unavailable" : "verified"
 }
 
-type Judged = Pick<CheckedRecord, "status" | "found" | "error">
+type Result = Pick<CheckedRecord, "status" | "found" | "error">
 
-const judge = (queries: Dns.Queries, domain: string, record: ExpectedRecord): Effect.Effect<Judged> => {
+const checkRecord = (queries: Dns.Queries, domain: string, record: ExpectedRecord): Effect.Effect<Result> => {
   switch (record.purpose) {
     case "dkim":
       return dkim(queries, domain, record)
@@ -110,7 +112,7 @@ const judge = (queries: Dns.Queries, domain: string, record: ExpectedRecord): Ef
 
 const dkim = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
   const answer = ofKind(yield* queries.txt(record.name), DkimRecord.looksLikeKey)
-  if (answer._tag === "Unavailable") return unknown(answer)
+  if (answer._tag === "Unavailable") return unavailable(answer)
   if (answer._tag === "Found") {
     const mistake = DkimRecord.mistake(record.value, answer.records)
     if (mistake === undefined) return verified(answer.records)
@@ -119,7 +121,7 @@ const dkim = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, 
   }
   const alias = yield* queries.cname(record.name)
   if (alias._tag === "Found") {
-    return mismatch(alias.records, "a CNAME stands here where a TXT record belongs, and its target has none")
+    return mismatch(alias.records, "this name is a CNAME instead of a TXT record, and its target has no TXT record")
   }
   return (yield* misplacedKey(queries, domain, record)) ?? missing(answer)
 })
@@ -129,26 +131,26 @@ const misplacedKey = Effect.fnUntraced(function* (queries: Dns.Queries, domain: 
   const places = [
     {
       name: `${record.name}.${domain}`,
-      words: `the name was doubled: the key stands at ${record.name}.${domain}; enter only ${record.host} as the host`,
+      error: `the domain was added twice: the key was found at ${record.name}.${domain}; enter only ${record.host} as the host`,
     },
-    { name: domain, words: `the key stands at ${domain} itself; enter ${record.host} as the host` },
+    { name: domain, error: `the key was found at ${domain} itself; enter ${record.host} as the host` },
     {
       name: record.name.replace("._domainkey.", "."),
-      words: `the host lacks ._domainkey; enter ${record.host}`,
+      error: `the host is missing ._domainkey; enter ${record.host}`,
     },
   ]
   for (const place of places) {
     const answer = yield* queries.txt(place.name)
     if (answer._tag !== "Found") continue
     const keys = answer.records.filter((text) => DkimRecord.isKey(record.value, text))
-    if (keys.length > 0) return mismatch(keys, place.words)
+    if (keys.length > 0) return mismatch(keys, place.error)
   }
   return undefined
 })
 
 const spf = Effect.fnUntraced(function* (queries: Dns.Queries, record: ExpectedRecord) {
   const answer = ofKind(yield* queries.txt(record.name), SpfRecord.isSpf)
-  if (answer._tag === "Unavailable") return unknown(answer)
+  if (answer._tag === "Unavailable") return unavailable(answer)
   if (answer._tag === "NotFound") return missing(answer)
   const mistake = SpfRecord.mistake(record.value, answer.records)
   return mistake === undefined ? verified(answer.records) : mismatch(answer.records, mistake)
@@ -156,69 +158,69 @@ const spf = Effect.fnUntraced(function* (queries: Dns.Queries, record: ExpectedR
 
 const cname = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
   const answer = yield* queries.cname(record.name)
-  if (answer._tag === "Unavailable") return unknown(answer)
+  if (answer._tag === "Unavailable") return unavailable(answer)
   if (answer._tag === "Found") {
     return answer.records.includes(hostName(record.value))
       ? verified(answer.records)
-      : mismatch(answer.records, `the CNAME leads to ${answer.records.join(", ")} instead of ${record.value}`)
+      : mismatch(answer.records, `the CNAME points to ${answer.records.join(", ")} instead of ${record.value}`)
   }
   const doubled = yield* queries.cname(`${record.name}.${domain}`)
   if (doubled._tag === "Found") {
-    const words = `the name was doubled: the CNAME stands at ${record.name}.${domain}; enter only ${record.host} as the host`
-    return mismatch(doubled.records, words)
+    const error = `the domain was added twice: the CNAME was found at ${record.name}.${domain}; enter only ${record.host} as the host`
+    return mismatch(doubled.records, error)
   }
   const address = yield* Dns.addresses(queries, record.name)
   const addresses = address._tag === "Found" ? address.records.filter((each) => Network.isReachable(each)) : []
   return addresses.length > 0
-    ? mismatch(addresses, "addresses answer where a CNAME belongs; switch proxying or flattening off for this name")
+    ? mismatch(addresses, "this name has address records instead of a CNAME; turn off proxying or flattening for it")
     : missing(answer)
 })
 
 const returnMx = Effect.fnUntraced(function* (queries: Dns.Queries, record: ExpectedRecord) {
   const answer = yield* queries.mx(record.name)
-  if (answer._tag === "Unavailable") return unknown(answer)
+  if (answer._tag === "Unavailable") return unavailable(answer)
   if (answer._tag === "NotFound") return missing(answer)
-  const wanted = hostName(record.value.slice(record.value.indexOf(" ") + 1))
+  const expectedHost = hostName(record.value.slice(record.value.indexOf(" ") + 1))
   const found = answer.records.map((mx) => `${mx.preference} ${mx.exchange}`)
-  const others = answer.records.filter((mx) => mx.exchange !== wanted).map((mx) => mx.exchange)
-  if (others.length === answer.records.length) return mismatch(found, `no MX here leads to ${wanted}`)
+  const others = answer.records.filter((mx) => mx.exchange !== expectedHost).map((mx) => mx.exchange)
+  if (others.length === answer.records.length) return mismatch(found, `no MX record points to ${expectedHost}`)
   return others.length === 0
     ? verified(found)
-    : mismatch(found, `bounces may go astray to ${others.join(", ")}; leave only ${wanted}`)
+    : mismatch(found, `bounces may be delivered to ${others.join(", ")}; keep only ${expectedHost}`)
 })
 
 /**
  * Returns the policy of the domain, or of the closest domain above it that has one (RFC 7489 §6.6.3, as a tree walk).
  */
 const dmarc = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
-  const own = ofKind(yield* queries.txt(record.name), isDmarc)
-  if (own._tag === "Unavailable") return unknown(own)
+  const direct = ofKind(yield* queries.txt(record.name), isDmarc)
+  if (direct._tag === "Unavailable") return unavailable(direct)
   const labels = domain.split(".")
   for (let from = 0; from <= labels.length - 2; from++) {
-    const answer = from === 0 ? own : yield* queries.txt(`_dmarc.${labels.slice(from).join(".")}`)
+    const answer = from === 0 ? direct : yield* queries.txt(`_dmarc.${labels.slice(from).join(".")}`)
     const policies = answer._tag === "Found" ? answer.records.filter(isDmarc) : []
     const [only] = policies
     if (only === undefined) continue
-    if (policies.length > 1) return mismatch(policies, `${policies.length} DMARC records stand here, only one may`)
+    if (policies.length > 1) return mismatch(policies, `${policies.length} DMARC records found, only one is allowed`)
     return TagList.parse(only)?.has("p") === true
       ? verified(policies)
       : mismatch(policies, "the policy, p=none, p=quarantine or p=reject, is missing")
   }
-  return own._tag === "Found" ? mismatch(own.records, "no TXT record here begins with v=DMARC1") : missing(own)
+  return direct._tag === "Found" ? mismatch(direct.records, "no TXT record begins with v=DMARC1") : missing(direct)
 })
 
 const isDmarc = (text: string): boolean => /^v\s*=\s*DMARC1\s*(?:;|$)/u.test(text.trim())
 
 const hostName = (text: string): string => text.trim().replace(/\.$/u, "").toLowerCase()
 
-const verified = (found: ReadonlyArray<string>): Judged => ({ status: "verified", found: kept(found), error: null })
-const mismatch = (found: ReadonlyArray<string>, error: string): Judged => ({
+const verified = (found: ReadonlyArray<string>): Result => ({ status: "verified", found: limited(found), error: null })
+const mismatch = (found: ReadonlyArray<string>, error: string): Result => ({
   status: "mismatch",
-  found: kept(found),
+  found: limited(found),
   error,
 })
-const missing = (answer: Dns.NotFound): Judged => ({ status: "missing", found: [], error: answer.reason })
-const unknown = (answer: Dns.Unavailable): Judged => ({ status: "unavailable", found: [], error: answer.reason })
+const missing = (answer: Dns.NotFound): Result => ({ status: "missing", found: [], error: answer.reason })
+const unavailable = (answer: Dns.Unavailable): Result => ({ status: "unavailable", found: [], error: answer.reason })
 
-const kept = (found: ReadonlyArray<string>): ReadonlyArray<string> =>
+const limited = (found: ReadonlyArray<string>): ReadonlyArray<string> =>
   found.slice(0, FOUND_RECORDS).map((text) => text.slice(0, FOUND_CHARACTERS))

@@ -65,12 +65,12 @@ export const expectedRecords = (
   return [...keys, ...returnPath(return_path).map(record), advice, ...links]
 }
 
-const returnPath = (way: ReturnPath | null): ReadonlyArray<Omit<ExpectedRecord, "name" | "ttl">> => {
-  if (way === null) return []
-  const shared = { host: way.label, required: false }
-  if (way.kind === "cname") return [{ ...shared, purpose: "return_path", type: "CNAME", value: way.target }]
+const returnPath = (path: ReturnPath | null): ReadonlyArray<Omit<ExpectedRecord, "name" | "ttl">> => {
+  if (path === null) return []
+  const shared = { host: path.label, required: false }
+  if (path.kind === "cname") return [{ ...shared, purpose: "return_path", type: "CNAME", value: path.target }]
   return [
-    { ...shared, purpose: "return_path", type: "MX", value: `${MX_PREFERENCE} ${way.exchange}` },
-    { ...shared, purpose: "spf", type: "TXT", value: way.spf },
+    { ...shared, purpose: "return_path", type: "MX", value: `${MX_PREFERENCE} ${path.exchange}` },
+    { ...shared, purpose: "spf", type: "TXT", value: path.spf },
   ]
 }

@@ -1,4 +1,4 @@
-import { Cache, Cause, Clock, Context, Duration, Effect, Layer, Schema } from "effect"
+import { Cache, Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import * as Dns from "./Dns.ts"
 import * as TagList from "../compose/TagList.ts"
 
@@ -33,7 +33,7 @@ export class FetchFailed extends Schema.TaggedError<FetchFailed>()("FetchFailed"
 }
 
 /** A policy as it was fetched. */
-export interface Held {
+export interface StoredPolicy {
   /** Id under which the domain's record announced it. */
   readonly id: string
   readonly policy: Policy
@@ -41,9 +41,9 @@ export interface Held {
 }
 
 /** Storage in which policies outlive a process, and which all processes share. */
-export interface Keep {
-  readonly find: (domain: string) => Effect.Effect<Held | undefined>
-  readonly put: (domain: string, held: Held) => Effect.Effect<void>
+export interface PolicyStorage {
+  readonly find: (domain: string) => Effect.Effect<StoredPolicy | undefined>
+  readonly put: (domain: string, policy: StoredPolicy) => Effect.Effect<void>
 }
 
 /**
@@ -59,22 +59,22 @@ export class MtaSts extends Context.Service<
     readonly enforced: (domain: string) => Effect.Effect<Policy | undefined>
   }
 >()("@waybill/mail/dns/MtaSts") {
-  static readonly layer = (fetch: Fetch, keep: Keep): Layer.Layer<MtaSts, never, Dns.Dns> =>
+  static readonly layer = (fetch: Fetch, storage: PolicyStorage): Layer.Layer<MtaSts, never, Dns.Dns> =>
     Layer.effect(
       MtaSts,
       Effect.gen(function* () {
         const dns = yield* Dns.Dns
-        const held = new Map<string, Held>()
+        const remembered = new Map<string, StoredPolicy>()
         // A cache, so that of a thousand mails to one domain one queries and all wait for its result.
         const checks = yield* Cache.make({
           capacity: DOMAINS,
           timeToLive: Duration.millis(CHECK_MS),
           lookup: Effect.fnUntraced(function* (domain: string) {
-            const next = yield* check(dns, fetch, keep, domain, held.get(domain))
-            held.delete(domain)
-            const [oldest] = held.keys()
-            if (held.size >= DOMAINS && oldest !== undefined) held.delete(oldest)
-            if (next !== undefined) held.set(domain, next)
+            const next = yield* check(dns, fetch, storage, domain, remembered.get(domain))
+            remembered.delete(domain)
+            const [oldest] = remembered.keys()
+            if (remembered.size >= DOMAINS && oldest !== undefined) remembered.delete(oldest)
+            if (next !== undefined) remembered.set(domain, next)
             return next
           }),
         })
@@ -97,30 +97,38 @@ export class MtaSts extends Context.Service<
 const check = Effect.fnUntraced(function* (
   dns: Dns.Queries,
   fetch: Fetch,
-  keep: Keep,
+  storage: PolicyStorage,
   domain: string,
-  known: Held | undefined,
+  own: StoredPolicy | undefined,
 ) {
-  const [kept, id] = yield* Effect.all([orUndefined(keep.find(domain)), announced(dns, domain)], { concurrency: 2 })
+  const [stored, id] = yield* Effect.all([orUndefined(storage.find(domain)), announced(dns, domain)], {
+    concurrency: 2,
+  })
   const now = yield* Clock.currentTimeMillis
-  const before = [kept, known].find((one) => one !== undefined && now < one.expires_at)
-  if (id === undefined || id === before?.id) return before
-  const fresh = yield* Effect.orElseSucceed(fetched(fetch, domain, id), () => undefined)
-  if (fresh === undefined) return before
-  yield* orUndefined(keep.put(domain, fresh))
-  return fresh
+  const current = [stored, own].find((one) => one !== undefined && now < one.expires_at)
+  if (id === undefined || id === current?.id) return current
+  const renewed = yield* Effect.orElseSucceed(fetched(fetch, domain, id), () => undefined)
+  if (renewed === undefined) return current
+  yield* orUndefined(storage.put(domain, renewed))
+  return renewed
 })
 
 /** Mail goes on when the policy storage fails: DNS and the policy host still answer. */
 const orUndefined = <A>(effect: Effect.Effect<A>): Effect.Effect<A | undefined> =>
   Effect.catchDefect(effect, (defect) =>
-    Effect.as(Effect.logWarning("the MTA-STS policies that are kept cannot be reached", Cause.die(defect)), undefined),
+    Effect.as(
+      Effect.logWarning("MTA-STS policy storage failed; policies are fetched from their domains instead", {
+        code: "mta_sts_storage",
+        message: String(defect),
+      }),
+      undefined,
+    ),
   )
 
 /** Queries the domain's current policy. */
 export const ask = Effect.fnUntraced(function* (dns: Dns.Queries, fetch: Fetch, domain: string) {
   const id = yield* announced(dns, domain)
-  if (id === undefined) return yield* new FetchFailed({ reason: "DNS shows no record of it" })
+  if (id === undefined) return yield* new FetchFailed({ reason: "DNS has no MTA-STS record" })
   return yield* fetched(fetch, domain, id)
 })
 
@@ -129,8 +137,8 @@ const announced = (dns: Dns.Queries, domain: string) =>
 
 const fetched = Effect.fnUntraced(function* (fetch: Fetch, domain: string, id: string) {
   const policy = parse(yield* fetch(domain))
-  if (policy === undefined) return yield* new FetchFailed({ reason: "the text is no policy" })
-  return { id, policy, expires_at: (yield* Clock.currentTimeMillis) + policy.max_age_ms } satisfies Held
+  if (policy === undefined) return yield* new FetchFailed({ reason: "the text is not a policy" })
+  return { id, policy, expires_at: (yield* Clock.currentTimeMillis) + policy.max_age_ms } satisfies StoredPolicy
 })
 
 /** More than one record counts as none (§3.1). */
@@ -138,7 +146,7 @@ const idOf = (records: ReadonlyArray<string>): string | undefined => {
   const [only, ...others] = records.filter((record) => /^v=STSv1\s*;/u.test(record))
   if (only === undefined || others.length > 0) return undefined
   const id = TagList.parse(only)?.get("id")
-  return id !== undefined && /^[A-Za-z0-9]{1,32}$/u.test(id) ? apart(id) : undefined
+  return id !== undefined && /^[A-Za-z0-9]{1,32}$/u.test(id) ? copied(id) : undefined
 }
 
 /** Returns undefined for text that is not a policy. Of a field given twice the first counts (§3.2). */
@@ -149,9 +157,9 @@ export const parse = (text: string): Policy | undefined => {
   for (const line of text.split(/\r?\n/u)) {
     if (line.trim() === "") continue
     // White space around the value is trimmed afterwards: a pattern that does it is quadratic in the spaces.
-    const [, name, written] = /^\s*([A-Za-z0-9][\w.-]{0,31})\s*:(.*)$/u.exec(line) ?? []
-    if (name === undefined || written === undefined) return undefined
-    const value = written.trim()
+    const [, name, rawValue] = /^\s*([A-Za-z0-9][\w.-]{0,31})\s*:(.*)$/u.exec(line) ?? []
+    if (name === undefined || rawValue === undefined) return undefined
+    const value = rawValue.trim()
     if (name === "mx") mx.push(value.toLowerCase().replace(/\.$/u, ""))
     else if (!fields.has(name)) fields.set(name, value)
   }
@@ -162,11 +170,11 @@ export const parse = (text: string): Policy | undefined => {
   if (mode !== "none" && (mx.length === 0 || mx.length > MX_PATTERNS || !mx.every(isPattern))) return undefined
   if (mx.reduce((chars, name) => chars + name.length, 0) > MX_CHARS && mode !== "none") return undefined
   // Without a policy, names in the text have no meaning.
-  return { mode, mx: mode === "none" ? [] : mx.map(apart), max_age_ms: Math.min(Number(age), MAX_AGE_SECONDS) * 1000 }
+  return { mode, mx: mode === "none" ? [] : mx.map(copied), max_age_ms: Math.min(Number(age), MAX_AGE_SECONDS) * 1000 }
 }
 
 /** Copies the name: a slice of a text would keep the whole text in memory for as long as the policy. */
-const apart = (name: string): string => Buffer.from(name, "latin1").toString("latin1")
+const copied = (name: string): string => Buffer.from(name, "latin1").toString("latin1")
 
 const isPattern = (pattern: string): boolean =>
   pattern.length <= MX_PATTERN_CHARS && /^(?:\*\.)?(?:[a-z0-9_-]{1,63}\.)*[a-z0-9-]{1,63}$/u.test(pattern)

@@ -30,8 +30,8 @@ export const make = (options: Options = {}): Effect.Effect<MtaSts.Fetch, never, 
     )
   })
 
-export const layer = (keep: MtaSts.Keep): Layer.Layer<MtaSts.MtaSts, never, Dns.Dns> =>
-  Layer.unwrap(Effect.map(make(), (fetch) => MtaSts.MtaSts.layer(fetch, keep)))
+export const layer = (storage: MtaSts.PolicyStorage): Layer.Layer<MtaSts.MtaSts, never, Dns.Dns> =>
+  Layer.unwrap(Effect.map(make(), (fetch) => MtaSts.MtaSts.layer(fetch, storage)))
 
 const request = (host: string, address: string, options: Options): Effect.Effect<string, MtaSts.FetchFailed> =>
   Effect.callback((resume) => {
@@ -40,7 +40,7 @@ const request = (host: string, address: string, options: Options): Effect.Effect
       request.destroy()
       resume(Effect.fail(new MtaSts.FetchFailed({ reason })))
     }
-    const timer = setTimeout(() => fail("no answer in time"), options.timeout_ms ?? FETCH_TIMEOUT_MS)
+    const timer = setTimeout(() => fail("the request timed out"), options.timeout_ms ?? FETCH_TIMEOUT_MS)
     const request = https.request(
       {
         host: address,
@@ -72,7 +72,7 @@ const request = (host: string, address: string, options: Options): Effect.Effect
     AnswerBudget.watch(request, FETCH_WIRE_BYTES, fail)
     request.on("error", (error) => fail(error.message))
     // After a 101 Node closes the connection and reports no error; earlier responses have settled the request already.
-    request.on("close", () => fail("the connection ended without an answer"))
+    request.on("close", () => fail("the connection closed without a response"))
     request.end()
     return Effect.sync(() => {
       clearTimeout(timer)

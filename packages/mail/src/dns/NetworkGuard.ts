@@ -12,7 +12,7 @@ export class AddressRefused extends Schema.TaggedError<AddressRefused>()("Addres
   override get message() {
     return this.host === this.address
       ? `${this.host} is a ${this.range} address`
-      : `${this.host} stands for ${this.address}, a ${this.range} address`
+      : `${this.host} resolves to ${this.address}, a ${this.range} address`
   }
 }
 
@@ -56,8 +56,8 @@ export const resolvePublic = Effect.fn("NetworkGuard.resolvePublic")(function* (
   host: string,
   allowed: Network.Networks = [],
 ) {
-  const known = yield* Effect.fromResult(checkHost(host, allowed))
-  if (known !== undefined) return known
+  const literal = yield* Effect.fromResult(checkHost(host, allowed))
+  if (literal !== undefined) return literal
   const answer = yield* Dns.addresses(yield* Dns.Dns, host)
   if (answer._tag === "NotFound") return yield* new NameNotFound({ host, reason: answer.reason })
   if (answer._tag === "Unavailable") return yield* new NameUnavailable({ host, reason: answer.reason })

@@ -13,7 +13,7 @@ export class NotAReport extends Schema.TaggedError<NotAReport>()("NotAReport", {
   ]),
 }) {
   override get message() {
-    return `The message is no report: ${this.reason}`
+    return `The message is not a report: ${this.reason}`
   }
 }
 

@@ -57,15 +57,15 @@ export const read = (parts: Parts): ReadonlyArray<Fact> => {
   const text = cut === -1 ? lines : lines.slice(0, cut)
   const original = cut === -1 ? new Map<string, ReadonlyArray<string>>() : Fields.block(lines.slice(cut).join("\n"))
   const delayed = DELAYED.test(parts.mail.subject ?? "") || text.some((line) => DELAYED.test(line))
-  const said = prose(text)
+  const answers = prose(text)
   const failed =
     header(parts, "x-failed-recipients")
       ?.split(",", RECIPIENTS_LIMIT)
       .map((value) => Fields.address(value)) ?? []
-  for (const address of failed) if (address !== undefined && !said.has(address)) said.set(address, undefined)
+  for (const address of failed) if (address !== undefined && !answers.has(address)) answers.set(address, undefined)
   const originalMessageId = Fields.messageId(original) ?? Fields.messageId(returned(parts)) ?? answered(parts)
-  return [...said].map(([recipient, words]) => {
-    const diagnostic = Fields.diagnostic(words)
+  return [...answers].map(([recipient, textAfter]) => {
+    const diagnostic = Fields.diagnostic(textAfter)
     const status = Fields.status(diagnostic)
     return {
       kind: delayed ? "delayed" : "bounce",
@@ -75,7 +75,7 @@ export const read = (parts: Parts): ReadonlyArray<Fact> => {
       status,
       diagnostic,
       reportingMta: undefined,
-      remoteMta: /\bhost ([\w-]{1,63}(?:\.[\w-]{1,63}){1,10})/i.exec(words ?? "")?.[1],
+      remoteMta: /\bhost ([\w-]{1,63}(?:\.[\w-]{1,63}){1,10})/i.exec(textAfter ?? "")?.[1],
       originalMessageId,
       envelopeId: undefined,
       verdict: delayed ? undefined : judge(quoted(diagnostic), status),
@@ -84,26 +84,32 @@ export const read = (parts: Parts): ReadonlyArray<Fact> => {
 }
 
 const prose = (lines: ReadonlyArray<string>): Map<string, string | undefined> => {
-  const said = new Map<string, string | undefined>()
+  const answers = new Map<string, string | undefined>()
   for (const form of PROSE) {
     const start = lines.findIndex((line) => form.after.test(line))
     if (start === -1) continue
     for (let at = start; at < lines.length; at++) {
       const address = form.recipient.exec(lines[at] ?? "")?.[1]
-      if (address !== undefined && !said.has(address)) said.set(address, words(lines, at, address, form.recipient))
+      if (address !== undefined && !answers.has(address))
+        answers.set(address, textAfter(lines, at, address, form.recipient))
     }
-    if (said.size > 0) break
+    if (answers.size > 0) break
   }
   // Some servers quote the one answer far below the address.
   const answer = lines.find((line) => ANSWER.test(line))
-  for (const [address, about] of said) if (about === undefined) said.set(address, answer?.trim())
-  return said
+  for (const [address, about] of answers) if (about === undefined) answers.set(address, answer?.trim())
+  return answers
 }
 
 /** Returns the text after the address, on its line and those below, up to an empty line or the next address. */
-const words = (lines: ReadonlyArray<string>, at: number, address: string, recipient: RegExp): string | undefined => {
+const textAfter = (
+  lines: ReadonlyArray<string>,
+  at: number,
+  address: string,
+  recipient: RegExp,
+): string | undefined => {
   const line = lines[at] ?? ""
-  const found = [
+  const pieces = [
     line
       .slice(line.indexOf(address) + address.length)
       .replace(/^[\s>:']+/, "")
@@ -111,9 +117,9 @@ const words = (lines: ReadonlyArray<string>, at: number, address: string, recipi
   ]
   for (const next of lines.slice(at + 1, at + 1 + WORDS_LINES_LIMIT)) {
     if (next.trim() === "" || recipient.test(next)) break
-    found.push(next.trim())
+    pieces.push(next.trim())
   }
-  const text = found.join(" ").trim()
+  const text = pieces.join(" ").trim()
   return text === "" ? undefined : text
 }
 

@@ -4,15 +4,15 @@ import * as Parser from "../parsing/Parser.ts"
 import { MAX_ADDRESSES, MAX_PARTS } from "../parsing/readSubmitted.ts"
 import type { SubmittedMessage } from "./SubmittedMessage.ts"
 
-const WORDS = {
-  too_many_lines: "has more lines than this service reads",
+const DESCRIPTIONS = {
+  too_many_lines: "has too many lines",
   too_many_parts: `has more than ${MAX_PARTS} parts`,
   too_complex: `is nested deeper than ${MAX_DEPTH} parts or has more than ${MAX_HEADER_BYTES} bytes of headers`,
-  too_many_addresses: `shows more than ${MAX_ADDRESSES} addresses`,
-  nested_groups: "has groups of addresses inside one another",
-  hollow: "says that it has parts, and its boundary stands nowhere in it",
-  too_slow: "takes longer to read than this service reads",
-  sealed: "is signed or encrypted as a whole, and would not be so any more after this service has written it anew",
+  too_many_addresses: `has more than ${MAX_ADDRESSES} addresses`,
+  nested_groups: "has address groups inside address groups",
+  empty_multipart: "declares a multipart type, but does not contain its boundary",
+  too_slow: "takes too long to parse",
+  signed_or_encrypted: "is signed or encrypted as a whole, which this service would break by composing it again",
 } as const
 
 export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {
@@ -22,13 +22,13 @@ export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {
     "too_complex",
     "too_many_addresses",
     "nested_groups",
-    "hollow",
-    "sealed",
+    "empty_multipart",
+    "signed_or_encrypted",
     "too_slow",
   ]),
 }) {
   override get message() {
-    return `The message ${WORDS[this.reason]}`
+    return `The message ${DESCRIPTIONS[this.reason]}`
   }
 }
 

@@ -8,7 +8,7 @@ export interface Bounds {
 export class FairQueue<Item> {
   readonly #bounds: Bounds
   /** Accounts in the order of their turns; no queue is empty. */
-  readonly #lines = new Map<string, Array<Item>>()
+  readonly #queues = new Map<string, Array<Item>>()
   #size = 0
 
   constructor(bounds: Bounds) {
@@ -16,24 +16,24 @@ export class FairQueue<Item> {
   }
 
   /** Returns whether the account may queue one more. */
-  hasRoom(account: string): boolean {
-    return this.#size < this.#bounds.inAll && (this.#lines.get(account)?.length ?? 0) < this.#bounds.perAccount
+  hasCapacity(account: string): boolean {
+    return this.#size < this.#bounds.inAll && (this.#queues.get(account)?.length ?? 0) < this.#bounds.perAccount
   }
 
   add(account: string, item: Item): void {
-    const line = this.#lines.get(account)
-    if (line === undefined) this.#lines.set(account, [item])
-    else line.push(item)
+    const queue = this.#queues.get(account)
+    if (queue === undefined) this.#queues.set(account, [item])
+    else queue.push(item)
     this.#size++
   }
 
   /** Takes the next item of the first account that may proceed, and moves that account to the end. */
-  take(mayGoOn: (account: string) => boolean): Item | undefined {
-    for (const [account, line] of this.#lines) {
-      if (!mayGoOn(account)) continue
-      const item = line.shift()
-      this.#lines.delete(account)
-      if (line.length > 0) this.#lines.set(account, line)
+  take(mayProceed: (account: string) => boolean): Item | undefined {
+    for (const [account, queue] of this.#queues) {
+      if (!mayProceed(account)) continue
+      const item = queue.shift()
+      this.#queues.delete(account)
+      if (queue.length > 0) this.#queues.set(account, queue)
       this.#size--
       return item
     }
@@ -41,11 +41,11 @@ export class FairQueue<Item> {
   }
 
   remove(account: string, item: Item): void {
-    const line = this.#lines.get(account) ?? []
-    const at = line.indexOf(item)
+    const queue = this.#queues.get(account) ?? []
+    const at = queue.indexOf(item)
     if (at === -1) return
-    line.splice(at, 1)
-    if (line.length === 0) this.#lines.delete(account)
+    queue.splice(at, 1)
+    if (queue.length === 0) this.#queues.delete(account)
     this.#size--
   }
 }

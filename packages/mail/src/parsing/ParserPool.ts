@@ -64,7 +64,7 @@ export class ParserPool {
 
   /**
    * Reads a document. `patient` callers bound their own number of waiting documents and are never told that the pool is
-   * busy. Returns a function that withdraws a document that has not begun.
+   * busy. Returns a function that withdraws a document that has not started.
    */
   read<N extends Name>(
     name: N,
@@ -75,7 +75,7 @@ export class ParserPool {
     const waiting: Waiting = { account, name, input, done }
     const isInline = isSmall(name, input)
     const queue = isInline ? this.#small : this.#large
-    if (!patient && !queue.hasRoom(account)) {
+    if (!patient && !queue.hasCapacity(account)) {
       done({ _tag: "Busy" })
       return () => undefined
     }
@@ -94,9 +94,9 @@ export class ParserPool {
     if (this.#isReadingSmall) return
     this.#isReadingSmall = true
     for (let next = this.#small.take(always); next !== undefined; next = this.#small.take(always)) {
-      const begun = performance.now()
+      const startedAt = performance.now()
       next.done(await inline(next))
-      this.#spent_ms += performance.now() - begun
+      this.#spent_ms += performance.now() - startedAt
       if (this.#spent_ms < TURN_MS) continue
       await setImmediate()
       this.#spent_ms = 0
@@ -107,9 +107,9 @@ export class ParserPool {
   #readLarge(): void {
     // One account leaves at least one thread to the others.
     const most = Math.max(1, this.#options.threads - 1)
-    const mayGoOn = (account: string) => (this.#running.get(account) ?? 0) < most
+    const mayProceed = (account: string) => (this.#running.get(account) ?? 0) < most
     while (this.#idle.length > 0) {
-      const next = this.#large.take(mayGoOn)
+      const next = this.#large.take(mayProceed)
       if (next === undefined) return
       // The thread used last is warm; others start when needed.
       const thread = this.#idle.pop()

@@ -54,7 +54,7 @@ export class ParserThread {
     const worker = this.#worker ?? (await this.#start())
     if (worker === undefined) return { _tag: "Killed", why: "crash", cause: "the thread did not start" }
     worker.ref()
-    const { input, transfer } = moved(job.input)
+    const { input, transfer } = transferable(job.input)
     const { deadline_ms, deadline_ms_per_mb } = this.#limits
     const answered = this.#answer(worker, deadline_ms + deadline_ms_per_mb * megabytes(job.input))
     worker.postMessage({ ...job, input }, transfer)
@@ -91,9 +91,9 @@ export class ParserThread {
   /** Waits for the thread's next message. On a timeout or the thread's end, the thread is ended. */
   #answer(worker: Worker, deadline_ms: number, isStart = false): Promise<Result> {
     const { promise, resolve } = Promise.withResolvers<Result>()
-    const begun = performance.now()
+    const startedAt = performance.now()
     const isOver = async (): Promise<boolean> => {
-      if (isStart || performance.now() - begun >= deadline_ms * MAX_WAIT_FACTOR) return true
+      if (isStart || performance.now() - startedAt >= deadline_ms * MAX_WAIT_FACTOR) return true
       return (await cpuMillis(worker)) - this.#cpu_ms >= deadline_ms
     }
     const watch = async (): Promise<void> => {
@@ -137,10 +137,10 @@ const cpuMillis = async (worker: Worker): Promise<number> => {
 const megabytes = (input: Input<Name>): number => (bytesOf(input) ?? textOf(input) ?? "").length / 2 ** 20
 
 /** Copies bytes once and hands them over to the thread; a view of a larger buffer would move the whole buffer. */
-const moved = (input: Input<Name>): { readonly input: Input<Name>; readonly transfer: Array<ArrayBuffer> } => {
-  const given = bytesOf(input)
-  if (given === undefined) return { input, transfer: [] }
-  const bytes = new Uint8Array(given)
+const transferable = (input: Input<Name>): { readonly input: Input<Name>; readonly transfer: Array<ArrayBuffer> } => {
+  const source = bytesOf(input)
+  if (source === undefined) return { input, transfer: [] }
+  const bytes = new Uint8Array(source)
   return {
     input: input instanceof Uint8Array ? bytes : ({ ...(input as Input<"mail">), bytes } as const),
     transfer: [bytes.buffer],

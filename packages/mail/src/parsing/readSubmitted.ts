@@ -15,8 +15,8 @@ export const BYTES_PER_LINE = 64
 export const MAX_ADDRESSES = 2000
 /** Maximum nesting of address groups, which RFC 5322 does not allow. Each level costs the parser another pass. */
 export const MAX_GROUP_DEPTH = 5
-/** Maximum places of the HTML that may show a file; files shown only later are attached. */
-export const MAX_SHOWN = 10_000
+/** Maximum uses of content ids in the HTML that are looked at; files used only after them are attached. */
+export const MAX_CONTENT_ID_USES = 10_000
 
 /** Why a message is not read. */
 export type Reason =
@@ -25,20 +25,20 @@ export type Reason =
   | "too_complex"
   | "too_many_addresses"
   | "nested_groups"
-  | "hollow"
-  | "sealed"
+  | "empty_multipart"
+  | "signed_or_encrypted"
 
 /** Reads a message of RFC 5322 and MIME; refuses anything too costly before it is parsed. */
 export const readSubmitted = async (bytes: Uint8Array): Promise<SubmittedMessage | Reason> => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const reason = bomb(buffer)
+  const reason = tooLarge(buffer)
   if (reason !== undefined) return reason
   const mail = await MimeReader.read(EightBit.inUtf8(buffer)).catch(() => undefined)
   if (mail === undefined) return "too_complex"
-  if (SEALED.test(headerOf(mail, "content-type"))) return "sealed"
+  if (SIGNED_OR_ENCRYPTED.test(headerOf(mail, "content-type"))) return "signed_or_encrypted"
   // Nothing of it would be read, and an empty mail would be sent.
-  if (hasNoParts(mail.root) || mail.root.childNodes.some(isHollow)) return "hollow"
-  if (mail.headers.some(({ key, value }) => SHOWN.has(key) && groupDepth(value) > MAX_GROUP_DEPTH))
+  if (hasNoParts(mail.root) || mail.root.childNodes.some(hasEmptyMultipart)) return "empty_multipart"
+  if (mail.headers.some(({ key, value }) => ADDRESS_HEADERS.has(key) && groupDepth(value) > MAX_GROUP_DEPTH))
     return "nested_groups"
   const [from, to, cc, replyTo] = ["from", "to", "cc", "reply-to"].map((name) => mailboxes(mail, name)) as Lists
   if (from.length + to.length + cc.length + replyTo.length > MAX_ADDRESSES) return "too_many_addresses"
@@ -64,13 +64,13 @@ const withoutLastBreak = (text: string | undefined): string | null => text?.repl
 type Lists = [Array<SubmittedMailbox>, Array<SubmittedMailbox>, Array<SubmittedMailbox>, Array<SubmittedMailbox>]
 
 /** Headers whose addresses are read. */
-const SHOWN: ReadonlySet<string> = new Set(["from", "to", "cc", "reply-to"])
+const ADDRESS_HEADERS: ReadonlySet<string> = new Set(["from", "to", "cc", "reply-to"])
 const READ: ReadonlySet<string> = new Set(["from", "to", "cc", "bcc", "reply-to", "subject"])
-const SEALED = /^\s*(?:multipart\/(?:signed|encrypted)|application\/(?:x-)?pkcs7-mime)\b/iu
+const SIGNED_OR_ENCRYPTED = /^\s*(?:multipart\/(?:signed|encrypted)|application\/(?:x-)?pkcs7-mime)\b/iu
 
 const LF = 0x0a
 
-const bomb = (buffer: Buffer): "too_many_lines" | "too_many_parts" | undefined => {
+const tooLarge = (buffer: Buffer): "too_many_lines" | "too_many_parts" | undefined => {
   const most = FREE_LINES + buffer.length / BYTES_PER_LINE
   let lines = 0
   for (let at = buffer.indexOf(LF); at !== -1; at = buffer.indexOf(LF, at + 1))
@@ -113,7 +113,9 @@ const mailboxes = (mail: MimeReader.Mail, name: string): Array<SubmittedMailbox>
 
 const filesIn = ({ attachments, html, root }: MimeReader.Mail): ReadonlyArray<SubmittedFile> => {
   const parts = partsIn(root)
-  const shown = attachments.some(({ contentId }) => contentId !== undefined) ? shownIn(html ?? "") : new Set<string>()
+  const shown = attachments.some(({ contentId }) => contentId !== undefined)
+    ? contentIdsIn(html ?? "")
+    : new Set<string>()
   return attachments.flatMap((attachment) => (isForOthers(attachment) ? [] : [file(attachment, shown, parts)]))
 }
 
@@ -136,19 +138,19 @@ const file = (
   const id = contentId?.trim().replace(/^<|>$/gu, "") ?? ""
   return {
     filename: attachment.filename ?? FALLBACK_NAMES.get(mimeType) ?? "attachment",
-    bytes: CALENDARS.has(mimeType) ? LineEnds.inCrlf(bytes) : whole(bytes, parts.get(content)),
+    bytes: CALENDARS.has(mimeType) ? LineEnds.inCrlf(bytes) : originalBytes(bytes, parts.get(content)),
     contentType: MediaType.isMediaType(type) ? type : MediaType.UNKNOWN,
     contentId: shown.has(id) ? id : null,
   }
 }
 
 /** Returns the content ids that HTML shows, as `src="cid:…"` or `url(cid:…)`, in any spelling. */
-const shownIn = (html: string): ReadonlySet<string> => {
+const contentIdsIn = (html: string): ReadonlySet<string> => {
   const shown = new Set<string>()
-  let looked = 0
-  for (const [, written = ""] of html.matchAll(CID)) {
-    if (++looked > MAX_SHOWN) break
-    const id = HtmlReference.decode(written) ?? written
+  let uses = 0
+  for (const [, raw = ""] of html.matchAll(CID)) {
+    if (++uses > MAX_CONTENT_ID_USES) break
+    const id = HtmlReference.decode(raw) ?? raw
     shown.add(id).add(unescaped(id))
   }
   return shown
@@ -168,8 +170,8 @@ const hasNoParts = ({ childNodes, contentType }: MimeReader.Part): boolean =>
   contentType.multipart !== false && childNodes.length === 0
 
 /** A multipart inside another may be empty, as long as it holds no text. */
-const isHollow = (part: MimeReader.Part): boolean =>
-  hasNoParts(part) ? hasWords(part) : part.childNodes.some(isHollow)
+const hasEmptyMultipart = (part: MimeReader.Part): boolean =>
+  hasNoParts(part) ? hasWords(part) : part.childNodes.some(hasEmptyMultipart)
 
 const hasWords = ({ content }: MimeReader.Part): boolean =>
   content instanceof ArrayBuffer && new Uint8Array(content).some((byte) => byte > SPACE)
@@ -190,7 +192,7 @@ const partsIn = (root: MimeReader.Part): ReadonlyMap<unknown, MimeReader.Part> =
  * The parser ends all lines with LF, also the last, whose break belongs to a following boundary. In quoted-printable an
  * LF may have been written as one, and base64 has no lines of its own.
  */
-const whole = (bytes: Uint8Array, part: MimeReader.Part | undefined): Uint8Array => {
+const originalBytes = (bytes: Uint8Array, part: MimeReader.Part | undefined): Uint8Array => {
   const encoding = part?.contentTransferEncoding.encoding
   if (encoding === undefined || encoding === "base64") return bytes
   const own = part?.parentNode !== undefined && bytes.at(-1) === LF ? bytes.subarray(0, -1) : bytes

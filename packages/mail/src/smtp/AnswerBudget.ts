@@ -22,7 +22,7 @@ export const watch = (request: http.ClientRequest, max_bytes: number, over: (rea
   let bytes: () => number = () => 0
   let interim = 0
   const count = () => {
-    if (bytes() > max_bytes) end(`the answer takes more than ${max_bytes / 1024} KB on the wire`)
+    if (bytes() > max_bytes) end(`the response is larger than ${max_bytes / 1024} KB on the wire`)
   }
   const timer = setInterval(count, COUNT_EVERY_MS)
   const stop = () => clearInterval(timer)
@@ -40,7 +40,7 @@ export const watch = (request: http.ClientRequest, max_bytes: number, over: (rea
     interim++
     // The rest of a read still arrives as events after the connection is closed.
     if (interim > MAX_INTERIM_ANSWERS && !request.destroyed)
-      end(`more than ${MAX_INTERIM_ANSWERS} interim answers (1xx)`)
+      end(`more than ${MAX_INTERIM_ANSWERS} interim responses (1xx)`)
   })
   request.once("close", stop)
 }

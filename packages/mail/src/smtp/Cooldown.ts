@@ -10,15 +10,15 @@ export interface Cooldown {
   /** Length of the next pause. */
   readonly pause_ms: number
   /** Messages accepted since the last change. */
-  readonly taken: number
+  readonly accepted: number
 }
 
 export const FIRST_PAUSE_MS = 60_000
 export const LONGEST_PAUSE_MS = 30 * 60_000
 /** Messages that a server accepts without a complaint before one more connection is tried. */
-export const TAKEN_PER_STEP = 20
+export const ACCEPTED_PER_STEP = 20
 
-export const start = (limit: number): Cooldown => ({ limit, paused_until: 0, pause_ms: FIRST_PAUSE_MS, taken: 0 })
+export const start = (limit: number): Cooldown => ({ limit, paused_until: 0, pause_ms: FIRST_PAUSE_MS, accepted: 0 })
 
 export const remaining = (cooldown: Cooldown, now: number): number => Math.max(0, cooldown.paused_until - now)
 
@@ -30,14 +30,14 @@ export const throttled = (cooldown: Cooldown, now: number): Cooldown =>
         limit: Math.max(1, Math.floor(cooldown.limit / 2)),
         paused_until: now + cooldown.pause_ms,
         pause_ms: Math.min(LONGEST_PAUSE_MS, cooldown.pause_ms * 2),
-        taken: 0,
+        accepted: 0,
       }
 
 export const accepted = (cooldown: Cooldown, most: number): Cooldown => {
   if (cooldown.limit >= most && cooldown.paused_until === 0) return cooldown
-  if (cooldown.taken + 1 < TAKEN_PER_STEP) return { ...cooldown, taken: cooldown.taken + 1 }
+  if (cooldown.accepted + 1 < ACCEPTED_PER_STEP) return { ...cooldown, accepted: cooldown.accepted + 1 }
   const limit = Math.min(most, cooldown.limit + 1)
   const pause_ms = Math.max(FIRST_PAUSE_MS, cooldown.pause_ms / 2)
   const recovered = limit === most && pause_ms === FIRST_PAUSE_MS
-  return { limit, pause_ms, taken: 0, paused_until: recovered ? 0 : cooldown.paused_until }
+  return { limit, pause_ms, accepted: 0, paused_until: recovered ? 0 : cooldown.paused_until }
 }

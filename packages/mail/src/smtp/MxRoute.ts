@@ -22,7 +22,7 @@ export const find = Effect.fn("MxRoute.find")(function* (
   const named = answer.records.filter((record) => record.exchange !== "")
   // RFC 7505: a single "." says that this domain takes no mail.
   if (named.length === 0)
-    return { _tag: "Nowhere", reason: `${domain} takes no mail (null MX)`, enhanced_code: "5.1.10" }
+    return { _tag: "Nowhere", reason: `${domain} accepts no mail (null MX)`, enhanced_code: "5.1.10" }
   // RFC 1035 §3.3.9 requires a name; an address there is a mistake that must not be relied on.
   const hosts = (yield* inOrder(named)).filter((host) => Network.literal(host) === undefined).slice(0, MX_HOSTS)
   return Array.isReadonlyArrayNonEmpty(hosts)
@@ -45,7 +45,10 @@ const implicit = Effect.fnUntraced(function* (
     if (answer.records.some((address) => Network.isReachable(address, allowed))) {
       return { _tag: "Hosts", hosts: [domain] }
     }
-    yield* Effect.logInfo("mail has nowhere to go", { domain, addresses: answer.records })
+    yield* Effect.logInfo("recipient domain has no public mail server; its mail bounces", {
+      domain,
+      addresses: answer.records,
+    })
   }
   return { _tag: "Nowhere", reason: `${domain} has neither an MX record nor a public address`, enhanced_code: "5.1.2" }
 })

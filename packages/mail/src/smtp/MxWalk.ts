@@ -14,7 +14,7 @@ export const BROKEN_TLS_MS = 60 * 60_000
 /** An address that never answered is skipped for this long, so that a dead server does not hold up a queue. */
 export const SILENT_MS = 60_000
 /** Maximum number of servers that a process remembers. */
-export const REMEMBERED = 10_000
+export const MAX_REMEMBERED = 10_000
 
 interface Options {
   readonly name: string
@@ -28,8 +28,8 @@ type Failed = SmtpConnection.ConnectFailed
 
 /** Opens a session with the first reachable server of a domain; fails with the most informative of all failures. */
 export const make = (dns: Dns.Queries, options: Options) => {
-  const brokenTls = new Memory()
-  const silent = new Memory()
+  const brokenTls = new ExpiringSet()
+  const silent = new ExpiringSet()
 
   const open = Effect.fnUntraced(function* (host: string, address: string, policy: MtaSts.Policy | undefined) {
     const now = yield* SteadyClock.millis
@@ -38,7 +38,7 @@ export const make = (dns: Dns.Queries, options: Options) => {
     const ca = options.ca === undefined ? {} : { ca: options.ca }
     return yield* SmtpConnection.open({ ...target, tls: { mode, verify: policy !== undefined, ...ca } }).pipe(
       Effect.catch((failure) => {
-        if (failure.trouble === "timeout" && (failure.stage === "connect" || failure.stage === "greeting"))
+        if (failure.kind === "timeout" && (failure.stage === "connect" || failure.stage === "greeting"))
           silent.add(address, now + SILENT_MS, now)
         if (mode !== "opportunistic" || failure.stage !== "starttls") return Effect.fail(failure)
         // RFC 7435: broken TLS is no reason to hold mail that would otherwise go in the clear.
@@ -68,7 +68,7 @@ export const make = (dns: Dns.Queries, options: Options) => {
       for (const address of addresses.success.slice(0, ADDRESSES_PER_HOST)) {
         if (avoid.has(address)) continue
         if (silent.has(address, yield* SteadyClock.millis)) {
-          failures.push(failure(host, "timeout", `${address} did not answer a moment ago`))
+          failures.push(failure(host, "timeout", `${address} did not answer a recent attempt`))
           continue
         }
         if (tried++ >= ADDRESSES_PER_ATTEMPT) break
@@ -77,7 +77,7 @@ export const make = (dns: Dns.Queries, options: Options) => {
         failures.push(opened.failure)
       }
     }
-    return yield* mostTelling(failures) ?? failure(hosts[0] ?? "", "unreachable", "no other server is left to try")
+    return yield* mostInformative(failures) ?? failure(hosts[0] ?? "", "unreachable", "no other server is left to try")
   })
   return walk
 }
@@ -90,7 +90,7 @@ const reachable = Effect.fnUntraced(function* (dns: Dns.Queries, host: string, a
   const addresses = records.filter((address) => Network.isReachable(address, allowed))
   if (addresses.length > 0) return alternating(addresses)
   // Senders learn the same of a name unknown to DNS and of one in the operator's own network.
-  yield* Effect.logInfo("mail server not connected to", { host, addresses: records })
+  yield* Effect.logInfo("mail server has no public address; it is skipped", { host, addresses: records })
   return yield* failure(host, "nowhere", "no public address")
 })
 
@@ -101,17 +101,17 @@ const alternating = (addresses: ReadonlyArray<string>): ReadonlyArray<string> =>
   return addresses.flatMap((_, i) => [...four.slice(i, i + 1), ...six.slice(i, i + 1)])
 }
 
-const failure = (host: string, trouble: Failed["trouble"], detail: string): Failed =>
-  new SmtpConnection.ConnectFailed({ host, stage: "connect", trouble, reply: null, detail })
+const failure = (host: string, kind: Failed["kind"], detail: string): Failed =>
+  new SmtpConnection.ConnectFailed({ host, stage: "connect", kind, reply: null, detail })
 
 /**
  * A server's reply is more informative than silence; that a server has no public address counts only when none has one.
  */
-const mostTelling = (failures: ReadonlyArray<Failed>): Failed | undefined =>
-  failures.find((one) => one.reply !== null) ?? failures.find((one) => one.trouble !== "nowhere") ?? failures[0]
+const mostInformative = (failures: ReadonlyArray<Failed>): Failed | undefined =>
+  failures.find((one) => one.reply !== null) ?? failures.find((one) => one.kind !== "nowhere") ?? failures[0]
 
 /** Remembers facts about servers for a while. */
-class Memory {
+class ExpiringSet {
   #until = new Map<string, number>()
 
   has(key: string, now: number): boolean {
@@ -119,9 +119,9 @@ class Memory {
   }
 
   add(key: string, until: number, now: number): void {
-    if (this.#until.size >= REMEMBERED) {
+    if (this.#until.size >= MAX_REMEMBERED) {
       for (const [other, end] of this.#until) if (end <= now) this.#until.delete(other)
     }
-    if (this.#until.size < REMEMBERED) this.#until.set(key, until)
+    if (this.#until.size < MAX_REMEMBERED) this.#until.set(key, until)
   }
 }

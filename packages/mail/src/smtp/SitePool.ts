@@ -1,5 +1,6 @@
 import { Effect, Exit, Schema, type Scope } from "effect"
 import * as Cooldown from "./Cooldown.ts"
+import { type Site, SiteConnections } from "./SiteConnections.ts"
 import type { ConnectFailed, SmtpConnection } from "./SmtpConnection.ts"
 import * as SteadyClock from "@waybill/domain/values/SteadyClock"
 
@@ -11,25 +12,16 @@ export const WAIT_MS = 20_000
 /** Maximum number of sites that a process remembers; beyond it, those without connections and pauses are forgotten. */
 export const SITES = 10_000
 
-/** Provider or domain that the limits protect, with the servers among which connections may be shared. */
-export interface Site {
-  readonly key: string
-  /** Connections are reused only within one route: two customers of one provider may have different servers. */
-  readonly route: string
-  readonly connections: number
-  readonly messages: number
-}
-
 /** The site asked for a pause, or all its connections are in use: nothing was tried. */
-export class Held extends Schema.TaggedError<Held>()("Held", {
+export class AtCapacity extends Schema.TaggedError<AtCapacity>()("AtCapacity", {
   site: Schema.String,
   reason: Schema.Literals(["cooling_down", "busy"]),
   retry_after_ms: Schema.Number,
 }) {
   override get message() {
     return this.reason === "busy"
-      ? `all connections to ${this.site} are taken`
-      : `${this.site} asked for a pause of ${Math.ceil(this.retry_after_ms / 1000)} s more`
+      ? `all connections to ${this.site} are in use`
+      : `${this.site} requested a pause; ${Math.ceil(this.retry_after_ms / 1000)} s remain`
   }
 }
 
@@ -42,7 +34,7 @@ export interface SitePool {
     site: Site,
     connect: Effect.Effect<SmtpConnection, ConnectFailed>,
     run: (connection: SmtpConnection, reused: boolean) => Effect.Effect<A>,
-  ) => Effect.Effect<A, ConnectFailed | Held>
+  ) => Effect.Effect<A, ConnectFailed | AtCapacity>
   /** Records a complaint and returns how long the site is left alone from now on. */
   readonly throttled: (site: Site) => Effect.Effect<number>
   readonly accepted: (site: Site) => Effect.Effect<void>
@@ -57,23 +49,6 @@ export interface SitePool {
   >
 }
 
-interface Idle {
-  readonly connection: SmtpConnection
-  readonly route: string
-  readonly messages: number
-  readonly since: number
-}
-
-interface State {
-  busy: number
-  /** Connections that are sending QUIT; the server still counts them. */
-  leaving: number
-  readonly idle: Array<Idle>
-  /** Waiting messages, the first first, each with the time at which it gives up. */
-  readonly waiting: Map<() => void, number>
-  cooldown: Cooldown.Cooldown
-}
-
 /** Closing the scope sends QUIT on idle connections; connections in use belong to their users. */
 export const make = (
   options: { readonly idle_ms?: number; readonly wait_ms?: number } = {},
@@ -81,90 +56,56 @@ export const make = (
   Effect.gen(function* () {
     const idle_ms = options.idle_ms ?? IDLE_MS
     const wait_ms = options.wait_ms ?? WAIT_MS
-    const states = new Map<string, State>()
+    const sites = new Map<string, SiteConnections>()
     const scope = yield* Effect.scope
-    let open = true
+    let isOpen = true
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
-        open = false
-        const idle = [...states.values()].flatMap((state) => state.idle.splice(0))
+        isOpen = false
+        const idle = [...sites.values()].flatMap((connections) => connections.idle.splice(0))
         return Effect.forEach(idle, ({ connection }) => connection.quit, { concurrency: "unbounded", discard: true })
       }),
     )
 
-    const stateOf = (site: Site): State => {
-      const known = states.get(site.key)
-      if (known !== undefined) return known
-      if (states.size >= SITES) forgetQuiet(states)
-      const state: State = {
-        busy: 0,
-        leaving: 0,
-        idle: [],
-        waiting: new Map(),
-        cooldown: Cooldown.start(site.connections),
-      }
-      states.set(site.key, state)
-      return state
+    const connectionsOf = (site: Site): SiteConnections => {
+      const existing = sites.get(site.key)
+      if (existing !== undefined) return existing
+      if (sites.size >= SITES) forgetUnused(sites)
+      const connections = new SiteConnections(site)
+      sites.set(site.key, connections)
+      return connections
     }
-    const leave = (state: State, connection: SmtpConnection) =>
+    const close = (connections: SiteConnections, connection: SmtpConnection) =>
       Effect.suspend(() => {
-        state.leaving++
-        const left = Effect.sync(() => {
+        connections.closing++
+        const closed = Effect.sync(() => {
           // The pool may be closed before QUIT is sent.
           connection.destroy()
-          state.leaving--
-          wake(state)
+          connections.closing--
+          connections.resumeNext()
         })
-        return Effect.asVoid(Effect.forkIn(Effect.ensuring(connection.quit, left), scope))
+        return Effect.asVoid(Effect.forkIn(Effect.ensuring(connection.quit, closed), scope))
       })
-    const wake = (state: State, all = false) => {
-      for (const resume of state.waiting.keys()) {
-        state.waiting.delete(resume)
-        resume()
-        if (!all) return
-      }
-    }
-
-    const taken = (state: State) => state.busy + state.leaving + state.idle.length
-
-    /** Reserves a connection slot, with an idle connection of the route if there is one. */
-    const seize = (site: Site, state: State): { readonly idle: Idle | undefined } | undefined => {
-      for (let at = state.idle.length - 1; at >= 0; at--) {
-        const idle = state.idle[at]
-        if (idle === undefined || idle.route !== site.route) continue
-        state.idle.splice(at, 1)
-        if (!idle.connection.isUsable()) {
-          idle.connection.destroy()
-          continue
-        }
-        state.busy++
-        return { idle }
-      }
-      if (taken(state) >= state.cooldown.limit) return undefined
-      state.busy++
-      return { idle: undefined }
-    }
-
-    const place = Effect.fnUntraced(function* (site: Site, state: State) {
+    const reserve = Effect.fnUntraced(function* (site: Site, connections: SiteConnections) {
       const deadline = (yield* SteadyClock.millis) + wait_ms
       while (true) {
         const now = yield* SteadyClock.millis
-        const pause = Cooldown.remaining(state.cooldown, now)
-        if (pause > 0) return yield* new Held({ site: site.key, reason: "cooling_down", retry_after_ms: pause })
-        const seized = seize(site, state)
-        if (seized !== undefined) return seized
-        if (now >= deadline) return yield* new Held({ site: site.key, reason: "busy", retry_after_ms: wait_ms })
+        const pause = Cooldown.remaining(connections.cooldown, now)
+        if (pause > 0) return yield* new AtCapacity({ site: site.key, reason: "cooling_down", retry_after_ms: pause })
+        const reserved = connections.reserve(site.route)
+        if (reserved !== undefined) return reserved
+        if (now >= deadline) return yield* new AtCapacity({ site: site.key, reason: "busy", retry_after_ms: wait_ms })
         // Idle connections of other routes are closed, one for each waiting message.
-        const oldest = state.leaving <= state.waiting.size ? state.idle.shift() : undefined
-        if (oldest !== undefined) yield* leave(state, oldest.connection)
+        const oldest = connections.closing <= connections.waiting.size ? connections.idle.shift() : undefined
+        if (oldest !== undefined) yield* close(connections, oldest.connection)
         yield* Effect.callback<void>((resume) => {
-          const woken = () => resume(Effect.void)
+          const resumed = () => resume(Effect.void)
           // A slot may have become free since the last check.
-          if (taken(state) < state.cooldown.limit) return woken()
-          state.waiting.set(woken, deadline)
+          if (connections.open < connections.cooldown.limit) return resumed()
+          connections.waiting.set(resumed, deadline)
           return Effect.sync(() => {
-            // Woken and interrupted at once: the slot must go to the next message.
-            if (!state.waiting.delete(woken)) wake(state)
+            // Resumed and interrupted at once: the slot must go to the next message.
+            if (!connections.waiting.delete(resumed)) connections.resumeNext()
           })
         })
       }
@@ -172,76 +113,78 @@ export const make = (
 
     const giveBack = Effect.fnUntraced(function* (
       site: Site,
-      state: State,
+      connections: SiteConnections,
       connection: SmtpConnection,
       messages: number,
     ) {
       const now = yield* SteadyClock.millis
-      state.busy--
-      const keeps =
-        open &&
+      connections.busy--
+      const isReusable =
+        isOpen &&
         connection.isUsable() &&
         messages < site.messages &&
-        taken(state) < state.cooldown.limit &&
-        Cooldown.remaining(state.cooldown, now) === 0
-      if (keeps) state.idle.push({ connection, route: site.route, messages, since: now })
-      else if (connection.isUsable() && open) yield* leave(state, connection)
+        connections.open < connections.cooldown.limit &&
+        Cooldown.remaining(connections.cooldown, now) === 0
+      if (isReusable) connections.idle.push({ connection, route: site.route, messages, since: now })
+      else if (connection.isUsable() && isOpen) yield* close(connections, connection)
       else if (connection.isUsable()) yield* connection.quit
       else connection.destroy()
-      wake(state)
+      connections.resumeNext()
     })
 
     const use: SitePool["use"] = (site, connect, run) =>
       Effect.uninterruptibleMask(
         Effect.fnUntraced(function* (restore) {
-          const state = stateOf(site)
-          const seized = yield* restore(place(site, state))
+          const connections = connectionsOf(site)
+          const reserved = yield* restore(reserve(site, connections))
           const connection =
-            seized.idle?.connection ??
+            reserved.idle?.connection ??
             (yield* restore(connect).pipe(
               Effect.onError(() =>
                 Effect.sync(() => {
-                  state.busy--
-                  wake(state)
+                  connections.busy--
+                  connections.resumeNext()
                 }),
               ),
             ))
-          return yield* restore(run(connection, seized.idle !== undefined)).pipe(
+          return yield* restore(run(connection, reserved.idle !== undefined)).pipe(
             Effect.onExit((exit) => {
               if (Exit.isFailure(exit)) connection.destroy()
-              return giveBack(site, state, connection, (seized.idle?.messages ?? 0) + 1)
+              return giveBack(site, connections, connection, (reserved.idle?.messages ?? 0) + 1)
             }),
           )
         }),
       )
 
     const throttled = Effect.fnUntraced(function* (site: Site) {
-      const state = stateOf(site)
+      const connections = connectionsOf(site)
       const now = yield* SteadyClock.millis
-      state.cooldown = Cooldown.throttled(state.cooldown, now)
-      yield* Effect.forEach(state.idle.splice(0), ({ connection }) => leave(state, connection), { discard: true })
-      wake(state, true)
-      return Cooldown.remaining(state.cooldown, now)
+      connections.cooldown = Cooldown.throttled(connections.cooldown, now)
+      yield* Effect.forEach(connections.idle.splice(0), ({ connection }) => close(connections, connection), {
+        discard: true,
+      })
+      connections.resumeAll()
+      return Cooldown.remaining(connections.cooldown, now)
     })
 
     const accepted = (site: Site) =>
       Effect.sync(() => {
-        const state = stateOf(site)
-        state.cooldown = Cooldown.accepted(state.cooldown, site.connections)
-        wake(state)
+        const connections = connectionsOf(site)
+        connections.cooldown = Cooldown.accepted(connections.cooldown, site.connections)
+        connections.resumeNext()
       })
 
     const reap = Effect.gen(function* () {
       const now = yield* SteadyClock.millis
-      for (const state of states.values()) {
-        const stale = state.idle.filter((idle) => now - idle.since >= idle_ms || !idle.connection.isUsable())
+      for (const connections of sites.values()) {
+        const stale = connections.idle.filter((idle) => now - idle.since >= idle_ms || !idle.connection.isUsable())
         for (const idle of stale) {
-          state.idle.splice(state.idle.indexOf(idle), 1)
-          yield* leave(state, idle.connection)
+          connections.idle.splice(connections.idle.indexOf(idle), 1)
+          yield* close(connections, idle.connection)
         }
-        for (const [resume, deadline] of state.waiting) {
+        for (const [resume, deadline] of connections.waiting) {
           if (now < deadline) continue
-          state.waiting.delete(resume)
+          connections.waiting.delete(resume)
           resume()
         }
       }
@@ -249,20 +192,17 @@ export const make = (
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(Math.min(REAP_MS, idle_ms)), reap)))
 
     const stats = Effect.map(SteadyClock.millis, (now) =>
-      [...states].map(([site, state]) => ({
+      [...sites].map(([site, connections]) => ({
         site,
-        busy: state.busy,
-        idle: state.idle.length,
-        limit: state.cooldown.limit,
-        paused_ms: Cooldown.remaining(state.cooldown, now),
+        busy: connections.busy,
+        idle: connections.idle.length,
+        limit: connections.cooldown.limit,
+        paused_ms: Cooldown.remaining(connections.cooldown, now),
       })),
     )
     return { use, throttled, accepted, stats }
   })
 
-const forgetQuiet = (states: Map<string, State>): void => {
-  for (const [key, state] of states) {
-    if (state.busy + state.leaving + state.idle.length + state.waiting.size === 0 && state.cooldown.paused_until === 0)
-      states.delete(key)
-  }
+const forgetUnused = (sites: Map<string, SiteConnections>): void => {
+  for (const [key, connections] of sites) if (connections.isUnused) sites.delete(key)
 }

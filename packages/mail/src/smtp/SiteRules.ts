@@ -1,5 +1,5 @@
 import type { Array } from "effect"
-import type { Site } from "./SitePool.ts"
+import type { Site } from "./SiteConnections.ts"
 
 /** Connections to a server that has not said anything about its limits. */
 export const DEFAULT_CONNECTIONS = 5

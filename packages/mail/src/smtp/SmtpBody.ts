@@ -10,7 +10,7 @@ const DOT = 46
  */
 export class BareLineBreak extends Schema.TaggedError<BareLineBreak>()("BareLineBreak", { at: Schema.Int }) {
   override get message() {
-    return `the message holds a bare CR or LF at octet ${this.at}`
+    return `the message contains a bare CR or LF at byte ${this.at}`
   }
 }
 

@@ -40,17 +40,7 @@ export interface Options extends Target {
 export class ConnectFailed extends Schema.TaggedError<ConnectFailed>()("ConnectFailed", {
   host: Schema.String,
   stage: Schema.Literals(["connect", "greeting", "ehlo", "starttls", "auth"]),
-  trouble: Schema.Literals([
-    "refused",
-    "unreachable",
-    "timeout",
-    "closed",
-    "tls",
-    "protocol",
-    "reply",
-    "dns",
-    "nowhere",
-  ]),
+  kind: Schema.Literals(["refused", "unreachable", "timeout", "closed", "tls", "protocol", "reply", "dns", "nowhere"]),
   reply: Schema.NullOr(Schema.String),
   detail: Schema.String,
 }) {
@@ -86,9 +76,9 @@ const fromSession = (options: Options, session: Session): SmtpConnection => ({
   tls: session.wire.protocol,
   offers: (extension) => session.extensions.has(extension),
   send: (transaction) => Effect.promise((signal) => send(session, transaction, signal)),
-  isUsable: () => !session.spent && session.wire.isQuiet,
+  isUsable: () => !session.isClosed && session.wire.isQuiet,
   quit: Effect.promise(async (signal) => {
-    session.spent = true
+    session.isClosed = true
     signal.addEventListener("abort", () => session.wire.destroy(), { once: true })
     if (session.wire.isQuiet) {
       session.wire.write("QUIT\r\n")
@@ -97,7 +87,7 @@ const fromSession = (options: Options, session: Session): SmtpConnection => ({
     session.wire.destroy()
   }),
   destroy: () => {
-    session.spent = true
+    session.isClosed = true
     session.wire.destroy()
   },
 })
@@ -106,11 +96,11 @@ type Stage = ConnectFailed["stage"]
 
 const handshake = async (options: Options, timeouts: Timeouts, signal: AbortSignal): Promise<Session> => {
   let stage: Stage = "connect"
-  const failed = (trouble: ConnectFailed["trouble"], detail: string, reply: WireReply | null = null) =>
+  const failed = (kind: ConnectFailed["kind"], detail: string, reply: WireReply | null = null) =>
     new ConnectFailed({
       host: options.host,
       stage,
-      trouble,
+      kind,
       detail,
       reply: reply === null ? null : reply.lines.join("\n"),
     })
@@ -138,23 +128,23 @@ const handshake = async (options: Options, timeouts: Timeouts, signal: AbortSign
         stage = "ehlo"
         // Extensions offered in the clear may have been altered on the way (RFC 3207 §4.2).
         extensions = await hello(wire, options.name, timeouts, failed)
-      } else throw failed("tls", "STARTTLS was offered and then refused", answer)
+      } else throw failed("tls", "the server offered STARTTLS and then refused it", answer)
     } else if (options.tls.mode === "required") {
       stage = "starttls"
-      throw failed("tls", "STARTTLS is required and not offered")
+      throw failed("tls", "STARTTLS is required, but the server does not offer it")
     }
     if (options.login !== undefined) {
       stage = "auth"
       await login(wire, options.login, extensions.get("AUTH") ?? "", timeouts, failed)
     }
-    return { wire, extensions, timeouts, spent: false, dirty: false }
+    return { wire, extensions, timeouts, isClosed: false, needsReset: false }
   } catch (error) {
     wire?.destroy()
-    throw error instanceof WireError ? failed(error.trouble, error.message) : error
+    throw error instanceof WireError ? failed(error.kind, error.message) : error
   }
 }
 
-type Failed = (trouble: ConnectFailed["trouble"], detail: string, reply?: WireReply) => ConnectFailed
+type Failed = (kind: ConnectFailed["kind"], detail: string, reply?: WireReply) => ConnectFailed
 
 const command = (wire: SmtpWire, line: string, timeout_ms: number): Promise<WireReply> => {
   wire.write(`${line}\r\n`)
@@ -195,7 +185,7 @@ const login = async (
     if (answer.code !== 235) throw failed("reply", "the login was refused", answer)
     return
   }
-  if (!mechanisms.includes("LOGIN")) throw failed("protocol", "neither AUTH PLAIN nor AUTH LOGIN is offered")
+  if (!mechanisms.includes("LOGIN")) throw failed("protocol", "the server offers neither AUTH PLAIN nor AUTH LOGIN")
   let answer = await say("AUTH LOGIN")
   if (answer.code === 334) answer = await say(base64(user))
   if (answer.code === 334) answer = await say(base64(Redacted.value(password)))

@@ -1,7 +1,8 @@
 import { Effect, Result } from "effect"
 import * as Reply from "../reply/Reply.ts"
 import type * as ReplyClass from "../reply/ReplyClass.ts"
-import type { Held, Site, SitePool } from "./SitePool.ts"
+import type { Site } from "./SiteConnections.ts"
+import type { AtCapacity, SitePool } from "./SitePool.ts"
 import * as SmtpBody from "./SmtpBody.ts"
 import { type ConnectFailed, replyOf, type SmtpConnection } from "./SmtpConnection.ts"
 import { type Answer, isUtf8 } from "./SmtpTransaction.ts"
@@ -14,9 +15,9 @@ export const RECIPIENTS_PER_TRANSACTION = 100
 /** Maximum transactions of one delivery to one site: the first, a stale connection, another host, split recipients. */
 export const ROUNDS = 4
 
-export interface Way {
+export interface Route {
   readonly site: Site
-  /** Opens a session with none of the given addresses; undefined when no other is left. */
+  /** Opens a session with none of the given addresses; undefined when no other is remaining. */
   readonly connect: (avoid: ReadonlySet<string>) => Effect.Effect<SmtpConnection, ConnectFailed> | undefined
   /** Whether to request a report of success. */
   readonly confirms: boolean
@@ -25,7 +26,7 @@ export interface Way {
 /** Delivers to recipients that share a route. */
 export const deliver = Effect.fn("SmtpDelivery.deliver")(function* (
   pool: SitePool,
-  way: Way,
+  route: Route,
   message: OutgoingMessage,
   recipients: ReadonlyArray<string>,
 ): Effect.fn.Return<ReadonlyArray<Outcome>> {
@@ -38,7 +39,7 @@ export const deliver = Effect.fn("SmtpDelivery.deliver")(function* (
     // A server without SMTPUTF8 cannot take these recipients; the others must not suffer for it.
     for (let at = 0; at < group.length; at += RECIPIENTS_PER_TRANSACTION) {
       const part = group.slice(at, at + RECIPIENTS_PER_TRANSACTION)
-      yield* deliverPart(pool, way, message, body.success, part, outcomes)
+      yield* deliverPart(pool, route, message, body.success, part, outcomes)
     }
   }
   return recipients.map(
@@ -56,92 +57,93 @@ interface Round {
 
 const deliverPart = Effect.fnUntraced(function* (
   pool: SitePool,
-  way: Way,
+  route: Route,
   message: OutgoingMessage,
   body: SmtpBody.SmtpBody,
   recipients: ReadonlyArray<string>,
   outcomes: Map<string, Outcome>,
 ) {
-  const begin = yield* Transport.Begin
-  const tell = yield* Transport.Heard
+  const mayBegin = yield* Transport.Begin
+  const report = yield* Transport.Heard
   const avoid = new Set<string>()
-  let left = recipients
-  for (let round = 1; round <= ROUNDS && left.length > 0; round++) {
-    const connect = way.connect(avoid)
+  let remaining = recipients
+  for (let round = 1; round <= ROUNDS && remaining.length > 0; round++) {
+    const connect = route.connect(avoid)
     if (connect === undefined) return
-    const began = yield* SteadyClock.millis
+    const startedAt = yield* SteadyClock.millis
     const transaction = {
-      from: message.mailFrom(left),
-      to: left,
+      from: message.mailFrom(remaining),
+      to: remaining,
       body,
-      utf8: message.smtpUtf8 || left.some(isUtf8),
-      dsn: way.confirms ? message.emailId : undefined,
+      utf8: message.smtpUtf8 || remaining.some(isUtf8),
+      dsn: route.confirms ? message.emailId : undefined,
     }
     const result = yield* Effect.result(
-      pool.use(way.site, connect, (connection, reused) =>
+      pool.use(route.site, connect, (connection, reused) =>
         Effect.gen(function* () {
-          if (!begin()) return undefined
+          if (!mayBegin()) return undefined
           const answers = yield* connection.send(transaction)
-          const duration_ms = (yield* SteadyClock.millis) - began
+          const duration_ms = (yield* SteadyClock.millis) - startedAt
           const hop = { mx: connection.target.host, tls: connection.tls, duration_ms }
           return { hop, reused, answers, address: connection.target.address } satisfies Round
         }),
       ),
     )
     if (Result.isFailure(result)) {
-      const duration_ms = (yield* SteadyClock.millis) - began
-      return yield* unsent(pool, way, left, result.failure, duration_ms, outcomes)
+      const duration_ms = (yield* SteadyClock.millis) - startedAt
+      return yield* notSent(pool, route, remaining, result.failure, duration_ms, outcomes)
     }
     if (result.success === undefined) {
-      for (const recipient of left) if (!outcomes.has(recipient)) outcomes.set(recipient, Transport.notBegun(recipient))
+      for (const recipient of remaining)
+        if (!outcomes.has(recipient)) outcomes.set(recipient, Transport.notBegun(recipient))
       return
     }
     const { address, answers, hop, reused } = result.success
-    const pause = yield* heard(pool, way, answers)
-    const again: Array<string> = []
-    for (const [i, recipient] of left.entries()) {
+    const pause = yield* reportToPool(pool, route, answers)
+    const toRepeat: Array<string> = []
+    for (const [i, recipient] of remaining.entries()) {
       const answer = answers[i]
       if (answer === undefined) continue
-      const outcome = paced(Transport.answered(recipient, hop, answer, left.length > 1), answer, pause)
+      const outcome = withPause(Transport.answered(recipient, hop, answer, remaining.length > 1), answer, pause)
       outcomes.set(recipient, outcome)
-      if (round < ROUNDS && worthAnother(answer, answers)) again.push(recipient)
-      else tell(outcome)
+      if (round < ROUNDS && isWorthAnotherRound(answer, answers)) toRepeat.push(recipient)
+      else report(outcome)
     }
     // An idle session may have been closed long ago, which says nothing about the server.
     if (!reused && answers.some((answer) => answer._tag === "Lost")) avoid.add(address)
     if (pause !== undefined) return
-    left = again
+    remaining = toRepeat
   }
 })
 
 /** Outcome without a transaction. It never replaces a more informative outcome of an earlier round. */
-const unsent = Effect.fnUntraced(function* (
+const notSent = Effect.fnUntraced(function* (
   pool: SitePool,
-  way: Way,
+  route: Route,
   recipients: ReadonlyArray<string>,
-  failure: ConnectFailed | Held,
+  failure: ConnectFailed | AtCapacity,
   duration_ms: number,
   outcomes: Map<string, Outcome>,
 ) {
   const reply = failure._tag === "ConnectFailed" ? replyOf(failure) : undefined
-  const pause = reply !== undefined && slowsDown(reply) ? yield* pool.throttled(way.site) : undefined
+  const pause = reply !== undefined && slowsDown(reply) ? yield* pool.throttled(route.site) : undefined
   for (const recipient of recipients) {
     if (outcomes.has(recipient)) continue
-    if (failure._tag === "Held") {
+    if (failure._tag === "AtCapacity") {
       outcomes.set(recipient, Transport.held(recipient, null, failure.retry_after_ms, failure.message))
     } else {
       const outcome = Transport.unconnected(recipient, { mx: failure.host, tls: null, duration_ms }, failure)
-      outcomes.set(recipient, pause === undefined ? outcome : held(outcome, pause))
+      outcomes.set(recipient, pause === undefined ? outcome : paused(outcome, pause))
     }
   }
 })
 
 /** Reports the answers to the pool; returns the pause when the site asked for one. */
-const heard = Effect.fnUntraced(function* (pool: SitePool, way: Way, answers: ReadonlyArray<Answer>) {
+const reportToPool = Effect.fnUntraced(function* (pool: SitePool, route: Route, answers: ReadonlyArray<Answer>) {
   if (answers.some((answer) => answer._tag === "Refused" && slowsDown(answer.reply))) {
-    return yield* pool.throttled(way.site)
+    return yield* pool.throttled(route.site)
   }
-  if (answers.some((answer) => answer._tag === "Accepted")) yield* pool.accepted(way.site)
+  if (answers.some((answer) => answer._tag === "Accepted")) yield* pool.accepted(route.site)
   return undefined
 })
 
@@ -153,23 +155,23 @@ const slowsDown = (reply: Reply.Reply): boolean => {
   if (reply.code === 421) return true
   const verdict = Reply.classify(reply)
   if (verdict.class !== "throttled" || verdict.rule === "recipient-rate") return false
-  return verdict.rule === "rate" || !OF_ONE_MESSAGE.has(reply.stage)
+  return verdict.rule === "rate" || !STAGES_OF_ONE_MESSAGE.has(reply.stage)
 }
 
-const OF_ONE_MESSAGE: ReadonlySet<ReplyClass.Stage> = new Set(["rcpt", "data", "body", "end_of_data"])
+const STAGES_OF_ONE_MESSAGE: ReadonlySet<ReplyClass.Stage> = new Set(["rcpt", "data", "body", "end_of_data"])
 
-const paced = (outcome: Outcome, answer: Answer, pause: number | undefined): Outcome =>
-  pause !== undefined && answer._tag === "Refused" && slowsDown(answer.reply) ? held(outcome, pause) : outcome
+const withPause = (outcome: Outcome, answer: Answer, pause: number | undefined): Outcome =>
+  pause !== undefined && answer._tag === "Refused" && slowsDown(answer.reply) ? paused(outcome, pause) : outcome
 
 /** A site that asks for a pause has not looked at the message, so the attempt does not count. */
-const held = (outcome: Outcome, pause: number): Outcome => ({
+const paused = (outcome: Outcome, pause: number): Outcome => ({
   ...outcome,
   no_attempt: true,
   retry_after_ms: Math.max(pause, outcome.retry_after_ms ?? 0),
 })
 
 /** Lost before anything could be accepted, or beyond the server's limit while it accepted others (§4.5.3.1.10). */
-const worthAnother = (answer: Answer, all: ReadonlyArray<Answer>): boolean =>
+const isWorthAnotherRound = (answer: Answer, all: ReadonlyArray<Answer>): boolean =>
   answer._tag === "Lost"
     ? !answer.ambiguous
     : answer._tag === "Refused" && isTooMany(answer.reply) && all.some((other) => other._tag === "Accepted")

@@ -15,9 +15,9 @@ export interface Session {
   readonly extensions: ReadonlyMap<string, string>
   readonly timeouts: Timeouts
   /** No more transactions may be sent here. */
-  spent: boolean
+  isClosed: boolean
   /** A transaction was left half-way: RSET before the next. */
-  dirty: boolean
+  needsReset: boolean
 }
 
 export interface Transaction {
@@ -48,22 +48,23 @@ export const send = async (
 ): Promise<ReadonlyArray<Answer>> => {
   const impossible = unsupported(session, transaction)
   if (impossible !== undefined) return transaction.to.map(() => ({ _tag: "Refused", reply: impossible }))
-  const run: Run = { session, transaction, answers: new Map(), stage: "mail", ended: false }
+  const run: Run = { session, transaction, answers: new Map(), stage: "mail", hasWrittenEnd: false }
   const abort = () => session.wire.destroy()
   signal.addEventListener("abort", abort, { once: true })
   try {
-    await dialogue(run)
-    if (!session.spent) session.wire.rest()
+    await exchange(run)
+    if (!session.isClosed) session.wire.rest()
   } catch (error) {
     if (!(error instanceof WireError)) throw error
-    session.spent = true
+    session.isClosed = true
     session.wire.destroy()
-    answerRest(run, { _tag: "Lost", stage: run.stage, detail: error.message, ambiguous: run.ended })
+    answerRest(run, { _tag: "Lost", stage: run.stage, detail: error.message, ambiguous: run.hasWrittenEnd })
   } finally {
     signal.removeEventListener("abort", abort)
   }
   return transaction.to.map(
-    (_, i) => run.answers.get(i) ?? { _tag: "Lost", stage: run.stage, detail: "no answer", ambiguous: run.ended },
+    (_, i) =>
+      run.answers.get(i) ?? { _tag: "Lost", stage: run.stage, detail: "no answer", ambiguous: run.hasWrittenEnd },
   )
 }
 
@@ -73,24 +74,24 @@ interface Run {
   readonly answers: Map<number, Answer>
   stage: ReplyClass.Stage
   /** The line that ends the data was passed to the socket. */
-  ended: boolean
+  hasWrittenEnd: boolean
 }
 
-const dialogue = async (run: Run): Promise<void> => {
+const exchange = async (run: Run): Promise<void> => {
   const { session, transaction } = run
   const { timeouts, wire } = session
-  if (session.dirty) {
+  if (session.needsReset) {
     wire.write("RSET\r\n")
     const reset = await wire.read(timeouts.mail_ms)
     if (reset.code === 421) return refuseAll(run, reset)
     // A refusal of RSET concerns the session and the mail before: this mail goes to another server.
     if (!isPositive(reset)) throw new WireError("protocol", `${reset.code} in answer to RSET`)
-    session.dirty = false
+    session.needsReset = false
   }
   const mail = mailLine(session, transaction)
   const rcpts = transaction.to.map((address) => rcptLine(session, transaction, address))
   const pipelines = session.extensions.has("PIPELINING")
-  session.dirty = true
+  session.needsReset = true
   // All commands in one group (RFC 2920 §3.1), so a message costs two round trips instead of four.
   wire.write(pipelines ? [mail, ...rcpts, DATA].join("") : mail)
   const sender = await wire.read(timeouts.mail_ms)
@@ -121,7 +122,7 @@ const dialogue = async (run: Run): Promise<void> => {
   }
   const verdict = await body(run)
   if (isPositive(verdict)) {
-    session.dirty = false
+    session.needsReset = false
     const confirms = transaction.dsn !== undefined && session.extensions.has("DSN")
     answerRest(run, { _tag: "Accepted", reply: toReply(verdict, run.stage), confirms })
   } else refuseAll(run, verdict)
@@ -135,11 +136,11 @@ const DATA = "DATA\r\n"
  */
 const skip = async (run: Run, rcpts: number): Promise<void> => {
   const { session } = run
-  for (let i = 0; i <= rcpts && !session.spent; i++) {
+  for (let i = 0; i <= rcpts && !session.isClosed; i++) {
     const reply = await session.wire.read(session.timeouts.rcpt_ms)
-    if (reply.code === 421 || reply.code === 354) session.spent = true
+    if (reply.code === 421 || reply.code === 354) session.isClosed = true
   }
-  if (session.spent) session.wire.destroy()
+  if (session.isClosed) session.wire.destroy()
 }
 
 /** Sends the body and reads the answer: usually after its end, but a server may answer in the middle. */
@@ -157,7 +158,7 @@ const body = async (run: Run): Promise<WireReply> => {
   }
   wire.write(Buffer.concat([bytes.subarray(at), END]))
   run.stage = "end_of_data"
-  run.ended = true
+  run.hasWrittenEnd = true
   return wire.read(timeouts.end_of_data_ms)
 }
 
@@ -168,7 +169,7 @@ const END = Buffer.from(".\r\n")
  * count.
  */
 const early = async (run: Run): Promise<WireReply> => {
-  run.session.spent = true
+  run.session.isClosed = true
   const reply = await run.session.wire.read(0)
   run.session.wire.destroy()
   if (isPositive(reply)) throw new WireError("protocol", `${reply.code} before the end of the message`)
@@ -204,15 +205,15 @@ export const isUtf8 = (address: string): boolean => !/^\p{ASCII}*$/u.test(addres
 /** Returns the refusal that is known before any command is sent. */
 const unsupported = ({ extensions }: Session, { body, from, to, utf8 }: Transaction): Reply.Reply | undefined => {
   if ([from, ...to].some((address) => /[\r\n\0]/u.test(address))) {
-    return { code: 501, enhancedCode: "5.5.4", text: "an address of the envelope holds a line break", stage: "mail" }
+    return { code: 501, enhancedCode: "5.5.4", text: "an address of the envelope contains a line break", stage: "mail" }
   }
   if (utf8 && !extensions.has("SMTPUTF8")) {
-    const text = "the server does not offer SMTPUTF8, which this message needs"
+    const text = "the server does not support SMTPUTF8, which this message needs"
     return { code: 550, enhancedCode: "5.6.7", text, stage: "ehlo" }
   }
   const limit = Number(extensions.get("SIZE") ?? 0)
   if (Number.isSafeInteger(limit) && limit > 0 && body.size > limit) {
-    const text = `the message has ${body.size} octets, the server takes at most ${limit}: message too large`
+    const text = `the message has ${body.size} bytes, the server accepts at most ${limit}: message too large`
     return { code: 552, enhancedCode: "5.3.4", text, stage: "ehlo" }
   }
   return undefined
@@ -224,12 +225,12 @@ const refused = (run: Run, reply: WireReply): Answer =>
   // A code without a meaning here: the two sides are out of step.
   reply.code >= 400
     ? { _tag: "Refused", reply: toReply(reply, run.stage) }
-    : { _tag: "Lost", stage: run.stage, detail: `an answer of ${reply.code}`, ambiguous: run.ended }
+    : { _tag: "Lost", stage: run.stage, detail: `unexpected reply ${reply.code}`, ambiguous: run.hasWrittenEnd }
 
 const refuseAll = (run: Run, reply: WireReply): void => {
   // RFC 5321 §3.8: a server that replies 421 is closing.
   if (reply.code === 421 || reply.code < 400) {
-    run.session.spent = true
+    run.session.isClosed = true
     run.session.wire.destroy()
   }
   answerRest(run, refused(run, reply))

@@ -11,14 +11,14 @@ export const MAX_UNREAD_REPLIES = 102
 /** Maximum bytes of unread replies, since not all may be as long as one may be. */
 export const MAX_UNREAD_BYTES = 256 * 1024
 
-export type WireTrouble = "refused" | "unreachable" | "timeout" | "closed" | "tls" | "protocol"
+export type WireErrorKind = "refused" | "unreachable" | "timeout" | "closed" | "tls" | "protocol"
 
 /** The connection can no longer be used. */
 export class WireError extends Error {
-  readonly trouble: WireTrouble
-  constructor(trouble: WireTrouble, message: string) {
+  readonly kind: WireErrorKind
+  constructor(kind: WireErrorKind, message: string) {
     super(message)
-    this.trouble = trouble
+    this.kind = kind
   }
 }
 
@@ -61,8 +61,8 @@ export class SmtpWire {
         socket.destroy()
         reject(error)
       }
-      const timer = setTimeout(() => fail(new WireError("timeout", "no connection in time")), timeout_ms)
-      const abort = () => fail(new WireError("closed", "given up"))
+      const timer = setTimeout(() => fail(new WireError("timeout", "connection timed out")), timeout_ms)
+      const abort = () => fail(new WireError("closed", "canceled"))
       signal.addEventListener("abort", abort, { once: true })
       socket.once("error", (error: NodeJS.ErrnoException) =>
         fail(new WireError(error.code === "ECONNREFUSED" ? "refused" : "unreachable", error.code ?? error.message)),
@@ -98,7 +98,7 @@ export class SmtpWire {
     }
     if (this.#ended !== undefined) return Promise.reject(this.#ended)
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#end(new WireError("timeout", "no reply in time")), timeout_ms)
+      const timer = setTimeout(() => this.#end(new WireError("timeout", "reply timed out")), timeout_ms)
       this.#reader = { resolve, reject, timer }
     })
   }
@@ -106,7 +106,7 @@ export class SmtpWire {
   /** Expects nothing: until the next write no reply may arrive. */
   rest(): void {
     if (this.isQuiet) this.#idle = true
-    else this.#end(new WireError("protocol", "a reply that nobody asked for"))
+    else this.#end(new WireError("protocol", "unsolicited reply"))
   }
 
   /** Whether an unread reply is here: in the middle of a body it means that the server has decided. */
@@ -142,7 +142,7 @@ export class SmtpWire {
   upgrade(options: tls.ConnectionOptions, timeout_ms: number): Promise<void> {
     // Data in the clear behind the answer to STARTTLS was injected by an attacker (CVE-2011-0411).
     if (!this.isQuiet) {
-      const error = this.#ended ?? new WireError("protocol", "data came in the clear behind the answer to STARTTLS")
+      const error = this.#ended ?? new WireError("protocol", "unencrypted data after the reply to STARTTLS")
       this.destroy()
       return Promise.reject(error)
     }
@@ -157,7 +157,7 @@ export class SmtpWire {
         plain.destroy()
         reject(error)
       }
-      const timer = setTimeout(() => fail(new WireError("timeout", "no TLS handshake in time")), timeout_ms)
+      const timer = setTimeout(() => fail(new WireError("timeout", "TLS handshake timed out")), timeout_ms)
       plain.on("error", () => {})
       secure.once("error", (error: NodeJS.ErrnoException) => fail(new WireError("tls", error.message)))
       secure.once("close", () => fail(new WireError("tls", "closed during the TLS handshake")))
@@ -174,12 +174,12 @@ export class SmtpWire {
 
   /** Sends pending writes, then closes. */
   end(): void {
-    this.#ended ??= new WireError("closed", "closed here")
+    this.#ended ??= new WireError("closed", "closed by this side")
     this.#socket.end()
   }
 
   destroy(): void {
-    this.#end(new WireError("closed", "closed here"))
+    this.#end(new WireError("closed", "closed by this side"))
   }
 
   #attach(socket: net.Socket): void {
@@ -195,7 +195,7 @@ export class SmtpWire {
 
   #receive(chunk: Buffer): void {
     if (this.#ended !== undefined) return
-    if (this.#idle) return this.#end(new WireError("protocol", "a reply that nobody asked for"))
+    if (this.#idle) return this.#end(new WireError("protocol", "unsolicited reply"))
     // Read as latin1, since a chunk may split a character.
     this.#text += chunk.toString("latin1")
     this.#size += chunk.length
@@ -213,7 +213,7 @@ export class SmtpWire {
       this.#size = this.#text.length
       this.#deliver(reply)
     }
-    if (this.#size > REPLY_BYTES) this.#end(new WireError("protocol", "a reply without end"))
+    if (this.#size > REPLY_BYTES) this.#end(new WireError("protocol", "reply too long"))
   }
 
   #deliver(reply: WireReply): void {
@@ -221,7 +221,7 @@ export class SmtpWire {
     if (reader === undefined) {
       this.#unread += sizeOf(reply)
       if (this.#replies.length >= MAX_UNREAD_REPLIES || this.#unread > MAX_UNREAD_BYTES) {
-        return this.#end(new WireError("protocol", "more replies than questions"))
+        return this.#end(new WireError("protocol", "more replies than commands"))
       }
       this.#replies.push(reply)
       this.#onEarly?.()

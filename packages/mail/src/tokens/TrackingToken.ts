@@ -61,10 +61,10 @@ const verify = (secretKeys: ReadonlyArray<Uint8Array>, kind: Kind, token: string
   if (token.length > MAX_TOKEN_CHARS) return undefined
   const [, email = "", account = "", tag = "", rest = ""] = TOKEN.exec(token) ?? []
   if (email === "") return undefined
-  const given = Buffer.from(tag, "latin1")
-  const holds = (key: Uint8Array) =>
-    timingSafeEqual(given, Buffer.from(tagOf(key, kind, `${email}${account}`, rest), "latin1"))
-  return secretKeys.some(holds)
+  const received = Buffer.from(tag, "latin1")
+  const isValid = (key: Uint8Array) =>
+    timingSafeEqual(received, Buffer.from(tagOf(key, kind, `${email}${account}`, rest), "latin1"))
+  return secretKeys.some(isValid)
     ? { mail: { email_id: `msg_${email}` as EmailId, account_id: `acc_${account}` as AccountId }, rest }
     : undefined
 }

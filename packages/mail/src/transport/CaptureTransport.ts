@@ -25,24 +25,24 @@ export const layer = (keep: (captured: Captured) => Effect.Effect<void>): Layer.
       message: OutgoingMessage,
       recipients: ReadonlyArray<string>,
     ) {
-      const begin = yield* Transport.Begin
-      if (!begin()) return recipients.map(Transport.notBegun)
+      const mayBegin = yield* Transport.Begin
+      if (!mayBegin()) return recipients.map(Transport.notBegun)
       const outcomes = yield* Effect.forEach(recipients, (recipient) => simulate(message, recipient), {
         concurrency: "unbounded",
       })
-      const taken = outcomes.filter((outcome) => outcome.status === "delivered").map((outcome) => outcome.recipient)
+      const delivered = outcomes.filter((outcome) => outcome.status === "delivered").map((outcome) => outcome.recipient)
       const mailFrom = message.mailFrom(recipients)
-      if (taken.length > 0) yield* keep({ message: { ...message, mailFrom }, recipients: taken })
+      if (delivered.length > 0) yield* keep({ message: { ...message, mailFrom }, recipients: delivered })
       return outcomes
     }),
   })
 
 const simulate = Effect.fnUntraced(function* (message: OutgoingMessage, recipient: string): Effect.fn.Return<Outcome> {
-  const began = yield* SteadyClock.millis
+  const startedAt = yield* SteadyClock.millis
   const role = simulated(recipient)
   if (role === "slow") yield* Effect.sleep(SLOW_MS)
-  const hop = { ...HOP, duration_ms: (yield* SteadyClock.millis) - began }
-  const delivered = Transport.accepted(recipient, hop, { ...OK, text: `kept as ${message.emailId}` })
+  const hop = { ...HOP, duration_ms: (yield* SteadyClock.millis) - startedAt }
+  const delivered = Transport.accepted(recipient, hop, { ...OK, text: `captured as ${message.emailId}` })
   switch (role) {
     case "bounced":
       return Transport.refused(recipient, hop, NO_USER)

@@ -51,28 +51,28 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
         domain: string,
         recipients: ReadonlyArray<string>,
       ): Effect.fn.Return<ReadonlyArray<Outcome>> {
-        const began = yield* SteadyClock.millis
+        const startedAt = yield* SteadyClock.millis
         const route = yield* Cache.get(routes, domain)
         if (route._tag !== "Hosts") {
-          const hop = { ...Transport.NOWHERE, duration_ms: (yield* SteadyClock.millis) - began }
+          const hop = { ...Transport.NOWHERE, duration_ms: (yield* SteadyClock.millis) - startedAt }
           return recipients.map((recipient) => unrouted(recipient, hop, route))
         }
         const policy = yield* mtaSts.enforced(domain)
         const site = SiteRules.siteOf(route.hosts)
-        const way: SmtpDelivery.Way = {
+        const siteRoute: SmtpDelivery.Route = {
           // A session opened without the policy's checks must not carry mail of a domain that has one.
           site: policy === undefined ? site : { ...site, route: `${site.route} mta-sts ${domain}` },
           connect: (avoid) => walk(route.hosts, policy, avoid),
           confirms: false,
         }
-        return yield* SmtpDelivery.deliver(pool, way, message, recipients)
+        return yield* SmtpDelivery.deliver(pool, siteRoute, message, recipients)
       })
 
       const deliver = Effect.fn("DirectTransport.deliver")(function* (
         message: OutgoingMessage,
         recipients: ReadonlyArray<string>,
       ) {
-        const tell = yield* Transport.Heard
+        const report = yield* Transport.Heard
         // One domain a transaction, even when two share their servers: some of those refuse a mixture.
         const groups = Map.groupBy(recipients, domainOf)
         const outcomes = new Map<string, Outcome>()
@@ -84,7 +84,7 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
               (results) => {
                 for (const outcome of results) {
                   outcomes.set(outcome.recipient, outcome)
-                  tell(outcome)
+                  report(outcome)
                 }
               },
             ),

@@ -97,14 +97,14 @@ export const layer = (relay: Relay, options: Options): Layer.Layer<Transport.Tra
         login: relay.login,
         timeouts: options.timeouts,
       })
-      const way: SmtpDelivery.Way = {
+      const relayRoute: SmtpDelivery.Route = {
         site: { key, route: key, connections: relay.connections, messages: RELAY_MESSAGES },
         connect: (avoid) => (avoid.size > 0 ? undefined : connect),
         confirms: relay.confirm === "dsn",
       }
       return Transport.Transport.of({
         kind: "relay",
-        deliver: (message, recipients) => SmtpDelivery.deliver(pool, way, message, recipients),
+        deliver: (message, recipients) => SmtpDelivery.deliver(pool, relayRoute, message, recipients),
       })
     }),
   )

@@ -33,8 +33,8 @@ export const nextAttempt = (
 ): Duration.Duration | "expired" => {
   const delay = RETRY_DELAYS[attempt - 1]
   if (delay === undefined) return "expired"
-  const spread = Duration.times(delay, 1 + RETRY_JITTER * (2 * random - 1))
-  const asked = Duration.max(hint ?? Duration.zero, replyClass === "greylisted" ? GREYLIST_MIN : Duration.zero)
+  const jittered = Duration.times(delay, 1 + RETRY_JITTER * (2 * random - 1))
+  const requested = Duration.max(hint ?? Duration.zero, replyClass === "greylisted" ? GREYLIST_MIN : Duration.zero)
   // The requested delay is a minimum, so jitter is only added to it.
-  return Duration.max(spread, Duration.times(asked, 1 + RETRY_JITTER * random))
+  return Duration.max(jittered, Duration.times(requested, 1 + RETRY_JITTER * random))
 }

@@ -82,7 +82,7 @@ export interface Hop {
 
 export const NOWHERE: Hop = { mx: null, tls: null, duration_ms: 0 }
 
-const base = (recipient: string, hop: Hop) =>
+const baseOutcome = (recipient: string, hop: Hop) =>
   ({
     recipient,
     code: null,
@@ -98,10 +98,10 @@ const base = (recipient: string, hop: Hop) =>
     then: null,
   }) as const
 
-const words = (reply: Reply.Reply) => ({
+const replyFields = (reply: Reply.Reply) => ({
   code: reply.code,
   enhanced_code: reply.enhancedCode ?? null,
-  response: cut(reply.text),
+  response: shortened(reply.text),
 })
 
 export const accepted = (
@@ -109,13 +109,13 @@ export const accepted = (
   hop: Hop,
   reply: Reply.Reply,
   status: "delivered" | "sent" = "delivered",
-): Outcome => ({ ...base(recipient, hop), ...words(reply), status })
+): Outcome => ({ ...baseOutcome(recipient, hop), ...replyFields(reply), status })
 
 export const refused = (recipient: string, hop: Hop, reply: Reply.Reply): Outcome => {
   const verdict = Reply.classify(reply)
   return {
-    ...base(recipient, hop),
-    ...words(reply),
+    ...baseOutcome(recipient, hop),
+    ...replyFields(reply),
     status: verdict.action === "bounce" ? "bounced" : "deferred",
     category: verdict.class,
     suppress: verdict.suppress,
@@ -124,10 +124,10 @@ export const refused = (recipient: string, hop: Hop, reply: Reply.Reply): Outcom
 }
 
 export const deferred = (recipient: string, hop: Hop, category: Category, response: string): Outcome => ({
-  ...base(recipient, hop),
+  ...baseOutcome(recipient, hop),
   status: "deferred",
   category,
-  response: cut(response),
+  response: shortened(response),
 })
 
 /** Nothing was tried: the site asked for a pause, or all its connections are in use. */
@@ -138,17 +138,17 @@ export const held = (recipient: string, mx: string | null, retry_after_ms: numbe
 })
 
 /** Returned untouched at the caller's request. */
-export const notBegun = (recipient: string): Outcome => held(recipient, null, 0, "not begun")
+export const notBegun = (recipient: string): Outcome => held(recipient, null, 0, "not started")
 
 /** Whether the attempt never started, so that it may be retried at once. */
 export const isGivenBack = (outcome: Outcome): boolean => outcome.no_attempt && outcome.retry_after_ms === 0
 
 /** A permanent failure for a reason of our own. */
 export const failed = (recipient: string, category: Category, response: string): Outcome => ({
-  ...base(recipient, NOWHERE),
+  ...baseOutcome(recipient, NOWHERE),
   status: "failed",
   category,
-  response: cut(response),
+  response: shortened(response),
 })
 
 /** `shared` when another recipient of the same transaction may have caused the answer. */
@@ -157,10 +157,10 @@ export const answered = (recipient: string, hop: Hop, answer: Answer, shared: bo
     case "Accepted":
       return accepted(recipient, hop, answer.reply, answer.confirms ? "sent" : "delivered")
     case "Refused":
-      return blameless(refused(recipient, hop, answer.reply), answer.reply, shared)
+      return limitSuppression(refused(recipient, hop, answer.reply), answer.reply, shared)
     case "Lost":
       return answer.ambiguous
-        ? deferred(recipient, hop, "lost_answer", `no answer after the end of the message: ${answer.detail}`)
+        ? deferred(recipient, hop, "lost_answer", `no reply after the end of the message: ${answer.detail}`)
         : deferred(recipient, hop, "connection", `connection lost at ${answer.stage}: ${answer.detail}`)
   }
 }
@@ -168,7 +168,7 @@ export const answered = (recipient: string, hop: Hop, answer: Answer, shared: bo
 /**
  * Only an answer to RCPT is about one recipient: one to MAIL is about the sender, one to the data about all of them.
  */
-const blameless = (outcome: Outcome, reply: Reply.Reply, shared: boolean): Outcome =>
+const limitSuppression = (outcome: Outcome, reply: Reply.Reply, shared: boolean): Outcome =>
   reply.stage === "rcpt" || (!shared && (reply.stage === "data" || reply.stage === "end_of_data"))
     ? outcome
     : { ...outcome, suppress: "never" }
@@ -180,14 +180,14 @@ const blameless = (outcome: Outcome, reply: Reply.Reply, shared: boolean): Outco
 export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed): Outcome => {
   const reply = replyOf(failure)
   // Hides names of servers, which may be in the operator's own network, and how long their look-up took.
-  if (failure.trouble === "nowhere") {
+  if (failure.kind === "nowhere") {
     return deferred(recipient, NOWHERE, "dns", "no mail server of the domain has a public address")
   }
   if (reply === undefined) {
-    const category = failure.trouble === "tls" || failure.trouble === "dns" ? failure.trouble : "connection"
+    const category = failure.kind === "tls" || failure.kind === "dns" ? failure.kind : "connection"
     return deferred(recipient, hop, category, failure.message)
   }
   return { ...refused(recipient, hop, reply), status: "deferred", suppress: "never" }
 }
 
-const cut = (text: string): string => text.slice(0, RESPONSE_LIMIT)
+const shortened = (text: string): string => text.slice(0, RESPONSE_LIMIT)

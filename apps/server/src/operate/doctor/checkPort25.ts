@@ -29,7 +29,7 @@ export const checkPort25 = (
     })
     const open = tried.filter(Result.isSuccess).map(({ success }) => success)
     const shut = tried.filter(Result.isFailure).map(({ failure }) => failure)
-    const answered = shut.filter(({ stage, trouble }) => stage !== "connect" && trouble === "reply")
+    const answered = shut.filter(({ kind, stage }) => stage !== "connect" && kind === "reply")
     if (answered.length > 0) {
       return Finding.warning(
         "port 25",

@@ -39,21 +39,21 @@ export const checkRelay = (to: RelayTransport.Relay, { ca, name, weight }: Optio
     return Finding.ok("relay", `connected to ${where}, ${how.join(", ")}`)
   })
 
-const fixOf = ({ stage, trouble }: SmtpConnection.ConnectFailed): string => {
+const fixOf = ({ stage, kind }: SmtpConnection.ConnectFailed): string => {
   if (stage === "auth") {
-    return trouble === "reply"
+    return kind === "reply"
       ? "Correct user and password in SMTP_URL; write characters such as @ and / as %40 and %2F."
       : "The relay offers neither PLAIN nor LOGIN: remove the login, or use another of its ports."
   }
-  if (stage === "starttls" || trouble === "tls") {
+  if (stage === "starttls" || kind === "tls") {
     return "Its certificate must be valid for the host in SMTP_URL; use smtps:// for port 465 and smtp:// for others."
   }
   if (stage === "connect") {
-    return trouble === "refused"
+    return kind === "refused"
       ? "Nothing listens there: correct host and port in SMTP_URL."
       : "Correct the host in SMTP_URL, fix DNS, or allow that port in the firewall."
   }
-  return trouble === "reply"
+  return kind === "reply"
     ? "The relay refuses this machine: read its reply, and allow this address there."
     : "The server does not speak SMTP: correct host and port in SMTP_URL; port 465 needs smtps://."
 }

@@ -1,0 +1,77 @@
+import * as Cooldown from "./Cooldown.ts"
+import type { SmtpConnection } from "./SmtpConnection.ts"
+
+/** Provider or domain that the limits protect, with the servers among which connections may be shared. */
+export interface Site {
+  readonly key: string
+  /** Connections are reused only within one route: two customers of one provider may have different servers. */
+  readonly route: string
+  readonly connections: number
+  readonly messages: number
+}
+
+export interface IdleConnection {
+  readonly connection: SmtpConnection
+  readonly route: string
+  /** Messages sent over the connection so far. */
+  readonly messages: number
+  readonly since: number
+}
+
+/** Connections to one site, and the messages that wait for one. */
+export class SiteConnections {
+  busy = 0
+  /** Connections that are sending QUIT; the server still counts them. */
+  closing = 0
+  readonly idle: Array<IdleConnection> = []
+  /** Waiting messages in the order of arrival, each with the time at which it gives up. */
+  readonly waiting = new Map<() => void, number>()
+  cooldown: Cooldown.Cooldown
+
+  constructor(site: Site) {
+    this.cooldown = Cooldown.start(site.connections)
+  }
+
+  /** Number of connections that the server counts. */
+  get open(): number {
+    return this.busy + this.closing + this.idle.length
+  }
+
+  /** Whether nothing is lost by forgetting the site. */
+  get isUnused(): boolean {
+    return this.open + this.waiting.size === 0 && this.cooldown.paused_until === 0
+  }
+
+  /** Reserves a connection slot, with an idle connection of the route if there is one. */
+  reserve(route: string): { readonly idle: IdleConnection | undefined } | undefined {
+    for (let at = this.idle.length - 1; at >= 0; at--) {
+      const idle = this.idle[at]
+      if (idle === undefined || idle.route !== route) continue
+      this.idle.splice(at, 1)
+      if (!idle.connection.isUsable()) {
+        idle.connection.destroy()
+        continue
+      }
+      this.busy++
+      return { idle }
+    }
+    if (this.open >= this.cooldown.limit) return undefined
+    this.busy++
+    return { idle: undefined }
+  }
+
+  /** Resumes the message that has waited longest. */
+  resumeNext(): void {
+    const [resume] = this.waiting.keys()
+    if (resume === undefined) return
+    this.waiting.delete(resume)
+    resume()
+  }
+
+  resumeAll(): void {
+    for (const resume of this.waiting.keys()) {
+      this.waiting.delete(resume)
+      resume()
+    }
+  }
+}
