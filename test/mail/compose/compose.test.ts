@@ -61,9 +61,9 @@ const Bytes = Arbitrary.map(
 
 const space = (value: string) => value.replace(/\s+/gu, " ").trim()
 
-describe("what is composed is what is read", () => {
+describe("composed mail, parsed again", () => {
   it.effect.prop(
-    "subjects, names and bodies",
+    "has the same subjects, names and bodies",
     { subject: Subject, name: Subject, text: Body, html: Body },
     ({ html, name, subject, text }) =>
       Effect.gen(function* () {
@@ -85,7 +85,7 @@ describe("what is composed is what is read", () => {
   )
 })
 
-describe("every message", () => {
+describe("composed mail", () => {
   const Files = Arbitrary.array(
     Arbitrary.all({ filename: Subject, content: Bytes, inline: Arbitrary.schema(Schema.Boolean) }),
     { maxLength: 4 },
@@ -128,7 +128,7 @@ describe("every message", () => {
   )
 
   it.effect.prop(
-    "keeps its people, and shows no bcc",
+    "keeps its senders and recipients, and shows no bcc",
     { to: People, cc: People, bcc: People },
     ({ bcc, cc, to }) =>
       Effect.gen(function* () {
@@ -160,7 +160,7 @@ describe("every message", () => {
   )
 
   it.effect.prop(
-    "is lines of 7-bit octets that no server need touch",
+    "consists of 7-bit lines that no server needs to change",
     { subject: Subject, name: Subject, text: Body, html: Body, filename: Subject },
     (input) =>
       Effect.sync(() => {
@@ -185,7 +185,7 @@ describe("every message", () => {
     { arbitrary: { runs: 300 } },
   )
 
-  it("has no line that is too long, however much white space stands in one", () => {
+  it("has no line above the limit, however much white space a line contains", () => {
     const subject = `a${" ".repeat(3000)}b`
     for (const line of raw(message({ subject })).split("\r\n")) assert.isAtMost(line.length, 998)
     return Effect.runPromise(
@@ -193,12 +193,12 @@ describe("every message", () => {
     )
   })
 
-  it("is the same mail when it is composed again", () => {
+  it("has the same bytes when composed again", () => {
     const value = message({ html: "<p>ü</p>", attachments: [{ filename: "a.txt", content: Buffer.from("x") }] })
     assert.isTrue(Buffer.from(composed(value).bytes).equals(composed(value).bytes))
   })
 
-  it("does not end at its own boundary, wherever that stands in the text", () => {
+  it("does not end early when its text contains the boundary", () => {
     const boundaries = ["mix", "alt", "rel"].map((kind) => `--=_${message().id}_${kind}`)
     const text = `${boundaries.join("\n")}\n${boundaries.map((line) => `${line}--`).join("\n")}\n`
     return Effect.runPromise(
@@ -223,7 +223,7 @@ describe("every message", () => {
 })
 
 describe("a text part", () => {
-  it.effect("is derived where only HTML is given", () =>
+  it.effect("is derived from HTML when only HTML is given", () =>
     Effect.gen(function* () {
       const { text: _, ...rest } = message({
         html: "<h1>Hello</h1><p>Pay <a href='https://acme.test/1'>here</a> &amp; now</p><img src=x>",
@@ -233,17 +233,17 @@ describe("a text part", () => {
     }),
   )
 
-  it("is left out where an empty one stands beside HTML", () => {
+  it("is left out when it is empty and there is HTML", () => {
     assert.notInclude(raw(message({ text: "", html: "<p>x</p>" })), "text/plain")
   })
 
-  it("is empty where nothing is given at all", () => {
+  it("is empty when neither text nor HTML is given", () => {
     const { text: _, ...rest } = message()
     assert.match(raw(rest), /Content-Type: text\/plain; charset=utf-8\r\nContent-Transfer-Encoding: 7bit\r\n\r\n\r\n$/)
   })
 
   const encoding = (text: string) => /Content-Transfer-Encoding: (\S+)/.exec(raw(message({ text })))?.[1]
-  it("takes the encoding that suits it", () => {
+  it("uses the shortest encoding that fits its characters", () => {
     assert.strictEqual(encoding("plain"), "7bit")
     assert.strictEqual(encoding("x".repeat(79)), "quoted-printable")
     assert.strictEqual(encoding("trailing "), "quoted-printable")
@@ -263,7 +263,7 @@ describe("headers", () => {
       assert.isAtMost(line.length, 78)
   })
 
-  it("carry one-click unsubscribing on request, and leave a customer's own alone", () => {
+  it("contain one-click unsubscribe on request, unless the customer sets their own", () => {
     const url = "https://u.acme.test/1?x=%20"
     const asked = message({ unsubscribeUrl: url })
     assert.strictEqual(header(asked, "List-Unsubscribe"), `<${url}>`)
@@ -274,13 +274,13 @@ describe("headers", () => {
     assert.notInclude(raw(message()), "List-Unsubscribe")
   })
 
-  it("name the email in the Message-ID, and the moment it was created in the Date", () => {
+  it("have the email id in Message-ID and the time of creation in Date", () => {
     assert.strictEqual(header(message(), "Message-ID"), `<${message().id}@acme.test>`)
     assert.strictEqual(composed(message()).messageId, `${message().id}@acme.test`)
     assert.strictEqual(header(message(), "Date"), "Sat, 21 Nov 2026 10:15:20 +0000")
   })
 
-  it("hold a UTF-8 local part as it is, and say that the wire must carry it", () => {
+  it("keep a UTF-8 local part, and the message then requires SMTPUTF8", () => {
     const value = message({ to: [{ address: address("žofie@bücher.example"), name: "Žofie" }] })
     assert.isTrue(composed(value).smtpUtf8)
     assert.include(raw(value), "<žofie@xn--bcher-kva.example>")
@@ -289,7 +289,7 @@ describe("headers", () => {
     assert.isFalse(composed(message({ bcc: [{ address: address("ž@a.test") }] })).smtpUtf8)
   })
 
-  it("stand together with recipients who are asked once", () => {
+  it("name every recipient, and the envelope has each once", () => {
     const ana = { address: address("ana@example.org") }
     assert.deepStrictEqual(composed(message({ to: [ana], cc: [ana], bcc: [ana] })).envelope.to, [ana.address])
   })
@@ -301,7 +301,7 @@ describe("a file's type", () => {
       raw(message({ attachments: [{ filename: "f", content: Buffer.from("x"), ...fields }] })),
     )?.[1]
 
-  it("is what is declared, else what the name says, else bytes", () => {
+  it("is the declared type, else follows from the file name, else is application/octet-stream", () => {
     assert.strictEqual(type({ contentType: "image/x-own" }), "image/x-own")
     assert.strictEqual(type({ filename: "A.PDF" }), "application/pdf")
     assert.strictEqual(type({ filename: "constructor" }), "application/octet-stream")
@@ -318,7 +318,7 @@ describe("a file's type", () => {
     assert.include(bytes, `Content-Type: ${written}"b"\r\n`)
   })
 
-  it("is a message only where that needs no encoding", () => {
+  it("is message/rfc822 only when the file needs no encoding", () => {
     assert.strictEqual(
       type({ contentType: "message/rfc822", content: Buffer.from("Subject: x\n\ny") }),
       "message/rfc822",
@@ -335,7 +335,7 @@ describe("a message that is tracked", () => {
   const tracking = { open: "https://t.test/t/o/1", click: (url: string) => `https://t.test/t/c/${url.length}` }
   const html = '<a href="https://x.test/">shop</a> <a href="https://x.test/off?a&amp;b">off</a>'
 
-  it("is the same mail whenever it is written, and another in its HTML alone", () => {
+  it("has the same bytes when composed again, and differs from the untracked mail only in its HTML", () => {
     const { text: _, ...untold } = message({ html })
     const tracked = { ...untold, tracking }
     assert.strictEqual(raw(tracked), raw(tracked))
@@ -348,7 +348,7 @@ describe("a message that is tracked", () => {
     assert.strictEqual(raw({ ...untold, tracking: {} }), raw(untold))
   })
 
-  it.effect("leads off its list as it says in its headers", () =>
+  it.effect("keeps the unsubscribe link of its headers untracked", () =>
     Effect.gen(function* () {
       const off = "https://x.test/off?a&b"
       const ways = [{ unsubscribeUrl: off }, { headers: { "list-unsubscribe": `<mailto:off@x.test>, <${off}>` } }]

@@ -6,9 +6,9 @@ import { golden } from "./composeMessage.ts"
 
 const fixtures = new URL("../../fixtures/compose/", import.meta.url)
 
-describe("the bytes of a message that may be under way when a release is installed", () => {
+describe("composed bytes of earlier releases", () => {
   for (const [name, value] of Object.entries(golden)) {
-    it(`are still those of ${name}.eml`, () => {
+    it(`are unchanged: ${name}.eml`, () => {
       const result = Compose.compose(value)
       if (Result.isFailure(result)) return assert.fail(result.failure.message)
       assert.strictEqual(
@@ -18,7 +18,7 @@ describe("the bytes of a message that may be under way when a release is install
     })
   }
 
-  it("are all compared", () => {
+  it("are compared for every stored file", () => {
     assert.deepStrictEqual(
       readdirSync(fixtures).sort(),
       Object.keys(golden)

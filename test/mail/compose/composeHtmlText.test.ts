@@ -16,25 +16,25 @@ describe("text from HTML", () => {
     )
   })
 
-  it("wraps where mail does, and never inside an address", () => {
+  it("wraps at 76 characters, and never inside a URL", () => {
     const url = `https://acme.test/${"x".repeat(200)}`
     const lines = textFromHtml(`<p>${"word ".repeat(60)}</p><a href="${url}">go</a>`).split("\n")
     assert.isTrue(lines.filter((line) => !line.includes(url)).every((line) => line.length <= 76))
     assert.isTrue(lines.some((line) => line.includes(url)))
   })
 
-  it("reads up to its limit, and says that there was more", () => {
+  it("is cut at the limit and ends with an ellipsis", () => {
     const text = textFromHtml(`<p>${"word ".repeat(HTML_TEXT_LIMIT)}</p>`)
     assert.isAtMost(text.length, HTML_TEXT_LIMIT + 10)
     assert.match(text, /…$/)
   })
 
-  it("is nothing for nothing", () => {
+  it("is empty for empty HTML", () => {
     for (const html of ["", " ", "<p></p>", "<!-- x -->"]) assert.strictEqual(textFromHtml(html), "")
   })
 
   for (const piece of ["<div>", "<table><tr><td>", "<ul><li>", "</p>", "<a href=x>", "<", "&", "<!--", "<p "]) {
-    it(`takes no longer over endless ${piece} than over what the limit holds of them`, { timeout: HANGS_MS }, () => {
+    it(`takes no longer for endless ${piece} than for HTML of the maximum length`, { timeout: HANGS_MS }, () => {
       const reading = (size: number) => textFromHtml(piece.repeat(Math.ceil(size / piece.length)))
       assert.isBelow(growth(reading, HTML_TEXT_LIMIT * 2, 8), 4)
     })

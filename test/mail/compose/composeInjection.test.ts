@@ -17,7 +17,7 @@ const BREAKS = ["\r\nBcc: evil@x.test", "\nBcc: evil@x.test", "\rBcc: evil@x.tes
 
 describe("a line break or NUL", () => {
   for (const text of BREAKS) {
-    it(`${JSON.stringify(text)} is refused wherever it comes in`, () => {
+    it(`${JSON.stringify(text)} is refused in every field`, () => {
       const evil = `x${text}`
       assert.strictEqual(refusal({ subject: evil }), "subject: line_break")
       assert.strictEqual(refusal({ from: { address: address("a@b.test"), name: evil } }), "from: line_break")
@@ -45,7 +45,7 @@ describe("a line break or NUL", () => {
 })
 
 describe("a header", () => {
-  it("that the service owns is refused in any case", () => {
+  it("that the service sets itself is refused, in upper and lower case", () => {
     for (const name of [
       "From",
       "to",
@@ -65,13 +65,13 @@ describe("a header", () => {
     }
   })
 
-  it("whose name is no name is refused", () => {
+  it("with an invalid name is refused", () => {
     for (const name of ["", "X A", "X:", "Bcc ", " Bcc", "X-ü", "X\t", "x".repeat(77)]) {
       assert.match(refusal({ headers: { [name]: "x" } }), /bad_header_name$/, name)
     }
   })
 
-  it("that may stand once and would stand twice is refused", () => {
+  it("that may occur only once is refused when repeated", () => {
     assert.strictEqual(
       refusal({ headers: { "Reply-To": "a@b.test" }, replyTo: [{ address: address("a@b.test") }] }),
       "headers.Reply-To: header_repeated",
@@ -83,7 +83,7 @@ describe("a header", () => {
     assert.strictEqual(refusal({ headers: { "Reply-To": "a@b.test" } }), "composed")
   })
 
-  it("with a run that cannot be folded is refused, and a subject with one is encoded", () => {
+  it("that is too long to fold is refused, and a subject too long to fold is encoded", () => {
     assert.strictEqual(refusal({ headers: { "X-A": "x".repeat(901) } }), "headers.X-A: unbroken_run")
     assert.strictEqual(refusal({ headers: { "X-A": "x".repeat(900) } }), "composed")
     assert.strictEqual(refusal({ headers: { "X-A": "x ".repeat(900) } }), "composed")
@@ -98,7 +98,7 @@ describe("a header", () => {
 })
 
 describe("an address", () => {
-  it("that would read as another, or as two, is refused", () => {
+  it("that parses as another address, or as two, is refused", () => {
     const bad = [
       "",
       "a",
@@ -123,14 +123,14 @@ describe("an address", () => {
     for (const text of bad) assert.strictEqual(refusal({ to: [{ address: unchecked(text) }] }), "to: bad_address", text)
   })
 
-  it("of nobody is refused", () => {
+  it("list without a recipient is refused", () => {
     assert.strictEqual(refusal({ to: [] }), "to: no_recipient")
     assert.strictEqual(refusal({ to: [], bcc: [{ address: address("a@b.test") }] }), "composed")
   })
 })
 
 describe("a file", () => {
-  it("of a type that is none is refused", () => {
+  it("with an invalid media type is refused", () => {
     for (const contentType of [
       "",
       "text",
@@ -164,7 +164,7 @@ describe("a file", () => {
   })
 })
 
-describe("whatever comes in", () => {
+describe("any input", () => {
   const Nasty = Schema.Array(
     Schema.Union([
       Schema.Literals([

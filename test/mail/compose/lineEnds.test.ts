@@ -6,7 +6,7 @@ const MIXED = "a\r\n\r\r\n\n\né\r\n💌\n\rx\r\r\n y\n"
 const LONG = MIXED.repeat(Math.ceil((2 * LineEnds.LONG_TEXT_CHARS) / MIXED.length))
 
 describe("the line ends of a long text", () => {
-  test("are rewritten as bytes like those of a short one", () => {
+  test("become the same bytes as those of a short text", () => {
     const lf = LONG.replaceAll(/\r\n?/gu, "\n")
     assert.strictEqual(LineEnds.toLf(LONG), lf)
     assert.strictEqual(LineEnds.toLf(`${LONG}\r`), `${lf}\n`)

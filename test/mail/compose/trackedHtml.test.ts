@@ -98,11 +98,11 @@ describe("a link", () => {
     '<svg><svg></svg><text><![CDATA[1 > <a href="https://x.test/">]]></text></svg>',
     "",
     "just text",
-  ])("%s stays as it is", (html) => {
+  ])("%s is not tracked", (html) => {
     assert.strictEqual(clicks(html), html)
   })
 
-  it("of the message itself stays as it is, so that a program of somebody follows it", () => {
+  it("to the message's own unsubscribe address is not tracked", () => {
     const own = new Set(["https://x.test/off?a=1&b=2"])
     const html = '<a href="https://x.test/off?a=1&amp;b=2">off</a>'
     assert.strictEqual(clicks(html, own), html)
@@ -115,30 +115,30 @@ describe("a link", () => {
     ['<a Data-Waybill-No-Track="1"href="https://x.test/">x', '<a href="https://x.test/">x'],
     ["<a data-waybill-no-track>x", "<a>x"],
     ["<b data-waybill-no-track>x", "<b data-waybill-no-track>x"],
-  ] as const)("%s says itself that it is not tracked", ([html, expected]) => {
+  ] as const)("%s opts out of tracking", ([html, expected]) => {
     assert.strictEqual(clicks(html), expected)
     assert.strictEqual(opens(html), html + PICTURE)
   })
 
-  it("is tracked up to a length", () => {
+  it("is not tracked above a maximum length", () => {
     const long = (part: string) => `<a href="https://x.test/${part.repeat(TrackedLink.MAX_TRACKED_URL_CHARS)}">`
     for (const html of [long("x"), long("&amp;")]) assert.strictEqual(clicks(html), html)
   })
 
-  it("is tracked up to a number of them", () => {
+  it("is not tracked beyond a maximum number of links", () => {
     const html = '<a href="https://x.test/">'.repeat(TrackedHtml.MAX_TRACKED_LINKS + 1)
     assert.strictEqual(clicks(html).split("T[").length - 1, TrackedHtml.MAX_TRACKED_LINKS)
   })
 })
 
-describe("the picture of an opening", () => {
+describe("the tracking pixel", () => {
   it.for([
     ["<p>x</p>", `<p>x</p>${PICTURE}`],
     ["<html><body>x</body></html>", `<html><body>x${PICTURE}</body></html>`],
     ["<body>x</body>y</BODY\n>", `<body>x</body>y${PICTURE}</BODY\n>`],
     ["<body>x<!-- </body> -->", `<body>x<!-- </body> -->${PICTURE}`],
     ["", PICTURE],
-  ] as const)("stands at the end of %s", ([html, expected]) => {
+  ] as const)("is inserted at the end of the body: %s", ([html, expected]) => {
     assert.strictEqual(opens(html), expected)
   })
 
@@ -151,18 +151,18 @@ describe("the picture of an opening", () => {
     "<style>",
     "<plaintext>",
     "<svg><![CDATA[>",
-  ])("does not become a part of %s", (html) => assert.strictEqual(opens(html), html))
+  ])("is left out when the document ends inside a construct: %s", (html) => assert.strictEqual(opens(html), html))
 })
 
-describe("a reference", () => {
+describe("a character reference", () => {
   it.for([
     ["&amp;&AMP;&lt;&gt;&quot;&apos;", "&&<>\"'"],
     ["&#38;&#x26;&#X26;&#38 &#9;", "&&&& \t"],
     ["&amp=1&amp1&notit&foo&x=1", "&amp=1&amp1&notit&foo&x=1"],
     ["&amp&lt", "&<"],
     ["&", "&"],
-  ] as const)("%s is read", ([written, read]) => assert.strictEqual(HtmlReference.decode(written), read))
-  it.for(["&eacute;", "&copy", "&yen/", "&#x80;", "&#0", "&nosuch;", "&constructor;"])("%s is not guessed", (written) =>
+  ] as const)("%s is decoded", ([written, read]) => assert.strictEqual(HtmlReference.decode(written), read))
+  it.for(["&eacute;", "&copy", "&yen/", "&#x80;", "&#0", "&nosuch;", "&constructor;"])("%s is not decoded", (written) =>
     assert.isUndefined(HtmlReference.decode(written)),
   )
 })
@@ -206,7 +206,7 @@ const Scrap = Schema.Literals([
 const Html = Arbitrary.map(Arbitrary.schema(Schema.Array(Scrap)), (scraps) => scraps.join(""))
 
 describe("any HTML", () => {
-  it.prop("is taken, and changed in nothing but its links", [Html], ([html]) => {
+  it.prop("changes only in its links", [Html], ([html]) => {
     const marked = TrackedHtml.rewrite(html, { click: () => "\u0001", open: "\u0002" })
     const kept = marked.replace(PICTURE.replace(OPEN, "\u0002"), "").replaceAll('"\u0001"', "\u0001").split("\u0001")
     let at = 0
@@ -219,7 +219,7 @@ describe("any HTML", () => {
     assert.strictEqual(TrackedHtml.rewrite(html, {}), html)
   })
 
-  it("keeps little of a tag that holds much", () => {
+  it("needs memory only for requested attributes of a tag", () => {
     const html = `<a ${"x ".repeat(100_000)}${"href=https://x.test ".repeat(1_000)}>`
     const asked = new Set(["href"])
     assert.deepStrictEqual(
@@ -228,7 +228,7 @@ describe("any HTML", () => {
     )
   })
 
-  it("takes time by its length, whatever it is made of", () => {
+  it("takes time linear in its length", () => {
     const long = 100_000
     for (const scrap of [
       "<a ",

@@ -69,7 +69,7 @@ describe("Dns over a real server", () => {
     }),
   )
 
-  it.effect("tells a name that does not exist from a name without such a record", () =>
+  it.effect("distinguishes a missing name from a name without such a record", () =>
     Effect.gen(function* () {
       const server = yield* DnsServer.listen({ "deep.acme.test": { A: ["192.0.2.7"] } })
       assert.deepStrictEqual(
@@ -81,7 +81,7 @@ describe("Dns over a real server", () => {
     }),
   )
 
-  it.effect("calls trouble on the way unavailable, never missing", () =>
+  it.effect("reports failures of the server as unavailable, never as missing", () =>
     Effect.gen(function* () {
       const server = yield* DnsServer.listen({
         "servfail.test": "SERVFAIL",
@@ -97,7 +97,7 @@ describe("Dns over a real server", () => {
     }),
   )
 
-  it.effect("a server that is not there is unavailable", () =>
+  it.effect("reports an unreachable server as unavailable", () =>
     Effect.gen(function* () {
       const gone = yield* Effect.scoped(DnsServer.listen())
       const answer = yield* asking(gone, (dns) => dns.txt("acme.test"))
@@ -105,7 +105,7 @@ describe("Dns over a real server", () => {
     }),
   )
 
-  it.effect("comes back over TCP when the answer does not fit a datagram", () =>
+  it.effect("repeats a truncated query over TCP", () =>
     Effect.gen(function* () {
       const many = Array.from({ length: 30 }, (_, i) => `${i} ${"x".repeat(200)}`)
       const server = yield* DnsServer.listen({ "big.test": { TXT: many } })
@@ -118,7 +118,7 @@ describe("Dns over a real server", () => {
     }),
   )
 
-  it.effect("asks again each time: nothing is cached here", () =>
+  it.effect("caches nothing", () =>
     Effect.gen(function* () {
       const server = yield* DnsServer.listen({ "turn.test": (asked) => ({ TXT: [String(asked)] }) })
       assert.deepStrictEqual(yield* asking(server, (dns) => Effect.all([dns.txt("turn.test"), dns.txt("turn.test")])), [
@@ -128,7 +128,7 @@ describe("Dns over a real server", () => {
     }),
   )
 
-  it.effect("joins A and AAAA, and is unavailable only when nothing was found", () =>
+  it.effect("combines A and AAAA, and is unavailable only when neither was found", () =>
     Effect.gen(function* () {
       const server = yield* DnsServer.listen({
         "both.test": { A: ["192.0.2.1"], AAAA: ["2001:db8::1"] },
@@ -163,7 +163,7 @@ describe("Dns.authoritative", () => {
   const txt = (domain: string, name: string) => (dns: Dns.Dns["Service"]) =>
     Effect.flatMap(dns.authoritative(domain), (queries) => queries.txt(name))
 
-  it.effect("asks the domain's own servers, past the resolver's stale answer", () =>
+  it.effect("queries the domain's own servers instead of the resolver's cache", () =>
     Effect.gen(function* () {
       const { own, resolver, config } = yield* pair
       own.set("x.acme.test", { TXT: ["new"] })
@@ -172,7 +172,7 @@ describe("Dns.authoritative", () => {
     }),
   )
 
-  it.effect("finds the servers of the zone above a subdomain", () =>
+  it.effect("finds the name servers of a subdomain at its parent zone", () =>
     Effect.gen(function* () {
       const { own, resolver, config } = yield* pair
       own.set("x.mail.acme.test", { TXT: ["new"] })
@@ -183,7 +183,7 @@ describe("Dns.authoritative", () => {
     }),
   )
 
-  it.effect("believes them that a name is missing", () =>
+  it.effect("accepts NXDOMAIN from the domain's own servers", () =>
     Effect.gen(function* () {
       const { resolver, config } = yield* pair
       resolver.set("x.acme.test", { TXT: ["old"] })
@@ -191,7 +191,7 @@ describe("Dns.authoritative", () => {
     }),
   )
 
-  it.effect("falls back to the resolver when they do not answer", () =>
+  it.effect("falls back to the resolver when the domain's own servers do not answer", () =>
     Effect.gen(function* () {
       const { own, resolver, config } = yield* pair
       own.set("x.acme.test", "REFUSED")
@@ -218,7 +218,7 @@ describe("Dns.authoritative", () => {
     }),
   )
 
-  it.effect("never asks a name server in a private network", () =>
+  it.effect("never queries a name server in a private network", () =>
     Effect.gen(function* () {
       const { own, resolver } = yield* pair
       own.set("x.acme.test", { TXT: ["new"] })
@@ -230,8 +230,8 @@ describe("Dns.authoritative", () => {
   )
 })
 
-describe("zones as data", () => {
-  it.effect("answers from data as the real one does", () =>
+describe("dnsZones", () => {
+  it.effect("answers from data as a DNS server would", () =>
     Effect.gen(function* () {
       const dns = yield* Dns.Dns
       assert.deepStrictEqual(yield* dns.txt("a.test"), Dns.found(["over there"]))

@@ -37,7 +37,7 @@ const of = (report: DomainCheck.Report, purpose: DomainRecords.Purpose) => {
 }
 
 describe("a check", () => {
-  it.effect("says the same, in whatever order name servers give the records of a name", () =>
+  it.effect("has the same result in whatever order name servers return records", () =>
     Effect.gen(function* () {
       const others = ["one=1", "two=2", "three=3"]
       const exchanges = ["b.example", "a.example", "c.example"].map((exchange) => ({ preference: 10, exchange }))
@@ -58,7 +58,7 @@ describe("a check", () => {
 })
 
 describe("expectedRecords", () => {
-  it("asks for the key, a return path and a policy", () => {
+  it("lists the DKIM key, the return path and a DMARC policy", () => {
     assert.deepStrictEqual(DomainRecords.expectedRecords("acme.test", [key("wb1"), key("wb2", false)], CNAME), [
       {
         purpose: "dkim",
@@ -99,7 +99,7 @@ describe("expectedRecords", () => {
     ])
   })
 
-  it("asks for a CNAME where links are to lead over a name of the domain's own", () => {
+  it("lists a CNAME when links use a tracking domain", () => {
     const tracking = { host: "links", target: "track.waybill.test" }
     const records = DomainRecords.expectedRecords("acme.test", [], { ...CNAME, tracking })
     assert.deepStrictEqual(records.at(-1), {
@@ -113,7 +113,7 @@ describe("expectedRecords", () => {
     })
   })
 
-  it("asks for MX and SPF where the customer wants no CNAME", () => {
+  it("lists MX and SPF when the return path is not a CNAME", () => {
     const records = DomainRecords.expectedRecords("acme.test", [], MX)
     assert.deepStrictEqual(
       records.map((record) => [record.purpose, record.type, record.name, record.value]),
@@ -145,7 +145,7 @@ describe("a DKIM record is verified", () => {
       }),
     )
   }
-  it.effect("through a CNAME to where the key is kept", () =>
+  it.effect("through a CNAME to the name that has the key", () =>
     Effect.gen(function* () {
       const report = yield* check({
         "wb1._domainkey.acme.test": { CNAME: "wb1.keys.waybill.test" },
@@ -156,7 +156,7 @@ describe("a DKIM record is verified", () => {
   )
 })
 
-describe("the classic mistakes have words", () => {
+describe("common DKIM mistakes have a message of their own", () => {
   const at = (...TXT: ReadonlyArray<string>): Zones => ({ "wb1._domainkey.acme.test": { TXT } })
   const cases: ReadonlyArray<readonly [string, Zones, RegExp]> = [
     [
@@ -213,7 +213,7 @@ describe("the classic mistakes have words", () => {
       /cut short after 20 of 43/u,
     ],
   ] as const)
-    it.effect(`${name}, which no verdict hangs on`, () =>
+    it.effect(`Ed25519 key, not required: ${name}`, () =>
       Effect.gen(function* () {
         const second = { selector: "wbe1", algorithm: "ed25519", public_key: ED25519, required: false } as const
         const zones = { ...at(DKIM), "wbe1._domainkey.acme.test": { TXT: [text] } }
@@ -225,7 +225,7 @@ describe("the classic mistakes have words", () => {
       }),
     )
 
-  it.effect("the longest record there can be is read at once, whatever it is made of", () =>
+  it.effect("the longest possible record is parsed in linear time", () =>
     Effect.gen(function* () {
       const began = workedMs()
       assert.match(String(of(yield* check(at(`v=DKIM1; k=rsa; p=${"=".repeat(64_000)}x`)), "dkim")), /another key/u)
@@ -233,7 +233,7 @@ describe("the classic mistakes have words", () => {
     }),
   )
 
-  it.effect("nothing there is said as DNS says it", () =>
+  it.effect("a missing record has the code of DNS as its error", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(of(yield* check({}), "dkim"), ["missing", "NXDOMAIN"])
       assert.deepStrictEqual(of(yield* check({ "wb1._domainkey.acme.test": {} }), "dkim"), ["missing", "NODATA"])
@@ -243,7 +243,7 @@ describe("the classic mistakes have words", () => {
 
 describe("the return path", () => {
   const cname = (zones: Zones) => Effect.map(check(zones, CNAME), (report) => of(report, "return_path"))
-  it.effect("a CNAME is compared as a name", () =>
+  it.effect("a CNAME is compared without case and trailing dot", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* cname({ "bounce.acme.test": { CNAME: "Return.Waybill.test." } }), [
         "verified",
@@ -259,7 +259,7 @@ describe("the return path", () => {
     }),
   )
 
-  it.effect("and so is that of a name that links lead over, without which the domain is as good", () =>
+  it.effect("the CNAME of the tracking domain is compared too, and is not required", () =>
     Effect.gen(function* () {
       const settings = { return_path: null, tracking: { host: "links", target: "track.waybill.test" } }
       const look = (zone: Zone) =>
@@ -279,7 +279,7 @@ describe("the return path", () => {
       ...of(report, "spf"),
     ])
   const ours = { preference: 5, exchange: "mx.waybill.test" }
-  it.effect("MX and SPF are judged by what they do", () =>
+  it.effect("MX and SPF are compared by their effect", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* mx({ MX: [ours], TXT: ["v=spf1 ip4:192.0.2.0/24 +include:SPF.waybill.test ~all", "other"] }),
@@ -305,7 +305,7 @@ describe("DMARC", () => {
       Effect.map((report) => of(report, "dmarc")),
       Effect.provide(dnsZones(zones)),
     )
-  it.effect("any policy will do, also that of the domain above", () =>
+  it.effect("any policy is verified, also that of a parent domain", () =>
     Effect.gen(function* () {
       const policy = { "_dmarc.acme.test": { TXT: ["v=DMARC1;p=reject; rua=mailto:a@acme.test"] } }
       assert.deepStrictEqual(yield* dmarc(policy), ["verified", null])
@@ -321,7 +321,7 @@ describe("DMARC", () => {
 })
 
 describe("the verdict", () => {
-  it.effect("advice never decides", () =>
+  it.effect("optional records never change the verdict", () =>
     Effect.gen(function* () {
       const report = yield* check({ "wb1._domainkey.acme.test": { TXT: [DKIM] } }, CNAME, [
         key("wb1"),
@@ -335,7 +335,7 @@ describe("the verdict", () => {
     }),
   )
 
-  it.effect("a resolver in trouble says nothing about the domain", () =>
+  it.effect("is unavailable when the resolver fails", () =>
     Effect.gen(function* () {
       const report = yield* check({ "wb1._domainkey.acme.test": "SERVFAIL" })
       assert.deepStrictEqual(of(report, "dkim"), ["unavailable", "SERVFAIL"])
@@ -343,14 +343,14 @@ describe("the verdict", () => {
     }),
   )
 
-  it.effect("one key in trouble does not hide that another is gone", () =>
+  it.effect("is missing when one key is missing and another is unavailable", () =>
     Effect.gen(function* () {
       const report = yield* check({ "wb1._domainkey.acme.test": "TIMEOUT" }, NONE, [key("wb1"), key("wb2")])
       assert.strictEqual(report.verdict, "missing")
     }),
   )
 
-  it.effect("keeps a bounded part of what strangers publish", () =>
+  it.effect("keeps a bounded part of the published records", () =>
     Effect.gen(function* () {
       const report = yield* check({
         "wb1._domainkey.acme.test": { TXT: Array.from({ length: 40 }, (_, i) => `v=DKIM1; p=${i}${"A".repeat(3000)}`) },

@@ -17,8 +17,8 @@ import * as SmtpServer from "../../support/mail/smtpServer.ts"
 
 const POLICY = "version: STSv1\r\nmode: enforce\r\nmx: mx1.acme.test\r\nmx: *.acme.example\r\nmax_age: 604800\r\n"
 
-describe("a policy", () => {
-  it("is read field by field", () => {
+describe("an MTA-STS policy", () => {
+  it("is parsed field by field", () => {
     assert.deepStrictEqual(MtaSts.parse(POLICY), {
       mode: "enforce",
       mx: ["mx1.acme.test", "*.acme.example"],
@@ -26,16 +26,16 @@ describe("a policy", () => {
     })
     assert.deepStrictEqual(MtaSts.parse("version:STSv1\nmode:none\nmax_age:1\nfuture: thing\n")?.mode, "none")
   })
-  it("names no servers where it is none, whatever stands there", () => {
+  it("of mode none lists no servers", () => {
     assert.deepStrictEqual(MtaSts.parse("version: STSv1\nmode: none\nmx: \0\nmax_age: 1\n")?.mx, [])
   })
-  it("of nothing but spaces is read at once", () => {
+  it("that consists of spaces is parsed in linear time", () => {
     const began = workedMs()
     const text = POLICY + `x: a${" ".repeat(MtaSts.POLICY_BYTES - POLICY.length - 10)}b\r\n`
     assert.strictEqual(MtaSts.parse(text)?.mode, "enforce")
     assert.isBelow(workedMs() - began, 1_000)
   })
-  it("lives a year at most", () => {
+  it("is valid for at most a year", () => {
     assert.strictEqual(MtaSts.parse(POLICY.replace("604800", "9999999999"))?.max_age_ms, MtaSts.MAX_AGE_SECONDS * 1000)
   })
   const broken: Record<string, string> = {
@@ -54,9 +54,9 @@ describe("a policy", () => {
     "too much": POLICY + "x: y\r\n".repeat(20_000),
   }
   for (const [name, text] of Object.entries(broken))
-    it(`is none with ${name}`, () => assert.isUndefined(MtaSts.parse(text)))
+    it(`is invalid with ${name}`, () => assert.isUndefined(MtaSts.parse(text)))
 
-  it("lists servers by name, a star for one label", () => {
+  it("matches servers by name, with a star for one label", () => {
     const policy = MtaSts.parse(POLICY)
     const listed = (host: string) => policy !== undefined && MtaSts.matches(policy, host)
     assert.deepStrictEqual(
@@ -112,7 +112,7 @@ describe("MtaSts.enforced", () => {
     return { now, kept, process, ask: yield* process }
   })
 
-  it.effect("is fetched once for all mail of a while", () =>
+  it.effect("is fetched once for all mail of an interval", () =>
     Effect.gen(function* () {
       const { ask, now } = yield* world
       assert.deepStrictEqual(
@@ -128,7 +128,7 @@ describe("MtaSts.enforced", () => {
     }),
   )
 
-  it.effect("holds when the record and the host vanish, till it expires", () =>
+  it.effect("holds until it expires when its record and host disappear", () =>
     Effect.gen(function* () {
       const { ask, now } = yield* world
       yield* ask
@@ -143,7 +143,7 @@ describe("MtaSts.enforced", () => {
     }),
   )
 
-  it.effect("changes with the id of the record", () =>
+  it.effect("is fetched again when the id of the record changes", () =>
     Effect.gen(function* () {
       const { ask, now } = yield* world
       yield* ask
@@ -156,7 +156,7 @@ describe("MtaSts.enforced", () => {
     }),
   )
 
-  it.effect("is known to a process that starts while the record and the host are suppressed", () =>
+  it.effect("is loaded from storage by a process that starts while record and host are unreachable", () =>
     Effect.gen(function* () {
       const { ask, now, process } = yield* world
       yield* ask
@@ -169,7 +169,7 @@ describe("MtaSts.enforced", () => {
     }),
   )
 
-  it.effect("is taken as another process has renewed it, which is looked up beside DNS and no more often", () =>
+  it.effect("is taken from storage when another process has renewed it", () =>
     Effect.gen(function* () {
       const { ask, kept, now } = yield* world
       yield* Effect.repeat(ask, { times: 9 })
@@ -185,7 +185,7 @@ describe("MtaSts.enforced", () => {
     }),
   )
 
-  it.effect("is asked for and remembered while nothing can be kept", () =>
+  it.effect("is fetched and cached when the storage fails", () =>
     Effect.gen(function* () {
       const { ask, now } = yield* world
       now.away = true
@@ -196,7 +196,7 @@ describe("MtaSts.enforced", () => {
     }),
   )
 
-  it.effect("is none without one record with an id", () =>
+  it.effect("is not enforced without exactly one record with an id", () =>
     Effect.gen(function* () {
       for (const txt of [
         [],
@@ -247,7 +247,7 @@ describe("MtaStsFetch over https", () => {
       ),
     )
 
-  it.effect("takes the text of the well-known path", () =>
+  it.effect("returns the text at the well-known path", () =>
     Effect.gen(function* () {
       const { port } = yield* serve((request, response) => {
         response.setHeader("content-type", "text/plain; charset=utf-8")
@@ -287,7 +287,7 @@ describe("MtaStsFetch over https", () => {
   }
   const OK = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 
-  it.effect("gives up on interim answers, headers, pieces and protocols without an end", () =>
+  it.effect("fails on endless interim responses, headers, chunks and protocol upgrades", () =>
     Effect.gen(function* () {
       const hosts: ReadonlyArray<readonly [expected: RegExp, begin: (socket: tls.TLSSocket) => void]> = [
         [/interim responses|on the wire/u, endless("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(100))],
@@ -321,7 +321,7 @@ describe("MtaStsFetch over https", () => {
     }),
   )
 
-  it.effect("takes an answer behind a few interim ones, however it is cut into pieces", () =>
+  it.effect("accepts a response after a few interim ones, however it is chunked", () =>
     Effect.gen(function* () {
       const interim = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(AnswerBudget.MAX_INTERIM_ANSWERS)
       const { port } = yield* speak((socket) => {

@@ -89,8 +89,8 @@ describe("an address is public", () => {
   for (const address of open) it(address, () => assert.isTrue(Network.isReachable(address)))
 })
 
-describe("networks an operator allows", () => {
-  it("open exactly themselves", () => {
+describe("networks that an operator allows", () => {
+  it("allow exactly their own addresses", () => {
     const allowed = networks("10.1.0.0/16", "fd00:1::/32", "127.0.0.1")
     assert.isTrue(Network.isReachable("10.1.255.255", allowed))
     assert.isTrue(Network.isReachable("::ffff:10.1.0.1", allowed))
@@ -102,11 +102,11 @@ describe("networks an operator allows", () => {
     assert.isTrue(Network.isReachable("8.8.8.8", allowed))
   })
   for (const text of ["", "10.0.0.0/33", "10.0.0/8", "10.0.0.0/8/8", "10.0.0.0/x", "::/129", "10.0.0.0/-1", "all"]) {
-    it(`${JSON.stringify(text)} is no network`, () => assert.isTrue(Result.isFailure(Network.parse(text))))
+    it(`${JSON.stringify(text)} is not a network`, () => assert.isTrue(Result.isFailure(Network.parse(text))))
   }
 })
 
-describe("a literal host is read as the address it stands for", () => {
+describe("a host written as a number is read as its address", () => {
   const loopback = [
     "127.0.0.1",
     "127.0.0.1.",
@@ -132,13 +132,13 @@ describe("a literal host is read as the address it stands for", () => {
     assert.strictEqual(Network.literal("::ffff:7f00:1"), "::ffff:7f00:1")
     assert.isTrue(Result.isFailure(NetworkGuard.checkHost("[::ffff:7f00:1]")))
   })
-  it("a name is none", () => {
+  it("a name is not an address", () => {
     for (const host of ["acme.test", "127.0.0.1.nip.test", "1.2.3.4.5", "x1", "0x7g.1"]) {
       assert.isUndefined(Network.literal(host))
     }
   })
   for (const host of ["localhost", "LOCALHOST", "localhost.", "a.localhost"]) {
-    it(`${host} is loopback without being asked for`, () => {
+    it(`${host} is loopback without a DNS query`, () => {
       assert.isTrue(Result.isFailure(NetworkGuard.checkHost(host)))
       assert.deepStrictEqual(NetworkGuard.checkHost(host, networks("127.0.0.0/8")), Result.succeed(["127.0.0.1"]))
     })
@@ -149,7 +149,7 @@ describe("resolvePublic", () => {
   const resolve = (host: string, allowed: Network.Networks = []) =>
     Effect.result(NetworkGuard.resolvePublic(host, allowed))
 
-  it.effect("gives addresses to connect to, never a private one", () =>
+  it.effect("returns public addresses only", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* resolve("mixed.test"), Result.succeed(["8.8.8.8", "2606:4700::1111"]))
       assert.deepStrictEqual(yield* resolve("9.9.9.9"), Result.succeed(["9.9.9.9"]))
@@ -170,18 +170,16 @@ describe("resolvePublic", () => {
     ),
   )
 
-  it.effect(
-    "a name that turns private between two look-ups is refused at the second, and its first answer is pinned",
-    () =>
-      Effect.gen(function* () {
-        const server = yield* DnsServer.listen({
-          "rebind.test": (asked, type) => (type === "A" ? { A: [asked < 2 ? "8.8.8.8" : "127.0.0.1"] } : {}),
-        })
-        const [first, second] = yield* Effect.all([resolve("rebind.test"), resolve("rebind.test")]).pipe(
-          Effect.provide(Dns.Dns.layer({ servers: [server.server] })),
-        )
-        assert.deepStrictEqual(first, Result.succeed(["8.8.8.8"]))
-        assert.isTrue(Result.isFailure(second) && second.failure._tag === "AddressRefused")
-      }),
+  it.effect("DNS rebinding: the second look-up is refused, and the first address stays pinned", () =>
+    Effect.gen(function* () {
+      const server = yield* DnsServer.listen({
+        "rebind.test": (asked, type) => (type === "A" ? { A: [asked < 2 ? "8.8.8.8" : "127.0.0.1"] } : {}),
+      })
+      const [first, second] = yield* Effect.all([resolve("rebind.test"), resolve("rebind.test")]).pipe(
+        Effect.provide(Dns.Dns.layer({ servers: [server.server] })),
+      )
+      assert.deepStrictEqual(first, Result.succeed(["8.8.8.8"]))
+      assert.isTrue(Result.isFailure(second) && second.failure._tag === "AddressRefused")
+    }),
   )
 })

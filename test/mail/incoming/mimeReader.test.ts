@@ -13,8 +13,8 @@ const read = (text: string) => MimeReader.read(Buffer.from(text, "latin1"))
 const bytesOf = (content: string | ArrayBuffer | Uint8Array | undefined) =>
   Buffer.from(typeof content === "string" ? Buffer.from(content) : new Uint8Array(content ?? new ArrayBuffer(0)))
 
-describe("a mail read at once", () => {
-  it("holds the same as one that postal-mime reads line by line", async () => {
+describe("MimeReader", () => {
+  it("returns the same as postal-mime, which reads line by line", async () => {
     let compared = 0
     for (const { name, text } of documents(Pathological.MIME, 11, 400, 3_000)) {
       // What postal-mime makes of HTML beside text is the one thing that is wanted otherwise.
@@ -33,7 +33,7 @@ describe("a mail read at once", () => {
     assert.isAbove(compared, 200)
   })
 
-  it("keeps line ends, escapes and padding as postal-mime does, wherever they stand", async () => {
+  it("treats line ends, escapes and padding as postal-mime does", async () => {
     const bodies = [
       "",
       "\r",
@@ -62,7 +62,7 @@ describe("a mail read at once", () => {
       }
   })
 
-  it("takes its time by its bytes, not by its lines, nor by the links of its HTML", async () => {
+  it("takes time in proportion to bytes, not to lines or to links of HTML", async () => {
     const lines = "x \r\n".repeat(200_000)
     const slow = [
       `${HEAD}Content-Type: text/plain; format=flowed\r\n\r\n${lines}`,
@@ -77,21 +77,21 @@ describe("a mail read at once", () => {
     }
   })
 
-  it("has the sender that stands at the beginning of From, of which no more is parsed", async () => {
+  it("takes the sender from the beginning of From and parses no more of it", async () => {
     const from = async (name: string) => (await read(`From: ${name} <a@b.test>\r\n\r\nx`)).from
     assert.strictEqual(await from("x".repeat(4_000)), "a@b.test")
     assert.notStrictEqual(await from("x".repeat(4_200)), "a@b.test")
   })
 
-  it("is refused where groups of addresses stand in one another, each of which is parsed once more", async () => {
+  it("refuses nested groups of addresses", async () => {
     const submitted = async (to: string) => readSubmitted(Buffer.from(`${HEAD}To: ${to}\r\n\r\nx`))
     assert.isNotString(await submitted(`${"a:".repeat(MAX_GROUP_DEPTH)}b@c.test;`))
     assert.strictEqual(await submitted(`${"a:".repeat(MAX_GROUP_DEPTH + 1)}b@c.test;`), "nested_groups")
-    // In a quoted name a colon is none.
+    // A colon in a quoted name opens no group.
     assert.isNotString(await submitted(`"${"a:".repeat(MAX_GROUP_DEPTH + 1)}" <b@c.test>`))
   })
 
-  it("has text made of HTML, and HTML of text, where the parts are no alternatives", async () => {
+  it("derives text from HTML and HTML from text when the parts are not alternatives", async () => {
     const mixed = (first: string, second: string) =>
       read(`${HEAD}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${first}\r\n--b\r\n${second}\r\n--b--\r\n`)
     const text = "Content-Type: text/plain\r\n\r\n1 < 2"

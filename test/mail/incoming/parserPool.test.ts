@@ -42,7 +42,7 @@ describe("a document on a thread", () => {
     assert.strictEqual((await reading(pool, "acme", LARGE))._tag, "Done")
   })
 
-  it("waits for its turn among a bounded number, of its account and of all", async () => {
+  it("waits in a queue that is bounded per account and in total", async () => {
     const pool = poolOf({ threads: 1, perAccount: 2, inAll: 3 })
     const read = Array.from({ length: 4 }, () => reading(pool, "acme", LARGE))
     assert.strictEqual((await read[3])?._tag, "Busy")
@@ -57,7 +57,7 @@ describe("a document on a thread", () => {
     )
   })
 
-  it("waits for one document of another account, not for all of them", async () => {
+  it("takes turns with other accounts", async () => {
     const pool = poolOf({ threads: 1 })
     const order: Array<string> = []
     const noted = (account: string) => reading(pool, account, LARGE).then(() => order.push(account))
@@ -65,7 +65,7 @@ describe("a document on a thread", () => {
     assert.deepStrictEqual(order, ["many", "many", "one", "many", "many", "many"])
   })
 
-  it("finds a thread free, whatever one other account sends", async () => {
+  it("always finds a free thread beside one busy account", async () => {
     const pool = poolOf({ threads: 2 })
     await Promise.all([reading(pool, "one", LARGE), reading(pool, "other", LARGE)])
     let over = 0
@@ -75,7 +75,7 @@ describe("a document on a thread", () => {
     await slow
   })
 
-  it("is taken back before it begins by whoever does not wait for it any more", async () => {
+  it("is withdrawn from the queue when its caller is interrupted", async () => {
     const pool = poolOf({ threads: 1 })
     const first = reading(pool, "acme", LARGE)
     let isRead = false
@@ -87,7 +87,7 @@ describe("a document on a thread", () => {
 })
 
 describe("a small document", () => {
-  it("is read on the event loop, which gets to other work between many of them", async () => {
+  it("is parsed on the event loop, which yields between documents", async () => {
     const pool = poolOf({ threads: 1, perAccount: 1_000, inAll: 1_000 })
     const html = "<b>x</b> ".repeat(250)
     assert.isTrue(Small.isSmall("text", html))
@@ -103,7 +103,7 @@ describe("a small document", () => {
     assert.isAbove(turns, 3)
   })
 
-  it("has few bytes, lines, parts, colons, encoded words and tags: one more, and a thread reads it", () => {
+  it("has at most the given bytes, lines, parts, colons, encoded words and tags", () => {
     for (const [piece, most] of [
       ["x", Small.SMALL_MAIL_BYTES],
       ["\n", Small.SMALL_MAIL_LINES],
@@ -132,7 +132,7 @@ describe("a small document", () => {
     )
   })
 
-  it("takes a few milliseconds at most, whatever it holds", async () => {
+  it("takes a few milliseconds at most, whatever it contains", async () => {
     const cpuMillis = () => {
       const { system, user } = process.threadCpuUsage()
       return (system + user) / 1_000

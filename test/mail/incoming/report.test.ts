@@ -43,7 +43,7 @@ describe("a report", () => {
     )
   }
 
-  it("has an answer for each file", () => {
+  it("has an expected result for each file", () => {
     assert.deepStrictEqual(
       readdirSync(fixtures)
         .filter((name) => name.endsWith(".eml"))
@@ -54,7 +54,7 @@ describe("a report", () => {
     )
   })
 
-  it.effect("reads the same with bare LF", () =>
+  it.effect("has the same facts with bare LF", () =>
     Effect.gen(function* () {
       for (const [name, expected] of Object.entries(answers)) {
         assert.deepStrictEqual(
@@ -66,7 +66,7 @@ describe("a report", () => {
     }),
   )
 
-  it.effect("never fails in any other way, wherever it is cut or damaged", () =>
+  it.effect("fails only as NotAReport when it is cut or damaged", () =>
     Effect.gen(function* () {
       for (const name of Object.keys(answers)) {
         const whole = file(`${name}.eml`)
@@ -126,7 +126,7 @@ describe("a hostile report", { timeout: 2 * HANGS_MS }, () => {
       return result
     })
 
-  it.effect("that is huge is read up to the limit, where its facts stand", () =>
+  it.effect("of any size is parsed up to the limit", () =>
     quickly(
       Effect.gen(function* () {
         const facts = yield* parse(dsn(1, `Message-ID: <a@b>\r\n\r\n${"x".repeat(70)}\r\n`.repeat(400_000)))
@@ -138,7 +138,7 @@ describe("a hostile report", { timeout: 2 * HANGS_MS }, () => {
     ),
   )
 
-  it.effect("that names thousands gives as many facts as the limit", () =>
+  it.effect("with thousands of recipients gives at most the limit of facts", () =>
     quickly(
       Effect.gen(function* () {
         assert.strictEqual((yield* parse(dsn(5000, ""))).length, ReportFact.RECIPIENTS_LIMIT)
@@ -146,7 +146,7 @@ describe("a hostile report", { timeout: 2 * HANGS_MS }, () => {
     ),
   )
 
-  it("that names thousands in a header has what it returns read once, not once for each", () => {
+  it("with thousands of recipients in a header has its returned message parsed once", () => {
     let readings = 0
     const addresses = Array.from({ length: 5_000 }, (_, nth) => `a${nth}@b.test`).join(",")
     const facts = ReportLegacy.read({
@@ -182,7 +182,7 @@ describe("a hostile report", { timeout: 2 * HANGS_MS }, () => {
     assert.isBelow((system + user) / 1_000, COMPLAINTS * MOST_MS_PER_COMPLAINT)
   })
 
-  it.effect("of many parts is refused before it is parsed", () =>
+  it.effect("with too many parts is refused before it is parsed", () =>
     quickly(
       Effect.gen(function* () {
         const bomb = Buffer.from(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${"--b\r\n\r\n".repeat(200_000)}`)

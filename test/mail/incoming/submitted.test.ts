@@ -45,7 +45,7 @@ describe("a submitted file", () => {
       }),
     )
 
-  it.effect("keeps every byte where it is the whole message", () =>
+  it.effect("keeps every byte when it is the whole message", () =>
     Effect.gen(function* () {
       for (const encoding of ["7bit", "8bit", "binary"]) {
         const head = `From: hi@acme.test\r\nContent-Type: text/csv\r\nContent-Transfer-Encoding: ${encoding}\r\n${ATTACHED}\r\n\r\n`
@@ -55,7 +55,7 @@ describe("a submitted file", () => {
     }),
   )
 
-  it.effect("ends as it ended in quoted-printable", () =>
+  it.effect("keeps its last line end in quoted-printable", () =>
     Effect.gen(function* () {
       const more = [ATTACHED, "Content-Transfer-Encoding: quoted-printable"]
       const bodies = ["a,b", "a,b=\r\n1,2\r\n", "a=0Ab=", "a=0D=0A"]
@@ -75,7 +75,7 @@ describe("a submitted file", () => {
     }),
   )
 
-  it.effect("of a calendar has the line ends and the method of one", () =>
+  it.effect("that is a calendar has CRLF line ends and a method", () =>
     Effect.gen(function* () {
       const body = "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n"
       const { files } = yield* read(
@@ -95,7 +95,7 @@ describe("a submitted file", () => {
     }),
   )
 
-  it.effect("has a content id where the HTML shows it, and nowhere else", () =>
+  it.effect("has a content id only if the HTML uses it", () =>
     Effect.gen(function* () {
       const image = (id: string) => ({ type: "image/png", more: [`Content-ID: ${id}`], body: "x" })
       const body = `<img src="cid:logo@acme.test"><img src=CID:b%40acme.test><td style="background:url(cid:c&#64;d)">`
@@ -112,7 +112,7 @@ describe("a submitted file", () => {
     }),
   )
 
-  it.effect("is not what a text says once more in AMP", () =>
+  it.effect("is not made of an AMP alternative", () =>
     Effect.gen(function* () {
       const amp = { type: "text/x-amp-html", body: "<html amp4email></html>" }
       const { files } = yield* read({ type: "text/plain", body: "hi" }, amp, { ...amp, more: [ATTACHED] })
@@ -129,14 +129,14 @@ describe("a multipart inside another", () => {
   const WORDS = "--c\r\n\r\nDear Ana\r\n--c--"
 
   for (const type of ["multipart/alternative; boundary=d", "multipart/mixed"])
-    it.effect(`is read as ${type} no more than the whole`, () =>
+    it.effect(`is refused when its boundary is missing: ${type}`, () =>
       Effect.gen(function* () {
         const { reason } = yield* Effect.flip(within(type, WORDS))
         assert.strictEqual(reason, "empty_multipart")
       }),
     )
 
-  it.effect("may have parts, or be as empty as it says", () =>
+  it.effect("may have parts or be empty", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* within("multipart/mixed; boundary=c", WORDS)).text, "Dear Ana")
       for (const body of ["", "\r\n \r\n", "--c--"])
@@ -161,7 +161,7 @@ describe("bytes beyond ASCII", () => {
   const take = (text: string) => parse(Buffer.from(text, "latin1"))
 
   for (const type of ["", "Content-Type: text/plain\r\n", "content-type : text/html;\r\n format=fixed\r\n"])
-    it.effect(`of which a message says nothing are those of Windows after "${type.trim()}"`, () =>
+    it.effect(`without a declared charset are windows-1252: "${type.trim()}"`, () =>
       Effect.gen(function* () {
         const { from, headers, html, subject, text } = yield* take(`${FROM}${type}\r\n\x93na\xefve\x94\r\n`)
         assert.deepStrictEqual([from[0]?.name, subject, headers[0]?.value], ["Größe", "café", "€"])
@@ -169,7 +169,7 @@ describe("bytes beyond ASCII", () => {
       }),
     )
 
-  it.effect("are what a message says they are", () =>
+  it.effect("have the declared charset", () =>
     Effect.gen(function* () {
       const { subject, text } = yield* take(`${FROM}Content-Type: text/plain;\r\n charset=iso-8859-2\r\n\r\n\xb9\r\n`)
       assert.deepStrictEqual([subject, text], ["café", "š"])
@@ -181,28 +181,28 @@ describe("bytes beyond ASCII", () => {
     "charset*=us-ascii'en'iso-8859-2",
     'charset (x) = "iso-8859-2"',
   ])
-    it.effect(`are what a message says they are as ${charset}`, () =>
+    it.effect(`have the declared charset ${charset}`, () =>
       Effect.gen(function* () {
         const { text } = yield* take(`${FROM}Content-Type: text/plain; ${charset}\r\n\r\n\xb9\r\n`)
         assert.strictEqual(text, "š")
       }),
     )
 
-  it.effect("are lost where they are neither", () =>
+  it.effect("are replaced when they are invalid in every charset", () =>
     Effect.gen(function* () {
       const { subject } = yield* take("From: hi@acme.test\r\nSubject: a\x81\x40b\r\n\r\nhi\r\n")
       assert.strictEqual(subject, "a\ufffd@b")
     }),
   )
 
-  it.effect("are UTF-8 where they can be", () =>
+  it.effect("are UTF-8 when they are valid UTF-8", () =>
     Effect.gen(function* () {
       const { subject, text } = yield* parse(Buffer.from("From: hi@acme.test\r\nSubject: café\r\n\r\n“š”\r\n"))
       assert.deepStrictEqual([subject, text], ["café", "“š”"])
     }),
   )
 
-  it.effect("are left alone in a file", () =>
+  it.effect("are unchanged in a file", () =>
     Effect.gen(function* () {
       const more = [ATTACHED, "Content-Transfer-Encoding: 8bit"]
       const { files } = yield* read({ type: "application/x-own", more, body: "\xe9\x00\xff" })

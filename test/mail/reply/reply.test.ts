@@ -49,7 +49,7 @@ describe("a reply in the words of", () => {
 })
 
 describe("the rules", () => {
-  it("each decide at least one sample", () => {
+  it("each match at least one sample", () => {
     const deciding = new Set(samples.map((sample) => verdict(sample.reply, sample.stage).rule))
     assert.deepStrictEqual(
       rules.map((rule) => rule.id).filter((id) => !deciding.has(id)),
@@ -57,7 +57,7 @@ describe("the rules", () => {
     )
   })
 
-  it("have names of their own", () => {
+  it("have unique ids", () => {
     assert.strictEqual(new Set(rules.map((rule) => rule.id)).size, rules.length)
   })
 
@@ -75,17 +75,17 @@ describe("the rules", () => {
   }
 })
 
-describe("what the timeline names", () => {
-  it("tells a deferral without a reason from a dialogue that is out of step", () => {
+describe("the rule of a reply", () => {
+  it("distinguishes a deferral without a reason from a protocol error", () => {
     assert.strictEqual(verdict("451 4.3.0 Temporary lookup failure").rule, "temporary")
     assert.strictEqual(verdict("354 go ahead").rule, "out-of-step")
   })
 })
 
-describe("what a bounce does to the address", () => {
+describe("suppression after a bounce", () => {
   const suppress = (raw: string) => verdict(raw).suppress
 
-  it("suppresses only what is the address's own fault", () => {
+  it("covers only classes that are the address's own fault", () => {
     const suppressing = samples.filter((sample) => verdict(sample.reply, sample.stage).suppress !== "never")
     assert.deepStrictEqual([...new Set(suppressing.map((sample) => sample.class))].sort(), [
       "bad_domain",
@@ -95,25 +95,25 @@ describe("what a bounce does to the address", () => {
     ])
   })
 
-  it("suppresses a full mailbox only after repeats, and nothing on a deferral", () => {
+  it("needs repeated bounces for a full mailbox, and never follows a deferral", () => {
     assert.strictEqual(suppress("552 5.2.2 mailbox full"), "after_repeats")
     assert.strictEqual(suppress("452 4.2.2 mailbox full"), "never")
     assert.strictEqual(suppress("450 4.1.1 user unknown"), "never")
     assert.strictEqual(suppress("550 5.1.1 user unknown"), "now")
   })
 
-  it("suppresses nothing under 5.7.x by words alone", () => {
+  it("never follows from text alone under 5.7.x", () => {
     for (const raw of ["550 5.7.1 over quota for today", "552 5.7.0 the account has exceeded its storage"])
       assert.deepInclude(verdict(raw), { class: "mailbox_full", suppress: "never" }, raw)
   })
 
-  it("suppresses nothing where a refusal gives no reason", () => {
+  it("never follows a refusal without a reason", () => {
     for (const raw of ["550", "550 no", "554 5.0.0 error", "553 sorry", "550 5.0.0 failed"])
       assert.strictEqual(suppress(raw), "never", raw)
   })
 })
 
-describe("a reply as it is on the wire", () => {
+describe("parsing a reply", () => {
   it("gives its code, its enhanced code and its joined text", () => {
     assert.deepStrictEqual(Reply.parse("550-5.1.1 one\r\n550 5.1.1 two", "rcpt"), {
       code: 550,
@@ -135,30 +135,30 @@ describe("a reply as it is on the wire", () => {
     })
   })
 
-  it("is nothing where no code stands", () => {
+  it("returns undefined without a code", () => {
     for (const raw of ["", "hello", "99 bottles", "199 no", "600 no", "700 no", "1234 five"])
       assert.isUndefined(Reply.parse(raw, "rcpt"), raw)
     for (const code of [200, 599]) assert.strictEqual(Reply.parse(`${code} so`, "rcpt")?.code, code)
   })
 
-  it("loses no word and gains no space by lines that say nothing", () => {
+  it("ignores empty lines when joining the text", () => {
     assert.strictEqual(Reply.parse("550-5.1.1\r\n550-5.1.1  \r\n550 5.1.1 gone", "rcpt")?.text, "gone")
   })
 
-  it("keeps what stands on lines without a code, and nothing of empty ones", () => {
+  it("keeps the text of lines without a code", () => {
     assert.strictEqual(Reply.parse("550-no\r\nsuch\r\n\r\n550 user\r\n", "rcpt")?.text, "no such user")
   })
 
-  it("is read to its limit, however long it is", () => {
+  it("stops at the length limit", () => {
     assert.lengthOf(Reply.parse(`550 ${"x".repeat(6000)}`, "rcpt")?.text ?? "", 4000 - "550 ".length)
   })
 
-  it("bounces from 500 up", () => {
+  it("bounces from code 500 on", () => {
     const actions = ["499", "500"].map((code) => verdict(`${code} 5.1.1 No such user`).action)
     assert.deepStrictEqual(actions, ["defer", "bounce"])
   })
 
-  it("has no enhanced code where one is longer than RFC 3463 writes it", () => {
+  it("has no enhanced code when one is longer than RFC 3463 allows", () => {
     for (const text of ["5.1.1234 no", "5.1234.1 no"]) {
       const reply = Reply.parse(`550 ${text}`, "rcpt")
       assert.deepStrictEqual([reply?.enhancedCode, reply?.text], [undefined, text])

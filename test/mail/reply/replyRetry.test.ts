@@ -18,14 +18,14 @@ describe("the next attempt", () => {
 
   const Random = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 0.999 }))
   const Attempt = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))
-  it.prop("strays at most 15 % from the table", { random: Random, attempt: Attempt }, ({ attempt, random }) => {
+  it.prop("differs from the table by at most 15 %", { random: Random, attempt: Attempt }, ({ attempt, random }) => {
     const ratio = seconds(next(attempt, random)) / seconds(next(attempt))
     assert.isAtLeast(ratio, 0.8499)
     assert.isAtMost(ratio, 1.1501)
   })
 
   it.prop(
-    "never comes before a greylist or a hint allows",
+    "is never earlier than greylisting or a hint allows",
     { random: Random, attempt: Attempt, hint: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 14_400 })) },
     ({ attempt, hint, random }) => {
       assert.isAtLeast(seconds(Retry.nextAttempt(attempt, "greylisted", undefined, random)), 300)
@@ -33,7 +33,7 @@ describe("the next attempt", () => {
     },
   )
 
-  it("does not come sooner because a hint says so, or a chatty server would use up all attempts", () => {
+  it("is never earlier because of a hint", () => {
     assert.strictEqual(seconds(next(6, 0.5, Duration.seconds(30))), 14_400)
   })
 })

@@ -48,7 +48,7 @@ const bench = () => {
 }
 
 describe("SitePool", () => {
-  it.effect("uses a connection again till it has carried its messages", () =>
+  it.effect("reuses a connection up to its number of messages", () =>
     Effect.gen(function* () {
       const { connect, counts } = bench()
       const pool = yield* SitePool.make()
@@ -62,7 +62,7 @@ describe("SitePool", () => {
     }),
   )
 
-  it.effect("never opens more than the site bears, and lets the others wait their turn", () =>
+  it.effect("never opens more connections than the site's limit; other messages wait", () =>
     Effect.gen(function* () {
       const { connect, counts } = bench()
       const pool = yield* SitePool.make()
@@ -77,7 +77,7 @@ describe("SitePool", () => {
     }),
   )
 
-  it.effect("a site without a free connection holds mail back after a while", () =>
+  it.effect("fails with busy after waiting for a free connection", () =>
     Effect.gen(function* () {
       const { connect } = bench()
       const pool = yield* SitePool.make()
@@ -92,7 +92,7 @@ describe("SitePool", () => {
     }),
   )
 
-  it.effect("a connection serves its own route, and makes room for another one", () =>
+  it.effect("reuses a connection only within its route, and closes it for another route", () =>
     Effect.gen(function* () {
       const { connect, counts } = bench()
       const pool = yield* SitePool.make()
@@ -104,7 +104,7 @@ describe("SitePool", () => {
     }),
   )
 
-  it.effect("a connection that died while idle is not handed out", () =>
+  it.effect("does not reuse a connection that was closed while idle", () =>
     Effect.gen(function* () {
       const { connect, hangUp } = bench()
       const pool = yield* SitePool.make()
@@ -114,7 +114,7 @@ describe("SitePool", () => {
     }),
   )
 
-  it.effect("idle connections are closed after a while", () =>
+  it.effect("closes idle connections after the idle time", () =>
     Effect.gen(function* () {
       const { connect, counts } = bench()
       const pool = yield* SitePool.make()
@@ -126,7 +126,7 @@ describe("SitePool", () => {
     }),
   )
 
-  it.effect("a failed connect, a defect and an interruption give the place back", () =>
+  it.effect("releases the slot after a failed connect, a defect and an interruption", () =>
     Effect.gen(function* () {
       const { connect, counts } = bench()
       const pool = yield* SitePool.make()
@@ -145,7 +145,7 @@ describe("SitePool", () => {
     }),
   )
 
-  it.effect("one who waits and is interrupted leaves the place to the next", () =>
+  it.effect("passes the slot of an interrupted waiting message to the next", () =>
     Effect.gen(function* () {
       const { connect } = bench()
       const pool = yield* SitePool.make()
@@ -162,7 +162,7 @@ describe("SitePool", () => {
     }),
   )
 
-  it.effect("closing says QUIT on everything idle", () =>
+  it.effect("sends QUIT on idle connections when it closes", () =>
     Effect.gen(function* () {
       const { connect, counts } = bench()
       const scope = yield* Scope.make()
@@ -181,7 +181,7 @@ describe("SitePool", () => {
 })
 
 describe("a site that asks for a pause", () => {
-  it.effect("gets it from everybody, those who wait included, and half the connections after", () =>
+  it.effect("gets no mail, waiting messages included, and half the connections afterwards", () =>
     Effect.gen(function* () {
       const { connect, counts } = bench()
       const pool = yield* SitePool.make()
@@ -214,7 +214,7 @@ describe("a site that asks for a pause", () => {
     }),
   )
 
-  it.effect("is left alone as long as it asked for, however the clock on the wall was set meanwhile", () =>
+  it.effect("is paused by a steady clock, whatever the system clock does", () =>
     Effect.gen(function* () {
       const { connect } = bench()
       const pool = yield* SitePool.make()
@@ -231,7 +231,7 @@ describe("a site that asks for a pause", () => {
     }),
   )
 
-  it.effect("doubles the pause while it complains, up to half an hour; complaints within one count once", () =>
+  it.effect("doubles the pause with each complaint, up to half an hour; complaints during a pause count once", () =>
     Effect.gen(function* () {
       const pool = yield* SitePool.make()
       const at = site({ connections: 5 })
@@ -247,7 +247,7 @@ describe("a site that asks for a pause", () => {
     }),
   )
 
-  it.effect("wins its connections back by mail it takes", () =>
+  it.effect("regains connections as it accepts mail", () =>
     Effect.gen(function* () {
       const pool = yield* SitePool.make()
       const at = site({ connections: 4 })
@@ -288,7 +288,7 @@ describe("a site that asks for a pause", () => {
     )
   }
 
-  it.effect("and everything arrives once in the end without one attempt burnt", () =>
+  it.effect("gets everything once in the end, and no attempt is counted", () =>
     Effect.gen(function* () {
       // A server that bears two connections and closes the door on more.
       let open = 0
@@ -332,7 +332,7 @@ describe("a site that asks for a pause", () => {
 })
 
 describe("over real connections", () => {
-  it.effect("a server that hung up on an idle connection costs nothing", () =>
+  it.effect("an idle connection that the server closed costs no attempt", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({
         // The second transaction of a connection finds it closed.
@@ -346,7 +346,7 @@ describe("over real connections", () => {
     }),
   )
 
-  it.effect("none is left when the transport is gone, idle, in use or opening", () =>
+  it.effect("all connections are closed with the transport: idle, in use or opening", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({
         script: ({ connection, phase }) =>

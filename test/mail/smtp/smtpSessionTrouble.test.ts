@@ -51,7 +51,7 @@ for (const pipelining of [true, false]) {
         })
 
       for (const action of ["drop", "close", "hang"] as const) {
-        it.effect(`that meets a ${action} at ${phase} defers, and counts as a try`, () =>
+        it.effect(`${action} at ${phase} defers and counts as an attempt`, () =>
           Effect.gen(function* () {
             for (const outcome of yield* at(action)) {
               // What fails at STARTTLS may be somebody in between: the log says so.
@@ -65,7 +65,7 @@ for (const pipelining of [true, false]) {
         )
       }
 
-      it.effect(`that is told 421 at ${phase} pauses, at no attempt's cost`, () =>
+      it.effect(`421 at ${phase} pauses the site and counts as no attempt`, () =>
         Effect.gen(function* () {
           for (const outcome of yield* at("421 4.7.0 closing down")) {
             assert.deepStrictEqual(
@@ -99,7 +99,7 @@ for (const pipelining of [true, false]) {
       })
 
     for (const action of ["drop", "close", "hang", "450 4.3.0 not now", "500 5.5.2 what?"] as const) {
-      it.effect(`that meets ${action} at RSET is left, and the next mail takes another`, () =>
+      it.effect(`${action} at RSET closes the session, and the next mail opens another`, () =>
         Effect.gen(function* () {
           const { second, server } = yield* twice(action)
           assert.deepStrictEqual(
@@ -111,7 +111,7 @@ for (const pipelining of [true, false]) {
       )
     }
 
-    it.effect("that is told 421 at RSET pauses, at no attempt's cost", () =>
+    it.effect("421 at RSET pauses the site and counts as no attempt", () =>
       Effect.gen(function* () {
         const { second, server } = yield* twice("421 4.3.2 closing down")
         assert.deepStrictEqual(
@@ -123,7 +123,7 @@ for (const pipelining of [true, false]) {
     )
 
     for (const action of ["drop", "hang", "stall", "500 5.5.2 what?"] as const) {
-      it.effect(`that meets ${action} at QUIT has delivered all the same, and its end does not wait`, () =>
+      it.effect(`${action} at QUIT does not change the outcome or delay the end`, () =>
         Effect.gen(function* () {
           const server = yield* listen(({ phase }) => (phase === "quit" ? action : undefined))
           const [outcomes = []] = yield* securely(server, { wait: "quit_ms" })
@@ -138,7 +138,7 @@ for (const pipelining of [true, false]) {
   })
 }
 
-describe("a server that says more than it was asked", () => {
+describe("a server that sends unsolicited replies", () => {
   /** Answers line by line; what `after` gives is said behind the answer to that verb, in the same breath. */
   const talkative = (after: (verb: string) => string) =>
     Effect.acquireRelease(
@@ -181,7 +181,7 @@ describe("a server that says more than it was asked", () => {
       { name: "waybill.test", timeouts: PATIENT },
     )
 
-  it.effect("on a connection that lies idle is hung up on, and fills no memory", () =>
+  it.effect("on an idle connection is disconnected, and memory stays bounded", () =>
     Effect.gen(function* () {
       const server = yield* talkative((verb) => (verb === "DOT" ? "250 and more\r\n" : ""))
       yield* Effect.gen(function* () {
@@ -194,7 +194,7 @@ describe("a server that says more than it was asked", () => {
     }),
   )
 
-  it.effect("while it is being spoken to is hung up on once it has said more than anybody could have asked", () =>
+  it.effect("during a transaction is disconnected after more replies than commands", () =>
     Effect.gen(function* () {
       const server = yield* talkative(() => "")
       const wire = yield* Effect.promise((signal) =>
@@ -207,7 +207,7 @@ describe("a server that says more than it was asked", () => {
     }),
   )
 
-  it.effect("before a word of the message has taken none of it", () =>
+  it.effect("before the body has not accepted the message", () =>
     Effect.gen(function* () {
       const server = yield* talkative((verb) => (verb === "DATA" ? "250 taken\r\n" : ""))
       const [outcome] = yield* Transport.Transport.use((transport) =>

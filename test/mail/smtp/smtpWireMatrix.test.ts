@@ -50,7 +50,7 @@ for (const pipelining of [true, false]) {
         return { server, outcomes, kinds: outcomes.map(short) }
       })
 
-    it.effect("a server without faults gets the envelope and the very bytes", () =>
+    it.effect("a working server receives the envelope and the exact bytes", () =>
       Effect.gen(function* () {
         const { kinds, outcomes, server } = yield* given(() => undefined)
         assert.deepStrictEqual(kinds, all("delivered"))
@@ -78,7 +78,7 @@ for (const pipelining of [true, false]) {
     }
 
     for (const phase of ["greeting", "ehlo", "mail", "rcpt", "data", "body", "dot"] as const) {
-      it.effect(`silence at ${phase} defers after a while`, () =>
+      it.effect(`silence at ${phase} defers after the timeout`, () =>
         Effect.gen(function* () {
           const message = phase === "body" ? outgoing({ bytes: large() }) : outgoing()
           const { kinds } = yield* given(at(phase, "hang"), message, WAITS[phase])
@@ -88,7 +88,7 @@ for (const pipelining of [true, false]) {
         }),
       )
 
-      it.effect(`421 at ${phase} is the site's wish for a pause and costs no attempt`, () =>
+      it.effect(`421 at ${phase} pauses the site and counts as no attempt`, () =>
         Effect.gen(function* () {
           const message = phase === "body" ? outgoing({ bytes: large() }) : outgoing()
           const { kinds, outcomes, server } = yield* given(at(phase, "421 4.3.2 closing down"), message)
@@ -100,14 +100,14 @@ for (const pipelining of [true, false]) {
       )
     }
 
-    it.effect("a server that stops reading in the middle has certainly not kept the message", () =>
+    it.effect("a server that stops reading in the middle of the body has not accepted the message", () =>
       Effect.gen(function* () {
         const { kinds } = yield* given(at("body", "stall"), outgoing({ bytes: large(16_000_000) }), "block_ms")
         assert.deepStrictEqual(kinds, all("deferred connection"))
       }),
     )
 
-    it.effect("a yes before the end of the message is no yes, a no is one", () =>
+    it.effect("before the end of the message a refusal counts, an acceptance does not", () =>
       Effect.gen(function* () {
         const yes = yield* given(at("body", "250 2.0.0 fine"), outgoing({ bytes: large() }))
         assert.deepStrictEqual(yes.kinds, all("deferred connection"))
@@ -117,7 +117,7 @@ for (const pipelining of [true, false]) {
       }),
     )
 
-    it.effect("a 421 at the second recipient stands for all, for the message was never sent", () =>
+    it.effect("421 at the second recipient applies to all recipients", () =>
       Effect.gen(function* () {
         const { outcomes, server } = yield* given(at("rcpt", "421 4.7.0 enough", 1))
         assert.deepStrictEqual(
@@ -128,7 +128,7 @@ for (const pipelining of [true, false]) {
       }),
     )
 
-    it.effect("an answer lost after the message was stored is told apart", () =>
+    it.effect("a reply lost after the end of the message is reported as lost_answer", () =>
       Effect.gen(function* () {
         for (const action of ["store-then-drop", "store-then-hang"] as const) {
           // Long enough for the message to have come, which nobody says.
@@ -140,7 +140,7 @@ for (const pipelining of [true, false]) {
     )
 
     for (const phase of ["mail", "rcpt", "data", "dot"] as const) {
-      it.effect(`a 5xx at ${phase} bounces whom it is about, in the server's words`, () =>
+      it.effect(`a 5xx at ${phase} bounces the recipients concerned, with the server's text`, () =>
         Effect.gen(function* () {
           const { outcomes, server } = yield* given(at(phase, "554 5.7.1 Our policy\nforbids it"))
           const touched = phase === "rcpt" ? outcomes.slice(0, 1) : outcomes
@@ -165,7 +165,7 @@ for (const pipelining of [true, false]) {
       )
     }
 
-    it.effect("fifty recipients get fifty answers", () =>
+    it.effect("fifty recipients get fifty outcomes", () =>
       Effect.gen(function* () {
         const to = Array.from({ length: 50 }, (_, i) => `r${i}@example.test`)
         const script: SmtpServer.Options["script"] = ({ index, phase }) =>
@@ -189,7 +189,7 @@ for (const pipelining of [true, false]) {
       }),
     )
 
-    it.effect("when nobody is accepted nothing is sent and the connection serves the next", () =>
+    it.effect("without an accepted recipient no body is sent, and the connection is reused", () =>
       Effect.gen(function* () {
         let refusals = 3
         const server = yield* SmtpServer.listen({
@@ -212,7 +212,7 @@ for (const pipelining of [true, false]) {
       }),
     )
 
-    it.effect("a server that wants data for nobody gets none, not even an empty message", () =>
+    it.effect("a server that accepts DATA without recipients gets no message", () =>
       Effect.gen(function* () {
         for (const phase of ["mail", "rcpt"] as const) {
           const { kinds, server } = yield* given((now) =>
@@ -231,7 +231,7 @@ for (const pipelining of [true, false]) {
       "552 Too many recipients",
       "550 5.5.3 That will do",
     ] as const) {
-      it.effect(`recipients beyond what a server takes at once follow in a second transaction: ${reply}`, () =>
+      it.effect(`recipients above a server's limit follow in a second transaction: ${reply}`, () =>
         Effect.gen(function* () {
           const { kinds, server } = yield* given(({ index, phase }) =>
             phase === "rcpt" && index >= 2 ? reply : undefined,
@@ -244,7 +244,7 @@ for (const pipelining of [true, false]) {
         }),
       )
 
-      it.effect(`and where none is taken, all are tried later: ${reply}`, () =>
+      it.effect(`all recipients are deferred when a limit leaves none: ${reply}`, () =>
         Effect.gen(function* () {
           const { kinds } = yield* given(({ phase }) => (phase === "rcpt" ? reply : undefined))
           assert.deepStrictEqual(kinds, all("deferred unavailable"))
@@ -260,7 +260,7 @@ describe("one bounced recipient never harms another", () => {
       const server = yield* SmtpServer.listen({ script: at(phase, "550 5.1.1 no such user") })
       return (yield* deliver(server, outgoing(), to)).map((outcome) => outcome.suppress)
     })
-  it.effect("an answer suppresses only whom alone it can be about", () =>
+  it.effect("a reply suppresses an address only if it concerns that address alone", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* suppressed("rcpt", TO), ["now", "never", "never"])
       assert.deepStrictEqual(yield* suppressed("dot", TO), ["never", "never", "never"])
@@ -270,7 +270,7 @@ describe("one bounced recipient never harms another", () => {
   )
 })
 
-describe("a session that does not come to be", () => {
+describe("a session that cannot be opened", () => {
   it.effect("is never final for the recipients, even with a 5xx", () =>
     Effect.gen(function* () {
       for (const phase of ["greeting", "ehlo"] as const) {
@@ -284,14 +284,14 @@ describe("a session that does not come to be", () => {
     }),
   )
 
-  it.effect("nobody listening defers", () =>
+  it.effect("a refused connection defers", () =>
     Effect.gen(function* () {
       const gone = yield* Effect.scoped(SmtpServer.listen())
       assert.deepStrictEqual((yield* deliver(gone)).map(short), all("deferred connection"))
     }),
   )
 
-  it.effect("a server of before EHLO is spoken to with HELO", () =>
+  it.effect("a server without EHLO is greeted with HELO", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ helo_only: true, pipelining: false })
       assert.deepStrictEqual((yield* deliver(server)).map(short), all("delivered"))
@@ -299,7 +299,7 @@ describe("a session that does not come to be", () => {
     }),
   )
 
-  it.effect("what is no SMTP defers", () =>
+  it.effect("a server that does not speak SMTP defers", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ script: at("greeting", "9HTTP/1.1 400 Bad Request") })
       assert.deepStrictEqual((yield* deliver(server)).map(short), all("deferred connection"))

@@ -109,7 +109,7 @@ layer(Keys.layer)("an independent judge", (it) => {
     )
   }
 
-  it.effect("passes bodies no composer would write", () =>
+  it.effect("passes unusual bodies", () =>
     Effect.gen(function* () {
       const { rsa } = yield* Keys
       const bodies = [
@@ -138,7 +138,7 @@ layer(Keys.layer)("an independent judge", (it) => {
     }),
   )
 
-  it.effect("passes repeated headers, whose lowest is signed first", () =>
+  it.effect("passes repeated headers, signed from the last to the first", () =>
     Effect.gen(function* () {
       const { rsa } = yield* Keys
       const bytes = Buffer.from(
@@ -185,7 +185,7 @@ layer(Keys.layer)("an independent judge", (it) => {
     }),
   )
 
-  it.effect("signs the same bytes twice alike, so a retry is the same mail", () =>
+  it.effect("signs the same bytes the same way each time", () =>
     Effect.gen(function* () {
       const { ed25519, rsa } = yield* Keys
       const once = yield* Dkim.sign(composed({}), [rsa, ed25519])
@@ -198,7 +198,7 @@ layer(Keys.layer)("an independent judge", (it) => {
     }),
   )
 
-  it.effect("keeps the signature's own lines short", () =>
+  it.effect("folds the signature into short lines", () =>
     Effect.gen(function* () {
       const { rsa } = yield* Keys
       const [head = ""] = Buffer.from(yield* Dkim.sign(composed({}), [rsa]))
@@ -208,7 +208,7 @@ layer(Keys.layer)("an independent judge", (it) => {
     }),
   )
 
-  it.effect("is an error, never unsigned mail, when a key does not work", () =>
+  it.effect("fails instead of returning unsigned mail when a key is invalid", () =>
     Effect.gen(function* () {
       const { ed25519, rsa } = yield* Keys
       const weak = generateKeyPairSync("rsa", { modulusLength: 512 }).privateKey.export({
@@ -235,7 +235,7 @@ layer(Keys.layer)("an independent judge", (it) => {
 })
 
 describe("a generated key", () => {
-  it.effect("publishes what verifies its signatures", () =>
+  it.effect("has a public record that verifies its signatures", () =>
     Effect.gen(function* () {
       const rsa = yield* DkimKey.generateRsa
       const [, p = ""] = /^v=DKIM1; k=rsa; p=([A-Za-z0-9+/=]+)$/.exec(rsa.record) ?? []
@@ -246,7 +246,7 @@ describe("a generated key", () => {
     }),
   )
 
-  it.effect("does not show its private half when it is printed", () =>
+  it.effect("does not print its private half", () =>
     Effect.gen(function* () {
       const pair = yield* DkimKey.generateEd25519
       assert.notInclude(JSON.stringify(pair), Buffer.from(Redacted.value(pair.privateKey)).toString("base64"))

@@ -10,7 +10,7 @@ const Index = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: ReturnPat
 
 describe("a return path", () => {
   it.prop(
-    "leads back to its email and recipient, in any case",
+    "resolves to its email and recipient, in upper and lower case",
     {
       emailId: Id.EmailId,
       recipientIndex: Index,
@@ -25,7 +25,7 @@ describe("a return path", () => {
     },
   )
 
-  it("is nothing when any one character is changed", () => {
+  it("is invalid with any one character changed", () => {
     const local = localPart(ReturnPath.make(KEY, "d", { emailId, recipientIndex: 3 }))
     for (let i = 0; i < local.length; i++) {
       const other = local.charAt(i) === "q" ? "r" : "q"
@@ -37,7 +37,7 @@ describe("a return path", () => {
     }
   })
 
-  it("is nothing under another key, cut short, lengthened or foreign", () => {
+  it("is invalid under another key, truncated, extended or foreign", () => {
     const local = localPart(ReturnPath.make(KEY, "d", { emailId, recipientIndex: 0 }))
     assert.deepStrictEqual(ReturnPath.verify(new Uint8Array(32).fill(8), local), Option.none())
     for (const forged of [
@@ -55,14 +55,14 @@ describe("a return path", () => {
     }
   })
 
-  it("does not change between releases, for mail is still under way when one is installed", () => {
+  it("does not change between releases", () => {
     assert.strictEqual(
       ReturnPath.make(KEY, "d.test", { emailId, recipientIndex: 0 }),
       "b-01m7ysmwp0e41861050r3gg28a00-cyxr4dxbr0xq7yes@d.test",
     )
   })
 
-  it("refuses an index it has no room for", () => {
+  it("refuses a recipient index above the limit", () => {
     for (const recipientIndex of [-1, 0.5, ReturnPath.RECIPIENT_INDEX_LIMIT]) {
       assert.throws(() => ReturnPath.make(KEY, "d", { emailId, recipientIndex }), RangeError)
     }

@@ -9,7 +9,7 @@ const mail = { account_id: id("AccountId"), email_id: id("EmailId") }
 const click = { ...mail, url: "https://x.test/?a=1&b=%C3%BC#c" }
 
 describe("the token of a tracked mail", () => {
-  it("says which mail it is, and where a link leads, under a former key too", () => {
+  it("contains the mail and the link's target, and is valid under a former key", () => {
     for (const each of [key, former]) {
       const opened = TrackingToken.verifyOpen([key, former], TrackingToken.ofOpen(each, mail))
       assert.deepStrictEqual(opened, Option.some(mail))
@@ -19,7 +19,7 @@ describe("the token of a tracked mail", () => {
     assert.strictEqual(TrackingToken.ofClick(key, click), TrackingToken.ofClick(key, click))
   })
 
-  it("is nothing once a letter is another, under another key, or for another purpose", () => {
+  it("is invalid when changed, under another key, or for another purpose", () => {
     const token = TrackingToken.ofClick(key, click)
     const verify = (text: string) => Option.isSome(TrackingToken.verifyClick([key], text))
     assert.isTrue(verify(token))
@@ -45,7 +45,7 @@ describe("the token of a tracked mail", () => {
     assert.isTrue(Option.isNone(TrackingToken.verifyOpen([key], `${TrackingToken.ofOpen(key, mail)}aa`)))
   })
 
-  it("leads nowhere but to the web, though we signed it ourselves", () => {
+  it("never redirects outside http and https", () => {
     for (const url of ["javascript:alert(1)", "https://x.test/\r\nSet-Cookie: a=b", "https://x.test/ü", "//x.test", ""])
       assert.isTrue(Option.isNone(TrackingToken.verifyClick([key], TrackingToken.ofClick(key, { ...mail, url }))), url)
     const longest = `https://x.test/${"x".repeat(TrackedLink.MAX_TRACKED_URL_CHARS)}`.slice(

@@ -16,7 +16,7 @@ const deliver = (to: ReadonlyArray<string>, attempt = 1) =>
   })
 
 describe("the capture transport", () => {
-  it.effect("delivers everything and keeps one copy for all", () =>
+  it.effect("delivers to every recipient and stores one copy", () =>
     Effect.gen(function* () {
       const to = ["ana@example.org", "bounced@example.org", "ben@acme.test"]
       const { kept, outcomes } = yield* deliver(to)
@@ -26,7 +26,7 @@ describe("the capture transport", () => {
     }),
   )
 
-  it.effect("simulates on domains under .test alone", () =>
+  it.effect("simulates outcomes only on domains under .test", () =>
     Effect.gen(function* () {
       const { kept, outcomes } = yield* deliver([
         "delivered@acme.test",
@@ -56,7 +56,7 @@ describe("the capture transport", () => {
     }),
   )
 
-  it.effect("keeps nothing of what nobody took", () =>
+  it.effect("stores nothing when no recipient accepts", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* deliver(["bounced@acme.test"])).kept, [])
     }),

@@ -10,8 +10,8 @@ import type * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { MX2, pair, using } from "../smtp/mxPair.ts"
 import { impatient, PATIENT, short } from "./outgoing.ts"
 
-describe("a pair of servers", () => {
-  it.effect("the better one gets the mail", () =>
+describe("direct delivery to a domain with two servers", () => {
+  it.effect("uses the preferred server", () =>
     Effect.gen(function* () {
       const world = yield* pair({})
       const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]))
@@ -38,7 +38,7 @@ describe("a pair of servers", () => {
     "drops at DATA": { script: ({ phase }) => (phase === "data" ? "drop" : undefined) },
   }
   for (const [name, options] of Object.entries(troubles)) {
-    it.effect(`the second gets it when the first ${name}`, () =>
+    it.effect(`uses the second server when the first ${name}`, () =>
       Effect.gen(function* () {
         const world = yield* pair(options)
         // As long is waited for the greeting of the second, which comes.
@@ -59,7 +59,7 @@ describe("a pair of servers", () => {
     )
   }
 
-  it.effect("a lost answer is not tried at the second: the first may have the message", () =>
+  it.effect("a reply lost after the body is not retried at the second server", () =>
     Effect.gen(function* () {
       const world = yield* pair({ script: ({ phase }) => (phase === "dot" ? "store-then-drop" : undefined) })
       const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]))
@@ -68,7 +68,7 @@ describe("a pair of servers", () => {
     }),
   )
 
-  it.effect("what the first says of a recipient is not asked again of the second", () =>
+  it.effect("a refusal by the first server is not repeated at the second", () =>
     Effect.gen(function* () {
       const world = yield* pair({
         script: ({ index, phase }) => (phase === "rcpt" && index === 0 ? "550 5.1.1 no such user" : undefined),
@@ -79,7 +79,7 @@ describe("a pair of servers", () => {
     }),
   )
 
-  it.effect("when both are gone the mail is deferred", () =>
+  it.effect("defers when both servers are down", () =>
     Effect.gen(function* () {
       const world = yield* pair("absent", {
         script: ({ phase }) => (phase === "greeting" ? "450 4.3.2 not now" : undefined),
@@ -90,12 +90,12 @@ describe("a pair of servers", () => {
   )
 })
 
-describe("the way to a domain", () => {
+describe("direct delivery: servers of a domain", () => {
   const find = (zones: Zones, domain = "a.test") =>
     Effect.flatMap(Dns.Dns, (dns) => MxRoute.find(dns, domain)).pipe(Effect.provide(dnsZones(zones)))
   const mx = (preference: number, exchange: string): Dns.Mx => ({ preference, exchange })
 
-  it.effect("is its MX records by preference, equal ones in any order", () =>
+  it.effect("are its MX records by preference, equal ones in random order", () =>
     Effect.gen(function* () {
       const zones = { "a.test": { MX: [mx(20, "c.test"), mx(10, "x.test"), mx(10, "y.test"), mx(30, "")] } }
       const firsts = new Set<string>()
@@ -138,7 +138,7 @@ describe("the way to a domain", () => {
     )
   }
 
-  it.effect("DNS in trouble defers, a domain that takes no mail bounces", () =>
+  it.effect("defer when DNS fails, and bounce when the domain accepts no mail", () =>
     Effect.gen(function* () {
       const world = yield* pair({})
       world.dns.set("sick.test", "SERVFAIL")
@@ -175,7 +175,7 @@ describe("the way to a domain", () => {
     }),
   )
 
-  it.effect("each domain gets a transaction of its own, with its recipients alone", () =>
+  it.effect("get one transaction per domain, with its own recipients only", () =>
     Effect.gen(function* () {
       const world = yield* pair({})
       world.dns.set("b.test", { MX: [[10, "mx1.acme.test"]] })
@@ -190,7 +190,7 @@ describe("the way to a domain", () => {
     }),
   )
 
-  it.effect("is asked for once a minute", () =>
+  it.effect("are looked up once a minute", () =>
     Effect.gen(function* () {
       const world = yield* pair({})
       yield* using(world, (deliver) =>
@@ -205,7 +205,7 @@ describe("the way to a domain", () => {
     }),
   )
 
-  it.effect("has several addresses, and the one that works is found", () =>
+  it.effect("are tried at each of their addresses", () =>
     Effect.gen(function* () {
       const world = yield* pair({})
       world.dns.set("many.test", { MX: [[10, "mx.many.test"]] })
@@ -217,8 +217,8 @@ describe("the way to a domain", () => {
   )
 })
 
-describe("a site in trouble", () => {
-  it.effect("that closes every door with 421 is left alone, at no attempt's cost", () =>
+describe("direct delivery: a site that refuses connections", () => {
+  it.effect("with 421 is paused, and no attempt is counted", () =>
     Effect.gen(function* () {
       const busy: SmtpServer.Options = {
         script: ({ phase }) => (phase === "greeting" ? "421 4.7.0 try again later" : undefined),
@@ -244,7 +244,7 @@ describe("a site in trouble", () => {
 })
 
 describe("a domain that names a provider's server before its own", () => {
-  it.effect("pauses itself and not the provider", () =>
+  it.effect("pauses its own site, not the provider's", () =>
     Effect.gen(function* () {
       const world = yield* pair({ script: ({ phase }) => (phase === "greeting" ? "421 4.7.0 go away" : undefined) })
       const evil: ReadonlyArray<[number, string]> = [
@@ -266,7 +266,7 @@ describe("a domain that names a provider's server before its own", () => {
 })
 
 describe("a private address", () => {
-  it.effect("is never connected to, whatever name leads there", () =>
+  it.effect("is never connected to, whatever name resolves to it", () =>
     Effect.gen(function* () {
       const world = yield* pair({})
       world.dns.set("mapped.test", { MX: [[10, "six.mapped.test"]] })
@@ -287,7 +287,7 @@ describe("a private address", () => {
     }),
   )
 
-  it.effect("is told apart by nobody who sends from a name that does not exist", () =>
+  it.effect("looks to senders like a name that does not exist", () =>
     Effect.gen(function* () {
       const world = yield* pair({})
       world.dns.set("inner.test", { MX: [[10, "mx.inner.test"]] })
@@ -308,7 +308,7 @@ describe("a private address", () => {
     }),
   )
 
-  it.effect("beside a public server that is down, the mail waits", () =>
+  it.effect("beside a public server that is down defers the mail", () =>
     Effect.gen(function* () {
       const world = yield* pair({})
       world.dns.set("mx1.acme.test", { A: ["10.0.0.1"] })
@@ -319,7 +319,7 @@ describe("a private address", () => {
 })
 
 describe("the site of a domain", () => {
-  it("is its provider where many domains share one, and its servers otherwise", () => {
+  it("is the provider if all servers belong to it, else the set of its servers", () => {
     const key = (...hosts: [string, ...Array<string>]) => SiteRules.siteOf(hosts).key
     assert.strictEqual(key("alt1.aspmx.l.google.com", "aspmx.l.google.com"), "google.com")
     assert.strictEqual(key("acme-test.mail.protection.outlook.com"), "protection.outlook.com")

@@ -6,8 +6,8 @@ import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { pair, using } from "../smtp/mxPair.ts"
 import { short } from "./outgoing.ts"
 
-describe("TLS between strangers", () => {
-  it.effect("is used where it is offered, whoever issued the certificate", () =>
+describe("direct delivery: opportunistic TLS", () => {
+  it.effect("is used when offered, whoever issued the certificate", () =>
     Effect.gen(function* () {
       const world = yield* pair({ starttls: SmtpServer.selfSigned })
       const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]))
@@ -15,7 +15,7 @@ describe("TLS between strangers", () => {
     }),
   )
 
-  it.effect("that fails gives way to none, and is not tried again for an hour", () =>
+  it.effect("that fails is replaced by clear text, and is not tried again for an hour", () =>
     Effect.gen(function* () {
       const world = yield* pair({
         starttls: SmtpServer.selfSigned,
@@ -42,7 +42,7 @@ describe("TLS between strangers", () => {
     }),
   )
 
-  it.effect("below 1.2 counts as none", () =>
+  it.effect("below version 1.2 is not used", () =>
     Effect.gen(function* () {
       const world = yield* pair({
         starttls: {
@@ -58,11 +58,11 @@ describe("TLS between strangers", () => {
   )
 })
 
-describe("a domain with an MTA-STS policy to enforce", () => {
+describe("direct delivery: a domain with an enforced MTA-STS policy", () => {
   const policy = (...mx: ReadonlyArray<string>): Record<string, MtaSts.Policy> => ({
     "acme.test": { mode: "enforce", mx, max_age_ms: 1 },
   })
-  it.effect("gets mail over TLS with a certificate that holds", () =>
+  it.effect("gets mail over TLS with a valid certificate", () =>
     Effect.gen(function* () {
       const world = yield* pair({ starttls: SmtpServer.certified })
       const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]), {}, policy("mx1.acme.test"))
@@ -84,7 +84,7 @@ describe("a domain with an MTA-STS policy to enforce", () => {
     ["is not listed", { starttls: SmtpServer.certified }, "other.acme.test"],
   ]
   for (const [name, options, listed] of refusals) {
-    it.effect(`gets none from a server that ${name}`, () =>
+    it.effect(`gets no mail through a server that ${name}`, () =>
       Effect.gen(function* () {
         const world = yield* pair(options)
         const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]), {}, policy(listed))
@@ -94,7 +94,7 @@ describe("a domain with an MTA-STS policy to enforce", () => {
     )
   }
 
-  it.effect("goes on to the listed one", () =>
+  it.effect("gets mail through the listed server", () =>
     Effect.gen(function* () {
       const world = yield* pair({}, { starttls: SmtpServer.certified })
       const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]), {}, policy("*.acme.test"))
@@ -102,7 +102,7 @@ describe("a domain with an MTA-STS policy to enforce", () => {
     }),
   )
 
-  it.effect("never rides on a session that was opened without checks", () =>
+  it.effect("never gets mail over a session opened without checks", () =>
     Effect.gen(function* () {
       const world = yield* pair({ starttls: SmtpServer.selfSigned })
       world.dns.set("b.test", {

@@ -49,7 +49,7 @@ describe("SMTP_URL", () => {
   }
   for (const [url, expected] of Object.entries(cases)) it(url, () => assert.strictEqual(parsed(url), expected))
 
-  it.effect("is read from the environment, and its password never printed", () =>
+  it.effect("is read from the environment, and its password is never printed", () =>
     Effect.gen(function* () {
       const read = (url: string) =>
         RelayTransport.config.pipe(
@@ -66,7 +66,7 @@ describe("SMTP_URL", () => {
 })
 
 describe("TLS to a relay", () => {
-  it.effect("STARTTLS is used, and the certificate checked against the name", () =>
+  it.effect("uses STARTTLS and checks the certificate against the name", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ starttls: SmtpServer.certified })
       const [outcome] = yield* deliver(relayTo(server, NAMED))
@@ -77,7 +77,7 @@ describe("TLS to a relay", () => {
     }),
   )
 
-  it.effect("from the first octet with smtps", () =>
+  it.effect("starts with the first byte for smtps", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ implicit_tls: SmtpServer.certified })
       const [outcome] = yield* deliver(relayTo(server, { host: "localhost", tls: { mode: "implicit", verify: true } }))
@@ -119,7 +119,7 @@ describe("TLS to a relay", () => {
     ],
   ]
   for (const [name, options, trusts] of refusals) {
-    it.effect(`${name} defers, and nothing is said in the clear`, () =>
+    it.effect(`defers and sends nothing in the clear: ${name}`, () =>
       Effect.gen(function* () {
         const server = yield* SmtpServer.listen({ ...options, auth: { user: "u", password: "p" } })
         const login = { user: "u", password: Redacted.make("p") }
@@ -133,7 +133,7 @@ describe("TLS to a relay", () => {
     )
   }
 
-  it.effect("a command that somebody slipped in behind STARTTLS ends the session", () =>
+  it.effect("a reply injected after STARTTLS ends the session", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({
         starttls: SmtpServer.certified,
@@ -146,10 +146,10 @@ describe("TLS to a relay", () => {
   )
 })
 
-describe("logging in", () => {
+describe("relay login", () => {
   const login = { user: "mailer", password: Redacted.make("pä ss") }
   for (const mechanisms of [["PLAIN", "LOGIN"], ["LOGIN"]]) {
-    it.effect(`by ${mechanisms[0]}`, () =>
+    it.effect(`uses ${mechanisms[0]}`, () =>
       Effect.gen(function* () {
         const server = yield* SmtpServer.listen({ auth: { user: "mailer", password: "pä ss", mechanisms } })
         const [outcome] = yield* deliver(relayTo(server, { login }))
@@ -158,7 +158,7 @@ describe("logging in", () => {
       }),
     )
   }
-  it.effect("a wrong password defers, for it is the operator's to mend", () =>
+  it.effect("a wrong password defers", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ auth: { user: "mailer", password: "other" } })
       const [outcome] = yield* deliver(relayTo(server, { login }))
@@ -166,7 +166,7 @@ describe("logging in", () => {
       assert.strictEqual(outcome?.code, 535)
     }),
   )
-  it.effect("a relay that offers no known way defers", () =>
+  it.effect("a relay without a supported mechanism defers", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ auth: { user: "mailer", password: "x", mechanisms: ["GSSAPI"] } })
       assert.strictEqual(short((yield* deliver(relayTo(server, { login })))[0]), "deferred connection")
@@ -174,7 +174,7 @@ describe("logging in", () => {
   )
 })
 
-describe("what a server cannot take is known before it is tried", () => {
+describe("SMTP extensions are checked before MAIL", () => {
   it.effect("a message over its SIZE bounces before MAIL", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ size: 100 })
