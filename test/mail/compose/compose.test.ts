@@ -18,7 +18,7 @@ const lines = (text: string | undefined) => (text ?? "").replace(/\r\n?/g, "\n")
 
 const Line = Schema.String.check(Schema.makeFilter((value) => value.isWellFormed() && !/[\r\n\0]/.test(value)))
 const Text = Schema.String.check(Schema.makeFilter((value) => value.isWellFormed() && !value.includes("\0")))
-/** Scraps that have broken MIME writers, to be mixed by the generator. */
+/** Fragments that have broken MIME writers; the generator combines them. */
 const Scrap = Schema.Literals([
   "Receipt ",
   "=?utf-8?Q?x?=",
@@ -170,7 +170,7 @@ describe("composed mail", () => {
             text: input.text,
             html: input.html,
             replyTo: [{ address: address("re@acme.test"), name: input.name }],
-            // Up to three octets each: a longer run is refused.
+            // Each character has up to three octets; a longer run is refused.
             headers: { "X-Note": input.subject.replace(/[^ \t]{300,}/g, "") },
             attachments: [{ filename: input.filename, content: new Uint8Array(300) }],
           }),
@@ -285,7 +285,7 @@ describe("headers", () => {
     assert.isTrue(composed(value).smtpUtf8)
     assert.include(raw(value), "<žofie@xn--bcher-kva.example>")
     assert.isFalse(composed(message({ to: [{ address: address("x@bücher.example") }] })).smtpUtf8)
-    // Who stands in no header is a matter of the envelope.
+    // Bcc recipients appear in no header, so they matter only to the envelope.
     assert.isFalse(composed(message({ bcc: [{ address: address("ž@a.test") }] })).smtpUtf8)
   })
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { HTML_TEXT_LIMIT, textFromHtml } from "@waybill/mail/compose/HtmlText"
 import { growth } from "../../support/postgres/growth.ts"
 
-/** Seconds on any machine; a test that takes longer hangs. */
+/** Time limit of a test that takes seconds on any machine. */
 const HANGS_MS = 120_000
 
 describe("text from HTML", () => {

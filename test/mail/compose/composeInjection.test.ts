@@ -10,7 +10,7 @@ const refusal = (fields: Partial<Message.Message>) => {
   const result = Compose.compose(message(fields))
   return Result.isFailure(result) ? `${result.failure.field}: ${result.failure.reason}` : "composed"
 }
-/** What an event written by an older release might hold. */
+/** Values that an event written by an older release may contain. */
 const unchecked = (text: string) => text as Address
 
 const BREAKS = ["\r\nBcc: evil@x.test", "\nBcc: evil@x.test", "\rBcc: evil@x.test", "\0", "\r\n\r\nbody", "\r\n .\r\n"]

@@ -18,7 +18,7 @@ export const message = (fields: Partial<Message.Message> = {}): Message.Message 
   ...fields,
 })
 
-/** One of each shape; their bytes lie in test/fixtures/compose. */
+/** Messages of each MIME structure; their composed bytes are in test/fixtures/compose. */
 export const golden: Readonly<Record<string, Message.Message>> = {
   text: message(),
   alternative: message({

@@ -1,7 +1,7 @@
 import * as LineEnds from "@waybill/mail/compose/LineEnds"
 import { assert, describe, test } from "vitest"
 
-/** Every way in which line ends follow one another, with characters of one, two and four bytes between them. */
+/** All sequences of line ends, with characters of one, two and four bytes between them. */
 const MIXED = "a\r\n\r\r\n\n\né\r\n💌\n\rx\r\r\n y\n"
 const LONG = MIXED.repeat(Math.ceil((2 * LineEnds.LONG_TEXT_CHARS) / MIXED.length))
 

@@ -6,7 +6,7 @@ import * as TrackedLink from "@waybill/mail/compose/TrackedLink"
 import { Arbitrary, Schema } from "effect"
 import { workedMs } from "../../support/effort.ts"
 
-/** Leads where the test can see it. */
+/** Marks a tracked link visibly. */
 const click = (url: string) => `T[${url}]`
 const clicks = (html: string, own?: ReadonlySet<string>) => TrackedHtml.rewrite(html, { click }, own)
 const OPEN = "https://track.acme.test/t/o/x"
@@ -167,7 +167,7 @@ describe("a character reference", () => {
   )
 })
 
-/** What has broken tokenizers, to be mixed by the generator. */
+/** Fragments that have broken tokenizers; the generator combines them. */
 const Scrap = Schema.Literals([
   "<",
   ">",

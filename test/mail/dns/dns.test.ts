@@ -5,7 +5,7 @@ import * as Network from "@waybill/mail/dns/Network"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
 
-/** Longer than any answer takes on a busy machine; where there is none, it is not waited for. */
+/** Timeout longer than any answer takes on a busy machine; no test waits for its end. */
 const PATIENT = { query_timeout_ms: 20_000, query_tries: 1 }
 const IMPATIENT = { query_timeout_ms: 150 }
 const loopback = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))

@@ -49,10 +49,7 @@ describe("a check", () => {
       const one = yield* check(zones(others, exchanges), MX)
       const other = yield* check(zones(others.toReversed(), exchanges.toReversed()), MX)
       assert.deepStrictEqual(other, one)
-      assert.include(
-        one.records.flatMap(({ found }) => found),
-        "one=1",
-      )
+      assert.isTrue(one.records.some(({ found }) => found.includes("one=1")))
     }),
   )
 })
@@ -159,11 +156,7 @@ describe("a DKIM record is verified", () => {
 describe("common DKIM mistakes have a message of their own", () => {
   const at = (...TXT: ReadonlyArray<string>): Zones => ({ "wb1._domainkey.acme.test": { TXT } })
   const cases: ReadonlyArray<readonly [string, Zones, RegExp]> = [
-    [
-      "name doubled",
-      { "wb1._domainkey.acme.test.acme.test": { TXT: [DKIM] } },
-      /added twice.*enter only wb1\._domainkey/u,
-    ],
+    ["domain twice", { "wb1._domainkey.acme.test.acme.test": { TXT: [DKIM] } }, /twice.*enter only wb1\._domainkey/u],
     ["key at the domain itself", { "acme.test": { TXT: ["v=spf1 -all", DKIM] } }, /found at acme\.test itself/u],
     ["_domainkey forgotten", { "wb1.acme.test": { TXT: [DKIM] } }, /missing \._domainkey/u],
     ["two records", at(DKIM, "v=DKIM1; k=rsa; p=QUJD"), /^2 DKIM records/u],
@@ -250,10 +243,7 @@ describe("the return path", () => {
         null,
       ])
       assert.match(String(yield* cname({ "bounce.acme.test": { CNAME: "other.test" } })), /points to other\.test/u)
-      assert.match(
-        String(yield* cname({ "bounce.acme.test.acme.test": { CNAME: "return.waybill.test" } })),
-        /added twice/u,
-      )
+      assert.match(String(yield* cname({ "bounce.acme.test.acme.test": { CNAME: "return.waybill.test" } })), /twice/u)
       assert.match(String(yield* cname({ "bounce.acme.test": { A: ["192.88.98.1"] } })), /proxying/u)
       assert.deepStrictEqual(yield* cname({}), ["missing", "NXDOMAIN"])
     }),
@@ -383,7 +373,7 @@ it.effect("a domain is checked at its own servers over the wire", () =>
           servers: [resolver.server],
           authoritative_port: own.port,
           allowed: Result.getOrThrow(Network.parseAll(["127.0.0.0/8"])),
-          // Waited out once here; on a busy machine the others need a part of it.
+          // One query here reaches this timeout; the others need a part of it on a busy machine.
           query_timeout_ms: 4_000,
           query_tries: 1,
         }),

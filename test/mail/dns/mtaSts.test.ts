@@ -69,7 +69,7 @@ describe("an MTA-STS policy", () => {
 })
 
 describe("MtaSts.enforced", () => {
-  /** A world whose DNS and policy host can change, and a place that all processes share. */
+  /** DNS and a policy host that can change, and a storage that all processes share. */
   const world = Effect.gen(function* () {
     const now: { txt: Dns.Answer<string>; policy: string | undefined; fetched: number; looked: number; away: boolean } =
       {
@@ -173,7 +173,7 @@ describe("MtaSts.enforced", () => {
     Effect.gen(function* () {
       const { ask, kept, now } = yield* world
       yield* Effect.repeat(ask, { times: 9 })
-      // It looks for one, and keeps the one it has fetched.
+      // The process looks into the storage and keeps its own newer policy.
       assert.strictEqual(now.looked, 2)
       const [held] = kept.values()
       if (held === undefined) return assert.fail("nothing is kept")
@@ -257,7 +257,7 @@ describe("MtaStsFetch over https", () => {
     }),
   )
 
-  /** A policy host whose bytes are not those of any library. */
+  /** A policy host that writes raw bytes. */
   const speak = (begin: (socket: tls.TLSSocket) => void) =>
     Effect.acquireRelease(
       Effect.promise(async () => {
@@ -277,7 +277,7 @@ describe("MtaStsFetch over https", () => {
           server.close()
         }),
     )
-  /** Written for as long as somebody reads it. */
+  /** Writes a text again and again until the client stops reading. */
   const endless = (piece: string) => (socket: tls.TLSSocket) => {
     const pour = () => {
       while (!socket.destroyed && socket.write(piece));
@@ -315,7 +315,7 @@ describe("MtaStsFetch over https", () => {
       ]
       for (const [expected, begin] of hosts) {
         const { port } = yield* speak(begin)
-        // Far from the end of its time.
+        // The request ends long before its timeout.
         assert.match(yield* fetch(port, { timeout_ms: 20_000 }), expected)
       }
     }),

@@ -17,7 +17,7 @@ describe("MimeReader", () => {
   it("returns the same as postal-mime, which reads line by line", async () => {
     let compared = 0
     for (const { name, text } of documents(Pathological.MIME, 11, 400, 3_000)) {
-      // What postal-mime makes of HTML beside text is the one thing that is wanted otherwise.
+      // Text derived from HTML is the one intended difference to postal-mime.
       if (/text\/html/u.test(text) && /multipart/u.test(text)) continue
       const bytes = Buffer.from(text, "latin1")
       const expected = await PostalMime.parse(bytes, { forceRfc822Attachments: true, maxNestingDepth: 20 })

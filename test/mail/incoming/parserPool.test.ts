@@ -15,12 +15,12 @@ const poolOf = (options: Partial<Options>): ParserPool => {
   return pool
 }
 
-/** Parts without an end: a second of work for each hundred thousand, and as many objects. */
+/** Many parts: each hundred thousand cost a second and as many objects. */
 const parts = (count: number) => ({
   bytes: Buffer.from(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${"--b\r\n\r\n".repeat(count)}`),
   record: {},
 })
-/** Too large for the event loop, and quick. */
+/** A document too large for the event loop that is parsed quickly. */
 const LARGE = "x ".repeat(20_000)
 
 const reading = (pool: ParserPool, account: string, input: string, patient = false) =>
@@ -48,7 +48,7 @@ describe("a document on a thread", () => {
     assert.strictEqual((await read[3])?._tag, "Busy")
     const other = [reading(pool, "other", LARGE), reading(pool, "other", LARGE)]
     assert.strictEqual((await other[1])?._tag, "Busy")
-    // Whoever bounds by themselves what they ask for is not sent away.
+    // Patient callers bound their own number of documents, so they are never refused.
     assert.strictEqual((await reading(pool, "other", LARGE, true))._tag, "Done")
     const rest = await Promise.all([...read.slice(0, 3), other[0]])
     assert.deepStrictEqual(
@@ -161,5 +161,5 @@ describe("a small document", () => {
   })
 })
 
-/** Linux says how much a thread has had in steps of up to ten milliseconds. */
+/** Linux reports the processor time of a thread in steps of up to ten milliseconds. */
 const MOST_MS = 50

@@ -18,7 +18,7 @@ const answers = Schema.decodeSync(Schema.fromJsonString(Schema.Record(Schema.Str
   file("answers.json").toString(),
 )
 
-/** A fact as the fixtures write it: what is undefined is absent, and of the verdict stand its class and its effect. */
+/** A fact in the form of the fixtures: without undefined fields, and with class and effect of the verdict only. */
 const written = ({ verdict, ...fact }: Fact): Record<string, string> => ({
   ...Object.fromEntries(Object.entries(fact).filter((entry): entry is [string, string] => entry[1] !== undefined)),
   ...(verdict === undefined ? {} : { class: verdict.class, suppress: verdict.suppress }),
@@ -97,7 +97,7 @@ const NOTHING = {
   contentTransferEncoding: { encoding: "" },
 } as const
 
-/** What a reader of reports is given where only the parts matter. */
+/** A parsed mail for tests in which only the parts matter. */
 const NO_MAIL = {
   headers: [],
   from: undefined,
@@ -110,11 +110,11 @@ const NO_MAIL = {
   root: NOTHING,
 }
 
-/** A complaint is read in a tenth of a millisecond; with a pattern that tries every comma in turn, in seven. */
+/** Reading a complaint takes 0.1 ms, with a pattern that tries every comma 7 ms. */
 const COMPLAINTS = 200
 const MOST_MS_PER_COMPLAINT = 1
 
-/** Seconds with the limits, on any machine; minutes to hours without. */
+/** Time limit of a test: with the parser's limits it takes seconds, without them minutes to hours. */
 const HANGS_MS = 60_000
 
 describe("a hostile report", { timeout: 2 * HANGS_MS }, () => {

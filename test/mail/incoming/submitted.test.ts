@@ -106,7 +106,7 @@ describe("a submitted file", () => {
         ["logo@acme.test", "b@acme.test", "c@d", null, null, null, null],
       )
       assert.isNull((yield* read(image("<logo@acme.test>"))).files[0]?.contentId ?? null)
-      // Each place is looked at, and there may be a million of them.
+      // Only a bounded number of content ids is looked at.
       const many = { type: "text/html", body: `${"cid:other ".repeat(MAX_CONTENT_ID_USES)}${body}` }
       assert.isNull((yield* read(many, image("<logo@acme.test>"))).files[0]?.contentId)
     }),

@@ -69,7 +69,7 @@ describe("the rules", () => {
     })
 
     it(`take no time that explodes over "${text}" up to the limit`, () => {
-      // Quadratic is 16, the next worse 64.
+      // Quadratic growth would be 16, cubic 64.
       assert.isBelow(growth(reading, Reply.REPLY_TEXT_LIMIT / 4, 4), 32)
     })
   }

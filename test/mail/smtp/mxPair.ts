@@ -13,7 +13,7 @@ const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
 const MX1 = "127.0.0.1"
 export const MX2 = "127.0.0.2"
 
-/** The port that is free on one address may be taken on the other, by a server of somebody else. */
+/** Tries several ports, since a port that is free on one address may be in use on the other. */
 const listenTwice = Effect.fnUntraced(function* (first: SmtpServer.Options | "absent", second: SmtpServer.Options) {
   const mx2 = yield* SmtpServer.listen({ ...second, host: MX2 })
   const at = (options: SmtpServer.Options) =>
@@ -25,7 +25,7 @@ const listenTwice = Effect.fnUntraced(function* (first: SmtpServer.Options | "ab
   return { mx1: undefined, mx2 }
 })
 
-/** acme.test has two servers, on two addresses of loopback and one port. */
+/** Starts two servers of acme.test on two loopback addresses and one port. */
 export const pair = Effect.fnUntraced(function* (
   first: SmtpServer.Options | "absent",
   second: SmtpServer.Options = {},

@@ -19,7 +19,7 @@ const site = (fields: Partial<Site> = {}): Site => ({
   ...fields,
 })
 
-/** Connections that only count themselves. */
+/** Connections without a socket, which are counted. */
 const bench = () => {
   const counts = { opened: 0, quit: 0, destroyed: 0, open: 0, most: 0 }
   const alive = new Set<SmtpConnection>()
@@ -290,7 +290,7 @@ describe("a site that asks for a pause", () => {
 
   it.effect("gets everything once in the end, and no attempt is counted", () =>
     Effect.gen(function* () {
-      // A server that bears two connections and closes the door on more.
+      // The server accepts two connections and replies 421 to more.
       let open = 0
       const counted = new Set<number>()
       const server = yield* SmtpServer.listen({
@@ -335,7 +335,7 @@ describe("over real connections", () => {
   it.effect("an idle connection that the server closed costs no attempt", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({
-        // The second transaction of a connection finds it closed.
+        // The server closes a connection before its second transaction.
         script: ({ phase, transaction }) => (phase === "mail" && transaction === 1 ? "drop" : undefined),
       })
       const outcomes = yield* Transport.Transport.use((transport) =>
@@ -365,7 +365,7 @@ describe("over real connections", () => {
   )
 })
 
-/** Waits by the real clock, for what happens in sockets has none of ours; what never comes to be, ends with the test. */
+/** Waits by the real clock, since sockets do not use the test clock; the test's timeout ends the wait. */
 const eventually = (holds: () => boolean) =>
   Effect.promise(async (signal) => {
     while (!holds() && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, 1))

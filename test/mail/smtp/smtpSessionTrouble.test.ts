@@ -11,7 +11,7 @@ import { impatient, outgoing, PATIENT, relayTo, short, type Wait } from "../tran
 const TO = ["ana@example.test", "ben@example.test"]
 const LOGIN = { user: "u", password: Redacted.make("p") }
 
-/** Over TLS and with a login, as most relays want it. */
+/** A session over TLS with a login, as most relays require. */
 const securely = (
   server: SmtpServer.SmtpServer,
   { mails = 1, ms, wait }: { readonly mails?: number; readonly wait?: Wait | undefined; readonly ms?: number } = {},
@@ -54,7 +54,7 @@ for (const pipelining of [true, false]) {
         it.effect(`${action} at ${phase} defers and counts as an attempt`, () =>
           Effect.gen(function* () {
             for (const outcome of yield* at(action)) {
-              // What fails at STARTTLS may be somebody in between: the log says so.
+              // A failure at STARTTLS may be caused by an attacker, so either category is right.
               const category = phase === "starttls" && action !== "hang" ? /tls|connection/u : /connection|tls/u
               assert.match(short(outcome) ?? "", /^deferred /u)
               assert.match(outcome.category ?? "", category)
@@ -77,7 +77,7 @@ for (const pipelining of [true, false]) {
       )
     }
 
-    /** Two mails, of which the first is refused: between them stands RSET. */
+    /** Sends two mails of which the first is refused, so that RSET is sent between them. */
     const twice = (action: SmtpServer.Action) =>
       Effect.gen(function* () {
         let refusals = TO.length
@@ -88,7 +88,7 @@ for (const pipelining of [true, false]) {
         const [first = [], second = []] = yield* securely(server, {
           mails: 2,
           wait: action === "hang" ? "mail_ms" : undefined,
-          // As long is waited for the answers to MAIL, which come.
+          // The same timeout applies to the replies to MAIL, which arrive.
           ms: 3_000,
         })
         assert.deepStrictEqual(
@@ -139,7 +139,7 @@ for (const pipelining of [true, false]) {
 }
 
 describe("a server that sends unsolicited replies", () => {
-  /** Answers line by line; what `after` gives is said behind the answer to that verb, in the same breath. */
+  /** Replies line by line; `after` adds replies to a verb in the same write. */
   const talkative = (after: (verb: string) => string) =>
     Effect.acquireRelease(
       Effect.promise(async () => {
@@ -188,7 +188,7 @@ describe("a server that sends unsolicited replies", () => {
         const transport = yield* Transport.Transport
         const [outcome] = yield* transport.deliver(outgoing(), ["ana@example.test"])
         assert.strictEqual(outcome?.status, "delivered")
-        // Time stands still, so no look round of the pool has closed it.
+        // The test clock does not advance, so the pool has not closed the idle connection.
         yield* hungUp(server)
       }).pipe(Effect.provide(relayed(server)))
     }),

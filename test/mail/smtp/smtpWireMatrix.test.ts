@@ -7,7 +7,7 @@ import { impatient, large, outgoing, PATIENT, relayTo, short, type Wait } from "
 
 const TO = ["ana@example.test", "ben@example.test", "cy@example.test"]
 
-/** For what a client waits that meets silence at each phase. */
+/** Timeout that a client reaches when the server is silent at a phase. */
 const WAITS = {
   greeting: "greeting_ms",
   ehlo: "ehlo_ms",
@@ -82,7 +82,7 @@ for (const pipelining of [true, false]) {
         Effect.gen(function* () {
           const message = phase === "body" ? outgoing({ bytes: large() }) : outgoing()
           const { kinds } = yield* given(at(phase, "hang"), message, WAITS[phase])
-          // A server that reads on in silence cannot be told from one that keeps the message.
+          // After the end of the data a silent server may have accepted the message.
           const ambiguous = phase === "dot" || phase === "body"
           assert.deepStrictEqual(kinds, all(ambiguous ? "deferred lost_answer" : "deferred connection"))
         }),
@@ -131,7 +131,7 @@ for (const pipelining of [true, false]) {
     it.effect("a reply lost after the end of the message is reported as lost_answer", () =>
       Effect.gen(function* () {
         for (const action of ["store-then-drop", "store-then-hang"] as const) {
-          // Long enough for the message to have come, which nobody says.
+          // Long enough for the message to arrive, although the server sends no reply.
           const { kinds, server } = yield* given(at("dot", action), outgoing(), "end_of_data_ms", 3_000)
           assert.deepStrictEqual(kinds, all("deferred lost_answer"))
           assert.strictEqual(server.mails.length, 1)
@@ -220,7 +220,7 @@ for (const pipelining of [true, false]) {
           )
           assert.deepStrictEqual(kinds, all("bounced invalid_recipient"))
           assert.deepStrictEqual(server.mails, [])
-          // Anything said after the 354 would be the body.
+          // Anything sent after the 354 would be the body.
           if (pipelining) assert.strictEqual(server.lines.at(-1), "DATA")
         }
       }),

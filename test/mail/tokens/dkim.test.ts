@@ -8,7 +8,7 @@ import { dkimVerify } from "mailauth/lib/dkim/verify.js"
 import { createPublicKey, generateKeyPairSync } from "node:crypto"
 import { address, message } from "../compose/composeMessage.ts"
 
-/** One pair of keys for the file: primes are slow. */
+/** One pair of keys for the whole file, since generating RSA keys is slow. */
 class Keys extends Context.Service<
   Keys,
   { readonly rsa: Dkim.Key; readonly ed25519: Dkim.Key; readonly records: Record<string, string> }

@@ -25,7 +25,7 @@ export const outgoing = (fields: Partial<OutgoingMessage> = {}): OutgoingMessage
   ...fields,
 })
 
-/** Larger than what socket buffers take at once, so a server can go away before the end is written. */
+/** A message larger than socket buffers, so that a server can close before the end is written. */
 export const large = (octets = 8_000_000): Uint8Array =>
   Buffer.concat([outgoing().bytes, Buffer.from(`${"x".repeat(76)}\r\n`.repeat(Math.ceil(octets / 78)))])
 
@@ -39,7 +39,7 @@ export const relayTo = (server: SmtpServer, fields: Partial<RelayTransport.Relay
   ...fields,
 })
 
-/** Longer than any answer takes on a busy machine. */
+/** Timeouts longer than any answer takes on a busy machine. */
 export const PATIENT = {
   connect_ms: 20_000,
   greeting_ms: 20_000,
@@ -55,7 +55,7 @@ export const PATIENT = {
 }
 export type Wait = keyof typeof PATIENT
 
-/** Silence is found out quickly where a test brings it about, and nowhere else. */
+/** Shortens the timeout of the phase in which a test makes the server silent. */
 export const impatient = (wait: Wait | undefined, ms = 200) =>
   wait === undefined ? PATIENT : { ...PATIENT, [wait]: ms }
 

@@ -41,7 +41,7 @@ describe("direct delivery to a domain with two servers", () => {
     it.effect(`uses the second server when the first ${name}`, () =>
       Effect.gen(function* () {
         const world = yield* pair(options)
-        // As long is waited for the greeting of the second, which comes.
+        // The same timeout applies to the greeting of the second server, which arrives.
         const timeouts = name === "is silent" ? impatient("greeting_ms", 3_000) : PATIENT
         const outcomes = yield* using(world, (deliver) => deliver(["ana@acme.test", "ben@acme.test"]), { timeouts })
         assert.deepStrictEqual(
@@ -156,7 +156,7 @@ describe("direct delivery: servers of a domain", () => {
         "a@127.0.0.1",
         "a@",
       ]
-      // One of them is silent for so long; the others answer in a part of it.
+      // One query reaches this timeout; the others are answered sooner.
       const outcomes = yield* using(world, (deliver) => deliver(to), {}, {}, 4_000)
       assert.deepStrictEqual(outcomes.map(short), [
         "deferred dns",

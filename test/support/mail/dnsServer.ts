@@ -3,7 +3,7 @@ import * as packet from "dns-packet"
 import * as dgram from "node:dgram"
 import * as net from "node:net"
 
-/** One name's records, by type; what a type does not list is NODATA, a name that is not there is NXDOMAIN. */
+/** Records of one name by type. A type without records is NODATA, an unknown name NXDOMAIN. */
 export interface Records {
   readonly A?: ReadonlyArray<string>
   readonly AAAA?: ReadonlyArray<string>
@@ -15,15 +15,15 @@ export interface Records {
   readonly TXT?: ReadonlyArray<string | ReadonlyArray<string>>
 }
 
-/** `timeout` says nothing; `truncate` answers over UDP with the TC bit and nothing else, so the asker comes by TCP. */
+/** `timeout` sends no answer; `truncate` answers UDP with only the TC bit, so that the client repeats over TCP. */
 export type Trouble = "SERVFAIL" | "REFUSED" | "NXDOMAIN" | "timeout" | "truncate"
 
-/** What a name answers: records, trouble, or a function of how often it was asked before (for rebinding). */
+/** Answer of a name: records, an error, or a function of the number of earlier queries (for rebinding). */
 export type Zone = Records | Trouble | ((asked: number, type: packet.RecordType) => Records | Trouble)
 
 export interface DnsServer {
   readonly port: number
-  /** As `dns.Resolver.setServers` takes it. */
+  /** Address in the form of `dns.Resolver.setServers`. */
   readonly server: string
   readonly set: (name: string, zone: Zone) => void
   readonly remove: (name: string) => void

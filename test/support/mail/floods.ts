@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import * as net from "node:net"
 import * as tls from "node:tls"
 
-/** What a server says, and then says again and again as long as the client reads. */
+/** Bytes that a server sends once, and bytes that it repeats as long as the client reads. */
 export interface Flood {
   readonly first?: string
   readonly forever: string
@@ -10,7 +10,7 @@ export interface Flood {
 
 const CHUNKED = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-/** Answers to an HTTP request that have no end, each of another kind. */
+/** Endless responses to an HTTP request, one of each kind. */
 export const HTTP_FLOODS = {
   "103 Early Hints": { forever: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" },
   "100 Continue": { forever: "HTTP/1.1 100 Continue\r\n\r\n" },
@@ -37,13 +37,13 @@ export const HTTP_FLOODS = {
 export interface Flooder {
   readonly port: number
   readonly connections: () => number
-  /** Connections that are open now. */
+  /** Number of open connections. */
   readonly open: () => number
   readonly close: () => Promise<void>
 }
 
 const BLOCK = 64 * 1024
-/** The client has taken the answer for a whole one by then. */
+/** Delay after which the client has read a complete response. */
 const UNASKED_AFTER_MS = 50
 
 const flood = (socket: net.Socket, { first, forever }: Flood) => {
@@ -57,17 +57,17 @@ const flood = (socket: net.Socket, { first, forever }: Flood) => {
 }
 
 /**
- * A server on loopback that floods whoever sends it something. The first answers may be proper ones, so that the
- * connection is kept.
+ * A server on loopback that floods every client that sends something. The first responses may be valid, so that the
+ * connection is reused.
  */
 export const listen = (
   answer: Flood,
   options: {
     readonly tls?: tls.TlsOptions
     readonly before?: ReadonlyArray<string>
-    /** Before the client has said anything. */
+    /** Whether the flood starts before the client has sent anything. */
     readonly atOnce?: boolean
-    /** Behind the last proper answer, without being asked again. */
+    /** Whether the flood follows the last valid response without a request. */
     readonly unasked?: boolean
   } = {},
 ) =>

@@ -22,6 +22,6 @@ export const flowed = (more: string): Form => ({
   before: `${HEAD}Content-Type: text/plain; format=flowed${more}${CRLF}${CRLF}`,
   after: CRLF,
 })
-/** As long as a line has to be for as many of them as fit. */
+/** Line length at which the most lines fit. */
 export const LINE = `${"x".repeat(62)} ${CRLF}`
 export const LARGEST = Infinity

@@ -75,7 +75,7 @@ const prose = (subject: string, more = "") => ({
   after: CRLF,
 })
 
-/** Addresses in a header, as many as fit into the headers. */
+/** Maximum number of addresses that fit into the headers. */
 const FAILED = `X-Failed-Recipients: ${Array.from({ length: 20_000 }, (_, nth) => `a${nth}@b.test`).join(",")}${CRLF}`
 
 export const BOUNCES: Grammar = {

@@ -5,7 +5,7 @@ import * as tls from "node:tls"
 
 /**
  * An SMTP server over raw sockets. Without a script it is a sink that takes and counts everything; a script makes it
- * misbehave at any point of the dialogue.
+ * misbehave at any point of the session.
  */
 export type Phase =
   | "connect"
@@ -41,10 +41,10 @@ type TlsTrouble = "broken-tls" | "injected-reply"
 
 export interface At {
   readonly phase: Phase
-  /** Counted from 0. */
+  /** Starts at 0. */
   readonly connection: number
   readonly transaction: number
-  /** The place of a recipient in its transaction. */
+  /** Index of a recipient in its transaction. */
   readonly index: number
   readonly line: string
 }
@@ -70,7 +70,7 @@ export interface Mail {
   readonly to: ReadonlyArray<string>
   readonly mail_line: string
   readonly rcpt_lines: ReadonlyArray<string>
-  /** Dots unstuffed: what the sender gave. Empty in a sink that only counts. */
+  /** The message with dots unstuffed; empty in a sink that only counts. */
   readonly bytes: Buffer
   readonly messageId: string
   readonly helo: string
@@ -83,7 +83,7 @@ export interface SmtpServer {
   readonly host: string
   readonly port: number
   readonly mails: ReadonlyArray<Mail>
-  /** How often each Message-ID was stored. */
+  /** Number of times that each Message-ID was stored. */
   readonly counts: ReadonlyMap<string, number>
   /** Every command line, in order, over all connections. */
   readonly lines: ReadonlyArray<string>
@@ -93,9 +93,9 @@ export interface SmtpServer {
 }
 
 const read = (name: string) => readFileSync(new URL(`../../fixtures/tls/${name}`, import.meta.url))
-/** For mx1.acme.test, mx2.acme.test, relay.acme.test, mta-sts.acme.test, localhost and 127.0.0.1, issued by `authority`. */
+/** Certificate for mx1.acme.test, mx2.acme.test, relay.acme.test, mta-sts.acme.test, localhost and 127.0.0.1, issued by `authority`. */
 export const certified: tls.SecureContextOptions = { key: read("server.key"), cert: read("server.pem") }
-/** For somewhere.else.test, by itself. */
+/** Self-signed certificate for somewhere.else.test. */
 export const selfSigned: tls.SecureContextOptions = { key: read("selfsigned.key"), cert: read("selfsigned.pem") }
 export const authority: Buffer = read("ca.pem")
 
@@ -184,7 +184,7 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
     // RFC 5321 §3.8: after a 421 the server closes.
     if (code === "421") socket.end()
   }
-  /** Whether the script took this over. */
+  /** Whether the script has handled this point of the session. */
   const act = (phase: Phase, line: string, index = 0): boolean => {
     const action = state.script?.({ phase, connection, transaction, index, line })
     if (action === undefined || isTlsTrouble(action) || action.startsWith("store-")) return false

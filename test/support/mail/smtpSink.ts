@@ -1,8 +1,8 @@
 import * as SmtpServer from "./smtpServer.ts"
 
 /**
- * A counting sink as a program of its own: `node smtpSink.ts [port]` prints its port, and when told to stop (SIGTERM)
- * how often each Message-ID was stored, as JSON.
+ * A counting sink as a program of its own: `node smtpSink.ts [port]` prints its port, and at SIGTERM the number of times
+ * that each Message-ID was stored, as JSON.
  */
 const server = await SmtpServer.open({ keep_bytes: false, port: Number(process.argv[2] ?? 0) })
 process.stdout.write(`${server.port}\n`)
