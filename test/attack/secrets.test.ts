@@ -10,7 +10,7 @@ import { browser } from "../server/signIn/house.ts"
 import { Raw } from "../server/smtp/support.ts"
 import * as Database from "../support/postgres/database.ts"
 import * as World from "../support/world/World.ts"
-import { freePort, runToEnd, Service } from "../support/process/service.ts"
+import { freePort, runToEnd, WaybillCommand } from "../support/process/service.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../support/web/webhookReceiver.ts"
 
@@ -93,10 +93,12 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is said", (
           OTEL_EXPORTER_OTLP_HEADERS: `authorization=${keep("the collector's token", fresh("otel"))}`,
         }
         const service = yield* Effect.acquireRelease(
-          Effect.sync(() => new Service(["start"], env)),
+          Effect.sync(() => new WaybillCommand(["start"], env)),
           (started) => Effect.promise(() => started.stop("SIGKILL")),
         )
-        const welcome = yield* Effect.promise(() => service.says("API key    wb_").then(() => service.says("\n\n")))
+        const welcome = yield* Effect.promise(() =>
+          service.waitForOutput("API key    wb_").then(() => service.waitForOutput("\n\n")),
+        )
         const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(welcome) ?? []
         const [, firstKey = ""] = /API key {4}(\S+)/u.exec(welcome) ?? []
         keep("the first key", firstKey)

@@ -57,7 +57,7 @@ try {
   const inNode = Effect.runPromiseWith(node)
 
   const happen = (account_id: Id.AccountId, count: number) =>
-    Effect.forEach(Array.from({ length: count }), () => Webhooks.happens(account_id), {
+    Effect.forEach(Array.from({ length: count }), () => Webhooks.acceptEmail(account_id), {
       concurrency: WRITERS,
       discard: true,
     })
@@ -108,7 +108,7 @@ try {
     for (let n = 0; n < STEADY_RATE * STEADY_SECONDS; n++) {
       const due = began + (n * 1000) / STEADY_RATE
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
-      sent.push(inNode(Webhooks.happens(account_id)))
+      sent.push(inNode(Webhooks.acceptEmail(account_id)))
     }
     await Promise.all(sent)
     const wanted = STEADY_RATE * STEADY_SECONDS

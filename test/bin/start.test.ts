@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Waybill } from "../../packages/client/src/Waybill.ts"
-import { type Ended, freePort, runToEnd, Service } from "../support/process/service.ts"
+import { type Ended, freePort, runToEnd, WaybillCommand } from "../support/process/service.ts"
 
 const run = promisify(execFile)
 const LAST_LINE = "curl "
@@ -16,7 +16,7 @@ const TIMEOUT = 90_000
 
 let data = ""
 let env: Record<string, string> = {}
-let service: Service
+let service: WaybillCommand
 let first = ""
 /** Result of the first start, whose port another program had taken. */
 let taken: Ended
@@ -28,8 +28,8 @@ beforeAll(async () => {
   await once(other, "listening")
   taken = await runToEnd(["start"], env)
   other.close()
-  service = new Service(["start"], env)
-  first = await service.says(LAST_LINE)
+  service = new WaybillCommand(["start"], env)
+  first = await service.waitForOutput(LAST_LINE)
 }, TIMEOUT)
 afterAll(async () => {
   await service.stop()
@@ -120,8 +120,8 @@ describe("a first start", () => {
 
   it("stops cleanly and starts again without printing secrets", { timeout: TIMEOUT }, async () => {
     assert.strictEqual((await service.stop()).code, 0)
-    service = new Service(["start"], env)
-    const second = await service.says(LAST_LINE)
+    service = new WaybillCommand(["start"], env)
+    const second = await service.waitForOutput(LAST_LINE)
     assert.notInclude(second, "wb_")
     assert.notInclude(second, "Sign in")
     const waybill = new Waybill(keyOf(first), { baseUrl: url() })

@@ -1,7 +1,7 @@
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { freshDatabase } from "../support/postgres/database.ts"
-import { freePort, runToEnd, Service } from "../support/process/service.ts"
+import { freePort, runToEnd, WaybillCommand } from "../support/process/service.ts"
 
 export interface Instance {
   readonly url: string
@@ -12,7 +12,7 @@ export interface Instance {
   /** Runs a command of the command line on the same database and returns its output. */
   readonly runCommand: (...args: ReadonlyArray<string>) => Promise<string>
   /** Starts a command without waiting for its end. */
-  readonly startCommand: (...args: ReadonlyArray<string>) => Service
+  readonly startCommand: (...args: ReadonlyArray<string>) => WaybillCommand
   readonly close: () => Promise<void>
 }
 
@@ -45,13 +45,13 @@ export const start = async (settings: Readonly<Record<string, string>> = {}): Pr
     ...settings,
   }
   const url = `http://127.0.0.1:${env.PORT}`
-  const service = new Service(["start"], env)
+  const service = new WaybillCommand(["start"], env)
   const close = async () => {
     await service.stop()
     await Effect.runPromise(Scope.close(scope, Exit.void))
   }
   try {
-    const startupOutput = await service.says("API key    wb_")
+    const startupOutput = await service.waitForOutput("API key    wb_")
     const key = firstMatch(/API key\s+(wb_\w+)/u, startupOutput)
     return {
       url,
@@ -73,7 +73,7 @@ export const start = async (settings: Readonly<Record<string, string>> = {}): Pr
         if (code !== 0) throw new Error(`waybill ${args.join(" ")} ended with ${code}:\n${output}`)
         return output
       },
-      startCommand: (...args) => new Service(args, env),
+      startCommand: (...args) => new WaybillCommand(args, env),
       close,
     }
   } catch (error) {

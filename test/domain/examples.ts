@@ -49,7 +49,7 @@ export const command = (over: Partial<Acceptance.Command> = {}): Acceptance.Comm
   ...over,
 })
 
-export const facts = (over: Partial<Acceptance.Facts> = {}): Acceptance.Facts => ({
+export const facts = (over: Partial<Acceptance.Context> = {}): Acceptance.Context => ({
   now: NOW,
   emailId: id("EmailId"),
   messageId: Acceptance.messageIdOf(id("EmailId"), domainName("acme.test")),
@@ -69,7 +69,7 @@ export const toThree = (): Email.Event =>
 export const queued = (over: Partial<Acceptance.Command> = {}): Email.Event =>
   Result.getOrThrow(Email.queue(facts(), command(over))(Email.initial))[0]
 
-export const words = (over: Partial<DeliveryOutcome.Words> = {}): DeliveryOutcome.Words => ({
+export const words = (over: Partial<DeliveryOutcome.ServerResponse> = {}): DeliveryOutcome.ServerResponse => ({
   code: 250,
   enhanced_code: "2.0.0",
   response: "OK queued as 9F2",
@@ -81,10 +81,10 @@ export const words = (over: Partial<DeliveryOutcome.Words> = {}): DeliveryOutcom
   ...over,
 })
 
-export const noSuchUser = (over: Partial<DeliveryOutcome.Words> = {}): DeliveryOutcome.Words =>
+export const noSuchUser = (over: Partial<DeliveryOutcome.ServerResponse> = {}): DeliveryOutcome.ServerResponse =>
   words({ code: 550, enhanced_code: "5.1.1", response: "No such user", category: "invalid_recipient", ...over })
 
-export const busy = (over: Partial<DeliveryOutcome.Words> = {}): DeliveryOutcome.Words =>
+export const busy = (over: Partial<DeliveryOutcome.ServerResponse> = {}): DeliveryOutcome.ServerResponse =>
   words({ code: 451, enhanced_code: "4.3.0", response: "Try again later", category: "throttled", ...over })
 
 export const dkimKey = (selector = "wb1"): DkimKey.DkimKey => ({

@@ -161,7 +161,7 @@ describe("embedded server", () => {
     Effect.gen(function* () {
       const parent = yield* folder
       const installed = path.join(parent, "postgres")
-      yield* Effect.promise(() => Production.place(path.join(NATIVE, "native"), installed))
+      yield* Effect.promise(() => Production.copyByLinks(path.join(NATIVE, "native"), installed))
       const server = yield* EmbeddedPostgres.start({ dataDir: path.join(parent, "data"), settings, installed })
       const where = "SELECT setting FROM pg_config WHERE name = 'BINDIR'"
       const [row] = yield* query(Redacted.value(server.adminUrl), where)

@@ -5,7 +5,7 @@ import { setImmediate as turn, setTimeout as pause } from "node:timers/promises"
 const COUNTED_WITHIN_MS = 20_000
 
 /** Waits for the next month where the current one is about to end, so that a month never ends during a count. */
-export const enoughOfTheMonth = Effect.promise(async () => {
+export const awayFromEndOfMonth = Effect.promise(async () => {
   const now = new Date()
   const left = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - now.getTime()
   if (left < COUNTED_WITHIN_MS) await pause(left + 50)
@@ -34,13 +34,13 @@ const set = (clock: Clock.Clock, wallMillis: number, later = 0): Clock.Clock => 
 }
 
 /** Runs an effect as if the wall clock had been set meanwhile. */
-export const whenSet =
+export const withWallClockShifted =
   (wallMillis: number, later = 0) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.flatMap(Clock.Clock, (clock) => Effect.provideService(effect, Clock.Clock, set(clock, wallMillis, later)))
 
 /** Runs an effect with a wall clock that is set back by a minute at every reading. */
-export const everEarlier = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const withWallClockRunningBack = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Clock.Clock, (clock) => {
     let looks = 0
     const earlier = (): Clock.Clock => set(clock, -60_000 * ++looks)

@@ -4,11 +4,11 @@ import { Effect, Redacted, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import pg from "pg"
 import { make } from "../../../apps/server/src/signIn/betterAuth.ts"
-import { type Options, placed } from "../../../apps/server/src/signIn/Options.ts"
+import { type Options, urlsOf } from "../../../apps/server/src/signIn/Options.ts"
 import * as requests from "../../../apps/server/src/signIn/requests.ts"
 import { browser, House } from "../../server/signIn/house.ts"
 import * as Database from "../../support/postgres/database.ts"
-import { freePort, Service } from "../../support/process/service.ts"
+import { freePort, WaybillCommand } from "../../support/process/service.ts"
 
 const PASSWORD = "correct horse battery"
 
@@ -18,7 +18,7 @@ const endpointsOf = async (oidc: Options["oidc"]): Promise<ReadonlyArray<string>
   const pool = new pg.Pool({ host: "127.0.0.1", port: 9 })
   const { api } = await make(
     {
-      ...placed("http://127.0.0.1:3025"),
+      ...urlsOf("http://127.0.0.1:3025"),
       secret: randomBytes(32).toString("base64"),
       oidc,
       beforeSession: unused,
@@ -181,10 +181,12 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })
         TRUSTED_PROXIES: "127.0.0.0/8",
       }
       const service = yield* Effect.acquireRelease(
-        Effect.sync(() => new Service(["start"], env)),
+        Effect.sync(() => new WaybillCommand(["start"], env)),
         (started) => Effect.promise(() => started.stop("SIGKILL")),
       )
-      const welcome = yield* Effect.promise(() => service.says("API key    wb_").then(() => service.says("\n\n")))
+      const welcome = yield* Effect.promise(() =>
+        service.waitForOutput("API key    wb_").then(() => service.waitForOutput("\n\n")),
+      )
       const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(welcome) ?? []
       const base = `http://127.0.0.1:${port}`
       const page = browser(base)

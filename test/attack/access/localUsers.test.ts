@@ -251,7 +251,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
 const haltingPostgres = (parent: string) =>
   Effect.promise(async () => {
     const installed = path.join(parent, "postgres")
-    await Production.place(path.join(NATIVE, "native"), installed)
+    await Production.copyByLinks(path.join(NATIVE, "native"), installed)
     const signals = path.join(parent, "signals")
     await fs.mkdir(signals)
     await fs.chmod(signals, 0o777)

@@ -54,13 +54,13 @@ const register = Effect.fnUntraced(function* (page: Page, device: Device) {
   return String(seen.json.id)
 })
 
-const signsIn = Effect.fnUntraced(function* (url: string, device: Device, lies?: SoftAuthenticator.Lies) {
+const signsIn = Effect.fnUntraced(function* (url: string, device: Device, lies?: SoftAuthenticator.ForgedFields) {
   const page = browser(url)
   const seen = yield* sendAuthentication(page, device.authenticate(yield* authentication(page), lies))
   return { page, seen }
 })
 
-const LIES: ReadonlyArray<readonly [what: string, lies: SoftAuthenticator.Lies]> = [
+const LIES: ReadonlyArray<readonly [what: string, lies: SoftAuthenticator.ForgedFields]> = [
   ["another site's origin", { origin: "https://evil.test" }],
   ["another port's origin", { origin: "http://localhost:1" }],
   ["another site's name", { rpId: "evil.test" }],
@@ -106,7 +106,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
       const laptop = device(id)
       yield* register(page, laptop)
       assert.strictEqual((yield* signsIn(url, laptop, { counter: 9 })).seen.status, 200)
-      const wrong: ReadonlyArray<readonly [string, SoftAuthenticator.Lies]> = [
+      const wrong: ReadonlyArray<readonly [string, SoftAuthenticator.ForgedFields]> = [
         ...LIES,
         ["the other ceremony", { type: "webauthn.create" }],
         ["the same counter", { counter: 9 }],

@@ -27,8 +27,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("how much other accounts
   it.effect("is told by no position, in no answer", () =>
     Effect.gen(function* () {
       const { account, call, lab, webhook } = yield* setUp
-      const email = yield* Webhooks.happens(account)
-      yield* Effect.forEach([1, 2, 3], () => Webhooks.happens(account))
+      const email = yield* Webhooks.acceptEmail(account)
+      yield* Effect.forEach([1, 2, 3], () => Webhooks.acceptEmail(account))
       const range = { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" }
       const answers = yield* Effect.all([
         call("GET", "/v1/events?limit=1000"),
@@ -71,7 +71,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("how much other accounts
         const other = yield* (yield* HttpWorld).account()
         const seen = new Set<string>()
         for (const grows of [false, false, true, true]) {
-          if (grows) yield* Webhooks.happens(other)
+          if (grows) yield* Webhooks.acceptEmail(other)
           const { json } = yield* call("GET", "/v1/events?limit=1000")
           const empty = yield* call("GET", `/v1/events?after_position=${json.next_position}`)
           const stats = yield* call("GET", "/v1/stats")

@@ -140,7 +140,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       Effect.gen(function* () {
         const { key, lab } = yield* setUp
         const { url } = yield* Database.Fresh
-        const kept = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer)))
+        const kept = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
         yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(kept) }))
         for (const piece of HTML) {
           const html = piece.repeat(Math.ceil((2 * HTML_TEXT_LIMIT) / piece.length))

@@ -14,7 +14,7 @@ import { type Document, documents } from "../../support/process/documents.ts"
 import { htmlBesideText } from "../../support/mail/mailForms.ts"
 import * as Pathological from "../../support/mail/pathological.ts"
 import * as PathologicalReports from "../../support/mail/pathologicalReports.ts"
-import { freePort, Service } from "../../support/process/service.ts"
+import { freePort, WaybillCommand } from "../../support/process/service.ts"
 
 /** Documents of each grammar. */
 const COUNT = 200
@@ -36,7 +36,7 @@ type Documents = ReadonlyArray<Document>
 class Running extends Context.Service<
   Running,
   {
-    readonly service: Service
+    readonly service: WaybillCommand
     readonly page: ReturnType<typeof browser>
     readonly key: string
     readonly call: (
@@ -71,10 +71,12 @@ class Running extends Context.Service<
         STALL_MONITOR_PORT: String(monitorPort),
       }
       const service = yield* Effect.acquireRelease(
-        Effect.sync(() => new Service(["start"], env)),
+        Effect.sync(() => new WaybillCommand(["start"], env)),
         (service) => Effect.promise(() => service.stop("SIGKILL")),
       )
-      const welcome = yield* Effect.promise(() => service.says("API key    wb_").then(() => service.says("\n\n")))
+      const welcome = yield* Effect.promise(() =>
+        service.waitForOutput("API key    wb_").then(() => service.waitForOutput("\n\n")),
+      )
       const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(welcome) ?? []
       const [, key = ""] = /API key {4}(\S+)/u.exec(welcome) ?? []
       yield* sql`UPDATE accounts SET record = record || '{"granted": {"send": 100000, "logs": 100000, "other": 100000}}'`

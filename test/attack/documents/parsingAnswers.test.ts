@@ -112,7 +112,7 @@ const labOf = Effect.gen(function* () {
 
 const worker = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
-  const kept = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer)))
+  const kept = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
   yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(kept) }))
 })
 

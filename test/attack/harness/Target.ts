@@ -8,7 +8,7 @@ import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
 import type * as Database from "../../support/postgres/database.ts"
-import { freePort, Service } from "../../support/process/service.ts"
+import { freePort, WaybillCommand } from "../../support/process/service.ts"
 import { ask, type Browser, browser, type Place } from "./http.ts"
 import { within } from "./Scenario.ts"
 import * as World from "../../support/world/World.ts"
@@ -94,11 +94,11 @@ export const start = async (ground: Ground, settings: Readonly<Record<string, st
     NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
     ...settings,
   }
-  const service = new Service(["start"], env)
-  const text = await within(READY_MS, service.says("Waybill is ready"), undefined)
+  const service = new WaybillCommand(["start"], env)
+  const text = await within(READY_MS, service.waitForOutput("Waybill is ready"), undefined)
   const pid = service.child.pid
   if (text === undefined || pid === undefined) throw new Error(`the service did not start:\n${service.output}`)
-  if (ground.owner === undefined) await service.says("API key    wb_")
+  if (ground.owner === undefined) await service.waitForOutput("API key    wb_")
   ground.owner ??= ownerIn(service.output)
   const { owner } = ground
   const http = { host: settings["HOST"] ?? "127.0.0.1", port }

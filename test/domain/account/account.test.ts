@@ -143,8 +143,8 @@ describe("rate window", () => {
     assert.strictEqual(RateLimit.windowStart(1_763_715_660_000), 1_763_715_660_000)
   })
   it("a window reports the remaining requests and its end", () => {
-    assert.deepStrictEqual(RateLimit.standing(60, 59, at), { limit: 60, remaining: 1, reset_s: 1_763_715_660 })
-    assert.deepStrictEqual(RateLimit.standing(60, 75, at), { limit: 60, remaining: 0, reset_s: 1_763_715_660 })
+    assert.deepStrictEqual(RateLimit.windowState(60, 59, at), { limit: 60, remaining: 1, reset_s: 1_763_715_660 })
+    assert.deepStrictEqual(RateLimit.windowState(60, 75, at), { limit: 60, remaining: 0, reset_s: 1_763_715_660 })
   })
   it("the time to wait lasts to the window's end, at least a second", () => {
     assert.strictEqual(RateLimit.retryAfterSeconds(at), 1)

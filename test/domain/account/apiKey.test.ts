@@ -9,7 +9,14 @@ import { given, happened } from "../../support/givenWhenThen.ts"
 import { after, domainName, HASH, id, NOW } from "../examples.ts"
 
 const secret = ApiKeySecret.encode(new Uint8Array(32).fill(7))
-const facts: ApiKey.Facts = { now: NOW, keyId: id("ApiKeyId"), secret, hash: HASH, createdBy: id("UserId"), active: 0 }
+const facts: ApiKey.Context = {
+  now: NOW,
+  keyId: id("ApiKeyId"),
+  secret,
+  hash: HASH,
+  createdBy: id("UserId"),
+  active: 0,
+}
 const network = Result.getOrThrow(Network.parse("203.0.113.0/24"))
 const command = (over: Partial<ApiKey.Command> = {}): ApiKey.Command => ({
   name: "Shop",

@@ -14,7 +14,7 @@ describe("DNS finding", () => {
   it("findings are clipped in number and length", () => {
     const long = (letter: string, chars = 3000) => letter.repeat(chars)
     const found = Array.from({ length: 11 }, () => long("f"))
-    const kept = DnsFinding.tidy(
+    const kept = DnsFinding.clipped(
       Array.from({ length: 21 }, () => ({ ...finding({ host: long("h"), found, error: long("e") }), ttl: 60 })),
     )
     const one = finding({
@@ -26,7 +26,7 @@ describe("DNS finding", () => {
       kept,
       Array.from({ length: 20 }, () => one),
     )
-    assert.deepStrictEqual(DnsFinding.tidy([finding()]), [finding()])
+    assert.deepStrictEqual(DnsFinding.clipped([finding()]), [finding()])
   })
 
   it("a key's status comes from its own record; a key that was not checked is unavailable", () => {

@@ -7,7 +7,7 @@ import { given, happened } from "../../support/givenWhenThen.ts"
 import { after, ana, bob, command, cyd, facts, HASH, id, mailbox, NOW, queued, toThree, words } from "../examples.ts"
 
 const { SECOND, DAY } = Timestamp
-const givenRequest = (over: Partial<Acceptance.Facts>, wanted: Partial<Acceptance.Command> = {}) =>
+const givenRequest = (over: Partial<Acceptance.Context>, wanted: Partial<Acceptance.Command> = {}) =>
   given(Email).when(Email.queue(facts(over), command(wanted)))
 const messageOf = (...history: ReadonlyArray<Email.Event>) => {
   const { state } = given(Email, ...history)
@@ -135,7 +135,7 @@ describe("refusing an email", () => {
   const suppressed = new Map([["ana@example.org", "hard_bounce" as const]])
   const limited = { id: id("ApiKeyId"), domain: "other.test" as never }
 
-  it.for<[string, Partial<Acceptance.Facts>, Partial<Acceptance.Command>, number, string, string]>([
+  it.for<[string, Partial<Acceptance.Context>, Partial<Acceptance.Command>, number, string, string]>([
     [
       "unknown domain",
       { domain: undefined },

@@ -6,7 +6,7 @@ import { Schema } from "effect"
 describe("header", () => {
   it.for(["X-Order", "List-Unsubscribe", "List-Unsubscribe-Post", "Reply-To", "In-Reply-To", "Contents", "x!#$%&"])(
     "%s is allowed",
-    (name) => assert.isFalse(Header.isOwned(name)),
+    (name) => assert.isFalse(Header.isServiceHeader(name)),
   )
   it.for([
     "From",
@@ -24,7 +24,7 @@ describe("header", () => {
     "content-transfer-encoding",
     "Content-",
     "MIME-Version",
-  ])("%s is not allowed", (name) => assert.isTrue(Header.isOwned(name)))
+  ])("%s is not allowed", (name) => assert.isTrue(Header.isServiceHeader(name)))
 })
 
 describe("tag", () => {

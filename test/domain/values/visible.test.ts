@@ -50,20 +50,20 @@ describe("hidden characters", () => {
   it.each(TRICKS)("a hidden character is found, escaped and refused in a name: %s", (_, text) => {
     const name = Schema.is(Text.name(100))
     assert.deepStrictEqual([Visible.hasHidden(text), name(text)], [true, false])
-    const escaped = Visible.escaped(text)
-    for (const shown of [escaped, Visible.pictured(text), Visible.withoutHidden(text)])
+    const escaped = Visible.escape(text)
+    for (const shown of [escaped, Visible.showHidden(text), Visible.removeHidden(text)])
       assert.isFalse(Visible.hasHidden(shown), shown)
     assert.match(escaped, /\\[nrtu]/u)
   })
 
   it.each(NAMES)("%s has no hidden character", (text) => {
-    assert.deepStrictEqual([Visible.hasHidden(text), Visible.escaped(text)], [false, text])
+    assert.deepStrictEqual([Visible.hasHidden(text), Visible.escape(text)], [false, text])
     assert.isTrue(Schema.is(Text.name(100))(text))
   })
 
   it("a hidden character is shown as a picture or by its number", () => {
-    assert.strictEqual(Visible.escaped("a\n\u001b\u202e\u{e0041}"), "a\\n\\u001b\\u202e\\u{e0041}")
-    assert.strictEqual(Visible.pictured("a\n\u001b\u007f\u202e"), "a␊␛␡[U+202E]")
+    assert.strictEqual(Visible.escape("a\n\u001b\u202e\u{e0041}"), "a\\n\\u001b\\u202e\\u{e0041}")
+    assert.strictEqual(Visible.showHidden("a\n\u001b\u007f\u202e"), "a␊␛␡[U+202E]")
     assert.strictEqual(Visible.escapedLines("a\nb\u001b"), "a\nb\\u001b")
   })
 

@@ -4,7 +4,7 @@ import * as HtmlTags from "@waybill/mail/compose/HtmlTags"
 import * as TrackedHtml from "@waybill/mail/compose/TrackedHtml"
 import * as TrackedLink from "@waybill/mail/compose/TrackedLink"
 import { Arbitrary, Schema } from "effect"
-import { workedMs } from "../../support/effort.ts"
+import { processorMs } from "../../support/effort.ts"
 
 /** Marks a tracked link visibly. */
 const click = (url: string) => `T[${url}]`
@@ -246,9 +246,9 @@ describe("any HTML", () => {
     ]) {
       const html = scrap.repeat(Math.ceil(long / scrap.length))
       for (const before of ["", "<a ", "<!--", "<style>", "<a href='", '<a href="https://x.test/ ']) {
-        const began = workedMs()
+        const began = processorMs()
         TrackedHtml.rewrite(before + html, { click, open: OPEN })
-        assert.isBelow(workedMs() - began, 1_000, `${before} and many ${scrap}`)
+        assert.isBelow(processorMs() - began, 1_000, `${before} and many ${scrap}`)
       }
     }
   })

@@ -223,11 +223,11 @@ describe("a site that asks for a pause", () => {
       yield* pool.throttled(at)
       yield* TestClock.adjust("59 seconds")
       for (const minutes of [7, -7]) {
-        const held = yield* Effect.flip(WallClock.whenSet(minutes * 60_000)(use))
+        const held = yield* Effect.flip(WallClock.withWallClockShifted(minutes * 60_000)(use))
         assert.strictEqual(held._tag === "AtCapacity" && held.retry_after_ms, 1_000)
       }
       yield* TestClock.adjust("1 second")
-      yield* WallClock.whenSet(-7 * 60_000)(use)
+      yield* WallClock.withWallClockShifted(-7 * 60_000)(use)
     }),
   )
 

@@ -45,7 +45,7 @@ describe("the capture transport", () => {
         "bounced invalid_recipient",
       ])
       assert.deepStrictEqual(
-        outcomes.map((outcome) => outcome.then),
+        outcomes.map((outcome) => outcome.followUp),
         [null, null, null, "complained", null, null],
       )
       assert.deepStrictEqual(

@@ -1,12 +1,12 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { joined } from "../../../apps/server/src/operate/joined.ts"
+import { shareRunning } from "../../../apps/server/src/operate/joined.ts"
 
 it.effect("a joined effect runs once at a time, and survives its first caller", () =>
   Effect.gen(function* () {
     let begun = 0
     const gate = yield* Deferred.make<void>()
-    const work = joined(
+    const work = shareRunning(
       Effect.suspend(() => {
         const nth = ++begun
         return Effect.as(Deferred.await(gate), nth)

@@ -33,7 +33,7 @@ const seconds = (...all: ReadonlyArray<Duration.Input>) =>
 
 describe("a stop", () => {
   it("finishes within the process manager's timeout", () => {
-    const { GIVE_BACK_WITHIN, LAST_WORDS_WITHIN, STOP_WITHIN } = Pipeline
+    const { GIVE_BACK_WITHIN, PARTIAL_RESULTS_WITHIN: LAST_WORDS_WITHIN, STOP_WITHIN } = Pipeline
     const latest = seconds(Stop.LATEST_STOP)
     assert.isBelow(seconds(STOP_WITHIN, LAST_WORDS_WITHIN, GIVE_BACK_WITHIN), latest)
     assert.isBelow(seconds(Visits.STOP_WITHIN), latest)
@@ -87,9 +87,9 @@ layer(Database.layerFresh)("a stop", (it) => {
         VALUES ('slow', 'acc', 'domain_check', 'slow', now(), true, '{}')`)
       const processes = Processes.of({
         id: "prc_stops",
-        isSeen: () => true,
+        isVisible: () => true,
         trustedSince: () => -Infinity,
-        noteWorkers: () => Effect.void,
+        recordWorkers: () => Effect.void,
       })
       const { built, close } = yield* part(
         Pipeline.make({ kind: "domain_check", prepare: (jobs) => Effect.succeed(jobs.map(() => Effect.never)) }),

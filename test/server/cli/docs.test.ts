@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { waybill } from "../../../apps/server/src/cli/waybill.ts"
 import * as DocCommands from "../../support/process/docCommands.ts"
-import { freePort, runToEnd, Service } from "../../support/process/service.ts"
+import { freePort, runToEnd, WaybillCommand } from "../../support/process/service.ts"
 
 /**
  * Documents whose commands are run here, one after another, beside a service with its embedded Postgres. One more is a
@@ -33,7 +33,7 @@ const TIMEOUT = 120_000
 
 let scratch = ""
 let place: DocCommands.Place
-let service: Service
+let service: WaybillCommand
 
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), "waybill-docs-"))
@@ -41,8 +41,8 @@ beforeAll(async () => {
   await chmod(scratch, 0o711)
   const [port, smtp, otherPort, otherSmtp, metrics] = await Promise.all(Array.from({ length: 5 }, freePort))
   const env = { WAYBILL_DATA: join(scratch, "data"), HOME: scratch }
-  service = new Service(["start"], { ...env, PORT: String(port), SMTP_PORT: String(smtp) })
-  const said = await service.says("curl ")
+  service = new WaybillCommand(["start"], { ...env, PORT: String(port), SMTP_PORT: String(smtp) })
+  const said = await service.waitForOutput("curl ")
   const key = /API key +(wb_\S+)/u.exec(said)?.[1] ?? assert.fail(said)
   const { output } = await runToEnd(["accounts", "list", "--json"], env)
   const account = /acc_[0-9a-z]+/u.exec(output)?.[0] ?? assert.fail(output)

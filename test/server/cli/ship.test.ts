@@ -79,10 +79,11 @@ const lay = async (root: string) => {
     if (from !== undefined) continue
     for (const source of sources) {
       const to = target.endsWith("/") ? join(root, target, basename(source)) : join(root, target)
-      await Production.place(source, to, (path) => basename(path) !== "node_modules")
+      await Production.copyByLinks(source, to, (path) => basename(path) !== "node_modules")
     }
   }
-  for (const path of Production.packagesOf("apps/server")) await Production.place(path, join(root, path), notPruned)
+  for (const path of Production.packagesOf("apps/server"))
+    await Production.copyByLinks(path, join(root, path), notPruned)
 }
 
 const run = (root: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>

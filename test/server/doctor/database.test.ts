@@ -12,12 +12,12 @@ import * as World from "../../support/world/World.ts"
 const MINUTE = 60_000
 const NOW = Date.UTC(2026, 10, 21)
 
-const well: DatabaseExamination.Examined = {
+const well: DatabaseExamination.DatabaseFindings = {
   version: 180_004,
   schema: { applied: ["0001_event_log.sql"], pending: [] },
   readOnly: false,
-  forgetful: [],
-  lacking: [],
+  unsafeSettings: [],
+  missingExtensions: [],
   skew_ms: 0,
   skew_within_ms: 1,
   newest_fact_ms: NOW,
@@ -35,12 +35,12 @@ describe("findings about a database", () => {
 
   it("a standby is broken, and settings that lose mail are a warning", () => {
     assert.strictEqual(checks.server({ ...well, readOnly: true }).status, "broken")
-    const forgetful = checks.server({ ...well, forgetful: ["fsync"] })
+    const forgetful = checks.server({ ...well, unsafeSettings: ["fsync"] })
     assert.deepStrictEqual([forgetful.status, forgetful.mend], ["warning", "Turn fsync on in postgresql.conf."])
   })
 
   it("missing extensions are named, which are those of the migrations", () => {
-    const finding = checks.server({ ...well, lacking: ["pg_trgm"] })
+    const finding = checks.server({ ...well, missingExtensions: ["pg_trgm"] })
     assert.deepStrictEqual([finding.status, finding.found], ["broken", "PostgreSQL 18.4 without pg_trgm"])
     assert.include(finding.mend ?? "", "postgresql-contrib")
     const created = readdirSync("db/migrations").flatMap((name) =>
@@ -85,7 +85,7 @@ describe("a real database", () => {
       yield* sql`UPDATE domains SET record = jsonb_set(record, '{transport}', '"relay"') WHERE id = ${domain}`
       const examined = yield* DatabaseExamination.examine(url)
       assert.isAtLeast(examined.version, 150_000)
-      assert.deepStrictEqual([examined.schema.pending, examined.lacking], [[], []])
+      assert.deepStrictEqual([examined.schema.pending, examined.missingExtensions], [[], []])
       assert.deepStrictEqual([examined.readOnly, examined.transports], [false, ["relay"]])
       // On one machine only the uncertainty of the comparison remains.
       assert.isAtMost(Math.abs(examined.skew_ms), examined.skew_within_ms + 1)

@@ -14,7 +14,7 @@ import { checkDkimKeys } from "../../../apps/server/src/operate/doctor/checkDkim
 import * as Database from "../../support/postgres/database.ts"
 import * as World from "../../support/world/World.ts"
 
-const ring = (text: string) => InstanceKey.lookFor({ file: "/nowhere", text: Option.some(Redacted.make(text)) })
+const ring = (text: string) => InstanceKey.find({ file: "/nowhere", text: Option.some(Redacted.make(text)) })
 
 const look = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
@@ -65,7 +65,7 @@ it.live("doctor, instance key: is read and never created", () =>
       Effect.promise(() => mkdtemp(join(tmpdir(), "waybill-looked-"))),
       (made) => Effect.promise(() => rm(made, { recursive: true })),
     )
-    const found = yield* InstanceKey.lookFor({ file: join(folder, "instance.key"), text: Option.none() })
+    const found = yield* InstanceKey.find({ file: join(folder, "instance.key"), text: Option.none() })
     assert.isTrue(Option.isNone(found))
     assert.deepStrictEqual(yield* Effect.promise(() => readdir(folder)), [])
   }),

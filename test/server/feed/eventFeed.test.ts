@@ -32,7 +32,7 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
     Effect.gen(function* () {
       const feed = yield* EventFeed.EventFeed
       const account_id = id("AccountId")
-      const emails = yield* Effect.forEach([1, 2, 3], () => Webhooks.happens(account_id))
+      const emails = yield* Effect.forEach([1, 2, 3], () => Webhooks.acceptEmail(account_id))
       const first = yield* feed.next({ after: 0n, account_id, limit: 2 }, LONG)
       assert.deepStrictEqual(
         first.events.map(({ stream_id }) => stream_id as string),
@@ -58,10 +58,10 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
         Effect.sync(() => feed.waiting()),
         (readers) => readers === 1,
       )
-      yield* Webhooks.happens(id("AccountId"))
+      yield* Webhooks.acceptEmail(id("AccountId"))
       yield* Effect.sleep(Duration.millis(300))
       assert.isUndefined(waiting.pollUnsafe())
-      const email_id = yield* Effect.provideService(Webhooks.happens(account_id), EventStore, elsewhere)
+      const email_id = yield* Effect.provideService(Webhooks.acceptEmail(account_id), EventStore, elsewhere)
       // Returns long before its wait is over, because it was woken.
       const page = yield* Effect.timeout(Fiber.join(waiting), Duration.divideUnsafe(VERY_LONG, 10))
       assert.deepStrictEqual(
@@ -78,10 +78,10 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
       const account_id = id("AccountId")
       const query = { after: 0n, account_id, types: ["EmailOpened"] }
       const waiting = yield* Effect.forkChild(feed.next(query, LONG))
-      const email_id = yield* Webhooks.happens(account_id)
+      const email_id = yield* Webhooks.acceptEmail(account_id)
       yield* Effect.sleep(Duration.millis(300))
       assert.isUndefined(waiting.pollUnsafe())
-      yield* Webhooks.isOpened(account_id, email_id)
+      yield* Webhooks.appendOpened(account_id, email_id)
       const page = yield* Fiber.join(waiting)
       assert.deepStrictEqual(
         page.events.map(({ type }) => type),
@@ -106,7 +106,7 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
       )
       const refused = yield* feed.next({ after: 0n, account_id }, LONG)
       assert.deepStrictEqual(refused.events, [])
-      yield* Webhooks.happens(account_id)
+      yield* Webhooks.acceptEmail(account_id)
       const pages = yield* Fiber.joinAll(readers)
       assert.isTrue(pages.every(({ events }) => events.length === 1))
       assert.strictEqual(feed.waiting(), 0)
@@ -130,7 +130,7 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
     Effect.gen(function* () {
       const feed = yield* EventFeed.EventFeed
       const account_id = id("AccountId")
-      yield* Webhooks.happens(account_id)
+      yield* Webhooks.acceptEmail(account_id)
       const [first] = yield* positionsInLog(account_id)
       const seen = feed.stream({ after: first ?? 0n, account_id }).pipe(
         Stream.flatMap(({ events }) => Stream.fromIterable(events)),
@@ -138,7 +138,7 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
         Stream.runCollect,
       )
       const reading = yield* Effect.forkChild(seen)
-      for (let n = 0; n < 3; n++) yield* Webhooks.happens(account_id)
+      for (let n = 0; n < 3; n++) yield* Webhooks.acceptEmail(account_id)
       const events = yield* Fiber.join(reading)
       assert.deepStrictEqual(
         events.map(({ position }) => position),
@@ -209,8 +209,8 @@ layer(Feeds, { excludeTestServices: true })("readers with concurrent writers", (
             (n) =>
               Effect.gen(function* () {
                 const account_id = accounts[(writer + n) % accounts.length] ?? id("AccountId")
-                const email_id = yield* Webhooks.happens(account_id)
-                if (n % 3 === 0) yield* Webhooks.isOpened(account_id, email_id)
+                const email_id = yield* Webhooks.acceptEmail(account_id)
+                if (n % 3 === 0) yield* Webhooks.appendOpened(account_id, email_id)
                 // Gaps in the positions: allocated, held for a while, and never committed.
                 if (n % 5 === 0) {
                   yield* Effect.ignore(

@@ -60,7 +60,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events", (it) => {
       )
       yield* Effect.sleep("300 millis")
       assert.isUndefined(polled.pollUnsafe())
-      const email_id = yield* Webhooks.happens(account_id)
+      const email_id = yield* Webhooks.acceptEmail(account_id)
       const answer = yield* Fiber.join(polled)
       assert.deepStrictEqual(
         [answer.status, answer.json.data.length, answer.json.data[0].stream_id, answer.json.data[0].type],
@@ -78,7 +78,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events", (it) => {
       const lab = yield* HttpWorld
       const account_id = yield* lab.account()
       const { secret: key } = yield* lab.key(account_id)
-      const ids = yield* Effect.forEach([1, 2, 3], () => Webhooks.happens(account_id))
+      const ids = yield* Effect.forEach([1, 2, 3], () => Webhooks.acceptEmail(account_id))
       const read = (after: string, limit: number) =>
         Effect.map(
           lab.ask("GET", `/v1/events?types=email.queued&after_position=${after}&limit=${limit}`, { key }),
@@ -143,7 +143,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events/stream", (i
       const url = `${lab.url}/v1/events/stream`
       const stream = yield* openStream(url, key)
       assert.deepStrictEqual([stream.status, stream.type?.split(";")[0]], [200, "text/event-stream"])
-      const emails = yield* Effect.forEach([1, 2], () => Webhooks.happens(account_id))
+      const emails = yield* Effect.forEach([1, 2], () => Webhooks.acceptEmail(account_id))
       yield* World.until(
         Effect.sync(() => stream.messages.length),
         (messages) => messages === 3,
@@ -170,11 +170,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events/stream", (i
       const account_id = yield* lab.account()
       const { id: actor, secret } = yield* lab.key(account_id)
       const waybill = new Waybill(secret, { baseUrl: lab.url })
-      const earlier = yield* Webhooks.happens(account_id)
+      const earlier = yield* Webhooks.acceptEmail(account_id)
       const { next_position: after_position } = yield* Effect.promise(() => waybill.events.list({ limit: 1_000 }))
       const stream = waybill.events.stream({ after_position, types: ["email.queued"] })
       const first = stream.next()
-      const later = yield* Effect.forEach([1, 2], () => Webhooks.happens(account_id))
+      const later = yield* Effect.forEach([1, 2], () => Webhooks.acceptEmail(account_id))
       const read = yield* Effect.promise(async () => {
         const both = [await first, await stream.next()]
         await stream.return()

@@ -241,7 +241,7 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
       Effect.gen(function* () {
         const { key, lab, post } = yield* setUp
         const first = yield* post("/v1/email/send", "l", MESSAGE)
-        const nodeAt = (ahead_ms: number) => WallClock.whenSet(ahead_ms)(lab.another)
+        const nodeAt = (ahead_ms: number) => WallClock.withWallClockShifted(ahead_ms)(lab.another)
         const [before, after] = [yield* nodeAt(Timestamp.DAY - MARGIN_MS), yield* nodeAt(Timestamp.DAY + MARGIN_MS)]
         const ask = (node: string, subject: string) =>
           lab.ask("POST", "/v1/email/send", {
@@ -262,7 +262,7 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
     it.effect("is deleted from the database after it expired", () =>
       Effect.gen(function* () {
         const { account, key, lab, post } = yield* setUp
-        const node = yield* WallClock.whenSet(-3 * Timestamp.DAY)(lab.another)
+        const node = yield* WallClock.withWallClockShifted(-3 * Timestamp.DAY)(lab.another)
         for (const each of ["m", "n"])
           yield* lab.ask("POST", "/v1/email/send", { key, node, body: MESSAGE, headers: { "idempotency-key": each } })
         const queued = yield* post("/v1/email/send", "o", MESSAGE)

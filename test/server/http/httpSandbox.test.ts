@@ -29,7 +29,7 @@ const setUp = Effect.gen(function* () {
 
 const worker = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
-  const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer)))
+  const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
   yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }))
 })
 

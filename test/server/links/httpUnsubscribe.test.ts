@@ -134,7 +134,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
     it.effect("records nothing about an erased recipient", () =>
       Effect.gen(function* () {
         const from = yield* sender
-        const erased = Mask.standIn(Buffer.alloc(8))
+        const erased = Mask.replacement(Buffer.alloc(8))
         const { stream_id } = yield* World.send(from, { to: [{ address: erased }], list_unsubscribe: true })
         const [key = new Uint8Array()] = yield* unsubscribeKeys
         assert.strictEqual((yield* ask("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))).status, 404)

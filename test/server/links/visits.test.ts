@@ -95,7 +95,7 @@ describe("visits", () => {
 
   it.effect("of erased recipients are not recorded", () =>
     Effect.gen(function* () {
-      const forgotten = Mask.standIn(Buffer.alloc(8)) as Address
+      const forgotten = Mask.replacement(Buffer.alloc(8)) as Address
       const onlyErased = yield* mail({ to: [{ address: forgotten }] })
       const among = yield* mail({ to: [{ address: forgotten }, { address: "bob@example.org" }] })
       yield* noted([onlyErased, among].map(({ email_id }) => visit(email_id)))

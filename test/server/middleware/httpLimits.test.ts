@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { request } from "node:http"
 import * as CommandLine from "../../support/process/commandLine.ts"
-import { enoughOfTheMonth } from "../../support/wallClock.ts"
+import { awayFromEndOfMonth } from "../../support/wallClock.ts"
 import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "Hello" }
@@ -168,7 +168,7 @@ layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServ
 
     it.effect("admit the monthly volume to the last recipient under load, and refund canceled mail", () =>
       Effect.gen(function* () {
-        yield* enoughOfTheMonth
+        yield* awayFromEndOfMonth
         const { key, lab } = yield* account("free")
         const tens = { ...MESSAGE, to: Array.from({ length: 10 }, (_, nth) => `r${nth}@example.org`) }
         const later = { ...tens, scheduled_at: new Date(Date.now() + 3_600_000).toISOString() }
@@ -194,7 +194,7 @@ layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServ
 
     it.effect("refuse a strict batch beyond the monthly volume, and let a permissive one fill it", () =>
       Effect.gen(function* () {
-        yield* enoughOfTheMonth
+        yield* awayFromEndOfMonth
         const { key, lab } = yield* account("free")
         const ten = { ...MESSAGE, to: Array.from({ length: 10 }, (_, nth) => `r${nth}@example.org`) }
         const batch = (count: number, mode?: string) =>

@@ -4,7 +4,7 @@ import { Replay } from "@waybill/store/rebuild/Replay"
 import { Arbitrary, Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { Fresh } from "../../support/postgres/database.ts"
-import { enoughOfTheMonth, nextMillisecond } from "../../support/wallClock.ts"
+import { awayFromEndOfMonth, nextMillisecond } from "../../support/wallClock.ts"
 import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 /** What a customer knows of the service, kept in memory. */
@@ -257,7 +257,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
       { history: Arbitrary.array(Arbitrary.schema(Command), { minLength: 10, maxLength: 60 }) },
       ({ history }) =>
         Effect.gen(function* () {
-          yield* enoughOfTheMonth
+          yield* awayFromEndOfMonth
           const lab = yield* HttpWorld
           const account = yield* lab.account()
           let left = 0

@@ -8,19 +8,19 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePort, runToEnd, Service } from "../../support/process/service.ts"
+import { freePort, runToEnd, WaybillCommand } from "../../support/process/service.ts"
 
 const TIMEOUT = 60_000
 let data = ""
 let env: Record<string, string> = {}
-let service: Service
+let service: WaybillCommand
 
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), "waybill-top-"))
   const [port, smtp] = [await freePort(), await freePort()]
   env = { WAYBILL_DATA: data, PORT: `${port}`, SMTP_PORT: `${smtp}` }
-  service = new Service(["start"], env)
-  await service.says("curl ")
+  service = new WaybillCommand(["start"], env)
+  await service.waitForOutput("curl ")
 }, TIMEOUT)
 afterAll(async () => {
   await service.stop()

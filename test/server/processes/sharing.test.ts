@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule } from "effect"
 import * as Database from "../../support/postgres/database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
-import { enoughOfTheMonth } from "../../support/wallClock.ts"
+import { awayFromEndOfMonth } from "../../support/wallClock.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
 
@@ -115,7 +115,7 @@ layer(TwoNodes, { excludeTestServices: true })("two processes on one database", 
 
   it.effect("accept exactly the rest of the monthly quota", () =>
     Effect.gen(function* () {
-      yield* enoughOfTheMonth
+      yield* awayFromEndOfMonth
       const nodes = yield* Nodes
       const { account_id, key } = yield* sender({ limits: { monthly_emails: QUOTA } })
       const halves = yield* Effect.promise(() =>
@@ -150,7 +150,7 @@ layer(TwoNodes, { excludeTestServices: true })("two processes on one database", 
           const { answers, revoked } = yield* Effect.promise(() =>
             hammerUntilRevoked(nodes, third, admin, keyId, secret),
           )
-          const after = answers.filter(({ asked }) => asked > revoked.answered)
+          const after = answers.filter(({ sentAt: asked }) => asked > revoked.answeredAt)
           assert.isAtLeast(after.length, nodes.length * LOOPS)
           // So many requests without a valid key are limited in the end.
           assert.isTrue(
@@ -159,7 +159,7 @@ layer(TwoNodes, { excludeTestServices: true })("two processes on one database", 
           assert.isFalse(after.some(({ status }) => status === 200))
           told += answers.filter(({ status }) => status === 401).length
           // No request was refused before the revocation was sent.
-          const before = answers.filter(({ answered }) => answered < revoked.asked)
+          const before = answers.filter(({ answeredAt: answered }) => answered < revoked.sentAt)
           assert.isAtLeast(before.length, WARM)
           assert.deepStrictEqual(ServiceProcess.countByStatus(before), { 200: before.length })
         }

@@ -8,7 +8,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Clock, Duration, Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import type { SendMailOptions } from "nodemailer"
-import { enoughOfTheMonth } from "../../support/wallClock.ts"
+import { awayFromEndOfMonth } from "../../support/wallClock.ts"
 import * as Smtp from "./support.ts"
 
 const mail = (customer: Smtp.Customer, over: SendMailOptions = {}): SendMailOptions => ({
@@ -256,7 +256,7 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission refuses", (it)
 
   it.effect("mail above the monthly quota, and says when it resets", () =>
     Effect.gen(function* () {
-      yield* enoughOfTheMonth
+      yield* awayFromEndOfMonth
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer({ plan: "free" })
       const sql = yield* PgClient.PgClient

@@ -97,7 +97,7 @@ export const accepted = Effect.fnUntraced(function* (account_id: AccountId) {
     Effect.gen(function* () {
       const { history, state } = yield* store.load(Email, { account_id, stream_id: id })
       if (state._tag === "Unborn") return yield* Effect.die(new Error("a row without a stream"))
-      const content = yield* Content.whole(account_id, state.accepted.content)
+      const content = yield* Content.findComplete(account_id, state.accepted.content)
       return { id, history, ...state.accepted, body: Option.getOrThrow(content) }
     }),
   )

@@ -281,7 +281,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
       const other = yield* keptFor(yield* delivered("ana@example.org"), "Ask steve@example.org")
       const before = ids(yield* UnreadReports.list())
       for (const id of [sent, named, packed, other]) assert.include(before, id)
-      yield* Erase.erase("eve@example.org" as Address, Mask.standIn(Uint8Array.of(7)))
+      yield* Erase.erase("eve@example.org" as Address, Mask.replacement(Uint8Array.of(7)))
       const after = ids(yield* UnreadReports.list())
       assert.deepStrictEqual(
         after,

@@ -213,7 +213,7 @@ describe("a call of a webhook", () => {
     Effect.gen(function* () {
       const receiver = yield* Receiver.listen()
       const call = yield* calling({ allowedNetworks: networks("127.0.0.0/8") })
-      const { duration_ms, status } = yield* WallClock.everEarlier(call(receiver.url))
+      const { duration_ms, status } = yield* WallClock.withWallClockRunningBack(call(receiver.url))
       assert.strictEqual(status, 204)
       assert.isAtLeast(duration_ms, 0)
     }),

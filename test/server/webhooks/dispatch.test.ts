@@ -32,7 +32,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
         answer: () => ({ status: 201, headers: { "x-seen": "yes" }, body: "thanks" }),
       })
       const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
-      const email_id = yield* Webhooks.happens(endpoint.account_id)
+      const email_id = yield* Webhooks.acceptEmail(endpoint.account_id)
       const record = yield* Webhooks.settledOne(endpoint)
       const [call, ...more] = receiver.calls
       if (call === undefined) return assert.fail("nothing came")
@@ -87,7 +87,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
       const opened = yield* Webhooks.create(`${receiver.url}/opened`, { account_id, events: ["email.opened"] })
       const all = yield* Webhooks.create(`${receiver.url}/all`, { account_id })
       const off = yield* Webhooks.create(`${receiver.url}/off`, { account_id, enabled: false })
-      yield* Webhooks.isOpened(account_id, yield* Webhooks.happens(account_id))
+      yield* Webhooks.appendOpened(account_id, yield* Webhooks.acceptEmail(account_id))
       yield* Webhooks.settledOne(queued)
       yield* Webhooks.settledOne(opened)
       yield* Webhooks.settledAll(all, 2)
@@ -109,7 +109,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
       const next = { ...endpoint, secret: Webhooks.freshSecret() }
       yield* Webhooks.seal(next, "signing:2")
       yield* Webhooks.change(endpoint, (now) => Webhook.rotateSecret(now, "signing:2"))
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       yield* Webhooks.settledOne(endpoint)
       const [during] = receiver.calls
       if (during === undefined) return assert.fail("nothing came")
@@ -121,7 +121,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
       yield* Effect.orDie(sql`
         UPDATE webhooks SET signing = jsonb_set(signing, '{previous,until}', to_jsonb('2020-01-01T00:00:00.000Z'::text))
         WHERE id = ${endpoint.webhook_id}`)
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       yield* Webhooks.settledAll(endpoint, 2)
       const after = receiver.calls[1]
       if (after === undefined) return assert.fail("the second never came")
@@ -138,7 +138,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
       for (const sealed of [true, false]) {
         const endpoint = yield* Webhooks.create(receiver.url, { sealed })
         yield* Effect.orDie(sql`UPDATE secrets SET key_id = 'lost' WHERE id = ${endpoint.webhook_id}`)
-        yield* Webhooks.happens(endpoint.account_id)
+        yield* Webhooks.acceptEmail(endpoint.account_id)
         const { history, status } = yield* Webhooks.settledOne(endpoint)
         const why = `the signing secret cannot be ${sealed ? "opened" : "found"}`
         assert.deepStrictEqual([status, history[0]?.error], ["failed", why])
@@ -153,7 +153,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
       const elsewhere = yield* Receiver.listen()
       const receiver = yield* Receiver.listen({ answer: () => ({ status: 307, headers: { location: elsewhere.url } }) })
       const endpoint = yield* Webhooks.create(receiver.url)
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       const record = yield* Webhooks.settledOne(endpoint)
       assert.deepStrictEqual([record.status, record.history[0]?.status], ["failed", 307])
       assert.deepStrictEqual([receiver.calls.length, elsewhere.calls.length], [1, 0])
@@ -167,7 +167,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
         answer: () => ({ status: 500, body: `\u0000${"x".repeat(2_000_000)}` }),
       })
       const endpoint = yield* Webhooks.create(receiver.url)
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       const record = yield* Webhooks.settledOne(endpoint)
       assert.strictEqual(record.history[0]?.status, 500)
       assert.strictEqual(record.history[0]?.response_body, `\ufffd${"x".repeat(4095)}`)
@@ -185,7 +185,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
       const first = yield* Webhooks.create(silent.url, { account_id })
       const second = yield* Webhooks.create(slow.url, { account_id })
       const third = yield* Webhooks.create(rude.url, { account_id })
-      yield* Webhooks.happens(account_id)
+      yield* Webhooks.acceptEmail(account_id)
       const [hung, stalled, dropped] = [
         yield* Webhooks.settledOne(first),
         yield* Webhooks.settledOne(second),
@@ -212,12 +212,12 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
       })
       const endpoint = yield* Webhooks.create(receiver.url)
       for (const count of [1, 2]) {
-        yield* Webhooks.happens(endpoint.account_id)
+        yield* Webhooks.acceptEmail(endpoint.account_id)
         yield* Webhooks.settledAll(endpoint, count)
       }
       assert.strictEqual(receiver.connections(), 1)
       closing = true
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       const all = yield* Webhooks.settledAll(endpoint, 3)
       assert.deepStrictEqual(
         all.map(({ attempts, status }) => [status, attempts]),
@@ -234,7 +234,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
       yield* working()
       const receiver = yield* Receiver.listen({ answer: () => ({ status: 503 }) })
       const endpoint = yield* Webhooks.create(receiver.url)
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       const [{ id: delivery_id } = { id: "" }] = yield* Webhooks.deliveries(endpoint)
       const minutes = [5 / 60, 5, 30, 120, 300, 600, 600]
       for (const [index, pause] of minutes.entries()) {
@@ -264,10 +264,10 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
 
   it.effect("is delivered by the first successful call", () =>
     Effect.gen(function* () {
-      yield* working({ nextAt: Webhooks.soon })
+      yield* working({ nextAt: Webhooks.retrySoon })
       const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: nth < 4 ? 500 : 200 }) })
       const endpoint = yield* Webhooks.create(receiver.url)
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       const record = yield* Webhooks.settledOne(endpoint)
       assert.deepStrictEqual(
         [record.status, record.history.map(({ status }) => status)],
@@ -279,13 +279,13 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
 
   it.effect("is disabled by status 410, which other webhooks receive", () =>
     Effect.gen(function* () {
-      yield* working({ nextAt: Webhooks.soon })
+      yield* working({ nextAt: Webhooks.retrySoon })
       const account_id = id("AccountId")
       const gone = yield* Receiver.listen({ answer: () => ({ status: 410 }) })
       const other = yield* Receiver.listen()
       const endpoint = yield* Webhooks.create(gone.url, { account_id, events: ["email.queued"] })
       const witness = yield* Webhooks.create(other.url, { account_id, events: ["webhook.disabled"] })
-      yield* Webhooks.happens(account_id)
+      yield* Webhooks.acceptEmail(account_id)
       const record = yield* Webhooks.settledOne(endpoint)
       assert.deepStrictEqual([record.status, record.attempts], ["failed", 1])
       yield* Webhooks.settledOne(witness)
@@ -299,7 +299,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
         [told.type, told.data.webhook_id, told.data.cause],
         ["webhook.disabled", endpoint.webhook_id, "gone"],
       )
-      yield* Webhooks.happens(account_id)
+      yield* Webhooks.acceptEmail(account_id)
       assert.lengthOf(yield* Webhooks.deliveries(endpoint), 1)
     }),
   )
@@ -313,7 +313,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
         const receiver = yield* Receiver.listen({ answer: () => ({ status: 500 }) })
         const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
         const age = `${days} days`
-        yield* Webhooks.happens(endpoint.account_id)
+        yield* Webhooks.acceptEmail(endpoint.account_id)
         // The time since the first failure counts, not the age of the delivery.
         yield* Effect.orDie(
           sql`UPDATE webhook_deliveries SET created_at = now() - interval '9 days' WHERE webhook_id = ${endpoint.webhook_id}`,
@@ -355,7 +355,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* working({ nextAt: Webhooks.never })
-          yield* Webhooks.happens(endpoint.account_id)
+          yield* Webhooks.acceptEmail(endpoint.account_id)
           yield* Webhooks.settledOne(endpoint)
         }),
       )
@@ -363,7 +363,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* working({ nextAt: Webhooks.never })
-          yield* Webhooks.happens(endpoint.account_id)
+          yield* Webhooks.acceptEmail(endpoint.account_id)
           yield* Webhooks.settledAll(endpoint, 2)
         }),
       )
@@ -378,7 +378,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
     Effect.gen(function* () {
       const receiver = yield* Receiver.listen()
       const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { enabled: false }, []))
       yield* working()
       const record = yield* Webhooks.settledOne(endpoint)

@@ -20,7 +20,9 @@ layer(World.layer, { excludeTestServices: true })("an endpoint that hangs", (it)
         const healthy = yield* Receiver.listen()
         const dead = yield* Webhooks.create(hanging.url, { account_id })
         const alive = yield* Webhooks.create(healthy.url, { account_id })
-        yield* Effect.forEach(Array.from({ length: EVENTS }), () => Webhooks.happens(account_id), { concurrency: 50 })
+        yield* Effect.forEach(Array.from({ length: EVENTS }), () => Webhooks.acceptEmail(account_id), {
+          concurrency: 50,
+        })
         const { url } = yield* Database.Fresh
         yield* Layer.build(Webhooks.worker(url, { timeout: Duration.seconds(90) }))
         // Closed before the worker, which would wait for its calls.
@@ -51,7 +53,7 @@ layer(World.layer, { excludeTestServices: true })("a quick endpoint", (it) => {
       Effect.gen(function* () {
         const receiver = yield* Receiver.listen()
         const endpoint = yield* Webhooks.create(receiver.url)
-        yield* Effect.forEach(Array.from({ length: EVENTS }), () => Webhooks.happens(endpoint.account_id), {
+        yield* Effect.forEach(Array.from({ length: EVENTS }), () => Webhooks.acceptEmail(endpoint.account_id), {
           concurrency: 50,
         })
         const { url } = yield* Database.Fresh

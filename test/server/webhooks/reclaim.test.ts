@@ -36,7 +36,7 @@ const lose = Effect.fnUntraced(function* (id: string, times: number) {
     yield* Effect.orDie(sql`
       UPDATE outbox SET lease_token = 'lost', lease_owner = 'prc_dead', lease_until = now() + interval '1 minute'
       WHERE id = ${id}`)
-    yield* Reclaim.reclaim(yield* Leases.ofOwner("prc_dead"))
+    yield* Reclaim.reclaim(yield* Leases.heldBy("prc_dead"))
     const [row] = yield* Effect.orDie(sql<{ readonly seconds: number }>`
       SELECT CASE WHEN ready THEN 0 ELSE extract(epoch FROM o.available_at - now())::float8 END AS seconds
       FROM outbox o JOIN webhook_deliveries d USING (account_id, id)
@@ -54,10 +54,10 @@ layer(World.layer, { excludeTestServices: true })("a result", (it) => {
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook")
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       const [first] = (yield* claim("prc_1", "one")).rows
       if (first === undefined) return assert.fail("nothing was claimed")
-      yield* Leases.giveBack([first])
+      yield* Leases.releaseAndWake([first])
       const [second] = (yield* claim("prc_2", "two")).rows
       assert.strictEqual(second?.id, first.id)
       const settled = (token: string, status: number): WebhookDeliveries.Settled => ({
@@ -91,7 +91,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that was deleted wh
         yield* Webhooks.create("http://127.0.0.1:9/deleted"),
       ]
       const fails = Effect.fnUntraced(function* ({ account_id }: Webhooks.Endpoint, token: string) {
-        yield* Webhooks.happens(account_id)
+        yield* Webhooks.acceptEmail(account_id)
         const row = (yield* claim("prc_1", token)).rows.find((row) => row.account_id === account_id)
         if (row === undefined) return yield* Effect.die(new Error("nothing was claimed"))
         const failed: WebhookDeliveries.Settled = {
@@ -129,7 +129,7 @@ layer(World.layer, { excludeTestServices: true })("a call whose workers die", (i
   it.effect("waits longer each time and finally fails; a replay starts again", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook")
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       const [{ id } = assert.fail("nothing is told")] = yield* Webhooks.deliveries(endpoint)
       const [first, second, third = 0, fourth = 0, ...more] = yield* lose(id, Reclaim.MAX_LOST)
       assert.deepStrictEqual([first, second], [0, 0])
@@ -143,7 +143,7 @@ layer(World.layer, { excludeTestServices: true })("a call whose workers die", (i
       assert.match(given?.history[0]?.error ?? "", /^given up: /u)
 
       yield* WebhookDeliveries.replay(endpoint.account_id, endpoint.webhook_id, id, yield* Webhooks.now)
-      assert.deepStrictEqual(yield* lose(id, Reclaim.LOST_AT_ONCE - 1), [0, 0])
+      assert.deepStrictEqual(yield* lose(id, Reclaim.MIN_LOSSES_TO_PAUSE - 1), [0, 0])
     }),
   )
 })
@@ -157,7 +157,7 @@ layer(World.layer, { excludeTestServices: true })("a node that is killed during 
         const receiver = yield* Receiver.listen({ answer: () => (alive ? { status: 200 } : "hang") })
         const endpoint = yield* Webhooks.create(receiver.url)
         const CALLS = 5
-        yield* Effect.forEach(Array.from({ length: CALLS }), () => Webhooks.happens(endpoint.account_id))
+        yield* Effect.forEach(Array.from({ length: CALLS }), () => Webhooks.acceptEmail(endpoint.account_id))
         const { url } = yield* Database.Fresh
         const child = yield* Effect.acquireRelease(
           Effect.sync(() => spawn(process.execPath, [PROGRAM, Redacted.value(url)], { stdio: "ignore" })),
@@ -191,7 +191,7 @@ layer(World.layer, { excludeTestServices: true })("a node that is killed during 
       const receiver = yield* Receiver.listen({ answer: () => gate.then(() => ({ status: 200 })) })
       const endpoint = yield* Webhooks.create(receiver.url)
       const CALLS = 40
-      yield* Effect.forEach(Array.from({ length: CALLS }), () => Webhooks.happens(endpoint.account_id), {
+      yield* Effect.forEach(Array.from({ length: CALLS }), () => Webhooks.acceptEmail(endpoint.account_id), {
         concurrency: 20,
       })
       const { url } = yield* Database.Fresh

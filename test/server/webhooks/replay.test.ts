@@ -13,7 +13,7 @@ import { Webhook as StandardWebhook } from "standardwebhooks"
 import * as Database from "../../support/postgres/database.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
-import { rival, waiter } from "../../support/postgres/rival.ts"
+import { otherClient, blockedBackend } from "../../support/postgres/rival.ts"
 import * as Receiver from "../../support/web/webhookReceiver.ts"
 import * as Webhooks from "../../support/web/webhooks.ts"
 
@@ -57,7 +57,7 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
       const receiver = yield* Receiver.listen({ answer: () => ({ status: broken ? 500 : 200 }) })
       const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
       const { account_id, webhook_id } = endpoint
-      yield* Webhooks.happens(account_id)
+      yield* Webhooks.acceptEmail(account_id)
       const failed = yield* Webhooks.settledOne(endpoint)
       assert.strictEqual(failed.status, "failed")
       broken = false
@@ -89,7 +89,7 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
       yield* working()
       const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
       const { account_id, webhook_id } = endpoint
-      yield* Webhooks.happens(account_id)
+      yield* Webhooks.acceptEmail(account_id)
       yield* World.until(
         Effect.sync(() => receiver.calls.length),
         (calls) => calls === 1,
@@ -108,16 +108,16 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
       const { url } = yield* Database.Fresh
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
       const { account_id, webhook_id } = endpoint
-      yield* Webhooks.happens(account_id)
+      yield* Webhooks.acceptEmail(account_id)
       const [{ id: delivery_id } = { id: "" }] = yield* Webhooks.deliveries(endpoint)
       const at = yield* Webhooks.now
       const once = Effect.asVoid(WebhookDeliveries.replay(account_id, webhook_id, delivery_id, at))
       for (const replay of [once, Effect.asVoid(replayRange(endpoint))]) {
-        const settling = yield* rival(url)
+        const settling = yield* otherClient(url)
         yield* settling.query("BEGIN")
         yield* settling.query("SELECT FROM outbox WHERE id = $1 FOR UPDATE", [delivery_id])
         const replaying = yield* Effect.forkChild(replay)
-        yield* waiter(yield* rival(url))
+        yield* blockedBackend(yield* otherClient(url))
         yield* settling.query("UPDATE webhook_deliveries SET attempts = attempts + 1 WHERE id = $1", [delivery_id])
         yield* settling.query("COMMIT")
         yield* Fiber.join(replaying)
@@ -130,7 +130,7 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
     Effect.gen(function* () {
       yield* working()
       const account_id = id("AccountId")
-      const emails = yield* Effect.forEach([1, 2, 3], () => Webhooks.happens(account_id))
+      const emails = yield* Effect.forEach([1, 2, 3], () => Webhooks.acceptEmail(account_id))
       const receiver = yield* Receiver.listen()
       const endpoint = yield* Webhooks.create(receiver.url, { account_id, events: ["email.queued"] })
       assert.deepStrictEqual(yield* Webhooks.deliveries(endpoint), [])
@@ -150,9 +150,9 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
       const receiver = yield* Receiver.listen()
       const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued", "email.opened"] })
       const { account_id } = endpoint
-      const first = yield* Webhooks.happens(account_id)
-      yield* Webhooks.isOpened(account_id, first)
-      yield* Webhooks.happens(account_id)
+      const first = yield* Webhooks.acceptEmail(account_id)
+      yield* Webhooks.appendOpened(account_id, first)
+      yield* Webhooks.acceptEmail(account_id)
       yield* Webhooks.settledAll(endpoint, 3)
       const onlyOpened = { types: [{ tag: "EmailOpened", type: "email.opened" }] }
       assert.strictEqual((yield* replayRange(endpoint, onlyOpened)).queued, 1)
@@ -178,7 +178,7 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const account_id = id("AccountId")
-      const emails = yield* Effect.forEach([1, 2, 3, 4], () => Webhooks.happens(account_id))
+      const emails = yield* Effect.forEach([1, 2, 3, 4], () => Webhooks.acceptEmail(account_id))
       yield* Effect.orDie(sql`UPDATE events SET recorded_at = '2026-01-01T00:00:00Z' WHERE account_id = ${account_id}`)
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id })
       const range = { types: [{ tag: "EmailQueued", type: "email.queued" }] }
@@ -199,7 +199,7 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       const { upcast } = Upcast.make({
         EmailQueued: [(data) => ({ ...data, scheduled_at: "today" })],
         WebhookCreated: [(data) => ({ ...data, enabled: false })],
@@ -215,7 +215,7 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
   it.effect("does not reach another account", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook")
-      yield* Webhooks.happens(id("AccountId"))
+      yield* Webhooks.acceptEmail(id("AccountId"))
       assert.strictEqual((yield* replayRange(endpoint)).queued, 0)
     }),
   )
@@ -223,10 +223,10 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
   it.effect("keeps the last 32 attempts", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      yield* working({ nextAt: (now, attempts) => (attempts > 33 ? null : Webhooks.soon(now, 1)) })
+      yield* working({ nextAt: (now, attempts) => (attempts > 33 ? null : Webhooks.retrySoon(now, 1)) })
       const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: 500, body: `${nth}` }) })
       const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       // The worker checks for due rows twice a second; this test checks more often.
       const hurry = yield* Effect.orDie(sql`UPDATE outbox SET ready = true WHERE NOT ready AND kind = 'webhook'`).pipe(
         Effect.andThen(Effect.orDie(sql`SELECT id FROM graphile_worker.add_job('drain_webhooks')`)),
@@ -251,7 +251,7 @@ layer(World.layer, { excludeTestServices: true })("a test call", (it) => {
       const { account_id, webhook_id } = endpoint
       const created_at = yield* Webhooks.now
       const event_id = id("EventId")
-      yield* WebhookDeliveries.test({
+      yield* WebhookDeliveries.sendTest({
         account_id,
         id: id("WebhookDeliveryId"),
         webhook_id,

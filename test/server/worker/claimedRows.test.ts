@@ -24,7 +24,7 @@ const claim = Effect.fnUntraced(function* (rows: ClaimedRows.ClaimedRows, id: st
   yield* Effect.orDie(sql`
     INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
     VALUES (${id}, 'acc', 'delivery', ${id}, now(), true, '{}', 'mine', now() + interval '1 minute', 'prc_1')`)
-  const row = (yield* Leases.ofOwner("prc_1")).find((row) => row.id === id)
+  const row = (yield* Leases.heldBy("prc_1")).find((row) => row.id === id)
   if (row === undefined) return yield* Effect.die(new Error("no such row"))
   const added = rows.add(row, yield* SteadyClock.millis)
   added.fiber = yield* Effect.forkChild(Effect.never, { startImmediately: true })
@@ -75,7 +75,7 @@ layer(OneConnection)("work under a lease", (it) => {
     Effect.gen(function* () {
       const rows = ClaimedRows.make()
       const one = yield* claim(rows, "set forward")
-      yield* Effect.forkChild(WallClock.whenSet(600_000)(ClaimedRows.keepLeases(rows, always)))
+      yield* Effect.forkChild(WallClock.withWallClockShifted(600_000)(ClaimedRows.keepLeases(rows, always)))
       yield* pass(30_000)
       assert.isFalse(isDropped(one))
       yield* ClaimedRows.abort(one)
@@ -135,9 +135,9 @@ layer(OneConnection)("work under a lease", (it) => {
       const begun: Array<boolean> = []
       const processes = Processes.of({
         id: "prc_slow",
-        isSeen: () => true,
+        isVisible: () => true,
         trustedSince: always,
-        noteWorkers: () => Effect.void,
+        recordWorkers: () => Effect.void,
       })
       const work = (job: Pipeline.Job) => Effect.sync(() => void begun.push(job.start()))
       yield* sql`
@@ -197,7 +197,7 @@ layer(OneConnection)("work under a lease", (it) => {
       const outcome = {
         _tag: "Failed",
         recipient: "ana@example.org" as Address,
-        words: DeliveryOutcome.SILENCE,
+        words: DeliveryOutcome.NO_RESPONSE,
       } as const
       const judgement = {
         outcomes: [outcome],

@@ -57,7 +57,7 @@ const lose = Effect.fnUntraced(function* (ref: World.MessageRef, times: number) 
     yield* Effect.orDie(sql`
       UPDATE outbox SET lease_token = 'lost', lease_owner = 'prc_dead', lease_until = now() + interval '1 minute',
         held_until = NULL WHERE id = ${ref.stream_id}`)
-    yield* Reclaim.reclaim(yield* Leases.ofOwner("prc_dead"))
+    yield* Reclaim.reclaim(yield* Leases.heldBy("prc_dead"))
     const row = yield* rowOf(ref)
     assert.isNull(row?.lease_token)
     paused.push(row?.ready === true ? 0 : Math.ceil((row?.ahead_ms ?? 0) / 1_000))

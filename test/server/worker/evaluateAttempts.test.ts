@@ -21,7 +21,7 @@ const told: Transport.Outcome = {
   no_attempt: true,
   retry_after_ms: 60_000,
 }
-const waited = Transport.held(ana.address, null, 60_000, "example.org asked for a pause")
+const waited = Transport.notAttempted(ana.address, null, 60_000, "example.org asked for a pause")
 
 const judged = (outcome: Transport.Outcome, after: Duration.Input, recipient = ana) =>
   evaluateAttempts(Timestamp.plus(DUE, Duration.toMillis(after)), [{ recipient, outcome }], [], {
@@ -72,6 +72,6 @@ describe("mail that a site defers before an attempt", () => {
   }
 
   it("does not fail by being given back by a stopping node", () => {
-    assert.deepStrictEqual(judged(Transport.notBegun(ana.address), "30 days").outcomes, [])
+    assert.deepStrictEqual(judged(Transport.notStarted(ana.address), "30 days").outcomes, [])
   })
 })

@@ -51,9 +51,9 @@ const away = Effect.gen(function* () {
   const answer = yield* Latch.make()
   const processes = Layer.succeed(Processes, {
     id: BEFORE.id,
-    isSeen: () => state.isSeen,
+    isVisible: () => state.isSeen,
     trustedSince: () => state.trustedSince,
-    noteWorkers: () => Effect.void,
+    recordWorkers: () => Effect.void,
   })
   const work = (job: Pipeline.Job) =>
     Effect.gen(function* () {
@@ -62,7 +62,7 @@ const away = Effect.gen(function* () {
       if (!job.start()) return yield* job.giveBack
       begun.push(job.row.stream_id)
       yield* answer.await
-      yield* Leases.drop(job.row)
+      yield* Leases.remove(job.row)
     }).pipe(Effect.onInterrupt(() => Effect.sync(() => state.dropped++)))
   const pipeline = Pipeline.make({ kind: "delivery", prepare: (jobs) => Effect.succeed(jobs.map(work)) })
   yield* stands
@@ -83,7 +83,7 @@ describe("a process that was taken for dead and returns", { concurrent: true }, 
       )
       // The process is cut off, and its successor reclaims its rows.
       state.trustedSince = undefined
-      const left = yield* Leases.inherit(BEFORE)
+      const left = yield* Leases.takeOverFrom(BEFORE)
       assert.deepStrictEqual(
         left.map(({ id }) => id),
         [ref.stream_id],
@@ -123,7 +123,7 @@ describe("a process that was taken for dead and returns", { concurrent: true }, 
       )
       const held = yield* leaseOf(ref)
       yield* comesBack
-      assert.deepStrictEqual(yield* Leases.inherit(BEFORE), [])
+      assert.deepStrictEqual(yield* Leases.takeOverFrom(BEFORE), [])
       assert.strictEqual((yield* leaseOf(ref))?.token, held?.token)
       yield* Effect.andThen(room.open, answer.open)
       yield* World.until(leaseOf(ref), (lease) => lease === undefined)
@@ -141,9 +141,9 @@ describe("a process that was taken for dead and returns", { concurrent: true }, 
       yield* Effect.orDie(sql`
         UPDATE outbox SET lease_token = 'lost', lease_owner = ${BEFORE.id}, lease_until = now() + interval '1 minute'
         WHERE id = ${ref.stream_id}`)
-      assert.lengthOf(yield* Leases.inherit(BEFORE), 1)
+      assert.lengthOf(yield* Leases.takeOverFrom(BEFORE), 1)
       // The next successor counts the same loss only once.
-      const left = yield* Leases.inherit(BEFORE)
+      const left = yield* Leases.takeOverFrom(BEFORE)
       yield* comesBack
       state.isSeen = false
       yield* World.until(Effect.andThen(kick, leaseOf(ref)), (lease) => lease?.token === null)
@@ -167,7 +167,7 @@ describe("a lease that has run out", { concurrent: true }, () => {
       const found = yield* Leases.expired()
       assert.lengthOf(found, 2)
       yield* Leases.renew([{ id: "kept", token: "token" }])
-      const taken = yield* Leases.seize(found)
+      const taken = yield* Leases.takeOverExpired(found)
       assert.deepStrictEqual(
         taken.map(({ id, token }) => [id, token === "token"]),
         [["left", false]],

@@ -10,7 +10,7 @@ import { MAX_LARGE_BYTES } from "../../../apps/server/src/worker/delivery/drainD
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
 import * as Database from "../../support/postgres/database.ts"
 import * as World from "../../support/world/World.ts"
-import { rival } from "../../support/postgres/rival.ts"
+import { otherClient } from "../../support/postgres/rival.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 
 const TAKEN = { code: 250, enhancedCode: "2.0.0", text: "taken", stage: "end_of_data" } as const
@@ -65,7 +65,7 @@ describe("a pipeline", () => {
       const [self] = yield* sql<{ readonly id: string }>`SELECT id FROM processes`
       yield* holds(self?.id ?? "")
       // The worker has no session until its row can be written.
-      const other = yield* rival(url)
+      const other = yield* otherClient(url)
       yield* other.query("BEGIN; LOCK TABLE processes")
       yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = 'waybill process'`
@@ -161,7 +161,7 @@ describe("a pipeline", () => {
           Effect.promise(() => {
             arrived()
             return gate
-          }).pipe(Effect.as(recipients.map((recipient) => Transport.accepted(recipient, Transport.NOWHERE, TAKEN)))),
+          }).pipe(Effect.as(recipients.map((recipient) => Transport.accepted(recipient, Transport.NO_HOP, TAKEN)))),
       })
       const scope = yield* Scope.fork(yield* Effect.scope)
       yield* Layer.buildWithScope(World.worker(url, { capture: slow }), scope)
@@ -176,7 +176,7 @@ describe("a pipeline", () => {
       yield* Scope.close(scope, Exit.void)
       assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued"])
       assert.deepStrictEqual(yield* leased, [{ id: ref.stream_id, token: "another" }])
-      yield* Leases.drop({ id: ref.stream_id, token: "another" })
+      yield* Leases.remove({ id: ref.stream_id, token: "another" })
     }),
   )
 
@@ -189,15 +189,15 @@ describe("a pipeline", () => {
       const trusted = [undefined, Infinity, -Infinity]
       const processes = Layer.succeed(Processes, {
         id: "prc_doubtful",
-        isSeen: () => true,
+        isVisible: () => true,
         trustedSince: () => trusted[begun.length],
-        noteWorkers: () => Effect.void,
+        recordWorkers: () => Effect.void,
       })
       const work = (job: Pipeline.Job) =>
         Effect.suspend(() => {
           const began = job.start()
           begun.push(began)
-          return began ? Leases.drop(job.row) : job.giveBack
+          return began ? Leases.remove(job.row) : job.giveBack
         })
       const pipeline = Pipeline.make({ kind: "delivery", prepare: (jobs) => Effect.succeed(jobs.map(work)) })
       const { kick } = yield* Effect.provide(pipeline, processes)

@@ -18,7 +18,7 @@ const keep = Effect.fnUntraced(function* (
   max_age_ms = before.max_age_ms,
 ) {
   const sql = yield* PgClient.PgClient
-  const { put } = yield* MtaStsPolicies.keeper
+  const { put } = yield* MtaStsPolicies.policyStore
   const expires_at = (yield* Clock.currentTimeMillis) + max_age_ms
   yield* put(domain, { id: "1", policy: { ...before, max_age_ms }, expires_at })
   yield* Effect.orDie(sql`
@@ -74,7 +74,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a cached MTA-STS poli
 
   it.effect("is read as it was stored, and the one used longest ago is removed when there are too many", () =>
     Effect.gen(function* () {
-      const { find } = yield* MtaStsPolicies.keeper
+      const { find } = yield* MtaStsPolicies.policyStore
       assert.isUndefined(yield* find("nobody.test"))
       const found = yield* find("unused.test")
       assert.deepStrictEqual([found?.id, found?.policy], ["1", before])

@@ -40,7 +40,7 @@ layer(World.layer, { excludeTestServices: true })("waybill domains transport", (
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
         const server = yield* SmtpServer.listen()
-        const capture = Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer))
+        const capture = Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer))
         const kept = yield* Layer.build(capture)
         yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(kept), relay: World.relay(server) }))
         const from = yield* sender

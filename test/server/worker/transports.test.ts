@@ -11,7 +11,7 @@ import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 
 const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
-const capture = Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer))
+const capture = Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer))
 
 const start = Effect.fnUntraced(function* (relay?: SmtpServer.SmtpServer) {
   const { url } = yield* Database.Fresh

@@ -349,7 +349,7 @@ layer(World, { excludeTestServices: true })("a client without a valid key", (it)
       const ask = admit(request(null, "other", "192.0.2.5"))
       yield* Effect.forEach(Array.from({ length: 120 }), () => ask, { concurrency: 50 })
       yield* setDatabaseClock("2026-11-21T17:01:01Z")
-      assert.strictEqual(spell(yield* WallClock.whenSet(-600_000, 31_000)(ask)), "missing")
+      assert.strictEqual(spell(yield* WallClock.withWallClockShifted(-600_000, 31_000)(ask)), "missing")
     }),
   )
 

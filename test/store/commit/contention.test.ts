@@ -5,7 +5,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Exit, Fiber, Layer, type Redacted, Result } from "effect"
 import * as Database from "../../support/postgres/database.ts"
 import { id, opened } from "../../support/history.ts"
-import { rival, takeVersion, waiter } from "../../support/postgres/rival.ts"
+import { otherClient, takeVersion, blockedBackend } from "../../support/postgres/rival.ts"
 import { committed, open, send } from "./units.ts"
 
 /** A store with connections of its own, as another node has, with these session settings. */
@@ -25,7 +25,7 @@ const setUp = Effect.fnUntraced(function* (startupParameters: Readonly<Record<st
     decided++
     return open()
   }
-  return { adminUrl, url, store, ref, fresh, openCounted, decided: () => decided, other: yield* rival(url) }
+  return { adminUrl, url, store, ref, fresh, openCounted, decided: () => decided, other: yield* otherClient(url) }
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("commits that meet others", (it) => {
@@ -48,7 +48,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("commits that meet oth
       const { decided, openCounted, other, ref, store, url } = yield* setUp()
       yield* takeVersion(other, ref, 2)
       const commit = yield* Effect.forkChild(store.commit(Email, ref, openCounted))
-      yield* waiter(yield* rival(url))
+      yield* blockedBackend(yield* otherClient(url))
       assert.strictEqual(decided(), 1)
       yield* other.query("COMMIT")
       yield* Fiber.join(commit)
@@ -62,7 +62,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("commits that meet oth
       const { decided, openCounted, other, ref, store, url } = yield* setUp()
       yield* takeVersion(other, ref, 2)
       const commit = yield* Effect.forkChild(store.commit(Email, ref, openCounted))
-      yield* waiter(yield* rival(url))
+      yield* blockedBackend(yield* otherClient(url))
       yield* other.query("ROLLBACK")
       yield* Fiber.join(commit)
       assert.deepStrictEqual([decided(), (yield* store.load(Email, ref)).version], [1, 2])
@@ -93,7 +93,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("commits that meet oth
       const { adminUrl, decided, fresh, openCounted, ref, store, url } = yield* setUp()
       const second = yield* fresh
       // The rival never looks for deadlocks itself, so the store is the one that Postgres breaks off.
-      const other = yield* rival(adminUrl)
+      const other = yield* otherClient(adminUrl)
       yield* other.query("SET deadlock_timeout = '1h'")
       yield* other.query("BEGIN")
       const lock = (stream: string) => other.query("SELECT FROM email_log WHERE id = $1 FOR UPDATE", [stream])
@@ -113,7 +113,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("commits that meet oth
           },
         }),
       )
-      yield* waiter(yield* rival(url))
+      yield* blockedBackend(yield* otherClient(url))
       yield* lock(ref.stream_id)
       yield* other.query("COMMIT")
       yield* Fiber.join(both)
@@ -133,7 +133,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("commits that meet oth
       yield* other.query("BEGIN")
       yield* other.query("UPDATE email_log SET subject = 'seen by nobody else' WHERE id = $1", [ref.stream_id])
       const commit = yield* Effect.forkChild(store.commit(Email, ref, openCounted))
-      yield* waiter(yield* rival(url))
+      yield* blockedBackend(yield* otherClient(url))
       yield* other.query("COMMIT")
       yield* Fiber.join(commit)
       assert.deepStrictEqual([decided(), (yield* store.load(Email, ref)).version], [2, 2])

@@ -111,7 +111,7 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
             .transact({
               ...commit,
               decide: (view) =>
-                view.facts.used(account_id, "2026-11") < 7
+                view.facts.acceptedIn(account_id, "2026-11") < 7
                   ? commit.decide(view)
                   : Result.fail(new Refused({ why: "full" })),
             })
@@ -133,7 +133,7 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
         { concurrency: "unbounded" },
       )
       const answers = committed.map((each) =>
-        each._tag === "Committed" ? each.answer : new TextDecoder().decode(each.kept),
+        each._tag === "Committed" ? each.answer : new TextDecoder().decode(each.storedAnswer),
       )
       assert.strictEqual(new Set(answers).size, 1)
       assert.strictEqual(committed.filter((each) => each._tag === "Committed").length, 1)

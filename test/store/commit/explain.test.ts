@@ -101,7 +101,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
       return yield* plansOf(sql, use(PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), readModels)))
     })
   const inTransaction = (use: Parameters<LogStorage["transaction"]>[1]) => (storage: LogStorage) =>
-    storage.transaction({ accounts: [account(1)], alone: false }, use)
+    storage.transaction({ accounts: [account(1)], isExclusive: false }, use)
 
   it.effect("a stream is loaded by its key", () =>
     Effect.gen(function* () {
@@ -246,7 +246,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
         payload: {},
       }))
       const write: Write = {
-        touched: [],
+        changedStreams: [],
         events,
         content: [],
         usage: [],
@@ -257,7 +257,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
       const found = yield* plans((storage) =>
         // Rolled back, so that the same statements can be explained afterwards.
         storage
-          .transaction({ accounts: [], alone: false }, (transaction) =>
+          .transaction({ accounts: [], isExclusive: false }, (transaction) =>
             Effect.andThen(transaction.write(write), Effect.die("undone")),
           )
           .pipe(Effect.catchDefect(() => Effect.void)),

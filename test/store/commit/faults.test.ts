@@ -21,7 +21,7 @@ import { TestClock } from "effect/testing"
 import * as Database from "../../support/postgres/database.ts"
 import { type Fault, faultProxy } from "../../support/postgres/faultProxy.ts"
 import { id, opened } from "../../support/history.ts"
-import { rival, takeVersion, waiter } from "../../support/postgres/rival.ts"
+import { otherClient, takeVersion, blockedBackend } from "../../support/postgres/rival.ts"
 import { committed, open, send } from "./units.ts"
 
 const storeOn = (database: Database.Database, options: Options = {}) =>
@@ -53,10 +53,10 @@ const holdBatch = Effect.fnUntraced(function* (
   store: EventStore["Service"],
   ref: { readonly account_id: Parameters<typeof send>[0]; readonly stream_id: string },
 ) {
-  const other = yield* rival(database.url)
+  const other = yield* otherClient(database.url)
   yield* takeVersion(other, ref, (yield* store.load(Email, ref)).version + 1)
   const held = yield* Effect.forkChild(store.commit(Email, ref, open))
-  const pid = yield* waiter(yield* rival(database.url))
+  const pid = yield* blockedBackend(yield* otherClient(database.url))
   return { held, pid, letGo: other.query("ROLLBACK") }
 })
 
@@ -78,7 +78,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost dur
     Effect.gen(function* () {
       const written: Array<string> = []
       const wrote = (accounts: ReadonlyArray<string>) => Effect.sync(() => void written.push(...accounts))
-      const replica: ReplicaShape = { wrote, positionOf: () => undefined, read: (_, __, effect) => effect }
+      const replica: ReplicaShape = { noteCommit: wrote, positionOf: () => undefined, read: (_, __, effect) => effect }
       const { proxy, ref, store } = yield* Effect.provideService(setUp, Replica, replica)
       written.length = 0
       proxy.inject("after")
@@ -91,7 +91,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost dur
   it.effect("with the COMMIT still under way: waits for it and does not commit twice", () =>
     Effect.gen(function* () {
       const { decided, fresh, openCounted, proxy, ref, store } = yield* setUp
-      const watcher = yield* rival(fresh.url)
+      const watcher = yield* otherClient(fresh.url)
       proxy.inject("late")
       const commit = yield* Effect.forkChild(store.commit(Email, ref, openCounted))
       // The store looks for its event and must not take it for lost because it is not there yet.
@@ -134,7 +134,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost dur
     Effect.gen(function* () {
       const { fresh, ref, store } = yield* setUp
       const { held, letGo, pid } = yield* holdBatch(fresh, store, ref)
-      const administrator = yield* rival(fresh.adminUrl)
+      const administrator = yield* otherClient(fresh.adminUrl)
       yield* administrator.query("SELECT pg_terminate_backend($1)", [pid])
       yield* letGo
       yield* Fiber.join(held)
@@ -155,7 +155,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a database that is do
           Layer.provide(Layer.succeed(InstanceKey.InstanceKey, keyring)),
         ),
       )
-      const { positionOf, wrote } = Context.get(services, Replica)
+      const { positionOf, noteCommit: wrote } = Context.get(services, Replica)
       const account_id = id("AccountId")
       const cursors = Cursors.make(keyring.derive(PURPOSE))
       const told = (known?: string) => cursors.read(account_id, positionOf(account_id, known) ?? "") ?? Lsn.HIGHEST
@@ -257,7 +257,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a commit that is refu
     it.effect(`${name}: fails alone, the rest of its batch is committed`, () =>
       Effect.gen(function* () {
         const fresh = yield* Database.Fresh
-        const admin = yield* rival(fresh.url)
+        const admin = yield* otherClient(fresh.url)
         yield* admin.query(`CREATE TABLE IF NOT EXISTS picky (account_id text, id text, subject text
           CHECK (subject <> 'poison'), PRIMARY KEY (account_id, id))`)
         const store = yield* storeOn(fresh, { readModels: [...readModels, picky] })

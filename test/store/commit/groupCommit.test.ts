@@ -4,7 +4,7 @@ import * as Consequences from "@waybill/store/commit/Consequences"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
-import { type Facts, type LogStorage, OutcomeUnknown, type Page } from "@waybill/store/commit/LogStorage"
+import { type Facts, type LogStorage, OutcomeUnknown, type LogTransaction } from "@waybill/store/commit/LogStorage"
 import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
 import { Deferred, Effect, Exit, type Fiber, Result } from "effect"
 import { describe } from "vitest"
@@ -16,9 +16,9 @@ const facts: Facts = {
   account: () => undefined,
   domain: () => undefined,
   suppression: () => undefined,
-  used: () => 0,
+  acceptedIn: () => 0,
   outbox: () => undefined,
-  tally: () => 0,
+  countOf: () => 0,
   subscriptions: () => [],
 }
 
@@ -41,7 +41,7 @@ const slow = Effect.gen(function* () {
     transaction: (_, body, onWritten = Effect.void) =>
       Effect.gen(function* () {
         const [mayWrite, mayFlush] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-        const transaction: Page = {
+        const transaction: LogTransaction = {
           readStreams: never,
           findAnswers: never,
           insertAnswers: never,

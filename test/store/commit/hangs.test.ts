@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as StoreDatabase from "@waybill/store/postgres/Database"
 import * as Migrations from "@waybill/store/postgres/Migrations"
-import { BEAT_TIMEOUT, NotSeen, Processes, START_TIMEOUT } from "@waybill/store/outbox/Processes"
+import { BEAT_TIMEOUT, RegistrationFailed, Processes, START_TIMEOUT } from "@waybill/store/outbox/Processes"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Logger, Redacted, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { once } from "node:events"
 import { createServer, type AddressInfo, type Socket } from "node:net"
 import * as Database from "../../support/postgres/database.ts"
-import { rival, waiter } from "../../support/postgres/rival.ts"
+import { otherClient, blockedBackend } from "../../support/postgres/rival.ts"
 import * as World from "../../support/world/World.ts"
 
 /** Accepts every connection and never answers. */
@@ -28,7 +28,7 @@ const silent: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effect.gen(
 /** Starts a worker while another session locks a table, and collects its log lines. */
 const startBesideLock = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
-  const [other, watcher] = [yield* rival(url), yield* rival(url)]
+  const [other, watcher] = [yield* otherClient(url), yield* otherClient(url)]
   yield* other.query("BEGIN; LOCK TABLE processes")
   const said: Array<string> = []
   const logger = Logger.make(({ cause }) => void said.push(Cause.pretty(cause)))
@@ -37,7 +37,7 @@ const startBesideLock = Effect.gen(function* () {
     Effect.exit,
     Effect.forkChild,
   )
-  const first = yield* waiter(watcher)
+  const first = yield* blockedBackend(watcher)
   return { other, first, watcher, said, start }
 })
 
@@ -65,11 +65,11 @@ describe("a start with a database that hangs", () => {
     Effect.gen(function* () {
       const { first, other, said, start, watcher } = yield* startBesideLock
       yield* TestClock.adjust(BEAT_TIMEOUT)
-      yield* Effect.repeat(waiter(watcher), { until: (pid) => pid !== first })
+      yield* Effect.repeat(blockedBackend(watcher), { until: (pid) => pid !== first })
       assert.match(said.join("\n"), /the database did not answer within 5 seconds/u)
       yield* other.query("ROLLBACK")
       const started = yield* Fiber.join(start)
-      assert.isTrue(Exit.isSuccess(started) && Context.get(started.value, Processes).isSeen())
+      assert.isTrue(Exit.isSuccess(started) && Context.get(started.value, Processes).isVisible())
     }).pipe(Effect.scoped, Effect.provide(World.layer)),
   )
 
@@ -78,7 +78,7 @@ describe("a start with a database that hangs", () => {
       const { other, start } = yield* startBesideLock
       yield* TestClock.adjust(START_TIMEOUT)
       const started = yield* Fiber.join(start)
-      assert.deepStrictEqual(started, Exit.fail(new NotSeen()))
+      assert.deepStrictEqual(started, Exit.fail(new RegistrationFailed()))
       yield* other.query("ROLLBACK")
     }).pipe(Effect.scoped, Effect.provide(World.layer)),
   )

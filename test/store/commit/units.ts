@@ -3,7 +3,7 @@ import { Sha256 } from "@waybill/domain/email/Content"
 import * as Email from "@waybill/domain/email/Email"
 import type { AccountId, ApiKeyId, EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import type { Unit } from "@waybill/store/commit/Commit"
+import type { Commit } from "@waybill/store/commit/Commit"
 import { Data, Effect, Result } from "effect"
 import { randomBytes } from "node:crypto"
 import { id, opened, queued } from "../../support/history.ts"
@@ -16,9 +16,9 @@ export const open = (): Result.Result<[Email.Event], never> => Result.succeed([o
 /** A commit for `transact`: a new email. */
 export const send = (
   account_id: AccountId,
-  over: Partial<Unit<EmailId, Refused>> = {},
+  over: Partial<Commit<EmailId, Refused>> = {},
   fields: Readonly<Record<string, unknown>> = {},
-): Unit<EmailId, Refused> => {
+): Commit<EmailId, Refused> => {
   const email = id("EmailId")
   return {
     account_id,
@@ -30,7 +30,7 @@ export const send = (
 }
 
 /** A commit of a new API key, refused when the account has `most` keys. */
-export const addKey = (account_id: AccountId, most: number): Unit<ApiKeyId, Refused> => {
+export const addKey = (account_id: AccountId, most: number): Commit<ApiKeyId, Refused> => {
   const key_id = id("ApiKeyId")
   const created: ApiKey.Event = {
     _tag: "KeyCreated",
@@ -48,9 +48,9 @@ export const addKey = (account_id: AccountId, most: number): Unit<ApiKeyId, Refu
   return {
     account_id,
     streams: [{ aggregate: ApiKey, id: key_id, fresh: true }],
-    needs: { tally: "api_key" },
+    needs: { countOf: "api_key" },
     decide: ({ facts }) =>
-      facts.tally(account_id, "api_key") < most
+      facts.countOf(account_id, "api_key") < most
         ? Result.succeed({ append: [{ aggregate: ApiKey, id: key_id, events: [created] }], answer: key_id })
         : Result.fail(new Refused({ why: "full" })),
   }

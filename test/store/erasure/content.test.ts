@@ -69,7 +69,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
       const body = Content.encodeBody({ html: "<p>Grüße 📮</p>", text: "\u0000 lone \ud800 surrogate" })
       const file = Content.blob(Uint8Array.from({ length: 256 }, (_, i) => i))
       yield* keep("acc_1", [body, file])
-      const whole = yield* Content.whole("acc_1", contentOf(body, [file, file]))
+      const whole = yield* Content.findComplete("acc_1", contentOf(body, [file, file]))
       assert.deepStrictEqual(
         Option.map(whole, ({ attachments, html, text }) => [html, text, attachments.map((each) => [...each.bytes])]),
         Option.some(["<p>Grüße 📮</p>", "\u0000 lone \ud800 surrogate", [[...file.bytes], [...file.bytes]]]),
@@ -81,7 +81,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
     Effect.gen(function* () {
       const body = Content.encodeBody({ html: null, text: "secret" })
       yield* keep("acc_2", [body])
-      assert.deepStrictEqual(yield* Content.body("acc_3", contentOf(body)), Option.none())
+      assert.deepStrictEqual(yield* Content.findBody("acc_3", contentOf(body)), Option.none())
     }),
   )
 
@@ -91,7 +91,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
       yield* keep("acc_4", [body])
       const content = contentOf(body, [Content.blob(Uint8Array.of(1, 2, 3))])
       assert.deepStrictEqual(
-        [yield* Content.whole("acc_4", content), yield* Content.body("acc_4", content)],
+        [yield* Content.findComplete("acc_4", content), yield* Content.findBody("acc_4", content)],
         [Option.none(), Option.some({ html: null, text: "see attachment" })],
       )
     }),

@@ -15,7 +15,7 @@ import * as Mask from "@waybill/store/erasure/Mask"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
 import { swap } from "@waybill/store/rebuild/Swap"
-import { underWay } from "@waybill/store/rebuild/RebuildMarkers"
+import { inProgress } from "@waybill/store/rebuild/RebuildMarkers"
 import { readModels } from "@waybill/store/readmodels/ReadModels"
 import { Effect, Layer, Redacted, Result } from "effect"
 import * as Database from "../../support/postgres/database.ts"
@@ -284,11 +284,11 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
       const account_id = yield* account
       const end = [delivered("eve@example.org")]
       yield* mail(account_id, { to: to("eve@example.org"), after: end, text: "Dear Eve" })
-      const erase = Erase.erase("eve@example.org" as Address, Mask.standIn(Uint8Array.of(7)))
+      const erase = Erase.erase("eve@example.org" as Address, Mask.replacement(Uint8Array.of(7)))
       const refused = yield* Effect.scoped(Effect.andThen(lockReadModel("suppressions"), Effect.flip(erase)))
       assert.strictEqual(refused.message, "suppressions is being rebuilt: try again when the rebuild has ended")
       assert.isNotEmpty(yield* standsIn("Dear Eve"))
-      yield* World.until(underWay(), (all) => all.length === 0)
+      yield* World.until(inProgress(), (all) => all.length === 0)
       assert.deepStrictEqual((yield* erase).left, [])
       assert.deepStrictEqual([...(yield* standsIn("Dear Eve")), ...(yield* standsIn("eve@example.org"))], [])
     }).pipe(Effect.orDie),
@@ -302,7 +302,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         ["usr_2", "bänn@example.org"],
       ] as const)
         yield* sql`INSERT INTO users (id, email, created_at) VALUES (${id}, ${email}, now())`
-      yield* Erase.erase("änn@example.org" as Address, Mask.standIn(Uint8Array.of(8)))
+      yield* Erase.erase("änn@example.org" as Address, Mask.replacement(Uint8Array.of(8)))
       assert.deepStrictEqual(yield* sql`SELECT id FROM users`, [{ id: "usr_2" }])
     }).pipe(Effect.orDie),
   )

@@ -54,7 +54,7 @@ layer(Store, { excludeTestServices: true })("erasure from a history", (it) => {
       yield* sql`
         CREATE TRIGGER stop BEFORE INSERT ON events FOR EACH ROW
         WHEN (NEW.type = 'AddressErased' AND NEW.account_id = ${sql.literal(`'${other}'`)}) EXECUTE FUNCTION stop()`
-      const erase = Erase.erase(HERS, Mask.standIn(Uint8Array.of(1)))
+      const erase = Erase.erase(HERS, Mask.replacement(Uint8Array.of(1)))
       const types = Effect.fnUntraced(function* (account_id: string) {
         const rows = yield* sql<{ readonly type: string; readonly hers: boolean }>`
           SELECT type, strpos(data::text, ${HERS}) > 0 AS hers FROM events WHERE account_id = ${account_id} ORDER BY position`
@@ -79,7 +79,7 @@ layer(Store, { excludeTestServices: true })("erasure from the statistics", (it) 
       const sql = yield* PgClient.PgClient
       const { version } = yield* Rebuild.rebuild(EmailStats.FOLLOWER, { release: "test" })
       const table = Versions.tableOf({ name: EmailStats.FOLLOWER, version, state: "ready" })
-      const mask = Mask.make(HERS, Mask.standIn(Uint8Array.of(2)))
+      const mask = Mask.make(HERS, Mask.replacement(Uint8Array.of(2)))
       const done = yield* Latch.make()
       const counted = yield* Latch.make()
       const page = Effect.gen(function* () {
@@ -126,7 +126,7 @@ layer(Store, { excludeTestServices: true })("erasure from random histories", (it
           WHERE data ->> 'recipient' IS NOT NULL GROUP BY 1 ORDER BY 2 DESC LIMIT 1`
         const address = most?.address ?? assert.fail("nobody is written to")
         assert.isAbove(most?.n ?? 0, 10)
-        const { accounts, left } = yield* Erase.erase(address, Mask.standIn(Uint8Array.of(1, 2, 3)))
+        const { accounts, left } = yield* Erase.erase(address, Mask.replacement(Uint8Array.of(1, 2, 3)))
         assert.isAbove(accounts.size, 3)
         for (const { name } of inCommits)
           assert.deepStrictEqual([name, (yield* Rebuild.verify(name, { release: "test" })).differences], [name, []])

@@ -11,7 +11,7 @@ import * as Follower from "@waybill/store/feed/Follower"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
 import { swap } from "@waybill/store/rebuild/Swap"
-import { underWay } from "@waybill/store/rebuild/RebuildMarkers"
+import { inProgress } from "@waybill/store/rebuild/RebuildMarkers"
 import * as Versions from "@waybill/store/rebuild/Versions"
 import { readModels } from "@waybill/store/readmodels/ReadModels"
 import * as Retention from "@waybill/store/erasure/Retention"
@@ -20,7 +20,7 @@ import { TestClock } from "effect/testing"
 import * as Database from "../../support/postgres/database.ts"
 import * as World from "../../support/world/World.ts"
 import { id, queued } from "../../support/history.ts"
-import { rival } from "../../support/postgres/rival.ts"
+import { otherClient } from "../../support/postgres/rival.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -202,7 +202,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         NOTHING,
       )
       assert.strictEqual(yield* waits, before + 1)
-      yield* World.until(underWay(), (all) => all.length === 0)
+      yield* World.until(inProgress(), (all) => all.length === 0)
       assert.strictEqual(
         (yield* Effect.scoped(Effect.andThen(lockReadModel("domains"), expireAt(days(8))))).messages,
         1,
@@ -232,13 +232,13 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         yield* Deferred.await(filled)
         assert.deepStrictEqual(yield* expireAt(days(8)), NOTHING)
         yield* Fiber.interrupt(rebuild)
-        yield* World.until(underWay(), (all) => all.every(({ working }) => !working))
+        yield* World.until(inProgress(), (all) => all.every(({ working }) => !working))
 
         // Its last statement may still be running on the server.
         const before = yield* waits
         const unfinished = (yield* Versions.list(sql, "email_log")).find(({ state }) => state === "building")
         const table = unfinished === undefined ? assert.fail("it is unfinished") : Versions.tableOf(unfinished)
-        const other = yield* rival((yield* Database.Fresh).url)
+        const other = yield* otherClient((yield* Database.Fresh).url)
         yield* other.query(`BEGIN; LOCK TABLE "${table}" IN SHARE MODE`)
         assert.deepStrictEqual(yield* expireAt(days(8)), NOTHING)
         assert.strictEqual(yield* waits, before + 1)

@@ -14,7 +14,7 @@ const keep = Effect.fnUntraced(function* (
     message: { emailId, mailFrom: "b@bounces.test", bytes: Buffer.from("Subject: x\r\n\r\nhello\r\n") },
     recipients,
   }
-  const keeper = yield* Sandbox.keeper
+  const keeper = yield* Sandbox.recorder
   yield* Effect.provideService(keeper(captured), Sandbox.Mail, { account_id, subject: "x" })
   return emailId
 })

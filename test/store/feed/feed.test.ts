@@ -7,14 +7,14 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import * as Database from "../../support/postgres/database.ts"
 import { id } from "../../support/history.ts"
-import { type Rival, rival } from "../../support/postgres/rival.ts"
+import { type OtherClient, otherClient } from "../../support/postgres/rival.ts"
 import { send } from "../commit/units.ts"
 
 /** Announces like `Watermark.announce`, on a connection whose transaction the test keeps open. */
 const PUBLISH = `SELECT FROM (SELECT pg_advisory_xact_lock_shared((22338::bigint << 48)
   | CASE WHEN is_called THEN last_value ELSE last_value - 1 END) FROM event_position) AS promise`
 
-interface Writer extends Rival {
+interface Writer extends OtherClient {
   readonly begin: Effect.Effect<void>
   readonly append: Effect.Effect<bigint>
   readonly commit: Effect.Effect<void>
@@ -22,7 +22,7 @@ interface Writer extends Rival {
 }
 
 const writer = Effect.gen(function* () {
-  const other = yield* rival((yield* Database.Fresh).url)
+  const other = yield* otherClient((yield* Database.Fresh).url)
   const run = (text: string) => Effect.asVoid(other.query(text))
   return {
     ...other,
@@ -89,7 +89,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
       (lost: Writer) =>
         Effect.gen(function* () {
           const [row] = yield* lost.query("SELECT pg_backend_pid() AS pid")
-          const killer = yield* rival((yield* Database.Fresh).adminUrl)
+          const killer = yield* otherClient((yield* Database.Fresh).adminUrl)
           yield* killer.query("SELECT pg_terminate_backend($1, 5000)", [row?.["pid"]])
         }),
     ],
@@ -118,7 +118,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
       const elsewhere = yield* Effect.provideService(writer, Database.Fresh, yield* Database.freshDatabase)
       yield* elsewhere.begin
       yield* elsewhere.append
-      const reader = yield* rival((yield* Database.Fresh).url)
+      const reader = yield* otherClient((yield* Database.Fresh).url)
       yield* reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ")
       yield* reader.query("SELECT count(*) FROM events")
       const account_id = id("AccountId")

@@ -8,7 +8,7 @@ import { Context, Effect, Layer } from "effect"
 import { randomInt } from "node:crypto"
 import * as Database from "../../support/postgres/database.ts"
 import { id } from "../../support/history.ts"
-import { rival } from "../../support/postgres/rival.ts"
+import { otherClient } from "../../support/postgres/rival.ts"
 import { committed, open, send } from "../commit/units.ts"
 
 /** Duration; for longer: `WAYBILL_SOAK_SECONDS=600 npm test -- test/store/feed/feedSoak.test.ts`. */
@@ -65,7 +65,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the feed under concur
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const { adminUrl } = yield* Database.Fresh
-        const killer = yield* rival(adminUrl)
+        const killer = yield* otherClient(adminUrl)
         const nodes = yield* Effect.forEach(Array.from({ length: STORES }), () => node)
         const reader = yield* node
         const account_id = id("AccountId")

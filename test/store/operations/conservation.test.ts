@@ -40,16 +40,17 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
       const account_id = id("AccountId")
       const storm = Effect.forEach(
         Array.from({ length: 40 }),
-        () => Effect.flatMap(Webhooks.happens(account_id), (email_id) => Webhooks.isOpened(account_id, email_id)),
+        () =>
+          Effect.flatMap(Webhooks.acceptEmail(account_id), (email_id) => Webhooks.appendOpened(account_id, email_id)),
         { concurrency: 8 },
       )
       const life = Effect.fnUntraced(function* (events: ReadonlyArray<Webhook.Subscription>) {
         const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id, events })
-        yield* Webhooks.happens(account_id)
+        yield* Webhooks.acceptEmail(account_id)
         yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { enabled: false }, []))
-        yield* Webhooks.happens(account_id)
+        yield* Webhooks.acceptEmail(account_id)
         yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { enabled: true, events: ["email.opened"] }, []))
-        yield* Webhooks.happens(account_id)
+        yield* Webhooks.acceptEmail(account_id)
         yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { events }, []))
       })
       yield* Effect.all(
@@ -60,9 +61,9 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
         },
       )
       const gone = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id })
-      yield* Webhooks.happens(account_id)
+      yield* Webhooks.acceptEmail(account_id)
       yield* Webhooks.change(gone, (now) => Webhook.remove(now))
-      yield* Webhooks.happens(account_id)
+      yield* Webhooks.acceptEmail(account_id)
       const balances = yield* balancesOf(account_id)
       assert.lengthOf(balances, 4)
       for (const balance of balances) {
@@ -75,7 +76,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
   it.effect("covers the period for which the account retains deliveries", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE account_id = ${endpoint.account_id}`)
       const age = (days: number) =>
         execute(
@@ -93,8 +94,8 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
   it.effect("fails for a missing delivery, and names its event", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
-      yield* Webhooks.happens(endpoint.account_id)
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       const before = yield* Webhooks.deliveries(endpoint)
       assert.isTrue(Exit.isSuccess(yield* waybillAudit("webhooks")))
       yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE id = ${before[0]?.id ?? ""}`)
@@ -112,7 +113,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
   it.effect("fails for a delivery without an event", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       const [told] = yield* Webhooks.deliveries(endpoint)
       yield* execute(
         (sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.bounced' WHERE id = ${told?.id ?? ""}`,
@@ -129,7 +130,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
   it.effect("fails for a pending delivery without an outbox row", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
-      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.acceptEmail(endpoint.account_id)
       const [told] = yield* Webhooks.deliveries(endpoint)
       yield* execute((sql) => sql`DELETE FROM outbox WHERE id = ${told?.id ?? ""}`)
       const [balance] = yield* balancesOf(endpoint.account_id)
@@ -175,8 +176,8 @@ layer(World.layer, { excludeTestServices: true })("conservation of emails", (it)
   it.effect("counts accepted recipients as final or in flight, by account and day", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
-      const first = yield* Webhooks.happens(account_id)
-      yield* Webhooks.happens(account_id)
+      const first = yield* Webhooks.acceptEmail(account_id)
+      yield* Webhooks.acceptEmail(account_id)
       const store = yield* EventStore
       yield* Effect.orDie(store.commit(Email, { account_id, stream_id: first }, Email.cancel(yield* Webhooks.now)))
       const [balance, ...more] = yield* emailBalance(account_id)
@@ -189,7 +190,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of emails", (it)
   it.effect("fails for a recipient that the log record does not show", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
-      const email_id = yield* Webhooks.happens(account_id)
+      const email_id = yield* Webhooks.acceptEmail(account_id)
       yield* execute(
         (sql) => sql`
         UPDATE email_log SET record = jsonb_set(record::jsonb, '{recipients}', '[]') WHERE id = ${email_id}`,
@@ -205,7 +206,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of emails", (it)
   it.effect("fails for a waiting message without an outbox row", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
-      const email_id = yield* Webhooks.happens(account_id)
+      const email_id = yield* Webhooks.acceptEmail(account_id)
       yield* execute((sql) => sql`DELETE FROM outbox WHERE id = ${email_id}`)
       const [balance] = yield* emailBalance(account_id)
       assert.deepInclude(balance, { accepted: 1, in_flight: 1, astray: 1 })
@@ -222,8 +223,8 @@ layer(World.layer, { excludeTestServices: true })("conservation of work", (it) =
     Effect.gen(function* () {
       const { account_id, domain_id } = yield* World.verifiedDomain()
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id, events: ["email.queued"] })
-      const email_id = yield* Webhooks.happens(account_id)
-      const ended = yield* Webhooks.happens(account_id)
+      const email_id = yield* Webhooks.acceptEmail(account_id)
+      const ended = yield* Webhooks.acceptEmail(account_id)
       const store = yield* EventStore
       yield* Effect.orDie(store.commit(Email, { account_id, stream_id: ended }, Email.cancel(yield* Webhooks.now)))
       const [told] = yield* Webhooks.deliveries(endpoint)

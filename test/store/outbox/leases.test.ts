@@ -102,7 +102,7 @@ layer(Store, { excludeTestServices: true })("expired leases", (it) => {
         INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
         SELECT id, 'a', 'webhook', id, now(), true, '{}', 'token', now() - interval '1 minute', 'prc_1'
         FROM unnest('{left,kept,another}'::text[]) AS id`)
-      const look = yield* Reclaim.makeLook
+      const look = yield* Reclaim.makeSearch
       yield* look
       assert.deepStrictEqual(yield* taken, [])
       yield* Leases.renew([{ id: "kept", token: "token" }])
@@ -177,7 +177,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
       if (mine === undefined || stolen === undefined || settled === undefined) return assert.fail("three rows")
       const sql = yield* PgClient.PgClient
       yield* Effect.orDie(sql`UPDATE outbox SET lease_token = 'other' WHERE id = ${stolen.id}`)
-      yield* Leases.drop(settled)
+      yield* Leases.remove(settled)
       yield* Effect.orDie(sql`UPDATE outbox SET lease_until = now() + interval '1 second'`)
       const kept = yield* Effect.orDie(Leases.renew(rows))
       assert.deepStrictEqual([...kept], [mine.id])
@@ -191,7 +191,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     Effect.gen(function* () {
       yield* backlog({ a: 2 })
       const { rows } = yield* claim()
-      yield* Leases.giveBack(rows)
+      yield* Leases.releaseAndWake(rows)
       const sql = yield* PgClient.PgClient
       const jobs = yield* Effect.orDie(
         sql`SELECT id FROM graphile_worker.jobs WHERE task_identifier = 'drain_deliveries'`,
@@ -200,7 +200,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
       const again = yield* claim()
       assert.deepStrictEqual(ids(again.rows), ids(rows))
       // The former holder can no longer release the rows.
-      yield* Leases.giveBack(rows)
+      yield* Leases.releaseAndWake(rows)
       assert.deepStrictEqual((yield* claim()).rows, [])
     }),
   )

@@ -7,7 +7,7 @@ import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Database from "../../support/postgres/database.ts"
 import * as World from "../../support/world/World.ts"
-import { rival, waiter } from "../../support/postgres/rival.ts"
+import { otherClient, blockedBackend } from "../../support/postgres/rival.ts"
 
 const testWithDatabase = <E>(
   name: string,
@@ -199,7 +199,7 @@ describe("worker processes", { concurrent: true }, () => {
   testWithDatabase(
     "register again under the same id when their session is terminated",
     Effect.gen(function* () {
-      const { id, isSeen } = yield* startProcess([])
+      const { id, isVisible: isSeen } = yield* startProcess([])
       const before = yield* registration(id)
       assert.lengthOf(yield* terminateSessions([id]), 1)
       // It is missing only until it registers again, possibly between two polls.
@@ -212,13 +212,13 @@ describe("worker processes", { concurrent: true }, () => {
   it.effect("distrust their leases as soon as others may take them, even if the session seems alive", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
-      const [other, watcher] = [yield* rival(url), yield* rival(url)]
-      const { isSeen, trustedSince } = yield* startProcess([])
+      const [other, watcher] = [yield* otherClient(url), yield* otherClient(url)]
+      const { isVisible: isSeen, trustedSince } = yield* startProcess([])
       const since = trustedSince()
       yield* other.query("BEGIN")
       yield* other.query("SELECT FROM processes FOR UPDATE")
       yield* TestClock.adjust(BEAT_EVERY)
-      yield* waiter(watcher)
+      yield* blockedBackend(watcher)
       yield* TestClock.adjust("1900 millis")
       assert.deepStrictEqual([isSeen(), trustedSince()], [true, since])
       yield* TestClock.adjust("200 millis")
@@ -242,7 +242,7 @@ describe("worker processes", { concurrent: true }, () => {
       yield* hasty.leave
       assert.deepStrictEqual(yield* names, [hasty.id])
       assert.deepStrictEqual(
-        (yield* Leases.ofOwner(hasty.id)).map(({ token }) => token),
+        (yield* Leases.heldBy(hasty.id)).map(({ token }) => token),
         ["token"],
       )
     }),

@@ -21,7 +21,7 @@ import * as path from "node:path"
 import * as Database from "../../support/postgres/database.ts"
 import * as DocCommands from "../../support/process/docCommands.ts"
 import { id } from "../../support/history.ts"
-import { rival } from "../../support/postgres/rival.ts"
+import { otherClient } from "../../support/postgres/rival.ts"
 import { committed, send } from "../commit/units.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
@@ -126,7 +126,7 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
       const [last] = yield* sql<{ readonly position: bigint }>`SELECT max(position) AS position FROM events`
       assert.isAbove(Number(last?.position), 1e12)
       const nobody = "nobody@example.org" as Address
-      const { left } = yield* Erase.erase(nobody, Mask.standIn(Uint8Array.of(1)))
+      const { left } = yield* Erase.erase(nobody, Mask.replacement(Uint8Array.of(1)))
       assert.deepStrictEqual(left, [])
     }),
   )
@@ -135,7 +135,7 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { adminUrl } = yield* Database.Fresh
-      const admin = yield* rival(adminUrl)
+      const admin = yield* otherClient(adminUrl)
       yield* admin.query("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
       const known = yield* epochs(sql)
       yield* move
@@ -167,7 +167,7 @@ describe("a position of the log", () => {
         const place = yield* Effect.gen(function* () {
           const store = yield* node(first.url)
           yield* mail(store)
-          const other = yield* rival(first.url)
+          const other = yield* otherClient(first.url)
           yield* other.query("BEGIN")
           yield* other.query("SELECT nextval('event_position') FROM generate_series(1, 100)")
           yield* other.query("ROLLBACK")

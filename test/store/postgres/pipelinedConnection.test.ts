@@ -3,7 +3,7 @@ import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnectio
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Fiber } from "effect"
 import * as Database from "../../support/postgres/database.ts"
-import { rival, waiter } from "../../support/postgres/rival.ts"
+import { otherClient, blockedBackend } from "../../support/postgres/rival.ts"
 
 const LOCK = 4711
 const lock = (sql: PgClient.PgClient) => sql`SELECT pg_advisory_xact_lock(${LOCK}::bigint)::text AS taken`
@@ -13,10 +13,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("pipelined connection"
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const connection = yield* PipelinedConnection.make(sql)
-      const other = yield* rival((yield* Database.Fresh).url)
+      const other = yield* otherClient((yield* Database.Fresh).url)
       yield* other.query("SELECT pg_advisory_lock($1)", [LOCK])
       const first = yield* Effect.forkChild(connection.transaction((send) => send(lock(sql))))
-      yield* waiter(other)
+      yield* blockedBackend(other)
       const second = yield* Effect.forkChild(
         connection.transaction(() => sql<{ one: number }>`SELECT 1 AS one`),
         {

@@ -7,7 +7,7 @@ import { classify } from "@waybill/store/postgres/SqlErrors"
 import { Context, Effect, Exit, Layer, Redacted } from "effect"
 import { SqlError } from "effect/sql"
 import * as Database from "../../support/postgres/database.ts"
-import { rival } from "../../support/postgres/rival.ts"
+import { otherClient } from "../../support/postgres/rival.ts"
 
 const client = (url: Redacted.Redacted, startupParameters: Readonly<Record<string, string>> = {}) =>
   Layer.build(PgClient.layer({ url, startupParameters })).pipe(
@@ -80,18 +80,18 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
     it.effect(`${name}: ${tag}`, () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
-        const locker = yield* rival(url)
+        const locker = yield* otherClient(url)
         yield* locker.query("BEGIN")
         yield* locker.query("LOCK TABLE content")
         const sql = yield* client(url, session)
-        const watcher = yield* rival(url)
+        const watcher = yield* otherClient(url)
         const isEnded = (pid: number | undefined) =>
           watcher
             .query("SELECT FROM pg_stat_activity WHERE pid = $1", [pid])
             .pipe(Effect.repeat({ until: (found) => found.length === 0 }))
         const storage = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
         const error = yield* storage
-          .transaction({ accounts: [], alone: false }, () =>
+          .transaction({ accounts: [], isExclusive: false }, () =>
             Effect.gen(function* () {
               const [own] = yield* sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
               yield* Effect.forEach(statements, (text) =>
@@ -118,7 +118,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
   it.effect("too many clients: OutcomeUnknown, like any lost connection", () =>
     Effect.gen(function* () {
       const { adminUrl, name, url } = yield* Database.Fresh
-      const administrator = yield* rival(adminUrl)
+      const administrator = yield* otherClient(adminUrl)
       yield* administrator.query(`ALTER DATABASE ${name} CONNECTION LIMIT 0`)
       const sql = yield* client(url)
       const error = yield* Effect.flip(sql`SELECT 1`)
@@ -147,7 +147,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
           bare.cause.reasons.some((reason) => reason._tag === "Die" && reason.defect instanceof SqlError.SqlError),
       )
       const error = yield* PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
-        .transaction({ accounts: [], alone: false }, () => Effect.mapError(sql.unsafe(END_SELF), classify))
+        .transaction({ accounts: [], isExclusive: false }, () => Effect.mapError(sql.unsafe(END_SELF), classify))
         .pipe(Effect.flip)
       assert.strictEqual(error._tag, "OutcomeUnknown")
     }),

@@ -14,7 +14,7 @@ import { progressLine } from "../../../apps/server/src/cli/output.ts"
 import { lineOf } from "../../../apps/server/src/cli/commands/projections.ts"
 import * as Database from "../../support/postgres/database.ts"
 import { id } from "../../support/history.ts"
-import { runToEnd, Service } from "../../support/process/service.ts"
+import { runToEnd, WaybillCommand } from "../../support/process/service.ts"
 import { committed, open, send } from "../commit/units.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
@@ -90,9 +90,9 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
         yield* mail(1_000)
         const env = yield* environment
         const ours = yield* replaying
-        const killed = new Service(["projections", "rebuild", "email_log", "--throttle", "400", "--json"], env)
+        const killed = new WaybillCommand(["projections", "rebuild", "email_log", "--throttle", "400", "--json"], env)
         // Killed within a slice.
-        yield* Effect.promise(() => killed.says('"phase":"folding"'))
+        yield* Effect.promise(() => killed.waitForOutput('"phase":"folding"'))
         while (
           (yield* execute<{ readonly n: bigint }>(
             (sql) => sql`SELECT events AS n FROM projection_versions WHERE state = 'building'`,

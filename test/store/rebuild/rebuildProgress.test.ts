@@ -3,12 +3,12 @@ import * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
-import { underWay } from "@waybill/store/rebuild/RebuildMarkers"
+import { inProgress } from "@waybill/store/rebuild/RebuildMarkers"
 import { Effect, Layer, Redacted } from "effect"
 import * as Database from "../../support/postgres/database.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
-import { Service } from "../../support/process/service.ts"
+import { WaybillCommand } from "../../support/process/service.ts"
 import { committed, open, send } from "../commit/units.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
@@ -35,12 +35,12 @@ layer(Store, { excludeTestServices: true })("running rebuilds", (it) => {
     () =>
       Effect.gen(function* () {
         yield* mail
-        assert.deepStrictEqual(yield* underWay(), [])
+        assert.deepStrictEqual(yield* inProgress(), [])
         const { url } = yield* Database.Fresh
         const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
         // Slices of 100 events, one per second.
-        const elsewhere = new Service(["projections", "rebuild", "email_log", "--throttle", "100"], env)
-        const [seen] = yield* World.until(underWay(), (all) => (all[0]?.events ?? 0) > 0)
+        const elsewhere = new WaybillCommand(["projections", "rebuild", "email_log", "--throttle", "100"], env)
+        const [seen] = yield* World.until(inProgress(), (all) => (all[0]?.events ?? 0) > 0)
         assert.deepInclude(seen, {
           name: "email_log",
           version: 2,
@@ -53,29 +53,29 @@ layer(Store, { excludeTestServices: true })("running rebuilds", (it) => {
         assert.isAtLeast(seen?.slices ?? 0, seen?.slices_done ?? 0)
 
         yield* Effect.promise(() => elsewhere.stop("SIGKILL"))
-        const [left] = yield* World.until(underWay(), (all) => all[0]?.working === false)
+        const [left] = yield* World.until(inProgress(), (all) => all[0]?.working === false)
         assert.deepInclude(left, { name: "email_log", version: 2, phase: "folding", total: MESSAGES * 2 })
         assert.isBelow(left?.events ?? 0, MESSAGES * 2)
 
         const phases = new Set<string>()
-        const looking = Effect.map(underWay(), ([now]) => phases.add(`${now?.phase} ${now?.working}`))
+        const looking = Effect.map(inProgress(), ([now]) => phases.add(`${now?.phase} ${now?.working}`))
         const replay = yield* Replay
         const report = () => Effect.asVoid(Effect.provideService(looking, Replay, replay))
         yield* Rebuild.rebuild("email_log", { release: yield* releaseOf, report })
         assert.include([...phases], "indexing true")
-        assert.deepStrictEqual(yield* underWay(), [])
+        assert.deepStrictEqual(yield* inProgress(), [])
       }),
     120_000,
   )
 
   it.effect("include comparisons, which build nothing but hold the lock", () =>
     Effect.gen(function* () {
-      const held = yield* Effect.scoped(Effect.andThen(lockReadModel("suppressions"), underWay()))
+      const held = yield* Effect.scoped(Effect.andThen(lockReadModel("suppressions"), inProgress()))
       assert.deepStrictEqual(
         held.map(({ name, phase, version, working }) => [name, phase, version, working]),
         [["suppressions", "comparing", null, true]],
       )
-      yield* World.until(underWay(), (all) => all.length === 0)
+      yield* World.until(inProgress(), (all) => all.length === 0)
     }),
   )
 })

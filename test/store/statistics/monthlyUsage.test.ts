@@ -15,7 +15,7 @@ import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import { swap } from "@waybill/store/rebuild/Swap"
 import * as Retention from "@waybill/store/erasure/Retention"
-import type { Unit, View } from "@waybill/store/commit/Commit"
+import type { Commit, View } from "@waybill/store/commit/Commit"
 import { Context, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as Database from "../../support/postgres/database.ts"
@@ -81,7 +81,7 @@ const facts = (
   account_id: AccountId,
   emailId: EmailId,
   { at = NOVEMBER, limit = null, silenced = [] }: SendRequest,
-): Acceptance.Facts => ({
+): Acceptance.Context => ({
   now: at,
   emailId,
   messageId: `<${emailId}@acme.test>`,
@@ -89,7 +89,7 @@ const facts = (
   key: null,
   plan: { name: "Free", max_recipients: 10 },
   suppressed: new Map(silenced.map((name) => [`${name}@example.org`, "manual"])),
-  quota: { used: view.facts.used(account_id, monthOf(at)), limit },
+  quota: { used: view.facts.acceptedIn(account_id, monthOf(at)), limit },
   tracks: false,
 })
 
@@ -98,7 +98,7 @@ const sending = (
   account_id: AccountId,
   requests: ReadonlyArray<SendRequest>,
   original?: EmailId,
-): Unit<ReadonlyArray<EmailId>, unknown> => {
+): Commit<ReadonlyArray<EmailId>, unknown> => {
   const ids = requests.map(() => id("EmailId"))
   return {
     account_id,
@@ -143,7 +143,7 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Ran
   const sent: Array<{ readonly email_id: EmailId; readonly month: string }> = []
   const add = (month: string, n: number) => void used.set(month, (used.get(month) ?? 0) + n)
 
-  const transact = (unit: Unit<ReadonlyArray<EmailId>, unknown>) =>
+  const transact = (unit: Commit<ReadonlyArray<EmailId>, unknown>) =>
     Effect.map(store.transact(unit), (done) => (done._tag === "Committed" ? done.answer : []))
 
   /** Reads the unsuppressed recipients of each accepted message. */
@@ -258,7 +258,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("monthly usage under r
         assert.isAbove(done, 100)
         for (const { account_id, used } of customers)
           for (const month of [monthOf(OCTOBER), monthOf(NOVEMBER)]) {
-            const shown = yield* Accounts.used(account_id, month)
+            const shown = yield* Accounts.usedRecipients(account_id, month)
             assert.strictEqual(shown, used.get(month) ?? 0)
             assert.isAtMost(shown, LIMIT)
           }
@@ -312,7 +312,7 @@ layer(Store, { excludeTestServices: true })("monthly usage that differs from the
         yield* Effect.forEach(fibers, Fiber.join)
         assert.isAbove(expected, before)
         assert.deepStrictEqual(yield* differing, [])
-        assert.strictEqual(yield* Accounts.used(account_id, "2026-11"), expected)
+        assert.strictEqual(yield* Accounts.usedRecipients(account_id, "2026-11"), expected)
         assert.deepStrictEqual(yield* described, shape)
       }).pipe(Effect.orDie),
     TIMEOUT,
@@ -368,7 +368,10 @@ layer(Store, { excludeTestServices: true })("monthly usage that differs from the
         const looked = at(june, verify)
         const is = (account_id: AccountId, accepted: number) => sql`
           UPDATE monthly_usage SET accepted = ${accepted}::int WHERE account_id = ${account_id} AND month = '2026-05'`
-        const used = Effect.all([Accounts.used(short, "2026-05"), Accounts.used(forEver, "2026-05")])
+        const used = Effect.all([
+          Accounts.usedRecipients(short, "2026-05"),
+          Accounts.usedRecipients(forEver, "2026-05"),
+        ])
         assert.deepInclude(yield* looked, { differing_rows: 0, unproved_rows: 1 })
         yield* is(short, 7)
         assert.deepInclude(yield* looked, { differing_rows: 0, unproved_rows: 1 })

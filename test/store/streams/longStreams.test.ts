@@ -8,7 +8,7 @@ import { EventStore, makeDeps } from "@waybill/store/commit/EventStore"
 import { MAX_DEFERRALS } from "@waybill/store/commit/BatchAttempt"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { MAX_STREAM_EVENTS_IN_BATCH } from "@waybill/store/streams/StreamStateCache"
-import { type LogStorage, OutcomeUnknown, type Page, type Write } from "@waybill/store/commit/LogStorage"
+import { type LogStorage, OutcomeUnknown, type LogTransaction, type Write } from "@waybill/store/commit/LogStorage"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
 import { readLongStream } from "@waybill/store/streams/readLongStream"
 import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
@@ -17,7 +17,7 @@ import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import { readModels } from "@waybill/store/readmodels/ReadModels"
 import type { Stored } from "@waybill/store/commit/RecordedEvents"
-import { LeaseLost, type Unit } from "@waybill/store/commit/Commit"
+import { LeaseLost, type Commit } from "@waybill/store/commit/Commit"
 import { Effect, Exit, Fiber, Latch, Layer, Result } from "effect"
 import { describe } from "vitest"
 import { dkimKey, domainName, NOW } from "../../domain/examples.ts"
@@ -47,7 +47,7 @@ const switched = (nth: number): Domain.Event => ({
 const grown = (account_id: AccountId, events: number) => {
   const domain_id = id("DomainId")
   const history = [added(domain_id), ...Array.from({ length: events - 1 }, (_, nth) => switched(nth))]
-  const commit: Unit<typeof domain_id, never> = {
+  const commit: Commit<typeof domain_id, never> = {
     account_id,
     streams: [{ aggregate: Domain, id: domain_id, fresh: true }],
     decide: () =>
@@ -57,7 +57,7 @@ const grown = (account_id: AccountId, events: number) => {
 }
 
 /** One more change of a domain; answers with the new version and the state before. */
-const change = (account_id: AccountId, domain_id: string): Unit<readonly [number, Domain.State], never> => ({
+const change = (account_id: AccountId, domain_id: string): Commit<readonly [number, Domain.State], never> => ({
   account_id,
   streams: [{ aggregate: Domain, id: domain_id }],
   decide: (view) => {
@@ -75,7 +75,7 @@ const counted = (storage: LogStorage) => {
   const inBatches: Array<number> = []
   const outside: Array<number> = []
   const counting =
-    (rows: Array<number>, readStreams: Page["readStreams"]): Page["readStreams"] =>
+    (rows: Array<number>, readStreams: LogTransaction["readStreams"]): LogTransaction["readStreams"] =>
     (ranges) =>
       Effect.tap(readStreams(ranges), (found) =>
         Effect.sync(() => rows.push([...found.values()].reduce((sum, each) => sum + each.length, 0))),
@@ -191,7 +191,7 @@ const held = (over: (storage: LogStorage) => Partial<LogStorage> = () => ({})) =
 
 /** A write of more events to the stream of an event, without a decision. */
 const appended = ({ version, ...last }: Stored, count: number): Write => ({
-  touched: [],
+  changedStreams: [],
   events: Array.from({ length: count }, (_, nth) => ({
     ...last,
     event_id: id("EventId"),
@@ -288,7 +288,7 @@ describe("while a long stream is read", () => {
             if (last === undefined) return Effect.void
             outgrown++
             const more = appended(last, MAX_STREAM_EVENTS_IN_BATCH + 1)
-            return transaction({ accounts: [], alone: false }, (page) => page.write(more))
+            return transaction({ accounts: [], isExclusive: false }, (page) => page.write(more))
           }),
       }))
       const { answer } = yield* committed(group.submit(change))

@@ -217,7 +217,7 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "120 seconds" }
 
 const EVA = "eva@example.org" as Address
 const ANA = "ana@example.org" as Address
-const STAND_IN = Mask.standIn(Uint8Array.of(1))
+const STAND_IN = Mask.replacement(Uint8Array.of(1))
 
 layer(Database.layerFresh, { excludeTestServices: true })("an erased address", (it) => {
   const setUp = Effect.gen(function* () {
@@ -263,8 +263,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("an erased address", (
       const ref = { account_id, stream_id: email_id }
       const mail = queued(email_id, { to: [{ address: EVA }, { address: "ana@example.org" }] })
       yield* store.commit(Email, ref, () => Result.succeed([mail]))
-      yield* store.commit(Email, ref, Email.recordDelivered(NOW, EVA, DeliveryOutcome.SILENCE))
-      yield* store.commit(Email, ref, Email.recordDelivered(NOW, ANA, DeliveryOutcome.SILENCE))
+      yield* store.commit(Email, ref, Email.recordDelivered(NOW, EVA, DeliveryOutcome.NO_RESPONSE))
+      yield* store.commit(Email, ref, Email.recordDelivered(NOW, ANA, DeliveryOutcome.NO_RESPONSE))
       for (let nth = 0; nth < 4; nth++) yield* store.commit(Email, ref, () => Result.succeed([opened()]))
       assert.deepStrictEqual(yield* holders, ["email_log", "email_log_terms", "events"])
       yield* Erase.erase(EVA, STAND_IN)

@@ -19,7 +19,7 @@ const report = (type: string) => ({
 })
 
 export const REPORTS: Grammar = {
-  known: [
+  knownSlow: [
     ...["href=", "href=x"].map((piece) => {
       const { after, before } = mixed("", "text/plain", "text/html")
       return { before: `${before}<a `, after, piece, bytes: 6_000 }
@@ -79,7 +79,7 @@ const prose = (subject: string, more = "") => ({
 const FAILED = `X-Failed-Recipients: ${Array.from({ length: 20_000 }, (_, nth) => `a${nth}@b.test`).join(",")}${CRLF}`
 
 export const BOUNCES: Grammar = {
-  known: [
+  knownSlow: [
     {
       before: `${prose("x", `${FAILED}Content-Type: multipart/mixed; boundary=b${CRLF}`).before}${part("text/plain")}x${CRLF}${part("message/rfc822")}`,
       after: `${CRLF}--b--${CRLF}`,

@@ -2,14 +2,14 @@ import { Effect, Redacted, type Scope } from "effect"
 import pg from "pg"
 
 /** Another client of the same database, with a connection of its own. */
-export interface Rival {
+export interface OtherClient {
   readonly query: (
     text: string,
     values?: ReadonlyArray<unknown>,
   ) => Effect.Effect<ReadonlyArray<Record<string, unknown>>>
 }
 
-export const rival = (url: Redacted.Redacted): Effect.Effect<Rival, never, Scope.Scope> =>
+export const otherClient = (url: Redacted.Redacted): Effect.Effect<OtherClient, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
       Effect.promise(async () => {
@@ -27,7 +27,7 @@ export const rival = (url: Redacted.Redacted): Effect.Effect<Rival, never, Scope
 
 /** Writes a stream's next event from the other client, in a transaction that stays open. */
 export const takeVersion = (
-  other: Rival,
+  other: OtherClient,
   ref: { readonly account_id: string; readonly stream_id: string },
   version: number,
 ) =>
@@ -43,7 +43,7 @@ export const takeVersion = (
   )
 
 /** Waits until a backend waits for a lock in this database, and returns its process id. */
-export const waiter = (watcher: Rival) =>
+export const blockedBackend = (watcher: OtherClient) =>
   watcher
     .query(
       `SELECT pid FROM pg_stat_activity

@@ -43,7 +43,11 @@ export const packagesOf = (workspace: string): ReadonlyArray<string> => {
 }
 
 /** Copies by hard links where the disk allows it; symbolic links stay links. */
-export const place = async (from: string, to: string, keep: (path: string) => boolean = () => true): Promise<void> => {
+export const copyByLinks = async (
+  from: string,
+  to: string,
+  keep: (path: string) => boolean = () => true,
+): Promise<void> => {
   const stat = await fs.lstat(from)
   if (stat.isSymbolicLink()) {
     await fs.mkdir(dirname(to), { recursive: true })
@@ -51,7 +55,7 @@ export const place = async (from: string, to: string, keep: (path: string) => bo
   } else if (stat.isDirectory()) {
     await fs.mkdir(to, { recursive: true })
     for (const name of await fs.readdir(from))
-      if (keep(join(from, name))) await place(join(from, name), join(to, name), keep)
+      if (keep(join(from, name))) await copyByLinks(join(from, name), join(to, name), keep)
   } else {
     await fs.mkdir(dirname(to), { recursive: true })
     await fs.link(from, to).catch(() => fs.copyFile(from, to))

@@ -35,7 +35,7 @@ export interface Ended {
 }
 
 /** Process of `waybill` with these arguments, as an operator runs it. */
-export class Service {
+export class WaybillCommand {
   output = ""
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
@@ -58,7 +58,7 @@ export class Service {
   }
 
   /** Waits until a text was printed; throws when the process ends before. */
-  async says(text: string): Promise<string> {
+  async waitForOutput(text: string): Promise<string> {
     let over = false
     void this.ended.then(() => (over = true))
     while (!this.output.includes(text)) {
@@ -83,4 +83,4 @@ export class Service {
 }
 
 export const runToEnd = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Promise<Ended> =>
-  new Service(args, env).ended
+  new WaybillCommand(args, env).ended

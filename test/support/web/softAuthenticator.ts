@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto"
 
 /** Fields that an attacker may forge in the response of an authenticator or browser. */
-export interface Lies {
+export interface ForgedFields {
   readonly origin?: string
   readonly rpId?: string
   readonly challenge?: string
@@ -44,7 +44,7 @@ export const make = (origin: string, rpId: string, credentialId: Uint8Array = ra
     [integer(-2), bytes(Buffer.from(x, "base64url"))],
   )
 
-  const clientData = (type: string, challenge: string, lies: Lies): Buffer =>
+  const clientData = (type: string, challenge: string, lies: ForgedFields): Buffer =>
     Buffer.from(
       JSON.stringify({
         type: lies.type ?? type,
@@ -54,7 +54,7 @@ export const make = (origin: string, rpId: string, credentialId: Uint8Array = ra
       }),
     )
 
-  const authenticatorData = (lies: Lies, counter: number, attested: ReadonlyArray<Uint8Array> = []): Buffer => {
+  const authenticatorData = (lies: ForgedFields, counter: number, attested: ReadonlyArray<Uint8Array> = []): Buffer => {
     const flags =
       (lies.userPresent === false ? 0 : PRESENT) |
       (lies.userVerified === false ? 0 : VERIFIED) |
@@ -68,7 +68,7 @@ export const make = (origin: string, rpId: string, credentialId: Uint8Array = ra
 
   return {
     id,
-    register: ({ challenge }: { readonly challenge: string }, lies: Lies = {}) => {
+    register: ({ challenge }: { readonly challenge: string }, lies: ForgedFields = {}) => {
       const length = Buffer.of(credentialId.length >> 8, credentialId.length & 255)
       const authData = authenticatorData(lies, lies.counter ?? 0, [Buffer.alloc(16), length, credentialId, cose])
       const attestation = map(
@@ -85,7 +85,7 @@ export const make = (origin: string, rpId: string, credentialId: Uint8Array = ra
         },
       }
     },
-    authenticate: ({ challenge }: { readonly challenge: string }, lies: Lies = {}) => {
+    authenticate: ({ challenge }: { readonly challenge: string }, lies: ForgedFields = {}) => {
       signed = lies.counter ?? signed + 1
       const data = clientData("webauthn.get", challenge, lies)
       const authData = authenticatorData(lies, signed)

@@ -23,7 +23,7 @@ export const networks = (...texts: ReadonlyArray<string>) => Result.getOrThrow(N
 export const LOOPBACK = networks("127.0.0.0/8", "::1/128")
 
 /** Retry schedule with short pauses and the contract's number of tries. */
-export const soon = (now: Timestamp.Timestamp, attempts: number): Timestamp.Timestamp | null =>
+export const retrySoon = (now: Timestamp.Timestamp, attempts: number): Timestamp.Timestamp | null =>
   attempts > 7 ? null : Timestamp.plus(now, 20)
 export const never = (): null => null
 
@@ -103,7 +103,7 @@ export const change = Effect.fnUntraced(function* <E>(
 })
 
 /** Accepts a message scheduled far ahead, so that one `email.queued` occurs and nothing is sent. */
-export const happens = Effect.fnUntraced(function* (account_id: Id.AccountId) {
+export const acceptEmail = Effect.fnUntraced(function* (account_id: Id.AccountId) {
   const millis = yield* Clock.currentTimeMillis
   const email_id = Id.make("EmailId", millis, randomBytes(10))
   const created_at = Timestamp.fromMillis(millis)
@@ -121,7 +121,7 @@ export const happens = Effect.fnUntraced(function* (account_id: Id.AccountId) {
 })
 
 /** Appends one more event to the message. */
-export const isOpened = Effect.fnUntraced(function* (account_id: Id.AccountId, email_id: Id.EmailId) {
+export const appendOpened = Effect.fnUntraced(function* (account_id: Id.AccountId, email_id: Id.EmailId) {
   const store = yield* EventStore
   const at = yield* now
   yield* store.commit(Email, { account_id, stream_id: email_id }, () => Result.succeed([opened(at)]))

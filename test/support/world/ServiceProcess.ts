@@ -33,8 +33,8 @@ export interface Answer {
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
   /** When the request left and when its response was read, by this process's monotonic clock. */
-  readonly asked: number
-  readonly answered: number
+  readonly sentAt: number
+  readonly answeredAt: number
 }
 
 const MAIN = path.join(import.meta.dirname, "../../../bin/main.mjs")
@@ -123,7 +123,7 @@ const ask = async (port: number, method: string, path: string, options: Ask): Pr
     ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
   })
   const json: unknown = await response.json()
-  return { status: response.status, headers: response.headers, json, asked, answered: performance.now() }
+  return { status: response.status, headers: response.headers, json, sentAt: asked, answeredAt: performance.now() }
 }
 
 /** Number of responses of each status. */

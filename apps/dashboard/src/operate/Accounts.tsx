@@ -19,8 +19,8 @@ import { accounts } from "./OperatorQueries.ts"
 import { Table } from "./Table.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
-type Plan = Operate.OperatedAccount["plan"]
-type Account = Pick<Operate.OperatedAccount, "id" | "name" | "plan" | "links_stopped_at">
+type Plan = Operate.AccountSummary["plan"]
+type Account = Pick<Operate.AccountSummary, "id" | "name" | "plan" | "links_stopped_at">
 
 const PLANS: ReadonlyArray<readonly [plan: Plan, label: string]> = [
   ["free", "Free"],

@@ -8,7 +8,7 @@ const POLL_MS = 3_000
 export const accounts = queryOptions({
   queryKey: ["operate", "accounts"],
   queryFn: ({ signal }) =>
-    Api.get<{ readonly data: ReadonlyArray<Operate.OperatedAccount> }>("/operate/accounts", {}, signal),
+    Api.get<{ readonly data: ReadonlyArray<Operate.AccountSummary> }>("/operate/accounts", {}, signal),
 })
 
 export const queues = queryOptions({

@@ -128,7 +128,7 @@ const decide = (
     const reason = view.facts.suppression(account_id, address)
     if (reason !== undefined) suppressed.set(address, reason as Suppression.Reason)
   }
-  const facts: EmailAcceptance.Facts = {
+  const facts: EmailAcceptance.Context = {
     now: at,
     emailId: id,
     messageId: EmailAcceptance.messageIdOf(id, name),
@@ -152,7 +152,7 @@ const decide = (
     plan: { name: Plan.TERMS[account.plan].name, max_recipients: account.limits.max_recipients },
     suppressed,
     quota: {
-      used: view.facts.used(account_id, Draft.monthOf(at)) + recipientsBefore,
+      used: view.facts.acceptedIn(account_id, Draft.monthOf(at)) + recipientsBefore,
       limit: account.limits.monthly_emails,
     },
     original,

@@ -12,7 +12,7 @@ export interface Draft {
   readonly command: EmailAcceptance.Command
   readonly blobs: ReadonlyArray<Content.Blob>
   /** The message that this one resends. */
-  readonly original?: EmailAcceptance.Facts["original"]
+  readonly original?: EmailAcceptance.Context["original"]
 }
 
 /** Returns the draft of a message. A missing text part is derived when the mail is composed, to keep acceptance cheap. */

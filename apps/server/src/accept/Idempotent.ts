@@ -88,7 +88,7 @@ export const commitClaimed = <A, E>(
   return Effect.map(committing, (committed) =>
     committed._tag === "Committed"
       ? { answer: committed.answer, isReplayed: false }
-      : replayed<A>(claim, committed.kept, encoding),
+      : replayed<A>(claim, committed.storedAnswer, encoding),
   )
 }
 
@@ -106,7 +106,7 @@ const prepared = Effect.fnUntraced(function* <A, E, E2, R>(
 ) {
   const target = yield* RequestCommit.currentTarget
   const claim = claimOf(target, call)
-  const stored = claim === undefined ? undefined : yield* KeptAnswers.kept(claim, yield* now)
+  const stored = claim === undefined ? undefined : yield* KeptAnswers.storedAnswer(claim, yield* now)
   if (claim === undefined || stored === undefined)
     return response(yield* commitClaimed(target, claim, yield* prepare, encoding))
   if (stored.fingerprint !== claim.fingerprint) return yield* new IdempotencyKeyReused()

@@ -6,7 +6,7 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type {
   IdempotencyKeyReused as IdempotencyKeyReusedInStore,
   LeaseLost,
-  Unit,
+  Commit,
   View,
 } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -15,14 +15,14 @@ import type { AnyEvent } from "@waybill/store/commit/RecordedEvents"
 import { Effect, Result } from "effect"
 
 /** The work of a request in one transaction: streams to load, a decision, events to append. */
-export type Work<A, E> = Omit<Unit<A, E>, "account_id" | "idempotency">
+export type Work<A, E> = Omit<Commit<A, E>, "account_id" | "idempotency">
 
 /** The store and account that a request commits to. */
 export interface Target {
   readonly store: EventStore["Service"]
   readonly account_id: Claim["account_id"]
   /** The domain that the caller's key is bound to. */
-  readonly domain: KeyReach.Bound
+  readonly domain: KeyReach.BoundDomain
 }
 
 /** The target of the request in progress. */
@@ -54,7 +54,7 @@ export const onStream = <State, Event extends AnyEvent, E, A>(
   id: string,
   decide: (now: Timestamp.Timestamp, view: View) => Aggregate.Decide<State, Event, E | NothingNew>,
   answer: (state: State, version: number, now: Timestamp.Timestamp) => A,
-  options: Pick<Unit<A, E>, "needs"> & { readonly fresh?: true } = {},
+  options: Pick<Commit<A, E>, "needs"> & { readonly fresh?: true } = {},
 ): Work<A, Exclude<E, NothingNew>> => {
   const erased = aggregate as never
   return {

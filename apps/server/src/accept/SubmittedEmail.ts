@@ -113,7 +113,7 @@ const customHeaders = (fields: ReadonlyArray<Field>) => {
   const repeated: Array<string> = []
   for (const { name, value } of fields) {
     const lower = name.toLowerCase()
-    if (!Header.isAuthors(lower) || INSTRUCTIONS.has(lower)) continue
+    if (!Header.isAllowed(lower) || INSTRUCTIONS.has(lower)) continue
     if (seen.has(lower)) repeated.push(name)
     seen.add(lower)
     headers[name] = lower === Header.SENDER ? oneMailbox(value) : value
@@ -154,7 +154,7 @@ const attachment = ({ bytes, contentId, contentType, filename }: SubmittedFile) 
   const text = contentType.startsWith("text/") && isUtf8(buffer)
   return {
     // Removes invisible direction marks, which mail programs insert and the API refuses.
-    filename: Visible.withoutHidden(filename) || "attachment",
+    filename: Visible.removeHidden(filename) || "attachment",
     content: buffer.toString("base64"),
     content_type: text ? `${contentType}; charset=utf-8` : contentType,
     content_id: contentId,

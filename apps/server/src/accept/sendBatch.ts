@@ -1,7 +1,7 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
 import { InvalidRequest } from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
-import type { Batch, BatchAnswer, BatchResult, Judged } from "@waybill/api/schemas/Batch"
+import type { Batch, BatchAnswer, BatchResult, DecodedMessage } from "@waybill/api/schemas/Batch"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Result } from "effect"
@@ -31,7 +31,7 @@ export const sendBatch = Effect.fnUntraced(function* (
   return yield* Idempotent.commit(call, work)
 })
 
-const checkAllWellFormed = (emails: ReadonlyArray<Judged>) => {
+const checkAllWellFormed = (emails: ReadonlyArray<DecodedMessage>) => {
   // Limited as for a single message; a hundred times as many would make the answer larger than the request.
   const details = emails
     .flatMap((judged, index) =>
@@ -46,7 +46,7 @@ const checkAllWellFormed = (emails: ReadonlyArray<Judged>) => {
 const pathOf = (index: number, path: string): string =>
   `emails[${index}]${path === "" || path.startsWith("[") ? path : `.${path}`}`
 
-const draftOf = (judged: Judged): Result.Result<Draft.Draft, Refusal> =>
+const draftOf = (judged: DecodedMessage): Result.Result<Draft.Draft, Refusal> =>
   Result.isSuccess(judged)
     ? Result.succeed(Draft.fromMessage(judged.success))
     : Result.fail(new InvalidRequest({ reason: "validation_failed", details: judged.failure.details }))

@@ -25,11 +25,11 @@ import * as Service from "./Service.ts"
 const transports = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const capture = CaptureTransport.layer(yield* Sandbox.keeper)
+      const capture = CaptureTransport.layer(yield* Sandbox.recorder)
       const smtpUrl = reveal(settings.smtpUrl)
       const relay = smtpUrl === undefined ? undefined : yield* Effect.fromResult(RelayTransport.parse(smtpUrl))
       const direct = DirectTransport.layer({ name: Service.ehloName(settings) }).pipe(
-        Layer.provide(MtaStsFetch.layer(yield* MtaStsPolicies.keeper)),
+        Layer.provide(MtaStsFetch.layer(yield* MtaStsPolicies.policyStore)),
         Layer.provide(Service.dns(settings)),
       )
       return Transports.layer(settings.transport, {

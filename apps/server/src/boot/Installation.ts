@@ -9,7 +9,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Users from "@waybill/store/users/Users"
 import { Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { drawKey } from "../operate/apiKeys.ts"
+import { generateKey } from "../operate/apiKeys.ts"
 import * as domains from "../operate/domains.ts"
 import { newId, now } from "../operate/fresh.ts"
 import { Instance } from "../http/Instance.ts"
@@ -40,7 +40,7 @@ export const ensure = Effect.fn("Installation.ensure")(function* () {
   const account_id = yield* newId("AccountId")
   const password = Redacted.make(Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url"))
   const user_id = yield* ensureOwner(password)
-  const key = yield* drawKey("installation")
+  const key = yield* generateKey("installation")
   const domain = transport === "capture" ? yield* domains.addition(account_id, FIRST_DOMAIN) : undefined
   const invitation = { user_id, email: FIRST_OWNER, name: OWNER_NAME, role: "owner" as const }
   const command = { name: "First key", scopes: ["admin" as const], domain: null, allowed_ips: [], expires_at: null }

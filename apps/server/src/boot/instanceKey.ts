@@ -8,4 +8,4 @@ const source = ({ data, instanceKey }: Settings) => ({ file: join(data, "instanc
 export const instanceKey = (settings: Settings) => InstanceKeys.InstanceKey.layer(source(settings))
 
 /** The existing key, or none if nothing has been encrypted here yet. */
-export const instanceKeyHere = (settings: Settings) => InstanceKeys.lookFor(source(settings))
+export const instanceKeyHere = (settings: Settings) => InstanceKeys.find(source(settings))

@@ -38,7 +38,7 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
     // Installed only after all listeners have started: a start that fails because its port is in use must not consume
     // the first credentials. Only a process with the api role prints them.
     const first = roles.includes("api")
-      ? yield* Effect.orDie(Database.inTurn(INSTALLATION_LOCK)(Installation.ensure()))
+      ? yield* Effect.orDie(Database.oneProcessAtATime(INSTALLATION_LOCK)(Installation.ensure()))
       : undefined
     yield* welcome(settings, first)
     isStarted = true

@@ -39,4 +39,4 @@ const storeOn = <E>(prepare: (url: Redacted.Redacted) => Effect.Effect<unknown, 
 export const layer = storeOn(Migrations.requireCurrent)
 
 /** The same, with the schema created if there is none yet. */
-export const layerOrNew = storeOn(Migrations.requireCurrentOrMake)
+export const layerOrNew = storeOn(Migrations.requireCurrentOrCreate)

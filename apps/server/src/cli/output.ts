@@ -30,7 +30,7 @@ export const printJson = (value: unknown, indent = 0) =>
 
 /** Prints lines, with line breaks inside them escaped. */
 export const say = (...lines: ReadonlyArray<string>) =>
-  Effect.forEach(lines, (line) => Console.log(Visible.escaped(line)), { discard: true })
+  Effect.forEach(lines, (line) => Console.log(Visible.escape(line)), { discard: true })
 
 /** Prints text of several lines, with all other control characters escaped. */
 export const sayLines = (text: string) => Console.log(Visible.escapedLines(text))
@@ -44,7 +44,7 @@ export const complain = (text: string) => Console.error(Visible.escapedLines(tex
 
 /** Returns a line of progress. On a terminal it replaces the previous one. */
 export const progressLine = (line: string, ends: boolean, isScreen: boolean): string =>
-  isScreen ? `\r\u001b[K${Visible.escaped(line)}${ends ? "\n" : ""}` : `${Visible.escaped(line)}\n`
+  isScreen ? `\r\u001b[K${Visible.escape(line)}${ends ? "\n" : ""}` : `${Visible.escape(line)}\n`
 
 export const progress = (line: string, ends: boolean) =>
   Effect.sync(() => void process.stderr.write(progressLine(line, ends, process.stderr.isTTY)))
@@ -65,7 +65,7 @@ const table = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<string>): string
 const cell = (value: unknown): string =>
   value === null || value === undefined
     ? "-"
-    : Visible.escaped(typeof value === "object" ? JSON.stringify(value) : String(value))
+    : Visible.escape(typeof value === "object" ? JSON.stringify(value) : String(value))
 
 /** Colours of help pages, the only escape sequences that are printed. */
 // oxlint-disable-next-line no-control-regex

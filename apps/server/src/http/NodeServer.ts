@@ -212,13 +212,13 @@ const refusalOf = (code: string | undefined): InvalidRequest => {
 }
 
 const refusal = (reason: InvalidRequest["reason"], message: string) =>
-  new InvalidRequest({ reason, details: [], said: `The request ${message}.` })
+  new InvalidRequest({ reason, details: [], summary: `The request ${message}.` })
 
 /** Returns the response of a refusal before the request reached the application. */
 const answerOf = (refusal: Refusal) =>
   Effect.gen(function* () {
     const id = yield* newId("RequestId")
-    const standing = RateLimit.standing(RateLimit.ANONYMOUS_PER_MINUTE, 0, Timestamp.toMillis(yield* now))
+    const standing = RateLimit.windowState(RateLimit.ANONYMOUS_PER_MINUTE, 0, Timestamp.toMillis(yield* now))
     const body = JSON.stringify(ApiError.toBody(refusal, id))
     const headers = {
       "Content-Type": "application/json",

@@ -102,7 +102,7 @@ const record = Effect.fn("Visits.record")(function* ({ at, ip, mail, url, user_a
 
 /** True when all recipients of the email were erased. Visits by a person whose data was erased are not recorded. */
 const isErased = (message: Email.State): boolean =>
-  message._tag === "Message" && message.recipients.every(({ address }) => Mask.isStandIn(address))
+  message._tag === "Message" && message.recipients.every(({ address }) => Mask.isReplacement(address))
 
 interface ClosedEmails {
   readonly has: (visit: Visit) => boolean

@@ -38,7 +38,7 @@ export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId,
   const account_id = account.value
   const state = yield* store.state(Email, { account_id, stream_id: emailId })
   const [recipient, ...others] = state._tag === "Message" ? state.recipients : []
-  if (recipient === undefined || others.length > 0 || Mask.isStandIn(recipient.address)) return false
+  if (recipient === undefined || others.length > 0 || Mask.isReplacement(recipient.address)) return false
   const add = Suppression.add(yield* now, yield* newId("SuppressionId"), recipient.address, "unsubscribe", emailId)
   const stream_id = Suppression.streamId(recipient.address)
   yield* store.commit(Suppression, { account_id, stream_id }, add).pipe(

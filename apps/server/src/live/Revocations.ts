@@ -57,7 +57,7 @@ interface WaitingRequest {
 
 const make = Effect.gen(function* () {
   const services = yield* Effect.context<PgClient.PgClient>()
-  const query = (bearers: ReadonlyArray<Standings.Bearer>) => Effect.provideContext(Standings.look(bearers), services)
+  const query = (bearers: ReadonlyArray<Standings.Bearer>) => Effect.provideContext(Standings.find(bearers), services)
   const waiting = new Set<WaitingRequest>()
   const hasWaiting = yield* Latch.make()
 

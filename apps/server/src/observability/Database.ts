@@ -56,7 +56,7 @@ const setLagEvents = replace(lagEvents)
 const setLagSeconds = replace(lagSeconds)
 const setConnections = replace(connections)
 
-const show = (stats: InstanceStats.Pulse): void => {
+const show = (stats: InstanceStats.InstanceStats): void => {
   setDepth(stats.queue.map(({ kind, rows, state }) => ({ labels: { kind, state }, value: rows })))
   setOldest(
     stats.queue

@@ -66,7 +66,7 @@ const textual = (headers: Readonly<Record<string, unknown>>): Record<string, str
   )
 
 /** Runs work in the trace, and with the log annotation, of the request that led to it. */
-export const following = <A, E, R>(
+export const inTraceOf = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   origin: Pick<Provenance.Provenance, "correlation_id">,
   name: string,

@@ -12,7 +12,7 @@ import { newId, now } from "./fresh.ts"
 export const hashOf = (secret: string): Content.Sha256 => hash("sha256", secret, "hex") as Content.Sha256
 
 /** Generates a key. Its secret is returned once and never stored. */
-export const drawKey = Effect.fnUntraced(function* (createdBy: string | null) {
+export const generateKey = Effect.fnUntraced(function* (createdBy: string | null) {
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
   const keyId = yield* newId("ApiKeyId")
   return { now: yield* now, keyId, secret, hash: hashOf(secret), createdBy }
@@ -24,13 +24,13 @@ export const createApiKey = Effect.fn("createApiKey")(function* (
   command: ApiKey.Command,
 ) {
   const store = yield* EventStore
-  const facts = yield* drawKey(createdBy)
+  const facts = yield* generateKey(createdBy)
   const { keyId, secret } = facts
   yield* store.transact({
     account_id,
     streams: [{ aggregate: ApiKey, id: keyId, fresh: true }],
-    needs: { tally: "api_key" },
-    decide: ({ facts: { tally } }) =>
+    needs: { countOf: "api_key" },
+    decide: ({ facts: { countOf: tally } }) =>
       Result.map(
         ApiKey.create({ ...facts, active: tally(account_id, "api_key") }, command)(ApiKey.initial),
         (events) => ({

@@ -5,7 +5,7 @@ import * as TrackingDomain from "@waybill/domain/domain/TrackingDomain"
 import * as DomainCheck from "@waybill/mail/dns/DomainCheck"
 import * as DomainRecords from "@waybill/mail/dns/DomainRecords"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import type { Unit } from "@waybill/store/commit/Commit"
+import type { Commit } from "@waybill/store/commit/Commit"
 import { Effect, Result } from "effect"
 import { newDkimKey } from "./domainKeys.ts"
 import { newId, now } from "./fresh.ts"
@@ -14,10 +14,10 @@ import { Instance } from "../http/Instance.ts"
 type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim" | "ed25519" | "tracking_domain">
 
 /** Settings of the operator for the records of domains. */
-export type Ways = Pick<Instance["Service"], "returnPath" | "trackingHost">
+export type RecordSettings = Pick<Instance["Service"], "returnPath" | "trackingHost">
 
 /** Returns the records that the owner of a domain has to publish. */
-export const expectedRecords = (domain: Published, { returnPath, trackingHost }: Ways) =>
+export const expectedRecords = (domain: Published, { returnPath, trackingHost }: RecordSettings) =>
   DomainRecords.expectedRecords(
     domain.name,
     // Only the key that signs now is required: a new key signs once DNS shows it, and the second signature is optional.
@@ -39,7 +39,7 @@ export const addition = Effect.fn("domains.addition")(function* (account_id: Acc
   return {
     account_id,
     streams: [{ aggregate: Domain, id: domainId, fresh: true }],
-    needs: { domains: [name], tally: "domain" },
+    needs: { domains: [name], countOf: "domain" },
     decide: (view) => {
       const taken = view.facts.domain(account_id, name) !== undefined
       const decide = Domain.add({
@@ -49,7 +49,7 @@ export const addition = Effect.fn("domains.addition")(function* (account_id: Acc
         dkim,
         transport: null,
         taken,
-        others: view.facts.tally(account_id, "domain"),
+        others: view.facts.countOf(account_id, "domain"),
         captured: transport === "capture",
       })
       return Result.map(decide(Domain.initial), (events) => ({
@@ -57,7 +57,7 @@ export const addition = Effect.fn("domains.addition")(function* (account_id: Acc
         answer: events.reduce(Domain.evolve, Domain.initial),
       }))
     },
-  } satisfies Unit<Domain.State, unknown>
+  } satisfies Commit<Domain.State, unknown>
 })
 
 interface Lease {

@@ -4,7 +4,7 @@ import { Deferred, Effect } from "effect"
  * Runs an effect at most once at a time: callers that arrive meanwhile get the same result. The effect continues if the
  * caller that started it is interrupted.
  */
-export const joined = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+export const shareRunning = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   let running: Deferred.Deferred<A, E> | undefined
   const start = Effect.suspend(() => {
     const result = Deferred.makeUnsafe<A, E>()

@@ -64,7 +64,7 @@ export interface Options {
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/u
 
 /** Returns the options that follow from the URL of the service. */
-export const placed = (url: string): Pick<Options, "url" | "hosts" | "origins" | "passkeyDomain"> => {
+export const urlsOf = (url: string): Pick<Options, "url" | "hosts" | "origins" | "passkeyDomain"> => {
   const { host, hostname, origin, port, protocol } = new URL(url)
   if (!LOOPBACK.test(hostname)) return { url: origin, hosts: [host], origins: [origin], passkeyDomain: hostname }
   const suffix = port === "" ? "" : `:${port}`

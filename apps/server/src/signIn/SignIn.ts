@@ -15,7 +15,7 @@ import pg from "pg"
 import { now } from "../operate/fresh.ts"
 import type { BetterAuth } from "./betterAuth.ts"
 import * as LibraryLog from "./LibraryLog.ts"
-import { type GuardStore, LINK_HOURS, LINK_PATH, type Options, placed, TRIES_PER_MINUTE } from "./Options.ts"
+import { type GuardStore, LINK_HOURS, LINK_PATH, type Options, urlsOf, TRIES_PER_MINUTE } from "./Options.ts"
 
 /** Maximum number of connections for signing in. */
 export const CONNECTIONS = 3
@@ -59,7 +59,7 @@ export class SignIn extends Context.Service<
     /** Loads the library in the background. */
     readonly warm: Effect.Effect<void>
     /** URLs under which browsers reach the service. */
-    readonly place: ReturnType<typeof placed>
+    readonly place: ReturnType<typeof urlsOf>
     readonly oidc: boolean
   }
 >()("@waybill/server/signIn/SignIn") {
@@ -87,7 +87,7 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
     }),
     (pool) => Effect.promise(() => pool.end()),
   )
-  const place = placed(url)
+  const place = urlsOf(url)
   const options: Options = {
     ...place,
     oidc,

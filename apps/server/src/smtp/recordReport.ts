@@ -149,8 +149,8 @@ const decisionOf = (now: Timestamp.Timestamp, { fact, recipient }: RecipientFact
   }
 }
 
-const responseOf = (fact: Fact): DeliveryOutcome.Words => ({
-  ...DeliveryOutcome.SILENCE,
+const responseOf = (fact: Fact): DeliveryOutcome.ServerResponse => ({
+  ...DeliveryOutcome.NO_RESPONSE,
   code: Number(/(?:^|\D)([245]\d\d)[ -]/u.exec(fact.diagnostic ?? "")?.[1] ?? 0) || null,
   enhanced_code: fact.status ?? null,
   response: fact.diagnostic ?? null,

@@ -62,7 +62,7 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
         ),
         (runner) => Effect.ignoreCause(Effect.promise(() => runner.stop())),
       )
-      yield* processes.noteWorkers(workers)
+      yield* processes.recordWorkers(workers)
       yield* Effect.promise(() => runner.promise)
     })
     yield* session.pipe(

@@ -13,16 +13,16 @@ export const make = (kind: OutboxRow["kind"], owner: string, rows: ClaimedRows) 
   /** Tokens of the claims whose rows arrived. */
   const tokens = new LruCache<string, true>({ maxEntries: MAX_TOKENS })
   // A successor's row may also have been tried, by the process that died with it.
-  const wasTried = (row: Leases.Leased) => tokens.peek(row.token) === true || Leases.isInherited(row)
+  const wasTried = (row: Leases.Leased) => tokens.peek(row.token) === true || Leases.isTakenOver(row)
   return {
     /** Remembers a claim whose rows arrived. */
     remember: (token: string): void => tokens.set(token, true),
     /** Frees such leases. If the row may have been tried before, its attempt is recorded as lost. */
     release: Effect.gen(function* () {
       const claimed = new Set(rows.all().map(({ row }) => row.id))
-      const held = yield* Leases.ofOwner(owner)
+      const held = yield* Leases.heldBy(owner)
       const unknown = held.filter((row) => row.kind === kind && !claimed.has(row.id))
-      yield* Leases.free(unknown.filter((row) => !wasTried(row)))
+      yield* Leases.release(unknown.filter((row) => !wasTried(row)))
       yield* Reclaim.reclaim(unknown.filter(wasTried))
     }),
   }

@@ -19,7 +19,7 @@ export const CLAIM_PACE = Duration.millis(10)
 /** Time for work in flight to end when the service stops, out of the 30 seconds that a service is given. */
 export const STOP_WITHIN = Duration.seconds(25)
 /** Time after that to write the results of a part of the work. */
-export const LAST_WORDS_WITHIN = Duration.seconds(2)
+export const PARTIAL_RESULTS_WITHIN = Duration.seconds(2)
 /** Time after that to give the other rows back. Rows that are not, others take once this process is seen to be dead. */
 export const GIVE_BACK_WITHIN = Duration.seconds(1)
 /** Pause before a row is tried again whose work failed by a bug before anything was sent. */
@@ -88,7 +88,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     let unsureUntil = -Infinity
 
     const giveBack = (batch: ReadonlyArray<ClaimedRows.ClaimedRow>) =>
-      Effect.andThen(untilDone(Leases.free(batch.map(({ row }) => row))), kick)
+      Effect.andThen(untilDone(Leases.release(batch.map(({ row }) => row))), kick)
 
     const jobOf = (claimed: ClaimedRows.ClaimedRow): Job => ({
       row: claimed.row,
@@ -114,7 +114,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       Effect.gen(function* () {
         const { phase, row } = claimed
         if (Cause.hasInterruptsOnly(cause)) return
-        if (phase === "claimed" && SqlErrors.isAway(cause)) return yield* giveBack([claimed])
+        if (phase === "claimed" && SqlErrors.isConnectionLost(cause)) return yield* giveBack([claimed])
         yield* Effect.logError("work on an outbox row failed; it will be tried again", { id: row.id, phase }, cause)
         if (phase !== "claimed") return
         const until = DateTime.addDuration(yield* DateTime.now, BROKEN_PAUSE)
@@ -139,7 +139,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         // A row that cannot be read must not block the rows claimed with it, so each is then prepared alone. While the
         // database is away, nothing is wrong with any of them.
         Effect.catchCause((cause) =>
-          SqlErrors.isAway(cause)
+          SqlErrors.isConnectionLost(cause)
             ? Effect.ensuring(
                 giveBack(batch),
                 Effect.sync(() => batch.forEach(finish)),
@@ -181,7 +181,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       if (rows.size() > 0) yield* Effect.sleep(CLAIM_PACE)
       wantsMore = false
       let more: Leases.Claimed["more"] = "now"
-      while (more === "now" && !stopping && processes.isSeen()) {
+      while (more === "now" && !stopping && processes.isVisible()) {
         more = yield* claim
         if (more === "now") yield* callOthers
       }
@@ -191,7 +191,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     })
 
     const retryLater = Effect.suspend(() =>
-      FiberSet.run(fibers, Effect.andThen(Effect.sleep(processes.isSeen() ? CLAIM_PACE : UNSEEN_PAUSE), kick)),
+      FiberSet.run(fibers, Effect.andThen(Effect.sleep(processes.isVisible() ? CLAIM_PACE : UNSEEN_PAUSE), kick)),
     )
 
     const callOthers = Effect.gen(function* () {
@@ -214,7 +214,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       Effect.forkScoped,
     )
     yield* Effect.forkScoped(Effect.repeat(kick, Schedule.spaced(LOOK_EVERY)))
-    const watchSession = Effect.suspend(() => (processes.isSeen() ? Effect.void : markUnsure))
+    const watchSession = Effect.suspend(() => (processes.isVisible() ? Effect.void : markUnsure))
     yield* Effect.forkScoped(Effect.repeat(watchSession, Schedule.spaced(UNSEEN_PAUSE)))
     yield* Effect.forkScoped(ClaimedRows.keepLeases(rows, processes.trustedSince))
     yield* Effect.addFinalizer(() =>
@@ -227,14 +227,14 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
           yield* Effect.timeoutOption(Effect.interruptible(work), yield* Stop.left(began, until))
         })
         yield* inTime(finished)
-        until = Duration.sum(until, LAST_WORDS_WITHIN)
+        until = Duration.sum(until, PARTIAL_RESULTS_WITHIN)
         yield* inTime(ClaimedRows.writePartialResults(rows.all()))
         const left = rows.all()
         yield* Effect.forEach(left, ClaimedRows.abort, { discard: true })
         // For rows that were started the log records a lost attempt; rows that were not are only given back.
         const rowsLeft = (started: boolean) =>
           left.filter(({ phase }) => (phase !== "claimed") === started).map(({ row }) => row)
-        const giveRestBack = Effect.andThen(Leases.free(rowsLeft(false)), Reclaim.reclaim(rowsLeft(true)))
+        const giveRestBack = Effect.andThen(Leases.release(rowsLeft(false)), Reclaim.reclaim(rowsLeft(true)))
         // Passes on wake-ups that arrived here during the stop.
         const wakeOthers = Effect.ignoreCause(Outbox.wake(sql, kind))
         until = Duration.sum(until, GIVE_BACK_WITHIN)

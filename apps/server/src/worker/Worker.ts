@@ -41,7 +41,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
       const deliveries = yield* Scope.provide(drainDeliveries(options.delivery), pipelines)
       const also: Tasks<T> = options.also === undefined ? {} : yield* Scope.provide(options.also, pipelines)
       yield* repeatCheck(markDue, MARK_DUE_EVERY)
-      yield* repeatCheck(Effect.as(yield* Reclaim.makeLook, EXPIRED_EVERY), EXPIRED_EVERY)
+      yield* repeatCheck(Effect.as(yield* Reclaim.makeSearch, EXPIRED_EVERY), EXPIRED_EVERY)
       const tasks: Tasks<T | PgClient.PgClient | Secrets> = {
         // Finds work whose wake-up was lost.
         drain_deliveries: { run: deliveries.kick, cron: "* * * * *" },
@@ -63,7 +63,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
     Layer.provide(
       Processes.layer({
         url: options.url,
-        reclaim: (dead) => Effect.flatMap(Leases.inherit(dead), Reclaim.reclaim),
+        reclaim: (dead) => Effect.flatMap(Leases.takeOverFrom(dead), Reclaim.reclaim),
       }),
     ),
   )

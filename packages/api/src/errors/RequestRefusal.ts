@@ -14,13 +14,13 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
     | "request_timeout"
   readonly details: ReadonlyArray<Detail>
   /** The message if no field is at fault. */
-  readonly said?: string
+  readonly summary?: string
 }> {
   readonly status = 400
   readonly code = "invalid_request"
   override get message() {
     const [first, ...more] = this.details
-    if (first === undefined) return this.said ?? "The request is not valid."
+    if (first === undefined) return this.summary ?? "The request is not valid."
     const words = first.path === "" ? `The body ${first.message}` : `\`${first.path}\` ${first.message}`
     return more.length === 0 ? `${words}.` : `${words} (and ${more.length} more, see details).`
   }

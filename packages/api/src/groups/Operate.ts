@@ -23,7 +23,7 @@ export const AccountChange = Schema.Struct({
 
 export const Swap = Schema.Struct({ back: Schema.Boolean })
 
-export interface OperatedAccount {
+export interface AccountSummary {
   readonly id: Id.AccountId
   readonly name: string
   readonly plan: Plan.Plan

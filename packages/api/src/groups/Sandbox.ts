@@ -57,7 +57,7 @@ const Part = Schema.Struct({
   content: Schema.String.annotate({ description: "The bytes, in base64" }),
 }).annotate({ identifier: "SandboxAttachment" })
 
-export const WholeMessage = Schema.Struct({
+export const MessageWithContent = Schema.Struct({
   ...fields,
   headers: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String })),
   html: Schema.NullOr(Schema.String),
@@ -97,7 +97,7 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
     ),
     HttpApiEndpoint.get("get", "/sandbox/messages/:id", {
       params,
-      success: WholeMessage,
+      success: MessageWithContent,
       error: ApiError.Unprocessable,
     }).annotateMerge(about("Get captured mail", scope, "The parsed message and its raw bytes.")),
     HttpApiEndpoint.delete("remove", "/sandbox/messages/:id", { params, success: Emptied }).annotateMerge(

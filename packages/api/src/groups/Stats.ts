@@ -44,7 +44,7 @@ const Groups = Schema.String.annotate({
 )
 
 /** Returns the longest range in milliseconds. */
-export const longest = (groups: ReadonlyArray<Group> = []): number =>
+export const maxRangeMs = (groups: ReadonlyArray<Group> = []): number =>
   (groups.includes("hour") ? MAX_HOURLY_STATS_DAYS : MAX_STATS_DAYS) * Timestamp.DAY
 
 const Query = Schema.Struct({
@@ -57,7 +57,7 @@ const Query = Schema.Struct({
   Schema.makeFilter(({ from, group_by, to }) => {
     if (from === undefined || to === undefined) return true
     if (from >= to) return { path: ["from"], issue: "must be before `to`" }
-    const maximum = longest(group_by)
+    const maximum = maxRangeMs(group_by)
     const issue = `is more than ${maximum / Timestamp.DAY} days before \`to\``
     return Timestamp.between(from, to) <= maximum || { path: ["from"], issue }
   }),

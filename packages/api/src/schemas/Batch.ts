@@ -10,7 +10,7 @@ import * as Violations from "../errors/Violations.ts"
 export const MAX_BATCH = 100
 
 /** A message of a batch, or the errors in it. In permissive mode one bad message does not fail the batch. */
-export type Judged = Result.Result<EmailMessage, Malformed>
+export type DecodedMessage = Result.Result<EmailMessage, Malformed>
 
 /**
  * A message that did not decode. It keeps the JSON, so that a different body under the same idempotency key is
@@ -30,8 +30,8 @@ const encode = Schema.encodeEffect(EmailMessage)
  */
 const Item = Schema.Unknown.pipe(
   Schema.decodeTo(
-    Schema.declare((u): u is Judged => Result.isResult(u)),
-    SchemaTransformation.transformEffect<Judged, unknown>({
+    Schema.declare((u): u is DecodedMessage => Result.isResult(u)),
+    SchemaTransformation.transformEffect<DecodedMessage, unknown>({
       decode: (json) =>
         Effect.result(
           Effect.mapError(decode(json), ({ issue }): Malformed => ({ details: Violations.fromIssue(issue), json })),

@@ -1,8 +1,8 @@
 import * as Address from "@waybill/domain/values/Address"
 import {
-  DESCRIBED,
-  isForeign,
-  isOwned,
+  FORBIDDEN_DESCRIPTION,
+  isReservedHeader,
+  isServiceHeader,
   MAX_HEADER_VALUE_CHARS,
   MAX_HEADERS,
   MAX_UNBROKEN_OCTETS,
@@ -54,8 +54,8 @@ const nameProblem = (name: string, lower: string): string | undefined => {
   const broken = Rules.problem(name)
   if (broken !== undefined) return `is a name that ${broken}`
   if (!NAME.test(name)) return "is not a header name: printable ASCII without spaces and colons"
-  if (isOwned(lower)) return "is set by the service and cannot be overridden"
-  return isForeign(lower) ? "is reserved for mail servers and cannot be set" : undefined
+  if (isServiceHeader(lower)) return "is set by the service and cannot be overridden"
+  return isReservedHeader(lower) ? "is reserved for mail servers and cannot be set" : undefined
 }
 
 /** Checks that the value is an address like From, because its domain must be verified. */
@@ -94,6 +94,6 @@ export const MessageHeaders = Schema.Record(Schema.String, Schema.String)
     ),
   )
   .annotate({
-    description: `Custom headers. Headers that this service or other mail servers write are refused: ${DESCRIBED}. \`Sender\` must be one address of a verified domain.`,
+    description: `Custom headers. Headers that this service or other mail servers write are refused: ${FORBIDDEN_DESCRIPTION}. \`Sender\` must be one address of a verified domain.`,
     examples: [{ "X-Order": "7041", "List-Id": "receipts.acme.test" }],
   })

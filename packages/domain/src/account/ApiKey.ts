@@ -130,7 +130,7 @@ export interface Command {
   readonly expires_at: Timestamp.Timestamp | null
 }
 
-export interface Facts {
+export interface Context {
   readonly now: Timestamp.Timestamp
   readonly keyId: Id.ApiKeyId
   readonly secret: ApiKeySecret.ApiKeySecret
@@ -145,7 +145,7 @@ type Decide<Error> = Aggregate.Decide<State, Event, Error>
 
 export const create =
   (
-    { active, now, keyId, secret, hash, createdBy }: Facts,
+    { active, now, keyId, secret, hash, createdBy }: Context,
     command: Command,
   ): Decide<ExpiryInThePast | NothingNew | TooManyKeys> =>
   (state) => {

@@ -7,13 +7,13 @@ import * as Scope from "./Scope.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 
 /** The domain that a key is bound to; `null` for a key without one, and for a dashboard session. */
-export type Bound = DomainName.DomainName | null
+export type BoundDomain = DomainName.DomainName | null
 
 /** Whether a key may read and change objects of `domain`. */
-export const reaches = (bound: Bound, domain: string): boolean => bound === null || bound === domain
+export const allowsDomain = (bound: BoundDomain, domain: string): boolean => bound === null || bound === domain
 
 /** A bound key used an object of another domain, or an endpoint for the whole account. */
-export class OutsideOfDomain extends Schema.TaggedError<OutsideOfDomain>()("OutsideOfDomain", {
+export class KeyBoundToDomain extends Schema.TaggedError<KeyBoundToDomain>()("OutsideOfDomain", {
   bound: Schema.String,
   subject: Schema.Literals(["thing", "endpoint"]),
 }) {
@@ -28,15 +28,15 @@ export class OutsideOfDomain extends Schema.TaggedError<OutsideOfDomain>()("Outs
 }
 
 /** The permissions and limits of a key. */
-export interface Reach {
+export interface KeyLimits {
   readonly scopes: ReadonlyArray<Scope.Scope>
-  readonly domain: Bound
+  readonly domain: BoundDomain
   readonly allowed_ips: ReadonlyArray<Network.Network>
   readonly expires_at: Timestamp.Timestamp | null
 }
 
 /** A key tried to create a key with more permissions than its own. */
-export class MoreThanTheKey extends Schema.TaggedError<MoreThanTheKey>()("MoreThanTheKey", {
+export class ExceedsMaker extends Schema.TaggedError<ExceedsMaker>()("MoreThanTheKey", {
   field: Schema.Literals(["scopes", "domain", "allowed_ips", "expires_at"]),
   problem: Schema.String,
 }) {
@@ -57,9 +57,8 @@ type Limits = Omit<ApiKey.Command, "name">
  * Returns the limits of the key that `maker` creates. Limits that the request leaves out are inherited from the maker.
  * Limits beyond the maker's are refused, not narrowed: the caller would rely on permissions that the new key lacks.
  */
-export const limitsOfMade = <L extends Limits>(maker: Reach, requested: L): Result.Result<L, MoreThanTheKey> => {
-  const refuse = (field: MoreThanTheKey["field"], problem: string) =>
-    Result.fail(new MoreThanTheKey({ field, problem }))
+export const limitsOfNewKey = <L extends Limits>(maker: KeyLimits, requested: L): Result.Result<L, ExceedsMaker> => {
+  const refuse = (field: ExceedsMaker["field"], problem: string) => Result.fail(new ExceedsMaker({ field, problem }))
   const missing = requested.scopes.find((scope) => !Scope.permits(maker.scopes, scope))
   if (missing !== undefined) return refuse("scopes", `it lacks the scope ${missing}`)
   const domain = requested.domain ?? maker.domain

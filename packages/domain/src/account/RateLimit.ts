@@ -27,14 +27,14 @@ export const windowStart = (epochMillis: number): number =>
 export const windowEnd = (epochMillis: number): number => windowStart(epochMillis) + WINDOW_MS
 
 /** State of a window, as reported in the rate limit headers. */
-export interface Standing {
+export interface WindowState {
   readonly limit: number
   readonly remaining: number
   /** End of the window in Unix seconds. */
   readonly reset_s: number
 }
 
-export const standing = (limit: number, used: number, epochMillis: number): Standing => ({
+export const windowState = (limit: number, used: number, epochMillis: number): WindowState => ({
   limit,
   remaining: Math.max(0, limit - used),
   reset_s: windowEnd(epochMillis) / Timestamp.SECOND,

@@ -120,7 +120,7 @@ type Decide<Error> = Aggregate.Decide<State, Event, Error>
 const ruleViolated = (reason: TeamRule) => Result.fail(new TeamRuleViolated({ reason }))
 
 /** Actor of a change. A "session" is always an owner's, because other roles cannot manage members. */
-export type By = "key" | "session" | "operator"
+export type Actor = "key" | "session" | "operator"
 
 export interface Invitation {
   readonly user_id: Id.UserId
@@ -130,7 +130,7 @@ export interface Invitation {
 }
 
 export const invite =
-  (now: Timestamp.Timestamp, invitation: Invitation, by: By = "session"): Decide<AlreadyMember | TeamRuleViolated> =>
+  (now: Timestamp.Timestamp, invitation: Invitation, by: Actor = "session"): Decide<AlreadyMember | TeamRuleViolated> =>
   ({ members }) => {
     if (by === "key" && invitation.role === "owner") return ruleViolated("owners_need_session")
     if (members.some((member) => Address.keyOf(member.email) === Address.keyOf(invitation.email)))
@@ -161,7 +161,7 @@ export const changeRole =
     now: Timestamp.Timestamp,
     user_id: Id.UserId,
     role: Role,
-    by: By = "session",
+    by: Actor = "session",
   ): Decide<MemberNotFound | NothingNew | TeamRuleViolated> =>
   (team) => {
     const member = find(team, user_id)
@@ -174,7 +174,7 @@ export const changeRole =
   }
 
 export const remove =
-  (now: Timestamp.Timestamp, user_id: Id.UserId, by: By = "session"): Decide<MemberNotFound | TeamRuleViolated> =>
+  (now: Timestamp.Timestamp, user_id: Id.UserId, by: Actor = "session"): Decide<MemberNotFound | TeamRuleViolated> =>
   (team) => {
     const member = find(team, user_id)
     if (member === undefined) return Result.fail(new MemberNotFound())
@@ -198,7 +198,7 @@ const recordSignInChange =
  * taken over.
  */
 export const makeLink =
-  (now: Timestamp.Timestamp, user_id: Id.UserId, by: By = "session"): Decide<MemberNotFound | TeamRuleViolated> =>
+  (now: Timestamp.Timestamp, user_id: Id.UserId, by: Actor = "session"): Decide<MemberNotFound | TeamRuleViolated> =>
   (team) => {
     const member = find(team, user_id)
     if (member !== undefined && by !== "operator" && member.status === "active")

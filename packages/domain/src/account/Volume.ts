@@ -19,7 +19,7 @@ export interface Change {
  * Returns the change of the monthly count: one per accepted recipient in the month of acceptance. Recipients suppressed
  * at acceptance do not count; canceled ones are given back. `message` is the state after the event.
  */
-export const of = (event: EmailEvent.Event, message: Message): ReadonlyArray<Change> =>
+export const changesOf = (event: EmailEvent.Event, message: Message): ReadonlyArray<Change> =>
   isCounted(event)
     ? [{ month: message.accepted.created_at.slice(0, "2026-11".length), delta: delta(event, message) }]
     : []

@@ -28,7 +28,7 @@ export const DnsFinding = Schema.Struct({
 export type DnsFinding = typeof DnsFinding.Type
 
 /** Keeps only the fields of a finding, clipped to the limits above. */
-export const tidy = (findings: ReadonlyArray<DnsFinding>): ReadonlyArray<DnsFinding> =>
+export const clipped = (findings: ReadonlyArray<DnsFinding>): ReadonlyArray<DnsFinding> =>
   findings.slice(0, MAX_FINDINGS).map(({ purpose, host, status, found, error }) => ({
     purpose,
     host: Text.clip(host, MAX_FOUND_CHARS),

@@ -18,7 +18,7 @@ export const recordCheck = (
   findings: ReadonlyArray<DnsFinding.DnsFinding>,
 ): Decide<NothingNew | DomainNotFound> =>
   ofDomain((domain) => {
-    const records = DnsFinding.tidy(findings)
+    const records = DnsFinding.clipped(findings)
     const events = [...statusEvents(domain, records, now), ...Ed25519Key.applyFindings(domain.ed25519, records, now)]
     return withCheck(domain, records, events, now)
   })

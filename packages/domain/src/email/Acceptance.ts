@@ -48,7 +48,7 @@ export interface Command {
 }
 
 /** Server state that a decision needs. It is read in the transaction that appends the events. */
-export interface Facts {
+export interface Context {
   readonly now: Timestamp.Timestamp
   readonly emailId: Id.EmailId
   readonly messageId: string
@@ -116,7 +116,7 @@ export const deduplicate = (recipients: Recipients): Recipients => {
  * monthly quota.
  */
 export const accept = (
-  facts: Facts,
+  facts: Context,
   command: Command,
 ): Result.Result<Array.NonEmptyReadonlyArray<EmailEvent.Event>, Refusal> => {
   const { now, emailId, messageId, domain, key, plan, quota } = facts
@@ -185,7 +185,7 @@ export const accept = (
 }
 
 /** A key bound to a domain sends from that domain only, in `from` and in `Sender`. */
-const checkKey = (key: Facts["key"], from: string, sender: string | undefined): DomainNotAllowed | undefined => {
+const checkKey = (key: Context["key"], from: string, sender: string | undefined): DomainNotAllowed | undefined => {
   if (key === null || key.domain === null) return undefined
   const allowed = key.domain
   if (from !== allowed) return new DomainNotAllowed({ field: "from", domain: from, allowed })

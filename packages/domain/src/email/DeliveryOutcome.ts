@@ -22,7 +22,7 @@ export const fields = {
 }
 
 /** The server's response to one attempt, or the contents of a later report. */
-export interface Words {
+export interface ServerResponse {
   readonly code: number | null
   readonly enhanced_code: string | null
   readonly response: string | null
@@ -34,7 +34,7 @@ export interface Words {
   readonly attempt: number | null
 }
 
-export const SILENCE: Words = {
+export const NO_RESPONSE: ServerResponse = {
   code: null,
   enhanced_code: null,
   response: null,
@@ -47,21 +47,21 @@ export const SILENCE: Words = {
 
 /** The result for one recipient. A delivery reports all recipients of a message at once. */
 export type Outcome =
-  | { readonly _tag: "Delivered"; readonly recipient: Address.Address; readonly words: Words }
-  | { readonly _tag: "Sent"; readonly recipient: Address.Address; readonly words: Words }
+  | { readonly _tag: "Delivered"; readonly recipient: Address.Address; readonly words: ServerResponse }
+  | { readonly _tag: "Sent"; readonly recipient: Address.Address; readonly words: ServerResponse }
   | {
       readonly _tag: "Deferred"
       readonly recipient: Address.Address
-      readonly words: Words
+      readonly words: ServerResponse
       readonly next_attempt_at: Timestamp.Timestamp
     }
-  | { readonly _tag: "Bounced"; readonly recipient: Address.Address; readonly words: Words }
-  | { readonly _tag: "Failed"; readonly recipient: Address.Address; readonly words: Words }
+  | { readonly _tag: "Bounced"; readonly recipient: Address.Address; readonly words: ServerResponse }
+  | { readonly _tag: "Failed"; readonly recipient: Address.Address; readonly words: ServerResponse }
   | { readonly _tag: "AttemptLost"; readonly recipient: Address.Address; readonly attempt: number }
   | { readonly _tag: "Suppressed"; readonly recipient: Address.Address; readonly reason: Suppression.Reason }
 
 /** Clips a response to what an event may hold. The text comes from another server, so it can be anything. */
-export const tidy = (words: Words, attemptsSoFar: number) => ({
+export const clipped = (words: ServerResponse, attemptsSoFar: number) => ({
   code: words.code === null ? null : Math.max(0, Math.trunc(words.code)),
   enhanced_code: short(words.enhanced_code, MAX_CATEGORY_CHARS),
   response: short(words.response, MAX_RESPONSE_CHARS),

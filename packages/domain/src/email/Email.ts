@@ -32,11 +32,14 @@ export {
 
 /** Accepts a message: a single send, one of a batch, or a resend. */
 export const queue =
-  (facts: Acceptance.Facts, command: Acceptance.Command): Decide<Acceptance.Refusal | NothingNew> =>
+  (facts: Acceptance.Context, command: Acceptance.Command): Decide<Acceptance.Refusal | NothingNew> =>
   (state) =>
     state._tag === "Unborn" ? Acceptance.accept(facts, command) : Result.fail(new NothingNew())
 
-export const cancel = (now: Timestamp.Timestamp, attempt: Attempt = "none"): Decide<NotCancelable | EmailNotFound> =>
+export const cancel = (
+  now: Timestamp.Timestamp,
+  attempt: AttemptState = "none",
+): Decide<NotCancelable | EmailNotFound> =>
   ofMessage((message) =>
     Result.map(whileWaiting(message, attempt), () => Array.of<Event>({ _tag: "EmailCanceled", at: now })),
   )
@@ -47,7 +50,7 @@ export const MAX_RESCHEDULES = 1_000
 export const reschedule = (
   now: Timestamp.Timestamp,
   scheduled_at: Timestamp.Timestamp,
-  attempt: Attempt = "none",
+  attempt: AttemptState = "none",
 ): Decide<NotCancelable | ScheduledAtOutOfRange | RescheduledTooOften | NothingNew | EmailNotFound> =>
   ofMessage((message) => {
     const refusal = Acceptance.checkSchedule(now, scheduled_at) ?? checkChange(message, scheduled_at)
@@ -64,9 +67,9 @@ const checkChange = (message: Message, scheduled_at: Timestamp.Timestamp) => {
 }
 
 /** "under way": a delivery attempt is claimed and may already have succeeded, although the log does not show it yet. */
-export type Attempt = "none" | "under way"
+export type AttemptState = "none" | "under way"
 
-const whileWaiting = (message: Message, attempt: Attempt): Result.Result<Message, NotCancelable> => {
+const whileWaiting = (message: Message, attempt: AttemptState): Result.Result<Message, NotCancelable> => {
   const email_status = status(message)
   return email_status === "queued" && attempt === "none"
     ? Result.succeed(message)

@@ -11,7 +11,7 @@ import * as Text from "../values/Text.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 
 /** Maximum number of opens, and of clicks, in one message's history. Mail scanners can cause any number of them. */
-export const MAX_TRACKED = 1000
+export const MAX_TRACKED_EVENTS = 1000
 const MAX_USER_AGENT_CHARS = 512
 const MAX_URL_CHARS = 2048
 const MAX_IP_CHARS = 64
@@ -56,7 +56,7 @@ const eventOf = (
   const _tag = `Email${outcome._tag}` as const
   if (!Recipient.accepts(recipient, _tag)) return undefined
   if (outcome._tag === "Suppressed") return { _tag: "EmailSuppressed", recipient: address, reason: outcome.reason, at }
-  const words = DeliveryOutcome.tidy(outcome.words, attempts)
+  const words = DeliveryOutcome.clipped(outcome.words, attempts)
   switch (outcome._tag) {
     case "Deferred":
       // An attempt has one outcome, so the same attempt number is the same report again.
@@ -80,24 +80,36 @@ const eventOf = (
   }
 }
 
-export const recordDelivered = (now: Timestamp.Timestamp, recipient: Address.Address, words: DeliveryOutcome.Words) =>
-  record(now, [{ _tag: "Delivered", recipient, words }])
+export const recordDelivered = (
+  now: Timestamp.Timestamp,
+  recipient: Address.Address,
+  words: DeliveryOutcome.ServerResponse,
+) => record(now, [{ _tag: "Delivered", recipient, words }])
 
-export const recordSent = (now: Timestamp.Timestamp, recipient: Address.Address, words: DeliveryOutcome.Words) =>
-  record(now, [{ _tag: "Sent", recipient, words }])
+export const recordSent = (
+  now: Timestamp.Timestamp,
+  recipient: Address.Address,
+  words: DeliveryOutcome.ServerResponse,
+) => record(now, [{ _tag: "Sent", recipient, words }])
 
 export const recordDeferred = (
   now: Timestamp.Timestamp,
   recipient: Address.Address,
-  words: DeliveryOutcome.Words,
+  words: DeliveryOutcome.ServerResponse,
   next_attempt_at: Timestamp.Timestamp,
 ) => record(now, [{ _tag: "Deferred", recipient, words, next_attempt_at }])
 
-export const recordBounced = (now: Timestamp.Timestamp, recipient: Address.Address, words: DeliveryOutcome.Words) =>
-  record(now, [{ _tag: "Bounced", recipient, words }])
+export const recordBounced = (
+  now: Timestamp.Timestamp,
+  recipient: Address.Address,
+  words: DeliveryOutcome.ServerResponse,
+) => record(now, [{ _tag: "Bounced", recipient, words }])
 
-export const recordFailed = (now: Timestamp.Timestamp, recipient: Address.Address, words: DeliveryOutcome.Words) =>
-  record(now, [{ _tag: "Failed", recipient, words }])
+export const recordFailed = (
+  now: Timestamp.Timestamp,
+  recipient: Address.Address,
+  words: DeliveryOutcome.ServerResponse,
+) => record(now, [{ _tag: "Failed", recipient, words }])
 
 export const recordAttemptLost = (now: Timestamp.Timestamp, recipient: Address.Address, attempt: number) =>
   record(now, [{ _tag: "AttemptLost", recipient, attempt }])
@@ -114,7 +126,7 @@ export const failUnfinished = (now: Timestamp.Timestamp, category: string): Deci
       message.recipients.filter(Recipient.isUnfinished).map(({ address }) => ({
         _tag: "Failed",
         recipient: address,
-        words: { ...DeliveryOutcome.SILENCE, category },
+        words: { ...DeliveryOutcome.NO_RESPONSE, category },
       })),
     )(message),
   )
@@ -147,7 +159,7 @@ export interface Visitor {
 
 export const recordOpened = (now: Timestamp.Timestamp, visitor: Visitor): Decide<NothingNew | EmailNotFound> =>
   ofMessage((message) =>
-    message.opens >= MAX_TRACKED
+    message.opens >= MAX_TRACKED_EVENTS
       ? Result.fail(new NothingNew())
       : Result.succeed(
           Array.of<Event>({ _tag: "EmailOpened", recipient: onlyRecipient(message), ...clipped(visitor), at: now }),
@@ -160,7 +172,7 @@ export const recordClicked = (
   visitor: Visitor,
 ): Decide<NothingNew | EmailNotFound> =>
   ofMessage((message) =>
-    message.clicks >= MAX_TRACKED
+    message.clicks >= MAX_TRACKED_EVENTS
       ? Result.fail(new NothingNew())
       : Result.succeed(
           Array.of<Event>({

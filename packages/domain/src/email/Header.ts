@@ -22,7 +22,7 @@ const OWNED = new Set([
   "mime-version",
 ])
 
-export const isOwned = (name: string): boolean => {
+export const isServiceHeader = (name: string): boolean => {
   const lower = name.toLowerCase()
   return OWNED.has(lower) || lower.startsWith("content-")
 }
@@ -56,9 +56,9 @@ const RESERVED = [
 const RESERVED_NAMES = new Set(RESERVED.filter((name) => !name.endsWith("-")))
 const RESERVED_PREFIXES = RESERVED.filter((name) => name.endsWith("-"))
 
-export const isForeign = (name: string): boolean => {
+export const isReservedHeader = (name: string): boolean => {
   const lower = name.toLowerCase()
-  if (isOwned(lower)) return false
+  if (isServiceHeader(lower)) return false
   return RESERVED_NAMES.has(lower) || RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix))
 }
 
@@ -66,7 +66,7 @@ export const isForeign = (name: string): boolean => {
  * Whether the sender may set this header. HTTP refuses other names, SMTP submission drops them, and neither is ever
  * sent.
  */
-export const isAuthors = (name: string): boolean => !isOwned(name) && !isForeign(name)
+export const isAllowed = (name: string): boolean => !isServiceHeader(name) && !isReservedHeader(name)
 
 /**
  * The header that names the submitter if it differs from the author (RFC 5322 §3.6.2). Its domain must be verified like
@@ -78,6 +78,6 @@ export const senderIn = (headers: { readonly [name: string]: string }): string |
   Object.entries(headers).find(([name]) => name.toLowerCase() === SENDER)?.[1]
 
 /** The headers above in their usual spelling, for documentation. */
-export const DESCRIBED =
+export const FORBIDDEN_DESCRIPTION =
   "From, To, Cc, Bcc, Subject, Date, Message-ID, DKIM-*, Return-Path, Received, Received-*, Content-*, MIME-Version, " +
   "Resent-*, ARC-*, Authentication-Results, Apparently-To, Delivered-To, Original-*, Errors-To, Return-Receipt-To and similar ones"

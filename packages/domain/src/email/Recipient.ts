@@ -18,7 +18,7 @@ export interface Recipient {
   readonly delivered_at: Timestamp.Timestamp | null
   readonly next_attempt_at: Timestamp.Timestamp | null
   /** The last response of the receiving server; `null` before the first. */
-  readonly smtp: Omit<DeliveryOutcome.Words, "attempt"> | null
+  readonly smtp: Omit<DeliveryOutcome.ServerResponse, "attempt"> | null
   readonly suppression: Suppression.Reason | null
 }
 
@@ -129,7 +129,7 @@ export const evolve = (recipient: Recipient, event: Event): Recipient => {
 const isReached = (status: EmailStatus.Status): boolean =>
   status === "delivered" || status === "bounced" || status === "complained"
 
-const words = (event: DeliveryOutcome.Words): Omit<DeliveryOutcome.Words, "attempt"> => ({
+const words = (event: DeliveryOutcome.ServerResponse): Omit<DeliveryOutcome.ServerResponse, "attempt"> => ({
   code: event.code,
   enhanced_code: event.enhanced_code,
   response: event.response,

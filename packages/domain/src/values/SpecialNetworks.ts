@@ -64,14 +64,14 @@ const GLOBAL_UNICAST: Network.Block = { base: Uint8Array.of(0x20, ...Array.from(
 const NAT64_PREFIX = [0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0]
 
 /** Returns the address that packets reach: a NAT64 gateway forwards 64:ff9b::/96 to the embedded IPv4 address. */
-export const reached = (ip: Network.Ip): Network.Ip =>
+export const destination = (ip: Network.Ip): Network.Ip =>
   ip.length === 16 && NAT64_PREFIX.every((byte, i) => ip[i] === byte) ? ip.subarray(12) : ip
 
 /** Returns the special range of an address; undefined for a public address. */
 export const rangeOf = (text: string): string | undefined => {
   const parsed = Network.parseIp(text)
   if (parsed === undefined) return "malformed"
-  const ip = reached(parsed)
+  const ip = destination(parsed)
   const special = SPECIAL.find(({ block }) => Network.holds(block, ip))
   if (special !== undefined) return special.range
   return ip.length === 4 || Network.holds(GLOBAL_UNICAST, ip) ? undefined : "reserved"
@@ -83,5 +83,5 @@ export const isSpecial = (text: string): boolean => rangeOf(text) !== undefined
 /** Whether the operator allows the address, or the IPv4 address embedded in it. */
 export const isAllowed = (networks: ReadonlyArray<Network.Network>, text: string): boolean => {
   const ip = Network.parseIp(text)
-  return ip !== undefined && Network.containsIp(networks, reached(ip))
+  return ip !== undefined && Network.containsIp(networks, destination(ip))
 }

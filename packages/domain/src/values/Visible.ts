@@ -32,11 +32,11 @@ const replaced = (text: string, write: (character: string) => string): string =>
 export const hasHidden = (text: string): boolean => replaced(text, () => "") !== text
 
 /** Removes hidden characters from text of others, such as a file name. */
-export const withoutHidden = (text: string): string => replaced(text, () => "")
+export const removeHidden = (text: string): string => replaced(text, () => "")
 
 const NAMED: { readonly [character: string]: string } = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }
 
-const escape = (character: string): string => {
+const escapeOf = (character: string): string => {
   const point = character.codePointAt(0) ?? 0
   const hex = point.toString(16)
   return NAMED[character] ?? (point <= 0xffff ? `\\u${hex.padStart(4, "0")}` : `\\u{${hex}}`)
@@ -46,11 +46,11 @@ const escape = (character: string): string => {
  * Escapes hidden characters, line breaks included, in text of others for a terminal or log line, so that it cannot move
  * the cursor, colour, clear or forge output.
  */
-export const escaped = (text: string): string => replaced(text, escape)
+export const escape = (text: string): string => replaced(text, escapeOf)
 
-/** Like `escaped`, but keeps line breaks. */
+/** Like `escape`, but keeps line breaks. */
 export const escapedLines = (text: string): string =>
-  replaced(text, (character) => (character === "\n" ? character : escape(character)))
+  replaced(text, (character) => (character === "\n" ? character : escapeOf(character)))
 
 /** Writes hidden characters of JSON as JSON escapes. The value stays the same. */
 export const escapedJson = (json: string): string =>
@@ -70,4 +70,4 @@ const picture = (character: string): string => {
 }
 
 /** Like `escaped`, for a screen: shows a picture or the code point. */
-export const pictured = (text: string): string => replaced(text, picture)
+export const showHidden = (text: string): string => replaced(text, picture)

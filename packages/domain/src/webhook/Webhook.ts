@@ -152,7 +152,7 @@ export const rotateSecret = (now: Timestamp.Timestamp, secretRef: string): Decid
   )
 
 /** The URL and time of a call. */
-export interface Called {
+export interface Call {
   readonly url: string
   readonly at: Timestamp.Timestamp
 }
@@ -161,7 +161,7 @@ export interface Called {
  * Disables a webhook whose endpoint answered 410. The answer does not count after the URL was changed or the webhook
  * enabled again.
  */
-export const disableGone = (now: Timestamp.Timestamp, called: Called): Decide<NothingNew | WebhookNotFound> =>
+export const disableGone = (now: Timestamp.Timestamp, called: Call): Decide<NothingNew | WebhookNotFound> =>
   ofWebhook((webhook) =>
     called.url === webhook.url && called.at >= webhook.enabled_at
       ? whileEnabled(webhook, "gone", now)

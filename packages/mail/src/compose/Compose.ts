@@ -27,7 +27,7 @@ export const messageId = (id: EmailId, from: Address.Address): string => `${id}$
 export interface Derived {
   /** Text part of a message that has none of its own; empty for a message with HTML only. */
   readonly text?: string | undefined
-  readonly places?: TrackedHtml.Places | undefined
+  readonly edits?: TrackedHtml.HtmlEdits | undefined
 }
 
 /** Composes the MIME message. Pure and total: the same message gives the same bytes, so a retry sends the same mail. */
@@ -103,7 +103,7 @@ const body = (message: Message.Message, derived: Derived): Part => {
   if (message.html !== undefined) {
     texts.push(
       multipart(`related; type="text/html"`, `${stem}_rel`, [
-        textPart("html", tracked(message, message.html, derived.places), stem),
+        textPart("html", tracked(message, message.html, derived.edits), stem),
         ...inline.map((file) => filePart(file, "inline", stem)),
       ]),
     )
@@ -117,7 +117,7 @@ const body = (message: Message.Message, derived: Derived): Part => {
 /**
  * Returns the HTML with tracked links. The text part is derived from the original HTML and keeps the original links.
  */
-const tracked = (message: Message.Message, html: string, places?: TrackedHtml.Places): string => {
+const tracked = (message: Message.Message, html: string, places?: TrackedHtml.HtmlEdits): string => {
   const { tracking } = message
   return tracking === undefined
     ? html

@@ -101,7 +101,7 @@ const checkHeaders = (message: Message): Refusal => {
     const field = `headers.${name.replace(/[^!-9;-~]/g, "?").slice(0, MimeHeader.HEADER_NAME_LIMIT)}`
     if (MimeHeader.breaksLine(name) || MimeHeader.breaksLine(value)) return refuse(field, "line_break")
     if (!MimeHeader.isName(name)) return refuse(field, "bad_header_name")
-    if (Header.isOwned(name)) return refuse(field, "header_owned")
+    if (Header.isServiceHeader(name)) return refuse(field, "header_owned")
     if (MimeHeader.longestRun(value.trim()) > MimeHeader.UNBROKEN_RUN_LIMIT) return refuse(field, "unbroken_run")
     const lower = name.toLowerCase()
     if (MimeHeader.SINGLE.has(lower) && seen.has(lower)) return refuse(field, "header_repeated")
@@ -115,7 +115,7 @@ const checkHeaders = (message: Message): Refusal => {
  * some of those.
  */
 export const customHeaders = ({ headers = {} }: Message): ReadonlyArray<[name: string, value: string]> =>
-  Object.entries(headers).filter(([name]) => !Header.isForeign(name))
+  Object.entries(headers).filter(([name]) => !Header.isReservedHeader(name))
 
 const checkUnsubscribe = (url: string | undefined): Refusal => {
   if (url === undefined) return undefined

@@ -31,10 +31,10 @@ type Edit =
   | { readonly _tag: "Text"; readonly start: number; readonly end: number; readonly text: string }
 
 /** Edits of a document that tracking needs, found without the keys that sign links. */
-export interface Places {
+export interface HtmlEdits {
   readonly edits: ReadonlyArray<Edit>
   /** Offset of the tracking pixel; undefined when the document ends inside a tag or a comment. */
-  readonly picture: number | undefined
+  readonly pixel: number | undefined
 }
 
 /**
@@ -50,7 +50,7 @@ export const find = (document: {
   readonly own: ReadonlySet<string>
   /** Whether links are tracked; if not, only the pixel's place is looked for. */
   readonly links: boolean
-}): Places => {
+}): HtmlEdits => {
   const links = new Links(document.html, document.own)
   let body: number | undefined
   const tags = HtmlTags.tags(document.html, REQUESTED)
@@ -60,11 +60,11 @@ export const find = (document: {
     if (isClosing && name === "body") body = start
     if (document.links && !isClosing && (name === "a" || name === "area")) links.track(next.value)
   }
-  return { edits: links.edits, picture: body ?? (next.value ? document.html.length : undefined) }
+  return { edits: links.edits, pixel: body ?? (next.value ? document.html.length : undefined) }
 }
 
 /** The pixel goes before the end of the body, where links may still follow. */
-export const write = (html: string, places: Places, { click, open }: Addresses): string => {
+export const write = (html: string, places: HtmlEdits, { click, open }: Addresses): string => {
   const edits: Array<readonly [start: number, end: number, text: string]> = []
   for (const edit of places.edits) {
     if (edit._tag === "Text") edits.push([edit.start, edit.end, edit.text])
@@ -73,7 +73,7 @@ export const write = (html: string, places: Places, { click, open }: Addresses):
       edits.push([edit.start, edit.end, edit.isQuoted ? text : `"${text}"`])
     }
   }
-  if (open !== undefined && places.picture !== undefined) edits.push([places.picture, places.picture, pixelTag(open)])
+  if (open !== undefined && places.pixel !== undefined) edits.push([places.pixel, places.pixel, pixelTag(open)])
   const pieces: Array<string> = []
   let at = 0
   for (const [start, end, text] of edits.toSorted(([a], [b]) => a - b)) {

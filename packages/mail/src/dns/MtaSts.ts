@@ -126,7 +126,7 @@ const orUndefined = <A>(effect: Effect.Effect<A>): Effect.Effect<A | undefined> 
   )
 
 /** Queries the domain's current policy. */
-export const ask = Effect.fnUntraced(function* (dns: Dns.Queries, fetch: Fetch, domain: string) {
+export const fetchCurrent = Effect.fnUntraced(function* (dns: Dns.Queries, fetch: Fetch, domain: string) {
   const id = yield* announced(dns, domain)
   if (id === undefined) return yield* new FetchFailed({ reason: "DNS has no MTA-STS record" })
   return yield* fetched(fetch, domain, id)

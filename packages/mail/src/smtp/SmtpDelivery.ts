@@ -44,7 +44,7 @@ export const deliver = Effect.fn("SmtpDelivery.deliver")(function* (
   }
   return recipients.map(
     (recipient) =>
-      outcomes.get(recipient) ?? Transport.deferred(recipient, Transport.NOWHERE, "connection", "not tried"),
+      outcomes.get(recipient) ?? Transport.deferred(recipient, Transport.NO_HOP, "connection", "not tried"),
   )
 })
 
@@ -63,8 +63,8 @@ const deliverPart = Effect.fnUntraced(function* (
   recipients: ReadonlyArray<string>,
   outcomes: Map<string, Outcome>,
 ) {
-  const mayBegin = yield* Transport.Begin
-  const report = yield* Transport.Heard
+  const mayBegin = yield* Transport.MayBegin
+  const report = yield* Transport.OutcomeReported
   const avoid = new Set<string>()
   let remaining = recipients
   for (let round = 1; round <= ROUNDS && remaining.length > 0; round++) {
@@ -95,7 +95,7 @@ const deliverPart = Effect.fnUntraced(function* (
     }
     if (result.success === undefined) {
       for (const recipient of remaining)
-        if (!outcomes.has(recipient)) outcomes.set(recipient, Transport.notBegun(recipient))
+        if (!outcomes.has(recipient)) outcomes.set(recipient, Transport.notStarted(recipient))
       return
     }
     const { address, answers, hop, reused } = result.success
@@ -130,7 +130,7 @@ const notSent = Effect.fnUntraced(function* (
   for (const recipient of recipients) {
     if (outcomes.has(recipient)) continue
     if (failure._tag === "AtCapacity") {
-      outcomes.set(recipient, Transport.held(recipient, null, failure.retry_after_ms, failure.message))
+      outcomes.set(recipient, Transport.notAttempted(recipient, null, failure.retry_after_ms, failure.message))
     } else {
       const outcome = Transport.unconnected(recipient, { mx: failure.host, tls: null, duration_ms }, failure)
       outcomes.set(recipient, pause === undefined ? outcome : paused(outcome, pause))

@@ -25,8 +25,8 @@ export const layer = (keep: (captured: Captured) => Effect.Effect<void>): Layer.
       message: OutgoingMessage,
       recipients: ReadonlyArray<string>,
     ) {
-      const mayBegin = yield* Transport.Begin
-      if (!mayBegin()) return recipients.map(Transport.notBegun)
+      const mayBegin = yield* Transport.MayBegin
+      if (!mayBegin()) return recipients.map(Transport.notStarted)
       const outcomes = yield* Effect.forEach(recipients, (recipient) => simulate(message, recipient), {
         concurrency: "unbounded",
       })
@@ -49,7 +49,7 @@ const simulate = Effect.fnUntraced(function* (message: OutgoingMessage, recipien
     case "deferred":
       return message.attempt <= DEFERRED_ATTEMPTS ? Transport.refused(recipient, hop, TRY_LATER) : delivered
     case "complained":
-      return { ...delivered, then: "complained" }
+      return { ...delivered, followUp: "complained" }
     default:
       return delivered
   }

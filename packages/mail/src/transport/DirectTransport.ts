@@ -54,7 +54,7 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
         const startedAt = yield* SteadyClock.millis
         const route = yield* Cache.get(routes, domain)
         if (route._tag !== "Hosts") {
-          const hop = { ...Transport.NOWHERE, duration_ms: (yield* SteadyClock.millis) - startedAt }
+          const hop = { ...Transport.NO_HOP, duration_ms: (yield* SteadyClock.millis) - startedAt }
           return recipients.map((recipient) => unrouted(recipient, hop, route))
         }
         const policy = yield* mtaSts.enforced(domain)
@@ -72,7 +72,7 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
         message: OutgoingMessage,
         recipients: ReadonlyArray<string>,
       ) {
-        const report = yield* Transport.Heard
+        const report = yield* Transport.OutcomeReported
         // One domain a transaction, even when two share their servers: some of those refuse a mixture.
         const groups = Map.groupBy(recipients, domainOf)
         const outcomes = new Map<string, Outcome>()

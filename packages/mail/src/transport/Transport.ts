@@ -44,7 +44,7 @@ export interface Outcome {
   /** Nothing was tried, so the attempt is not counted. */
   readonly no_attempt: boolean
   /** Event to append after the delivery; only the simulator knows one at once. */
-  readonly then: "complained" | null
+  readonly followUp: "complained" | null
 }
 
 export class Transport extends Context.Service<
@@ -63,13 +63,13 @@ export class Transport extends Context.Service<
  * Called by a transport right before a message leaves this machine, after all waiting: false when the caller is
  * stopping and wants the message back. Until this call nothing was tried.
  */
-export const Begin = Context.Reference<() => boolean>("@waybill/mail/Begin", { defaultValue: () => () => true })
+export const MayBegin = Context.Reference<() => boolean>("@waybill/mail/Begin", { defaultValue: () => () => true })
 
 /**
  * Receives each outcome as soon as it is final, while others of the same message are still open: a caller that gives up
  * on one recipient's server keeps the other outcomes.
  */
-export const Heard = Context.Reference<(outcome: Outcome) => void>("@waybill/mail/Heard", {
+export const OutcomeReported = Context.Reference<(outcome: Outcome) => void>("@waybill/mail/Heard", {
   defaultValue: () => () => {},
 })
 
@@ -80,7 +80,7 @@ export interface Hop {
   readonly duration_ms: number
 }
 
-export const NOWHERE: Hop = { mx: null, tls: null, duration_ms: 0 }
+export const NO_HOP: Hop = { mx: null, tls: null, duration_ms: 0 }
 
 const baseOutcome = (recipient: string, hop: Hop) =>
   ({
@@ -95,7 +95,7 @@ const baseOutcome = (recipient: string, hop: Hop) =>
     suppress: "never",
     retry_after_ms: null,
     no_attempt: false,
-    then: null,
+    followUp: null,
   }) as const
 
 const replyFields = (reply: Reply.Reply) => ({
@@ -131,21 +131,26 @@ export const deferred = (recipient: string, hop: Hop, category: Category, respon
 })
 
 /** Nothing was tried: the site asked for a pause, or all its connections are in use. */
-export const held = (recipient: string, mx: string | null, retry_after_ms: number, response: string): Outcome => ({
-  ...deferred(recipient, { ...NOWHERE, mx }, "cooling_down", response),
+export const notAttempted = (
+  recipient: string,
+  mx: string | null,
+  retry_after_ms: number,
+  response: string,
+): Outcome => ({
+  ...deferred(recipient, { ...NO_HOP, mx }, "cooling_down", response),
   retry_after_ms,
   no_attempt: true,
 })
 
 /** Returned untouched at the caller's request. */
-export const notBegun = (recipient: string): Outcome => held(recipient, null, 0, "not started")
+export const notStarted = (recipient: string): Outcome => notAttempted(recipient, null, 0, "not started")
 
 /** Whether the attempt never started, so that it may be retried at once. */
-export const isGivenBack = (outcome: Outcome): boolean => outcome.no_attempt && outcome.retry_after_ms === 0
+export const isNotStarted = (outcome: Outcome): boolean => outcome.no_attempt && outcome.retry_after_ms === 0
 
 /** A permanent failure for a reason of our own. */
 export const failed = (recipient: string, category: Category, response: string): Outcome => ({
-  ...baseOutcome(recipient, NOWHERE),
+  ...baseOutcome(recipient, NO_HOP),
   status: "failed",
   category,
   response: shortened(response),
@@ -181,7 +186,7 @@ export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed)
   const reply = replyOf(failure)
   // Hides names of servers, which may be in the operator's own network, and how long their look-up took.
   if (failure.kind === "nowhere") {
-    return deferred(recipient, NOWHERE, "dns", "no mail server of the domain has a public address")
+    return deferred(recipient, NO_HOP, "dns", "no mail server of the domain has a public address")
   }
   if (reply === undefined) {
     const category = failure.kind === "tls" || failure.kind === "dns" ? failure.kind : "connection"

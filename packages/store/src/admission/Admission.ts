@@ -42,18 +42,18 @@ export type Verdict = Admitted | Unauthorized | RateLimited
 export interface Admitted {
   readonly _tag: "Admitted"
   readonly key: Key
-  readonly standing: RateLimit.Standing
+  readonly standing: RateLimit.WindowState
 }
 export interface Unauthorized {
   readonly _tag: "Unauthorized"
   readonly reason: "missing" | Exclude<GroupRow["verdict"], "valid">
-  readonly standing: RateLimit.Standing
+  readonly standing: RateLimit.WindowState
 }
 export interface RateLimited {
   readonly _tag: "RateLimited"
   /** `null` for a client without a valid key. */
   readonly key: Key | null
-  readonly standing: RateLimit.Standing
+  readonly standing: RateLimit.WindowState
   readonly refusal: RateLimit.RequestRateExceeded
 }
 
@@ -193,7 +193,7 @@ const rememberIfExhausted = (
 }
 
 const verdictOf = (request: Request, row: GroupRow, count: number): Verdict => {
-  const standing = RateLimit.standing(row.limit_count, count, row.now_ms)
+  const standing = RateLimit.windowState(row.limit_count, count, row.now_ms)
   const key = row.verdict === "valid" ? keyOf(row) : null
   if (count > row.limit_count) return rateLimited(key, request.bucket, row.limit_count, row.now_ms)
   if (key !== null) return { _tag: "Admitted", key, standing }
@@ -211,7 +211,7 @@ const keyOf = (row: GroupRow): Key => ({
 const rateLimited = (key: Key | null, bucket: RateLimit.Bucket, limit: number, now_ms: number): RateLimited => ({
   _tag: "RateLimited",
   key,
-  standing: RateLimit.standing(limit, limit, now_ms),
+  standing: RateLimit.windowState(limit, limit, now_ms),
   refusal: new RateLimit.RequestRateExceeded({ bucket, limit, retry_after_s: RateLimit.retryAfterSeconds(now_ms) }),
 })
 

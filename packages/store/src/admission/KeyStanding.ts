@@ -12,7 +12,7 @@ export interface Holder {
  * Returns the holder of a key that is valid at this moment from this address. No request is counted: an SMTP login is not a
  * request, and the key is checked again between the start of a message and its acceptance.
  */
-export const valid = Effect.fn("KeyStanding.valid")(function* (hash: string, address: string) {
+export const findHolder = Effect.fn("KeyStanding.valid")(function* (hash: string, address: string) {
   const sql = yield* PgClient.PgClient
   const client = RateWindows.clientAddress(address).text ?? ""
   const rows = yield* Effect.orDie(sql<Holder>`

@@ -29,7 +29,7 @@ interface Row {
  * Looks up the standing of many bearers in one statement, by `nameOf`. No request is counted: this is for requests that
  * were admitted before and are still running.
  */
-export const look = Effect.fn("Standings.look")(function* (bearers: ReadonlyArray<Bearer>) {
+export const find = Effect.fn("Standings.look")(function* (bearers: ReadonlyArray<Bearer>) {
   const sql = yield* PgClient.PgClient
   const keys = bearers.filter(({ kind }) => kind === "key")
   const sessions = bearers.filter(({ kind }) => kind === "session")

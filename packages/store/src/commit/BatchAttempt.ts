@@ -12,7 +12,14 @@ import {
   type Outcome,
   type PendingCommit,
 } from "./Commit.ts"
-import { type Facts, type Page, refKey, type StorageError, type StreamRange, TryAgain } from "./LogStorage.ts"
+import {
+  type Facts,
+  type LogTransaction,
+  streamKey,
+  type StorageError,
+  type StreamRange,
+  TryAgain,
+} from "./LogStorage.ts"
 import type { Stored } from "./RecordedEvents.ts"
 
 /** After this many deferrals a long stream is read inside the batch anyway, so that its commit cannot starve. */
@@ -35,7 +42,7 @@ export interface BatchResult {
 /** Tries to commit a batch inside one transaction: reads everything, decides each commit, writes everything. */
 export const attempt = Effect.fnUntraced(function* (
   deps: CommitDeps,
-  transaction: Page,
+  transaction: LogTransaction,
   batch: ReadonlyArray<PendingCommit>,
 ): Effect.fn.Return<BatchResult, StorageError> {
   const nowMillis = yield* Clock.currentTimeMillis
@@ -60,11 +67,11 @@ export const attempt = Effect.fnUntraced(function* (
     // whole batch is decided again, and that commit then finds the stored answer.
     if (taken.size > 0) return yield* new TryAgain({ cause: "an idempotency key was taken by another transaction" })
   }
-  const { content, events, released, touched, usage } = writes
+  const { content, events, released, changedStreams: touched, usage } = writes
   if (events.length > 0) {
     const work = deps.consequences.work(touched, facts, now, () => deps.nextDeliveryId(nowMillis))
     yield* transaction.write({
-      touched,
+      changedStreams: touched,
       events,
       content,
       usage,
@@ -96,7 +103,7 @@ interface LoadedStreams {
 
 const loadStreams = Effect.fnUntraced(function* (
   { cache, shapes }: CommitDeps,
-  transaction: Page,
+  transaction: LogTransaction,
   batch: ReadonlyArray<PendingCommit>,
 ): Effect.fn.Return<LoadedStreams, StorageError> {
   const streams = new Map<string, StreamState.StreamState>()
@@ -131,7 +138,7 @@ const streamsToLoad = (
     for (const { aggregate, fresh, id } of commit.streams) {
       if (fresh === true) continue
       const ref = { account_id: commit.account_id, stream_id: id }
-      const key = refKey(ref)
+      const key = streamKey(ref)
       const other = toLoad.get(key)
       toLoad.set(key, {
         ...ref,
@@ -184,7 +191,7 @@ const decideAll = (
 const longStreamsOf = ({ commit }: PendingCommit, long: ReadonlySet<string>): ReadonlyArray<TypedStreamRef> =>
   commit.streams.flatMap(({ aggregate, fresh, id }) => {
     const ref = { account_id: commit.account_id, stream_id: id }
-    return fresh !== true && long.has(refKey(ref)) ? [{ ...ref, aggregate }] : []
+    return fresh !== true && long.has(streamKey(ref)) ? [{ ...ref, aggregate }] : []
   })
 
 /** Decides one commit. A decision or a fold that throws fails only its own caller. */
@@ -201,6 +208,6 @@ const decide = (writes: BatchWrites, pending: PendingCommit, claimKey: string | 
 
 const replay = ({ fingerprint, key }: Claim, stored: StoredAnswer): Outcome => {
   if (stored.fingerprint !== fingerprint) return Exit.fail(new IdempotencyKeyReused({ key }))
-  const replayed: Committed<unknown> = { _tag: "Replayed", kept: stored.answer }
+  const replayed: Committed<unknown> = { _tag: "Replayed", storedAnswer: stored.answer }
   return Exit.succeed(replayed)
 }

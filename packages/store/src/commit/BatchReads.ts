@@ -43,7 +43,7 @@ export const readFacts = Effect.fnUntraced(function* (
   ]
   if (domains.names.length > 0) parts.push(part("domain", domainsOf(sql, domains)))
   if (addresses.names.length > 0) parts.push(part("suppression", suppressionsOf(sql, addresses)))
-  for (const { account_id, tally } of needs) {
+  for (const { account_id, countOf: tally } of needs) {
     if (tally === undefined) continue
     const count = countQuery(sql, account_id, tally, now)
     parts.push(
@@ -146,9 +146,9 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
     account: (account) => accounts.get(account),
     domain: (account, name) => domains.get(`${account} ${name}`),
     suppression: (account, address) => reasons.get(`${account} ${address}`),
-    used: (account, month) => used.get(`${account} ${month}`) ?? 0,
+    acceptedIn: (account, month) => used.get(`${account} ${month}`) ?? 0,
     outbox: (id) => leases.get(id),
-    tally: (account, kind) => counts.get(`${account} ${kind}`) ?? 0,
+    countOf: (account, kind) => counts.get(`${account} ${kind}`) ?? 0,
     subscriptions: (account) => subscriptions.filter((row) => row.account_id === account),
   }
 }

@@ -2,7 +2,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import type { StoredAnswer } from "../idempotency/Claim.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
-import { type ContentRow, type Facts, refKey, type StreamRef, type Touched } from "./LogStorage.ts"
+import { type ContentRow, type Facts, streamKey, type StreamRef, type ChangedStream } from "./LogStorage.ts"
 import { type AnyAggregate, type AnyEvent, encode, type Recorded, type Stored } from "./RecordedEvents.ts"
 
 /** Times that all rows of a batch share. */
@@ -57,12 +57,13 @@ export class BatchWrites {
     this.#time = time
     this.#facts = {
       ...facts,
-      used: (account, month) => facts.used(account, month) + (this.#usage.get(`${account} ${month}`)?.delta ?? 0),
+      acceptedIn: (account, month) =>
+        facts.acceptedIn(account, month) + (this.#usage.get(`${account} ${month}`)?.delta ?? 0),
     }
   }
 
   /** Streams to which events were added. */
-  get touched(): ReadonlyArray<Touched> {
+  get changedStreams(): ReadonlyArray<ChangedStream> {
     return [...this.#streams.values()].filter((stream) => stream.added.length > 0)
   }
 
@@ -75,7 +76,7 @@ export class BatchWrites {
     return {
       state: (aggregate, id) => this.#stream(account_id, aggregate, id).state as never,
       version: (id) => {
-        const key = refKey({ account_id, stream_id: id })
+        const key = streamKey({ account_id, stream_id: id })
         return (this.#streams.get(key) ?? this.#loaded.get(key))?.version ?? 0
       },
       facts: this.#facts,
@@ -153,7 +154,7 @@ export class BatchWrites {
   }
 
   #stream(account_id: AccountId, aggregate: AnyAggregate, stream_id: string): Stream {
-    const key = refKey({ account_id, stream_id })
+    const key = streamKey({ account_id, stream_id })
     const existing = this.#streams.get(key)
     if (existing !== undefined) return existing
     const { state, version } = this.#loaded.get(key) ?? { state: aggregate.initial, version: 0 }

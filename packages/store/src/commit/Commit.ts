@@ -35,7 +35,7 @@ export interface Decision<A> {
 }
 
 /** One caller's change of the log: committed as a whole or refused as a whole. */
-export interface Unit<A, E> {
+export interface Commit<A, E> {
   readonly account_id: AccountId
   /** Streams to load. A `fresh` stream has an id that was made for this commit, so it is not read. */
   readonly streams: ReadonlyArray<{ readonly aggregate: AnyAggregate; readonly id: string; readonly fresh?: boolean }>
@@ -51,13 +51,13 @@ export interface Unit<A, E> {
 export type Committed<A> =
   | { readonly _tag: "Committed"; readonly answer: A; readonly events: ReadonlyArray<Stored> }
   /** The idempotency key was used before for the same request: the answer of that time. */
-  | { readonly _tag: "Replayed"; readonly kept: Uint8Array }
+  | { readonly _tag: "Replayed"; readonly storedAnswer: Uint8Array }
 
 export type Outcome = Exit.Exit<Committed<unknown>, unknown>
 
 /** A commit whose caller waits for the outcome. */
 export interface PendingCommit {
-  readonly commit: Unit<unknown, unknown>
+  readonly commit: Commit<unknown, unknown>
   readonly provenance: Provenance
   /** When the caller began to wait, on the steady clock. */
   readonly waitingSince: number

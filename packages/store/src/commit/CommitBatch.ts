@@ -52,17 +52,17 @@ export const commit = (deps: Deps, batch: Batch, tries = 1): Effect.Effect<void>
 
 /** Returns whether a commit needs a batch of its own: it changes who receives events, or decides by a count. */
 export const isExclusive = ({ commit }: PendingCommit): boolean =>
-  commit.needs?.tally !== undefined || commit.streams.some(({ aggregate }) => aggregate.stream === "webhook")
+  commit.needs?.countOf !== undefined || commit.streams.some(({ aggregate }) => aggregate.stream === "webhook")
 
 const scopeOf = (batch: Batch): Scope => ({
   accounts: [...new Set(batch.map(({ commit }) => commit.account_id))],
-  alone: batch.some(isExclusive),
+  isExclusive: batch.some(isExclusive),
 })
 
 /** Gives the callers of a committed batch their outcomes, and commits its duplicates in another batch. */
 const complete = (deps: Deps, { deferred, duplicates, events, outcomes }: BatchAttempt.BatchResult) =>
   Effect.suspend(() => {
-    Measures.landed(outcomes.size, events)
+    Measures.batchCommitted(outcomes.size, events)
     for (const [pending, outcome] of outcomes) pending.complete(outcome)
     Queue.offerAllUnsafe(deps.deferred, deferred)
     return duplicates.length === 0 ? Effect.void : commit(deps, duplicates)

@@ -5,7 +5,7 @@ import type { WebhookDeliveryId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import * as Volume from "@waybill/domain/account/Volume"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
-import type { Facts, OutboxRow, Touched, WebhookDelivery } from "./LogStorage.ts"
+import type { Facts, OutboxRow, ChangedStream, WebhookDelivery } from "./LogStorage.ts"
 import type { AnyEvent, Recorded } from "./RecordedEvents.ts"
 
 export interface Work {
@@ -20,7 +20,7 @@ export interface Work {
 /** Computes what a commit writes because of its events, beside the read models. Pure functions. */
 export interface Consequences {
   readonly work: (
-    touched: ReadonlyArray<Touched>,
+    touched: ReadonlyArray<ChangedStream>,
     facts: Facts,
     now: string,
     nextDeliveryId: () => WebhookDeliveryId,
@@ -51,12 +51,12 @@ export const live: Consequences = {
   },
   usage: (event, state) => {
     const message = state as Email.State
-    return isEmailEvent(event) && message._tag === "Message" ? Volume.of(event, message) : []
+    return isEmailEvent(event) && message._tag === "Message" ? Volume.changesOf(event, message) : []
   },
 }
 
 /** Returns the outbox row of a stream: its next due work, `none` for no work, undefined for a kind of stream without work. */
-export const pending = (stream: Touched): OutboxRow | "none" | undefined => {
+export const pending = (stream: ChangedStream): OutboxRow | "none" | undefined => {
   switch (stream.aggregate.stream) {
     case Email.stream:
       return delivery(stream, stream.state as Email.State)
@@ -68,7 +68,7 @@ export const pending = (stream: Touched): OutboxRow | "none" | undefined => {
 }
 
 /** Returns a row that is due when the first unfinished recipient is. */
-const delivery = (stream: Touched, message: Email.State): OutboxRow | "none" => {
+const delivery = (stream: ChangedStream, message: Email.State): OutboxRow | "none" => {
   if (message._tag === "Unborn") return "none"
   const unfinished = message.recipients.filter(Recipient.isUnfinished)
   if (unfinished.length === 0) return "none"
@@ -85,7 +85,7 @@ const delivery = (stream: Touched, message: Email.State): OutboxRow | "none" => 
   }
 }
 
-const domainCheck = (stream: Touched, domain: Domain.State): OutboxRow | "none" =>
+const domainCheck = (stream: ChangedStream, domain: Domain.State): OutboxRow | "none" =>
   domain._tag !== "Domain" || domain.next_check_at === null
     ? "none"
     : {

@@ -13,10 +13,18 @@ import { readModels } from "../readmodels/ReadModels.ts"
 import { readLongStream } from "../streams/readLongStream.ts"
 import * as StreamStateCache from "../streams/StreamStateCache.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
-import type { CommitDeps, Committed, IdempotencyKeyReused, LeaseLost, Outcome, PendingCommit, Unit } from "./Commit.ts"
+import type {
+  CommitDeps,
+  Committed,
+  IdempotencyKeyReused,
+  LeaseLost,
+  Outcome,
+  PendingCommit,
+  Commit,
+} from "./Commit.ts"
 import { type Consequences, live } from "./Consequences.ts"
 import * as GroupCommit from "./GroupCommit.ts"
-import type { FeedPage, FeedQuery, LogStorage, Page, StorageError, StreamRef } from "./LogStorage.ts"
+import type { FeedPage, FeedQuery, LogStorage, LogTransaction, StorageError, StreamRef } from "./LogStorage.ts"
 import * as MemoryLogStorage from "./MemoryLogStorage.ts"
 import * as PostgresLogStorage from "./PostgresLogStorage.ts"
 import { Provenance } from "./Provenance.ts"
@@ -53,7 +61,7 @@ export class EventStore extends Context.Service<
       decide: Decide<State, Event, E>,
     ) => Effect.Effect<State, E>
     /** Commits a decision about several streams, with facts, an idempotency key, content and leases: all or nothing. */
-    readonly transact: <A, E>(commit: Unit<A, E>) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
+    readonly transact: <A, E>(commit: Commit<A, E>) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
     /** Reads the log in order; no event is skipped or repeated. */
     readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage>
   }
@@ -63,7 +71,7 @@ export class EventStore extends Context.Service<
       EventStore,
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
-        const { wrote } = yield* Replica
+        const { noteCommit: wrote } = yield* Replica
         const connection = yield* PipelinedConnection.make(sql, PipelinedConnection.BY_KEY_NESTED_LOOPS, Epoch.enter)
         return yield* make(PostgresLogStorage.make(sql, connection, options.readModels ?? readModels, wrote), options)
       }),
@@ -111,11 +119,11 @@ export const makeDeps = (consequences: Consequences = live, cacheLimits?: Stream
  * For work such as an erasure, whose other writes belong to the same transaction.
  */
 export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
-  transaction: Page,
-  commit: Unit<A, E>,
+  transaction: LogTransaction,
+  commit: Commit<A, E>,
 ): Effect.fn.Return<Committed<A>, E | IdempotencyKeyReused | LeaseLost | StorageError> {
   const pending: PendingCommit = {
-    commit: commit as Unit<unknown, unknown>,
+    commit: commit as Commit<unknown, unknown>,
     provenance: yield* Provenance,
     waitingSince: 0,
     complete: () => {},

@@ -4,9 +4,9 @@ import * as Batcher from "../postgres/Batcher.ts"
 import { readLongStream } from "../streams/readLongStream.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type * as BatchAttempt from "./BatchAttempt.ts"
-import type { CommitDeps, Committed, IdempotencyKeyReused, LeaseLost, PendingCommit, Unit } from "./Commit.ts"
+import type { CommitDeps, Committed, IdempotencyKeyReused, LeaseLost, PendingCommit, Commit } from "./Commit.ts"
 import * as CommitBatch from "./CommitBatch.ts"
-import { type LogStorage, refKey } from "./LogStorage.ts"
+import { type LogStorage, streamKey } from "./LogStorage.ts"
 import { Provenance } from "./Provenance.ts"
 
 /** Maximum number of commits of a batch: enough to share the cost of a flush, few enough to keep a batch short. */
@@ -24,7 +24,7 @@ export const MAX_COMMITS_WAITING = 10_000
 export const LONG_STREAM_READERS = 2
 
 export interface GroupCommit {
-  readonly submit: <A, E>(commit: Unit<A, E>) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
+  readonly submit: <A, E>(commit: Commit<A, E>) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
 }
 
 export interface Deps extends CommitDeps {
@@ -90,11 +90,11 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
   yield* Effect.forkScoped(runBatches(commits, commitBatch), { startImmediately: true })
 
   return {
-    submit: <A, E>(commit: Unit<A, E>) =>
+    submit: <A, E>(commit: Commit<A, E>) =>
       Effect.withFiber<Committed<A>, E | IdempotencyKeyReused | LeaseLost>(
         (fiber) =>
           commits.submit((complete) => ({
-            commit: commit as Unit<unknown, unknown>,
+            commit: commit as Commit<unknown, unknown>,
             provenance: fiber.getRef(Provenance),
             waitingSince: SteadyClock.millisOf(fiber.getRef(Clock.Clock)),
             complete,
@@ -149,7 +149,7 @@ const readDeferred = (
       const longStreams = new Map<string, StreamState>()
       const read = Effect.forEach(streams, (stream) =>
         Effect.map(readLongStream(deps, deps.storage.readStreams, stream), (state) =>
-          longStreams.set(refKey(stream), state),
+          longStreams.set(streamKey(stream), state),
         ),
       )
       yield* restore(Effect.ignoreCause(read)).pipe(

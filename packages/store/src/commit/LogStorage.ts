@@ -9,7 +9,7 @@ export interface StreamRef {
   readonly account_id: AccountId
   readonly stream_id: string
 }
-export const refKey = (ref: StreamRef): string => `${ref.account_id}/${ref.stream_id}`
+export const streamKey = (ref: StreamRef): string => `${ref.account_id}/${ref.stream_id}`
 
 /** Events of a stream by version, both ends included; from its first event to its last by default. */
 export interface StreamRange extends StreamRef {
@@ -28,7 +28,7 @@ export interface Needs {
   /** Ids of outbox rows, which stay locked until the commit. */
   readonly outbox?: ReadonlyArray<string>
   /** Kind of object to count in the account. The commit gets a batch of its own, so that the count holds until its end. */
-  readonly tally?: CountedKind
+  readonly countOf?: CountedKind
 }
 
 export interface DomainFact {
@@ -59,9 +59,9 @@ export interface Facts {
   /** Reason of an active suppression. */
   readonly suppression: (account: AccountId, address: string) => string | undefined
   /** Recipients accepted in a month so far. */
-  readonly used: (account: AccountId, month: string) => number
+  readonly acceptedIn: (account: AccountId, month: string) => number
   readonly outbox: (id: string) => LeaseFact | undefined
-  readonly tally: (account: AccountId, kind: CountedKind) => number
+  readonly countOf: (account: AccountId, kind: CountedKind) => number
   readonly subscriptions: (account: AccountId) => ReadonlyArray<SubscriptionFact>
 }
 
@@ -95,7 +95,7 @@ export interface WebhookDelivery {
 }
 
 /** A stream to which a batch appends, as it is after the batch. */
-export interface Touched extends StreamRef {
+export interface ChangedStream extends StreamRef {
   readonly aggregate: AnyAggregate
   readonly version: number
   readonly state: unknown
@@ -105,7 +105,7 @@ export interface Touched extends StreamRef {
 
 /** Everything that a batch writes, apart from the answers to idempotency keys. */
 export interface Write {
-  readonly touched: ReadonlyArray<Touched>
+  readonly changedStreams: ReadonlyArray<ChangedStream>
   readonly events: ReadonlyArray<Stored>
   readonly content: ReadonlyArray<ContentRow>
   readonly usage: ReadonlyArray<{ readonly account_id: AccountId; readonly month: string; readonly delta: number }>
@@ -158,11 +158,11 @@ export type StorageError = TryAgain | RowRejected | OutcomeUnknown | Failed
  */
 export interface Scope {
   readonly accounts: ReadonlyArray<string>
-  readonly alone: boolean
+  readonly isExclusive: boolean
 }
 
 /** A transaction on the log. */
-export interface Page {
+export interface LogTransaction {
   readonly readStreams: (
     ranges: ReadonlyArray<StreamRange>,
   ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<Read>>, StorageError>
@@ -185,11 +185,11 @@ export interface Page {
 
 /** Where the log is stored: in Postgres, or in memory for tests. */
 export interface LogStorage {
-  readonly readStreams: Page["readStreams"]
+  readonly readStreams: LogTransaction["readStreams"]
   readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage, StorageError>
   readonly transaction: <A>(
     scope: Scope,
-    body: (transaction: Page) => Effect.Effect<A, StorageError>,
+    body: (transaction: LogTransaction) => Effect.Effect<A, StorageError>,
     /** Runs when everything is written and only the COMMIT is left; not after an error. */
     onWritten?: Effect.Effect<unknown>,
   ) => Effect.Effect<A, StorageError>

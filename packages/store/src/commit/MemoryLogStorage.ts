@@ -11,8 +11,8 @@ import {
   type LogStorage,
   MAX_FEED_PAGE,
   type OutboxRow,
-  type Page,
-  refKey,
+  type LogTransaction,
+  streamKey,
   type SubscriptionFact,
   TryAgain,
   type Write,
@@ -35,7 +35,7 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
     Effect.suspend(() => {
       const next = new Map<string, number>()
       for (const event of batch.events) {
-        const key = refKey(event)
+        const key = streamKey(event)
         const expected = next.get(key) ?? (streams.get(key)?.length ?? 0) + 1
         if (event.version !== expected) return Effect.fail(new TryAgain({ cause: `version ${event.version} is taken` }))
         next.set(key, expected + 1)
@@ -43,12 +43,12 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
       for (const event of batch.events) {
         const stored = { ...event, position: BigInt(log.length + 1) }
         log.push(stored)
-        streams.set(refKey(event), [...(streams.get(refKey(event)) ?? []), stored])
+        streams.set(streamKey(event), [...(streams.get(streamKey(event)) ?? []), stored])
       }
       for (const model of readModels) {
         const table = tables.get(model.name) ?? new Map<string, Row>()
         tables.set(model.name, table)
-        for (const row of rowsOf(model, batch.touched)) {
+        for (const row of rowsOf(model, batch.changedStreams)) {
           const fields = row as Row
           table.set(model.key.map((column) => String(fields[column])).join(" "), fields)
         }
@@ -80,9 +80,9 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
       rowsOfTable("suppressions").find(
         (row) => row["account_id"] === account && row["address"] === address && row["active"] === true,
       )?.["reason"] as string | undefined,
-    used: (account, month) => usage.get(`${account} ${month}`) ?? 0,
+    acceptedIn: (account, month) => usage.get(`${account} ${month}`) ?? 0,
     outbox: (id) => outbox.get(id),
-    tally: (account, kind) =>
+    countOf: (account, kind) =>
       rowsOfTable(`${kind}s`).filter(
         (row) =>
           row["account_id"] === account &&
@@ -96,14 +96,14 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
       ) as ReadonlyArray<object> as ReadonlyArray<SubscriptionFact>,
   })
 
-  const logTransaction: Page = {
+  const logTransaction: LogTransaction = {
     readStreams: (ranges) =>
       Effect.sync(
         () =>
           new Map(
             ranges.map(({ from = 1, to, ...ref }) => {
-              const events = (streams.get(refKey(ref)) ?? []).slice(from - 1, to)
-              return [refKey(ref), events.map((event) => ({ ...event, xmin: "" }))]
+              const events = (streams.get(streamKey(ref)) ?? []).slice(from - 1, to)
+              return [streamKey(ref), events.map((event) => ({ ...event, xmin: "" }))]
             }),
           ),
       ),

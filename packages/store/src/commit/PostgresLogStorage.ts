@@ -13,8 +13,8 @@ import {
   Failed,
   type LogStorage,
   OutcomeUnknown,
-  type Page,
-  refKey,
+  type LogTransaction,
+  streamKey,
   RowRejected,
   type Scope,
   type StorageError,
@@ -31,8 +31,8 @@ export const make = (
   /** Runs after each commit, before its callers are answered. */
   onCommitted: (accounts: ReadonlyArray<string>) => Effect.Effect<void> = () => Effect.void,
 ): LogStorage => {
-  const transactionOn = (send: PipelinedConnection.Send): Page => ({
-    readStreams: (ranges) => withStorageErrors(streams(sql, ranges)),
+  const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
+    readStreams: (ranges) => withStorageErrors(readStreams(sql, ranges)),
     readFacts: (needs, now) => withStorageErrors(BatchReads.readFacts(sql, needs, now)),
     findAnswers: (claims, now) => withStorageErrors(StoredAnswers.find(sql, claims, now)),
     insertAnswers: (answers, now) => withStorageErrors(StoredAnswers.insert(sql, answers, now)),
@@ -40,7 +40,7 @@ export const make = (
       Effect.suspend(() => Effect.forEach(WriteStatement.statements(sql, readModels, write), send, { discard: true })),
   })
   return {
-    readStreams: (ranges) => withStorageErrors(streams(sql, ranges)),
+    readStreams: (ranges) => withStorageErrors(readStreams(sql, ranges)),
     feed: (query) => withStorageErrors(Feed.read(sql, query)),
     transaction: (scope, body, onWritten) =>
       connection
@@ -80,7 +80,7 @@ export const ACCOUNT_LOCKS = 0x5742_4143
  * of the feed. No reader goes past an announced transaction, so the announcement must follow all waiting for locks; the
  * condition on `locks`, which always holds, makes Postgres evaluate them in this order.
  */
-const begin = (sql: PgClient.PgClient, { accounts, alone }: Scope) => sql`
+const begin = (sql: PgClient.PgClient, { accounts, isExclusive: alone }: Scope) => sql`
   WITH locked AS MATERIALIZED (
     SELECT count(taken) AS locks FROM (
       SELECT ${sql.literal(alone ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared")}(${ACCOUNT_LOCKS}::int, key)::text AS taken
@@ -95,7 +95,7 @@ const begin = (sql: PgClient.PgClient, { accounts, alone }: Scope) => sql`
 const LAST_VERSION = 2 ** 31 - 1
 
 /** Reads ranges of streams; the events of each stream are in order. */
-export const streams = Effect.fnUntraced(function* (sql: PgClient.PgClient, ranges: ReadonlyArray<StreamRange>) {
+export const readStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, ranges: ReadonlyArray<StreamRange>) {
   const rows = yield* sql<Read>`
     SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, e.data, e.meta,
       ${iso(sql, "e.recorded_at")} AS recorded_at, e.xmin::text AS xmin
@@ -107,7 +107,7 @@ export const streams = Effect.fnUntraced(function* (sql: PgClient.PgClient, rang
     ORDER BY e.account_id, e.stream_id, e.version`
   const byStream = new Map<string, Array<Read>>()
   for (const row of rows) {
-    const key = refKey(row)
+    const key = streamKey(row)
     const events = byStream.get(key)
     if (events === undefined) byStream.set(key, [row])
     else events.push(row)

@@ -25,7 +25,7 @@ export const statements = (
   const released = release.filter((id) => !disarmed.has(id))
   const parts: Array<Fragment> = [events(sql, write.events)]
   for (const model of readModels) {
-    const rows = rowsOf(model, write.touched)
+    const rows = rowsOf(model, write.changedStreams)
     if (rows.length > 0) parts.push(model.write(sql, rows))
   }
   if (write.content.length > 0) parts.push(content(sql, write.content))

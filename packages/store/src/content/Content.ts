@@ -30,7 +30,7 @@ const decodeBody = Schema.decodeUnknownSync(Schema.fromJsonString(Body))
 export interface AttachmentContent extends Domain.Attachment {
   readonly bytes: Uint8Array
 }
-export interface Whole extends Body {
+export interface CompleteContent extends Body {
   readonly attachments: ReadonlyArray<AttachmentContent>
 }
 
@@ -44,22 +44,24 @@ export const findAll = Effect.fn("Content.findAll")(function* (account_id: strin
 })
 
 /** Finds only the body, for answers that show a message. */
-export const body = Effect.fn("Content.findBody")(function* (account_id: string, content: Domain.Content) {
+export const findBody = Effect.fn("Content.findBody")(function* (account_id: string, content: Domain.Content) {
   const blobs = yield* findAll(account_id, [content.sha256])
   return Option.map(Option.fromUndefinedOr(blobs.get(content.sha256)), asBody)
 })
 
 /** Finds all content of a message, or none if any part of it expired: an incomplete message is never sent. */
-export const whole = Effect.fn("Content.findComplete")(function* (account_id: string, content: Domain.Content) {
+export const findComplete = Effect.fn("Content.findComplete")(function* (account_id: string, content: Domain.Content) {
   const blobs = yield* findAll(account_id, [content.sha256, ...content.attachments.map(({ sha256 }) => sha256)])
   const text = blobs.get(content.sha256)
   const attachments: Array<AttachmentContent> = []
   for (const attachment of content.attachments) {
     const bytes = blobs.get(attachment.sha256)
-    if (bytes === undefined) return Option.none<Whole>()
+    if (bytes === undefined) return Option.none<CompleteContent>()
     attachments.push({ ...attachment, bytes })
   }
-  return text === undefined ? Option.none<Whole>() : Option.some<Whole>({ ...asBody(text), attachments })
+  return text === undefined
+    ? Option.none<CompleteContent>()
+    : Option.some<CompleteContent>({ ...asBody(text), attachments })
 })
 
 export const asBody = (bytes: Uint8Array): Body => decodeBody(Buffer.from(bytes).toString("utf8"))

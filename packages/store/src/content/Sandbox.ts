@@ -25,7 +25,7 @@ interface CapturedMail {
 /**
  * Stores mail for the capture transport. A further attempt at the same message adds its recipients to the stored mail.
  */
-export const keeper = Effect.map(PgClient.PgClient, (sql) =>
+export const recorder = Effect.map(PgClient.PgClient, (sql) =>
   Effect.fn("Sandbox.keep")(function* ({ message, recipients }: CapturedMail) {
     const mail = yield* Mail
     if (mail === undefined) return yield* Effect.die(new Error("captured mail of nobody's"))

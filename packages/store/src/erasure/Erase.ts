@@ -17,7 +17,7 @@ import * as AffectedStreams from "./AffectedStreams.ts"
 import * as EraseStats from "./EraseStats.ts"
 import { appendInTransaction } from "../commit/EventStore.ts"
 import { iso } from "../postgres/Iso.ts"
-import type { Page } from "../commit/LogStorage.ts"
+import type { LogTransaction } from "../commit/LogStorage.ts"
 import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
 import * as Mask from "./Mask.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
@@ -60,7 +60,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
   const log = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql, SETTINGS, Epoch.enter), readModels)
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const left: Array<RemainingPlace> = []
-  yield* Effect.catchTag(StreamRows.unread(sql, KINDS), "SqlError", Effect.die)
+  yield* Effect.catchTag(StreamRows.requireNoRebuild(sql, KINDS), "SqlError", Effect.die)
   const affected = yield* Effect.orDie(AffectedStreams.find(sql, address, mask))
   // Contents first: if this is stopped in between, nothing would lead to them once the events are masked.
   for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, affected)))
@@ -76,7 +76,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
   for (const [account_id, ofAccount] of Map.groupBy(maskable, (affectedStream) => affectedStream.account_id)) {
     for (let nth = 0; nth < ofAccount.length; nth += BATCH_STREAMS) {
       const batch = yield* log
-        .transaction({ accounts: [account_id], alone: true }, (transaction) =>
+        .transaction({ accounts: [account_id], isExclusive: true }, (transaction) =>
           // The transaction's error type allows only errors of the log storage, so a running rebuild is returned as a
           // value.
           eraseStreams(sql, transaction, account_id, ofAccount.slice(nth, nth + BATCH_STREAMS), mask, replacement).pipe(
@@ -104,13 +104,13 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
 /** Masks streams and records that in the same transaction, so that no masking stays unrecorded. */
 const eraseStreams = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  transaction: Page,
+  transaction: LogTransaction,
   account_id: AccountId,
   ofAccount: ReadonlyArray<AffectedStreams.StreamOfAccount>,
   mask: Mask.Mask,
   replacement: Address.Address,
 ) {
-  const tables = yield* StreamRows.alone(sql, account_id, KINDS)
+  const tables = yield* StreamRows.takeAccount(sql, account_id, KINDS)
   const left: Array<RemainingPlace> = []
   let streams = 0
   let events = 0
@@ -126,7 +126,7 @@ const eraseStreams = Effect.fnUntraced(function* (
 })
 
 const recordErasure = Effect.fnUntraced(function* (
-  transaction: Page,
+  transaction: LogTransaction,
   account_id: AccountId,
   erased_as: string,
   counts: { readonly streams: number; readonly events: number },

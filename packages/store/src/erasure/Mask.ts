@@ -11,10 +11,10 @@ const REACH_CHARS = 256
  * Returns a replacement address from random bytes. A value computed from the address could be recomputed by anyone who
  * guesses it.
  */
-export const standIn = (random: Uint8Array): Address.Address =>
+export const replacement = (random: Uint8Array): Address.Address =>
   `${ERASED}-${Buffer.from(random).toString("hex")}@${DOMAIN}` as Address.Address
 
-export const isStandIn = (address: Address.Address): boolean => Address.domainOf(address) === DOMAIN
+export const isReplacement = (address: Address.Address): boolean => Address.domainOf(address) === DOMAIN
 
 /** Returns the normalized address, and the same with its domain in Unicode. */
 const variants = (address: Address.Address): ReadonlyArray<string> => {

@@ -98,7 +98,7 @@ const removeMessages = Effect.fnUntraced(function* (
   before: number,
   after: string,
 ) {
-  const tables = yield* StreamRows.alone(sql, account_id, [Email.stream])
+  const tables = yield* StreamRows.takeAccount(sql, account_id, [Email.stream])
   const candidates = yield* sql<{ readonly id: string; readonly expired: boolean }>`
     SELECT l.id, l.record ->> 'updated_at' < ${Timestamp.fromMillis(before)}
         AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.account_id = l.account_id AND o.stream_id = l.id)

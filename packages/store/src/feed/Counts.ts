@@ -1,7 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import type { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { Horizon } from "./RetentionCutoff.ts"
+import type { RetentionCutoff } from "./RetentionCutoff.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 
 /** A table of counts over many streams. Each event is counted once, in the order of the log. */
@@ -26,8 +26,11 @@ export interface Counts {
   readonly inherit: (
     sql: PgClient.PgClient,
     table: string,
-    cutoffs: ReadonlyArray<Horizon>,
+    cutoffs: ReadonlyArray<RetentionCutoff>,
   ) => Effect.Effect<void, SqlError.SqlError>
   /** Number of rows of the live table of such periods, which can no longer be verified against the log. */
-  readonly beyond: (sql: PgClient.PgClient, cutoffs: ReadonlyArray<Horizon>) => Effect.Effect<number, SqlError.SqlError>
+  readonly unverifiable: (
+    sql: PgClient.PgClient,
+    cutoffs: ReadonlyArray<RetentionCutoff>,
+  ) => Effect.Effect<number, SqlError.SqlError>
 }

@@ -4,7 +4,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
 
 /** Start of the period for which an account's log is complete; retention may have removed older events. */
-export interface Horizon {
+export interface RetentionCutoff {
   readonly account_id: string
   readonly before: Timestamp.Timestamp
 }
@@ -25,14 +25,16 @@ export const all = Effect.fn("RetentionCutoff.all")(function* (sql: PgClient.PgC
     SELECT e.account_id, e.data ->> 'at' AS at, (e.data -> 'keeping' ->> 'log_days')::int AS log_days
     FROM accounts a JOIN events e ON e.account_id = a.account_id AND e.stream_id = a.account_id
     WHERE e.stream = ${Account.stream} AND e.type = 'KeepingChanged' ORDER BY e.account_id, e.version`
-  return [...Map.groupBy(changes, ({ account_id }) => account_id)].flatMap(([account_id, settings]): Array<Horizon> => {
-    const removed = settings.flatMap(({ log_days }, nth) => {
-      const until = settings[nth + 1]?.at
-      const end = until === undefined ? now : Timestamp.toMillis(until)
-      return log_days === null ? [] : [end - log_days * Timestamp.DAY]
-    })
-    return removed.length === 0 ? [] : [{ account_id, before: wholeHourAfter(Math.max(...removed)) }]
-  })
+  return [...Map.groupBy(changes, ({ account_id }) => account_id)].flatMap(
+    ([account_id, settings]): Array<RetentionCutoff> => {
+      const removed = settings.flatMap(({ log_days }, nth) => {
+        const until = settings[nth + 1]?.at
+        const end = until === undefined ? now : Timestamp.toMillis(until)
+        return log_days === null ? [] : [end - log_days * Timestamp.DAY]
+      })
+      return removed.length === 0 ? [] : [{ account_id, before: wholeHourAfter(Math.max(...removed)) }]
+    },
+  )
 })
 
 /** Returns the first hour that is certainly complete: one more than the next, as a removing node's clock may be ahead. */
@@ -40,6 +42,6 @@ const wholeHourAfter = (millis: number): Timestamp.Timestamp =>
   Timestamp.fromMillis((Math.floor(millis / Timestamp.HOUR) + 2) * Timestamp.HOUR)
 
 /** Returns the cutoffs as a table `horizon(account_id, before)` to join with. */
-export const table = (sql: PgClient.PgClient, cutoffs: ReadonlyArray<Horizon>) => sql`
+export const table = (sql: PgClient.PgClient, cutoffs: ReadonlyArray<RetentionCutoff>) => sql`
   unnest(${cutoffs.map((cutoff) => cutoff.account_id)}::text[], ${cutoffs.map((cutoff) => cutoff.before)}::timestamptz[])
     AS horizon(account_id, before)`

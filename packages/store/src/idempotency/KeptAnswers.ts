@@ -9,7 +9,10 @@ export type Done<A> =
   | { readonly _tag: "Kept"; readonly fingerprint: string; readonly kept: Uint8Array }
 
 /** Returns the answer stored for a key. Two requests may both find none: only storing the answer decides which is first. */
-export const kept = Effect.fn("IdempotentWork.storedAnswer")(function* (claim: Claim, now: Timestamp.Timestamp) {
+export const storedAnswer = Effect.fn("IdempotentWork.storedAnswer")(function* (
+  claim: Claim,
+  now: Timestamp.Timestamp,
+) {
   const sql = yield* PgClient.PgClient
   const answers = yield* Effect.orDie(StoredAnswers.find(sql, [claim], now))
   return answers.get(claimKey(claim))
@@ -30,7 +33,7 @@ export const run = Effect.fn("IdempotentWork.run")(function* <A, E, R>(
     yield* Effect.orDie(
       sql`SELECT pg_advisory_xact_lock(hashtextextended(${`once ${claimKey(claim)}`}, 0)) IS NULL AS locked`,
     )
-    const stored = yield* kept(claim, now)
+    const stored = yield* storedAnswer(claim, now)
     if (stored !== undefined) return { _tag: "Kept", fingerprint: stored.fingerprint, kept: stored.answer } as const
     const answer = yield* work
     const expires_at = Timestamp.plus(now, IDEMPOTENCY_TTL_MS)

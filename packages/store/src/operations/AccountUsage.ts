@@ -4,7 +4,7 @@ import type { AccountRecord } from "../readmodels/Accounts.ts"
 import { iso } from "../postgres/Iso.ts"
 import { SILENT_AFTER } from "../outbox/Processes.ts"
 
-export interface Account {
+export interface AccountUsage {
   readonly record: AccountRecord
   readonly members: number
   readonly emails: number
@@ -14,7 +14,7 @@ export interface Account {
 export const accounts = Effect.fn("AccountUsage.accounts")(
   function* (month: string) {
     const sql = yield* PgClient.PgClient
-    return yield* sql<Account>`
+    return yield* sql<AccountUsage>`
       SELECT a.record, coalesce(u.accepted, 0)::float8 AS emails,
         (SELECT count(*)::int FROM members m WHERE m.account_id = a.account_id AND m.status <> 'removed') AS members
       FROM accounts a LEFT JOIN monthly_usage u ON u.account_id = a.account_id AND u.month = ${month}

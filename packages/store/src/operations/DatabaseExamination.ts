@@ -16,16 +16,16 @@ export const TIME_SAMPLES = 5
 export const EXTENSIONS = ["btree_gin", "pg_trgm"]
 
 /** Findings about the database for `waybill doctor`. Examining changes nothing. */
-export interface Examined {
+export interface DatabaseFindings {
   /** As in `server_version_num`: 180004 is 18.4. */
   readonly version: number
   readonly schema: Migrations.Status
   /** Whether the server is a standby or set to read-only. */
   readonly readOnly: boolean
   /** Settings that are off and may therefore lose confirmed commits. */
-  readonly forgetful: ReadonlyArray<string>
+  readonly unsafeSettings: ReadonlyArray<string>
   /** Those of `EXTENSIONS` that the server does not have. */
-  readonly lacking: ReadonlyArray<string>
+  readonly missingExtensions: ReadonlyArray<string>
   /** Milliseconds by which the database's clock is ahead of this machine's, and the maximum error of that. */
   readonly skew_ms: number
   readonly skew_within_ms: number
@@ -44,7 +44,9 @@ export interface Examined {
 /** The database cannot be reached or queried. `code` is Postgres' (28P01) or the system's (ECONNREFUSED). */
 export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly message: string; readonly code: string }> {}
 
-export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreachable | Migrations.MigrationFailed> =>
+export const examine = (
+  url: Redacted.Redacted,
+): Effect.Effect<DatabaseFindings, Unreachable | Migrations.MigrationFailed> =>
   Effect.gen(function* () {
     const client = yield* connect(url)
     const query: ExaminedKeys.RunQuery<Unreachable> = <Row extends object>(
@@ -85,15 +87,17 @@ export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreach
       version: server?.version ?? 0,
       schema,
       readOnly: server?.read_only ?? false,
-      forgetful: Object.entries(server?.settings ?? {}).flatMap(([name, value]) => (value === "off" ? [name] : [])),
-      lacking: EXTENSIONS.filter((each) => !installable.some(({ name }) => name === each)),
+      unsafeSettings: Object.entries(server?.settings ?? {}).flatMap(([name, value]) =>
+        value === "off" ? [name] : [],
+      ),
+      missingExtensions: EXTENSIONS.filter((each) => !installable.some(({ name }) => name === each)),
       ...time,
       newest_fact_ms: newest?.at ?? null,
       transports: chosen.map(({ transport }) => transport),
       tracked: tracked?.n ?? 0,
       tracking_domains: tracked?.names ?? 0,
       keys,
-    } satisfies Examined
+    } satisfies DatabaseFindings
   }).pipe(Effect.scoped)
 
 const connect = (url: Redacted.Redacted) =>

@@ -3,14 +3,14 @@ import * as Domain from "@waybill/domain/domain/Domain"
 import { Effect } from "effect"
 import type { DomainRecord } from "../readmodels/Domains.ts"
 import type { Sealed } from "../secrets/InstanceKey.ts"
-import type { Place } from "../secrets/Secrets.ts"
+import type { SecretRef } from "../secrets/Secrets.ts"
 
 /** Maximum number of domains whose keys are examined; opening and trying a key takes one or two milliseconds. */
 export const MAX_DOMAINS_EXAMINED = 1_000
 
 /** A DKIM key that signs mail now, according to the database. */
 export interface ExaminedKey {
-  readonly place: Place
+  readonly ref: SecretRef
   readonly domain: string
   readonly dkim: DkimKey
   /** Whether another key of the domain signs before it, so that mail is sent even without this one. */
@@ -33,19 +33,19 @@ export const read = <E>(query: RunQuery<E>): Effect.Effect<ReadonlyArray<Examine
     )
     const keys = domains.flatMap(({ account_id, record }) =>
       Domain.signingKeys(record).map((dkim, nth): Omit<ExaminedKey, "sealed"> => ({
-        place: { account_id, id: record.domain_id, purpose: dkim.key_ref },
+        ref: { account_id, id: record.domain_id, purpose: dkim.key_ref },
         domain: record.name,
         dkim,
         is_second: nth > 0,
       })),
     )
-    const secrets = yield* query<Place & Sealed>(
+    const secrets = yield* query<SecretRef & Sealed>(
       `SELECT account_id, id, purpose, key_id, nonce, ciphertext FROM secrets
         JOIN unnest($1::text[], $2::text[], $3::text[]) AS wanted(account_id, id, purpose) USING (account_id, id, purpose)`,
-      (["account_id", "id", "purpose"] as const).map((part) => keys.map((key) => key.place[part])),
+      (["account_id", "id", "purpose"] as const).map((part) => keys.map((key) => key.ref[part])),
     )
     const sealed = new Map(secrets.map((each) => [nameOf(each), each]))
-    return keys.map((key) => ({ ...key, sealed: sealed.get(nameOf(key.place)) ?? null }))
+    return keys.map((key) => ({ ...key, sealed: sealed.get(nameOf(key.ref)) ?? null }))
   })
 
-const nameOf = ({ account_id, id, purpose }: Place) => `${account_id} ${id} ${purpose}`
+const nameOf = ({ account_id, id, purpose }: SecretRef) => `${account_id} ${id} ${purpose}`

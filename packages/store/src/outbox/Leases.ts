@@ -129,7 +129,7 @@ export const renew = Effect.fn("Leases.renew")(function* (rows: ReadonlyArray<Le
 })
 
 /** Releases leases of rows that were not attempted. Other processes find the rows at their next claim. */
-export const free = Effect.fn("Leases.release")(function* (rows: ReadonlyArray<LeaseRef>) {
+export const release = Effect.fn("Leases.release")(function* (rows: ReadonlyArray<LeaseRef>) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
     UPDATE outbox SET lease_token = NULL, lease_until = NULL, lease_owner = NULL
@@ -137,13 +137,13 @@ export const free = Effect.fn("Leases.release")(function* (rows: ReadonlyArray<L
 })
 
 /** Releases leases like `release` and wakes a worker. */
-export const giveBack = Effect.fn("Leases.releaseAndWake")(function* (
+export const releaseAndWake = Effect.fn("Leases.releaseAndWake")(function* (
   rows: ReadonlyArray<LeaseRef & { readonly kind: Kind }>,
 ) {
   if (rows.length === 0) return
   const sql = yield* PgClient.PgClient
   const kinds = [...new Set(rows.map((row) => row.kind))]
-  yield* Effect.orDie(sql.withTransaction(Effect.andThen(free(rows), Outbox.wakeAll(sql, kinds))))
+  yield* Effect.orDie(sql.withTransaction(Effect.andThen(release(rows), Outbox.wakeAll(sql, kinds))))
 })
 
 /** Moves a row to a later time and releases its lease, because nothing was attempted. The log does not change. */
@@ -159,20 +159,20 @@ export const postpone = Effect.fn("Leases.postpone")(function* (row: LeaseRef, u
 /**
  * Sets the same pause for a row that a commit is about to settle: the lease stays, and the commit respects the pause.
  */
-export const hold = Effect.fn("Leases.setPause")(function* (row: LeaseRef, until: string) {
+export const setPause = Effect.fn("Leases.setPause")(function* (row: LeaseRef, until: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
     UPDATE outbox SET held_until = ${until}::timestamptz WHERE id = ${row.id} AND lease_token = ${row.token}`)
 })
 
 /** Deletes a row of which the log says that nothing is left to do. */
-export const drop = Effect.fn("Leases.remove")(function* (row: LeaseRef) {
+export const remove = Effect.fn("Leases.remove")(function* (row: LeaseRef) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`DELETE FROM outbox WHERE id = ${row.id} AND lease_token = ${row.token}`)
 })
 
 /** Rows leased by a process. */
-export const ofOwner = Effect.fn("Leases.heldBy")(function* (owner: string) {
+export const heldBy = Effect.fn("Leases.heldBy")(function* (owner: string) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Leased>`
     SELECT ${columns(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${owner} ORDER BY id`)
@@ -197,7 +197,7 @@ export interface Registration {
  * the registration: if the process has registered again, it keeps its leases and nothing is taken over. Leases that an
  * earlier successor took over and did not finish are included.
  */
-export const inherit = Effect.fn("Leases.takeOverFrom")(function* ({ id, number }: Registration) {
+export const takeOverFrom = Effect.fn("Leases.takeOverFrom")(function* ({ id, number }: Registration) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(
     takeOver(
@@ -211,7 +211,7 @@ export const inherit = Effect.fn("Leases.takeOverFrom")(function* ({ id, number 
 })
 
 /** Takes over those of the given rows whose lease is still expired. */
-export const seize = Effect.fn("Leases.takeOverExpired")(function* (rows: ReadonlyArray<LeaseRef>) {
+export const takeOverExpired = Effect.fn("Leases.takeOverExpired")(function* (rows: ReadonlyArray<LeaseRef>) {
   if (rows.length === 0) return []
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(
@@ -230,7 +230,7 @@ const TOKEN_BYTES = 16
 export const newToken = (): string => Buffer.from(SecureRandom.randomBytesUnsafe(TOKEN_BYTES)).toString("hex")
 
 /** Whether the lease was taken over from a holder that may still be alive and see the row under its name. */
-export const isInherited = ({ token }: LeaseRef): boolean => token.startsWith(TAKEN_OVER)
+export const isTakenOver = ({ token }: LeaseRef): boolean => token.startsWith(TAKEN_OVER)
 
 /**
  * Takes over leases. `lease_owner` stays the dead process, so that the next successor finds the rows if this one dies.

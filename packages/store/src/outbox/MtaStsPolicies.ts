@@ -36,7 +36,7 @@ interface StoredPolicy {
 }
 
 /** Stored policies for the MTA-STS client. Finding a policy records its use. */
-export const keeper = Effect.map(PgClient.PgClient, (sql) => ({
+export const policyStore = Effect.map(PgClient.PgClient, (sql) => ({
   find: Effect.fn("MtaStsPolicies.find")(function* (domain: string) {
     const rows = yield* Effect.orDie(sql<StoredPolicy>`
       WITH used AS (

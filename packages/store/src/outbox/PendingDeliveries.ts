@@ -9,7 +9,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as Content from "../content/Content.ts"
 import type { DomainRecord } from "../readmodels/Domains.ts"
-import { refKey } from "../commit/LogStorage.ts"
+import { streamKey } from "../commit/LogStorage.ts"
 import type { Leased } from "./Leases.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import * as Provenance from "../commit/Provenance.ts"
@@ -22,14 +22,14 @@ export const TOGETHER_MS = 10_000
 export const BODY_WITH_CLAIM_BYTES = 64 * 1024
 
 /** Current state that decides about a pending delivery; it may differ from the state at acceptance. */
-export interface Pending {
+export interface PendingDelivery {
   readonly message: Email.Message
   /** Null if the domain was removed. */
   readonly domain: DomainRecord | null
   /** Suppressed recipients by `Address.keyOf`. */
   readonly suppressed: ReadonlyMap<string, Suppression.Reason>
   /** Content of a small message; undefined if it is large or expired. */
-  readonly content: Content.Whole | undefined
+  readonly content: Content.CompleteContent | undefined
   /** Request that the message began with, for logs and traces. */
   readonly origin: Provenance.Provenance
 }
@@ -47,11 +47,11 @@ export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyA
 export const load = Effect.fn("PendingDeliveries.load")(function* (rows: ReadonlyArray<Leased>) {
   const sql = yield* PgClient.PgClient
   const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
-  const streams = yield* Effect.orDie(PostgresLogStorage.streams(sql, refs))
+  const streams = yield* Effect.orDie(PostgresLogStorage.readStreams(sql, refs))
   const messages = new Map<string, Email.Message>()
   const origins = new Map<string, Provenance.Provenance>()
   for (const row of rows) {
-    const history = (streams.get(refKey(row as { account_id: AccountId; stream_id: string })) ?? []).map((stored) =>
+    const history = (streams.get(streamKey(row as { account_id: AccountId; stream_id: string })) ?? []).map((stored) =>
       decode(Email, DomainEvent, stored),
     )
     const state = fold(Email, history) as Email.State
@@ -68,7 +68,7 @@ export const load = Effect.fn("PendingDeliveries.load")(function* (rows: Readonl
       const domain = domains.get(`${row.account_id} ${message.accepted.domain_id}`) ?? null
       const content = bodies.get(`${row.account_id} ${message.accepted.content.sha256}`)
       const origin = origins.get(row.id) ?? Provenance.system
-      const pending: Pending = {
+      const pending: PendingDelivery = {
         message,
         domain,
         suppressed: suppressed.get(row.account_id) ?? NONE_SUPPRESSED,
@@ -99,7 +99,7 @@ const loadBodies = Effect.fnUntraced(function* (
       return [[`${account_id} ${sha256}`, { account_id, sha256 }] as const]
     }),
   )
-  if (keys.size === 0) return new Map<string, Content.Whole>()
+  if (keys.size === 0) return new Map<string, Content.CompleteContent>()
   const pairs = [...keys.values()]
   const stored = yield* Effect.orDie(sql<{
     readonly account_id: string
@@ -111,7 +111,7 @@ const loadBodies = Effect.fnUntraced(function* (
       AS keys(account_id, sha256)
     JOIN content c USING (account_id, sha256)`)
   return new Map(
-    stored.map(({ account_id, bytes, sha256 }): readonly [string, Content.Whole] => [
+    stored.map(({ account_id, bytes, sha256 }): readonly [string, Content.CompleteContent] => [
       `${account_id} ${sha256}`,
       { ...Content.asBody(bytes), attachments: [] },
     ]),

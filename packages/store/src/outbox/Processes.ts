@@ -47,7 +47,7 @@ export interface Options<R> {
 }
 
 /** The process could not register at start, because the database is unreachable or does not respond. */
-export class NotSeen extends Data.TaggedError("RegistrationFailed")<{}> {
+export class RegistrationFailed extends Data.TaggedError("RegistrationFailed")<{}> {
   override get message() {
     return (
       `this worker could not register in the database within ${Duration.toSeconds(START_TIMEOUT)} seconds, ` +
@@ -73,14 +73,14 @@ export class Processes extends Context.Service<
     /** Id under which this process holds leases. */
     readonly id: string
     /** Whether other processes can see this one alive. If not, it must not claim new work. */
-    readonly isSeen: () => boolean
+    readonly isVisible: () => boolean
     /**
      * Time on the steady clock since when no other process can have declared this one dead; undefined if one may have
      * now. Leases claimed or renewed before it may belong to another process.
      */
     readonly trustedSince: () => number | undefined
     /** Records the ids under which graphile-worker locks jobs of this process. */
-    readonly noteWorkers: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly recordWorkers: (ids: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >()("@waybill/store/outbox/Processes") {
   static readonly layer = <R>(options: Options<R>) => Layer.effect(Processes, make(options))
@@ -168,13 +168,13 @@ const make = <R>(options: Options<R>) =>
     // Without this, a process that others cannot see would claim work that they then take over.
     yield* Effect.timeoutOrElse(firstSeen.await, {
       duration: START_TIMEOUT,
-      orElse: () => Effect.fail(new NotSeen()),
+      orElse: () => Effect.fail(new RegistrationFailed()),
     })
     return Processes.of({
       id,
-      isSeen: () => seen && isTrusted(),
+      isVisible: () => seen && isTrusted(),
       trustedSince: () => (isTrusted() ? firstBeat : undefined),
-      noteWorkers: (ids) =>
+      recordWorkers: (ids) =>
         Effect.suspend(() => {
           workerIds = [...workerIds, ...ids]
           return Effect.orDie(shared`UPDATE processes SET worker_ids = ${workerIds}::text[] WHERE id = ${id}`)

@@ -44,7 +44,7 @@ const insertRows = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
 })
 
 const rowsOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, refs: ReadonlyArray<StreamRef>) {
-  const streams = yield* PostgresLogStorage.streams(sql, refs)
+  const streams = yield* PostgresLogStorage.readStreams(sql, refs)
   return [...streams.values()].flatMap((stored): ReadonlyArray<OutboxRow> => {
     const [first] = stored
     if (first === undefined) return []

@@ -16,7 +16,7 @@ const APPENDS_AT_ONCE = 100
  * Number of losses from which a message or call waits before its next attempt. Fewer losses are attributed to the
  * workers.
  */
-export const LOST_AT_ONCE = 3
+export const MIN_LOSSES_TO_PAUSE = 3
 /**
  * Pause after `MIN_LOSSES_TO_PAUSE` losses, because the message or call may be what crashes its workers. The pause quadruples
  * with each further loss and varies by half at random, so that work that only happened to be in the same worker comes
@@ -36,7 +36,7 @@ export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArr
   const of = (kind: Leases.Leased["kind"]) => rows.filter((row) => row.kind === kind)
   yield* Effect.forEach(of("delivery"), recordLost, { concurrency: APPENDS_AT_ONCE, discard: true })
   yield* LostCalls.free(of("webhook"), LOST_PAUSES)
-  yield* Leases.giveBack(of("domain_check"))
+  yield* Leases.releaseAndWake(of("domain_check"))
   return rows.length
 })
 
@@ -45,7 +45,7 @@ export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArr
  * nobody could renew while the database was unreachable, and holders have until the second search to renew or to record
  * their results.
  */
-export const makeLook = Effect.sync(() => {
+export const makeSearch = Effect.sync(() => {
   let before: ReadonlySet<string> = new Set()
   return Effect.gen(function* () {
     const expiredBefore = before
@@ -53,15 +53,17 @@ export const makeLook = Effect.sync(() => {
     before = new Set()
     const expired = yield* Leases.expired()
     before = new Set(expired.map(({ token, id }) => `${id} ${token}`))
-    return yield* reclaim(yield* Leases.seize(expired.filter(({ token, id }) => expiredBefore.has(`${id} ${token}`))))
+    return yield* reclaim(
+      yield* Leases.takeOverExpired(expired.filter(({ token, id }) => expiredBefore.has(`${id} ${token}`))),
+    )
   })
 })
 
 /** Returns the pause after a number of losses, before the random variation. */
 const pauseAfter = (times: number): Duration.Duration =>
-  times < LOST_AT_ONCE
+  times < MIN_LOSSES_TO_PAUSE
     ? Duration.zero
-    : Duration.min(Duration.times(LOST_PAUSE, 4 ** (times - LOST_AT_ONCE)), MAX_LOST_PAUSE)
+    : Duration.min(Duration.times(LOST_PAUSE, 4 ** (times - MIN_LOSSES_TO_PAUSE)), MAX_LOST_PAUSE)
 
 /** Pauses after the first, second, … loss; after one more the work is given up. */
 const LOST_PAUSES = Array.from({ length: MAX_LOST - 1 }, (_, i) => pauseAfter(i + 1))
@@ -69,7 +71,7 @@ const LOST_PAUSES = Array.from({ length: MAX_LOST - 1 }, (_, i) => pauseAfter(i 
 const recordLost = Effect.fnUntraced(function* (row: Leases.Leased) {
   const store = yield* EventStore
   const account_id = row.account_id as AccountId
-  if (row.attempt + 1 >= LOST_AT_ONCE) yield* setPause(row)
+  if (row.attempt + 1 >= MIN_LOSSES_TO_PAUSE) yield* setPause(row)
   yield* store
     .transact({
       account_id,
@@ -97,7 +99,7 @@ const recordLost = Effect.fnUntraced(function* (row: Leases.Leased) {
         IdempotencyKeyReused: Effect.die,
       }),
       // The log has nothing to record, so only the row is released.
-      Effect.catch(() => Leases.giveBack([row])),
+      Effect.catch(() => Leases.releaseAndWake([row])),
     )
 })
 
@@ -107,8 +109,8 @@ const setPause = Effect.fnUntraced(function* (row: Leases.Leased) {
   const state = yield* store.state(Email, { account_id: row.account_id as AccountId, stream_id: row.stream_id })
   const recipients = state._tag === "Message" ? state.recipients.filter(Recipient.isUnfinished) : []
   const times = 1 + recipients.reduce((max, { lost }) => Math.max(max, lost), 0)
-  if (times < LOST_AT_ONCE || times >= MAX_LOST) return
+  if (times < MIN_LOSSES_TO_PAUSE || times >= MAX_LOST) return
   const wait = Duration.times(pauseAfter(times), 0.5 + (yield* Random.next))
   const until = DateTime.addDuration(yield* DateTime.now, wait)
-  yield* Leases.hold(row, DateTime.formatIso(until))
+  yield* Leases.setPause(row, DateTime.formatIso(until))
 })

@@ -69,7 +69,7 @@ const TURNS = 0x5742_0003
  * Runs work in one process at a time, of all processes on the database. The lock belongs to a reserved connection, so the
  * work may use any number of transactions.
  */
-export const inTurn =
+export const oneProcessAtATime =
   (turn: number) =>
   <A, E, R>(work: Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {

@@ -67,7 +67,7 @@ export const requireCurrent = (url: Redacted.Redacted, folder = FOLDER) =>
   })
 
 /** Migrates an empty database, and fails on a schema that is not current, for commands that may be the first to run. */
-export const requireCurrentOrMake = (url: Redacted.Redacted, folder = FOLDER) =>
+export const requireCurrentOrCreate = (url: Redacted.Redacted, folder = FOLDER) =>
   Effect.flatMap(check(url, folder), ({ applied }) =>
     applied.length === 0 ? migrate(url, folder) : requireCurrent(url, folder),
   )

@@ -27,7 +27,7 @@ const STALENESS_NANOS = Option.getOrThrow(Duration.toNanos(MAX_STALENESS))
 
 export interface ReplicaShape {
   /** Notes a commit of this node for these accounts, which their readers must see from now on. */
-  readonly wrote: (accounts: ReadonlyArray<string>) => Effect.Effect<void>
+  readonly noteCommit: (accounts: ReadonlyArray<string>) => Effect.Effect<void>
   /**
    * Returns the position at which a replica shows the account's last write on this node and the positions that the caller
    * names; undefined without a replica.
@@ -41,7 +41,11 @@ export interface ReplicaShape {
   ) => Effect.Effect<A, E, R>
 }
 
-const none: ReplicaShape = { wrote: () => Effect.void, positionOf: () => undefined, read: (_, __, effect) => effect }
+const none: ReplicaShape = {
+  noteCommit: () => Effect.void,
+  positionOf: () => undefined,
+  read: (_, __, effect) => effect,
+}
 
 /**
  * Decides whether logs are read from a replica. Positions here are those of the write-ahead log: a replica that has replayed
@@ -155,7 +159,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
     )
 
   return {
-    wrote: (accounts) =>
+    noteCommit: (accounts) =>
       inserted.pipe(
         Effect.timeout(QUERY_TIMEOUT),
         Effect.tap((lsn) =>

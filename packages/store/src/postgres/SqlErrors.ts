@@ -38,7 +38,7 @@ export const classify = (error: SqlError.SqlError): StorageError => {
 }
 
 /** Returns whether a cause is a lost or refused connection, so that the data itself is not to blame. */
-export const isAway = (cause: Cause.Cause<unknown>): boolean =>
+export const isConnectionLost = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => {
     const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
     return error instanceof SqlError.SqlError && classify(error)._tag === "OutcomeUnknown"

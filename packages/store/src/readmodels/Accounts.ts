@@ -68,7 +68,7 @@ const linksStopped = (sql: PgClient.PgClient) => sql<{ readonly account_id: stri
   SELECT account_id FROM accounts WHERE record ? 'links_stopped_at'`
 
 /** Returns the recipients accepted in a UTC month, less canceled ones. */
-export const used = Effect.fn("Accounts.usedRecipients")(function* (account_id: string, month: string) {
+export const usedRecipients = Effect.fn("Accounts.usedRecipients")(function* (account_id: string, month: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly accepted: bigint }>`
     SELECT accepted FROM monthly_usage WHERE account_id = ${account_id} AND month = ${month}`)

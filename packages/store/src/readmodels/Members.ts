@@ -26,7 +26,7 @@ export const readModel = ReadModel.make({
     ),
 })
 
-export interface Listed {
+export interface ListedMember {
   readonly record: object
   readonly name: string
   readonly two_factor: boolean
@@ -36,7 +36,7 @@ export interface Listed {
 /** Lists members with the data only sign-in has: chosen name, second factor, last activity. */
 export const list = Effect.fn("Members.list")(function* (account_id: string) {
   const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Listed>`
+  return yield* Effect.orDie(sql<ListedMember>`
     SELECT m.record, u.name,
       u.two_factor_enabled OR EXISTS (SELECT FROM user_passkeys p WHERE p.user_id = u.id) AS two_factor,
       (SELECT ${iso(sql, "max(s.updated_at)")} FROM user_sessions s WHERE s.user_id = u.id) AS last_seen_at
@@ -46,7 +46,7 @@ export const list = Effect.fn("Members.list")(function* (account_id: string) {
 })
 
 /** Dashboard user of a request. */
-export interface Standing {
+export interface RequestUser {
   readonly user_id: Id.UserId
   readonly account_id: Id.AccountId
   readonly role: Team.Role
@@ -57,14 +57,14 @@ export interface Standing {
 /** Finds the account and role of a user. */
 export const find = Effect.fn("Members.find")(function* (user_id: string) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<Standing>`
+  const rows = yield* Effect.orDie(sql<RequestUser>`
     SELECT m.user_id, m.account_id, m.role, m.status, u.operator
     FROM members m JOIN users u ON u.id = m.user_id
     WHERE m.user_id = ${user_id} AND m.status <> 'removed'`)
   return Option.fromUndefinedOr(rows[0])
 })
 
-interface CountedRequest extends Standing {
+interface CountedRequest extends RequestUser {
   readonly limit: number
   /** Number of requests in the window, including this one. */
   readonly total: number
@@ -89,8 +89,8 @@ export const admit = Effect.fn("Members.admit")(function* (user_id: string, buck
     SELECT s.*, c.count AS total, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms
     FROM member s CROSS JOIN counted c`)
   return Option.map(Option.fromUndefinedOr(rows[0]), ({ limit, now_ms, total, ...user }) => ({
-    user: user satisfies Standing,
-    standing: RateLimit.standing(limit, total, now_ms),
+    user: user satisfies RequestUser,
+    standing: RateLimit.windowState(limit, total, now_ms),
     refusal:
       total <= limit
         ? undefined

@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 import type { Statement } from "effect/sql/Statement"
-import type { StreamRef, Touched } from "../commit/LogStorage.ts"
+import type { StreamRef, ChangedStream } from "../commit/LogStorage.ts"
 
 /** Stream that a row is derived from, and the number of its events. */
 export interface StreamVersion extends StreamRef {
@@ -85,7 +85,7 @@ export const columns = (sql: PgClient.PgClient, key: ReadonlyArray<string>, rows
 }
 
 /** Returns the rows that a commit writes. Rows whose version is not newer than before the commit already exist. */
-export const rowsOf = (model: ReadModel, touched: ReadonlyArray<Touched>): ReadonlyArray<object> =>
+export const rowsOf = (model: ReadModel, touched: ReadonlyArray<ChangedStream>): ReadonlyArray<object> =>
   touched.flatMap((stream) => {
     const before = stream.version - stream.added.length
     if (stream.aggregate.stream !== model.stream || (model.isStatic && before > 0)) return []

@@ -50,7 +50,7 @@ export const compare = Effect.fnUntraced(function* (
     FROM (${sums(model.name, "live")} UNION ALL ${sums(folded, "folded")}) AS sums GROUP BY bucket`
   const differing = buckets.flatMap((each) => (each.differs ? [each.bucket] : []))
   const rows = buckets.reduce((sum, each) => sum + Number(each.rows ?? 0n), 0)
-  const unproved_rows = "count" in model ? yield* model.beyond(sql, yield* RetentionCutoff.all(sql)) : 0
+  const unproved_rows = "count" in model ? yield* model.unverifiable(sql, yield* RetentionCutoff.all(sql)) : 0
   const base = { rows, unproved_rows, buckets: BUCKETS, differing_buckets: differing.length }
   if (differing.length === 0) return { ...base, differing_rows: 0, differences: [] }
 

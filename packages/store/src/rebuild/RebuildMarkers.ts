@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { projections } from "../readmodels/Projections.ts"
 import { estimate } from "./Rebuild.ts"
-import { Replay, workedOn } from "./Replay.ts"
+import { Replay, lockedModels } from "./Replay.ts"
 
 /**
  * Progress of a rebuild that is running or was left unfinished. Without a version, a comparison or a swap is running.
@@ -33,10 +33,10 @@ interface Building {
  * Returns the progress of every rebuild. It is read from what each slice records with its rows, so it is the same on
  * every node. Empty, and cheap, while none is running.
  */
-export const underWay = Effect.fn("RebuildMarkers.inProgress")(function* () {
+export const inProgress = Effect.fn("RebuildMarkers.inProgress")(function* () {
   const { sql } = yield* Replay
   const working = yield* Effect.orDie(
-    workedOn(
+    lockedModels(
       sql,
       projections.map(({ name }) => name),
     ),

@@ -78,7 +78,7 @@ export const lockReadModel = Effect.fnUntraced(function* (name: string) {
 })
 
 /** Returns the names of the read models that a process is working on, on any node. */
-export const workedOn = Effect.fnUntraced(function* (
+export const lockedModels = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   names: ReadonlyArray<string>,
 ): Effect.fn.Return<ReadonlySet<string>, SqlError.SqlError> {

@@ -53,7 +53,7 @@ export class InstanceKey extends Context.Service<InstanceKey, Keyring>()("@waybi
 }
 
 /** Reads the keys without creating a file, for tools that only examine. */
-export const lookFor = (options: {
+export const find = (options: {
   readonly file: string
   readonly text: Option.Option<Redacted.Redacted>
 }): Effect.Effect<Option.Option<Keyring>, BadInstanceKey> =>

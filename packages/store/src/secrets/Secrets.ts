@@ -10,7 +10,7 @@ export const ORPHAN_AFTER = "1 day"
 const ANSWER_VERSION = 1
 
 /** Key of a secret: owner and purpose, as in `("acc_…", "dom_…", "dkim:wb1")`. `id` is the id of the owner's stream. */
-export interface Place {
+export interface SecretRef {
   readonly account_id: string
   readonly id: string
   readonly purpose: string
@@ -20,7 +20,7 @@ export interface Place {
 export class WrongInstanceKey extends Data.TaggedError("WrongInstanceKey")<{ readonly message: string }> {}
 
 /** Row sealed under the first key of the instance, by which a node with another key notices that at its start. */
-const WITNESS: Place = { account_id: "", id: "instance", purpose: "witness" }
+const WITNESS: SecretRef = { account_id: "", id: "instance", purpose: "witness" }
 
 export class Secrets extends Context.Service<
   Secrets,
@@ -30,8 +30,8 @@ export class Secrets extends Context.Service<
      * store runs in another fiber, so its secret is sealed before: if the commit fails, the secret has no owner in the
      * log, and `sweep` removes it.
      */
-    readonly seal: (ref: Place, bytes: Uint8Array, expires_at?: Timestamp.Timestamp) => Effect.Effect<void>
-    readonly open: (ref: Place) => Effect.Effect<Option.Option<Uint8Array>>
+    readonly seal: (ref: SecretRef, bytes: Uint8Array, expires_at?: Timestamp.Timestamp) => Effect.Effect<void>
+    readonly open: (ref: SecretRef) => Effect.Effect<Option.Option<Uint8Array>>
     readonly remove: (account_id: string, id: string) => Effect.Effect<void>
     /** Seals everything again that is not under the current key, while the instance keeps running. */
     readonly rotate: Effect.Effect<{ readonly resealed: number; readonly unreadable: number }>
@@ -77,12 +77,12 @@ export interface AnswerContext {
 }
 
 /** Context that a secret's bytes are bound to. */
-export const contextOf = ({ account_id, id, purpose }: Place) => ["secret", account_id, id, purpose]
+export const contextOf = ({ account_id, id, purpose }: SecretRef) => ["secret", account_id, id, purpose]
 const answerContext = ({ account_id, key, route }: AnswerContext) => ["answer", account_id, route, key]
 
 const write = (
   sql: PgClient.PgClient,
-  { account_id, id, purpose }: Place,
+  { account_id, id, purpose }: SecretRef,
   { ciphertext, key_id, nonce }: Sealed,
   now: string,
   expires_at: string | null,
@@ -93,7 +93,7 @@ const write = (
   ON CONFLICT (account_id, id, purpose) DO UPDATE SET key_id = excluded.key_id, nonce = excluded.nonce,
     ciphertext = excluded.ciphertext, created_at = excluded.created_at, expires_at = excluded.expires_at`
 
-const read = (sql: PgClient.PgClient, { account_id, id, purpose }: Place, now: string) => sql<Sealed>`
+const read = (sql: PgClient.PgClient, { account_id, id, purpose }: SecretRef, now: string) => sql<Sealed>`
   SELECT key_id, nonce, ciphertext FROM secrets
   WHERE account_id = ${account_id} AND id = ${id} AND purpose = ${purpose}
     AND (expires_at IS NULL OR expires_at > ${now}::timestamptz)`
@@ -119,7 +119,7 @@ const rotate = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Keyrin
   const former = keys.ids.filter((id) => id !== keys.current)
   const batch = sql.withTransaction(
     Effect.gen(function* () {
-      const rows = yield* sql<Place & Sealed>`
+      const rows = yield* sql<SecretRef & Sealed>`
         SELECT account_id, id, purpose, key_id, nonce, ciphertext FROM secrets WHERE key_id = ANY(${former}::text[])
         -- The witness is last: until a rotation is complete, no node starts without the former key.
         ORDER BY account_id = ${WITNESS.account_id}, account_id, id, purpose LIMIT ${ROTATION_BATCH}::int FOR UPDATE`

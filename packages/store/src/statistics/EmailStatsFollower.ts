@@ -79,7 +79,7 @@ export const follower: Follower = {
       WHERE t.count <> excluded.count`
     yield* sql`DELETE FROM ${sql(table)} WHERE hour < (SELECT kept_from FROM followers WHERE name = ${EmailStats.FOLLOWER})`
   }),
-  beyond: Effect.fnUntraced(function* (sql, cutoffs) {
+  unverifiable: Effect.fnUntraced(function* (sql, cutoffs) {
     const [row] = yield* sql<{ readonly n: number }>`
       SELECT count(*)::float8 AS n FROM email_stats s
       JOIN ${RetentionCutoff.table(sql, cutoffs)} ON s.account_id = horizon.account_id AND s.hour < horizon.before`

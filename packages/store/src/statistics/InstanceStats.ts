@@ -27,7 +27,7 @@ export interface Connections {
   readonly state: string
   readonly connections: number
 }
-export interface Pulse {
+export interface InstanceStats {
   readonly queue: ReadonlyArray<QueueStats>
   readonly followers: ReadonlyArray<FollowerStats>
   readonly connections: ReadonlyArray<Connections>
@@ -52,13 +52,21 @@ export const read = Effect.fn("InstanceStats.read")(
       SELECT application_name AS application, coalesce(state, 'unknown') AS state, count(*)::int AS connections
       FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'waybill%'
       GROUP BY 1, 2 ORDER BY 1, 2`
-    const [totals] = yield* sql<Pick<Pulse, "workers" | "size_bytes" | "unread_reports">>`
+    const [totals] = yield* sql<Pick<InstanceStats, "workers" | "size_bytes" | "unread_reports">>`
       SELECT count(*)::int AS workers, pg_database_size(current_database())::float8 AS size_bytes,
         (SELECT count(*) FROM unread_reports)::int AS unread_reports
       FROM processes
       WHERE beat_at > now() - make_interval(secs => ${Duration.toSeconds(SILENT_AFTER)}::float8)`
     const { size_bytes = 0, unread_reports = 0, workers = 0 } = totals ?? {}
-    return { queue, followers, connections, workers, position: Number(end), size_bytes, unread_reports } satisfies Pulse
+    return {
+      queue,
+      followers,
+      connections,
+      workers,
+      position: Number(end),
+      size_bytes,
+      unread_reports,
+    } satisfies InstanceStats
   },
   (read) => Effect.orDie(read),
 )
@@ -86,7 +94,7 @@ const followerStats = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: 
 })
 
 /** Counts recent events by type. */
-export const lately = Effect.fn("InstanceStats.recentEvents")(
+export const recentEvents = Effect.fn("InstanceStats.recentEvents")(
   function* (within: Duration.Duration) {
     const sql = yield* PgClient.PgClient
     return yield* sql<{ readonly type: string; readonly events: number }>`

@@ -67,7 +67,7 @@ const countUnread = seriesBy(unreadReports, "outcome", ["kept", "refused"])
 export const reportUnread = (outcome: "kept" | "refused"): void => countUnread(outcome, 1)
 
 /** Records a committed batch. */
-export const landed = (commits: number, appended: ReadonlyArray<Stored>): void => {
+export const batchCommitted = (commits: number, appended: ReadonlyArray<Stored>): void => {
   batchCommits.updateUnsafe(commits, NO_CONTEXT)
   flightUnits.updateUnsafe(commits, NO_CONTEXT)
   const types = new Map<string, number>()

@@ -4,7 +4,7 @@ import * as Volume from "@waybill/domain/account/Volume"
 import { Effect } from "effect"
 import type { Counts } from "../feed/Counts.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
-import { refKey } from "../commit/LogStorage.ts"
+import { streamKey } from "../commit/LogStorage.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import { eventOf } from "../rebuild/HistoryReader.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
@@ -49,7 +49,7 @@ export const counts: Counts = {
       DELETE FROM ${sql(table)} AS t WHERE accepted = 0 AND NOT EXISTS (
         SELECT FROM monthly_usage u WHERE u.account_id = t.account_id AND u.month = t.month)`
   }),
-  beyond: Effect.fnUntraced(function* (sql, cutoffs) {
+  unverifiable: Effect.fnUntraced(function* (sql, cutoffs) {
     const [row] = yield* sql<{ readonly n: number }>`
       SELECT count(*)::float8 AS n FROM monthly_usage u JOIN ${beforeCutoff(sql, cutoffs)}`
     return row?.n ?? 0
@@ -59,16 +59,16 @@ export const counts: Counts = {
 /**
  * Months that began before the account's log is complete. Compared as text, because a row may hold an invalid month.
  */
-const beforeCutoff = (sql: PgClient.PgClient, cutoffs: ReadonlyArray<RetentionCutoff.Horizon>) => sql`
+const beforeCutoff = (sql: PgClient.PgClient, cutoffs: ReadonlyArray<RetentionCutoff.RetentionCutoff>) => sql`
   ${RetentionCutoff.table(sql, cutoffs)} ON u.account_id = horizon.account_id
     AND u.month || '-01T00' < to_char(horizon.before AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24')`
 
 /** Returns what each event adds to its month, by the same fold as commits use. */
 const changes = Effect.fnUntraced(function* (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) {
-  const byStream = Map.groupBy(events, refKey)
+  const byStream = Map.groupBy(events, streamKey)
   const incomplete = [...byStream.values()].flatMap((each) => (isComplete(each) ? [] : each.slice(0, 1)))
   const histories =
-    incomplete.length === 0 ? new Map<string, Array<Stored>>() : yield* PostgresLogStorage.streams(sql, incomplete)
+    incomplete.length === 0 ? new Map<string, Array<Stored>>() : yield* PostgresLogStorage.readStreams(sql, incomplete)
   return [...byStream].flatMap(([key, counted]) => changesOf(histories.get(key) ?? counted, counted))
 })
 
@@ -84,7 +84,7 @@ const changesOf = (history: ReadonlyArray<Stored>, counted: ReadonlyArray<Stored
     const event = eventOf(Email, type, meta.schema_version, { ...data }) as Email.Event
     state = Email.evolve(state, event)
     if (state._tag === "Unborn" || !positions.has(position)) return []
-    return Volume.of(event, state).map((change) => ({ account_id, ...change }))
+    return Volume.changesOf(event, state).map((change) => ({ account_id, ...change }))
   })
 }
 

@@ -1,7 +1,7 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Data, Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { workedOn } from "../rebuild/Replay.ts"
+import { lockedModels } from "../rebuild/Replay.ts"
 import * as Tables from "../rebuild/Tables.ts"
 import * as Versions from "../rebuild/Versions.ts"
 import { ACCOUNT_LOCKS } from "../commit/PostgresLogStorage.ts"
@@ -15,11 +15,11 @@ const modelsOf = (streams: ReadonlyArray<string>): ReadonlyArray<string> =>
   readModels.flatMap(({ name, stream }) => (streams.includes(stream) ? [name] : []))
 
 /** Fails while a read model of such streams is being rebuilt. A rebuild that no process works on does not count. */
-export const unread = Effect.fnUntraced(function* (
+export const requireNoRebuild = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   streams: ReadonlyArray<string>,
 ): Effect.fn.Return<void, SqlError.SqlError | RebuildUnderWay> {
-  const [name] = yield* workedOn(sql, modelsOf(streams))
+  const [name] = yield* lockedModels(sql, modelsOf(streams))
   if (name !== undefined)
     return yield* new RebuildUnderWay({ message: `${name} is being rebuilt: try again when the rebuild has ended` })
 })
@@ -32,7 +32,7 @@ export type TablesOf = (model: ReadModel) => ReadonlyArray<string>
  * the tables of unfinished rebuilds and returns all other tables of a read model, the live one and its finished versions.
  * An unfinished table cannot be corrected, because the streams that it already holds are not known.
  */
-export const alone = Effect.fnUntraced(function* (
+export const takeAccount = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   account_id: string,
   streams: ReadonlyArray<string>,
@@ -40,9 +40,9 @@ export const alone = Effect.fnUntraced(function* (
   // Locks in the same order everywhere: account, then table. A rebuild holds the table only for a moment, except one that
   // `unread` sees here.
   yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
-  yield* unread(sql, streams)
+  yield* requireNoRebuild(sql, streams)
   yield* sql`LOCK TABLE projection_versions IN SHARE ROW EXCLUSIVE MODE`
-  yield* unread(sql, streams)
+  yield* requireNoRebuild(sql, streams)
   const names = modelsOf(streams)
   const versions = yield* sql<Pick<Versions.Version, "name" | "version" | "state">>`
     SELECT name, version, state FROM projection_versions WHERE name = ANY(${names}::text[])`

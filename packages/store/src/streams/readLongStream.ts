@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { CommitDeps } from "../commit/Commit.ts"
-import { type LogStorage, refKey, type StorageError, type StreamRef } from "../commit/LogStorage.ts"
+import { type LogStorage, streamKey, type StorageError, type StreamRef } from "../commit/LogStorage.ts"
 import type { AnyAggregate } from "../commit/RecordedEvents.ts"
 import * as StreamState from "./StreamState.ts"
 
@@ -17,7 +17,7 @@ export const readLongStream = Effect.fnUntraced(function* (
   readStreams: LogStorage["readStreams"],
   { account_id, aggregate, stream_id }: TypedStreamRef,
 ): Effect.fn.Return<StreamState.StreamState, StorageError> {
-  const key = refKey({ account_id, stream_id })
+  const key = streamKey({ account_id, stream_id })
   let known = cache.find(key, aggregate) ?? StreamState.initial(aggregate)
   while (true) {
     const from = StreamState.readFrom(known)

@@ -100,7 +100,7 @@ export const find = Effect.fn("Users.find")(function* (id: string) {
   return Option.fromUndefinedOr(rows[0])
 })
 
-export interface Listed extends User {
+export interface UserOfAccount extends User {
   readonly account_id: string | null
   readonly role: string | null
   readonly status: string | null
@@ -109,7 +109,7 @@ export interface Listed extends User {
 /** Lists all users, each with their account. */
 export const list = Effect.fn("Users.list")(function* () {
   const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Listed>`
+  return yield* Effect.orDie(sql<UserOfAccount>`
     SELECT u.id, u.email, u.name, u.operator, m.account_id, m.role, m.status
     FROM users u LEFT JOIN members m ON m.user_id = u.id AND m.status <> 'removed' ORDER BY u.id`)
 })

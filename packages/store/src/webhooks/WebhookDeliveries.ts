@@ -110,7 +110,7 @@ export const retryDeadlocks = <A, R>(effect: Effect.Effect<A, SqlError.SqlError,
   Effect.retry(effect, { while: (error) => error.reason._tag === "DeadlockError", times: MAX_DEADLOCKS })
 
 /** Calls the endpoint with an example event, to check its availability and signature verification. */
-export const test = Effect.fn("WebhookDeliveries.sendTest")(function* (delivery: WebhookDelivery) {
+export const sendTest = Effect.fn("WebhookDeliveries.sendTest")(function* (delivery: WebhookDelivery) {
   const sql = yield* PgClient.PgClient
   const { account_id, created_at, id, webhook_id } = delivery
   yield* Effect.orDie(

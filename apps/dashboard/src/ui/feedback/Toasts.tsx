@@ -14,7 +14,7 @@ const manager = Toast.createToastManager()
 export const showToast = (title: string, undo?: () => void): void => {
   manager.add({
     // The title may contain names written by others.
-    title: Visible.pictured(title),
+    title: Visible.showHidden(title),
     type: "good",
     timeout: undo === undefined ? SHOWN_MS : LONG_MS,
     ...(undo === undefined ? {} : { actionProps: { children: "Undo", onClick: undo } }),
@@ -23,7 +23,7 @@ export const showToast = (title: string, undo?: () => void): void => {
 
 export const showError = (error: unknown): void => {
   manager.add({
-    title: error instanceof Error ? Visible.pictured(error.message) : "Something went wrong. Try again.",
+    title: error instanceof Error ? Visible.showHidden(error.message) : "Something went wrong. Try again.",
     data: error,
     type: "bad",
     timeout: LONG_MS,

@@ -24,7 +24,7 @@ export const erase = Command.make(
     json: output.json,
   },
   Effect.fn(function* ({ address, json }) {
-    const erased_as = Mask.standIn(SecureRandom.randomBytesUnsafe(STAND_IN_BYTES))
+    const erased_as = Mask.replacement(SecureRandom.randomBytesUnsafe(STAND_IN_BYTES))
     const { accounts, left } = yield* Erase.erase(address, erased_as)
     let streams = 0
     let events = 0

@@ -15,7 +15,7 @@ const ALTERNATE_SCREEN = "\u001b[?1049h\u001b[?25l"
 const MAIN_SCREEN = "\u001b[?25h\u001b[?1049l"
 const CLEAR_SCREEN = "\u001b[H\u001b[J"
 
-interface Snapshot extends InstanceStats.Pulse {
+interface Snapshot extends InstanceStats.InstanceStats {
   readonly at: string
   /** Events per second, by type. */
   readonly per_second: Readonly<Record<string, number>>
@@ -23,7 +23,7 @@ interface Snapshot extends InstanceStats.Pulse {
 
 const takeSnapshot = Effect.gen(function* () {
   const at = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
-  const [stats, rates] = yield* Effect.all([InstanceStats.read(), InstanceStats.lately(RATES_OVER)])
+  const [stats, rates] = yield* Effect.all([InstanceStats.read(), InstanceStats.recentEvents(RATES_OVER)])
   const per_second = Object.fromEntries(
     rates.map(({ events, type }) => [type, events / Duration.toSeconds(RATES_OVER)]),
   )
@@ -36,7 +36,7 @@ export const watch = (interval_s: number, write: (text: string) => Effect.Effect
     write(ALTERNATE_SCREEN),
     () =>
       takeSnapshot.pipe(
-        Effect.flatMap((snapshot) => write(`${CLEAR_SCREEN}${screen(snapshot).map(Visible.escaped).join("\n")}\n`)),
+        Effect.flatMap((snapshot) => write(`${CLEAR_SCREEN}${screen(snapshot).map(Visible.escape).join("\n")}\n`)),
         Effect.andThen(Effect.sleep(Duration.seconds(interval_s))),
         Effect.forever,
       ),
@@ -114,7 +114,7 @@ const whole = (count: number): string => Math.round(count).toLocaleString("en")
 /** Aligns the first column to the left and the others to the right. */
 const table = (input: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   // Escaped before widths are measured, since clients of the database choose the names of their connections.
-  const rows = input.map((row) => row.map(Visible.escaped))
+  const rows = input.map((row) => row.map(Visible.escape))
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
   return rows.map((row) =>
     row.map((text, i) => (i === 0 ? text.padEnd(widths[i] ?? 0) : text.padStart(widths[i] ?? 0))).join("  "),

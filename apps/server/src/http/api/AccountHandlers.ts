@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { now } from "../../operate/fresh.ts"
 import type { AccountRecord } from "@waybill/api/groups/Account"
-import { asWritten } from "./records.ts"
+import { asRecord } from "./records.ts"
 
 export const AccountHandlers = HttpApiBuilder.group(Api, "account", (handlers) =>
   handlers.handle("get", () =>
@@ -16,8 +16,8 @@ export const AccountHandlers = HttpApiBuilder.group(Api, "account", (handlers) =
       const { granted, keeping, ...record } = yield* Effect.orDie(Effect.fromOption(yield* Accounts.find(account_id)))
       const at = yield* now
       const month = at.slice(0, "2026-11".length)
-      const emails = yield* Accounts.used(account_id, month)
-      return asWritten<AccountRecord>({ ...record, usage: { month, emails, resets_at: Timestamp.nextMonth(at) } })
+      const emails = yield* Accounts.usedRecipients(account_id, month)
+      return asRecord<AccountRecord>({ ...record, usage: { month, emails, resets_at: Timestamp.nextMonth(at) } })
     }),
   ),
 )

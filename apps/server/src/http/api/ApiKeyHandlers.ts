@@ -17,7 +17,7 @@ import { newId, now } from "../../operate/fresh.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { asWritten, whole } from "./records.ts"
+import { asRecord, completeList } from "./records.ts"
 
 export const ApiKeyHandlers = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
   handlers.handleAll({
@@ -26,9 +26,9 @@ export const ApiKeyHandlers = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
         const { account_id, domain: bound } = yield* CurrentKey
         const keys = yield* ApiKeys.list(yield* now, account_id)
         const visible = keys.filter(({ domain }) => bound === null || domain === bound)
-        return whole(visible.map(asWritten<Key>))
+        return completeList(visible.map(asRecord<Key>))
       }),
-    get: ({ params }) => Effect.map(find(params.key_id), asWritten<Key>),
+    get: ({ params }) => Effect.map(find(params.key_id), asRecord<Key>),
     create: (call) => create(call, call.payload),
     revoke: ({ params }) =>
       Effect.andThen(
@@ -54,7 +54,7 @@ const create = Effect.fnUntraced(function* (call: Idempotent.Call, payload: Crea
   const { actor } = yield* Provenance
   const { account_id } = yield* CurrentKey
   const requested = { ...payload, allowed_ips: payload.allowed_ips ?? [] }
-  const command = yield* Effect.fromResult(KeyReach.limitsOfMade(yield* CallerReach.current, requested))
+  const command = yield* Effect.fromResult(KeyReach.limitsOfNewKey(yield* CallerReach.current, requested))
   const keyId = yield* newId("ApiKeyId")
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
   const facts = { keyId, secret, hash: hashOf(secret), createdBy: actor.id }
@@ -65,9 +65,9 @@ const create = Effect.fnUntraced(function* (call: Idempotent.Call, payload: Crea
       RequestCommit.onStream(
         ApiKey,
         keyId,
-        (now, view) => ApiKey.create({ ...facts, now, active: view.facts.tally(account_id, "api_key") }, command),
+        (now, view) => ApiKey.create({ ...facts, now, active: view.facts.countOf(account_id, "api_key") }, command),
         (state) => recordWithSecret(state, secret),
-        { fresh: true, needs: { tally: "api_key" } },
+        { fresh: true, needs: { countOf: "api_key" } },
       ),
     ),
   )

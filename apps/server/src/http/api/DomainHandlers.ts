@@ -31,7 +31,7 @@ import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { Instance } from "../Instance.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { whole } from "./records.ts"
+import { completeList } from "./records.ts"
 
 /** Attempts to rotate a key while other requests rotate too. Each attempt generates a key. */
 const MAX_ROTATION_TRIES = 5
@@ -42,8 +42,8 @@ export const DomainHandlers = HttpApiBuilder.group(Api, "domains", (handlers) =>
       Effect.gen(function* () {
         const { account_id, domain } = yield* CurrentKey
         const instance = yield* Instance
-        const visible = (yield* Domains.list(account_id)).filter(({ name }) => KeyReach.reaches(domain, name))
-        return whole(visible.map((record) => present(record, instance)))
+        const visible = (yield* Domains.list(account_id)).filter(({ name }) => KeyReach.allowsDomain(domain, name))
+        return completeList(visible.map((record) => present(record, instance)))
       }),
     get: ({ params }) => Effect.flatMap(find(params.domain), show),
     add: (call) => Idempotent.commitPrepared(call, addition(call, call.payload.name ?? call.payload.domain)),
@@ -91,7 +91,7 @@ const verification = Effect.fnUntraced(function* (reference: string) {
 const show = (record: Domains.DomainRecord) => Effect.map(Instance, (instance) => present(record, instance))
 
 /** Returns a domain with the records to publish and the result of the last DNS check for each. */
-const present = (record: Domains.DomainRecord, instance: domains.Ways): Contract.Domain => {
+const present = (record: Domains.DomainRecord, instance: domains.RecordSettings): Contract.Domain => {
   const { created_at, domain_id, last_checked_at, name, next_check_at, records, status, verified_at } = record
   return {
     object: "domain",
@@ -133,7 +133,7 @@ const addition = Effect.fnUntraced(function* (call: Idempotent.Call, name: Domai
   }
 })
 
-const answerOf = (state: Domain.State, instance: domains.Ways): Contract.Domain => {
+const answerOf = (state: Domain.State, instance: domains.RecordSettings): Contract.Domain => {
   if (state._tag !== "Domain") throw new Error("decided about a domain that does not exist")
   return present(state, instance)
 }

@@ -50,7 +50,7 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
     reschedule: ({ params, payload }) =>
       Effect.gen(function* () {
         yield* CallerReach.checkEmail(params.id)
-        const reschedule = (at: Timestamp.Timestamp, attempt: Email.Attempt) =>
+        const reschedule = (at: Timestamp.Timestamp, attempt: Email.AttemptState) =>
           Email.reschedule(at, payload.scheduled_at, attempt)
         return yield* readable(yield* RequestCommit.commit(unlessStarted(params.id, reschedule)))
       }),
@@ -87,7 +87,7 @@ const WITHHELD = {
  */
 const unlessStarted = <E>(
   id: Id.EmailId,
-  decide: (now: Timestamp.Timestamp, attempt: Email.Attempt) => Decide<Email.State, Email.Event, E>,
+  decide: (now: Timestamp.Timestamp, attempt: Email.AttemptState) => Decide<Email.State, Email.Event, E>,
 ) =>
   RequestCommit.onStream(
     Email,
@@ -108,7 +108,7 @@ const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id: sender.account_id, stream_id: id })
   if (state._tag === "Unborn") return yield* new EmailNotFound()
-  const content = yield* Content.whole(sender.account_id, state.accepted.content)
+  const content = yield* Content.findComplete(sender.account_id, state.accepted.content)
   const draftOf = (message: Email.Message): Draft.Draft => ({
     command: Email.resendCommand(message),
     blobs: Option.match(content, {

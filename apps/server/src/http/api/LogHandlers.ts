@@ -16,7 +16,7 @@ import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Position from "../Position.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { asWritten, eventRecord, whole } from "./records.ts"
+import { asRecord, eventRecord, completeList } from "./records.ts"
 
 export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
   handlers.handleAll({
@@ -26,7 +26,7 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
         const domain = yield* CallerReach.domainFilter(query.domain)
         const filter = filterOf(account_id, { ...query, ...(domain === undefined ? {} : { domain }) })
         const page = yield* Position.read(account_id, request, EmailLogQuery.list(filter))
-        return { object: "list" as const, ...page, data: page.data.map(asWritten<EmailRecord>) }
+        return { object: "list" as const, ...page, data: page.data.map(asRecord<EmailRecord>) }
       }),
     get: ({ params, query: { as_of }, request }) =>
       Effect.gen(function* () {
@@ -36,7 +36,7 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
             ? yield* Position.read(account_id, request, EmailLogQuery.find(account_id, params.id))
             : yield* TimeTravel.email(account_id, params.id, as_of)
         if (Option.isNone(row)) return yield* new EmailNotFound()
-        const record = asWritten<EmailRecord>(row.value)
+        const record = asRecord<EmailRecord>(row.value)
         yield* CallerReach.checkDomain(record.domain)
         return { ...record, ...(yield* detailsOf(account_id, params.id)) }
       }),
@@ -48,7 +48,7 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
         if (facts.length === 0) return yield* new EmailNotFound()
         const cursors = yield* Cursors
         const cursorOf = (position: bigint) => cursors.ofEvent(account_id, position)
-        return whole(facts.map((fact) => eventRecord(fact, cursorOf(fact.position), Email.stream, params.id)))
+        return completeList(facts.map((fact) => eventRecord(fact, cursorOf(fact.position), Email.stream, params.id)))
       }),
   }),
 )
@@ -65,7 +65,7 @@ const detailsOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.
   const state = yield* store.state(Email, { account_id, stream_id: id })
   if (state._tag === "Unborn") return { tracking: Tracking.NONE, content: null }
   const { content, tracking = Tracking.NONE } = state.accepted
-  const body = yield* Content.body(account_id, content)
+  const body = yield* Content.findBody(account_id, content)
   return {
     tracking,
     content: Option.getOrNull(

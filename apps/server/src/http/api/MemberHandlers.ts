@@ -7,7 +7,7 @@ import * as Team from "@waybill/domain/account/Team"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as StoredMembers from "@waybill/store/readmodels/Members"
 import { Provenance } from "@waybill/store/commit/Provenance"
-import type { Append, Unit, View } from "@waybill/store/commit/Commit"
+import type { Append, Commit, View } from "@waybill/store/commit/Commit"
 import * as Users from "@waybill/store/users/Users"
 import { Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -17,7 +17,7 @@ import { Admitted } from "../middleware/Admitted.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { whole } from "./records.ts"
+import { completeList } from "./records.ts"
 import { Sessions } from "../middleware/Session.ts"
 
 export const MemberHandlers = HttpApiBuilder.group(Api, "members", (handlers) =>
@@ -33,7 +33,7 @@ export const MemberHandlers = HttpApiBuilder.group(Api, "members", (handlers) =>
     list: () =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        return whole((yield* StoredMembers.list(account_id)).map(listed))
+        return completeList((yield* StoredMembers.list(account_id)).map(listed))
       }),
     invite: (call) => invite(call, call.payload),
     changeRole: ({ params, payload }) => changeRole(params.id, payload.role),
@@ -47,7 +47,7 @@ const signedIn = Effect.map(Admitted, (admitted) =>
   admitted !== undefined && "user" in admitted ? admitted.user : undefined,
 )
 
-const listed = ({ last_seen_at, name, record, two_factor }: StoredMembers.Listed): ListedMember => ({
+const listed = ({ last_seen_at, name, record, two_factor }: StoredMembers.ListedMember): ListedMember => ({
   ...(record as Member),
   name,
   two_factor,
@@ -85,7 +85,7 @@ const managedBy = Effect.gen(function* () {
 
 const withAccount =
   ({ aggregate, events, id }: Append) =>
-  <A, E>(work: Pick<Unit<A, E>, "streams" | "decide">) => ({
+  <A, E>(work: Pick<Commit<A, E>, "streams" | "decide">) => ({
     streams: [{ aggregate, id, fresh: true }, ...work.streams],
     decide: (view: View) =>
       Result.map(work.decide(view), (decision) => ({
@@ -146,7 +146,7 @@ const remove = Effect.fnUntraced(function* (id: Id.UserId) {
 })
 
 /** Fails if the user is not a member of this account, or is an operator and the caller is not. */
-const checkMember = Effect.fnUntraced(function* (by: Team.By, id: Id.UserId) {
+const checkMember = Effect.fnUntraced(function* (by: Team.Actor, id: Id.UserId) {
   const member = yield* StoredMembers.find(id)
   const { account_id } = yield* CurrentKey
   if (Option.isNone(member) || member.value.account_id !== account_id) return yield* new Team.MemberNotFound()

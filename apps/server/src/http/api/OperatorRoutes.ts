@@ -10,7 +10,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as AccountUsage from "@waybill/store/operations/AccountUsage"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Status from "@waybill/store/rebuild/Status"
-import { underWay } from "@waybill/store/rebuild/RebuildMarkers"
+import { inProgress } from "@waybill/store/rebuild/RebuildMarkers"
 import { Provenance } from "@waybill/store/commit/Provenance"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import { ByteSize, Data, Duration, Effect, Layer, type Redacted, Result, Schema } from "effect"
@@ -74,7 +74,7 @@ const accounts = Effect.gen(function* () {
   const month = (yield* now).slice(0, "2026-11".length)
   const all = yield* AccountUsage.accounts(month)
   return {
-    data: all.map(({ emails, members, record }): Operate.OperatedAccount => ({
+    data: all.map(({ emails, members, record }): Operate.AccountSummary => ({
       id: Id.AccountId.make(record.id),
       name: record.name,
       plan: record.plan,
@@ -124,7 +124,7 @@ const change = byOperator(
 const queues = Effect.gen(function* () {
   const [{ position, queue, workers }, recent] = yield* Effect.all([
     InstanceStats.read(),
-    InstanceStats.lately(RATE_PERIOD),
+    InstanceStats.recentEvents(RATE_PERIOD),
   ])
   const seconds = Duration.toSeconds(RATE_PERIOD)
   const per_second = Object.fromEntries(recent.map(({ events, type }) => [type, events / seconds]))
@@ -139,7 +139,7 @@ const nodes = Effect.gen(function* () {
 const projections = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
     const replays = yield* Replays
-    const state = Effect.all({ versions: Status.status(), under_way: underWay() })
+    const state = Effect.all({ versions: Status.status(), under_way: inProgress() })
     return {
       ...(yield* Effect.provide(state, Replay.layer(url))),
       jobs: yield* replays.list,

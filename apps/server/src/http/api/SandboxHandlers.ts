@@ -11,7 +11,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Revocations from "../../live/Revocations.ts"
 import { Instance } from "../Instance.ts"
-import { asWritten } from "./records.ts"
+import { asRecord } from "./records.ts"
 
 export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
   handlers.handleAll({
@@ -27,7 +27,7 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
         const rows = yield* wait === undefined
           ? Sandbox.list(request)
           : Revocations.whileAdmitted(Sandbox.wait(request, Duration.seconds(wait)))
-        return Page.make(rows.map(asWritten<Message>), limit)
+        return Page.make(rows.map(asRecord<Message>), limit)
       }),
     get: ({ params }) =>
       Effect.gen(function* () {

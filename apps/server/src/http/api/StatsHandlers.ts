@@ -1,6 +1,6 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
-import { longest, type Query, type StatsRow } from "@waybill/api/groups/Stats"
+import { maxRangeMs, type Query, type StatsRow } from "@waybill/api/groups/Stats"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Cursors } from "@waybill/store/feed/Cursors"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { now } from "../../operate/fresh.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { asWritten } from "./records.ts"
+import { asRecord } from "./records.ts"
 
 /** Period of statistics when no start is given. */
 const DEFAULT_PERIOD_MS = 24 * Timestamp.HOUR
@@ -39,7 +39,7 @@ export const StatsHandlers = HttpApiBuilder.group(Api, "stats", (handlers) =>
         group_by,
         up_to_position: (yield* Cursors).ofProgress(account_id, position),
         more_tags,
-        data: rows.map(asWritten<StatsRow>),
+        data: rows.map(asRecord<StatsRow>),
       }
     }),
   ),
@@ -51,7 +51,7 @@ export const StatsHandlers = HttpApiBuilder.group(Api, "stats", (handlers) =>
  */
 const periodOf = ({ from, group_by, to }: Query, at: Timestamp.Timestamp) => {
   const end = hourAfter(
-    to ?? (from === undefined ? at : Timestamp.earliest(at, Timestamp.plus(from, longest(group_by)))),
+    to ?? (from === undefined ? at : Timestamp.earliest(at, Timestamp.plus(from, maxRangeMs(group_by)))),
   )
   return { from: hourOf(from ?? Timestamp.plus(end, -DEFAULT_PERIOD_MS)), to: end }
 }

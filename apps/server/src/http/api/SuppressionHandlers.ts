@@ -10,7 +10,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { newId } from "../../operate/fresh.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
-import { asWritten } from "./records.ts"
+import { asRecord } from "./records.ts"
 
 export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (handlers) =>
   handlers.handleAll({
@@ -23,13 +23,13 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
           limit: limit + 1,
           ...(after === undefined ? {} : { after }),
         })
-        return Page.make(rows.map(asWritten<SuppressionRecord>), limit)
+        return Page.make(rows.map(asRecord<SuppressionRecord>), limit)
       }),
     get: ({ params }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const row = yield* Suppressions.find(account_id, Suppression.streamId(params.email))
-        return asWritten<SuppressionRecord>(
+        return asRecord<SuppressionRecord>(
           yield* Effect.mapError(Effect.fromOption(row), () => new Suppression.SuppressionNotFound()),
         )
       }),

@@ -2,12 +2,12 @@ import { Api } from "@waybill/api/Api"
 import * as Readiness from "@waybill/store/operations/Readiness"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { joined } from "../../operate/joined.ts"
+import { shareRunning } from "../../operate/joined.ts"
 
 export const SystemHandlers = HttpApiBuilder.group(Api, "system", (handlers) =>
   Effect.sync(() => {
     // Concurrent requests share one check, so that this public endpoint uses one database connection at most.
-    const check = joined(Readiness.problems)
+    const check = shareRunning(Readiness.problems)
     return handlers.handleAll({
       healthz: () => Effect.succeed({ status: "ok" as const }),
       readyz: () =>

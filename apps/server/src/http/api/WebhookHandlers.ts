@@ -15,7 +15,7 @@ import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as deliveries from "../../worker/webhooks/deliveries.ts"
 import { Instance } from "../Instance.ts"
-import { asWritten, whole } from "./records.ts"
+import { asRecord, completeList } from "./records.ts"
 
 /** Standard Webhooks requires 24 to 64 bytes. */
 const SECRET_BYTES = 32
@@ -27,13 +27,13 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
     list: () =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        return whole((yield* Webhooks.list(account_id)).map(asWritten<WebhookRecord>))
+        return completeList((yield* Webhooks.list(account_id)).map(asRecord<WebhookRecord>))
       }),
     get: ({ params }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const row = yield* Webhooks.find(account_id, params.id)
-        return asWritten<WebhookRecord>(
+        return asRecord<WebhookRecord>(
           yield* Effect.mapError(Effect.fromOption(row), () => new Webhook.WebhookNotFound()),
         )
       }),
@@ -48,13 +48,13 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
           const { secret, secretRef } = yield* newSecret(webhookId)
           const { enabled, ...settings } = call.payload
           const create = (now: Webhook.Creation["now"], { facts }: View) => {
-            const others = facts.tally(account_id, "webhook")
+            const others = facts.countOf(account_id, "webhook")
             return Webhook.create({ now, webhookId, secretRef, allowedNetworks, others }, settings, enabled ?? true)
           }
           const answer = (state: Webhook.State) => ({ ...recordOf(state), secret })
           return RequestCommit.onStream(Webhook, webhookId, create, answer, {
             fresh: true,
-            needs: { tally: "webhook" },
+            needs: { countOf: "webhook" },
           })
         }),
       ),

@@ -7,7 +7,7 @@ import type { Stored } from "@waybill/store/commit/RecordedEvents"
  * Types a row as the API's record. Responses are validated against their schema, so a row that does not fit becomes a
  * 500.
  */
-export const asWritten = <A>(row: unknown): A => row as A
+export const asRecord = <A>(row: unknown): A => row as A
 
 /** Fields of events that are never publicFields to clients. */
 const PRIVATE: ReadonlySet<string> = new Set(["hash", "secret_ref", "previous_ref", "key_ref"])
@@ -57,7 +57,7 @@ export const eventRecord = (
 }
 
 /** Returns a complete list, for collections that are small for every account. */
-export const whole = <A>(data: ReadonlyArray<A>) => ({
+export const completeList = <A>(data: ReadonlyArray<A>) => ({
   object: "list" as const,
   has_more: false,
   next_cursor: null,

@@ -34,7 +34,7 @@ export const layer = Layer.succeed(
       if (Option.isSome(required) && !Scope.permits(current.scopes, required.value))
         return yield* new Scope.MissingScope({ required_scope: required.value })
       if (current.domain !== null && BoundKeys.ruleOf(group.identifier, endpoint.identifier) === "whole account")
-        return yield* new KeyReach.OutsideOfDomain({ bound: current.domain, subject: "endpoint" })
+        return yield* new KeyReach.KeyBoundToDomain({ bound: current.domain, subject: "endpoint" })
       const request_id = yield* ApiError.RequestId
       return yield* handler.pipe(
         Effect.provideService(CurrentKey, current),

@@ -12,7 +12,7 @@ import { now } from "../../operate/fresh.ts"
 /** Fails if the caller's key is bound to another domain. */
 export const checkDomain = Effect.fnUntraced(function* (domain: string | null) {
   const { domain: bound } = yield* CurrentKey
-  if (bound !== null && domain !== bound) return yield* new KeyReach.OutsideOfDomain({ bound, subject: "thing" })
+  if (bound !== null && domain !== bound) return yield* new KeyReach.KeyBoundToDomain({ bound, subject: "thing" })
 })
 
 /**
@@ -38,9 +38,9 @@ export const domainFilter = Effect.fnUntraced(function* (requested: DomainName.D
 /** Returns the limits of the caller, which also limit the keys it may create. A session has those of its role. */
 export const current = Effect.gen(function* () {
   const { account_id, domain, key_id, scopes } = yield* CurrentKey
-  if (key_id === null) return { scopes, domain, allowed_ips: [], expires_at: null } as KeyReach.Reach
+  if (key_id === null) return { scopes, domain, allowed_ips: [], expires_at: null } as KeyReach.KeyLimits
   const { allowed_ips, expires_at } = yield* Effect.orDie(
     Effect.fromOption(yield* ApiKeys.find(yield* now, account_id, key_id)),
   )
-  return { scopes, domain, allowed_ips, expires_at } as KeyReach.Reach
+  return { scopes, domain, allowed_ips, expires_at } as KeyReach.KeyLimits
 })

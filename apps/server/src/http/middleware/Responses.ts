@@ -9,7 +9,7 @@ import { pathOf } from "./RequestTarget.ts"
 type Refusal = Refusals.Refusal
 
 /** Headers of every response: the request's id and the state of its rate window. */
-export const requestHeaders = (id: string, { limit, remaining, reset_s }: RateLimit.Standing) => ({
+export const requestHeaders = (id: string, { limit, remaining, reset_s }: RateLimit.WindowState) => ({
   "x-request-id": id,
   "x-ratelimit-limit": String(limit),
   "x-ratelimit-remaining": String(remaining),
@@ -19,7 +19,7 @@ export const requestHeaders = (id: string, { limit, remaining, reset_s }: RateLi
 /** The same for a request that no window counts: the full window of an anonymous client. */
 export const uncountedHeaders = (id: string) =>
   Effect.map(Clock.currentTimeMillis, (now_ms) =>
-    requestHeaders(id, RateLimit.standing(RateLimit.ANONYMOUS_PER_MINUTE, 0, now_ms)),
+    requestHeaders(id, RateLimit.windowState(RateLimit.ANONYMOUS_PER_MINUTE, 0, now_ms)),
   )
 
 export const refusalHeaders = ({ retry_after_s, status }: Refusal): Record<string, string> => {

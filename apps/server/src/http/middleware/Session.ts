@@ -19,9 +19,9 @@ export const Sessions = Context.Reference<SignIn["Service"] | undefined>("@waybi
 
 export interface UserAdmitted {
   readonly _tag: "UserAdmitted"
-  readonly user: Members.Standing
+  readonly user: Members.RequestUser
   readonly session_id: string
-  readonly standing: RateLimit.Standing
+  readonly standing: RateLimit.WindowState
 }
 
 export const hasCookie = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>

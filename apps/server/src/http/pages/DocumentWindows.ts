@@ -44,7 +44,7 @@ export interface DocumentWindows {
   readonly count: (
     address: string,
     now_ms: number,
-  ) => { readonly standing: RateLimit.Standing; readonly refusal: Refusal | undefined }
+  ) => { readonly standing: RateLimit.WindowState; readonly refusal: Refusal | undefined }
   /** Counts the bytes of a response, or refuses it. */
   readonly charge: (address: string, now_ms: number, bytes: number) => Refusal | undefined
 }
@@ -85,7 +85,7 @@ export const make = (limits: Limits = LIMITS): DocumentWindows => {
     count: (address, now_ms) => {
       const used = usedBy(address, now_ms)
       used.requests++
-      const standing = RateLimit.standing(limits.requests, used.requests, now_ms)
+      const standing = RateLimit.windowState(limits.requests, used.requests, now_ms)
       return { standing, refusal: used.requests > limits.requests ? refuse(now_ms) : undefined }
     },
     charge: (address, now_ms, bytes) => {

@@ -10,7 +10,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ApiError from "@waybill/api/errors/ApiError"
-import { composed, type Sender } from "../../worker/delivery/outgoing.ts"
+import { compose, type Sender } from "../../worker/delivery/outgoing.ts"
 import { StoppedLinks } from "../../links/StoppedLinks.ts"
 import { trackingKeys, trackingOf, type LinkSettings } from "../../links/tracking.ts"
 import { unsubscribeKeys, unsubscribeUrl } from "../../links/unsubscribe.ts"
@@ -60,7 +60,7 @@ const requestedEmail = Effect.gen(function* () {
 
 const content = Effect.gen(function* () {
   const { account_id, message } = yield* requestedEmail
-  const whole = yield* Content.whole(account_id, message.accepted.content)
+  const whole = yield* Content.findComplete(account_id, message.accepted.content)
   return Option.isNone(whole) ? yield* new EmailNotFound() : whole.value
 })
 
@@ -79,7 +79,7 @@ const html = Effect.gen(function* () {
 })
 
 /** Replaces references to attached pictures in one pass, with one index lookup each. */
-const withPictures = ({ attachments, html }: Content.Whole): string => {
+const withPictures = ({ attachments, html }: Content.CompleteContent): string => {
   const pictures = picturesIn(attachments)
   if (html === null || pictures.size === 0) return html ?? ""
   let left = MAX_INLINE_BYTES
@@ -102,7 +102,7 @@ const withPictures = ({ attachments, html }: Content.Whole): string => {
 const CID = /\bcid:([^"'\s)>]{1,1000})/giu
 
 /** The first attachment of each content id, as mail clients resolve it. */
-const picturesIn = (attachments: Content.Whole["attachments"]) => {
+const picturesIn = (attachments: Content.CompleteContent["attachments"]) => {
   const byId = new Map<string, Picture>()
   for (const { bytes, content_id, content_type } of attachments)
     if (content_id !== null && !byId.has(content_id)) byId.set(content_id, { bytes, content_type })
@@ -144,7 +144,7 @@ const raw = (sender: Pick<Sender, "track" | "unsubscribeUrl">) =>
   Effect.gen(function* () {
     const { account_id, message } = yield* requestedEmail
     const domain = yield* Domains.find(account_id, message.accepted.domain_id)
-    const { bytes } = yield* composed(
+    const { bytes } = yield* compose(
       account_id,
       { message, content: undefined, domain: Option.getOrNull(domain) },
       sender,

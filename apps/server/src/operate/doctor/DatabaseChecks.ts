@@ -12,7 +12,12 @@ export const SKEW_NOTICED = Duration.seconds(1)
 export const SKEW_BROKEN = Duration.minutes(1)
 
 /** Checks version, extensions and settings of the server. */
-export const server = ({ forgetful, lacking, readOnly, version }: DatabaseExamination.Examined): Finding.Finding => {
+export const server = ({
+  unsafeSettings,
+  missingExtensions,
+  readOnly,
+  version,
+}: DatabaseExamination.DatabaseFindings): Finding.Finding => {
   const major = Math.floor(version / 10_000)
   const name = `PostgreSQL ${major}.${version % 10_000}`
   if (major < OLDEST_POSTGRES) {
@@ -22,21 +27,21 @@ export const server = ({ forgetful, lacking, readOnly, version }: DatabaseExamin
       `Move to PostgreSQL ${OLDEST_POSTGRES} to ${NEWEST_POSTGRES}.`,
     )
   }
-  if (lacking.length > 0) {
+  if (missingExtensions.length > 0) {
     return Finding.broken(
       "database",
-      `${name} without ${lacking.join(" and ")}`,
+      `${name} without ${missingExtensions.join(" and ")}`,
       "Install the extensions of Postgres (package postgresql-contrib), or enable them at your provider.",
     )
   }
   if (readOnly) {
     return Finding.broken("database", `${name} is read-only`, "Point DATABASE_URL at the primary, not at a standby.")
   }
-  if (forgetful.length > 0) {
+  if (unsafeSettings.length > 0) {
     return Finding.warning(
       "database",
-      `${name} with ${forgetful.join(" and ")} off: a crash of its machine can lose accepted mail`,
-      `Turn ${forgetful.join(" and ")} on in postgresql.conf.`,
+      `${name} with ${unsafeSettings.join(" and ")} off: a crash of its machine can lose accepted mail`,
+      `Turn ${unsafeSettings.join(" and ")} on in postgresql.conf.`,
     )
   }
   if (major > NEWEST_POSTGRES) {
@@ -49,7 +54,7 @@ export const server = ({ forgetful, lacking, readOnly, version }: DatabaseExamin
   return Finding.ok("database", name)
 }
 
-export const schema = ({ schema: { applied, pending } }: DatabaseExamination.Examined): Finding.Finding => {
+export const schema = ({ schema: { applied, pending } }: DatabaseExamination.DatabaseFindings): Finding.Finding => {
   if (pending.length === 0) return Finding.ok("schema", `${applied.length} migrations, none pending`)
   if (applied.length === 0) {
     return Finding.warning(
@@ -66,7 +71,7 @@ export const schema = ({ schema: { applied, pending } }: DatabaseExamination.Exa
 }
 
 /** Compares the clock of the database with that of this machine, and with the newest event in the log. */
-export const clock = (examined: DatabaseExamination.Examined, now_ms: number): Finding.Finding => {
+export const clock = (examined: DatabaseExamination.DatabaseFindings, now_ms: number): Finding.Finding => {
   const { newest_fact_ms, skew_ms, skew_within_ms } = examined
   const off = Math.max(0, Math.abs(skew_ms) - skew_within_ms)
   const found = `the database's clock is ${seconds(Math.abs(skew_ms))} ${skew_ms < 0 ? "behind" : "ahead of"} this machine's`

@@ -38,7 +38,7 @@ export const checkDkimKeys = (
     return Finding.ok("dkim keys", `${keys.length} ${keys.length === 1 ? "key opens and signs" : "keys open and sign"}`)
   })
 
-const signs = ({ dkim, domain, place, sealed }: ExaminedKey, ring: Keyring): Effect.Effect<boolean> => {
+const signs = ({ dkim, domain, ref: place, sealed }: ExaminedKey, ring: Keyring): Effect.Effect<boolean> => {
   if (sealed === null) return Effect.succeed(false)
   const opened = Result.try(() => ring.open(contextOf(place), sealed))
   if (Result.isFailure(opened)) return Effect.succeed(false)

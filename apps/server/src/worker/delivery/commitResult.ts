@@ -36,7 +36,7 @@ const commit = Effect.fnUntraced(function* (row: Leases.Leased, message: Email.M
   if (result.outcomes.length === 0 && result.paused_until !== null) {
     return yield* Leases.postpone(row, result.paused_until)
   }
-  if (result.paused_until !== null) yield* Leases.hold(row, result.paused_until)
+  if (result.paused_until !== null) yield* Leases.setPause(row, result.paused_until)
   const store = yield* EventStore
   const account_id = row.account_id as Id.AccountId
   const millis = yield* Clock.currentTimeMillis
@@ -65,7 +65,7 @@ const commit = Effect.fnUntraced(function* (row: Leases.Leased, message: Email.M
     Effect.tap(() => Effect.sync(() => Deliveries.observe(result.outcomes, millis - dueSince(message)))),
     Effect.catch((refusal) =>
       refusal === "nothing new"
-        ? Leases.giveBack([row])
+        ? Leases.releaseAndWake([row])
         : Effect.logWarning("delivery outcome came too late; another process holds the lease", { id: row.id }),
     ),
   )

@@ -10,7 +10,7 @@ import * as Sandbox from "@waybill/store/content/Sandbox"
 import { DateTime, Duration, Effect, Random, Result } from "effect"
 import { commitResult } from "./commitResult.ts"
 import { type Attempted, type AttemptResult, evaluateAttempts, MAX_ATTEMPTS, type Policy } from "./evaluateAttempts.ts"
-import { mailFrom, outgoing, type Sender, type Unsendable } from "./outgoing.ts"
+import { returnPathFor, composeAndSign, type Sender, type Unsendable } from "./outgoing.ts"
 import type { Job } from "../Pipeline.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 import { Transports } from "./Transports.ts"
@@ -27,7 +27,7 @@ export interface Options extends Sender {
 /** Delivers one message to the recipients that are due, and commits the outcomes. */
 export const deliver = Effect.fn("deliver")(function* (
   job: Job,
-  pending: PendingDeliveries.Pending | undefined,
+  pending: PendingDeliveries.PendingDelivery | undefined,
   options: Options,
 ) {
   const now = Timestamp.fromDateTime(yield* DateTime.now)
@@ -37,7 +37,7 @@ export const deliver = Effect.fn("deliver")(function* (
   const { domain, message, suppressed } = pending
   const unfinished = message.recipients.filter(Recipient.isUnfinished)
   const due = PendingDeliveries.due(message, now)
-  if (unfinished.length === 0) return yield* Leases.drop(row)
+  if (unfinished.length === 0) return yield* Leases.remove(row)
   if (domain === null) return yield* commitResult(job, message, failed(unfinished, "domain_removed"))
   if (due.length === 0) return yield* Leases.postpone(row, firstDue(unfinished, message.scheduled_at ?? now))
 
@@ -113,7 +113,7 @@ const failed = (
   outcomes: recipients.map(({ address }) => ({
     _tag: "Failed",
     recipient: address,
-    words: { ...DeliveryOutcome.SILENCE, category, response },
+    words: { ...DeliveryOutcome.NO_RESPONSE, category, response },
   })),
 })
 
@@ -123,7 +123,7 @@ const firstDue = (recipients: ReadonlyArray<Recipient.Recipient>, first: Timesta
 /** Sends the message in one transaction for each number of attempts, and returns the outcomes. */
 const attempt = Effect.fnUntraced(function* (
   job: Job,
-  pending: PendingDeliveries.Pending,
+  pending: PendingDeliveries.PendingDelivery,
   recipients: ReadonlyArray<Recipient.Recipient>,
   options: Options,
 ) {
@@ -139,7 +139,7 @@ const attempt = Effect.fnUntraced(function* (
   // Only captured mail, which stays on this machine, may go without a signature.
   if (keys.length === 0 && transport.kind !== "capture")
     return deferAll("signing", "the domain's DKIM key could not be opened")
-  const composed = yield* Effect.result(outgoing(row.account_id, pending, options, keys))
+  const composed = yield* Effect.result(composeAndSign(row.account_id, pending, options, keys))
   if (Result.isFailure(composed)) {
     if (composed.failure._tag === "SigningFailed") return deferAll("signing", composed.failure.message)
     return yield* Effect.fail<Unsendable | "not started">(composed.failure)
@@ -160,13 +160,13 @@ const attempt = Effect.fnUntraced(function* (
       const mail = {
         ...composed.success,
         emailId: message.accepted.email_id,
-        mailFrom: (to: ReadonlyArray<string>) => mailFrom(options, message, to),
+        mailFrom: (to: ReadonlyArray<string>) => returnPathFor(options, message, to),
         attempt: attempts + 1,
       }
       return transport.deliver(mail, addresses).pipe(
-        Effect.provideService(Transport.Begin, begin),
+        Effect.provideService(Transport.MayBegin, begin),
         Effect.provideService(Sandbox.Mail, { account_id: row.account_id, subject: message.accepted.subject }),
-        Effect.provideService(Transport.Heard, (outcome) => void reported.set(outcome.recipient, outcome)),
+        Effect.provideService(Transport.OutcomeReported, (outcome) => void reported.set(outcome.recipient, outcome)),
         // A server that does not reply must not undo what other servers have accepted, which would be sent again.
         Effect.timeoutOrElse({
           duration: limit,
@@ -211,9 +211,9 @@ const orPartialResults = <R>(
 }
 
 const timedOut = (address: string, limit: Duration.Duration): Transport.Outcome =>
-  Transport.deferred(address, Transport.NOWHERE, "lost_answer", `no answer within ${Duration.toMinutes(limit)} minutes`)
+  Transport.deferred(address, Transport.NO_HOP, "lost_answer", `no answer within ${Duration.toMinutes(limit)} minutes`)
 
 const notAttempted = ({ address }: Recipient.Recipient, category: string, response: string): Transport.Outcome => ({
-  ...Transport.deferred(address, Transport.NOWHERE, "unavailable", response),
+  ...Transport.deferred(address, Transport.NO_HOP, "unavailable", response),
   category: category as Transport.Category,
 })

@@ -20,9 +20,9 @@ export const MAX_LARGE_BYTES = 64 * 1024 * 1024
 const traced = <A, E, R>(
   work: Effect.Effect<A, E, R>,
   row: Pipeline.Job["row"],
-  { origin }: PendingDeliveries.Pending,
+  { origin }: PendingDeliveries.PendingDelivery,
 ) =>
-  Traces.following(Effect.provideService(work, Provenance, origin), origin, "delivery", {
+  Traces.inTraceOf(Effect.provideService(work, Provenance, origin), origin, "delivery", {
     "waybill.account_id": row.account_id,
     "waybill.email_id": row.stream_id,
   })
@@ -47,5 +47,5 @@ export const drainDeliveries = (options: Options) =>
   })
 
 /** Returns the memory that the delivery still has to reserve; small bodies were read with the claim. */
-const bytesOf = ({ content, message }: PendingDeliveries.Pending): number =>
+const bytesOf = ({ content, message }: PendingDeliveries.PendingDelivery): number =>
   content === undefined ? message.accepted.size_bytes : 0

@@ -70,7 +70,7 @@ export const evaluateAttempts = (
   for (const { next_attempt_at } of others) if (next_attempt_at !== null) later.push(next_attempt_at)
   const tried = attempted.filter(({ outcome }) => !outcome.no_attempt)
   const bounced = tried.filter(({ outcome }) => outcome.status === "bounced")
-  const complained = tried.filter(({ outcome }) => outcome.then === "complained").map(addressOf)
+  const complained = tried.filter(({ outcome }) => outcome.followUp === "complained").map(addressOf)
   return {
     outcomes,
     complained,
@@ -97,7 +97,7 @@ const evaluateDeferral = (
   outcome: Transport.Outcome,
   { due_since }: Policy,
 ): DeliveryOutcome.Outcome | "paused" => {
-  if (Transport.isGivenBack(outcome)) return "paused"
+  if (Transport.isNotStarted(outcome)) return "paused"
   const { category, code, duration_ms, enhanced_code, mx, response, tls } = outcome
   const reply = { code, enhanced_code, response, mx, tls, duration_ms, category, attempt: null }
   const limit = code === null ? UNATTEMPTED_LIMIT : DEFERRED_LIMIT

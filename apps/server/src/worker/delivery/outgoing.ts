@@ -5,11 +5,11 @@ import * as Compose from "@waybill/mail/compose/Compose"
 import * as Dkim from "@waybill/mail/dkim/Dkim"
 import type { Message } from "@waybill/mail/compose/Message"
 import * as Parser from "@waybill/mail/parsing/Parser"
-import type { Addresses, Places } from "@waybill/mail/compose/TrackedHtml"
+import type { Addresses, HtmlEdits } from "@waybill/mail/compose/TrackedHtml"
 import type { OutgoingMessage } from "@waybill/mail/transport/Transport"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as Content from "@waybill/store/content/Content"
-import type { Pending } from "@waybill/store/outbox/PendingDeliveries"
+import type { PendingDelivery } from "@waybill/store/outbox/PendingDeliveries"
 import { Data, DateTime, Effect, Option, Result } from "effect"
 import type { Track } from "../../links/tracking.ts"
 
@@ -33,14 +33,14 @@ export class Unsendable extends Data.TaggedError("Unsendable")<{
  * Composes a message from the log and its content, so that each attempt has the same bytes. Only the host of tracked links
  * depends on the settings at the moment.
  */
-export const composed = Effect.fnUntraced(function* (
+export const compose = Effect.fnUntraced(function* (
   account_id: string,
-  { content: loaded, domain, message }: Pick<Pending, "content" | "domain" | "message">,
+  { content: loaded, domain, message }: Pick<PendingDelivery, "content" | "domain" | "message">,
   { track, unsubscribeUrl }: Pick<Sender, "track" | "unsubscribeUrl">,
   parsing: Parser.Options = {},
 ): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Parser.Busy, PgClient.PgClient> {
   const { accepted } = message
-  const content = loaded === undefined ? yield* Content.whole(account_id, accepted.content) : Option.some(loaded)
+  const content = loaded === undefined ? yield* Content.findComplete(account_id, accepted.content) : Option.some(loaded)
   if (Option.isNone(content)) {
     return yield* new Unsendable({ category: "content_expired", message: "the body of this message is kept no longer" })
   }
@@ -72,7 +72,7 @@ export const composed = Effect.fnUntraced(function* (
     : result.success
 })
 
-const UNTRACKED: Places = { edits: [], picture: undefined }
+const UNTRACKED: HtmlEdits = { edits: [], pixel: undefined }
 
 /**
  * Derives the text part and the tracked places from the HTML, with bounded work. If the parser is stopped, the message is
@@ -94,26 +94,30 @@ const derived = Effect.fnUntraced(function* (
     )
   return {
     text: text ?? (yield* derivedText),
-    places: tracking === undefined ? undefined : yield* places(tracking),
+    edits: tracking === undefined ? undefined : yield* places(tracking),
   }
 })
 
 /** Composes and signs a message once for all its recipients. */
-export const outgoing = Effect.fnUntraced(function* (
+export const composeAndSign = Effect.fnUntraced(function* (
   account_id: string,
-  pending: Pick<Pending, "content" | "domain" | "message">,
+  pending: Pick<PendingDelivery, "content" | "domain" | "message">,
   sender: Sender,
   keys: ReadonlyArray<Dkim.Key>,
 ): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Dkim.SigningFailed, PgClient.PgClient> {
   // No more messages wait than are delivered at once, so none is refused as busy.
-  const { bytes, smtpUtf8 } = yield* composed(account_id, pending, sender, { patient: true }).pipe(
+  const { bytes, smtpUtf8 } = yield* compose(account_id, pending, sender, { patient: true }).pipe(
     Effect.catchTag("Busy", Effect.die),
   )
   return { bytes: keys.length === 0 ? bytes : yield* Dkim.sign(bytes, keys), smtpUtf8 }
 })
 
 /** Returns the return path for these recipients. Their servers see it, so it names only recipients they may report on. */
-export const mailFrom = ({ returnPath }: Sender, message: Email.Message, recipients: ReadonlyArray<string>): string => {
+export const returnPathFor = (
+  { returnPath }: Sender,
+  message: Email.Message,
+  recipients: ReadonlyArray<string>,
+): string => {
   const index = message.recipients.findIndex(({ address }) => address === recipients[0])
   const domains = new Set(recipients.map((recipient) => Address.domainOf(recipient as Address.Address)))
   const isNamed = domains.size === 1 && index >= 0 && index < WHOLE_MESSAGE

@@ -12,9 +12,9 @@ export const MAX_FETCHES = 20
  */
 export const refreshPolicies = Effect.fn("refreshPolicies")(function* (fetch: MtaSts.Fetch) {
   const dns = yield* Dns
-  const policies = yield* MtaStsPolicies.keeper
+  const policies = yield* MtaStsPolicies.policyStore
   const renew = ({ domain, expires_at, mode }: MtaStsPolicies.Due) =>
-    Effect.matchEffect(MtaSts.ask(dns, fetch, domain), {
+    Effect.matchEffect(MtaSts.fetchCurrent(dns, fetch, domain), {
       onSuccess: (policy) => policies.put(domain, policy),
       onFailure: ({ reason }) =>
         mode === "none"

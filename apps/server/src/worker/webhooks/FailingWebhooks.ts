@@ -18,7 +18,7 @@ export interface CallOutcome {
   readonly webhook_id: string
   readonly status: number | null
   readonly ok: boolean
-  readonly called: Webhook.Called
+  readonly called: Webhook.Call
 }
 
 /**

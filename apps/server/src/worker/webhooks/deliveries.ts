@@ -16,7 +16,7 @@ import { newId, now } from "../../operate/fresh.ts"
 import { webhookPayload } from "./webhookPayload.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as Cursor from "../../http/Cursor.ts"
-import { asWritten } from "../../http/api/records.ts"
+import { asRecord } from "../../http/api/records.ts"
 
 interface WebhookParams {
   readonly params: { readonly id: Id.WebhookId }
@@ -70,7 +70,7 @@ export const list = Effect.fnUntraced(function* ({
     limit: limit + 1,
     ...(after === undefined ? {} : { after }),
   })
-  return Page.make(rows.map(asWritten<Delivery>), limit)
+  return Page.make(rows.map(asRecord<Delivery>), limit)
 })
 
 export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
@@ -81,7 +81,7 @@ export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
   const dispatches = yield* Effect.orDie(WebhookDeliveries.dispatches(sql, [account_id], [params.delivery_id]))
   // Built from the log, as before each call, since attempts do not store it.
   const request_body = yield* Effect.orDie(Effect.fromOption(Option.map(Array.head(dispatches), webhookPayload)))
-  return asWritten<DeliveryDetail>({ ...record, request_body })
+  return asRecord<DeliveryDetail>({ ...record, request_body })
 })
 
 /** Queues a call with a test event. Its delivery shows the result. */
@@ -90,7 +90,7 @@ export const test = (call: Idempotent.Call & WebhookParams) => Idempotent.run(ca
 const queueTest = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
   const { account_id } = yield* findEnabled(webhook_id)
   const id = yield* newId("WebhookDeliveryId")
-  yield* WebhookDeliveries.test({
+  yield* WebhookDeliveries.sendTest({
     account_id,
     id,
     webhook_id,
@@ -160,4 +160,4 @@ const typesOf = (subscriptions: ReadonlyArray<string>) =>
   })
 
 /** Leaves the history of attempts out. */
-const withoutHistory = ({ history, ...record }: WebhookDeliveries.DeliveryRecord) => asWritten<Delivery>(record)
+const withoutHistory = ({ history, ...record }: WebhookDeliveries.DeliveryRecord) => asRecord<Delivery>(record)

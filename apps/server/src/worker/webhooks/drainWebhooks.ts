@@ -110,7 +110,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         if (stuck.includes(job)) return postponeStuck
         const dispatch = byId.get(job.row.id)
         // A row without a delivery record has nothing to send.
-        return dispatch === undefined ? Leases.drop(job.row) : traced(work(job, dispatch), dispatch)
+        return dispatch === undefined ? Leases.remove(job.row) : traced(work(job, dispatch), dispatch)
       })
     }),
   })
@@ -120,7 +120,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 const traced = <A, E, R>(work: Effect.Effect<A, E, R>, dispatch: WebhookDeliveries.Dispatch) =>
   dispatch.event === null
     ? work
-    : Traces.following(work, dispatch.event.meta, "webhook", {
+    : Traces.inTraceOf(work, dispatch.event.meta, "webhook", {
         "waybill.account_id": dispatch.account_id,
         "waybill.webhook_id": dispatch.webhook_id,
         "waybill.event_id": dispatch.event_id,
