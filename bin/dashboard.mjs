@@ -11,7 +11,7 @@ const folder = join(root, "apps", "dashboard")
 const stampFile = join(folder, "dist", ".waybill-build")
 const SOURCES = ["index.html", "package.json", "public", "src", "tsconfig.json", "vite.config.ts"]
 /** The only source file outside the dashboard's folder. */
-const VISIBLE = join(root, "packages", "domain", "src", "values", "Visible.ts")
+const HIDDEN_CHARACTERS = join(root, "packages", "domain", "src", "values", "HiddenCharacters.ts")
 const MAX_BUILD_OUTPUT_LINES = 20
 
 /**
@@ -21,7 +21,11 @@ const MAX_BUILD_OUTPUT_LINES = 20
 export async function ensureDashboard() {
   if (!existsSync(folder)) return
   // package-lock.json stands for the build tools.
-  const stamp = contentsOf([...SOURCES.map((name) => join(folder, name)), VISIBLE, join(root, "package-lock.json")])
+  const stamp = contentsOf([
+    ...SOURCES.map((name) => join(folder, name)),
+    HIDDEN_CHARACTERS,
+    join(root, "package-lock.json"),
+  ])
   const current = () => readOr(stampFile, "") === stamp
   if (current()) return
   try {

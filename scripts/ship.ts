@@ -4,8 +4,8 @@ import { parseArgs } from "node:util"
 import { compose } from "./ship/compose.ts"
 import { flake } from "./ship/flake.ts"
 import { image } from "./ship/image.ts"
-import { makeScratch, type Run } from "./ship/run.ts"
-import { has } from "./ship/shell.ts"
+import { makeScratch, type Run } from "./ship/Run.ts"
+import { has } from "./ship/Shell.ts"
 import { unit } from "./ship/unit.ts"
 
 const PARTS = { image, compose, unit, flake }

@@ -39,7 +39,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   "apps/dashboard": [
     "type:@waybill/api",
     // Without an import of its own: what is hidden in a text is decided in one place.
-    "@waybill/domain/values/Visible",
+    "@waybill/domain/values/HiddenCharacters",
     "@base-ui/react",
     "@simplewebauthn/browser",
     "@tanstack",

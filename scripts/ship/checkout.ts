@@ -1,6 +1,6 @@
 import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { run } from "./shell.ts"
+import { run } from "./Shell.ts"
 
 /** Copies the files that a clone would have, without anything installed or built. */
 export const checkout = async (to: string): Promise<void> => {

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import { freePort } from "../../test/support/process/service.ts"
-import { baseFor } from "./base.ts"
+import { baseFor } from "./baseFor.ts"
 import { exercise } from "./exercise.ts"
-import type { Run } from "./run.ts"
-import { attempt, demand, run, type Words, works } from "./shell.ts"
+import type { Run } from "./Run.ts"
+import { attempt, demand, run, type Words, works } from "./Shell.ts"
 
 /** The first version that supports an optional env_file. */
 const OLDEST = { major: 2, minor: 24 }

@@ -1,7 +1,7 @@
 import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
-import type { Run } from "./run.ts"
-import { run } from "./shell.ts"
+import type { Run } from "./Run.ts"
+import { run } from "./Shell.ts"
 
 const RELEASE = "bookworm"
 const PACKAGES = ["systemd", "systemd-sysv", "dbus", "ca-certificates", "openssl"]

@@ -1,5 +1,5 @@
 import { Waybill } from "../../packages/client/src/Waybill.ts"
-import { demand, until } from "./shell.ts"
+import { demand, until } from "./Shell.ts"
 
 /** Whether the service is ready. A refused connection means not yet. */
 export const isReady = async (base: string): Promise<true | undefined> => {

@@ -6,8 +6,8 @@ import { dirname, join } from "node:path"
 import { freePort } from "../../test/support/process/service.ts"
 import { checkout } from "./checkout.ts"
 import { exercise, isReady } from "./exercise.ts"
-import type { Run } from "./run.ts"
-import { attempt, demand, has, run, until, type Words } from "./shell.ts"
+import type { Run } from "./Run.ts"
+import { attempt, demand, has, run, until, type Words } from "./Shell.ts"
 
 const nix = (...args: ReadonlyArray<string>): Words => [
   "nix",

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto"
 import { freePort } from "../../test/support/process/service.ts"
-import { baseFor } from "./base.ts"
+import { baseFor } from "./baseFor.ts"
 import { exercise, isReady } from "./exercise.ts"
 import { postgres } from "./postgres.ts"
-import type { Run } from "./run.ts"
-import { attempt, demand, run, secondsOf, until, type Words, works } from "./shell.ts"
+import type { Run } from "./Run.ts"
+import { attempt, demand, run, secondsOf, until, type Words, works } from "./Shell.ts"
 
 const IMAGE = "waybill-ship"
 /** stop_grace_period of compose.yaml. */

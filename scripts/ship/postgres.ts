@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
-import type { Run } from "./run.ts"
+import type { Run } from "./Run.ts"
 
 const SERVE = join(import.meta.dirname, "../../test/embedded-postgres/serve.ts")
 

@@ -9,8 +9,8 @@ import { checkout } from "./checkout.ts"
 import { debian } from "./debian.ts"
 import { exercise, isReady } from "./exercise.ts"
 import { postgres } from "./postgres.ts"
-import type { Run } from "./run.ts"
-import { attempt, demand, has, run, secondsOf, until } from "./shell.ts"
+import type { Run } from "./Run.ts"
+import { attempt, demand, has, run, secondsOf, until } from "./Shell.ts"
 
 const GUIDE = "docs/operating/install.md"
 /** TimeoutStopSec of the unit. */

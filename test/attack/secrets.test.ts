@@ -8,11 +8,11 @@ import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import { browser } from "../server/signIn/house.ts"
 import { Raw } from "../server/smtp/support.ts"
-import * as Database from "../support/postgres/database.ts"
+import * as Database from "../support/postgres/Database.ts"
 import * as World from "../support/world/World.ts"
 import { freePort, runToEnd, WaybillCommand } from "../support/process/service.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
-import * as WebhookReceiver from "../support/web/webhookReceiver.ts"
+import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
 
 /** What takes this long will never be. */
 const HANGS = Duration.seconds(60)

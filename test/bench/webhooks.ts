@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import * as World from "../support/world/World.ts"
 import { id } from "../support/history.ts"
-import * as Webhooks from "../support/web/webhooks.ts"
+import * as Webhooks from "../support/web/Webhooks.ts"
 import * as Measure from "./report/Measure.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
 

@@ -8,7 +8,7 @@ import * as net from "node:net"
 import * as os from "node:os"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
-import * as Database from "../support/postgres/database.ts"
+import * as Database from "../support/postgres/Database.ts"
 import * as World from "../support/world/World.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 

@@ -10,7 +10,7 @@ import * as ServiceProcess from "../support/world/ServiceProcess.ts"
 import * as World from "../support/world/World.ts"
 import { faultProxy } from "../support/postgres/faultProxy.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
-import * as WebhookReceiver from "../support/web/webhookReceiver.ts"
+import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
 
 /** Faults that may strike an installation of two api and two worker processes. */
 export const FAULTS = [

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { FILE, render } from "../../scripts/client-types/render.ts"
+import { FILE, render } from "../../scripts/generate/clientTypes.ts"
 import { KEY } from "./support.ts"
 
 const run = promisify(execFile)

@@ -1,6 +1,6 @@
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import { freshDatabase } from "../support/postgres/database.ts"
+import { freshDatabase } from "../support/postgres/Database.ts"
 import { freePort, runToEnd, WaybillCommand } from "../support/process/service.ts"
 
 export interface Instance {

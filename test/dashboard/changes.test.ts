@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { verifyWebhook } from "../../packages/client/src/Waybill.ts"
 import * as DnsServer from "../support/mail/dnsServer.ts"
-import * as WebhookReceiver from "../support/web/webhookReceiver.ts"
+import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
 import * as Browser from "./Browser.ts"
 import * as Instance from "./Instance.ts"
 

@@ -4,7 +4,7 @@ import * as net from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as DnsServer from "../support/mail/dnsServer.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
-import * as WebhookReceiver from "../support/web/webhookReceiver.ts"
+import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
 import * as Browser from "./Browser.ts"
 import * as Instance from "./Instance.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import * as Holder from "@waybill/embedded-postgres/ownership/Holder"
+import * as FolderLock from "@waybill/embedded-postgres/FolderLock"
 import { Effect, Fiber } from "effect"
 import * as fs from "node:fs/promises"
 import * as net from "node:net"
@@ -109,7 +109,7 @@ describe.concurrent("folder lock from another container", () => {
       const starting = yield* Effect.forkChild(startError({ dataDir, settings }))
       const pid = yield* checkingProcess(dataDir)
       process.kill(pid, "SIGSTOP")
-      yield* Effect.sleep(Holder.WATCH_MS + 500)
+      yield* Effect.sleep(FolderLock.WATCH_MS + 500)
       process.kill(pid, "SIGCONT")
       assert.include(yield* Fiber.join(starting), "in use by process 14")
     }),

@@ -6,7 +6,7 @@ import * as Server from "@waybill/embedded-postgres/server/Server"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
-import * as Production from "../support/process/production.ts"
+import * as Production from "../support/process/Production.ts"
 import { end, exists, folder, isLinux, NATIVE, prepared, query, runs, serve, until } from "./program.ts"
 
 /** Tests need not survive a power failure. */

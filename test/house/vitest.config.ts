@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config"
 /** The tests that only read the checkout: no Postgres is started for them. */
 export default defineConfig({
   test: {
-    include: ["test/tidy.test.ts", "test/house/*.test.ts"],
+    include: ["test/tidy.test.ts", "test/house/**/*.test.ts"],
     root: ".",
     pool: "threads",
     isolate: false,

@@ -5,7 +5,7 @@ import * as path from "node:path"
 import * as Address from "./ownership/Address.ts"
 import * as Cluster from "./server/Cluster.ts"
 import { type EmbeddedPostgresError, notStarted, type ServerDied } from "./Failure.ts"
-import * as Holder from "./ownership/Holder.ts"
+import * as FolderLock from "./FolderLock.ts"
 import * as Ownership from "./ownership/Ownership.ts"
 import * as Password from "./Password.ts"
 import * as Placement from "./ownership/Placement.ts"
@@ -68,7 +68,7 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
     Placement.find(options.dataDir, rootHome, options.installed),
   )
   yield* Effect.acquireRelease(
-    attempt("The data folder cannot be locked.", () => Holder.acquire(initialPlacement)),
+    attempt("The data folder cannot be locked.", () => FolderLock.acquire(initialPlacement)),
     cleanUp,
   )
   // Only after this process has locked the folder.

@@ -3,11 +3,11 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import pg from "pg"
-import { make } from "../../../apps/server/src/signIn/betterAuth.ts"
+import { make } from "../../../apps/server/src/signIn/BetterAuth.ts"
 import { type Options, urlsOf } from "../../../apps/server/src/signIn/Options.ts"
-import * as requests from "../../../apps/server/src/signIn/requests.ts"
+import * as Endpoints from "../../../apps/server/src/signIn/Endpoints.ts"
 import { browser, House } from "../../server/signIn/house.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { freePort, WaybillCommand } from "../../support/process/service.ts"
 
 const PASSWORD = "correct horse battery"
@@ -53,7 +53,7 @@ describe("the sign-in library", () => {
     const all = await endpointsOf(undefined)
     const open = all.filter((each) => {
       const [method = "", path = ""] = each.split(" ")
-      return requests.find(method, path, true) !== undefined
+      return Endpoints.find(method, path, true) !== undefined
     })
     assert.isAbove(all.length, 40)
     assert.deepStrictEqual(open.toSorted(), [
@@ -146,7 +146,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a requ
         "/auth/ok",
       ])
         assert.strictEqual((yield* page.ask("GET", path)).status, 404, path)
-      const body = requests.find("POST", "/sign-in/social", true)?.body
+      const body = Endpoints.find("POST", "/sign-in/social", true)?.body
       const takes = (callbackURL: string) =>
         body !== undefined && Schema.is(body)({ provider: "oidc", callbackURL, errorCallbackURL: "/sign-in" })
       assert.isTrue(takes("/emails?status=bounced"))

@@ -6,7 +6,7 @@ import * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
-import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
+import { createApiKey } from "../../../apps/server/src/operate/NewApiKeys.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 

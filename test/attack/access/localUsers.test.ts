@@ -19,7 +19,7 @@ import {
   somebody,
   until,
 } from "../../embedded-postgres/program.ts"
-import * as Production from "../../support/process/production.ts"
+import * as Production from "../../support/process/Production.ts"
 
 const settings = { fsync: "off" }
 const NOBODY = 65_534

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Cursors } from "@waybill/store/feed/Cursors"
 import { Effect } from "effect"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
-import * as Webhooks from "../../support/web/webhooks.ts"
+import * as Webhooks from "../../support/web/Webhooks.ts"
 
 /** Every number that stands anywhere in an answer, in texts too. */
 const numbersIn = (text: string): ReadonlySet<string> => new Set(text.match(/(?<![\w.])\d{4,}(?![\w.])/gu) ?? [])

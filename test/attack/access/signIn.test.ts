@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { MAX_WRONG_CODES } from "../../../apps/server/src/signIn/betterAuth.ts"
+import { MAX_WRONG_CODES } from "../../../apps/server/src/signIn/BetterAuth.ts"
 import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
 import { randomBytes } from "node:crypto"
 import { authenticator, browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"

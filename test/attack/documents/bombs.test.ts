@@ -5,11 +5,11 @@ import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Duration, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib"
-import { HTML_TEXT_LIMIT } from "@waybill/mail/compose/HtmlText"
+import { HTML_TEXT_LIMIT } from "@waybill/mail/compose/textFromHtml"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 
 const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }

@@ -10,7 +10,7 @@ import { PrometheusMetrics } from "effect/observability"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { htmlBesideText } from "../../support/mail/mailForms.ts"
 

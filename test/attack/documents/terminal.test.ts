@@ -1,17 +1,17 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import * as Account from "@waybill/domain/account/Account"
 import type { ApiKeyId } from "@waybill/domain/values/Id"
-import * as Visible from "@waybill/domain/values/Visible"
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Console, Effect, Exit, Logger } from "effect"
-import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
-import * as output from "../../../apps/server/src/cli/output.ts"
-import { newId, now } from "../../../apps/server/src/operate/fresh.ts"
+import { createApiKey } from "../../../apps/server/src/operate/NewApiKeys.ts"
+import * as Output from "../../../apps/server/src/cli/Output.ts"
+import { newId, now } from "../../../apps/server/src/operate/NewIds.ts"
 import * as Logs from "../../../apps/server/src/observability/Logs.ts"
 import { bare, paths, read } from "../../house/source.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { browser, House } from "../../server/signIn/house.ts"
-import { type, typed } from "../../support/process/commandLine.ts"
+import { type, typed } from "../../support/process/CommandLine.ts"
 
 /** Clears the screen, sets its title, goes on in a line of its own, and turns the direction of the rest. */
 const EVIL = "x\u001b[2J\u001b]0;owned\u0007\u009b31m\u0085\u2028\r\nroot\u202egnp.exe\u200b"
@@ -19,7 +19,8 @@ const NAMES = ["a\u001b[31m", "a\u009b2J", "a\u0085b", "a\u2028b", "x\u202egpj.e
 
 /** Whether a terminal would show every line as it is written. */
 const assertPlain = (text: string, where: string) => {
-  for (const line of text.split("\n")) assert.isFalse(Visible.hasHidden(line), `${where}: ${JSON.stringify(line)}`)
+  for (const line of text.split("\n"))
+    assert.isFalse(HiddenCharacters.hasHidden(line), `${where}: ${JSON.stringify(line)}`)
 }
 
 describe("what a program prints", () => {
@@ -38,18 +39,18 @@ describe("what a program prints", () => {
     const row = { id: 1, name: EVIL, nested: { name: EVIL } }
     const columns = ["id", "name", "nested"]
     const lines = [
-      ...(await printed(output.print([row], { json: false, columns }))),
-      ...(await printed(output.print([row], { json: true, columns }))),
-      ...(await printed(output.printOne(row, { json: false }))),
-      ...(await printed(output.say(`left: ${EVIL}`, EVIL))),
-      ...(await printed(output.complain(`waybill: ${EVIL.replaceAll("\n", "")}`))),
-      output.progressLine(EVIL, false, false).trimEnd(),
+      ...(await printed(Output.print([row], { json: false, columns }))),
+      ...(await printed(Output.print([row], { json: true, columns }))),
+      ...(await printed(Output.printOne(row, { json: false }))),
+      ...(await printed(Output.say(`left: ${EVIL}`, EVIL))),
+      ...(await printed(Output.complain(`waybill: ${EVIL.replaceAll("\n", "")}`))),
+      Output.progressLine(EVIL, false, false).trimEnd(),
     ]
     for (const line of lines) assertPlain(line, "output")
     assert.include(lines.join(""), "\\u001b[2J")
     // A line of a table is one row, whatever stands in it.
-    assert.lengthOf((await printed(output.print([row], { json: false, columns }))).join("").split("\n"), 2)
-    const [json = ""] = await printed(output.printJson(row))
+    assert.lengthOf((await printed(Output.print([row], { json: false, columns }))).join("").split("\n"), 2)
+    const [json = ""] = await printed(Output.printJson(row))
     assert.deepStrictEqual(JSON.parse(json), row)
   })
 
@@ -57,7 +58,7 @@ describe("what a program prints", () => {
     const help = "\u001b[1mUSAGE\u001b[0m \u001b[36mwaybill\u001b[0m"
     const [first, second] = await printed(
       Effect.andThen(Console.log(help), Console.error(`${EVIL}\u001b[8mhidden`)),
-      output.guarded,
+      Output.guarded,
     )
     assert.strictEqual(first, help)
     assertPlain((second ?? "").replaceAll("\u001b[31m", ""), "guarded")
@@ -70,7 +71,7 @@ describe("what a program prints", () => {
       /\bConsole\b|\bconsole\.|\.(?:stdout|stderr)\.write/u.test(bare(read(path).text)),
     )
     // `top` draws a screen of its own, of cells that are escaped.
-    assert.sameMembers(printing, ["apps/server/src/cli/output.ts", "apps/server/src/cli/commands/top.ts"])
+    assert.sameMembers(printing, ["apps/server/src/cli/Output.ts", "apps/server/src/cli/commands/top.ts"])
     assert.include(read("apps/server/src/boot/main.ts").text, "output.guarded(")
   })
 

@@ -1,6 +1,6 @@
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Layer } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { judge, type Row } from "./judge.ts"
 import { type Scenario, sleep } from "./Scenario.ts"
 import * as Target from "./Target.ts"

@@ -5,12 +5,12 @@ import * as SmtpConnection from "@waybill/mail/smtp/SmtpConnection"
 import { SmtpWire } from "@waybill/mail/smtp/SmtpWire"
 import { Duration, Effect, Result } from "effect"
 import * as tls from "node:tls"
-import * as callWebhook from "../../../apps/server/src/worker/webhooks/callWebhook.ts"
-import * as webhookExchange from "../../../apps/server/src/worker/webhooks/webhookExchange.ts"
+import * as WebhookCaller from "../../../apps/server/src/worker/webhooks/WebhookCaller.ts"
+import * as WebhookExchange from "../../../apps/server/src/worker/webhooks/WebhookExchange.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as Floods from "../../support/mail/floods.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { networks } from "../../support/web/webhooks.ts"
+import { networks } from "../../support/web/Webhooks.ts"
 
 /** An answer that is only ended by this deadline has cost a core until then. */
 const DEADLINE = Duration.seconds(20)
@@ -18,7 +18,7 @@ const NO_CONTENT = "HTTP/1.1 204 No Content\r\nConnection: keep-alive\r\n\r\n"
 const secrets = [`whsec_${Buffer.alloc(24, 1).toString("base64")}`]
 
 const calling = Effect.map(
-  callWebhook.make({ allowedNetworks: networks("127.0.0.0/8"), timeout: DEADLINE }),
+  WebhookCaller.make({ allowedNetworks: networks("127.0.0.0/8"), timeout: DEADLINE }),
   (call) => (port: number) =>
     call({ url: `http://127.0.0.1:${port}/`, id: "evt_1", body: "{}", secrets }).pipe(Effect.provide(dnsZones({}))),
 )
@@ -29,7 +29,7 @@ const until = (isSo: () => boolean): Effect.Effect<void> =>
   })
 
 const INTERIM = `more than ${AnswerBudget.MAX_INTERIM_ANSWERS} interim responses (1xx)`
-const WIRE = `the response is larger than ${webhookExchange.MAX_WIRE_BYTES / 1024} KB on the wire`
+const WIRE = `the response is larger than ${WebhookExchange.MAX_WIRE_BYTES / 1024} KB on the wire`
 
 /** The status that a webhook's delivery shows, and its error; a status that came before the flood stands. */
 const FARED: Readonly<
@@ -159,7 +159,11 @@ describe("a TLS handshake", () => {
     Effect.gen(function* () {
       const { handshakes, port } = yield* renegotiating
       const allowedNetworks = networks("127.0.0.0/8")
-      const call = yield* callWebhook.make({ allowedNetworks, ca: SmtpServer.authority.toString(), timeout: DEADLINE })
+      const call = yield* WebhookCaller.make({
+        allowedNetworks,
+        ca: SmtpServer.authority.toString(),
+        timeout: DEADLINE,
+      })
       const attempt = yield* call({ url: `https://127.0.0.1:${port}/`, id: "evt_1", body: "{}", secrets })
       assert.strictEqual(attempt.status, null)
       const fetch = yield* MtaStsFetch.make({ port, allowed: allowedNetworks, ca: SmtpServer.authority.toString() })

@@ -4,7 +4,7 @@ import * as DomainCheck from "@waybill/mail/dns/DomainCheck"
 import * as DomainRecords from "@waybill/mail/dns/DomainRecords"
 import { Effect } from "effect"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
-import { networks } from "../../support/web/webhooks.ts"
+import { networks } from "../../support/web/Webhooks.ts"
 
 const KEY = `MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A${"aZ09+/".repeat(55)}IDAQAB`
 const DKIM = `v=DKIM1; k=rsa; p=${KEY}`

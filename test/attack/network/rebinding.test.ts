@@ -4,7 +4,7 @@ import * as http from "node:http"
 import { hostname } from "node:os"
 import * as HostNames from "../../../apps/server/src/observability/HostNames.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
 
 /** A browser that was led to this machine still names the host of its page. */

@@ -3,8 +3,8 @@ import * as Scope from "@waybill/domain/account/Scope"
 import * as Database from "@waybill/store/postgres/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Layer, type Redacted } from "effect"
-import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
-import { newId, now } from "../../../apps/server/src/operate/fresh.ts"
+import { createApiKey } from "../../../apps/server/src/operate/NewApiKeys.ts"
+import { newId, now } from "../../../apps/server/src/operate/NewIds.ts"
 
 /** Creates an account with the highest limits, and its keys. */
 export const tenant = (url: Redacted.Redacted, keys: number): Promise<ReadonlyArray<string>> =>

@@ -3,7 +3,7 @@ import * as Account from "@waybill/domain/account/Account"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { Schema } from "effect"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, id, NOW } from "../examples.ts"
+import { after, id, NOW } from "../values/examples.ts"
 
 const NOTHING_NEW = { status: 422, reason: "nothing_new" } as const
 const created = () => happened(Account, [], Account.create(NOW, id("AccountId"), "Acme", "free"))

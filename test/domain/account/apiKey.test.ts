@@ -6,7 +6,7 @@ import * as Scope from "@waybill/domain/account/Scope"
 import { Arbitrary, Result, Schema } from "effect"
 import { crc32 } from "node:zlib"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, domainName, HASH, id, NOW } from "../examples.ts"
+import { after, domainName, HASH, id, NOW } from "../values/examples.ts"
 
 const secret = ApiKeySecret.encode(new Uint8Array(32).fill(7))
 const facts: ApiKey.Context = {

@@ -1,22 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as KeyReach from "@waybill/domain/account/KeyReach"
+import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import type * as Network from "@waybill/domain/values/Network"
 import { Result } from "effect"
 
 describe("key made by a key", () => {
-  const maker: KeyReach.KeyLimits = { scopes: ["email:send"], domain: null, allowed_ips: [], expires_at: null }
+  const maker: KeyLimits.KeyLimits = { scopes: ["email:send"], domain: null, allowed_ips: [], expires_at: null }
   const asked = { scopes: ["email:send" as const], domain: null, allowed_ips: [], expires_at: null }
   it("a new key has no scope that its maker lacks", () => {
-    assert.isTrue(Result.isSuccess(KeyReach.limitsOfNewKey(maker, asked)))
-    const more = KeyReach.limitsOfNewKey(maker, { ...asked, scopes: ["email:send", "domains:read"] })
+    assert.isTrue(Result.isSuccess(KeyLimits.limitsOfNewKey(maker, asked)))
+    const more = KeyLimits.limitsOfNewKey(maker, { ...asked, scopes: ["email:send", "domains:read"] })
     assert.deepInclude(Result.isFailure(more) ? more.failure : {}, { reason: "more_than_the_key", field: "scopes" })
-    const all = KeyReach.limitsOfNewKey({ ...maker, scopes: ["admin"] }, { ...asked, scopes: ["domains:write"] })
+    const all = KeyLimits.limitsOfNewKey({ ...maker, scopes: ["admin"] }, { ...asked, scopes: ["domains:write"] })
     assert.isTrue(Result.isSuccess(all))
   })
   it("a new key has no network beyond its maker's", () => {
     const from = (own: string, theirs: string) =>
       Result.isSuccess(
-        KeyReach.limitsOfNewKey(
+        KeyLimits.limitsOfNewKey(
           { ...maker, allowed_ips: [own as Network.Network] },
           { ...asked, allowed_ips: [theirs as Network.Network] },
         ),

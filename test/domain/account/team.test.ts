@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Team from "@waybill/domain/account/Team"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { address, after, id, NOW } from "../examples.ts"
+import { address, after, id, NOW } from "../values/examples.ts"
 
 const ana: Team.Invitation = { user_id: id("UserId"), email: address("ana@example.org"), name: "Ana", role: "owner" }
 const bob: Team.Invitation = {

@@ -4,7 +4,7 @@ import * as Domain from "@waybill/domain/domain/Domain"
 import * as DomainSchedule from "@waybill/domain/domain/DomainSchedule"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, dkimKey, domainName, id, NOW } from "../examples.ts"
+import { after, dkimKey, domainName, id, NOW } from "../values/examples.ts"
 
 const { MINUTE, HOUR, DAY } = Timestamp
 const ids = { domain_id: id("DomainId"), name: domainName("acme.com") }

@@ -8,7 +8,7 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Arbitrary, Result, Schema } from "effect"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, dkimKey, domainName, id, NOW } from "../examples.ts"
+import { after, dkimKey, domainName, id, NOW } from "../values/examples.ts"
 
 const { MINUTE, HOUR, DAY } = Timestamp
 const NOTHING_NEW = { status: 422, reason: "nothing_new" } as const

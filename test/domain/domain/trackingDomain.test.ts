@@ -3,7 +3,7 @@ import type * as DnsFinding from "@waybill/domain/domain/DnsFinding"
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, dkimKey, domainName, id, NOW } from "../examples.ts"
+import { after, dkimKey, domainName, id, NOW } from "../values/examples.ts"
 
 const { MINUTE, HOUR, DAY } = Timestamp
 const NOTHING_NEW = { status: 422, reason: "nothing_new" } as const

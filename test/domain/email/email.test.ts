@@ -4,7 +4,21 @@ import * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type * as Tracking from "@waybill/domain/email/Tracking"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, ana, bob, command, cyd, facts, HASH, id, mailbox, NOW, queued, toThree, words } from "../examples.ts"
+import {
+  after,
+  ana,
+  bob,
+  command,
+  cyd,
+  facts,
+  HASH,
+  id,
+  mailbox,
+  NOW,
+  queued,
+  toThree,
+  words,
+} from "../values/examples.ts"
 
 const { SECOND, DAY } = Timestamp
 const givenRequest = (over: Partial<Acceptance.Context>, wanted: Partial<Acceptance.Command> = {}) =>

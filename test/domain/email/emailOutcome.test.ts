@@ -3,7 +3,20 @@ import * as Email from "@waybill/domain/email/Email"
 import type { Status } from "@waybill/domain/email/EmailStatus"
 import type { Outcome } from "@waybill/domain/email/DeliveryOutcome"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { address, after, ana, bob, busy, cyd, mailbox, noSuchUser, NOW, queued, toThree, words } from "../examples.ts"
+import {
+  address,
+  after,
+  ana,
+  bob,
+  busy,
+  cyd,
+  mailbox,
+  noSuchUser,
+  NOW,
+  queued,
+  toThree,
+  words,
+} from "../values/examples.ts"
 
 const NOTHING_NEW = { status: 422, reason: "nothing_new" } as const
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, NOW, queued } from "../examples.ts"
+import { after, NOW, queued } from "../values/examples.ts"
 
 const { DAY } = Timestamp
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, ana, bob, NOW, queued, toThree } from "../examples.ts"
+import { after, ana, bob, NOW, queued, toThree } from "../values/examples.ts"
 
 const NOTHING_NEW = { status: 422, reason: "nothing_new" } as const
 const long = (letter: string) => letter.repeat(3000)

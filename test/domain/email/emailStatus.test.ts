@@ -4,7 +4,7 @@ import * as Email from "@waybill/domain/email/Email"
 import * as EmailEvent from "@waybill/domain/email/EmailEvent"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import { Arbitrary, Schema } from "effect"
-import { ana, bob, cyd, toThree } from "../examples.ts"
+import { ana, bob, cyd, toThree } from "../values/examples.ts"
 
 const of = (...statuses: ReadonlyArray<EmailStatus.Status>) =>
   EmailStatus.ofRecipients(statuses.map((status) => ({ status })))

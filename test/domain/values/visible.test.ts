@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Text from "@waybill/domain/values/Text"
-import * as Visible from "@waybill/domain/values/Visible"
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Schema } from "effect"
 
 /** Texts with a character that hides something or moves its surroundings. */
@@ -49,29 +49,29 @@ const NAMES = [
 describe("hidden characters", () => {
   it.each(TRICKS)("a hidden character is found, escaped and refused in a name: %s", (_, text) => {
     const name = Schema.is(Text.name(100))
-    assert.deepStrictEqual([Visible.hasHidden(text), name(text)], [true, false])
-    const escaped = Visible.escape(text)
-    for (const shown of [escaped, Visible.showHidden(text), Visible.removeHidden(text)])
-      assert.isFalse(Visible.hasHidden(shown), shown)
+    assert.deepStrictEqual([HiddenCharacters.hasHidden(text), name(text)], [true, false])
+    const escaped = HiddenCharacters.escape(text)
+    for (const shown of [escaped, HiddenCharacters.showHidden(text), HiddenCharacters.removeHidden(text)])
+      assert.isFalse(HiddenCharacters.hasHidden(shown), shown)
     assert.match(escaped, /\\[nrtu]/u)
   })
 
   it.each(NAMES)("%s has no hidden character", (text) => {
-    assert.deepStrictEqual([Visible.hasHidden(text), Visible.escape(text)], [false, text])
+    assert.deepStrictEqual([HiddenCharacters.hasHidden(text), HiddenCharacters.escape(text)], [false, text])
     assert.isTrue(Schema.is(Text.name(100))(text))
   })
 
   it("a hidden character is shown as a picture or by its number", () => {
-    assert.strictEqual(Visible.escape("a\n\u001b\u202e\u{e0041}"), "a\\n\\u001b\\u202e\\u{e0041}")
-    assert.strictEqual(Visible.showHidden("a\n\u001b\u007f\u202e"), "a␊␛␡[U+202E]")
-    assert.strictEqual(Visible.escapedLines("a\nb\u001b"), "a\nb\\u001b")
+    assert.strictEqual(HiddenCharacters.escape("a\n\u001b\u202e\u{e0041}"), "a\\n\\u001b\\u202e\\u{e0041}")
+    assert.strictEqual(HiddenCharacters.showHidden("a\n\u001b\u007f\u202e"), "a␊␛␡[U+202E]")
+    assert.strictEqual(HiddenCharacters.escapedLines("a\nb\u001b"), "a\nb\\u001b")
   })
 
   it("escaped JSON has the same value", () => {
     const value = { name: TRICKS.map(([, text]) => text).join(" "), list: ["\u{e0041}", "a\\n"] }
     for (const indent of [0, 2]) {
-      const shown = Visible.escapedJson(JSON.stringify(value, null, indent))
-      assert.isFalse(Visible.hasHidden(shown.replaceAll("\n", "")))
+      const shown = HiddenCharacters.escapedJson(JSON.stringify(value, null, indent))
+      assert.isFalse(HiddenCharacters.hasHidden(shown.replaceAll("\n", "")))
       assert.deepStrictEqual(JSON.parse(shown), value)
     }
   })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { address, after, id, NOW } from "../examples.ts"
+import { address, after, id, NOW } from "../values/examples.ts"
 
 const ana = address("Ana@Example.org")
 const add = Suppression.add(NOW, id("SuppressionId"), ana, "hard_bounce", id("EmailId"))

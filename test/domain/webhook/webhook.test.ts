@@ -6,7 +6,7 @@ import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import { Result } from "effect"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, id, NOW } from "../examples.ts"
+import { after, id, NOW } from "../values/examples.ts"
 
 const { SECOND, MINUTE, HOUR, DAY } = Timestamp
 const NOTHING_NEW = { status: 422, reason: "nothing_new" } as const

@@ -4,7 +4,7 @@ import * as HtmlTags from "@waybill/mail/compose/HtmlTags"
 import * as TrackedHtml from "@waybill/mail/compose/TrackedHtml"
 import * as TrackedLink from "@waybill/mail/compose/TrackedLink"
 import { Arbitrary, Schema } from "effect"
-import { processorMs } from "../../support/effort.ts"
+import { processorMs } from "../../support/processorMs.ts"
 
 /** Marks a tracked link visibly. */
 const click = (url: string) => `T[${url}]`

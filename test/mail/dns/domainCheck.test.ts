@@ -5,7 +5,7 @@ import * as DomainCheck from "@waybill/mail/dns/DomainCheck"
 import * as DomainRecords from "@waybill/mail/dns/DomainRecords"
 import * as Network from "@waybill/mail/dns/Network"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
-import { processorMs } from "../../support/effort.ts"
+import { processorMs } from "../../support/processorMs.ts"
 import { dnsZones, type Zone, type Zones } from "../../support/mail/dnsZones.ts"
 
 const KEY = `MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A${"aZ09+/".repeat(55)}IDAQAB`

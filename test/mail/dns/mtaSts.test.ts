@@ -11,7 +11,7 @@ import * as Dns from "@waybill/mail/dns/Dns"
 import * as MtaSts from "@waybill/mail/dns/MtaSts"
 import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as Network from "@waybill/mail/dns/Network"
-import { processorMs } from "../../support/effort.ts"
+import { processorMs } from "../../support/processorMs.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 

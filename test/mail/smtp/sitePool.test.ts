@@ -8,7 +8,7 @@ import * as SitePool from "@waybill/mail/smtp/SitePool"
 import { ConnectFailed, type SmtpConnection } from "@waybill/mail/smtp/SmtpConnection"
 import * as Transport from "@waybill/mail/transport/Transport"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import * as WallClock from "../../support/wallClock.ts"
+import * as WallClock from "../../support/WallClock.ts"
 import { outgoing, relayTo, short } from "../transport/outgoing.ts"
 
 const site = (fields: Partial<Site> = {}): Site => ({

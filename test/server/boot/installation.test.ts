@@ -8,8 +8,8 @@ import { randomBytes } from "node:crypto"
 import * as Installation from "../../../apps/server/src/boot/Installation.ts"
 import * as Service from "../../../apps/server/src/boot/Service.ts"
 import * as Settings from "../../../apps/server/src/boot/Settings.ts"
-import { newId, now } from "../../../apps/server/src/operate/fresh.ts"
-import * as Database from "../../support/postgres/database.ts"
+import { newId, now } from "../../../apps/server/src/operate/NewIds.ts"
+import * as Database from "../../support/postgres/Database.ts"
 
 const env = { WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64") }
 

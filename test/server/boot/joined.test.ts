@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { shareRunning } from "../../../apps/server/src/operate/joined.ts"
+import { shareRunning } from "../../../apps/server/src/operate/shareRunning.ts"
 
 it.effect("a joined effect runs once at a time, and survives its first caller", () =>
   Effect.gen(function* () {

@@ -3,8 +3,8 @@ import { ConfigProvider, Effect, Option } from "effect"
 import { readFile } from "node:fs/promises"
 import * as NotListening from "../../../apps/server/src/boot/NotListening.ts"
 import * as Settings from "../../../apps/server/src/boot/Settings.ts"
-import { trackingHostOf, trackingUrlOf } from "../../../apps/server/src/links/tracking.ts"
-import { FILE, render } from "../../../scripts/configuration/render.ts"
+import { trackingHostOf, trackingUrlOf } from "../../../apps/server/src/links/TrackedLinks.ts"
+import { FILE, render } from "../../../scripts/generate/configuration.ts"
 
 const withEnv = (env: Record<string, string>) => Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
 const problems = (env: Record<string, string>) =>

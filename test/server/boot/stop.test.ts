@@ -8,7 +8,7 @@ import * as Server from "../../../apps/server/src/http/Server.ts"
 import * as Stop from "../../../apps/server/src/boot/Stop.ts"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 
 const stopping = Effect.gen(function* () {

@@ -4,12 +4,12 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Redacted, Schema } from "effect"
 import { tmpdir } from "node:os"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { domainName } from "../../domain/examples.ts"
+import { domainName } from "../../domain/values/examples.ts"
 
 const TIMEOUT = 60_000
 const EXIT_BROKEN = 3

@@ -5,7 +5,7 @@ import * as Migrations from "@waybill/store/postgres/Migrations"
 import { Effect, Redacted } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import * as checks from "../../../apps/server/src/operate/doctor/DatabaseChecks.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { onDatabase } from "../../support/postgres/databaseUrl.ts"
 import * as World from "../../support/world/World.ts"
 

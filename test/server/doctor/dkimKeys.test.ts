@@ -11,7 +11,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { checkDkimKeys } from "../../../apps/server/src/operate/doctor/checkDkimKeys.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 
 const ring = (text: string) => InstanceKey.find({ file: "/nowhere", text: Option.some(Redacted.make(text)) })

@@ -4,10 +4,10 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import * as EventFeed from "../../../apps/server/src/live/EventFeed.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
-import * as Webhooks from "../../support/web/webhooks.ts"
+import * as Webhooks from "../../support/web/Webhooks.ts"
 
 const Feeds = EventFeed.EventFeed.layer.pipe(Layer.provideMerge(World.layer))
 const NO_WAIT = Duration.zero

@@ -3,7 +3,7 @@ import { Cursors } from "@waybill/store/feed/Cursors"
 import { Clock, Effect, Fiber } from "effect"
 import { Waybill } from "../../../packages/client/src/Waybill.ts"
 import * as World from "../../support/world/World.ts"
-import * as Webhooks from "../../support/web/webhooks.ts"
+import * as Webhooks from "../../support/web/Webhooks.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 interface Message {

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { nextMillisecond } from "../../support/wallClock.ts"
+import { nextMillisecond } from "../../support/WallClock.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a record as of a moment", (it) => {

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as ExpiredKeys from "@waybill/store/idempotency/ExpiredKeys"
 import { Effect } from "effect"
-import * as WallClock from "../../support/wallClock.ts"
+import * as WallClock from "../../support/WallClock.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }

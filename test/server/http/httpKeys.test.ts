@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Option } from "effect"
-import * as CommandLine from "../../support/process/commandLine.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API keys", (it) => {

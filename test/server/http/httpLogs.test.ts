@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { nextMillisecond } from "../../support/wallClock.ts"
+import { nextMillisecond } from "../../support/WallClock.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }

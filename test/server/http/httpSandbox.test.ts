@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Fiber, Layer } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
-import { nextMillisecond } from "../../support/wallClock.ts"
+import { nextMillisecond } from "../../support/WallClock.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const PNG = Buffer.from([137, 80, 78, 71])

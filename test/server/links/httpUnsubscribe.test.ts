@@ -20,8 +20,8 @@ import {
   MAX_UNSUBSCRIBES_PER_MINUTE,
   unsubscribeKeys,
   unsubscribeUrl,
-} from "../../../apps/server/src/links/unsubscribe.ts"
-import * as Database from "../../support/postgres/database.ts"
+} from "../../../apps/server/src/links/UnsubscribeLinks.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 

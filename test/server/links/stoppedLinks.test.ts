@@ -7,7 +7,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 
 const at = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")

@@ -5,7 +5,7 @@ import { EventEmitter, once } from "node:events"
 import * as net from "node:net"
 import * as Connections from "../../../apps/server/src/http/middleware/Connections.ts"
 import * as NodeServer from "../../../apps/server/src/http/NodeServer.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 const PROXY = "10.9.8.7"

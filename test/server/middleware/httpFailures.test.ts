@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
 import { Effect } from "effect"
-import { trackingKeys } from "../../../apps/server/src/links/tracking.ts"
+import { trackingKeys } from "../../../apps/server/src/links/TrackedLinks.ts"
 import { id } from "../../support/history.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 

@@ -2,8 +2,8 @@ import * as Network from "@waybill/mail/dns/Network"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { request } from "node:http"
-import * as CommandLine from "../../support/process/commandLine.ts"
-import { awayFromEndOfMonth } from "../../support/wallClock.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
+import { awayFromEndOfMonth } from "../../support/WallClock.ts"
 import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "Hello" }

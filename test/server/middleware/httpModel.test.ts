@@ -3,8 +3,8 @@ import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import { Arbitrary, Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
-import { Fresh } from "../../support/postgres/database.ts"
-import { awayFromEndOfMonth, nextMillisecond } from "../../support/wallClock.ts"
+import { Fresh } from "../../support/postgres/Database.ts"
+import { awayFromEndOfMonth, nextMillisecond } from "../../support/WallClock.ts"
 import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 /** What a customer knows of the service, kept in memory. */

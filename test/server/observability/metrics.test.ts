@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { freePort } from "../../support/process/service.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"

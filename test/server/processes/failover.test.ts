@@ -16,7 +16,7 @@ import pg from "pg"
 import * as Storm from "../../chaos/storm.ts"
 import * as World from "../../support/world/World.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
-import * as Standby from "../../support/postgres/standby.ts"
+import * as Standby from "../../support/postgres/Standby.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 const HANGS = Duration.seconds(120)

@@ -7,7 +7,7 @@ import { once } from "node:events"
 import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
 
 const MAIN = join(import.meta.dirname, "../../../bin/main.mjs")

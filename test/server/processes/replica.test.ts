@@ -12,7 +12,7 @@ import pg from "pg"
 import { Waybill } from "../../../packages/client/src/Waybill.ts"
 import { onDatabase } from "../../support/postgres/databaseUrl.ts"
 import * as World from "../../support/world/World.ts"
-import * as Standby from "../../support/postgres/standby.ts"
+import * as Standby from "../../support/postgres/Standby.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 describe("a position in the write-ahead log", () => {

@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from "node:crypto"
 import * as Installation from "../../../apps/server/src/boot/Installation.ts"
 import * as Service from "../../../apps/server/src/boot/Service.ts"
 import * as Settings from "../../../apps/server/src/boot/Settings.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
 
 /** A service with its first owner on a new database. */

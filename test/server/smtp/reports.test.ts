@@ -9,7 +9,7 @@ import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Effect, Option, Result } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
-import { WHOLE_MESSAGE } from "../../../apps/server/src/worker/delivery/outgoing.ts"
+import { WHOLE_MESSAGE } from "../../../apps/server/src/worker/delivery/OutgoingMessages.ts"
 import * as World from "../../support/world/World.ts"
 import * as Smtp from "./support.ts"
 

@@ -8,7 +8,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Clock, Duration, Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import type { SendMailOptions } from "nodemailer"
-import { awayFromEndOfMonth } from "../../support/wallClock.ts"
+import { awayFromEndOfMonth } from "../../support/WallClock.ts"
 import * as Smtp from "./support.ts"
 
 const mail = (customer: Smtp.Customer, over: SendMailOptions = {}): SendMailOptions => ({

@@ -4,7 +4,7 @@ import type { Address } from "@waybill/domain/values/Address"
 import * as Account from "@waybill/domain/account/Account"
 import * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as Visible from "@waybill/domain/values/Visible"
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import * as Parser from "@waybill/mail/parsing/Parser"
 import { ParserPool } from "@waybill/mail/parsing/ParserPool"
 import { REPORT_SIZE_LIMIT } from "@waybill/mail/parsing/readReport"
@@ -21,8 +21,8 @@ import { Effect, Exit, Layer, Option, Redacted, Result } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { TestClock } from "effect/testing"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
-import { type, typed } from "../../support/process/commandLine.ts"
-import * as Database from "../../support/postgres/database.ts"
+import { type, typed } from "../../support/process/CommandLine.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
@@ -320,7 +320,8 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("waybill
       const evil = "\u001b[2J\u009b31m\u202e"
       const id = yield* keptFor(ref, evil)
       const { output } = yield* type("reports", "show", id)
-      for (const line of output.split("\n")) assert.isFalse(Visible.hasHidden(line), JSON.stringify(line).slice(0, 200))
+      for (const line of output.split("\n"))
+        assert.isFalse(HiddenCharacters.hasHidden(line), JSON.stringify(line).slice(0, 200))
       assert.include(output, "\\u001b[2J\\u009b31m\\u202e")
       assert.include(output, "Final-Recipient: rfc822; ana@example.org\n")
 

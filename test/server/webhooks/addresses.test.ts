@@ -3,12 +3,12 @@ import * as Dns from "@waybill/mail/dns/Dns"
 import type { Attempt } from "@waybill/store/webhooks/WebhookDeliveries"
 import { Duration, Effect, Logger } from "effect"
 import { readFileSync } from "node:fs"
-import * as callWebhook from "../../../apps/server/src/worker/webhooks/callWebhook.ts"
+import * as WebhookCaller from "../../../apps/server/src/worker/webhooks/WebhookCaller.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
-import * as Receiver from "../../support/web/webhookReceiver.ts"
-import * as WallClock from "../../support/wallClock.ts"
-import { networks } from "../../support/web/webhooks.ts"
+import * as Receiver from "../../support/web/WebhookReceiver.ts"
+import * as WallClock from "../../support/WallClock.ts"
+import { networks } from "../../support/web/Webhooks.ts"
 
 const tls = (file: string) => readFileSync(new URL(`../../fixtures/tls/${file}`, import.meta.url), "utf8")
 
@@ -18,9 +18,9 @@ const secrets = [`whsec_${Buffer.alloc(24, 1).toString("base64")}`]
 const ONE_IS_SILENT = Duration.seconds(3)
 
 /** Calls a URL like a node with these allowed networks. */
-const calling = (options: callWebhook.Options, dns?: DnsServer.DnsServer) =>
+const calling = (options: WebhookCaller.Options, dns?: DnsServer.DnsServer) =>
   Effect.map(
-    callWebhook.make(options),
+    WebhookCaller.make(options),
     (call) => (url: string) =>
       call({ url, id: "evt_1", body: "{}", secrets }).pipe(
         Effect.provide(dns === undefined ? dnsZones({}) : Dns.Dns.layer({ servers: [dns.server] })),
@@ -238,7 +238,8 @@ describe("a call of a webhook", () => {
     Effect.gen(function* () {
       const receiver = yield* Receiver.listen({ answer: (_, nth) => (nth === 1 ? "stall" : { status: 500 }) })
       const call = yield* calling({ allowedNetworks: networks("127.0.0.0/8"), timeout: ONE_IS_SILENT })
-      const lasting = (attempt: Attempt) => callWebhook.isAnswered({ ...attempt, duration_ms: callWebhook.SILENCE_MS })
+      const lasting = (attempt: Attempt) =>
+        WebhookCaller.isAnswered({ ...attempt, duration_ms: WebhookCaller.SILENCE_MS })
       const stalled = yield* call(receiver.url)
       assert.deepStrictEqual([stalled.status, stalled.error], [200, "no end of the answer within 3 s"])
       assert.isFalse(lasting(stalled))

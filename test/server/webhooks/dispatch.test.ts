@@ -3,14 +3,14 @@ import { assert, layer } from "@effect/vitest"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as WebhookFailures from "@waybill/store/webhooks/WebhookFailures"
-import * as Webhooks from "../../support/web/webhooks.ts"
+import * as Webhooks from "../../support/web/Webhooks.ts"
 import * as World from "../../support/world/World.ts"
 import { Duration, Effect, Layer } from "effect"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import { Webhook as SvixWebhook } from "svix"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
-import * as Receiver from "../../support/web/webhookReceiver.ts"
+import * as Receiver from "../../support/web/WebhookReceiver.ts"
 
 const working = Effect.fnUntraced(function* (over: Parameters<typeof Webhooks.worker>[1] = {}) {
   const { url } = yield* Database.Fresh

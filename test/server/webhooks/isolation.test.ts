@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
-import * as Receiver from "../../support/web/webhookReceiver.ts"
-import * as Webhooks from "../../support/web/webhooks.ts"
+import * as Receiver from "../../support/web/WebhookReceiver.ts"
+import * as Webhooks from "../../support/web/Webhooks.ts"
 
 const EVENTS = 120
 

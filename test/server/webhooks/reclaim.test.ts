@@ -9,10 +9,10 @@ import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
-import * as Receiver from "../../support/web/webhookReceiver.ts"
-import * as Webhooks from "../../support/web/webhooks.ts"
+import * as Receiver from "../../support/web/WebhookReceiver.ts"
+import * as Webhooks from "../../support/web/Webhooks.ts"
 
 const PROGRAM = fileURLToPath(new URL("program.ts", import.meta.url))
 

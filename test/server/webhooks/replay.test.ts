@@ -10,12 +10,12 @@ import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import { Effect, Fiber, Layer, Option } from "effect"
 import { randomBytes } from "node:crypto"
 import { Webhook as StandardWebhook } from "standardwebhooks"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
-import { otherClient, blockedBackend } from "../../support/postgres/rival.ts"
-import * as Receiver from "../../support/web/webhookReceiver.ts"
-import * as Webhooks from "../../support/web/webhooks.ts"
+import { otherClient, blockedBackend } from "../../support/postgres/otherClient.ts"
+import * as Receiver from "../../support/web/WebhookReceiver.ts"
+import * as Webhooks from "../../support/web/Webhooks.ts"
 
 const working = Effect.fnUntraced(function* (over: Parameters<typeof Webhooks.worker>[1] = {}) {
   const { url } = yield* Database.Fresh

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as StoreDatabase from "@waybill/store/postgres/Database"
 import * as Leases from "@waybill/store/outbox/Leases"
@@ -14,9 +14,9 @@ import { TestClock } from "effect/testing"
 import * as ClaimedRows from "../../../apps/server/src/worker/ClaimedRows.ts"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
 import { commitResult } from "../../../apps/server/src/worker/delivery/commitResult.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id, queued } from "../../support/history.ts"
-import * as WallClock from "../../support/wallClock.ts"
+import * as WallClock from "../../support/WallClock.ts"
 
 /** Claims a row whose work never ends. */
 const claim = Effect.fnUntraced(function* (rows: ClaimedRows.ClaimedRows, id: string) {
@@ -26,7 +26,7 @@ const claim = Effect.fnUntraced(function* (rows: ClaimedRows.ClaimedRows, id: st
     VALUES (${id}, 'acc', 'delivery', ${id}, now(), true, '{}', 'mine', now() + interval '1 minute', 'prc_1')`)
   const row = (yield* Leases.heldBy("prc_1")).find((row) => row.id === id)
   if (row === undefined) return yield* Effect.die(new Error("no such row"))
-  const added = rows.add(row, yield* SteadyClock.millis)
+  const added = rows.add(row, yield* MonotonicClock.millis)
   added.fiber = yield* Effect.forkChild(Effect.never, { startImmediately: true })
   return added
 })
@@ -98,11 +98,11 @@ layer(OneConnection)("work under a lease", (it) => {
     Effect.gen(function* () {
       const rows = ClaimedRows.make()
       const [kept, lost] = [yield* claim(rows, "kept again"), yield* claim(rows, "taken")]
-      let since = yield* SteadyClock.millis
+      let since = yield* MonotonicClock.millis
       yield* Effect.forkChild(ClaimedRows.keepLeases(rows, () => since))
       yield* pass(2_000)
       yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'taken'")
-      since = yield* SteadyClock.millis
+      since = yield* MonotonicClock.millis
       yield* pass(2_000)
       yield* dropped(lost)
       assert.isFalse(isDropped(kept))

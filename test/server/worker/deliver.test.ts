@@ -11,7 +11,7 @@ import * as Reclaim from "@waybill/store/outbox/Reclaim"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Clock, Duration, Effect, Layer, Option } from "effect"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 

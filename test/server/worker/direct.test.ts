@@ -8,12 +8,12 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Duration, Effect, Exit, Layer, Option, Result, Scope } from "effect"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
 import * as dns from "node:dns/promises"
-import * as domains from "../../../apps/server/src/operate/domains.ts"
+import * as DomainCommands from "../../../apps/server/src/operate/DomainCommands.ts"
 import { Instance } from "../../../apps/server/src/http/Instance.ts"
 import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"
 import { pair } from "../../mail/smtp/mxPair.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { mtaStsPolicies } from "../../support/mail/mtaStsPolicies.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
@@ -99,7 +99,7 @@ layer(World.layer, { excludeTestServices: true })("a worker with direct delivery
       yield* direct(world)
       const from = yield* World.verifiedDomain("two-keys.test")
       world.dns.set("wb1._domainkey.two-keys.test", { TXT: [`v=DKIM1; k=rsa; p=${from.public_key}`] })
-      const looksAtDns = domains.check(from.account_id, from.domain_id).pipe(
+      const looksAtDns = DomainCommands.check(from.account_id, from.domain_id).pipe(
         Effect.provide(Dns.Dns.layer({ servers: [world.dns.server], query_timeout_ms: 20_000, query_tries: 1 })),
         Effect.provideService(Instance, {
           transport: "direct",

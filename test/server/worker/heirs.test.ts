@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Processes } from "@waybill/store/outbox/Processes"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
@@ -91,7 +91,7 @@ describe("a process that was taken for dead and returns", { concurrent: true }, 
       // The process returns and reads which rows it still holds.
       yield* age(ref)
       yield* comesBack
-      state.trustedSince = yield* SteadyClock.millis
+      state.trustedSince = yield* MonotonicClock.millis
       yield* World.until(leaseOf(ref), (lease) => state.dropped > 0 || (lease?.seconds ?? 0) > 20)
       yield* room.open
       yield* Reclaim.reclaim(left)

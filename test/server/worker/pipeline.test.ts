@@ -8,9 +8,9 @@ import { Processes } from "@waybill/store/outbox/Processes"
 import { Duration, Effect, Exit, Layer, Result, Scope } from "effect"
 import { MAX_LARGE_BYTES } from "../../../apps/server/src/worker/delivery/drainDeliveries.ts"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
-import { otherClient } from "../../support/postgres/rival.ts"
+import { otherClient } from "../../support/postgres/otherClient.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 
 const TAKEN = { code: 250, enhancedCode: "2.0.0", text: "taken", stage: "end_of_data" } as const

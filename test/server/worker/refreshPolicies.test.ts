@@ -5,7 +5,7 @@ import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
 import { Clock, Duration, Effect } from "effect"
 import { refreshPolicies } from "../../../apps/server/src/worker/periodic/refreshPolicies.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 
 const TEXT = "version: STSv1\nmode: enforce\nmx: mx2.acme.test\nmax_age: 604800\n"
 const before = { mode: "enforce", mx: ["mx1.acme.test"], max_age_ms: 604_800_000 } as const

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Duration, Effect, Exit, Layer, Scope } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 

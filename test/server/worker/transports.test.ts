@@ -6,7 +6,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Clock, Effect, Layer, Option } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 

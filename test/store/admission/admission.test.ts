@@ -12,8 +12,8 @@ import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import * as Database from "../../support/postgres/database.ts"
-import * as WallClock from "../../support/wallClock.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import * as WallClock from "../../support/WallClock.ts"
 import { account, key, layerFrozen, revoke, setDatabaseClock } from "./admissionKeys.ts"
 
 /** A second node with a pool and a memory of its own. */

@@ -9,7 +9,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Layer } from "effect"
 import { createHash, randomBytes } from "node:crypto"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 
 const NOW = Timestamp.fromMillis(Date.UTC(2026, 10, 21, 12, 0, 0))
 const id = <Name extends Parameters<typeof Id.make>[0]>(name: Name) => Id.make(name, Date.now(), randomBytes(10))

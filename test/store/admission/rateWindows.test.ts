@@ -3,7 +3,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Effect } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 
 const window_ms = Date.UTC(2026, 10, 21, 12, 0, 0)
 const exhausted = (at_ms: number, limit = 60): RateWindows.ExhaustedWindow => ({

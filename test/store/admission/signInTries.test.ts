@@ -5,7 +5,7 @@ import * as Users from "@waybill/store/users/Users"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import * as Id from "@waybill/domain/values/Id"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 
 const NODES = 3
 const PARALLEL = 100

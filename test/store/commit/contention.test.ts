@@ -3,10 +3,10 @@ import { assert, layer } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Exit, Fiber, Layer, type Redacted, Result } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id, opened } from "../../support/history.ts"
-import { otherClient, takeVersion, blockedBackend } from "../../support/postgres/rival.ts"
-import { committed, open, send } from "./units.ts"
+import { otherClient, takeVersion, blockedBackend } from "../../support/postgres/otherClient.ts"
+import { committed, open, send } from "./commits.ts"
 
 /** A store with connections of its own, as another node has, with these session settings. */
 const node = (url: Redacted.Redacted, startupParameters: Readonly<Record<string, string>> = {}) =>

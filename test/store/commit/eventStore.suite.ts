@@ -4,7 +4,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Exit, Fiber, Result } from "effect"
 import { id } from "../../support/history.ts"
-import { addKey, committed, open, Refused, send } from "./units.ts"
+import { addKey, committed, open, Refused, send } from "./commits.ts"
 
 const claimOf = (account_id: AccountId, key: string, fingerprint: string) => ({
   account_id,

@@ -1,7 +1,7 @@
 import { layer } from "@effect/vitest"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Layer } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { conformance } from "./eventStore.suite.ts"
 
 layer(EventStore.layerMemory(), { excludeTestServices: true })("the event store in memory", conformance)

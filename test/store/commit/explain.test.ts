@@ -12,7 +12,7 @@ import { readModels } from "@waybill/store/readmodels/ReadModels"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import { Effect, Layer } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { type Plan, plansOf } from "../../support/postgres/plans.ts"
 
 const ACCOUNTS = 20

@@ -18,11 +18,11 @@ import * as ReadModel from "@waybill/store/readmodels/ReadModel"
 import { readModels } from "@waybill/store/readmodels/ReadModels"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Result, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { type Fault, faultProxy } from "../../support/postgres/faultProxy.ts"
 import { id, opened } from "../../support/history.ts"
-import { otherClient, takeVersion, blockedBackend } from "../../support/postgres/rival.ts"
-import { committed, open, send } from "./units.ts"
+import { otherClient, takeVersion, blockedBackend } from "../../support/postgres/otherClient.ts"
+import { committed, open, send } from "./commits.ts"
 
 const storeOn = (database: Database.Database, options: Options = {}) =>
   Layer.build(EventStore.layer(options).pipe(Layer.provide(Database.layerOf(database)))).pipe(

@@ -9,7 +9,7 @@ import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
 import { Deferred, Effect, Exit, type Fiber, Result } from "effect"
 import { describe } from "vitest"
 import { id } from "../../support/history.ts"
-import { send } from "./units.ts"
+import { send } from "./commits.ts"
 
 const never = () => Effect.die(new Error("not expected here"))
 const facts: Facts = {

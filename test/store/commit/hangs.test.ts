@@ -6,8 +6,8 @@ import { Cause, Context, Effect, Exit, Fiber, Layer, Logger, Redacted, type Scop
 import { TestClock } from "effect/testing"
 import { once } from "node:events"
 import { createServer, type AddressInfo, type Socket } from "node:net"
-import * as Database from "../../support/postgres/database.ts"
-import { otherClient, blockedBackend } from "../../support/postgres/rival.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import { otherClient, blockedBackend } from "../../support/postgres/otherClient.ts"
 import * as World from "../../support/world/World.ts"
 
 /** Accepts every connection and never answers. */

@@ -3,7 +3,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import type * as DomainContent from "@waybill/domain/email/Content"
 import * as Content from "@waybill/store/content/Content"
 import { Effect, Option, Result } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 
 const keep = Effect.fnUntraced(function* (
   account_id: string,

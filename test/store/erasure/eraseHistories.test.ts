@@ -17,7 +17,7 @@ import * as Versions from "@waybill/store/rebuild/Versions"
 import { inCommits } from "@waybill/store/readmodels/Projections"
 import { Provenance, system } from "@waybill/store/commit/Provenance"
 import { Effect, Exit, Fiber, Latch, Layer } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import * as Histories from "../rebuild/randomHistories.ts"
 

@@ -17,10 +17,10 @@ import { readModels } from "@waybill/store/readmodels/ReadModels"
 import * as Retention from "@waybill/store/erasure/Retention"
 import { Deferred, Effect, Fiber, Layer, Metric, Result } from "effect"
 import { TestClock } from "effect/testing"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id, queued } from "../../support/history.ts"
-import { otherClient } from "../../support/postgres/rival.ts"
+import { otherClient } from "../../support/postgres/otherClient.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),

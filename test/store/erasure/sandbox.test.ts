@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Duration, Effect, Fiber, Option } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 
 const keep = Effect.fnUntraced(function* (

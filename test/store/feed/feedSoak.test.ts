@@ -6,10 +6,10 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Watermark from "@waybill/store/feed/Watermark"
 import { Context, Effect, Layer } from "effect"
 import { randomInt } from "node:crypto"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
-import { otherClient } from "../../support/postgres/rival.ts"
-import { committed, open, send } from "../commit/units.ts"
+import { otherClient } from "../../support/postgres/otherClient.ts"
+import { committed, open, send } from "../commit/commits.ts"
 
 /** Duration; for longer: `WAYBILL_SOAK_SECONDS=600 npm test -- test/store/feed/feedSoak.test.ts`. */
 const SECONDS = Number(process.env["WAYBILL_SOAK_SECONDS"] ?? 10)

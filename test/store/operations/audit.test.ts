@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as Audit from "@waybill/store/operations/Audit"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 
 layer(Database.layerFresh, { excludeTestServices: true })("the audit", (it) => {
   it.effect("finds changes among any amount of mail, through its own index", () =>

@@ -14,11 +14,11 @@ import * as path from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { promisify } from "node:util"
 import pg from "pg"
-import * as DocCommands from "../../support/process/docCommands.ts"
+import * as DocCommands from "../../support/process/DocCommands.ts"
 import { id } from "../../support/history.ts"
-import * as SystemPostgres from "../../support/postgres/systemPostgres.ts"
+import * as SystemPostgres from "../../support/postgres/SystemPostgres.ts"
 import { runToEnd } from "../../support/process/service.ts"
-import { committed, open, send } from "../commit/units.ts"
+import { committed, open, send } from "../commit/commits.ts"
 
 const TIMEOUT = { timeout: 240_000 }
 const execute = promisify(execFile)

@@ -11,9 +11,9 @@ import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { audit } from "../../../apps/server/src/cli/commands/audit.ts"
 import * as World from "../../support/world/World.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
-import * as Webhooks from "../../support/web/webhooks.ts"
+import * as Webhooks from "../../support/web/Webhooks.ts"
 
 const balancesOf = (account_id: AccountId) =>
   Effect.map(Conservation.webhooks(), (all) => all.filter((balance) => balance.account_id === account_id))

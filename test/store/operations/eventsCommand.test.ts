@@ -14,12 +14,12 @@ import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
-import * as CommandLine from "../../support/process/commandLine.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as Histories from "../rebuild/randomHistories.ts"
-import { committed, open, send } from "../commit/units.ts"
+import { committed, open, send } from "../commit/commits.ts"
 
 class Folder extends Context.Service<Folder, string>()("test/Folder") {
   static readonly layer = Layer.effect(

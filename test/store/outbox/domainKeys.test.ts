@@ -12,7 +12,7 @@ import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(

@@ -6,7 +6,7 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
 import { Effect, Layer } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 
 let tokens = 0
 const claim = (over: Partial<Leases.ClaimQuery> = {}) =>

@@ -1,13 +1,13 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import * as Leases from "@waybill/store/outbox/Leases"
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { BEAT_EVERY, DEAD_AFTER, Processes } from "@waybill/store/outbox/Processes"
 import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
-import { otherClient, blockedBackend } from "../../support/postgres/rival.ts"
+import { otherClient, blockedBackend } from "../../support/postgres/otherClient.ts"
 
 const testWithDatabase = <E>(
   name: string,
@@ -124,13 +124,13 @@ describe("worker processes", { concurrent: true }, () => {
       // It has been silent for longer, but a new process has not observed that.
       yield* insertDead("prc_long_dead")
       yield* Effect.orDie(sql`UPDATE processes SET beat_at = now() - interval '1 minute'`)
-      const began = yield* SteadyClock.millis
+      const began = yield* MonotonicClock.millis
       const reclaimed: Array<string> = []
       yield* startProcess(reclaimed, look)
       yield* insertDead("prc_dead")
       yield* World.until(names, (found) => !found.includes("prc_dead"))
       assert.deepStrictEqual(reclaimed.toSorted(), ["prc_dead", "prc_long_dead"])
-      assert.isAtLeast((yield* SteadyClock.millis) - began, Duration.toMillis(DEAD_AFTER))
+      assert.isAtLeast((yield* MonotonicClock.millis) - began, Duration.toMillis(DEAD_AFTER))
       assert.isAtLeast(Math.max(...silent), Duration.toMillis(DEAD_AFTER))
     }),
   )

@@ -18,11 +18,11 @@ import { Context, Effect, Exit, Layer, type Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
-import * as Database from "../../support/postgres/database.ts"
-import * as DocCommands from "../../support/process/docCommands.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import * as DocCommands from "../../support/process/DocCommands.ts"
 import { id } from "../../support/history.ts"
-import { otherClient } from "../../support/postgres/rival.ts"
-import { committed, send } from "../commit/units.ts"
+import { otherClient } from "../../support/postgres/otherClient.ts"
+import { committed, send } from "../commit/commits.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(Database.layerFresh),

@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Fiber } from "effect"
-import * as Database from "../../support/postgres/database.ts"
-import { otherClient, blockedBackend } from "../../support/postgres/rival.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import { otherClient, blockedBackend } from "../../support/postgres/otherClient.ts"
 
 const LOCK = 4711
 const lock = (sql: PgClient.PgClient) => sql`SELECT pg_advisory_xact_lock(${LOCK}::bigint)::text AS taken`

@@ -6,8 +6,8 @@ import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import { classify } from "@waybill/store/postgres/SqlErrors"
 import { Context, Effect, Exit, Layer, Redacted } from "effect"
 import { SqlError } from "effect/sql"
-import * as Database from "../../support/postgres/database.ts"
-import { otherClient } from "../../support/postgres/rival.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import { otherClient } from "../../support/postgres/otherClient.ts"
 
 const client = (url: Redacted.Redacted, startupParameters: Readonly<Record<string, string>> = {}) =>
   Layer.build(PgClient.layer({ url, startupParameters })).pipe(

@@ -10,12 +10,12 @@ import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import { swap } from "@waybill/store/rebuild/Swap"
 import { Effect, Layer, Redacted } from "effect"
-import { progressLine } from "../../../apps/server/src/cli/output.ts"
+import { progressLine } from "../../../apps/server/src/cli/Output.ts"
 import { lineOf } from "../../../apps/server/src/cli/commands/projections.ts"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { runToEnd, WaybillCommand } from "../../support/process/service.ts"
-import { committed, open, send } from "../commit/units.ts"
+import { committed, open, send } from "../commit/commits.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),

@@ -14,10 +14,10 @@ import { status } from "@waybill/store/rebuild/Status"
 import { swap } from "@waybill/store/rebuild/Swap"
 import * as Versions from "@waybill/store/rebuild/Versions"
 import { Clock, Duration, Effect, Fiber, Layer, Queue } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import * as Histories from "./randomHistories.ts"
-import { committed, open, send } from "../commit/units.ts"
+import { committed, open, send } from "../commit/commits.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),

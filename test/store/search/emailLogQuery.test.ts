@@ -7,7 +7,7 @@ import type { Query } from "@waybill/store/search/EmailLogFilter"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
 import { Effect, Option } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { account, BEGAN_MS, emailId, type Message, message, STEP_MS, write } from "./emailLogRows.ts"
 
 const MESSAGES = 2_000

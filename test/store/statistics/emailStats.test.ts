@@ -12,10 +12,10 @@ import { Replay } from "@waybill/store/rebuild/Replay"
 import { swap } from "@waybill/store/rebuild/Swap"
 import * as Follower from "@waybill/store/feed/Follower"
 import { Duration, Effect, Fiber, Layer, Result } from "effect"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
-import { send } from "../commit/units.ts"
+import { send } from "../commit/commits.ts"
 
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const BEGAN = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")

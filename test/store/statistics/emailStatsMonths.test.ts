@@ -12,9 +12,9 @@ import { status } from "@waybill/store/rebuild/Status"
 import { swap } from "@waybill/store/rebuild/Swap"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import * as Database from "../../support/postgres/database.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
-import { send } from "../commit/units.ts"
+import { send } from "../commit/commits.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),

@@ -20,10 +20,10 @@ import type { Stored } from "@waybill/store/commit/RecordedEvents"
 import { LeaseLost, type Commit } from "@waybill/store/commit/Commit"
 import { Effect, Exit, Fiber, Latch, Layer, Result } from "effect"
 import { describe } from "vitest"
-import { dkimKey, domainName, NOW } from "../../domain/examples.ts"
-import * as Database from "../../support/postgres/database.ts"
+import { dkimKey, domainName, NOW } from "../../domain/values/examples.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
-import { committed, send } from "../commit/units.ts"
+import { committed, send } from "../commit/commits.ts"
 
 const EVENTS = 5_000
 

@@ -2,7 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import pg from "pg"
-import * as Database from "./database.ts"
+import * as Database from "./Database.ts"
 
 layer(Database.layerFresh, { excludeTestServices: true })("a fresh database", (it) => {
   it.effect("is the one that both drivers reach", () =>

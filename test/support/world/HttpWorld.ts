@@ -24,7 +24,7 @@ import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
 import { layerFrozen } from "../../store/admission/admissionKeys.ts"
 import { dnsZones, type Zones } from "../mail/dnsZones.ts"
-import * as Database from "../postgres/database.ts"
+import * as Database from "../postgres/Database.ts"
 import * as World from "./World.ts"
 
 export interface Setup {

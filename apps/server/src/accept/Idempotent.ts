@@ -3,12 +3,12 @@ import { IdempotencyKeyReused } from "@waybill/api/errors/RequestRefusal"
 import type { Headers } from "@waybill/api/schemas/Idempotency"
 import type { Claim } from "@waybill/store/idempotency/Claim"
 import { type Actor, Provenance } from "@waybill/store/commit/Provenance"
-import * as KeptAnswers from "@waybill/store/idempotency/KeptAnswers"
+import * as IdempotentWork from "@waybill/store/idempotency/IdempotentWork"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Effect } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { createHash } from "node:crypto"
-import { now } from "../operate/fresh.ts"
+import { now } from "../operate/NewIds.ts"
 import * as RequestCommit from "./RequestCommit.ts"
 
 /** The parts of a request that identify it for idempotency. */
@@ -53,7 +53,7 @@ export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
 export const run = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effect.Effect<A, E, R>) {
   const claim = claimOf(yield* CurrentKey, call)
   if (claim === undefined) return response({ answer: yield* work, isReplayed: false })
-  const done = yield* KeptAnswers.run(claim, yield* now, work, (answer) => Buffer.from(JSON.stringify(answer)))
+  const done = yield* IdempotentWork.run(claim, yield* now, work, (answer) => Buffer.from(JSON.stringify(answer)))
   if (done._tag === "Fresh") return response({ answer: done.answer, isReplayed: false })
   if (done.fingerprint !== claim.fingerprint) return yield* new IdempotencyKeyReused()
   return response(replayed<A>(claim, done.kept, PLAIN))
@@ -106,7 +106,7 @@ const prepared = Effect.fnUntraced(function* <A, E, E2, R>(
 ) {
   const target = yield* RequestCommit.currentTarget
   const claim = claimOf(target, call)
-  const stored = claim === undefined ? undefined : yield* KeptAnswers.storedAnswer(claim, yield* now)
+  const stored = claim === undefined ? undefined : yield* IdempotentWork.storedAnswer(claim, yield* now)
   if (claim === undefined || stored === undefined)
     return response(yield* commitClaimed(target, claim, yield* prepare, encoding))
   if (stored.fingerprint !== claim.fingerprint) return yield* new IdempotencyKeyReused()

@@ -1,5 +1,5 @@
 import { CurrentKey } from "@waybill/api/Authorization"
-import type * as KeyReach from "@waybill/domain/account/KeyReach"
+import type * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import type * as Aggregate from "@waybill/domain/stream/Aggregate"
 import type { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -22,7 +22,7 @@ export interface Target {
   readonly store: EventStore["Service"]
   readonly account_id: Claim["account_id"]
   /** The domain that the caller's key is bound to. */
-  readonly domain: KeyReach.BoundDomain
+  readonly domain: KeyLimits.BoundDomain
 }
 
 /** The target of the request in progress. */

@@ -6,7 +6,7 @@ import * as Address from "@waybill/domain/values/Address"
 import * as Header from "@waybill/domain/email/Header"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import type { Field, SubmittedFile, SubmittedMailbox, SubmittedMessage } from "@waybill/mail/incoming/SubmittedMessage"
-import * as Visible from "@waybill/domain/values/Visible"
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Effect, Result, Schema } from "effect"
 import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
@@ -154,7 +154,7 @@ const attachment = ({ bytes, contentId, contentType, filename }: SubmittedFile) 
   const text = contentType.startsWith("text/") && isUtf8(buffer)
   return {
     // Removes invisible direction marks, which mail programs insert and the API refuses.
-    filename: Visible.removeHidden(filename) || "attachment",
+    filename: HiddenCharacters.removeHidden(filename) || "attachment",
     content: buffer.toString("base64"),
     content_type: text ? `${contentType}; charset=utf-8` : contentType,
     content_id: contentId,

@@ -5,7 +5,7 @@ import type { Batch, BatchAnswer, BatchResult, DecodedMessage } from "@waybill/a
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Result } from "effect"
-import { newIdAt } from "../operate/fresh.ts"
+import { newIdAt } from "../operate/NewIds.ts"
 import * as Acceptance from "./Acceptance.ts"
 import * as Draft from "./Draft.ts"
 import * as Idempotent from "./Idempotent.ts"

@@ -8,17 +8,17 @@ import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as Users from "@waybill/store/users/Users"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Layer, type Redacted } from "effect"
-import { returnPathKey } from "./returnPathKey.ts"
+import { returnPathKey } from "./ReturnPathKeys.ts"
 import { reveal, type Settings, urlOf } from "./Settings.ts"
 import * as StoppedLinks from "../links/StoppedLinks.ts"
 import { checkDomains } from "../worker/periodic/checkDomains.ts"
-import * as drainWebhooks from "../worker/webhooks/drainWebhooks.ts"
+import * as WebhookPipeline from "../worker/webhooks/WebhookPipeline.ts"
 import { followStats } from "../worker/periodic/followStats.ts"
 import { refreshPolicies } from "../worker/periodic/refreshPolicies.ts"
 import { Transports } from "../worker/delivery/Transports.ts"
 import * as Worker from "../worker/Worker.ts"
-import { trackingKeys, trackingOf } from "../links/tracking.ts"
-import { unsubscribeKeys, unsubscribeUrl } from "../links/unsubscribe.ts"
+import { trackingKeys, trackingOf } from "../links/TrackedLinks.ts"
+import { unsubscribeKeys, unsubscribeUrl } from "../links/UnsubscribeLinks.ts"
 import * as Service from "./Service.ts"
 
 /** The transports that the settings allow, and the one that they choose. */
@@ -59,7 +59,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           }),
         },
         also: Effect.gen(function* () {
-          const webhooks = yield* drainWebhooks.make({ allowedNetworks })
+          const webhooks = yield* WebhookPipeline.make({ allowedNetworks })
           const domains = yield* checkDomains()
           yield* followStats()
           const months = EmailStatsMonths.keep(settings.statsMonths)

@@ -9,9 +9,9 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Users from "@waybill/store/users/Users"
 import { Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { generateKey } from "../operate/apiKeys.ts"
-import * as domains from "../operate/domains.ts"
-import { newId, now } from "../operate/fresh.ts"
+import { generateKey } from "../operate/NewApiKeys.ts"
+import * as DomainCommands from "../operate/DomainCommands.ts"
+import { newId, now } from "../operate/NewIds.ts"
 import { Instance } from "../http/Instance.ts"
 
 const FIRST_ACCOUNT = "My company"
@@ -41,7 +41,7 @@ export const ensure = Effect.fn("Installation.ensure")(function* () {
   const password = Redacted.make(Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url"))
   const user_id = yield* ensureOwner(password)
   const key = yield* generateKey("installation")
-  const domain = transport === "capture" ? yield* domains.addition(account_id, FIRST_DOMAIN) : undefined
+  const domain = transport === "capture" ? yield* DomainCommands.addition(account_id, FIRST_DOMAIN) : undefined
   const invitation = { user_id, email: FIRST_OWNER, name: OWNER_NAME, role: "owner" as const }
   const command = { name: "First key", scopes: ["admin" as const], domain: null, allowed_ips: [], expires_at: null }
   yield* Effect.orDie(

@@ -11,7 +11,7 @@ import type { HttpRouter } from "effect/http"
 import { readFile } from "node:fs/promises"
 import { hostname } from "node:os"
 import { EventFeed } from "../live/EventFeed.ts"
-import * as auth from "../signIn/auth.ts"
+import * as AuthRoutes from "../signIn/AuthRoutes.ts"
 import * as DashboardPages from "../http/pages/DashboardPages.ts"
 import { Instance } from "../http/Instance.ts"
 import * as OperatorRoutes from "../http/api/OperatorRoutes.ts"
@@ -21,8 +21,8 @@ import { Sessions } from "../http/middleware/Session.ts"
 import * as TrackingRoutes from "../http/pages/TrackingRoutes.ts"
 import * as TrackingHosts from "../links/TrackingHosts.ts"
 import * as UnsubscribePage from "../http/pages/UnsubscribePage.ts"
-import { instanceKey } from "./instanceKey.ts"
-import { returnPathKeys } from "./returnPathKey.ts"
+import { instanceKey } from "./InstanceKeys.ts"
+import { returnPathKeys } from "./ReturnPathKeys.ts"
 import { type Settings, SettingsWrong, urlOf } from "./Settings.ts"
 import { SignIn } from "../signIn/SignIn.ts"
 import * as Exposition from "../observability/Exposition.ts"
@@ -30,7 +30,7 @@ import * as HostNames from "../observability/HostNames.ts"
 import * as Reports from "../smtp/Reports.ts"
 import * as Submission from "../smtp/Submission.ts"
 import * as StoppedLinks from "../links/StoppedLinks.ts"
-import { trackingHostOf, trackingUrlOf } from "../links/tracking.ts"
+import { trackingHostOf, trackingUrlOf } from "../links/TrackedLinks.ts"
 import * as Visits from "../links/Visits.ts"
 
 /** The event store, its secrets and the admission of requests. */
@@ -74,7 +74,7 @@ export const http = (
     also: {
       routes: Layer.mergeAll(
         DashboardPages.layer(),
-        auth.layer(networks(settings.trustedProxies)),
+        AuthRoutes.layer(networks(settings.trustedProxies)),
         PreviewPages.layer(urlOf(settings), linkSettings(settings)),
         OperatorRoutes.layer(url),
         UnsubscribePage.layer(networks(settings.trustedProxies)),

@@ -1,5 +1,5 @@
 import { Config, ConfigProvider, Data, Effect, Option, Redacted, Runtime } from "effect"
-import { EXIT_SETTINGS } from "../cli/exitCodes.ts"
+import { EXIT_SETTINGS } from "../cli/ExitCodes.ts"
 import * as Role from "./Role.ts"
 import * as DatabaseSettings from "./settings/DatabaseSettings.ts"
 import * as HttpSettings from "./settings/HttpSettings.ts"

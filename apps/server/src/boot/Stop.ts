@@ -1,4 +1,4 @@
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Context, Duration, Effect, Layer } from "effect"
 
 /** Time that a process manager gives the whole service to stop before it kills it. */
@@ -15,17 +15,17 @@ interface StopShape {
 
 /** When this process began to stop. All parts share one deadline. */
 export const Stop = Context.Reference<StopShape>("@waybill/server/Stop", {
-  defaultValue: () => ({ begin: Effect.void, began: SteadyClock.millis }),
+  defaultValue: () => ({ begin: Effect.void, began: MonotonicClock.millis }),
 })
 
 /** `overdue` runs when the stop takes too long; it ends the process. */
 export const layer = (overdue: Effect.Effect<void>) =>
   Layer.sync(Stop, () => {
     let startedAt: number | undefined
-    const began = Effect.map(SteadyClock.millis, (now) => startedAt ?? now)
+    const began = Effect.map(MonotonicClock.millis, (now) => startedAt ?? now)
     const begin = Effect.gen(function* () {
       if (startedAt !== undefined) return
-      startedAt = yield* SteadyClock.millis
+      startedAt = yield* MonotonicClock.millis
       yield* Effect.forkDetach(Effect.andThen(Effect.sleep(LATEST_STOP), overdue))
     })
     return { began, begin }
@@ -33,6 +33,6 @@ export const layer = (overdue: Effect.Effect<void>) =>
 
 /** Time left until the deadline `until` after the begin of the stop. */
 export const left = (began: number, until: Duration.Duration): Effect.Effect<Duration.Duration> =>
-  Effect.map(SteadyClock.millis, (now) =>
+  Effect.map(MonotonicClock.millis, (now) =>
     Duration.max(Duration.zero, Duration.subtract(until, Duration.millis(now - began))),
   )

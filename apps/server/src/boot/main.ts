@@ -3,7 +3,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Exit, Runtime } from "effect"
 import { Command } from "effect/cli"
-import * as output from "../cli/output.ts"
+import * as Output from "../cli/Output.ts"
 import { waybill } from "../cli/waybill.ts"
 import { VERSION } from "./Version.ts"
 
@@ -13,15 +13,15 @@ const program = waybill.pipe(
   Effect.tapCause((cause) => {
     const error = Cause.findErrorOption(cause)
     if (error._tag === "None")
-      return Cause.hasInterruptsOnly(cause) ? Effect.void : output.complain(Cause.pretty(cause))
+      return Cause.hasInterruptsOnly(cause) ? Effect.void : Output.complain(Cause.pretty(cause))
     return "_tag" in error.value && error.value._tag === "ShowHelp"
       ? Effect.void
-      : output.complain(`waybill: ${error.value.message === "" ? Cause.pretty(cause) : error.value.message}`)
+      : Output.complain(`waybill: ${error.value.message === "" ? Cause.pretty(cause) : error.value.message}`)
   }),
   Effect.provide(NodeServices.layer),
   (running) =>
     Effect.flatMap(Console.Console, (console) =>
-      Effect.provideService(running, Console.Console, output.guarded(console)),
+      Effect.provideService(running, Console.Console, Output.guarded(console)),
     ),
 )
 

@@ -3,7 +3,7 @@ import { FIRST_DOMAIN, type FirstSecrets } from "../boot/Installation.ts"
 import * as Role from "../boot/Role.ts"
 import type { Settings } from "../boot/Settings.ts"
 import { hostAndPort, isBaseUrlMissing, urlOf } from "../boot/Settings.ts"
-import * as output from "./output.ts"
+import * as Output from "./Output.ts"
 
 /** Prints the addresses of the service, and at the first start its secrets, which are shown nowhere else. */
 export const welcome = (settings: Settings, first: FirstSecrets | undefined) => {
@@ -22,7 +22,7 @@ export const welcome = (settings: Settings, first: FirstSecrets | undefined) => 
     ``,
     ...(settings.transport === "capture" && roles.includes("api") ? example(url, first?.key ?? "$WAYBILL_KEY") : []),
   ]
-  return output.say(...lines)
+  return Output.say(...lines)
 }
 
 const BASE_URL_HINT = [

@@ -1,4 +1,4 @@
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Epoch from "@waybill/store/postgres/Epoch"
@@ -150,7 +150,7 @@ const make = Effect.gen(function* () {
 
   /** Reads a page, and while it is empty again after each signal, until the wait is over. */
   const next = (query: Query, wait: Duration.Duration): Effect.Effect<FeedPage> =>
-    Effect.flatMap(SteadyClock.millis, (began) => {
+    Effect.flatMap(MonotonicClock.millis, (began) => {
       const end = began + Math.min(Duration.toMillis(wait), Duration.toMillis(MAX_WAIT))
       const step = (after: bigint): Effect.Effect<FeedPage> =>
         Effect.acquireUseRelease(
@@ -158,7 +158,7 @@ const make = Effect.gen(function* () {
           (signal) =>
             Effect.gen(function* () {
               const page = yield* store.feed({ ...query, after })
-              const left = end - (yield* SteadyClock.millis)
+              const left = end - (yield* MonotonicClock.millis)
               if (page.events.length > 0 || signal === undefined || left <= 0 || closing) return { page, isLast: true }
               yield* Effect.timeoutOption(Deferred.await(signal), Duration.millis(left))
               return { page, isLast: false }
@@ -193,11 +193,11 @@ const make = Effect.gen(function* () {
     Stream.unwrap(
       Effect.gen(function* () {
         yield* Effect.acquireRelease(openStream(query.account_id), () => closeStream(query.account_id))
-        const end = (yield* SteadyClock.millis) + Duration.toMillis(MAX_STREAM)
+        const end = (yield* MonotonicClock.millis) + Duration.toMillis(MAX_STREAM)
         return Stream.paginate(query.after, (after) =>
           Effect.gen(function* () {
             const page = yield* next({ ...query, after, limit: STREAM_PAGE }, MAX_WAIT)
-            const isLast = closing || (yield* SteadyClock.millis) >= end
+            const isLast = closing || (yield* MonotonicClock.millis) >= end
             return [[page], isLast ? Option.none<bigint>() : Option.some(page.upTo)] as const
           }),
         )

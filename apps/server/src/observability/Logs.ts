@@ -1,4 +1,4 @@
-import * as Visible from "@waybill/domain/values/Visible"
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Cause, Layer, Logger, LogLevel, References } from "effect"
 import { causeFields } from "./causeFields.ts"
 
@@ -48,7 +48,7 @@ const stackOf = (cause: Cause.Cause<unknown>, errors: ReadonlyArray<Error>): str
 
 /** Escapes characters that a terminal obeys, since a line may quote a server. */
 const inJson = (line: object, replacer?: (key: string, value: unknown) => unknown): string =>
-  Visible.escapedJson(JSON.stringify(line, replacer))
+  HiddenCharacters.escapedJson(JSON.stringify(line, replacer))
 
 /** Writes a line, without its fields if they contain a circular reference. */
 const written = (line: Line): string => {

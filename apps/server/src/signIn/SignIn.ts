@@ -12,8 +12,8 @@ import * as Users from "@waybill/store/users/Users"
 import { Clock, Context, Data, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import pg from "pg"
-import { now } from "../operate/fresh.ts"
-import type { BetterAuth } from "./betterAuth.ts"
+import { now } from "../operate/NewIds.ts"
+import type { BetterAuth } from "./BetterAuth.ts"
 import * as LibraryLog from "./LibraryLog.ts"
 import { type GuardStore, LINK_HOURS, LINK_PATH, type Options, urlsOf, TRIES_PER_MINUTE } from "./Options.ts"
 
@@ -114,7 +114,7 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
     log: (level, message, ...more) => void run(LibraryLog.write(level, message, more)),
   }
   let library: Promise<BetterAuth> | undefined
-  const auth = Effect.promise(() => (library ??= import("./betterAuth.ts").then(({ make }) => make(options, pool))))
+  const auth = Effect.promise(() => (library ??= import("./BetterAuth.ts").then(({ make }) => make(options, pool))))
 
   return SignIn.of({
     handle: (request) =>

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { invalid, notJson, readBody } from "../http/middleware/Validation.ts"
 import { PATH } from "./Options.ts"
-import * as requests from "./requests.ts"
+import * as Endpoints from "./Endpoints.ts"
 
 interface AuthRequest {
   /** Path below `PATH`. */
@@ -11,7 +11,7 @@ interface AuthRequest {
   /** Path and query, encoded again from the decoded values. */
   readonly url: string
   readonly body: string | null
-  readonly tries: requests.Tries | undefined
+  readonly tries: Endpoints.Tries | undefined
 }
 
 /** Reads the parts of a request that the library may see: a known path, and fields that a schema has decoded. */
@@ -19,17 +19,17 @@ export const readRequest = Effect.fnUntraced(function* (request: HttpServerReque
   const { method, url } = request
   const [whole = "", search = ""] = url.split(/\?(.*)/su, 2)
   const path = whole.slice(PATH.length)
-  const endpoint = requests.find(method, path, oidc)
+  const endpoint = Endpoints.find(method, path, oidc)
   if (endpoint === undefined) return yield* new NoSuchRoute({ method, path: whole })
   const query = yield* readQuery(endpoint, search)
   const body = endpoint.body === undefined ? null : JSON.stringify(yield* bodyOf(endpoint.body, request))
   return { path, url: `${whole}${query}`, body, tries: endpoint.tries } satisfies AuthRequest
 })
 
-const readQuery = Effect.fnUntraced(function* ({ lenient, query }: requests.Endpoint, search: string) {
+const readQuery = Effect.fnUntraced(function* ({ lenient, query }: Endpoints.Endpoint, search: string) {
   const sent = [...new URLSearchParams(search)]
   const fields = Object.fromEntries(sent)
-  const decoded = yield* decode("Query", query ?? requests.NOTHING, fields, lenient === true ? "ignore" : "error")
+  const decoded = yield* decode("Query", query ?? Endpoints.NOTHING, fields, lenient === true ? "ignore" : "error")
   const written = new URLSearchParams(decoded as Record<string, string>).toString()
   return written === "" ? "" : `?${written}`
 })

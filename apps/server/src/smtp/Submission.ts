@@ -6,9 +6,9 @@ import * as Scope from "@waybill/domain/account/Scope"
 import * as Submitted from "@waybill/mail/incoming/Submitted"
 import { Admission, type Key, type Verdict } from "@waybill/store/admission/Admission"
 import type { EventStore } from "@waybill/store/commit/EventStore"
-import * as KeyStanding from "@waybill/store/admission/KeyStanding"
+import * as ValidKeys from "@waybill/store/admission/ValidKeys"
 import { Duration, Effect, Layer, Option, Result } from "effect"
-import { hashOf } from "../operate/apiKeys.ts"
+import { hashOf } from "../operate/NewApiKeys.ts"
 import { acceptSubmitted } from "../accept/acceptSubmitted.ts"
 import type { Limits } from "./Limits.ts"
 import * as Listener from "./Listener.ts"
@@ -92,7 +92,7 @@ const login = Effect.fn("Submission.login")(function* (
   { address }: Listener.Client,
 ): Effect.fn.Return<Login, SmtpReply, Admission | PgClient.PgClient> {
   const hash = ApiKeySecret.isWellFormed(password) ? hashOf(password) : null
-  if (hash !== null && Option.isSome(yield* KeyStanding.findHolder(hash, address))) return { hash, admitted: undefined }
+  if (hash !== null && Option.isSome(yield* ValidKeys.findHolder(hash, address))) return { hash, admitted: undefined }
   // Only failures count against the address, to limit guessing: a login itself is not a request.
   const admission = yield* Admission
   const verdict = yield* admission.admit({ tokenHash: hash, bucket: "send", address })
@@ -160,7 +160,7 @@ const message = Effect.fn("Submission.message")(function* (
   const envelope = { from, recipients: recipients.map((each) => Result.getOrThrow(Address.parseAddress(each))) }
   const read = yield* Effect.mapError(SubmittedEmail.read(submitted, envelope), ofRefusal)
   // A body may take minutes to arrive, and the key may have been revoked meanwhile.
-  if (Option.isNone(yield* KeyStanding.findHolder(login.hash, address))) return yield* GONE
+  if (Option.isNone(yield* ValidKeys.findHolder(login.hash, address))) return yield* GONE
   const sender = { account_id: key.account_id, key, address, tracks }
   const accepted = yield* Effect.mapError(acceptSubmitted(sender, read), ofRefusal)
   return line("2.6.0", `Queued as ${accepted.answer.id}${accepted.isReplayed ? " (idempotent replay)" : ""}`)

@@ -14,8 +14,8 @@ import * as FullMailboxes from "@waybill/store/outbox/FullMailboxes"
 import { following, Provenance } from "@waybill/store/commit/Provenance"
 import type { Append, View } from "@waybill/store/commit/Commit"
 import { Clock, Data, Effect, Result } from "effect"
-import { newId } from "../operate/fresh.ts"
-import { WHOLE_MESSAGE } from "../worker/delivery/outgoing.ts"
+import { newId } from "../operate/NewIds.ts"
+import { WHOLE_MESSAGE } from "../worker/delivery/OutgoingMessages.ts"
 
 export interface About extends Bounced {
   readonly account_id: AccountId

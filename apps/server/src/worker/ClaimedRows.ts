@@ -1,4 +1,4 @@
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Deferred, Duration, Effect, Exit, Fiber, Queue, Schedule } from "effect"
 
@@ -104,7 +104,7 @@ export const keepLeases = Effect.fnUntraced(function* (rows: ClaimedRows, truste
   const renew = Effect.gen(function* () {
     const held = rows.all().map((claimed) => ({ claimed, id: claimed.row.id, token: claimed.row.token }))
     if (held.length === 0) return
-    const began = yield* SteadyClock.millis
+    const began = yield* MonotonicClock.millis
     const renewed = yield* Leases.renew(held)
     for (const { claimed, id } of held) {
       if (renewed.has(id)) claimed.leased_at = began
@@ -118,7 +118,7 @@ export const keepLeases = Effect.fnUntraced(function* (rows: ClaimedRows, truste
     yield* abort(claimed)
   })
   const dropOverdue = Effect.gen(function* () {
-    const now = yield* SteadyClock.millis
+    const now = yield* MonotonicClock.millis
     const end = Duration.toMillis(Leases.LEASE) - Duration.toMillis(LEASE_MARGIN)
     const since = trustedSince() ?? -Infinity
     if (rows.all().some((claimed) => claimed.leased_at < since)) Queue.offerUnsafe(due, undefined)

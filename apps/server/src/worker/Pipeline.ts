@@ -1,4 +1,4 @@
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import type { OutboxRow } from "@waybill/store/commit/LogStorage"
@@ -153,7 +153,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     const claim = Effect.gen(function* () {
       const free = inFlight - rows.size()
       if (free <= 0) return "later" as const
-      const now = yield* SteadyClock.millis
+      const now = yield* MonotonicClock.millis
       const token = Leases.newToken()
       const claimed = yield* Leases.claim({
         kind,
@@ -173,11 +173,11 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       // Leases that the database granted must be given back, also if its reply arrives while the service stops.
     }).pipe(Effect.uninterruptible)
 
-    const markUnsure = Effect.map(SteadyClock.millis, (now) => void (unsureUntil = now + UNSURE_MS))
+    const markUnsure = Effect.map(MonotonicClock.millis, (now) => void (unsureUntil = now + UNSURE_MS))
 
     const claimAll = Effect.gen(function* () {
       yield* Queue.take(signals)
-      if ((yield* SteadyClock.millis) < unsureUntil) yield* lostClaims.release
+      if ((yield* MonotonicClock.millis) < unsureUntil) yield* lostClaims.release
       if (rows.size() > 0) yield* Effect.sleep(CLAIM_PACE)
       wantsMore = false
       let more: Leases.Claimed["more"] = "now"
@@ -195,7 +195,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     )
 
     const callOthers = Effect.gen(function* () {
-      const now = yield* SteadyClock.millis
+      const now = yield* MonotonicClock.millis
       if (now - calledAt < Duration.toMillis(CALL_EVERY)) return
       calledAt = now
       yield* Effect.orDie(Outbox.wake(sql, kind))

@@ -4,7 +4,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../Endpoint.ts"
+import { about } from "../annotate.ts"
 import { Validation } from "../errors/Validation.ts"
 
 const at = Timestamp.Timestamp

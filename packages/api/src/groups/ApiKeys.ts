@@ -8,11 +8,11 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as ApiError from "../errors/ApiError.ts"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../Endpoint.ts"
+import { about } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
-import { optional } from "../schemas/Optional.ts"
+import { optional } from "../schemas/optional.ts"
 import * as Page from "../schemas/Page.ts"
-import * as Rules from "../schemas/Rules.ts"
+import * as Checks from "../schemas/Checks.ts"
 import { Validation } from "../errors/Validation.ts"
 
 const at = Timestamp.Timestamp
@@ -50,10 +50,10 @@ export const Revoked = Schema.Struct({
 
 const Creation = Schema.Struct({
   name: ApiKey.Name,
-  scopes: Schema.Array(Scope.Scope).check(Rules.items(1, Scope.ALL.length, "scopes")),
+  scopes: Schema.Array(Scope.Scope).check(Checks.items(1, Scope.ALL.length, "scopes")),
   domain: optional(DomainName.FromText, "Binds the key to this domain: it can use no other domain"),
   allowed_ips: optional(
-    Schema.Array(Network.FromText).check(Rules.items(0, ApiKey.MAX_ALLOWED_IPS, "networks")),
+    Schema.Array(Network.FromText).check(Checks.items(0, ApiKey.MAX_ALLOWED_IPS, "networks")),
     "Limits the key to these addresses and networks",
   ),
   expires_at: optional(Timestamp.FromIso, "When the key stops working"),

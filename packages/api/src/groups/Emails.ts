@@ -7,7 +7,7 @@ import { Authorization, Bucket } from "../Authorization.ts"
 import { Batch, BatchAnswer } from "../schemas/Batch.ts"
 import { EmailMessage, ScheduledAt } from "../schemas/EmailMessage.ts"
 import { EmailRecord } from "../schemas/EmailRecord.ts"
-import { about } from "../Endpoint.ts"
+import { about } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
 import { Validation } from "../errors/Validation.ts"
 

@@ -7,10 +7,10 @@ import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization, Bucket } from "../Authorization.ts"
 import { EmailRecord, WithContent } from "../schemas/EmailRecord.ts"
-import { about } from "../Endpoint.ts"
+import { about } from "../annotate.ts"
 import { EventRecord } from "../schemas/EventRecord.ts"
 import * as Page from "../schemas/Page.ts"
-import * as Rules from "../schemas/Rules.ts"
+import * as Checks from "../schemas/Checks.ts"
 import { Validation } from "../errors/Validation.ts"
 
 export const MAX_SUBJECT_FILTER_CHARS = 200
@@ -49,8 +49,8 @@ export const Query = Schema.Struct({
   before: filter(Id.EmailId),
   to: filter(Address.FromText),
   from: filter(Address.FromText),
-  subject: filter(Schema.String.check(Rules.chars(MAX_SUBJECT_FILTER_CHARS, 1), Rules.oneLine)),
-  tag: filter(Schema.Array(Schema.String.check(Rules.oneLine)).check(Rules.items(1, MAX_TAG_FILTERS, "tags"))),
+  subject: filter(Schema.String.check(Checks.chars(MAX_SUBJECT_FILTER_CHARS, 1), Checks.oneLine)),
+  tag: filter(Schema.Array(Schema.String.check(Checks.oneLine)).check(Checks.items(1, MAX_TAG_FILTERS, "tags"))),
   domain: filter(DomainName.FromText),
   created_after: filter(Timestamp.FromIso),
   created_before: filter(Timestamp.FromIso),

@@ -5,7 +5,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../Endpoint.ts"
+import { about } from "../annotate.ts"
 import * as Page from "../schemas/Page.ts"
 import { Validation } from "../errors/Validation.ts"
 

@@ -3,9 +3,9 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../Endpoint.ts"
+import { about } from "../annotate.ts"
 import * as Page from "../schemas/Page.ts"
-import * as Rules from "../schemas/Rules.ts"
+import * as Checks from "../schemas/Checks.ts"
 import { Validation } from "../errors/Validation.ts"
 
 /** Longest range of one response: a year in days, a month in hours. */
@@ -52,7 +52,7 @@ const Query = Schema.Struct({
   to: Schema.optionalKey(Timestamp.FromIso),
   group_by: Schema.optionalKey(Groups),
   domain: Schema.optionalKey(DomainName.FromText),
-  tag: Schema.optionalKey(Schema.String.check(Rules.oneLine)),
+  tag: Schema.optionalKey(Schema.String.check(Checks.oneLine)),
 }).check(
   Schema.makeFilter(({ from, group_by, to }) => {
     if (from === undefined || to === undefined) return true

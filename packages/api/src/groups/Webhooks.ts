@@ -6,11 +6,11 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as ApiError from "../errors/ApiError.ts"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../Endpoint.ts"
+import { about } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
-import { optional } from "../schemas/Optional.ts"
+import { optional } from "../schemas/optional.ts"
 import * as Page from "../schemas/Page.ts"
-import * as Rules from "../schemas/Rules.ts"
+import * as Checks from "../schemas/Checks.ts"
 import { Validation } from "../errors/Validation.ts"
 import { Delivery, DeliveryDetail, Replay } from "../schemas/WebhookDelivery.ts"
 
@@ -48,7 +48,7 @@ export const Deleted = Schema.Struct({
   deleted: Schema.Literal(true),
 }).annotate({ identifier: "WebhookDeleted" })
 
-const events = Schema.Array(Webhook.Subscription).check(Rules.items(1, MAX_EVENTS, "types"))
+const events = Schema.Array(Webhook.Subscription).check(Checks.items(1, MAX_EVENTS, "types"))
 const Description = Webhook.Description
 
 const Creation = Schema.Struct({

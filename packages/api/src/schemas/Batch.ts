@@ -4,7 +4,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import * as ApiError from "../errors/ApiError.ts"
 import { EmailMessage } from "./EmailMessage.ts"
-import * as Rules from "./Rules.ts"
+import * as Checks from "./Checks.ts"
 import * as Violations from "../errors/Violations.ts"
 
 export const MAX_BATCH = 100
@@ -47,7 +47,7 @@ const Item = Schema.Unknown.pipe(
 const Mode = Schema.Literals(["all_or_nothing", "permissive"])
 
 export const Batch = Schema.Struct({
-  emails: Schema.Array(Item).check(Rules.items(1, MAX_BATCH, "messages")),
+  emails: Schema.Array(Item).check(Checks.items(1, MAX_BATCH, "messages")),
   mode: Schema.NullOr(Mode)
     .annotate({ description: "`all_or_nothing` by default; `permissive` accepts or refuses each message separately" })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),

@@ -7,8 +7,8 @@ import * as Text from "@waybill/domain/values/Text"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { MessageHeaders } from "./MessageHeaders.ts"
-import { optional } from "./Optional.ts"
-import * as Rules from "./Rules.ts"
+import { optional } from "./optional.ts"
+import * as Checks from "./Checks.ts"
 
 /** Above the recipient limit of every plan. A plan's own limit is checked later, as a 422. */
 export const MAX_COPIES = 1_000
@@ -44,7 +44,7 @@ const parseMailboxes = (
   const texts = value === null ? [] : typeof value === "string" ? [value] : value
   const count = texts.length
   if (count < minimum || count > maximum)
-    return Effect.fail(new SchemaIssue.InvalidValue({ message: Rules.counted(minimum, maximum, "addresses", count) }))
+    return Effect.fail(new SchemaIssue.InvalidValue({ message: Checks.counted(minimum, maximum, "addresses", count) }))
   const parsed: Array<Address.Mailbox> = []
   const issues: Array<SchemaIssue.Issue> = []
   for (const [nth, text] of texts.entries()) {
@@ -100,7 +100,7 @@ export const Attachment = Schema.Struct({
 export type Attachment = typeof Attachment.Type
 
 const tagProblem = (tag: string): string | undefined =>
-  tag === "" ? "must not be empty" : (Rules.sized(tag, MAX_TAG_CHARS) ?? Text.nameProblem(tag))
+  tag === "" ? "must not be empty" : (Checks.sized(tag, MAX_TAG_CHARS) ?? Text.nameProblem(tag))
 
 export const ScheduledAt = Timestamp.FromIso
 
@@ -121,7 +121,9 @@ export const EmailMessage = Schema.Struct({
     MAX_TO,
     `1 to ${MAX_TO} addresses, \`a@b.c\` or \`Name <a@b.c>\`; a single one needs no array`,
   ),
-  subject: Schema.String.check(Rules.chars(MAX_SUBJECT_CHARS), Rules.oneLine).annotate({ examples: ["Your receipt"] }),
+  subject: Schema.String.check(Checks.chars(MAX_SUBJECT_CHARS), Checks.oneLine).annotate({
+    examples: ["Your receipt"],
+  }),
   html: optional(Schema.String, "HTML body. Without `text`, a text part is derived from it"),
   text: optional(Schema.String, "Plain text body; recommended"),
   cc: optionalMailboxes(MAX_COPIES, "Visible to all recipients; counts towards the recipient limit"),
@@ -129,12 +131,12 @@ export const EmailMessage = Schema.Struct({
   reply_to: optionalMailboxes(MAX_REPLY_TO, "Addresses for replies"),
   headers: optional(MessageHeaders, "Custom headers, except those that the service writes"),
   tags: optional(
-    Schema.Array(Schema.String).check(Rules.texts(MAX_TAGS, "tags", tagProblem)),
+    Schema.Array(Schema.String).check(Checks.texts(MAX_TAGS, "tags", tagProblem)),
     `Labels for filtering the logs; 1 to ${MAX_TAG_CHARS} characters each`,
   ),
   scheduled_at: optional(ScheduledAt, "When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`"),
   attachments: optional(
-    Schema.Array(Attachment).check(Rules.items(0, MAX_ATTACHMENTS, "attachments")),
+    Schema.Array(Attachment).check(Checks.items(0, MAX_ATTACHMENTS, "attachments")),
     "Files, at most 20",
   ),
   list_unsubscribe: optional(

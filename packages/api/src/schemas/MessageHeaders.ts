@@ -10,7 +10,7 @@ import {
 } from "@waybill/domain/email/Header"
 import * as Text from "@waybill/domain/values/Text"
 import { Result, Schema, SchemaIssue } from "effect"
-import * as Rules from "./Rules.ts"
+import * as Checks from "./Checks.ts"
 
 /** Leaves space for the colon and the first bytes of the value in a line of 76 characters. */
 export const MAX_NAME_CHARS = 76
@@ -33,7 +33,7 @@ const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<P
   const result: Array<Problem> = []
   const names = Object.keys(headers)
   if (names.length > MAX_HEADERS)
-    result.push({ path: [], issue: Rules.counted(0, MAX_HEADERS, "headers", names.length) })
+    result.push({ path: [], issue: Checks.counted(0, MAX_HEADERS, "headers", names.length) })
   const seen = new Set<string>()
   for (const name of names) {
     const lower = name.toLowerCase()
@@ -51,7 +51,7 @@ const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<P
 const nameProblem = (name: string, lower: string): string | undefined => {
   if (name.length > MAX_NAME_CHARS)
     return `is a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`
-  const broken = Rules.problem(name)
+  const broken = Checks.problem(name)
   if (broken !== undefined) return `is a name that ${broken}`
   if (!NAME.test(name)) return "is not a header name: printable ASCII without spaces and colons"
   if (isServiceHeader(lower)) return "is set by the service and cannot be overridden"
@@ -67,7 +67,7 @@ const senderProblem = (value: string): string | undefined => {
 const valueProblem = (value: string): string | undefined => {
   if (value.length > MAX_HEADER_VALUE_CHARS)
     return `is ${value.length} characters; at most ${MAX_HEADER_VALUE_CHARS} are allowed`
-  const broken = Rules.problem(value)
+  const broken = Checks.problem(value)
   if (broken !== undefined) return broken
   // Folding breaks a line before white space and moves all of it to the next line.
   for (const [, run = ""] of value.trim().matchAll(/[ \t]?([ \t]*[^ \t]+)/gu))

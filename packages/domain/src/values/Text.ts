@@ -1,5 +1,5 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { hasHidden } from "./Visible.ts"
+import { hasHidden } from "./HiddenCharacters.ts"
 
 /** A parser's result: the value, or an error message that continues the sentence after a field's name. */
 export type Parse<A> = (text: string) => Result.Result<A, string>

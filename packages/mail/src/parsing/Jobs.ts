@@ -1,4 +1,4 @@
-import { textFromHtml } from "../compose/HtmlText.ts"
+import { textFromHtml } from "../compose/textFromHtml.ts"
 import * as TrackedHtml from "../compose/TrackedHtml.ts"
 import { readReport } from "./readReport.ts"
 import { readSubmitted } from "./readSubmitted.ts"

@@ -1,5 +1,5 @@
 import PostalMime, { addressParser, type Attachment, decodeWords } from "postal-mime"
-import { HTML_TEXT_LIMIT, textFromHtml } from "../compose/HtmlText.ts"
+import { HTML_TEXT_LIMIT, textFromHtml } from "../compose/textFromHtml.ts"
 import { PartBody } from "./PartBody.ts"
 
 /** Maximum nesting of parts; real mail is far below. */

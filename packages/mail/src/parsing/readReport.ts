@@ -1,5 +1,5 @@
 import type { Attachment } from "postal-mime"
-import { textFromHtml } from "../compose/HtmlText.ts"
+import { textFromHtml } from "../compose/textFromHtml.ts"
 import * as ReportBounce from "../incoming/ReportBounce.ts"
 import * as ReportComplaint from "../incoming/ReportComplaint.ts"
 import { type Fact, type Parts, RECIPIENTS_LIMIT } from "../incoming/ReportFact.ts"

@@ -4,7 +4,7 @@ import * as MtaSts from "../dns/MtaSts.ts"
 import * as Network from "../dns/Network.ts"
 import * as SmtpConnection from "./SmtpConnection.ts"
 import type * as SmtpTimeouts from "./SmtpTimeouts.ts"
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 
 /** Addresses tried of one server, and of all servers in one attempt. */
 export const ADDRESSES_PER_HOST = 2
@@ -32,7 +32,7 @@ export const make = (dns: Dns.Queries, options: Options) => {
   const silent = new ExpiringSet()
 
   const open = Effect.fnUntraced(function* (host: string, address: string, policy: MtaSts.Policy | undefined) {
-    const now = yield* SteadyClock.millis
+    const now = yield* MonotonicClock.millis
     const target = { host, address, port: options.port, name: options.name, timeouts: options.timeouts }
     const mode = policy !== undefined ? "required" : brokenTls.has(host, now) ? "none" : "opportunistic"
     const ca = options.ca === undefined ? {} : { ca: options.ca }
@@ -67,7 +67,7 @@ export const make = (dns: Dns.Queries, options: Options) => {
       }
       for (const address of addresses.success.slice(0, ADDRESSES_PER_HOST)) {
         if (avoid.has(address)) continue
-        if (silent.has(address, yield* SteadyClock.millis)) {
+        if (silent.has(address, yield* MonotonicClock.millis)) {
           failures.push(failure(host, "timeout", `${address} did not answer a recent attempt`))
           continue
         }

@@ -2,7 +2,7 @@ import { Effect, Exit, Schema, type Scope } from "effect"
 import * as Cooldown from "./Cooldown.ts"
 import { type Site, SiteConnections } from "./SiteConnections.ts"
 import type { ConnectFailed, SmtpConnection } from "./SmtpConnection.ts"
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 
 /** Time that a connection may stay idle; servers tend to hang up after one to five minutes. */
 export const IDLE_MS = 20_000
@@ -87,9 +87,9 @@ export const make = (
         return Effect.asVoid(Effect.forkIn(Effect.ensuring(connection.quit, closed), scope))
       })
     const reserve = Effect.fnUntraced(function* (site: Site, connections: SiteConnections) {
-      const deadline = (yield* SteadyClock.millis) + wait_ms
+      const deadline = (yield* MonotonicClock.millis) + wait_ms
       while (true) {
-        const now = yield* SteadyClock.millis
+        const now = yield* MonotonicClock.millis
         const pause = Cooldown.remaining(connections.cooldown, now)
         if (pause > 0) return yield* new AtCapacity({ site: site.key, reason: "cooling_down", retry_after_ms: pause })
         const reserved = connections.reserve(site.route)
@@ -117,7 +117,7 @@ export const make = (
       connection: SmtpConnection,
       messages: number,
     ) {
-      const now = yield* SteadyClock.millis
+      const now = yield* MonotonicClock.millis
       connections.busy--
       const isReusable =
         isOpen &&
@@ -158,7 +158,7 @@ export const make = (
 
     const throttled = Effect.fnUntraced(function* (site: Site) {
       const connections = connectionsOf(site)
-      const now = yield* SteadyClock.millis
+      const now = yield* MonotonicClock.millis
       connections.cooldown = Cooldown.throttled(connections.cooldown, now)
       yield* Effect.forEach(connections.idle.splice(0), ({ connection }) => close(connections, connection), {
         discard: true,
@@ -175,7 +175,7 @@ export const make = (
       })
 
     const reap = Effect.gen(function* () {
-      const now = yield* SteadyClock.millis
+      const now = yield* MonotonicClock.millis
       for (const connections of sites.values()) {
         const stale = connections.idle.filter((idle) => now - idle.since >= idle_ms || !idle.connection.isUsable())
         for (const idle of stale) {
@@ -191,7 +191,7 @@ export const make = (
     })
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(Math.min(REAP_MS, idle_ms)), reap)))
 
-    const stats = Effect.map(SteadyClock.millis, (now) =>
+    const stats = Effect.map(MonotonicClock.millis, (now) =>
       [...sites].map(([site, connections]) => ({
         site,
         busy: connections.busy,

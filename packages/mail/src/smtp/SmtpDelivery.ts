@@ -6,7 +6,7 @@ import type { AtCapacity, SitePool } from "./SitePool.ts"
 import * as SmtpBody from "./SmtpBody.ts"
 import { type ConnectFailed, replyOf, type SmtpConnection } from "./SmtpConnection.ts"
 import { type Answer, isUtf8 } from "./SmtpTransaction.ts"
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import type { OutgoingMessage, Outcome } from "../transport/Transport.ts"
 import * as Transport from "../transport/Transport.ts"
 
@@ -70,7 +70,7 @@ const deliverPart = Effect.fnUntraced(function* (
   for (let round = 1; round <= ROUNDS && remaining.length > 0; round++) {
     const connect = route.connect(avoid)
     if (connect === undefined) return
-    const startedAt = yield* SteadyClock.millis
+    const startedAt = yield* MonotonicClock.millis
     const transaction = {
       from: message.mailFrom(remaining),
       to: remaining,
@@ -83,14 +83,14 @@ const deliverPart = Effect.fnUntraced(function* (
         Effect.gen(function* () {
           if (!mayBegin()) return undefined
           const answers = yield* connection.send(transaction)
-          const duration_ms = (yield* SteadyClock.millis) - startedAt
+          const duration_ms = (yield* MonotonicClock.millis) - startedAt
           const hop = { mx: connection.target.host, tls: connection.tls, duration_ms }
           return { hop, reused, answers, address: connection.target.address } satisfies Round
         }),
       ),
     )
     if (Result.isFailure(result)) {
-      const duration_ms = (yield* SteadyClock.millis) - startedAt
+      const duration_ms = (yield* MonotonicClock.millis) - startedAt
       return yield* notSent(pool, route, remaining, result.failure, duration_ms, outcomes)
     }
     if (result.success === undefined) {

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import type { OutgoingMessage, Outcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
@@ -38,10 +38,10 @@ export const layer = (keep: (captured: Captured) => Effect.Effect<void>): Layer.
   })
 
 const simulate = Effect.fnUntraced(function* (message: OutgoingMessage, recipient: string): Effect.fn.Return<Outcome> {
-  const startedAt = yield* SteadyClock.millis
+  const startedAt = yield* MonotonicClock.millis
   const role = simulated(recipient)
   if (role === "slow") yield* Effect.sleep(SLOW_MS)
-  const hop = { ...HOP, duration_ms: (yield* SteadyClock.millis) - startedAt }
+  const hop = { ...HOP, duration_ms: (yield* MonotonicClock.millis) - startedAt }
   const delivered = Transport.accepted(recipient, hop, { ...OK, text: `captured as ${message.emailId}` })
   switch (role) {
     case "bounced":

@@ -9,7 +9,7 @@ import * as SitePool from "../smtp/SitePool.ts"
 import * as SiteRules from "../smtp/SiteRules.ts"
 import type * as SmtpTimeouts from "../smtp/SmtpTimeouts.ts"
 import * as SmtpDelivery from "../smtp/SmtpDelivery.ts"
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import type { OutgoingMessage, Outcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
@@ -51,10 +51,10 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
         domain: string,
         recipients: ReadonlyArray<string>,
       ): Effect.fn.Return<ReadonlyArray<Outcome>> {
-        const startedAt = yield* SteadyClock.millis
+        const startedAt = yield* MonotonicClock.millis
         const route = yield* Cache.get(routes, domain)
         if (route._tag !== "Hosts") {
-          const hop = { ...Transport.NO_HOP, duration_ms: (yield* SteadyClock.millis) - startedAt }
+          const hop = { ...Transport.NO_HOP, duration_ms: (yield* MonotonicClock.millis) - startedAt }
           return recipients.map((recipient) => unrouted(recipient, hop, route))
         }
         const policy = yield* mtaSts.enforced(domain)

@@ -1,7 +1,7 @@
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Effect, Exit, Option, Queue } from "effect"
 import { completeAll } from "../postgres/Batcher.ts"
-import * as Measures from "../statistics/Measures.ts"
+import * as Metrics from "../statistics/Metrics.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
 import type { CommitDeps, PendingCommit } from "./Commit.ts"
 import type { LogStorage, Scope, StorageError } from "./LogStorage.ts"
@@ -62,7 +62,7 @@ const scopeOf = (batch: Batch): Scope => ({
 /** Gives the callers of a committed batch their outcomes, and commits its duplicates in another batch. */
 const complete = (deps: Deps, { deferred, duplicates, events, outcomes }: BatchAttempt.BatchResult) =>
   Effect.suspend(() => {
-    Measures.batchCommitted(outcomes.size, events)
+    Metrics.batchCommitted(outcomes.size, events)
     for (const [pending, outcome] of outcomes) pending.complete(outcome)
     Queue.offerAllUnsafe(deps.deferred, deferred)
     return duplicates.length === 0 ? Effect.void : commit(deps, duplicates)
@@ -114,7 +114,7 @@ const retryAfterLoss = Effect.fnUntraced(function* (
   error: StorageError,
 ): Effect.fn.Return<void> {
   yield* pause(tries)
-  const now = yield* SteadyClock.millis
+  const now = yield* MonotonicClock.millis
   yield* fail(
     batch.filter((pending) => !isPatient(pending, now)),
     error,
@@ -137,7 +137,7 @@ const resolveOutcome = Effect.fnUntraced(function* (
   for (let tries = 1; ; tries++) {
     const isCommitted = yield* Effect.option(deps.storage.isCommitted(witness, scopeOf(batch)))
     if (Option.isSome(isCommitted)) return yield* isCommitted.value ? complete(deps, attempted) : commit(deps, batch)
-    const now = yield* SteadyClock.millis
+    const now = yield* MonotonicClock.millis
     if (!batch.some((pending) => isPatient(pending, now))) return yield* fail(batch, error)
     yield* pause(tries)
   }

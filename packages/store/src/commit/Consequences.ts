@@ -3,7 +3,7 @@ import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Email from "@waybill/domain/email/Email"
 import type { WebhookDeliveryId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
-import * as Volume from "@waybill/domain/account/Volume"
+import * as UsageChange from "@waybill/domain/account/UsageChange"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import type { Facts, OutboxRow, ChangedStream, WebhookDelivery } from "./LogStorage.ts"
 import type { AnyEvent, Recorded } from "./RecordedEvents.ts"
@@ -26,7 +26,7 @@ export interface Consequences {
     nextDeliveryId: () => WebhookDeliveryId,
   ) => Work
   /** Returns what an event adds to or takes from a month's volume. `state` is the state of the stream after the event. */
-  readonly usage: (event: AnyEvent, state: unknown) => ReadonlyArray<Volume.Change>
+  readonly usage: (event: AnyEvent, state: unknown) => ReadonlyArray<UsageChange.Change>
 }
 
 export const live: Consequences = {
@@ -51,7 +51,7 @@ export const live: Consequences = {
   },
   usage: (event, state) => {
     const message = state as Email.State
-    return isEmailEvent(event) && message._tag === "Message" ? Volume.changesOf(event, message) : []
+    return isEmailEvent(event) && message._tag === "Message" ? UsageChange.changesOf(event, message) : []
   },
 }
 

@@ -1,4 +1,4 @@
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import * as Batcher from "../postgres/Batcher.ts"
 import { readLongStream } from "../streams/readLongStream.ts"
@@ -96,7 +96,7 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
           commits.submit((complete) => ({
             commit: commit as Commit<unknown, unknown>,
             provenance: fiber.getRef(Provenance),
-            waitingSince: SteadyClock.millisOf(fiber.getRef(Clock.Clock)),
+            waitingSince: MonotonicClock.millisOf(fiber.getRef(Clock.Clock)),
             complete,
           })) as Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>,
       ),

@@ -1,4 +1,4 @@
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Option } from "effect"
 import { iso } from "../postgres/Iso.ts"
@@ -108,10 +108,10 @@ export const remove = Effect.fn("Sandbox.remove")(function* (account_id: string,
 
 /** Returns the list as soon as it is not empty, or an empty one after the time limit. */
 export const wait = Effect.fn("Sandbox.wait")(function* (query: Query, within: Duration.Duration) {
-  const until = (yield* SteadyClock.millis) + Duration.toMillis(Duration.min(within, MAX_WAIT))
+  const until = (yield* MonotonicClock.millis) + Duration.toMillis(Duration.min(within, MAX_WAIT))
   while (true) {
     const messages = yield* list(query)
-    if (messages.length > 0 || (yield* SteadyClock.millis) >= until) return messages
+    if (messages.length > 0 || (yield* MonotonicClock.millis) >= until) return messages
     yield* Effect.sleep(POLL_EVERY)
   }
 })

@@ -3,7 +3,7 @@ import type { AccountId, EmailId, UnreadReportId } from "@waybill/domain/values/
 import { Data, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
 import { iso } from "../postgres/Iso.ts"
-import * as Measures from "../statistics/Measures.ts"
+import * as Metrics from "../statistics/Metrics.ts"
 import { ACCOUNT_LOCKS } from "../commit/PostgresLogStorage.ts"
 
 /** Unread reports that are kept of one account. */
@@ -52,9 +52,9 @@ export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: ArrivedR
   const sql = yield* PgClient.PgClient
   const kept = yield* sql.withTransaction(insert(sql, arrived)).pipe(
     Effect.catchTag("SqlError", Effect.die),
-    Effect.tapError(() => Effect.sync(() => Measures.reportUnread("refused"))),
+    Effect.tapError(() => Effect.sync(() => Metrics.reportUnread("refused"))),
   )
-  if (kept.length > 0) Measures.reportUnread("kept")
+  if (kept.length > 0) Metrics.reportUnread("kept")
   return kept
 })
 

@@ -24,7 +24,7 @@ import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import { aggregateOf, rowsOf } from "../rebuild/HistoryReader.ts"
 import { readModels } from "../readmodels/ReadModels.ts"
 import { decode, fold, type Stored } from "../commit/RecordedEvents.ts"
-import * as StreamRows from "../streams/StreamRows.ts"
+import * as StreamRemoval from "../streams/StreamRemoval.ts"
 
 /**
  * Kinds of streams about people. Other streams that name an address (a webhook's URL, a description) are for their
@@ -60,7 +60,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
   const log = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql, SETTINGS, Epoch.enter), readModels)
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const left: Array<RemainingPlace> = []
-  yield* Effect.catchTag(StreamRows.requireNoRebuild(sql, KINDS), "SqlError", Effect.die)
+  yield* Effect.catchTag(StreamRemoval.requireNoRebuild(sql, KINDS), "SqlError", Effect.die)
   const affected = yield* Effect.orDie(AffectedStreams.find(sql, address, mask))
   // Contents first: if this is stopped in between, nothing would lead to them once the events are masked.
   for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, affected)))
@@ -85,7 +85,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
           ),
         )
         .pipe(Effect.retry({ while: ({ _tag }) => _tag === "TryAgain", times: TRIES }), Effect.orDie)
-      if (batch instanceof StreamRows.RebuildUnderWay) return yield* batch
+      if (batch instanceof StreamRemoval.RebuildUnderWay) return yield* batch
       left.push(...batch.left)
       if (batch.streams === 0) continue
       const { events, streams } = accounts.get(account_id) ?? { streams: 0, events: 0 }
@@ -110,7 +110,7 @@ const eraseStreams = Effect.fnUntraced(function* (
   mask: Mask.Mask,
   replacement: Address.Address,
 ) {
-  const tables = yield* StreamRows.takeAccount(sql, account_id, KINDS)
+  const tables = yield* StreamRemoval.takeAccount(sql, account_id, KINDS)
   const left: Array<RemainingPlace> = []
   let streams = 0
   let events = 0
@@ -157,7 +157,7 @@ const eraseStream = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   { account_id, stream, stream_id }: AffectedStreams.StreamOfAccount,
   mask: Mask.Mask,
-  tables: Effect.Effect<StreamRows.TablesOf, SqlError.SqlError>,
+  tables: Effect.Effect<StreamRemoval.TablesOf, SqlError.SqlError>,
 ): Effect.fn.Return<StreamResult, SqlError.SqlError> {
   const before = yield* sql<Stored>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
@@ -191,7 +191,7 @@ const eraseStream = Effect.fnUntraced(function* (
   for (const model of readModels.filter((each) => each.stream === stream)) {
     const rows = rowsOf(model, aggregate, masked ?? [])
     for (const table of tablesOf(model)) {
-      yield* StreamRows.remove(sql, model, table, rowsOf(model, aggregate, old ?? []))
+      yield* StreamRemoval.remove(sql, model, table, rowsOf(model, aggregate, old ?? []))
       if (rows.length > 0) yield* model.write(sql, rows, table)
     }
   }

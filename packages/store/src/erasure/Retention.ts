@@ -6,11 +6,11 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
 import * as Accounts from "../readmodels/Accounts.ts"
 import { iso } from "../postgres/Iso.ts"
-import * as Measures from "../statistics/Measures.ts"
+import * as Metrics from "../statistics/Metrics.ts"
 import { rowsOf } from "../rebuild/HistoryReader.ts"
 import { readModels } from "../readmodels/ReadModels.ts"
 import { decode, type Stored } from "../commit/RecordedEvents.ts"
-import * as StreamRows from "../streams/StreamRows.ts"
+import * as StreamRemoval from "../streams/StreamRemoval.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
 import * as WebhookFailures from "../webhooks/WebhookFailures.ts"
 
@@ -33,7 +33,7 @@ export interface Removed {
 export const expire = Effect.fn("Retention.expire")(function* () {
   const now = yield* Clock.currentTimeMillis
   const removed = { messages: 0, events: 0, deliveries: 0 }
-  let rebuild: StreamRows.RebuildUnderWay | undefined
+  let rebuild: StreamRemoval.RebuildUnderWay | undefined
   for (const { id, keeping } of yield* Accounts.list()) {
     if (keeping.log_days !== null && rebuild === undefined)
       rebuild = yield* messages(id, now - keeping.log_days * Timestamp.DAY, removed)
@@ -41,7 +41,7 @@ export const expire = Effect.fn("Retention.expire")(function* () {
   }
   yield* WebhookFailures.deleteOfRemoved()
   if (rebuild !== undefined) {
-    Measures.retentionPostponed()
+    Metrics.retentionPostponed()
     yield* Effect.logWarning("retention postponed: expired histories stay until the next run", {
       message: rebuild.message,
     })
@@ -53,7 +53,7 @@ export const expire = Effect.fn("Retention.expire")(function* () {
  * Error for a table lock that could not be had in time, see `StreamRows.DROP_WAIT`. Deliveries of other accounts are
  * not affected.
  */
-const STILL_RUNNING = new StreamRows.RebuildUnderWay({
+const STILL_RUNNING = new StreamRemoval.RebuildUnderWay({
   message: "a statement of an interrupted rebuild is still running: wait until it ends",
 })
 
@@ -69,7 +69,7 @@ const messages = Effect.fnUntraced(function* (
   const sql = yield* PgClient.PgClient
   let after: string | undefined = ""
   while (after !== undefined) {
-    const batch: Batch | StreamRows.RebuildUnderWay = yield* sql
+    const batch: Batch | StreamRemoval.RebuildUnderWay = yield* sql
       .withTransaction(removeMessages(sql, account_id, before, after))
       .pipe(
         Effect.catchTag("SqlError", (error) =>
@@ -77,7 +77,7 @@ const messages = Effect.fnUntraced(function* (
         ),
         Effect.catchTag("RebuildUnderWay", (rebuild) => Effect.succeed(rebuild)),
       )
-    if (batch instanceof StreamRows.RebuildUnderWay) return batch
+    if (batch instanceof StreamRemoval.RebuildUnderWay) return batch
     removed.messages += batch.messages
     removed.events += batch.events
     after = batch.last
@@ -98,7 +98,7 @@ const removeMessages = Effect.fnUntraced(function* (
   before: number,
   after: string,
 ) {
-  const tables = yield* StreamRows.takeAccount(sql, account_id, [Email.stream])
+  const tables = yield* StreamRemoval.takeAccount(sql, account_id, [Email.stream])
   const candidates = yield* sql<{ readonly id: string; readonly expired: boolean }>`
     SELECT l.id, l.record ->> 'updated_at' < ${Timestamp.fromMillis(before)}
         AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.account_id = l.account_id AND o.stream_id = l.id)
@@ -133,7 +133,7 @@ const removeMessages = Effect.fnUntraced(function* (
   ].map((stream) => stream.map((stored) => decode(Email, DomainEvent, stored)))
   for (const model of readModels.filter(({ stream }) => stream === Email.stream)) {
     const rows = histories.flatMap((history) => rowsOf(model, Email, history))
-    for (const table of tablesOf(model)) yield* StreamRows.remove(sql, model, table, rows)
+    for (const table of tablesOf(model)) yield* StreamRemoval.remove(sql, model, table, rows)
   }
   yield* UnreadReports.removeOf(sql, account_id, expired)
   return { last, messages: expired.length, events: events.length }

@@ -1,5 +1,5 @@
 import { PgClient, PgConnection } from "@effect/sql-pg"
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Clock, Context, Data, Duration, Effect, Latch, Layer, Queue, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError, Statement } from "effect/sql"
@@ -101,13 +101,13 @@ const make = <R>(options: Options<R>) =>
     let firstBeat = -Infinity
 
     const noteHeartbeat = (sent: number) => {
-      const now = SteadyClock.millisOf(clock)
+      const now = MonotonicClock.millisOf(clock)
       if (!seen && now - lastBeat >= DEAD_MS) firstBeat = now
       lastBeat = sent
     }
     // The end of a session may go unnoticed here, so a session without a confirmed heartbeat for this long is not
     // trusted.
-    const isTrusted = () => SteadyClock.millisOf(clock) - lastBeat < DEAD_MS
+    const isTrusted = () => MonotonicClock.millisOf(clock) - lastBeat < DEAD_MS
 
     const session = Effect.gen(function* () {
       const connection = yield* PgConnection.make({
@@ -119,21 +119,21 @@ const make = <R>(options: Options<R>) =>
       const run: Run = (statement) =>
         Effect.map(pinned.query(...statement.compile()), ({ rows }) => rows as ReadonlyArray<never>)
       const ended = yield* pinned.listen(CHANNEL).pipe(withTimeLimit)
-      const begun = yield* SteadyClock.millis
+      const begun = yield* MonotonicClock.millis
       const number = yield* register(run, shared, id, workerIds).pipe(withTimeLimit)
       yield* Effect.addFinalizer(() => Effect.sync(() => (seen = false)))
       noteHeartbeat(begun)
       seen = true
       firstSeen.openUnsafe()
       const sendHeartbeats = Effect.gen(function* () {
-        const sent = yield* SteadyClock.millis
+        const sent = yield* MonotonicClock.millis
         yield* run(heartbeat(shared, id, number, workerIds)).pipe(withTimeLimit)
         noteHeartbeat(sent)
         yield* Effect.sleep(BEAT_EVERY)
       })
       const reclaimDead = Effect.gen(function* () {
         yield* run(terminateSilent(shared, id)).pipe(withTimeLimit)
-        const watched_ms = (yield* SteadyClock.millis) - begun
+        const watched_ms = (yield* MonotonicClock.millis) - begun
         const others = yield* run(findDead(shared, id, watched_ms)).pipe(withTimeLimit)
         for (const dead of others.filter(({ dead }) => dead)) {
           yield* Effect.logWarning("process died; this process takes over its work", { process: dead.id })
@@ -157,9 +157,9 @@ const make = <R>(options: Options<R>) =>
     }).pipe(Effect.scoped)
 
     const keepSession = Effect.gen(function* () {
-      const begun = yield* SteadyClock.millis
+      const begun = yield* MonotonicClock.millis
       yield* Effect.catchCause(session, (cause) => Effect.logWarning("heartbeat session ended; opening another", cause))
-      const lasted = (yield* SteadyClock.millis) - begun
+      const lasted = (yield* MonotonicClock.millis) - begun
       yield* Effect.sleep(Math.max(0, Duration.toMillis(RECONNECT_EVERY) - lasted))
     }).pipe(Effect.forever)
     const deregistration = Effect.timeoutOption(Effect.interruptible(deregister(shared, id)), LEAVE_TIMEOUT)

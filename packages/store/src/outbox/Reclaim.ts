@@ -6,7 +6,7 @@ import { DateTime, Duration, Effect, Random, Result } from "effect"
 import { EventStore } from "../commit/EventStore.ts"
 import * as Leases from "./Leases.ts"
 import * as LostCalls from "../webhooks/LostCalls.ts"
-import * as Measures from "../statistics/Measures.ts"
+import * as Metrics from "../statistics/Metrics.ts"
 import * as PendingDeliveries from "./PendingDeliveries.ts"
 
 /** Rows appended concurrently, so that they share a commit batch. */
@@ -32,7 +32,7 @@ export const MAX_LOST = 10
  * repeated losses, after a pause.
  */
 export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArray<Leases.Leased>) {
-  Measures.leasesRecovered(rows)
+  Metrics.leasesRecovered(rows)
   const of = (kind: Leases.Leased["kind"]) => rows.filter((row) => row.kind === kind)
   yield* Effect.forEach(of("delivery"), recordLost, { concurrency: APPENDS_AT_ONCE, discard: true })
   yield* LostCalls.free(of("webhook"), LOST_PAUSES)

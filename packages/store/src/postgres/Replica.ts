@@ -6,7 +6,7 @@ import { SESSION } from "./Database.ts"
 import * as Epoch from "./Epoch.ts"
 import { InstanceKey } from "../secrets/InstanceKey.ts"
 import * as Lsn from "./Lsn.ts"
-import * as Measures from "../statistics/Measures.ts"
+import * as Metrics from "../statistics/Metrics.ts"
 
 /** How often the positions of the primary and the replica are queried. */
 export const POLL_EVERY = Duration.millis(500)
@@ -191,7 +191,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         const needed =
           unknownCommits > 0 ? NEVER : [written.peek(account_id) ?? Lsn.LOWEST, floor, named].reduce(Lsn.max)
         const isRead = yield* isReplayed(needed)
-        Measures.logRead(isRead ? "replica" : "primary")
+        Metrics.logRead(isRead ? "replica" : "primary")
         if (!isRead) return yield* effect
         // A replica cancels queries that conflict with its replay, and it may be gone by now.
         return yield* Effect.catchDefect(Effect.provideService(effect, PgClient.PgClient, replica), () => effect)

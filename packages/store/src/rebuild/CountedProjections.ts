@@ -1,4 +1,4 @@
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -80,7 +80,7 @@ export const catchUp = Effect.fnUntraced(function* (
   const { report, throttle } = pace
   const limit = Math.min(PAGE_EVENTS, sliceSize(pace))
   const table = Versions.tableOf(version)
-  const began = yield* SteadyClock.millis
+  const began = yield* MonotonicClock.millis
   let events = 0
   while (true) {
     const { counted, upTo } = yield* Effect.orDie(
@@ -107,6 +107,6 @@ export const catchUp = Effect.fnUntraced(function* (
     yield* report?.(counted.events) ?? Effect.void
     if (throttle === undefined) continue
     const earliest = began + (events * 1000) / throttle
-    yield* Effect.sleep(`${Math.max(0, earliest - (yield* SteadyClock.millis))} millis`)
+    yield* Effect.sleep(`${Math.max(0, earliest - (yield* MonotonicClock.millis))} millis`)
   }
 })

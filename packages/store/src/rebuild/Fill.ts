@@ -1,4 +1,4 @@
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Effect, Semaphore } from "effect"
 import pg from "pg"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
@@ -50,7 +50,7 @@ export const fill = Effect.fnUntraced(function* (
   const columns = yield* Effect.orDie(Tables.columns(sql, table))
   const size = sliceSize(pace)
   const lanes = pace.throttle === undefined ? pace.lanes : 1
-  const began = yield* SteadyClock.millis
+  const began = yield* MonotonicClock.millis
   const allocation = Semaphore.makeUnsafe(1)
   const writes = new OrderedWrites()
   const unfinishedSlices = yield* Effect.orDie(unfinished(sql, version))
@@ -81,7 +81,7 @@ export const fill = Effect.fnUntraced(function* (
       yield* report(folded)
       if (pace.throttle === undefined) continue
       const due = began + (events * 1000) / pace.throttle
-      yield* Effect.sleep(`${Math.max(0, due - (yield* SteadyClock.millis))} millis`)
+      yield* Effect.sleep(`${Math.max(0, due - (yield* MonotonicClock.millis))} millis`)
     }
   })
   yield* Effect.all(

@@ -1,4 +1,4 @@
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Duration, Effect, Schedule, type Scope } from "effect"
 import * as Feed from "../feed/Feed.ts"
 import type { Projection } from "../readmodels/Projections.ts"
@@ -92,13 +92,13 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
   const { lanes = Fill.DEFAULT_LANES, release, throttle } = options
   const begun = yield* resumeOrBegin(model, release)
   const table = Versions.tableOf(begun)
-  const began = yield* SteadyClock.millis
+  const began = yield* MonotonicClock.millis
   const total = Math.max(Number(begun.events), yield* Effect.orDie(estimate(model)))
   let phase: Progress["phase"] = "folding"
   let events = Number(begun.events)
 
   const reportProgress = Effect.gen(function* () {
-    const seconds = Math.max(0.001, ((yield* SteadyClock.millis) - began) / 1000)
+    const seconds = Math.max(0.001, ((yield* MonotonicClock.millis) - began) / 1000)
     const events_per_second = Math.round((events - Number(begun.events)) / seconds)
     const isSteady = phase === "folding" && events_per_second > 0
     yield* (
@@ -141,7 +141,7 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
   })
   const position = yield* Effect.ensuring(
     work,
-    Effect.flatMap(SteadyClock.millis, (now) => Versions.addWorkTime(sql, begun, now - began)),
+    Effect.flatMap(MonotonicClock.millis, (now) => Versions.addWorkTime(sql, begun, now - began)),
   )
   const finished = (yield* Versions.list(sql, name)).find((each) => each.version === begun.version)
   return { ...(finished ?? begun), state: "ready" as const, position }

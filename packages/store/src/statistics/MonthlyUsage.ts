@@ -1,6 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
-import * as Volume from "@waybill/domain/account/Volume"
+import * as UsageChange from "@waybill/domain/account/UsageChange"
 import { Effect } from "effect"
 import type { Counts } from "../feed/Counts.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
@@ -24,7 +24,7 @@ interface Entry {
 export const counts: Counts = {
   name: NAME,
   by: "commits",
-  types: Volume.TAGS,
+  types: UsageChange.TAGS,
   key: ["account_id", "month"],
   count: Effect.fnUntraced(function* (sql, events, table = NAME) {
     const entries = new Map<string, Entry>()
@@ -84,7 +84,7 @@ const changesOf = (history: ReadonlyArray<Stored>, counted: ReadonlyArray<Stored
     const event = eventOf(Email, type, meta.schema_version, { ...data }) as Email.Event
     state = Email.evolve(state, event)
     if (state._tag === "Unborn" || !positions.has(position)) return []
-    return Volume.changesOf(event, state).map((change) => ({ account_id, ...change }))
+    return UsageChange.changesOf(event, state).map((change) => ({ account_id, ...change }))
   })
 }
 

@@ -1,5 +1,5 @@
 import { Toast } from "@base-ui/react/toast"
-import * as Visible from "@waybill/domain/values/Visible"
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { CircleAlert, CircleCheck, X } from "lucide-react"
 import type { ReactNode } from "react"
 import { ErrorDetails } from "./ErrorDetails.tsx"
@@ -14,7 +14,7 @@ const manager = Toast.createToastManager()
 export const showToast = (title: string, undo?: () => void): void => {
   manager.add({
     // The title may contain names written by others.
-    title: Visible.showHidden(title),
+    title: HiddenCharacters.showHidden(title),
     type: "good",
     timeout: undo === undefined ? SHOWN_MS : LONG_MS,
     ...(undo === undefined ? {} : { actionProps: { children: "Undo", onClick: undo } }),
@@ -23,7 +23,7 @@ export const showToast = (title: string, undo?: () => void): void => {
 
 export const showError = (error: unknown): void => {
   manager.add({
-    title: error instanceof Error ? Visible.showHidden(error.message) : "Something went wrong. Try again.",
+    title: error instanceof Error ? HiddenCharacters.showHidden(error.message) : "Something went wrong. Try again.",
     data: error,
     type: "bad",
     timeout: LONG_MS,

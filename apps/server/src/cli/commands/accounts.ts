@@ -5,9 +5,9 @@ import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Data, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { newId, now } from "../../operate/fresh.ts"
+import { newId, now } from "../../operate/NewIds.ts"
 import * as AccountArgument from "../AccountArgument.ts"
-import * as output from "../output.ts"
+import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
 const COLUMNS = ["id", "name", "plan", "created_at"]
@@ -17,7 +17,7 @@ const plan = Flag.Literals("plan", Plan.ALL)
 const id = AccountArgument.account
 
 const show = (id: Id.AccountId, json: boolean) =>
-  Effect.flatMap(AccountArgument.find(id), (account) => output.printOne({ ...account }, { json }))
+  Effect.flatMap(AccountArgument.find(id), (account) => Output.printOne({ ...account }, { json }))
 
 class InvalidFlags extends Data.TaggedError("InvalidFlags")<{ readonly message: string }> {}
 
@@ -32,7 +32,7 @@ const create = Command.make(
   {
     name: Argument.String("name").pipe(Argument.withSchema(Account.Name)),
     plan: plan.pipe(Flag.withDefault("free" as const)),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ json, name, plan }) {
     const at = yield* now
@@ -44,9 +44,9 @@ const create = Command.make(
 
 const list = Command.make(
   "list",
-  { json: output.json },
+  { json: Output.json },
   Effect.fn(function* ({ json }) {
-    yield* output.print(
+    yield* Output.print(
       (yield* Accounts.list()).map((account) => ({ ...account })),
       { json, columns: COLUMNS },
     )
@@ -55,7 +55,7 @@ const list = Command.make(
 
 const setPlan = Command.make(
   "plan",
-  { id, plan: Argument.Literals("plan", Plan.ALL), json: output.json },
+  { id, plan: Argument.Literals("plan", Plan.ALL), json: Output.json },
   Effect.fn(function* ({ id, json, plan }) {
     yield* change(id, Account.changePlan(yield* now, plan))
     yield* show(id, json)
@@ -73,7 +73,7 @@ const limits = Command.make(
     logs: limitFlag("logs", "Log reads per minute"),
     other: limitFlag("other", "Other requests per minute"),
     monthly: limitFlag("monthly", "Recipients per month"),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ id, json, logs, monthly, other, send }) {
     const limits = yield* Schema.decodeUnknownEffect(Account.Limits)({
@@ -103,7 +103,7 @@ const retention = Command.make(
       Flag.withDescription("Days to keep webhook deliveries, 7 to 365"),
       Flag.withDefault(Account.DEFAULT_DELIVERY_DAYS),
     ),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ content, deliveries, id, json, log }) {
     const content_days = yield* Schema.decodeUnknownEffect(Account.RetentionDays)(content)
@@ -123,7 +123,7 @@ const links = Command.make(
     id,
     on: Flag.Boolean("on").pipe(Flag.withDescription("Links redirect"), Flag.withDefault(false)),
     off: Flag.Boolean("off").pipe(Flag.withDescription("Links answer 410"), Flag.withDefault(false)),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ id, json, off, on }) {
     if (on === off) return yield* new InvalidFlags({ message: "Set either --on or --off." })

@@ -1,8 +1,8 @@
 import * as Conservation from "@waybill/store/operations/Conservation"
 import { Data, Effect, Runtime } from "effect"
 import { Command } from "effect/cli"
-import { EXIT_DIFFERENCE } from "../exitCodes.ts"
-import * as output from "../output.ts"
+import { EXIT_DIFFERENCE } from "../ExitCodes.ts"
+import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
 class OutOfBalance extends Data.TaggedError("OutOfBalance")<{ readonly message: string }> {
@@ -11,10 +11,10 @@ class OutOfBalance extends Data.TaggedError("OutOfBalance")<{ readonly message: 
 
 const webhooks = Command.make(
   "webhooks",
-  { json: output.json },
+  { json: Output.json },
   Effect.fn(function* ({ json }) {
     const balances = yield* Conservation.webhooks()
-    yield* output.print(
+    yield* Output.print(
       balances.map((each) => ({ ...each })),
       { json, columns: ["account_id", "webhook_id", "events", "deliveries", "missing", "stray"] },
     )
@@ -26,10 +26,10 @@ const webhooks = Command.make(
 
 const emails = Command.make(
   "emails",
-  { json: output.json },
+  { json: Output.json },
   Effect.fn(function* ({ json }) {
     const balances = yield* Conservation.emails()
-    yield* output.print(
+    yield* Output.print(
       balances.map((each) => ({ ...each })),
       { json, columns: ["account_id", "day", "accepted", "final", "in_flight", "astray"] },
     )
@@ -41,10 +41,10 @@ const emails = Command.make(
 
 const work = Command.make(
   "work",
-  { json: output.json },
+  { json: Output.json },
   Effect.fn(function* ({ json }) {
     const balances = yield* Conservation.work()
-    yield* output.print(
+    yield* Output.print(
       balances.map((each) => ({ ...each })),
       { json, columns: ["kind", "waiting", "missing", "stray"] },
     )

@@ -1,14 +1,14 @@
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Settings from "../../boot/Settings.ts"
-import * as output from "../output.ts"
+import * as Output from "../Output.ts"
 
 export const config = Command.make(
   "config",
-  { json: output.json },
+  { json: Output.json },
   Effect.fn(function* ({ json }) {
     const rows = yield* Settings.describe
-    yield* output.print(rows, { json, columns: ["name", "value", "default", "meaning"] })
+    yield* Output.print(rows, { json, columns: ["name", "value", "default", "meaning"] })
     // Printed before the settings are validated, so that an invalid value is visible beside its error.
     yield* Settings.load
   }),

@@ -3,8 +3,8 @@ import { Data, Effect, Result, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import type * as Finding from "../../operate/doctor/Finding.ts"
 import * as Settings from "../../boot/Settings.ts"
-import { EXIT_DIFFERENCE } from "../exitCodes.ts"
-import * as output from "../output.ts"
+import { EXIT_DIFFERENCE } from "../ExitCodes.ts"
+import * as Output from "../Output.ts"
 
 class Broken extends Data.TaggedError("Broken")<{ readonly message: string }> {
   override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
@@ -41,7 +41,7 @@ export const doctor = Command.make(
       Flag.withSchema(Target),
       Flag.between(0, MAX_TARGETS),
     ),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ direct, json, target }) {
     const settings = yield* Settings.load
@@ -50,8 +50,8 @@ export const doctor = Command.make(
     const findings = yield* examine(settings, { direct, targets: target })
     const broken = findings.filter(({ status }) => status === "broken")
     yield* json
-      ? output.printJson({ healthy: broken.length === 0, findings }, 2)
-      : output.say(...findings.flatMap(linesOf))
+      ? Output.printJson({ healthy: broken.length === 0, findings }, 2)
+      : Output.say(...findings.flatMap(linesOf))
     if (broken.length > 0) {
       return yield* new Broken({ message: `broken: ${broken.map(({ check }) => check).join(", ")}` })
     }

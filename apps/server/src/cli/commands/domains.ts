@@ -6,10 +6,10 @@ import * as Domains from "@waybill/store/readmodels/Domains"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
-import { now } from "../../operate/fresh.ts"
+import { now } from "../../operate/NewIds.ts"
 import * as Settings from "../../boot/Settings.ts"
 import * as AccountArgument from "../AccountArgument.ts"
-import * as output from "../output.ts"
+import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
 const COLUMNS = ["id", "name", "status", "transport"]
@@ -25,10 +25,10 @@ const row = ({ domain_id, name, status, transport }: Domains.DomainRecord) => ({
 
 const list = Command.make(
   "list",
-  { account: AccountArgument.account, json: output.json },
+  { account: AccountArgument.account, json: Output.json },
   Effect.fn(function* ({ account, json }) {
     yield* AccountArgument.find(account)
-    yield* output.print((yield* Domains.list(account)).map(row), { json, columns: COLUMNS })
+    yield* Output.print((yield* Domains.list(account)).map(row), { json, columns: COLUMNS })
   }),
 ).pipe(Command.withDescription("List an account's domains"))
 
@@ -38,7 +38,7 @@ const transport = Command.make(
     account: AccountArgument.account,
     domain: Argument.String("domain").pipe(Argument.withDescription("Domain name or id, dom_…")),
     transport: Argument.Literals("transport", ["capture", "relay", "direct", DEFAULT]),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ account, domain, json, transport }) {
     yield* AccountArgument.find(account)
@@ -51,8 +51,8 @@ const transport = Command.make(
       // A command that changes nothing succeeds.
       .pipe(Effect.catchTag("NothingNew", () => Effect.void))
     const changed = yield* find(account, domain_id)
-    for (const warning of warnings(changed, yield* Settings.load)) yield* output.complain(`waybill: ${warning}`)
-    yield* output.printOne(row(changed), { json })
+    for (const warning of warnings(changed, yield* Settings.load)) yield* Output.complain(`waybill: ${warning}`)
+    yield* Output.printOne(row(changed), { json })
   }),
 ).pipe(Command.withDescription("Set the transport of a domain; default restores that of the instance"))
 

@@ -4,8 +4,8 @@ import * as Mask from "@waybill/store/erasure/Mask"
 import { Data, Effect, Runtime } from "effect"
 import { Argument, Command } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
-import { EXIT_DIFFERENCE } from "../exitCodes.ts"
-import * as output from "../output.ts"
+import { EXIT_DIFFERENCE } from "../ExitCodes.ts"
+import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
 const STAND_IN_BYTES = 8
@@ -21,7 +21,7 @@ export const erase = Command.make(
       Argument.withDescription("Email address to erase"),
       Argument.withSchema(Address.FromText),
     ),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ address, json }) {
     const erased_as = Mask.replacement(SecureRandom.randomBytesUnsafe(STAND_IN_BYTES))
@@ -32,11 +32,11 @@ export const erase = Command.make(
       streams += counts.streams
       events += counts.events
     }
-    if (json) yield* output.printJson({ erased_as, streams, events, left })
+    if (json) yield* Output.printJson({ erased_as, streams, events, left })
     else {
-      yield* output.say(`Replaced the address by ${erased_as} in ${events} events of ${streams} histories.`)
+      yield* Output.say(`Replaced the address by ${erased_as} in ${events} events of ${streams} histories.`)
       for (const { account_id, stream, stream_id, why } of left)
-        yield* output.say(`remaining: ${stream} ${stream_id} of ${account_id}, ${why}`)
+        yield* Output.say(`remaining: ${stream} ${stream_id} of ${account_id}, ${why}`)
     }
     if (left.length > 0)
       return yield* new AddressRemains({ message: `The address remains in ${left.length} histories.` })

@@ -14,7 +14,7 @@ import { Data, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { VERSION } from "../../boot/Version.ts"
 import * as LogFiles from "../LogFiles.ts"
-import * as output from "../output.ts"
+import * as Output from "../Output.ts"
 import { withNewReplay, withReplay } from "./projections.ts"
 import * as CliStore from "../CliStore.ts"
 
@@ -31,7 +31,7 @@ const stream = Command.make(
       Flag.withDescription("Show the state at this time: ISO 8601 with an offset or Z"),
       Flag.optional,
     ),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ asOf, id, json }) {
     // Ids and suppressed addresses are lower case.
@@ -40,10 +40,10 @@ const stream = Command.make(
       return yield* new NoSuchStream({
         message: `No history found for ${id}${Option.isSome(asOf) ? " at that time" : ""}.`,
       })
-    if (json) return yield* output.printJson(histories.map(toJson), 2)
+    if (json) return yield* Output.printJson(histories.map(toJson), 2)
     for (const { account_id, events, stream } of histories) {
-      yield* output.say(`${stream} ${id} of ${account_id}`)
-      yield* output.print(
+      yield* Output.say(`${stream} ${id} of ${account_id}`)
+      yield* Output.print(
         events.map(({ data, meta, ...event }) => ({
           ...event,
           type: DomainEvent.publicType(event.type as DomainEvent.Tag),
@@ -69,7 +69,7 @@ const openFile = (name: string) =>
 
 const exporting = Command.make(
   "export",
-  { file, json: output.json },
+  { file, json: Output.json },
   Effect.fn(function* ({ file, json }) {
     const { sql } = yield* Replay
     const target = yield* Effect.acquireRelease(openFile(file), ({ close }) => Effect.promise(close))
@@ -87,17 +87,17 @@ const exporting = Command.make(
     yield* LogExport.write(sql, target.chain, end, (text) => Effect.promise(() => target.append(text)))
     const { events, position } = target.chain
     yield* json
-      ? output.printJson({ events, added: events - before, position })
-      : output.say(`${file} contains ${events} events up to position ${position}, ${events - before} of them new.`)
+      ? Output.printJson({ events, added: events - before, position })
+      : Output.say(`${file} contains ${events} events up to position ${position}, ${events - before} of them new.`)
   }, Effect.scoped),
 ).pipe(Command.withDescription("Export the log to a file, or continue an earlier export"))
 
 const importing = Command.make(
   "import",
-  { file, json: output.json },
+  { file, json: Output.json },
   Effect.fn(function* ({ file, json }) {
     const { sql } = yield* Replay
-    const report = (events: number) => (process.stderr.isTTY ? output.progress(`${events} events`, false) : Effect.void)
+    const report = (events: number) => (process.stderr.isTTY ? Output.progress(`${events} events`, false) : Effect.void)
     const imported = yield* LogImport.load(sql, LogFiles.linesOf(file), report)
     // Only events are imported, so read models are built from them here.
     for (const { name } of inCommits) {
@@ -108,8 +108,8 @@ const importing = Command.make(
     const armed = yield* Rearm.rearm(sql)
     const users = yield* Users.restore(sql)
     yield* json
-      ? output.printJson({ ...imported, armed, users })
-      : output.say(
+      ? Output.printJson({ ...imported, armed, users })
+      : Output.say(
           `Imported ${imported.events} events up to position ${imported.position}, ${imported.already_there} of which existed. Built ${inCommits.length} read models, ${armed} outbox rows and ${users} users.`,
         )
   }),

@@ -9,10 +9,10 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { userInfo } from "node:os"
-import { createApiKey } from "../../operate/apiKeys.ts"
-import { now } from "../../operate/fresh.ts"
+import { createApiKey } from "../../operate/NewApiKeys.ts"
+import { now } from "../../operate/NewIds.ts"
 import * as AccountArgument from "../AccountArgument.ts"
-import * as output from "../output.ts"
+import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
 const create = Command.make(
@@ -39,7 +39,7 @@ const create = Command.make(
       Flag.withSchema(Timestamp.FromIso),
       Flag.optional,
     ),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ account, allowedIp, domain, expiresAt, json, name, scope }) {
     yield* AccountArgument.find(account)
@@ -50,18 +50,18 @@ const create = Command.make(
       allowed_ips: allowedIp,
       expires_at: Option.getOrNull(expiresAt),
     })
-    yield* output.printOne({ id: keyId, key: secret }, { json })
+    yield* Output.printOne({ id: keyId, key: secret }, { json })
   }),
 ).pipe(Command.withDescription("Create a key, which is shown once"))
 
 const list = Command.make(
   "list",
-  { account: AccountArgument.account, json: output.json },
+  { account: AccountArgument.account, json: Output.json },
   Effect.fn(function* ({ account, json }) {
     yield* AccountArgument.find(account)
     const keys = yield* ApiKeys.list(yield* now, account)
     const columns = ["id", "name", "prefix", "scopes", "status", "last_used_at"]
-    yield* output.print(
+    yield* Output.print(
       keys.map((key) => ({ ...key })),
       { json, columns },
     )
@@ -73,7 +73,7 @@ const revoke = Command.make(
   {
     account: AccountArgument.account,
     id: Argument.String("key").pipe(Argument.withSchema(Id.ApiKeyId)),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ account, id, json }) {
     yield* AccountArgument.find(account)
@@ -83,7 +83,7 @@ const revoke = Command.make(
       Effect.as(at),
       Effect.catchTag("AlreadyRevoked", (already) => Effect.succeed(already.revoked_at)),
     )
-    yield* output.printOne({ id, revoked: true, revoked_at }, { json })
+    yield* Output.printOne({ id, revoked: true, revoked_at }, { json })
   }),
 ).pipe(Command.withDescription("Revoke a key permanently"))
 

@@ -3,8 +3,8 @@ import { Data, Effect, Layer, Runtime } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Postgres } from "../../boot/Postgres.ts"
 import * as Settings from "../../boot/Settings.ts"
-import { EXIT_DIFFERENCE } from "../exitCodes.ts"
-import * as output from "../output.ts"
+import { EXIT_DIFFERENCE } from "../ExitCodes.ts"
+import * as Output from "../Output.ts"
 
 class MigrationsPending extends Data.TaggedError("MigrationsPending")<{ readonly message: string }> {
   override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
@@ -17,12 +17,12 @@ export const migrate = Command.make(
       Flag.withDescription("Only check; fail if migrations are pending"),
       Flag.withDefault(false),
     ),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ check, json }) {
     const { url } = yield* Postgres
     const { applied, pending } = yield* check ? Migrations.check(url) : Migrations.migrate(url)
-    yield* output.printOne({ applied, pending }, { json })
+    yield* Output.printOne({ applied, pending }, { json })
     if (pending.length > 0) {
       return yield* new MigrationsPending({ message: `${pending.length} pending: ${pending.join(", ")}` })
     }

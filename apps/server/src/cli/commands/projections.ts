@@ -10,8 +10,8 @@ import { constants, setPriority } from "node:os"
 import { Postgres } from "../../boot/Postgres.ts"
 import * as Settings from "../../boot/Settings.ts"
 import { VERSION } from "../../boot/Version.ts"
-import { EXIT_DIFFERENCE } from "../exitCodes.ts"
-import * as output from "../output.ts"
+import { EXIT_DIFFERENCE } from "../ExitCodes.ts"
+import * as Output from "../Output.ts"
 
 const replayOn = <E, F>(
   postgres: (settings: Settings.Settings) => Layer.Layer<Postgres, E>,
@@ -58,7 +58,7 @@ const optionsOf = (
   ...(Option.isNone(throttle) ? {} : { throttle: Math.max(1, throttle.value) }),
   // Prints a line for each report as JSON, and otherwise one line that is overwritten.
   report: (progress) =>
-    json ? output.printJson(progress) : output.progress(lineOf(progress), progress.phase === "done"),
+    json ? Output.printJson(progress) : Output.progress(lineOf(progress), progress.phase === "done"),
 })
 
 /** Lowers the priority of a throttled replay, so that a service on this machine gets the CPU first. */
@@ -85,10 +85,10 @@ export const lineOf = ({
 
 const status = Command.make(
   "status",
-  { json: output.json },
+  { json: Output.json },
   Effect.fn(function* ({ json }) {
     const columns = ["name", "version", "state", "behind", "rows", "size_bytes"]
-    yield* output.print(
+    yield* Output.print(
       (yield* statusOf()).map((each) => ({ ...each })),
       { json, columns },
     )
@@ -97,13 +97,13 @@ const status = Command.make(
 
 const rebuild = Command.make(
   "rebuild",
-  { name, ...pace, json: output.json },
+  { name, ...pace, json: Output.json },
   Effect.fn(function* ({ json, name, ...pace }) {
     yield* lowerPriority(pace)
     const built = yield* Rebuild.rebuild(name, optionsOf(pace, json))
-    if (json) yield* output.printJson(built)
+    if (json) yield* Output.printJson(built)
     else
-      yield* output.say(
+      yield* Output.say(
         `Version ${built.version} of ${name} is ready. Run \`projections swap ${name}\` to make it live.`,
       )
   }),
@@ -115,11 +115,11 @@ class Differs extends Data.TaggedError("Differs")<{ readonly message: string }> 
 
 const verify = Command.make(
   "verify",
-  { name, ...pace, json: output.json },
+  { name, ...pace, json: Output.json },
   Effect.fn(function* ({ json, name, ...pace }) {
     yield* lowerPriority(pace)
     const comparison = yield* Rebuild.verify(name, optionsOf(pace, json))
-    yield* json ? output.printJson(comparison) : output.say(...described(name, comparison))
+    yield* json ? Output.printJson(comparison) : Output.say(...described(name, comparison))
     if (comparison.differing_rows > 0)
       return yield* new Differs({ message: `${comparison.differing_rows} rows of ${name} do not match the log.` })
   }),
@@ -154,13 +154,13 @@ const swap = Command.make(
       Flag.withDescription("Restore the version that was live before"),
       Flag.withDefault(false),
     ),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ back, json, name }) {
     const done = yield* swapVersions(name, back)
     yield* json
-      ? output.printJson(done)
-      : output.say(
+      ? Output.printJson(done)
+      : Output.say(
           `Version ${done.live} of ${name} is live. Version ${done.kept} is kept for \`projections swap ${name} --back\`.`,
         )
   }),
@@ -171,7 +171,7 @@ const drop = Command.make(
   { name, version: Argument.Int("version") },
   Effect.fn(function* ({ name, version }) {
     yield* Rebuild.drop(name, version)
-    yield* output.say(`Dropped version ${version} of ${name}.`)
+    yield* Output.say(`Dropped version ${version} of ${name}.`)
   }),
 ).pipe(Command.withDescription("Drop a version that is not live"))
 

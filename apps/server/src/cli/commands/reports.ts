@@ -5,7 +5,7 @@ import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Data, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { recordReport } from "../../smtp/recordReport.ts"
-import * as output from "../output.ts"
+import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
 /** Processor time that `reports retry` gives a report: 30 times the deadline of a report that arrives. */
@@ -32,11 +32,11 @@ const list = Command.make(
       Argument.withDescription("Id of the account, acc_…; all accounts if left out"),
       Argument.optional,
     ),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ account, json }) {
     const columns = ["id", "account_id", "email_id", "received_at", "address", "size_bytes", "reason"]
-    yield* output.print(
+    yield* Output.print(
       (yield* UnreadReports.list(Option.getOrUndefined(account))).map((each) => ({ ...each })),
       { json, columns },
     )
@@ -56,8 +56,8 @@ const show = Command.make(
     if (raw && process.stdout.isTTY)
       return yield* new IsTerminal({ message: "--raw does not write to a terminal: redirect it into a file" })
     const { bytes } = yield* find(id)
-    if (raw) return yield* output.write(bytes)
-    yield* output.sayLines(new TextDecoder().decode(bytes).replaceAll("\r\n", "\n"))
+    if (raw) return yield* Output.write(bytes)
+    yield* Output.sayLines(new TextDecoder().decode(bytes).replaceAll("\r\n", "\n"))
   }),
 ).pipe(Command.withDescription("Show an unread report with its control characters escaped"))
 
@@ -77,7 +77,7 @@ const slowPool = Effect.acquireRelease(
 
 const retry = Command.make(
   "retry",
-  { id, json: output.json },
+  { id, json: Output.json },
   Effect.fn(function* ({ id: reportId, json }) {
     const { account_id, address, bytes, email_id, id, recipient_index, scope } = yield* find(reportId)
     const parsed = yield* Report.parse(bytes, account_id).pipe(
@@ -108,8 +108,8 @@ const retry = Command.make(
     yield* UnreadReports.remove(account_id, id)
     const reason = typeof parsed === "string" ? parsed : null
     yield* json
-      ? output.printJson({ id, email_id, events, not_a_report: reason })
-      : output.say(
+      ? Output.printJson({ id, email_id, events, not_a_report: reason })
+      : Output.say(
           reason === null
             ? `${events} events were recorded for ${email_id}; ${id} is removed.`
             : `${id} is not a report (${reason}) and is removed.`,
@@ -125,7 +125,7 @@ const remove = Command.make(
   Effect.fn(function* ({ id: reportId }) {
     const { account_id, id } = yield* find(reportId)
     yield* UnreadReports.remove(account_id, id)
-    yield* output.say(`${id} is removed.`)
+    yield* Output.say(`${id} is removed.`)
   }),
 ).pipe(Command.withDescription("Remove an unread report without reading it"))
 

@@ -1,10 +1,10 @@
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Data, Effect, Layer, Runtime } from "effect"
 import { Command } from "effect/cli"
-import { instanceKey } from "../../boot/instanceKey.ts"
+import { instanceKey } from "../../boot/InstanceKeys.ts"
 import * as Settings from "../../boot/Settings.ts"
-import { EXIT_DIFFERENCE } from "../exitCodes.ts"
-import * as output from "../output.ts"
+import { EXIT_DIFFERENCE } from "../ExitCodes.ts"
+import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
 class Unreadable extends Data.TaggedError("Unreadable")<{ readonly message: string }> {
@@ -13,11 +13,11 @@ class Unreadable extends Data.TaggedError("Unreadable")<{ readonly message: stri
 
 const rotate = Command.make(
   "rotate",
-  { json: output.json },
+  { json: Output.json },
   Effect.fn(function* ({ json }) {
     const secrets = yield* Secrets
     const done = yield* secrets.rotate
-    yield* output.printOne({ ...done }, { json })
+    yield* Output.printOne({ ...done }, { json })
     if (done.unreadable > 0) {
       return yield* new Unreadable({
         message: `${done.unreadable} secrets are sealed under a key that is not configured here.`,

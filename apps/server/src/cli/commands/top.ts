@@ -1,9 +1,9 @@
-import * as Visible from "@waybill/domain/values/Visible"
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import { Clock, DateTime, Duration, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { VERSION } from "../../boot/Version.ts"
-import * as output from "../output.ts"
+import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
 /** Period over which rates are averaged. */
@@ -36,7 +36,9 @@ export const watch = (interval_s: number, write: (text: string) => Effect.Effect
     write(ALTERNATE_SCREEN),
     () =>
       takeSnapshot.pipe(
-        Effect.flatMap((snapshot) => write(`${CLEAR_SCREEN}${screen(snapshot).map(Visible.escape).join("\n")}\n`)),
+        Effect.flatMap((snapshot) =>
+          write(`${CLEAR_SCREEN}${screen(snapshot).map(HiddenCharacters.escape).join("\n")}\n`),
+        ),
         Effect.andThen(Effect.sleep(Duration.seconds(interval_s))),
         Effect.forever,
       ),
@@ -46,7 +48,7 @@ export const watch = (interval_s: number, write: (text: string) => Effect.Effect
 export const top = Command.make(
   "top",
   {
-    json: output.json,
+    json: Output.json,
     interval: Flag.Int("interval").pipe(
       Flag.withDescription("Seconds between updates"),
       Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3_600 }))),
@@ -54,9 +56,9 @@ export const top = Command.make(
     ),
   },
   Effect.fn(function* ({ interval, json }) {
-    if (json) return yield* output.printOne({ ...(yield* takeSnapshot) }, { json })
+    if (json) return yield* Output.printOne({ ...(yield* takeSnapshot) }, { json })
     // A pipe gets one snapshot.
-    if (!process.stdout.isTTY) return yield* output.say(...screen(yield* takeSnapshot))
+    if (!process.stdout.isTTY) return yield* Output.say(...screen(yield* takeSnapshot))
     yield* watch(interval, (text) => Effect.sync(() => void process.stdout.write(text)))
   }),
 ).pipe(Command.withDescription("Watch rates, queue, projections and connections"), Command.provide(CliStore.layer))
@@ -114,7 +116,7 @@ const whole = (count: number): string => Math.round(count).toLocaleString("en")
 /** Aligns the first column to the left and the others to the right. */
 const table = (input: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   // Escaped before widths are measured, since clients of the database choose the names of their connections.
-  const rows = input.map((row) => row.map(Visible.escape))
+  const rows = input.map((row) => row.map(HiddenCharacters.escape))
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
   return rows.map((row) =>
     row.map((text, i) => (i === 0 ? text.padEnd(widths[i] ?? 0) : text.padStart(widths[i] ?? 0))).join("  "),

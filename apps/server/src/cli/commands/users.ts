@@ -7,8 +7,8 @@ import * as Users from "@waybill/store/users/Users"
 import { Data, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
-import { now } from "../../operate/fresh.ts"
-import * as output from "../output.ts"
+import { now } from "../../operate/NewIds.ts"
+import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
 /** Random bytes of a password: impossible to guess, and short enough to copy by hand. */
@@ -44,10 +44,10 @@ const record = Effect.fnUntraced(function* (id: Id.UserId, decide: typeof Team.s
 
 const list = Command.make(
   "list",
-  { json: output.json },
+  { json: Output.json },
   Effect.fn(function* ({ json }) {
     const columns = ["id", "email", "name", "operator", "account_id", "role", "status"]
-    yield* output.print(
+    yield* Output.print(
       (yield* Users.list()).map((each) => ({ ...each })),
       { json, columns },
     )
@@ -60,35 +60,35 @@ const operator = Command.make(
     user,
     on: Flag.Boolean("on").pipe(Flag.withDescription("Make the user an operator"), Flag.withDefault(false)),
     off: Flag.Boolean("off").pipe(Flag.withDescription("Remove the operator role"), Flag.withDefault(false)),
-    json: output.json,
+    json: Output.json,
   },
   Effect.fn(function* ({ json, off, on, user }) {
     if (on === off) return yield* new NoSuchUser({ message: "Set either --on or --off." })
     const { email, id } = yield* find(user)
     yield* Users.setOperator(id, on)
-    yield* output.printOne({ id, email, operator: on }, { json })
+    yield* Output.printOne({ id, email, operator: on }, { json })
   }),
 ).pipe(Command.withDescription("Give or remove the operator role, which manages the instance in the dashboard"))
 
 const password = Command.make(
   "password",
-  { user, json: output.json },
+  { user, json: Output.json },
   Effect.fn(function* ({ json, user }) {
     const { email, id } = yield* find(user)
     yield* record(id, Team.setPassword)
     const newPassword = Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url")
     yield* Users.setPassword(id, Redacted.make(newPassword))
     if (!json)
-      yield* output.say(
+      yield* Output.say(
         "New password, shown once. Share it over a secure channel. All sessions of the user have ended.",
       )
-    yield* output.printOne({ id, email, password: newPassword }, { json })
+    yield* Output.printOne({ id, email, password: newPassword }, { json })
   }),
 ).pipe(Command.withDescription("Set a new password for a user and end their sessions"))
 
 const resetFactors = Command.make(
   "reset-factors",
-  { user, json: output.json },
+  { user, json: Output.json },
   Effect.fn(function* ({ json, user }) {
     const { email, id } = yield* find(user)
     const had = yield* SecondFactors.of(id)
@@ -98,12 +98,12 @@ const resetFactors = Command.make(
       yield* SecondFactors.remove(id)
     }
     if (!json)
-      yield* output.say(
+      yield* Output.say(
         hasAny
           ? "Removed. The user now signs in with the password only. All sessions of the user have ended."
           : "Nothing to remove: the user signs in with the password only.",
       )
-    yield* output.printOne({ id, email, ...had }, { json })
+    yield* Output.printOne({ id, email, ...had }, { json })
   }),
 ).pipe(
   Command.withDescription(

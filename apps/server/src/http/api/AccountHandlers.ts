@@ -4,9 +4,9 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { now } from "../../operate/fresh.ts"
+import { now } from "../../operate/NewIds.ts"
 import type { AccountRecord } from "@waybill/api/groups/Account"
-import { asRecord } from "./records.ts"
+import { asRecord } from "./Records.ts"
 
 export const AccountHandlers = HttpApiBuilder.group(Api, "account", (handlers) =>
   handlers.handle("get", () =>

@@ -4,7 +4,7 @@ import { CurrentKey } from "@waybill/api/Authorization"
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import type * as Id from "@waybill/domain/values/Id"
-import * as KeyReach from "@waybill/domain/account/KeyReach"
+import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as ApiKeys from "@waybill/store/readmodels/ApiKeys"
@@ -12,12 +12,12 @@ import { Provenance } from "@waybill/store/commit/Provenance"
 import { Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpApiBuilder } from "effect/http-api"
-import { hashOf } from "../../operate/apiKeys.ts"
-import { newId, now } from "../../operate/fresh.ts"
+import { hashOf } from "../../operate/NewApiKeys.ts"
+import { newId, now } from "../../operate/NewIds.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { asRecord, completeList } from "./records.ts"
+import { asRecord, completeList } from "./Records.ts"
 
 export const ApiKeyHandlers = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
   handlers.handleAll({
@@ -54,7 +54,7 @@ const create = Effect.fnUntraced(function* (call: Idempotent.Call, payload: Crea
   const { actor } = yield* Provenance
   const { account_id } = yield* CurrentKey
   const requested = { ...payload, allowed_ips: payload.allowed_ips ?? [] }
-  const command = yield* Effect.fromResult(KeyReach.limitsOfNewKey(yield* CallerReach.current, requested))
+  const command = yield* Effect.fromResult(KeyLimits.limitsOfNewKey(yield* CallerReach.current, requested))
   const keyId = yield* newId("ApiKeyId")
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
   const facts = { keyId, secret, hash: hashOf(secret), createdBy: actor.id }

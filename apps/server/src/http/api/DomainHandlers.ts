@@ -16,7 +16,7 @@ import {
 } from "@waybill/domain/domain/DomainRefusal"
 import { TrackingUnavailable } from "@waybill/domain/email/EmailRefusal"
 import type * as Id from "@waybill/domain/values/Id"
-import * as KeyReach from "@waybill/domain/account/KeyReach"
+import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Domains from "@waybill/store/readmodels/Domains"
@@ -24,14 +24,14 @@ import * as AccountCounts from "@waybill/store/commit/AccountCounts"
 import type { View } from "@waybill/store/commit/Commit"
 import { Data, Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { newDkimKey } from "../../operate/domainKeys.ts"
-import * as domains from "../../operate/domains.ts"
-import { now } from "../../operate/fresh.ts"
+import { newDkimKey } from "../../operate/newDkimKey.ts"
+import * as DomainCommands from "../../operate/DomainCommands.ts"
+import { now } from "../../operate/NewIds.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { Instance } from "../Instance.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { completeList } from "./records.ts"
+import { completeList } from "./Records.ts"
 
 /** Attempts to rotate a key while other requests rotate too. Each attempt generates a key. */
 const MAX_ROTATION_TRIES = 5
@@ -42,7 +42,7 @@ export const DomainHandlers = HttpApiBuilder.group(Api, "domains", (handlers) =>
       Effect.gen(function* () {
         const { account_id, domain } = yield* CurrentKey
         const instance = yield* Instance
-        const visible = (yield* Domains.list(account_id)).filter(({ name }) => KeyReach.allowsDomain(domain, name))
+        const visible = (yield* Domains.list(account_id)).filter(({ name }) => KeyLimits.allowsDomain(domain, name))
         return completeList(visible.map((record) => present(record, instance)))
       }),
     get: ({ params }) => Effect.flatMap(find(params.domain), show),
@@ -84,14 +84,14 @@ const find = Effect.fnUntraced(function* (reference: string) {
 const verification = Effect.fnUntraced(function* (reference: string) {
   const { account_id } = yield* CurrentKey
   const { domain_id } = yield* find(reference)
-  yield* domains.check(account_id, domain_id)
+  yield* DomainCommands.check(account_id, domain_id)
   return yield* change(domain_id, () => () => Result.fail(new NothingNew()))
 })
 
 const show = (record: Domains.DomainRecord) => Effect.map(Instance, (instance) => present(record, instance))
 
 /** Returns a domain with the records to publish and the result of the last DNS check for each. */
-const present = (record: Domains.DomainRecord, instance: domains.RecordSettings): Contract.Domain => {
+const present = (record: Domains.DomainRecord, instance: DomainCommands.RecordSettings): Contract.Domain => {
   const { created_at, domain_id, last_checked_at, name, next_check_at, records, status, verified_at } = record
   return {
     object: "domain",
@@ -105,7 +105,7 @@ const present = (record: Domains.DomainRecord, instance: domains.RecordSettings)
     open_tracking: record.tracking?.opens ?? false,
     click_tracking: record.tracking?.clicks ?? false,
     tracking_domain: record.tracking_domain?.name ?? null,
-    records: domains.expectedRecords(record, instance).map((expected) => {
+    records: DomainCommands.expectedRecords(record, instance).map((expected) => {
       const finding = records.find(({ host, purpose }) => purpose === expected.purpose && host === expected.host)
       const { error, found, status } = finding ?? { status: "not_checked" as const, found: [], error: null }
       return { ...expected, status, found, error }
@@ -125,7 +125,7 @@ const addition = Effect.fnUntraced(function* (call: Idempotent.Call, name: Domai
       return yield* new TooManyDomains({ most: Domain.MAX_DOMAINS })
   }
   const instance = yield* Instance
-  const { decide, ...work } = yield* domains.addition(account_id, name)
+  const { decide, ...work } = yield* DomainCommands.addition(account_id, name)
   return {
     ...work,
     decide: (view: View) =>
@@ -133,7 +133,7 @@ const addition = Effect.fnUntraced(function* (call: Idempotent.Call, name: Domai
   }
 })
 
-const answerOf = (state: Domain.State, instance: domains.RecordSettings): Contract.Domain => {
+const answerOf = (state: Domain.State, instance: DomainCommands.RecordSettings): Contract.Domain => {
   if (state._tag !== "Domain") throw new Error("decided about a domain that does not exist")
   return present(state, instance)
 }
@@ -149,7 +149,7 @@ const track = Effect.fnUntraced(function* (
     return yield* new TrackingUnavailable({ path: opens === true ? "open_tracking" : "click_tracking" })
   if (typeof name === "string") {
     if (trackingHost === null) return yield* new TrackingDomainsUnavailable()
-    const others = domains.expectedRecords(record, { ...ways, trackingHost: null })
+    const others = DomainCommands.expectedRecords(record, { ...ways, trackingHost: null })
     if (others.some((other) => other.name === name)) return yield* new NameTaken({ name, path: "tracking_domain" })
   }
   return yield* RequestCommit.commit(

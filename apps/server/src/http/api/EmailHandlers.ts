@@ -19,7 +19,7 @@ import type * as Draft from "../../accept/Draft.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { sendBatch } from "../../accept/sendBatch.ts"
-import { newEmail } from "../../operate/fresh.ts"
+import { newEmail } from "../../operate/NewIds.ts"
 import { Instance } from "../Instance.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 

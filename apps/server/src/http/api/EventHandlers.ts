@@ -13,7 +13,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../live/EventFeed.ts"
 import * as Revocations from "../../live/Revocations.ts"
 import * as Cursor from "../Cursor.ts"
-import { eventRecord } from "./records.ts"
+import { eventRecord } from "./Records.ts"
 
 export const EventHandlers = HttpApiBuilder.group(
   Api,

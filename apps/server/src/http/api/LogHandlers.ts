@@ -16,7 +16,7 @@ import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Position from "../Position.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { asRecord, eventRecord, completeList } from "./records.ts"
+import { asRecord, eventRecord, completeList } from "./Records.ts"
 
 export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
   handlers.handleAll({

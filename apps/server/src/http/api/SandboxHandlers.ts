@@ -11,7 +11,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Revocations from "../../live/Revocations.ts"
 import { Instance } from "../Instance.ts"
-import { asRecord } from "./records.ts"
+import { asRecord } from "./Records.ts"
 
 export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
   handlers.handleAll({

@@ -6,9 +6,9 @@ import { Cursors } from "@waybill/store/feed/Cursors"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { now } from "../../operate/fresh.ts"
+import { now } from "../../operate/NewIds.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { asRecord } from "./records.ts"
+import { asRecord } from "./Records.ts"
 
 /** Period of statistics when no start is given. */
 const DEFAULT_PERIOD_MS = 24 * Timestamp.HOUR

@@ -7,10 +7,10 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { newId } from "../../operate/fresh.ts"
+import { newId } from "../../operate/NewIds.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
-import { asRecord } from "./records.ts"
+import { asRecord } from "./Records.ts"
 
 export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (handlers) =>
   handlers.handleAll({

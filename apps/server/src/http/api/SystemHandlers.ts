@@ -2,7 +2,7 @@ import { Api } from "@waybill/api/Api"
 import * as Readiness from "@waybill/store/operations/Readiness"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { shareRunning } from "../../operate/joined.ts"
+import { shareRunning } from "../../operate/shareRunning.ts"
 
 export const SystemHandlers = HttpApiBuilder.group(Api, "system", (handlers) =>
   Effect.sync(() => {

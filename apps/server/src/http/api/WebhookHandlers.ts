@@ -10,12 +10,12 @@ import type * as Id from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpApiBuilder } from "effect/http-api"
-import { newId, now } from "../../operate/fresh.ts"
+import { newId, now } from "../../operate/NewIds.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
-import * as deliveries from "../../worker/webhooks/deliveries.ts"
+import * as DeliveryHandlers from "../../worker/webhooks/DeliveryHandlers.ts"
 import { Instance } from "../Instance.ts"
-import { asRecord, completeList } from "./records.ts"
+import { asRecord, completeList } from "./Records.ts"
 
 /** Standard Webhooks requires 24 to 64 bytes. */
 const SECRET_BYTES = 32
@@ -89,11 +89,11 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
           )
         }),
       ),
-    test: deliveries.test,
-    deliveries: deliveries.list,
-    delivery: deliveries.get,
-    replayDelivery: deliveries.replay,
-    replay: deliveries.replayRange,
+    test: DeliveryHandlers.test,
+    deliveries: DeliveryHandlers.list,
+    delivery: DeliveryHandlers.get,
+    replayDelivery: DeliveryHandlers.replay,
+    replay: DeliveryHandlers.replayRange,
   }),
 )
 

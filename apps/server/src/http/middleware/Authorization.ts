@@ -2,7 +2,7 @@ import { Authorization, CurrentKey, RequiredScope } from "@waybill/api/Authoriza
 import * as ApiError from "@waybill/api/errors/ApiError"
 import * as BoundKeys from "@waybill/api/BoundKeys"
 import { Unauthorized } from "@waybill/api/errors/RequestRefusal"
-import * as KeyReach from "@waybill/domain/account/KeyReach"
+import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Team from "@waybill/domain/account/Team"
 import { type Actor, Provenance } from "@waybill/store/commit/Provenance"
@@ -34,7 +34,7 @@ export const layer = Layer.succeed(
       if (Option.isSome(required) && !Scope.permits(current.scopes, required.value))
         return yield* new Scope.MissingScope({ required_scope: required.value })
       if (current.domain !== null && BoundKeys.ruleOf(group.identifier, endpoint.identifier) === "whole account")
-        return yield* new KeyReach.KeyBoundToDomain({ bound: current.domain, subject: "endpoint" })
+        return yield* new KeyLimits.KeyBoundToDomain({ bound: current.domain, subject: "endpoint" })
       const request_id = yield* ApiError.RequestId
       return yield* handler.pipe(
         Effect.provideService(CurrentKey, current),

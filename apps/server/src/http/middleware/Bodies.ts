@@ -1,7 +1,7 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Overloaded, type Unauthorized } from "@waybill/api/errors/RequestRefusal"
 import type { MissingScope, Scope } from "@waybill/domain/account/Scope"
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Context, Deferred, Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -44,7 +44,7 @@ export const reading = <A, E, R>(
     const request = yield* HttpServerRequest.HttpServerRequest
     const readContext = yield* ReadContext
     if (readContext === undefined) return yield* read(request)
-    const startedAt = yield* SteadyClock.millis
+    const startedAt = yield* MonotonicClock.millis
     const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
     const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
     const overBudget = counting(readContext.budget.lease(readContext.holder), incoming, response)
@@ -54,7 +54,7 @@ export const reading = <A, E, R>(
     const body = yield* Deferred.make<A, E>()
     yield* Effect.forkDetach(Deferred.into(read(request), body), { startImmediately: true })
     const whole = yield* Effect.raceFirst(Deferred.await(body), overBudget)
-    if ((yield* SteadyClock.millis) - startedAt > READMITTED_AFTER_MS) yield* readContext.readmit(scope)
+    if ((yield* MonotonicClock.millis) - startedAt > READMITTED_AFTER_MS) yield* readContext.readmit(scope)
     return whole
   })
 

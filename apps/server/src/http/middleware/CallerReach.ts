@@ -3,16 +3,16 @@ import * as Email from "@waybill/domain/email/Email"
 import type * as DomainName from "@waybill/domain/domain/DomainName"
 import { EmailNotFound } from "@waybill/domain/email/EmailRefusal"
 import type * as Id from "@waybill/domain/values/Id"
-import * as KeyReach from "@waybill/domain/account/KeyReach"
+import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import * as ApiKeys from "@waybill/store/readmodels/ApiKeys"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
-import { now } from "../../operate/fresh.ts"
+import { now } from "../../operate/NewIds.ts"
 
 /** Fails if the caller's key is bound to another domain. */
 export const checkDomain = Effect.fnUntraced(function* (domain: string | null) {
   const { domain: bound } = yield* CurrentKey
-  if (bound !== null && domain !== bound) return yield* new KeyReach.KeyBoundToDomain({ bound, subject: "thing" })
+  if (bound !== null && domain !== bound) return yield* new KeyLimits.KeyBoundToDomain({ bound, subject: "thing" })
 })
 
 /**
@@ -38,9 +38,9 @@ export const domainFilter = Effect.fnUntraced(function* (requested: DomainName.D
 /** Returns the limits of the caller, which also limit the keys it may create. A session has those of its role. */
 export const current = Effect.gen(function* () {
   const { account_id, domain, key_id, scopes } = yield* CurrentKey
-  if (key_id === null) return { scopes, domain, allowed_ips: [], expires_at: null } as KeyReach.KeyLimits
+  if (key_id === null) return { scopes, domain, allowed_ips: [], expires_at: null } as KeyLimits.KeyLimits
   const { allowed_ips, expires_at } = yield* Effect.orDie(
     Effect.fromOption(yield* ApiKeys.find(yield* now, account_id, key_id)),
   )
-  return { scopes, domain, allowed_ips, expires_at } as KeyReach.KeyLimits
+  return { scopes, domain, allowed_ips, expires_at } as KeyLimits.KeyLimits
 })

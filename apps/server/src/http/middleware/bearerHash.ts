@@ -1,5 +1,5 @@
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
-import { hashOf } from "../../operate/apiKeys.ts"
+import { hashOf } from "../../operate/NewApiKeys.ts"
 
 const BEARER = /^bearer +(\S+)$/iu
 

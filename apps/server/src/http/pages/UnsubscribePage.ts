@@ -2,7 +2,7 @@ import type { Networks } from "@waybill/mail/dns/Network"
 import * as Unsubscribe from "@waybill/mail/tokens/Unsubscribe"
 import { Clock, Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { makeWindows, unsubscribe, unsubscribeKeys } from "../../links/unsubscribe.ts"
+import { makeWindows, unsubscribe, unsubscribeKeys } from "../../links/UnsubscribeLinks.ts"
 import * as ClientAddress from "../middleware/ClientAddress.ts"
 
 /**

@@ -1,4 +1,4 @@
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import * as Dns from "@waybill/mail/dns/Dns"
 import { Duration, Effect } from "effect"
 import * as Finding from "./Finding.ts"
@@ -55,9 +55,9 @@ export const checkResolvers = (
 const lookUp = (server: string, probe: string): Effect.Effect<Lookup> =>
   Effect.gen(function* () {
     const dns = yield* Dns.Dns
-    const began = yield* SteadyClock.millis
+    const began = yield* MonotonicClock.millis
     const answer = yield* dns.ns(probe)
-    return { server, answer, millis: (yield* SteadyClock.millis) - began }
+    return { server, answer, millis: (yield* MonotonicClock.millis) - began }
   }).pipe(Effect.provide(Dns.Dns.layer({ servers: [server], query_tries: 1 })))
 
 const describe = ({ answer, millis, server }: Lookup, probe: string): string =>

@@ -2,8 +2,8 @@ import type { DomainId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Duration, Effect } from "effect"
-import * as domains from "../../operate/domains.ts"
-import { now } from "../../operate/fresh.ts"
+import * as DomainCommands from "../../operate/DomainCommands.ts"
+import { now } from "../../operate/NewIds.ts"
 import * as Pipeline from "../Pipeline.ts"
 
 /** Maximum number of domains that one process checks at once. */
@@ -18,7 +18,7 @@ export const checkDomains = () =>
 const check = Effect.fnUntraced(function* (job: Pipeline.Job) {
   const { row } = job
   if (!job.start()) return yield* job.giveBack
-  const settled = yield* domains.check(row.account_id, row.id as DomainId, row)
+  const settled = yield* DomainCommands.check(row.account_id, row.id as DomainId, row)
   if (settled !== undefined) return
   yield* Leases.postpone(row, Timestamp.plus(yield* now, Duration.toMillis(UNCHANGED_PAUSE)))
 })

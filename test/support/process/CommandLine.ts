@@ -1,9 +1,9 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Console, Effect, Exit, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
-import * as cli from "../../../apps/server/src/cli/output.ts"
+import * as cli from "../../../apps/server/src/cli/Output.ts"
 import { waybill } from "../../../apps/server/src/cli/waybill.ts"
-import * as Database from "../postgres/database.ts"
+import * as Database from "../postgres/Database.ts"
 
 /** Runs a command of `waybill` on a database in this process, and returns its output. */
 export const typeOn = Effect.fnUntraced(function* ({ url }: Database.Database, ...args: ReadonlyArray<string>) {

@@ -1,4 +1,4 @@
-import * as Rules from "@waybill/api/schemas/Rules"
+import * as Checks from "@waybill/api/schemas/Checks"
 import * as Team from "@waybill/domain/account/Team"
 import { Schema } from "effect"
 import { MAX_PASSWORD_CHARS } from "./Options.ts"
@@ -19,9 +19,9 @@ const MAX_TRANSPORTS = 10
 /** Kinds of attempts. The endpoints of one kind share a limit. */
 export type Tries = "sign-in" | "code" | "password" | "link" | "passkey" | "provider"
 
-const text = (maximum: number) => Schema.String.check(Rules.chars(maximum, 1), Rules.oneLine)
+const text = (maximum: number) => Schema.String.check(Checks.chars(maximum, 1), Checks.oneLine)
 const base64url = (maximum: number) =>
-  Schema.String.check(Rules.chars(maximum, 1), Schema.isPattern(/^[\w-]+={0,2}$/u, { message: "must be base64url" }))
+  Schema.String.check(Checks.chars(maximum, 1), Schema.isPattern(/^[\w-]+={0,2}$/u, { message: "must be base64url" }))
 const password = text(MAX_PASSWORD_CHARS)
 const token = text(MAX_TOKEN_CHARS)
 const code = text(MAX_CODE_CHARS)
@@ -50,7 +50,7 @@ const registration = Schema.Struct({
     publicKey: Schema.optionalKey(base64url(MAX_CEREMONY_CHARS)),
     publicKeyAlgorithm: Schema.optionalKey(Schema.Int),
     transports: Schema.optionalKey(
-      Schema.Array(text(MAX_CODE_CHARS)).check(Rules.items(0, MAX_TRANSPORTS, "transports")),
+      Schema.Array(text(MAX_CODE_CHARS)).check(Checks.items(0, MAX_TRANSPORTS, "transports")),
     ),
   }),
 })

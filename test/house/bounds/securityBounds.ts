@@ -7,7 +7,7 @@ const ANSWERS = "apps/server/src/http/middleware/LargeResponses.ts"
 const DOCUMENTS = "apps/server/src/http/pages/DocumentWindows.ts"
 const PREVIEW = "apps/server/src/http/pages/PreviewPages.ts"
 const JSON_SHAPE = "apps/server/src/http/middleware/Validation.ts"
-const AUTH = "apps/server/src/signIn/betterAuth.ts"
+const AUTH = "apps/server/src/signIn/BetterAuth.ts"
 const SIGN_IN = "apps/server/src/signIn/Options.ts"
 const SUBMISSION = "apps/server/src/smtp/Submission.ts"
 const SUBMISSION_CONNECTION = "apps/server/src/smtp/Connection.ts"
@@ -17,9 +17,9 @@ const RETRY = "apps/server/src/cli/commands/reports.ts"
 const HANDSHAKES = "apps/server/src/smtp/Handshakes.ts"
 const FEED = "apps/server/src/live/EventFeed.ts"
 const VISITS = "apps/server/src/links/Visits.ts"
-const UNSUBSCRIBE = "apps/server/src/links/unsubscribe.ts"
-const CALL = "apps/server/src/worker/webhooks/callWebhook.ts"
-const EXCHANGE = "apps/server/src/worker/webhooks/webhookExchange.ts"
+const UNSUBSCRIBE = "apps/server/src/links/UnsubscribeLinks.ts"
+const CALL = "apps/server/src/worker/webhooks/WebhookCaller.ts"
+const EXCHANGE = "apps/server/src/worker/webhooks/WebhookExchange.ts"
 const POOL = "packages/mail/src/parsing/ParserPool.ts"
 const SUBMITTED = "packages/mail/src/parsing/readSubmitted.ts"
 const MIME = "packages/mail/src/parsing/MimeReader.ts"
@@ -89,7 +89,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       ),
       customer("JSON values in a request", "MAX_VALUES", JSON_SHAPE, "400 `payload_too_large`"),
       customer("Depth of the JSON of a request", "MAX_DEPTH", JSON_SHAPE, "400 `payload_too_large`"),
-      internal("A request body at `/auth`", "MAX_AUTH_BODY_BYTES", "apps/server/src/signIn/auth.ts", "400"),
+      internal("A request body at `/auth`", "MAX_AUTH_BODY_BYTES", "apps/server/src/signIn/AuthRoutes.ts", "400"),
       customer(
         "Requests without a valid key per address and minute",
         "ANONYMOUS_PER_MINUTE",

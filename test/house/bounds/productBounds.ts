@@ -7,7 +7,7 @@ const PIPELINE = "apps/server/src/worker/Pipeline.ts"
 const JUDGE = "apps/server/src/worker/delivery/evaluateAttempts.ts"
 const DELIVER = "apps/server/src/worker/delivery/deliver.ts"
 const TURNS = "apps/server/src/worker/webhooks/EndpointTurns.ts"
-const CALLS = "apps/server/src/worker/webhooks/drainWebhooks.ts"
+const CALLS = "apps/server/src/worker/webhooks/WebhookPipeline.ts"
 const RATES = "packages/domain/src/account/RateLimit.ts"
 const PLANS = "packages/domain/src/account/Plan.ts"
 const ACCEPTANCE = "packages/domain/src/email/Acceptance.ts"
@@ -153,7 +153,7 @@ export const productBounds: ReadonlyArray<Group> = [
       ),
       customer(
         "Recorded opens, and recorded clicks, of a message",
-        "MAX_TRACKED",
+        "MAX_TRACKED_EVENTS",
         VISIT,
         "not recorded; links still redirect",
       ),

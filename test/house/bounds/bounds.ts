@@ -1,7 +1,7 @@
 import type { Audience, Bound, Group } from "./Bound.ts"
 import { productBounds } from "./productBounds.ts"
 import { securityBounds } from "./securityBounds.ts"
-import { read } from "./source.ts"
+import { read } from "../source.ts"
 
 export const GROUPS: ReadonlyArray<Group> = [...productBounds, ...securityBounds]
 
@@ -53,7 +53,7 @@ export const spoken = (constant: string, value: string): string => {
   return last === "" ? plain : `${plain} ${last === "CHARS" ? "characters" : last.toLowerCase()}`
 }
 
-export const BEGIN_BOUNDS = "<!-- bounds, written by scripts/limits.ts -->"
+export const BEGIN_BOUNDS = "<!-- bounds, written by scripts/generate/limits.ts -->"
 export const END_BOUNDS = "<!-- end of the bounds -->"
 
 /** Value of a bound, as the code has it. Throws where the code does not declare it. */
@@ -81,7 +81,7 @@ export const writtenBounds = (): string =>
     )
     .join("\n")
 
-export const BEGIN_LIMITS = "<!-- limits, written by scripts/limits.ts -->"
+export const BEGIN_LIMITS = "<!-- limits, written by scripts/generate/limits.ts -->"
 export const END_LIMITS = "<!-- end of the limits -->"
 
 const limitsOf = (audience: Audience): ReadonlyArray<string> =>

@@ -7,7 +7,7 @@ import {
   END_LIMITS,
   writtenBounds,
   writtenLimits,
-} from "../test/house/bounds.ts"
+} from "../../test/house/bounds/bounds.ts"
 
 const write = (file: string, begin: string, end: string, part: string) => {
   const text = readFileSync(file, "utf8")

@@ -7,8 +7,8 @@ import * as DomainRecords from "@waybill/mail/dns/DomainRecords"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import type { Commit } from "@waybill/store/commit/Commit"
 import { Effect, Result } from "effect"
-import { newDkimKey } from "./domainKeys.ts"
-import { newId, now } from "./fresh.ts"
+import { newDkimKey } from "./newDkimKey.ts"
+import { newId, now } from "./NewIds.ts"
 import { Instance } from "../http/Instance.ts"
 
 type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim" | "ed25519" | "tracking_domain">

@@ -1,4 +1,4 @@
-import { type Call, reconnectPause, type Sender } from "./request.ts"
+import { type Call, reconnectPause, type Sender } from "./Sender.ts"
 import type { Event, EventStreamPing } from "./types.ts"
 
 export interface StreamQuery {

@@ -1,11 +1,11 @@
 import { LruCache } from "@waybill/domain/values/LruCache"
-import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
 import type { Attempt } from "@waybill/store/webhooks/WebhookDeliveries"
 import { Clock, DateTime, Duration, Effect, Result } from "effect"
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
-import * as webhookExchange from "./webhookExchange.ts"
+import * as WebhookExchange from "./WebhookExchange.ts"
 
 /** Time within which an endpoint must answer (contract §8). */
 export const CALL_TIMEOUT = Duration.seconds(15)
@@ -52,11 +52,11 @@ export const signatures = (call: Call, epochSeconds: number): string =>
  * TLS name, and names are resolved and checked for each call, so a name that moves is called at its new address.
  */
 export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout = CALL_TIMEOUT }: Options) {
-  const agents = yield* Effect.sync(() => webhookExchange.makeAgents(ca))
+  const agents = yield* Effect.sync(() => WebhookExchange.makeAgents(ca))
 
   return Effect.fn("callWebhook")(function* (call: Call) {
     const at = yield* Clock.currentTimeMillis
-    const began = yield* SteadyClock.millis
+    const began = yield* MonotonicClock.millis
     const url = new URL(call.url)
     const seconds = Math.floor(at / 1000)
     const request_headers = {
@@ -66,7 +66,7 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
       "webhook-timestamp": `${seconds}`,
       "webhook-signature": signatures(call, seconds),
     }
-    const seen = webhookExchange.nothingSeen()
+    const seen = WebhookExchange.nothingSeen()
     const resolve = Effect.flatMap(Effect.result(addressOf(url, allowedNetworks)), (resolved) => {
       if (Result.isSuccess(resolved)) {
         seen.address = resolved.success
@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
     })
     const answer = Effect.flatMap(resolve, (isResolved) =>
       isResolved
-        ? webhookExchange.post(url, agents, { ...request_headers, host: url.host }, call.body, seen)
+        ? WebhookExchange.post(url, agents, { ...request_headers, host: url.host }, call.body, seen)
         : Effect.void,
     )
     yield* Effect.timeoutOrElse(answer, {
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
           seen.error = `${missing} within ${Duration.toSeconds(timeout)} s`
         }),
     })
-    const waited_ms = (yield* SteadyClock.millis) - began
+    const waited_ms = (yield* MonotonicClock.millis) - began
     // The exact time of a look-up would reveal what is in the operator's DNS.
     const duration_ms = seen.address !== null ? waited_ms : waited_ms < SILENCE_MS ? 0 : SILENCE_MS
     const { address, chunks, error, response_headers, status } = seen
@@ -105,7 +105,7 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
       request_headers,
       status,
       response_headers,
-      response_body: status === null ? null : webhookExchange.text(chunks),
+      response_body: status === null ? null : WebhookExchange.text(chunks),
       duration_ms,
       error: error ?? (status === null ? "the connection ended without an answer" : null),
     }

@@ -12,7 +12,7 @@ import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import { Clock, type Duration, Effect, Layer, Option, type Redacted, Result } from "effect"
 import { randomBytes } from "node:crypto"
-import * as drainWebhooks from "../../../apps/server/src/worker/webhooks/drainWebhooks.ts"
+import * as WebhookPipeline from "../../../apps/server/src/worker/webhooks/WebhookPipeline.ts"
 import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"
 import * as World from "../world/World.ts"
@@ -30,10 +30,10 @@ export const never = (): null => null
 /** Worker that may call webhooks on loopback. */
 export const worker = (
   url: Redacted.Redacted,
-  over: Partial<drainWebhooks.Options> = {},
+  over: Partial<WebhookPipeline.Options> = {},
   dns: Layer.Layer<Dns.Dns> = dnsZones({}),
 ) => {
-  const also = Effect.map(drainWebhooks.make({ allowedNetworks: LOOPBACK, ...over }), ({ kick }) => ({
+  const also = Effect.map(WebhookPipeline.make({ allowedNetworks: LOOPBACK, ...over }), ({ kick }) => ({
     drain_webhooks: { run: kick },
   }))
   return Worker.layer({ url, delivery: { returnPath: World.RETURN_PATH }, also }).pipe(

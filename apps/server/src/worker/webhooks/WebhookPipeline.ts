@@ -7,11 +7,11 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import * as BusyEndpoints from "@waybill/store/webhooks/BusyEndpoints"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import { Effect, Option, Random, Result } from "effect"
-import { now } from "../../operate/fresh.ts"
+import { now } from "../../operate/NewIds.ts"
 import * as Traces from "../../observability/Traces.ts"
 import * as Batcher from "./Batcher.ts"
 import * as CallResults from "./CallResults.ts"
-import * as callWebhook from "./callWebhook.ts"
+import * as WebhookCaller from "./WebhookCaller.ts"
 import * as EndpointTurns from "./EndpointTurns.ts"
 import * as FailingWebhooks from "./FailingWebhooks.ts"
 import * as Pipeline from "../Pipeline.ts"
@@ -24,7 +24,7 @@ export const MAX_CALLS = 1_000
 export const PARK_EVERY_MS = 1_000
 const GONE = 410
 
-export interface Options extends callWebhook.Options {
+export interface Options extends WebhookCaller.Options {
   /** Returns the time of the next call after so many failed ones. Replaced by tests. */
   readonly nextAt?: (now: Timestamp.Timestamp, attempts: number, random: number) => Timestamp.Timestamp | null
 }
@@ -32,7 +32,7 @@ export interface Options extends callWebhook.Options {
 /** Calls the endpoints of webhooks, and writes the result of each call. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const sql = yield* PgClient.PgClient
-  const call = yield* callWebhook.make(options)
+  const call = yield* WebhookCaller.make(options)
   const writeResult = yield* CallResults.make
   const secretsOf = yield* WebhookSecrets.make
   const nextAt = options.nextAt ?? WebhookRetry.nextAt
@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     const turn = yield* turns.take(
       webhook_id,
       begin,
-      Option.match({ onNone: () => true, onSome: callWebhook.isAnswered }),
+      Option.match({ onNone: () => true, onSome: WebhookCaller.isAnswered }),
     )
     if (Option.isNone(turn)) return yield* postpone([job])
     if (Option.isNone(turn.value)) return yield* job.giveBack

@@ -1,4 +1,4 @@
-import { isWellFormedKey } from "./apiKey.ts"
+import { isWellFormedKey } from "./isWellFormedKey.ts"
 import { WaybillError } from "./WaybillError.ts"
 
 export const DEFAULT_URL = "http://127.0.0.1:3025"

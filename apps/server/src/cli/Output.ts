@@ -1,4 +1,4 @@
-import * as Visible from "@waybill/domain/values/Visible"
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Console, Effect } from "effect"
 import { Flag } from "effect/cli"
 
@@ -26,25 +26,25 @@ export const printOne = (row: Row, options: { readonly json: boolean }) =>
 
 /** Prints JSON without characters that a terminal obeys. */
 export const printJson = (value: unknown, indent = 0) =>
-  Console.log(Visible.escapedJson(JSON.stringify(value, null, indent)))
+  Console.log(HiddenCharacters.escapedJson(JSON.stringify(value, null, indent)))
 
 /** Prints lines, with line breaks inside them escaped. */
 export const say = (...lines: ReadonlyArray<string>) =>
-  Effect.forEach(lines, (line) => Console.log(Visible.escape(line)), { discard: true })
+  Effect.forEach(lines, (line) => Console.log(HiddenCharacters.escape(line)), { discard: true })
 
 /** Prints text of several lines, with all other control characters escaped. */
-export const sayLines = (text: string) => Console.log(Visible.escapedLines(text))
+export const sayLines = (text: string) => Console.log(HiddenCharacters.escapedLines(text))
 
 /** Writes bytes unchanged. The caller makes sure that standard output is not a terminal. */
 export const write = (bytes: Uint8Array) =>
   Effect.callback<void>((resume) => void process.stdout.write(bytes, () => resume(Effect.void)))
 
 /** Prints text of several lines on standard error. */
-export const complain = (text: string) => Console.error(Visible.escapedLines(text))
+export const complain = (text: string) => Console.error(HiddenCharacters.escapedLines(text))
 
 /** Returns a line of progress. On a terminal it replaces the previous one. */
 export const progressLine = (line: string, ends: boolean, isScreen: boolean): string =>
-  isScreen ? `\r\u001b[K${Visible.escape(line)}${ends ? "\n" : ""}` : `${Visible.escape(line)}\n`
+  isScreen ? `\r\u001b[K${HiddenCharacters.escape(line)}${ends ? "\n" : ""}` : `${HiddenCharacters.escape(line)}\n`
 
 export const progress = (line: string, ends: boolean) =>
   Effect.sync(() => void process.stderr.write(progressLine(line, ends, process.stderr.isTTY)))
@@ -65,7 +65,7 @@ const table = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<string>): string
 const cell = (value: unknown): string =>
   value === null || value === undefined
     ? "-"
-    : Visible.escape(typeof value === "object" ? JSON.stringify(value) : String(value))
+    : HiddenCharacters.escape(typeof value === "object" ? JSON.stringify(value) : String(value))
 
 /** Colours of help pages, the only escape sequences that are printed. */
 // oxlint-disable-next-line no-control-regex
@@ -75,7 +75,7 @@ const harmless = (part: unknown): unknown =>
   typeof part === "string"
     ? part
         .split(COLOURS)
-        .map((piece, nth) => (nth % 2 === 1 ? piece : Visible.escapedLines(piece)))
+        .map((piece, nth) => (nth % 2 === 1 ? piece : HiddenCharacters.escapedLines(piece)))
         .join("")
     : part
 

@@ -12,11 +12,11 @@ import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import { Array, Data, Effect, Option } from "effect"
-import { newId, now } from "../../operate/fresh.ts"
+import { newId, now } from "../../operate/NewIds.ts"
 import { webhookPayload } from "./webhookPayload.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as Cursor from "../../http/Cursor.ts"
-import { asRecord } from "../../http/api/records.ts"
+import { asRecord } from "../../http/api/Records.ts"
 
 interface WebhookParams {
   readonly params: { readonly id: Id.WebhookId }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
-import { MEMORY_MIB, STALL_MS } from "../attack/harness/Scenario.ts"
+import { MEMORY_MIB, STALL_MS } from "../../attack/harness/Scenario.ts"
 import { BEGIN_BOUNDS, END_BOUNDS, spoken, writtenBounds } from "./bounds.ts"
 
 const text = readFileSync("docs/security.md", "utf8")

@@ -1,6 +1,6 @@
 import { debian } from "./debian.ts"
-import type { Run } from "./run.ts"
-import { attempt, run } from "./shell.ts"
+import type { Run } from "./Run.ts"
+import { attempt, run } from "./Shell.ts"
 
 const STAND_IN = "localhost/waybill-ship-base"
 

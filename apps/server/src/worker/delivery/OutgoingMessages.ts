@@ -11,7 +11,7 @@ import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as Content from "@waybill/store/content/Content"
 import type { PendingDelivery } from "@waybill/store/outbox/PendingDeliveries"
 import { Data, DateTime, Effect, Option, Result } from "effect"
-import type { Track } from "../../links/tracking.ts"
+import type { Track } from "../../links/TrackedLinks.ts"
 
 /** Index in the return path of a transaction with recipients of several domains, as to a relay. */
 export const WHOLE_MESSAGE = ReturnPath.RECIPIENT_INDEX_LIMIT - 1

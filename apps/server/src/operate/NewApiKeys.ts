@@ -6,7 +6,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { hash } from "node:crypto"
-import { newId, now } from "./fresh.ts"
+import { newId, now } from "./NewIds.ts"
 
 /** Returns the hash that is stored in place of a key. */
 export const hashOf = (secret: string): Content.Sha256 => hash("sha256", secret, "hex") as Content.Sha256

@@ -7,7 +7,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { waybill } from "../../../apps/server/src/cli/waybill.ts"
-import * as DocCommands from "../../support/process/docCommands.ts"
+import * as DocCommands from "../../support/process/DocCommands.ts"
 import { freePort, runToEnd, WaybillCommand } from "../../support/process/service.ts"
 
 /**

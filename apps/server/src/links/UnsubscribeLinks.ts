@@ -8,7 +8,7 @@ import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import * as Mask from "@waybill/store/erasure/Mask"
 import { Provenance, system } from "@waybill/store/commit/Provenance"
 import { Effect, Option } from "effect"
-import { newId, now } from "../operate/fresh.ts"
+import { newId, now } from "../operate/NewIds.ts"
 
 /**
  * Derives the keys of unsubscribe links. The first one signs, all of them verify, so that links from before a key

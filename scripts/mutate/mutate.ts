@@ -1,14 +1,14 @@
 // Mutation test: makes one small change at a time to the domain and the reply classifier, in memory, and checks that a
-// test fails. Usage: `node scripts/mutate.ts [--minutes 10] [--seed 1] [part of a file's path…]`.
+// test fails. Usage: `node scripts/mutate/mutate.ts [--minutes 10] [--seed 1] [part of a file's path…]`.
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { globSync, readFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
-import { importsOf } from "../test/house/source.ts"
-import type { Order, Verdict } from "./mutate/judge.ts"
-import { type Mutant, mutantsOf } from "./mutate/mutants.ts"
+import { importsOf } from "../../test/house/source.ts"
+import type { Order, Verdict } from "./TestRun.ts"
+import { type Mutant, mutantsOf } from "./Mutants.ts"
 
 /** CPU time after which a mutant counts as an endless loop, and so as detected. No normal run takes this long. */
 const HANGS_CPU_MS = 20_000
@@ -17,10 +17,10 @@ const HANGS_MS = 180_000
 const ENDLESS = "endless loop"
 /** Tests of every decider's events. */
 const EVENTS = ["test/domain/webhook/domainEvent.test.ts"]
-const ROOT = join(import.meta.dirname, "..")
+const ROOT = join(import.meta.dirname, "../..")
 
 const serve = async () => {
-  const { start } = await import("./mutate/judge.ts")
+  const { start } = await import("./TestRun.ts")
   const { judge } = await start()
   process.on("message", (order: Order) => {
     const before = process.cpuUsage()

@@ -1,0 +1,152 @@
+import { posix } from "node:path"
+import { bare, importsOf, paths, read, type Source } from "./source.ts"
+
+const sources: ReadonlyArray<Source> = paths
+  .filter((path) => /^(?:packages|apps)\/[^/]+\/src\/.*\.tsx?$/.test(path) && !path.endsWith(".d.ts"))
+  .map(read)
+
+/** The file that an import names; undefined for a library. */
+const target = (path: string, specifier: string): string | undefined => {
+  const ours = /^@waybill\/([a-z-]+)\/(.+)$/.exec(specifier)
+  if (ours !== null) return `packages/${ours[1] ?? ""}/src/${ours[2] ?? ""}.ts`
+  return specifier.startsWith(".") ? posix.join(posix.dirname(path), specifier) : undefined
+}
+
+const MIN_FILES = 3
+const MAX_FILES = 15
+
+/** Folders with fewer than `MIN_FILES` or more than `MAX_FILES` files of their own, each with its number. */
+export const oddFolders = (isHeld: (folder: string) => boolean): ReadonlyArray<string> => {
+  const files = new Map<string, number>()
+  for (const path of paths) {
+    const folder = posix.dirname(path)
+    if (isHeld(folder)) files.set(folder, (files.get(folder) ?? 0) + 1)
+  }
+  return [...files]
+    .filter(([, count]) => count < MIN_FILES || count > MAX_FILES)
+    .map(([folder, count]) => `${folder} holds ${count} ${count === 1 ? "file" : "files"}`)
+}
+
+/** Groups of files that import each other, directly or through others; imports of types count. */
+export const cycles = (): ReadonlyArray<ReadonlyArray<string>> => {
+  const graph = new Map(
+    sources.map(({ path, text }) => [path, importsOf(text).flatMap(({ specifier }) => target(path, specifier) ?? [])]),
+  )
+  // Tarjan's algorithm: a strongly connected component of more than one file is a cycle.
+  const order = new Map<string, number>()
+  const stack: Array<string> = []
+  const components: Array<ReadonlyArray<string>> = []
+  const visit = (path: string): number => {
+    const index = order.size
+    order.set(path, index)
+    stack.push(path)
+    let lowest = index
+    for (const next of graph.get(path) ?? []) {
+      if (!graph.has(next)) continue
+      if (!order.has(next)) lowest = Math.min(lowest, visit(next))
+      else if (stack.includes(next)) lowest = Math.min(lowest, order.get(next) ?? lowest)
+    }
+    if (lowest === index) {
+      const component = stack.splice(stack.indexOf(path))
+      if (component.length > 1) components.push(component.toSorted())
+    }
+    return lowest
+  }
+  for (const path of graph.keys()) if (!order.has(path)) visit(path)
+  return components
+}
+
+interface NamedImport {
+  readonly file: string
+  readonly name: string
+  readonly isType: boolean
+}
+
+/** Names that a file imports one by one from files of the repository. */
+const namedImports = ({ path, text }: Source): ReadonlyArray<NamedImport> =>
+  [...text.matchAll(/^import (type )?([^"]*?) from "([^"]+)"/gm)].flatMap(
+    ([, typeOnly, clause = "", specifier = ""]) => {
+      const file = target(path, specifier)
+      if (file === undefined || !clause.includes("{")) return []
+      return clause
+        .replace(/^[^{]*\{|\}[^}]*$/g, "")
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== "")
+        .map((item) => ({
+          file,
+          name: item.replace(/^type /, "").split(" as ")[0] ?? item,
+          isType: typeOnly !== undefined || item.startsWith("type "),
+        }))
+    },
+  )
+
+const imported = sources.flatMap(namedImports)
+
+const exported = (code: string, kinds: string): ReadonlyArray<string> =>
+  [...code.matchAll(new RegExp(`^export (?:declare |abstract |async )*(?:${kinds}) (\\w+)`, "gm"))].map(
+    (match) => match[1] ?? "",
+  )
+
+/**
+ * Files whose name does not say how they are imported. `PascalCase.ts` is a module imported as a namespace, or the home
+ * of what bears its name; `camelCase.ts` exports one function of its name, beside types and constants of that function.
+ */
+export const misnamed = (): ReadonlyArray<string> => {
+  const values = new Map<string, Set<string>>()
+  for (const { file, isType, name } of imported) {
+    if (!isType) values.set(file, (values.get(file) ?? new Set()).add(name))
+  }
+  return sources.flatMap(({ path, text }) => {
+    const name = posix.basename(path).replace(/\.tsx?$/, "")
+    const code = bare(text)
+    if (/^[a-z]/.test(name)) {
+      const others = exported(code, "const|let|function\\*?|class|enum").filter(
+        (value) => value !== name && !/^[A-Z0-9_]+$/.test(value),
+      )
+      return others.length === 0 ? [] : [`${path} exports ${others.join(", ")}`]
+    }
+    const isHome = exported(code, "const|class|type|interface|function").includes(name)
+    const others = [...(values.get(path) ?? [])].filter((each) => !each.startsWith(name))
+    return isHome || others.length === 0 ? [] : [`${path} is imported for ${others.join(", ")}`]
+  })
+}
+
+const RIDDLE =
+  /^(?:Who|Whoever|Whose|What|Of|As|For whom|For what|Before|Beside|Beyond|Nobody|Somebody|All that|Told|Said|Asked|By|On) /
+
+/** Comments that begin with a pronoun or a particle instead of the thing they are about, each with its file. */
+export const riddles = (): ReadonlyArray<string> =>
+  sources.flatMap(({ path, text }) =>
+    [...text.matchAll(/(?:\/\*\*\s*(?:\n\s*\*\s*)?|^\s*\/\/ )([A-Z][^\n]*)/gm)].flatMap(([, line = ""]) =>
+      RIDDLE.test(line) && !/^As (?:soon|long) as/.test(line) ? [`${path}: ${line}`] : [],
+    ),
+  )
+
+/** Words that once named things in the code; docs/concepts.md has the word for each. */
+const RETIRED =
+  /\b(?:[Ff]lights?|inFlight|[Mm]anifest|[Ll]edger|[Tt]ally|[Tt]allied|Pulse|[Hh]orizon|KeptStates?|Folded|Trouble|[Ss]endLane|once(?:At|Made|Sealed|With)|[Vv]ouched|strays?|heirs?|twins?)\b/
+
+/** Names of files and lines of code that use a retired word. */
+export const retired = (): ReadonlyArray<string> =>
+  sources.flatMap(({ path, text }) => [
+    ...(RETIRED.test(posix.basename(path).replace(/\.tsx?$/, "")) ? [path] : []),
+    ...bare(text)
+      .split("\n")
+      .flatMap((line) => (RETIRED.test(line) ? [`${path}: ${line.trim()}`] : [])),
+  ])
+
+const texts = new Map(sources.map(({ path, text }) => [path, text]))
+
+/** Types that go by the same bare name though they are declared in different files. */
+export const sharedTypeNames = (): ReadonlyArray<string> => {
+  const homes = new Map<string, Set<string>>()
+  for (const { file, name } of imported) {
+    const isType = new RegExp(`^export (?:type|interface|class) ${name}\\b`, "m").test(texts.get(file) ?? "")
+    const isMirror = file.startsWith("packages/client/") || file.startsWith("apps/dashboard/")
+    if (isType && !isMirror) homes.set(name, (homes.get(name) ?? new Set()).add(file))
+  }
+  return [...homes]
+    .filter(([, files]) => files.size > 1)
+    .map(([name, files]) => `${name}: ${[...files].toSorted().join(", ")}`)
+}
