@@ -5,7 +5,7 @@ import * as Database from "@waybill/store/postgres/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { inCommits } from "@waybill/store/readmodels/Projections"
+import * as Projections from "@waybill/store/readmodels/Projections"
 import { Duration, Effect, Layer } from "effect"
 import * as World from "../support/world/World.ts"
 import * as Storm from "./storm.ts"
@@ -122,7 +122,7 @@ it.live(
           assert.deepStrictEqual([deliveries, missing, stray], [events, [], []])
         for (const { missing, stray } of yield* Conservation.work()) assert.deepStrictEqual([missing, stray], [[], []])
         // The read models equal a rebuild from the log.
-        for (const { name } of inCommits) {
+        for (const { name } of Projections.inCommits) {
           const { differences } = yield* Rebuild.verify(name, { release: "storm" })
           assert.deepStrictEqual(differences, [], name)
         }

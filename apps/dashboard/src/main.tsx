@@ -3,14 +3,14 @@ import { QueryClientProvider } from "@tanstack/react-query"
 import { RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
-import { queryClient } from "./api/Queries.ts"
-import { onSignedOut } from "./api/Api.ts"
+import * as Queries from "./api/Queries.ts"
+import * as Api from "./api/Api.ts"
 import { router } from "./routes.tsx"
 import "./theme.css"
 import { Toasts } from "./ui/feedback/Toasts.tsx"
 
-onSignedOut(() => {
-  queryClient.removeQueries({ queryKey: ["session"] })
+Api.onSignedOut(() => {
+  Queries.queryClient.removeQueries({ queryKey: ["session"] })
   void router.invalidate()
 })
 
@@ -19,7 +19,7 @@ if (root !== null) {
   createRoot(root).render(
     <StrictMode>
       <CSPProvider disableStyleElements>
-        <QueryClientProvider client={queryClient}>
+        <QueryClientProvider client={Queries.queryClient}>
           <Toasts>
             <RouterProvider router={router} />
           </Toasts>

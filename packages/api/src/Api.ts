@@ -1,13 +1,13 @@
 import { HttpApi, OpenApi } from "effect/http-api"
-import { finish } from "./Document.ts"
-import { GROUPS } from "./Groups.ts"
+import * as Document from "./Document.ts"
+import * as Groups from "./Groups.ts"
 import { System } from "./groups/System.ts"
 
 export const PREFIX = "/v1"
 
 /** The whole public API. Everything under /v1 only grows (contract §12). */
 export class Api extends HttpApi.make("waybill")
-  .add(...GROUPS)
+  .add(...Groups.GROUPS)
   .prefix(PREFIX)
   .add(System)
   .annotate(HttpApi.PayloadParseOptions, { errors: "all" })
@@ -21,6 +21,6 @@ export class Api extends HttpApi.make("waybill")
       description:
         "Requests and responses are JSON in snake_case; times are ISO 8601 UTC with milliseconds. Absent optional values are `null` in responses. Every response has `X-Request-Id` and the rate limit headers. If logs are read from replicas, a write also returns `X-Waybill-Position`; send it with later requests to read your own writes on any node. Ignore fields, values and event types that you do not know.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" } as { name: string },
-      transform: finish,
+      transform: Document.finish,
     }),
   ) {}

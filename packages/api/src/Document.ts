@@ -1,6 +1,6 @@
 import * as BoundKeys from "./BoundKeys.ts"
-import { MAX_KEY_CHARS } from "./schemas/Idempotency.ts"
-import { DEFAULT_LIMIT, MAX_LIMIT } from "./schemas/Page.ts"
+import * as Idempotency from "./schemas/Idempotency.ts"
+import * as Page from "./schemas/Page.ts"
 
 type Json = { [key: string]: unknown }
 
@@ -104,12 +104,14 @@ const finishParameter = (parameter: Json, operation: Json): void => {
   if (parameter["name"] === "limit") {
     const feed = operation["operationId"] === "events.list"
     setInteger(
-      feed ? { minimum: 1, maximum: 1_000, default: 100 } : { minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+      feed
+        ? { minimum: 1, maximum: 1_000, default: 100 }
+        : { minimum: 1, maximum: Page.MAX_LIMIT, default: Page.DEFAULT_LIMIT },
     )
   }
   if (parameter["name"] === "idempotency-key") {
     parameter["name"] = "Idempotency-Key"
-    Object.assign(parameter["schema"] as Json, { minLength: 1, maxLength: MAX_KEY_CHARS })
+    Object.assign(parameter["schema"] as Json, { minLength: 1, maxLength: Idempotency.MAX_KEY_CHARS })
   }
 }
 

@@ -4,7 +4,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import * as Address from "./ownership/Address.ts"
 import * as Cluster from "./server/Cluster.ts"
-import { type EmbeddedPostgresError, notStarted, type ServerDied } from "./Failure.ts"
+import * as Failure from "./Failure.ts"
 import * as FolderLock from "./FolderLock.ts"
 import * as Ownership from "./ownership/Ownership.ts"
 import * as Password from "./Password.ts"
@@ -40,7 +40,7 @@ export interface Running {
   readonly socketDir: string | undefined
   readonly logFile: string
   /** Fails when the server ends unexpectedly. */
-  readonly died: Effect.Effect<never, ServerDied>
+  readonly died: Effect.Effect<never, Failure.ServerDied>
 }
 
 const LOG_FILE = "postgres.log"
@@ -53,69 +53,68 @@ const url = (address: Address.Address, user: string, password: string, database:
       : `postgres://${user}:${password}@127.0.0.1:${address.port}/${database}`,
   )
 
-const attempt = <A>(reason: string, body: () => Promise<A>): Effect.Effect<A, EmbeddedPostgresError> =>
-  Effect.tryPromise({ try: body, catch: notStarted(reason) })
+const attempt = <A>(reason: string, body: () => Promise<A>): Effect.Effect<A, Failure.EmbeddedPostgresError> =>
+  Effect.tryPromise({ try: body, catch: Failure.notStarted(reason) })
 
 const cleanUp = (body: () => Promise<void>) => Effect.ignore(Effect.tryPromise(body))
 
 /** Starts the server of a folder and creates its cluster if there is none. The server stops with the scope. */
-export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgresError, Scope.Scope> = Effect.fn(
-  "EmbeddedPostgres.start",
-)(function* (options) {
-  const scratch = options.scratch ?? false
-  const rootHome = options.rootHome ?? Placement.ROOT_HOME
-  const initialPlacement = yield* attempt("The data folder cannot be used.", () =>
-    Placement.find(options.dataDir, rootHome, options.installed),
-  )
-  yield* Effect.acquireRelease(
-    attempt("The data folder cannot be locked.", () => FolderLock.acquire(initialPlacement)),
-    cleanUp,
-  )
-  // Only after this process has locked the folder.
-  if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => removeAll(initialPlacement)))
-  yield* attempt("The server of an earlier run cannot be stopped.", () => Server.stopLeftover(initialPlacement))
-  const placement = yield* attempt("The data folder's owner cannot be changed.", () =>
-    Ownership.settle(initialPlacement, rootHome),
-  )
-  if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => forget(placement)))
-  const password = yield* attempt("The password file cannot be used.", () => Password.find(placement))
-  yield* attempt("The cluster cannot be created.", () => Cluster.ensure(placement, password, scratch))
-  yield* attempt("The password file cannot be used.", () => Password.keep(placement, password))
-  const address = yield* Effect.acquireRelease(
-    attempt("The socket cannot be created.", () => Address.choose(placement, os.tmpdir(), options.loopback ?? false)),
-    (address) => cleanUp(() => Address.discard(address)),
-  )
-  const compression = yield* attempt("The server cannot be started.", () =>
-    Cluster.accepts(placement, "wal_compression", Settings.PREFERRED_WAL_COMPRESSION),
-  )
-  const logFile = path.join(placement.folder, LOG_FILE)
-  const server = yield* Server.run(placement, {
-    logFile,
-    args: Settings.asArguments({
-      ...Settings.SETTINGS,
-      shared_buffers: Settings.sharedBuffers(),
-      ...(compression ? { wal_compression: Settings.PREFERRED_WAL_COMPRESSION } : {}),
-      ...(scratch ? Settings.SCRATCH_SETTINGS : {}),
-      ...options.settings,
-      ...Address.settings(address),
-    }),
-    launched: options.launched ?? Effect.void,
-    removeAfterwards: [
-      ...(scratch
-        ? [...folders(placement), ...(placement.registered === undefined ? [] : [placement.registered])]
-        : []),
-      ...(address._tag === "Socket" && address.temporary ? [address.folder] : []),
-    ],
-  })
-  return {
-    url: url(address, Cluster.ROLE, password.text, Cluster.DATABASE),
-    adminUrl: url(address, Cluster.ADMIN, password.text, "postgres"),
-    pid: server.pid,
-    socketDir: address._tag === "Socket" ? address.folder : undefined,
-    logFile,
-    died: server.died,
-  }
-}, Effect.uninterruptible)
+export const start: (options: Options) => Effect.Effect<Running, Failure.EmbeddedPostgresError, Scope.Scope> =
+  Effect.fn("EmbeddedPostgres.start")(function* (options) {
+    const scratch = options.scratch ?? false
+    const rootHome = options.rootHome ?? Placement.ROOT_HOME
+    const initialPlacement = yield* attempt("The data folder cannot be used.", () =>
+      Placement.find(options.dataDir, rootHome, options.installed),
+    )
+    yield* Effect.acquireRelease(
+      attempt("The data folder cannot be locked.", () => FolderLock.acquire(initialPlacement)),
+      cleanUp,
+    )
+    // Only after this process has locked the folder.
+    if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => removeAll(initialPlacement)))
+    yield* attempt("The server of an earlier run cannot be stopped.", () => Server.stopLeftover(initialPlacement))
+    const placement = yield* attempt("The data folder's owner cannot be changed.", () =>
+      Ownership.settle(initialPlacement, rootHome),
+    )
+    if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => forget(placement)))
+    const password = yield* attempt("The password file cannot be used.", () => Password.find(placement))
+    yield* attempt("The cluster cannot be created.", () => Cluster.ensure(placement, password, scratch))
+    yield* attempt("The password file cannot be used.", () => Password.keep(placement, password))
+    const address = yield* Effect.acquireRelease(
+      attempt("The socket cannot be created.", () => Address.choose(placement, os.tmpdir(), options.loopback ?? false)),
+      (address) => cleanUp(() => Address.discard(address)),
+    )
+    const compression = yield* attempt("The server cannot be started.", () =>
+      Cluster.accepts(placement, "wal_compression", Settings.PREFERRED_WAL_COMPRESSION),
+    )
+    const logFile = path.join(placement.folder, LOG_FILE)
+    const server = yield* Server.run(placement, {
+      logFile,
+      args: Settings.asArguments({
+        ...Settings.SETTINGS,
+        shared_buffers: Settings.sharedBuffers(),
+        ...(compression ? { wal_compression: Settings.PREFERRED_WAL_COMPRESSION } : {}),
+        ...(scratch ? Settings.SCRATCH_SETTINGS : {}),
+        ...options.settings,
+        ...Address.settings(address),
+      }),
+      launched: options.launched ?? Effect.void,
+      removeAfterwards: [
+        ...(scratch
+          ? [...folders(placement), ...(placement.registered === undefined ? [] : [placement.registered])]
+          : []),
+        ...(address._tag === "Socket" && address.temporary ? [address.folder] : []),
+      ],
+    })
+    return {
+      url: url(address, Cluster.ROLE, password.text, Cluster.DATABASE),
+      adminUrl: url(address, Cluster.ADMIN, password.text, "postgres"),
+      pid: server.pid,
+      socketDir: address._tag === "Socket" ? address.folder : undefined,
+      logFile,
+      died: server.died,
+    }
+  }, Effect.uninterruptible)
 
 /** Whether `start` would find a cluster rather than create one. */
 export const isThere = (dataDir: string): Effect.Effect<boolean> => Effect.promise(() => Placement.hasData(dataDir))

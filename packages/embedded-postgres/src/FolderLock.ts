@@ -3,7 +3,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import * as Address from "./ownership/Address.ts"
-import { FolderHeld, NotStarted } from "./Failure.ts"
+import * as Failure from "./Failure.ts"
 import type { Placement } from "./ownership/Placement.ts"
 import * as Process from "./server/Process.ts"
 
@@ -42,7 +42,7 @@ const refuseIfAlive = async (placement: Placement, lock: string, text: string, h
   if (record.home !== undefined && record.home !== home) return await refuseIfElsewhere(placement, lock, record)
   const alive = await Process.find(record.pid)
   if (alive !== undefined && alive.started === record.started) {
-    throw new FolderHeld({ folder: placement.folder, pid: alive.pid, command: alive.command })
+    throw new Failure.FolderHeld({ folder: placement.folder, pid: alive.pid, command: alive.command })
   }
 }
 
@@ -63,7 +63,11 @@ const refuseIfElsewhere = async (placement: Placement, lock: string, { home, pid
     if (now === undefined) return
     if (now !== before || (await Address.isListening(placement))) {
       const [host = ""] = (home ?? "").split("/")
-      throw new FolderHeld({ folder: placement.folder, pid, command: `in another container or machine, ${host}` })
+      throw new Failure.FolderHeld({
+        folder: placement.folder,
+        pid,
+        command: `in another container or machine, ${host}`,
+      })
     }
     await pause(CHECK_EVERY_MS)
   }
@@ -129,5 +133,5 @@ export const acquire = async (placement: Placement): Promise<() => Promise<void>
   } finally {
     await fs.rm(draft, { force: true })
   }
-  throw new NotStarted({ reason: `${lock} cannot be acquired: other processes keep replacing it.`, detail: "" })
+  throw new Failure.NotStarted({ reason: `${lock} cannot be acquired: other processes keep replacing it.`, detail: "" })
 }

@@ -6,7 +6,7 @@ import * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
-import { createApiKey } from "../../../apps/server/src/operate/NewApiKeys.ts"
+import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
@@ -347,7 +347,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a bound
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
       const { secret: bound } = yield* Effect.orDie(
-        createApiKey(acme.account_id, null, {
+        NewApiKeys.createApiKey(acme.account_id, null, {
           name: "bound",
           scopes: ["email:send"],
           domain: "other.test" as DomainName.DomainName,

@@ -2,7 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { Admission } from "@waybill/store/admission/Admission"
-import { statement } from "@waybill/store/admission/AdmissionStatement"
+import * as AdmissionStatement from "@waybill/store/admission/AdmissionStatement"
 import * as ValidKeys from "@waybill/store/admission/ValidKeys"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
 import { Effect, Layer } from "effect"
@@ -81,7 +81,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       ]
       const steps = new Set<string>()
       for (const key of keys) {
-        const [request] = yield* Effect.orDie(plansOf(sql, statement(sql, asked(key))))
+        const [request] = yield* Effect.orDie(plansOf(sql, AdmissionStatement.statement(sql, asked(key))))
         const [login] = yield* plansOf(sql, ValidKeys.findHolder(bearerHash(`Bearer ${key}`) ?? "", "127.0.0.1"))
         steps.add(JSON.stringify([request?.steps, login?.steps]))
         for (const plan of [request, login]) assert.include(plan?.steps ?? [], "Index Scan api_keys_by_hash")

@@ -4,9 +4,9 @@ import type { ApiKeyId } from "@waybill/domain/values/Id"
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Console, Effect, Exit, Logger } from "effect"
-import { createApiKey } from "../../../apps/server/src/operate/NewApiKeys.ts"
+import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import * as Output from "../../../apps/server/src/cli/Output.ts"
-import { newId, now } from "../../../apps/server/src/operate/NewIds.ts"
+import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 import * as Logs from "../../../apps/server/src/observability/Logs.ts"
 import { bare, paths, read } from "../../house/source.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
@@ -90,11 +90,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     Effect.gen(function* () {
       const lab = yield* HttpWorld
       const store = yield* EventStore
-      const account_id = yield* newId("AccountId")
-      const create = Account.create(yield* now, account_id, EVIL, "free")
+      const account_id = yield* NewIds.newId("AccountId")
+      const create = Account.create(yield* NewIds.now, account_id, EVIL, "free")
       yield* Effect.orDie(store.commit(Account, { account_id, stream_id: account_id }, create))
       const { keyId } = yield* Effect.orDie(
-        createApiKey(account_id, EVIL.replaceAll("\u0000", ""), {
+        NewApiKeys.createApiKey(account_id, EVIL.replaceAll("\u0000", ""), {
           name: EVIL,
           scopes: ["email:send"],
           domain: null,

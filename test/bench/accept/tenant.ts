@@ -3,22 +3,22 @@ import * as Scope from "@waybill/domain/account/Scope"
 import * as Database from "@waybill/store/postgres/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Layer, type Redacted } from "effect"
-import { createApiKey } from "../../../apps/server/src/operate/NewApiKeys.ts"
-import { newId, now } from "../../../apps/server/src/operate/NewIds.ts"
+import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
+import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 
 /** Creates an account with the highest limits, and its keys. */
 export const tenant = (url: Redacted.Redacted, keys: number): Promise<ReadonlyArray<string>> =>
   Effect.gen(function* () {
     const store = yield* EventStore
-    const account_id = yield* newId("AccountId")
+    const account_id = yield* NewIds.newId("AccountId")
     const ref = { account_id, stream_id: account_id }
-    yield* store.commit(Account, ref, Account.create(yield* now, account_id, "Acme", "business"))
+    yield* store.commit(Account, ref, Account.create(yield* NewIds.now, account_id, "Acme", "business"))
     const granted = { ...Account.NONE_GRANTED, send: Account.MAX_GRANTED_PER_MINUTE }
-    yield* store.commit(Account, ref, Account.changeLimits(yield* now, granted))
+    yield* store.commit(Account, ref, Account.changeLimits(yield* NewIds.now, granted))
     const command = { name: "load", scopes: [...Scope.ALL], domain: null, allowed_ips: [], expires_at: null }
     return yield* Effect.forEach(
       Array.from({ length: keys }),
-      () => Effect.map(createApiKey(account_id, null, command), ({ secret }) => secret),
+      () => Effect.map(NewApiKeys.createApiKey(account_id, null, command), ({ secret }) => secret),
       { concurrency: "unbounded" },
     )
   }).pipe(

@@ -4,7 +4,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Copy from "@waybill/store/postgres/Copy"
 import { CopyBinary } from "@waybill/store/postgres/CopyBinary"
 import { system } from "@waybill/store/commit/Provenance"
-import { encode } from "@waybill/store/commit/RecordedEvents"
+import * as RecordedEvents from "@waybill/store/commit/RecordedEvents"
 import pg from "pg"
 import { queued } from "../../support/history.ts"
 
@@ -28,7 +28,7 @@ const random = (nth: number, salt: number): Uint8Array =>
   Uint8Array.from({ length: 10 }, (_, i) => Math.imul(nth + salt + 1, 0x9e37_79b1 + i * 0x85eb_ca6b) >>> 13)
 const accounts = Array.from({ length: ACCOUNTS }, (_, nth) => Id.make("AccountId", BEGAN, random(nth, 7)))
 const domainId = Id.make("DomainId", BEGAN, random(1, 9))
-const template = encode(Email, queued(Id.make("EmailId", BEGAN, random(0, 0))))
+const template = RecordedEvents.encode(Email, queued(Id.make("EmailId", BEGAN, random(0, 0))))
 
 const words = {
   code: 250,

@@ -1,6 +1,6 @@
 import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
-import { encode } from "@waybill/store/commit/RecordedEvents"
+import * as RecordedEvents from "@waybill/store/commit/RecordedEvents"
 import { randomBytes } from "node:crypto"
 import { queued } from "../../support/history.ts"
 
@@ -27,7 +27,7 @@ const random = (): Uint8Array => {
 }
 
 const template = queued(Id.make("EmailId", 0, randomBytes(10)))
-const templateData = encode(Email, template)
+const templateData = RecordedEvents.encode(Email, template)
 
 /** Returns another message at little cost, because making messages is not measured. */
 export const message = (): Message => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Reply from "@waybill/mail/reply/Reply"
 import * as ReplyClass from "@waybill/mail/reply/ReplyClass"
-import { rules } from "@waybill/mail/reply/ReplyRules"
+import * as ReplyRules from "@waybill/mail/reply/ReplyRules"
 import { Duration, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { growth } from "../../support/postgres/growth.ts"
@@ -52,13 +52,13 @@ describe("the rules", () => {
   it("each match at least one sample", () => {
     const deciding = new Set(samples.map((sample) => verdict(sample.reply, sample.stage).rule))
     assert.deepStrictEqual(
-      rules.map((rule) => rule.id).filter((id) => !deciding.has(id)),
+      ReplyRules.rules.map((rule) => rule.id).filter((id) => !deciding.has(id)),
       [],
     )
   })
 
   it("have unique ids", () => {
-    assert.strictEqual(new Set(rules.map((rule) => rule.id)).size, rules.length)
+    assert.strictEqual(new Set(ReplyRules.rules.map((rule) => rule.id)).size, ReplyRules.rules.length)
   })
 
   for (const text of ["a ", "mailbox ", "user x", "1", "please try ", "x", "<a@b> ", "try again in 1 "]) {

@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto"
 import * as Installation from "../../../apps/server/src/boot/Installation.ts"
 import * as Service from "../../../apps/server/src/boot/Service.ts"
 import * as Settings from "../../../apps/server/src/boot/Settings.ts"
-import { newId, now } from "../../../apps/server/src/operate/NewIds.ts"
+import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 import * as Database from "../../support/postgres/Database.ts"
 
 const env = { WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64") }
@@ -24,8 +24,8 @@ const instance = Layer.unwrap(
 layer(instance, { excludeTestServices: true, timeout: "90 seconds" })("an installation", (it) => {
   it.effect("continues after an interrupted start, and happens once", () =>
     Effect.gen(function* () {
-      const id = yield* newId("UserId")
-      const left = { id, email: "owner@acme.test", name: "Owner", operator: true, created_at: yield* now }
+      const id = yield* NewIds.newId("UserId")
+      const left = { id, email: "owner@acme.test", name: "Owner", operator: true, created_at: yield* NewIds.now }
       yield* Users.create(left)
       const first = yield* Installation.ensure()
       assert.strictEqual(first?.owner.email, "owner@acme.test")

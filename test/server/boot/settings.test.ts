@@ -3,7 +3,7 @@ import { ConfigProvider, Effect, Option } from "effect"
 import { readFile } from "node:fs/promises"
 import * as NotListening from "../../../apps/server/src/boot/NotListening.ts"
 import * as Settings from "../../../apps/server/src/boot/Settings.ts"
-import { trackingHostOf, trackingUrlOf } from "../../../apps/server/src/links/TrackedLinks.ts"
+import * as TrackedLinks from "../../../apps/server/src/links/TrackedLinks.ts"
 import { FILE, render } from "../../../scripts/generate/configuration.ts"
 
 const withEnv = (env: Record<string, string>) => Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
@@ -177,7 +177,11 @@ describe("settings", () => {
         [{ TRACKING_URL: own }, own],
       ]
       for (const [env, expected] of cases)
-        assert.strictEqual(trackingUrlOf(yield* Settings.load.pipe(withEnv(env))), expected, JSON.stringify(env))
+        assert.strictEqual(
+          TrackedLinks.trackingUrlOf(yield* Settings.load.pipe(withEnv(env))),
+          expected,
+          JSON.stringify(env),
+        )
     }),
   )
 
@@ -195,7 +199,11 @@ describe("settings", () => {
         [on, null],
       ]
       for (const [env, expected] of cases)
-        assert.strictEqual(trackingHostOf(yield* Settings.load.pipe(withEnv(env))), expected, JSON.stringify(env))
+        assert.strictEqual(
+          TrackedLinks.trackingHostOf(yield* Settings.load.pipe(withEnv(env))),
+          expected,
+          JSON.stringify(env),
+        )
       const error = yield* Effect.flip(Settings.load.pipe(withEnv({ TRACKING_DOMAINS: "yes" })))
       assert.include(error.message, "TRACKING_DOMAINS is invalid")
     }),

@@ -7,8 +7,8 @@ import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import * as Yaml from "yaml"
-import { EXIT_SETTINGS } from "../../../apps/server/src/cli/ExitCodes.ts"
-import { GRACE } from "../../../apps/server/src/http/Server.ts"
+import * as ExitCodes from "../../../apps/server/src/cli/ExitCodes.ts"
+import * as Server from "../../../apps/server/src/http/Server.ts"
 import * as Role from "../../../apps/server/src/boot/Role.ts"
 import { TABLE } from "../../../apps/server/src/boot/Settings.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -21,7 +21,7 @@ import { INSTANCE_KEY } from "../../support/world/World.ts"
 const stages = Dockerfile.stages("Dockerfile")
 const image = stages.at(-1) ?? assert.fail("no stage")
 const settings = new Set<string>(Object.values(TABLE).map(({ name }) => name))
-const SECONDS_TO_STOP = Number.parseInt(GRACE, 10)
+const SECONDS_TO_STOP = Number.parseInt(Server.GRACE, 10)
 
 describe("the Dockerfile", () => {
   it("builds each stage on an image that can be replaced", () => {
@@ -261,7 +261,7 @@ describe("the systemd unit", () => {
 
   it("gives the service enough time to stop, and does not restart it with invalid settings", () => {
     assert.isAbove(Number(unit.get("TimeoutStopSec")), SECONDS_TO_STOP)
-    assert.strictEqual(unit.get("RestartPreventExitStatus"), String(EXIT_SETTINGS))
+    assert.strictEqual(unit.get("RestartPreventExitStatus"), String(ExitCodes.EXIT_SETTINGS))
     assert.strictEqual(unit.get("User"), "waybill")
   })
 

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { MAX_KEY_CHARS } from "@waybill/api/schemas/Idempotency"
+import * as Idempotency from "@waybill/api/schemas/Idempotency"
 import { Effect } from "effect"
 import { MAX_FAST_BYTES } from "../../../apps/server/src/http/sendFastPath.ts"
 import { type Answer, type Ask, HttpWorld } from "../../support/world/HttpWorld.ts"
@@ -73,7 +73,7 @@ const REQUESTS: ReadonlyArray<Request> = [
     400,
     ({ good: key }) => ({ key, raw: "from=x", headers: { "content-type": "application/x-www-form-urlencoded" } }),
   ],
-  ...["k".repeat(MAX_KEY_CHARS + 1), "", "clé", "a\tb"].map((invalid): Request => [
+  ...["k".repeat(Idempotency.MAX_KEY_CHARS + 1), "", "clé", "a\tb"].map((invalid): Request => [
     `the idempotency key "${invalid}"`,
     400,
     ({ good: key }) => ({ key, body: MESSAGE, headers: { "idempotency-key": invalid } }),

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { MAX_SHOWN_TAGS } from "@waybill/api/groups/Stats"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
-import { follower } from "@waybill/store/statistics/EmailStatsFollower"
+import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import * as Follower from "@waybill/store/feed/Follower"
 import { Effect } from "effect"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
@@ -29,7 +29,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, tags: ["receipt"] } })
       yield* lab.ask("POST", "/v1/email/send", { key, body: MESSAGE })
       assert.deepStrictEqual((yield* stats("")).json.data, [])
-      while ((yield* Follower.step(follower)).events > 0);
+      while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
       const { json, status } = yield* stats("group_by=hour,domain")
       assert.strictEqual(status, 200)
       assert.strictEqual(Date.parse(json.to) - Date.parse(json.from), 24 * 3_600_000)
@@ -51,7 +51,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     Effect.gen(function* () {
       const { key, lab } = yield* setUp
       yield* lab.ask("POST", "/v1/email/send", { key, body: MESSAGE })
-      while ((yield* Follower.step(follower)).events > 0);
+      while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
       const other = yield* setUp
       assert.deepStrictEqual((yield* other.stats("group_by=day")).json.data, [])
     }),

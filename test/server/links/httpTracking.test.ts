@@ -5,7 +5,7 @@ import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
 import { Context, Effect, Exit, Layer, Result } from "effect"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
 import PostalMime from "postal-mime"
-import { trackingKeys, trackingOf } from "../../../apps/server/src/links/TrackedLinks.ts"
+import * as TrackedLinks from "../../../apps/server/src/links/TrackedLinks.ts"
 import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -23,7 +23,7 @@ const options = { excludeTestServices: true, timeout: "90 seconds" } as const
 
 const WAY = { base: BASE, customers: false }
 const wayOf = (secretKey: Uint8Array, base = BASE) =>
-  trackingOf({ ...WAY, base, secretKey, stopped: { has: () => false } })
+  TrackedLinks.trackingOf({ ...WAY, base, secretKey, stopped: { has: () => false } })
 
 /** Returns the paths of the pixel and the link, as a mail client requests them. */
 const pathsIn = (html: string) => {
@@ -56,7 +56,7 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
 
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen()
-      const [trackingKey = new Uint8Array()] = yield* trackingKeys
+      const [trackingKey = new Uint8Array()] = yield* TrackedLinks.trackingKeys
       yield* Layer.build(World.worker(url, { relay: World.relay(server) }, { track: wayOf(trackingKey, `${BASE}/`) }))
       const { id: webhook } = (yield* call("POST", "/webhooks", {
         url: "https://hooks.example.org/",
@@ -124,7 +124,7 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
       const { account, call } = yield* setUp
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen()
-      const [key = new Uint8Array()] = yield* trackingKeys
+      const [key = new Uint8Array()] = yield* TrackedLinks.trackingKeys
       yield* Layer.build(World.worker(url, { relay: World.relay(server) }, { track: wayOf(key) }))
       const sent = []
       for (const tracking of [undefined, { opens: false, clicks: false }, { opens: true }, { clicks: true }]) {
@@ -159,7 +159,7 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
       const { account, call, visit } = yield* setUp
       const later = new Date(Date.now() + 3_600_000).toISOString()
       const { id: email_id } = (yield* call("POST", "/email/send", { ...MESSAGE, scheduled_at: later })).json
-      const [key = new Uint8Array()] = yield* trackingKeys
+      const [key = new Uint8Array()] = yield* TrackedLinks.trackingKeys
       const mail = { account_id: account, email_id: email_id as EmailId }
       const good = TrackingToken.ofClick(key, { ...mail, url: TARGET })
       const changed = (at: number) => `${good.slice(0, at)}${good[at] === "0" ? "1" : "0"}${good.slice(at + 1)}`
@@ -207,7 +207,7 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
       const { account, call, lab, visit } = yield* setUp
       const other = yield* setUp
       const { id: email_id } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking: { opens: true } })).json
-      const [key = new Uint8Array()] = yield* trackingKeys
+      const [key = new Uint8Array()] = yield* TrackedLinks.trackingKeys
       const mail = { account_id: account, email_id: email_id as EmailId }
       const click = TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, { ...mail, url: TARGET })
       const open = TrackingToken.OPEN_PATH + TrackingToken.ofOpen(key, mail)
@@ -241,7 +241,11 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen()
       const stops = yield* Layer.build(StoppedLinks.layer)
-      const track = trackingOf({ ...WAY, secretKey: key, stopped: Context.get(stops, StoppedLinks.StoppedLinks) })
+      const track = TrackedLinks.trackingOf({
+        ...WAY,
+        secretKey: key,
+        stopped: Context.get(stops, StoppedLinks.StoppedLinks),
+      })
       yield* Layer.build(World.worker(url, { relay: World.relay(server) }, { track }))
       const tracking = { opens: true, clicks: true }
       const { id: later } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking })).json

@@ -4,7 +4,7 @@ import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
 import { Effect, Layer } from "effect"
 import { request } from "node:http"
 import PostalMime from "postal-mime"
-import { trackingKeys, trackingOf } from "../../../apps/server/src/links/TrackedLinks.ts"
+import * as TrackedLinks from "../../../apps/server/src/links/TrackedLinks.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
@@ -94,14 +94,14 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
 
         const { url } = yield* Database.Fresh
         const server = yield* SmtpServer.listen()
-        const [secretKey = new Uint8Array()] = yield* trackingKeys
+        const [secretKey = new Uint8Array()] = yield* TrackedLinks.trackingKeys
         const stopped = { has: () => false }
         const worker = (customers: boolean) =>
           Layer.build(
             World.worker(
               url,
               { relay: World.relay(server) },
-              { track: trackingOf({ base: `${BASE}/x/`, customers, secretKey, stopped }) },
+              { track: TrackedLinks.trackingOf({ base: `${BASE}/x/`, customers, secretKey, stopped }) },
             ),
           )
         const sent = Effect.gen(function* () {
@@ -254,7 +254,7 @@ layer(HttpWorld.layer({ tracks: true, zones } as Setup), options)("without track
       assert.include(refused.json.error.message, "TRACKING_DOMAINS=on")
       assert.strictEqual((yield* put(null)).status, 200)
       assert.strictEqual((yield* lab.ask("GET", `/t/ask?domain=${LINKS}`)).status, 404)
-      const [key = new Uint8Array()] = yield* trackingKeys
+      const [key = new Uint8Array()] = yield* TrackedLinks.trackingKeys
       const mail = { account_id: account, email_id: `msg_${"0".repeat(26)}` as EmailId }
       const open = TrackingToken.OPEN_PATH + TrackingToken.ofOpen(key, mail)
       assert.strictEqual(yield* under(lab.url, LINKS, open), 200)

@@ -14,13 +14,7 @@ import { HttpRouter, HttpServer } from "effect/http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { createServer } from "node:http"
 import * as unsubscribeRoute from "../../../apps/server/src/http/pages/UnsubscribePage.ts"
-import {
-  makeWindows,
-  MAX_UNSUBSCRIBES_COUNTED,
-  MAX_UNSUBSCRIBES_PER_MINUTE,
-  unsubscribeKeys,
-  unsubscribeUrl,
-} from "../../../apps/server/src/links/UnsubscribeLinks.ts"
+import * as UnsubscribeLinks from "../../../apps/server/src/links/UnsubscribeLinks.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
@@ -71,9 +65,13 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
         const server = yield* SmtpServer.listen()
-        const [key = new Uint8Array()] = yield* unsubscribeKeys
+        const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
         yield* Layer.build(
-          World.worker(url, { relay: World.relay(server) }, { unsubscribeUrl: unsubscribeUrl(BASE, key) }),
+          World.worker(
+            url,
+            { relay: World.relay(server) },
+            { unsubscribeUrl: UnsubscribeLinks.unsubscribeUrl(BASE, key) },
+          ),
         )
         const from = yield* sender
         const to = [{ address: "ana@example.org" }]
@@ -119,7 +117,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
       Effect.gen(function* () {
         const from = yield* sender
         const { stream_id } = yield* World.send(from)
-        const [key = new Uint8Array()] = yield* unsubscribeKeys
+        const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
         const good = Unsubscribe.token(key, stream_id)
         const gone = Unsubscribe.token(key, `msg_${"0".repeat(26)}` as EmailId)
         const foreign = Unsubscribe.token(new Uint8Array(32), stream_id)
@@ -136,7 +134,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
         const from = yield* sender
         const erased = Mask.replacement(Buffer.alloc(8))
         const { stream_id } = yield* World.send(from, { to: [{ address: erased }], list_unsubscribe: true })
-        const [key = new Uint8Array()] = yield* unsubscribeKeys
+        const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
         assert.strictEqual((yield* ask("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))).status, 404)
         assert.deepStrictEqual(yield* reasons(from.account_id), [])
       }),
@@ -146,23 +144,26 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
       Effect.gen(function* () {
         const from = yield* sender
         const [one, other] = [yield* World.send(from), yield* World.send(from)]
-        const [key = new Uint8Array()] = yield* unsubscribeKeys
+        const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
         const post = ({ stream_id }: typeof one) => ask("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))
         const answers = yield* Effect.forEach(Array.from({ length: 25 }), () => post(one))
         // A minute may end in between.
-        assert.isAtMost(answers.filter(({ status }) => status === 200).length, 2 * MAX_UNSUBSCRIBES_PER_MINUTE)
+        assert.isAtMost(
+          answers.filter(({ status }) => status === 200).length,
+          2 * UnsubscribeLinks.MAX_UNSUBSCRIBES_PER_MINUTE,
+        )
         assert.strictEqual(answers.at(-1)?.status, 429)
         assert.strictEqual((yield* post(other)).status, 200)
       }),
     )
 
     it("counts a bounded number of emails separately, and restarts each minute", () => {
-      const isAdmitted = makeWindows()
+      const isAdmitted = UnsubscribeLinks.makeWindows()
       const email = (nth: number) => `msg_${nth}` as EmailId
       const admitted = (nth: number, now_ms: number, times: number) =>
         Array.from({ length: times }, () => isAdmitted(email(nth), now_ms)).filter(Boolean).length
       assert.deepStrictEqual([admitted(0, 0, 15), admitted(1, 0, 3), admitted(0, 60_000, 15)], [10, 3, 10])
-      for (let nth = 2; nth < MAX_UNSUBSCRIBES_COUNTED + 2; nth++) isAdmitted(email(nth), 60_000)
+      for (let nth = 2; nth < UnsubscribeLinks.MAX_UNSUBSCRIBES_COUNTED + 2; nth++) isAdmitted(email(nth), 60_000)
       assert.strictEqual(admitted(0, 60_000, 15), 10)
     })
 
@@ -171,10 +172,10 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
         const from = yield* World.verifiedDomain()
         const { state } = yield* World.history(yield* World.send(from))
         if (state._tag !== "Message") return assert.fail("no message")
-        const [key = new Uint8Array()] = yield* unsubscribeKeys
-        assert.strictEqual(unsubscribeUrl("http://127.0.0.1:3025", key)(state), undefined)
+        const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
+        assert.strictEqual(UnsubscribeLinks.unsubscribeUrl("http://127.0.0.1:3025", key)(state), undefined)
         assert.match(
-          unsubscribeUrl(`${BASE}/`, key)(state) ?? "",
+          UnsubscribeLinks.unsubscribeUrl(`${BASE}/`, key)(state) ?? "",
           /^https:\/\/mail\.acme\.test\/unsubscribe\/[0-9a-z-]+$/u,
         )
       }),

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
 import { Effect } from "effect"
-import { trackingKeys } from "../../../apps/server/src/links/TrackedLinks.ts"
+import * as TrackedLinks from "../../../apps/server/src/links/TrackedLinks.ts"
 import { id } from "../../support/history.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
@@ -42,7 +42,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   it.effect("does not stop the redirect of a tracked link", () =>
     Effect.gen(function* () {
       const { account, lab } = yield* setUp
-      const [key = new Uint8Array()] = yield* trackingKeys
+      const [key = new Uint8Array()] = yield* TrackedLinks.trackingKeys
       const mail = { account_id: account, email_id: id("EmailId") }
       const url = "https://shop.test/order?id=7"
       yield* lab.sql`ALTER TABLE events RENAME TO elsewhere`

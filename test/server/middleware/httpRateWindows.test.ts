@@ -3,7 +3,7 @@ import { Bucket } from "@waybill/api/Authorization"
 import { Context } from "effect"
 import { HttpApi } from "effect/http-api"
 import { assert, test } from "vitest"
-import { bucketOf } from "../../../apps/server/src/http/middleware/RequestTarget.ts"
+import * as RequestTarget from "../../../apps/server/src/http/middleware/RequestTarget.ts"
 
 test("a request counts in the window that its endpoint names", () => {
   const windows = new Map<string, string>()
@@ -11,7 +11,11 @@ test("a request counts in the window that its endpoint names", () => {
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
       const named = Context.get(endpoint.annotations, Bucket)
-      assert.strictEqual(bucketOf(endpoint.method, endpoint.path), named, `${endpoint.method} ${endpoint.path}`)
+      assert.strictEqual(
+        RequestTarget.bucketOf(endpoint.method, endpoint.path),
+        named,
+        `${endpoint.method} ${endpoint.path}`,
+      )
       windows.set(`${endpoint.method} ${endpoint.path}`, named)
     },
   })

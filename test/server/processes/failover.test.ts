@@ -7,7 +7,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Migrations from "@waybill/store/postgres/Migrations"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { inCommits } from "@waybill/store/readmodels/Projections"
+import * as Projections from "@waybill/store/readmodels/Projections"
 import { Duration, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -174,7 +174,7 @@ const balanced = (account_id: string) =>
     for (const { accepted, astray, final, in_flight } of yield* Conservation.emails())
       assert.deepStrictEqual([final + in_flight, astray], [accepted, 0])
     for (const { missing, stray } of yield* Conservation.work()) assert.deepStrictEqual([missing, stray], [[], []])
-    for (const { name } of inCommits) {
+    for (const { name } of Projections.inCommits) {
       const { differences } = yield* Rebuild.verify(name, { release: "failover" })
       assert.deepStrictEqual(differences, [], name)
     }

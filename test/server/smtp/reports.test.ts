@@ -9,7 +9,7 @@ import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Effect, Option, Result } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
-import { WHOLE_MESSAGE } from "../../../apps/server/src/worker/delivery/OutgoingMessages.ts"
+import * as OutgoingMessages from "../../../apps/server/src/worker/delivery/OutgoingMessages.ts"
 import * as World from "../../support/world/World.ts"
 import * as Smtp from "./support.ts"
 
@@ -125,7 +125,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
         const named = [...new Set(facts.flatMap(({ recipient }) => (recipient === undefined ? [] : [recipient])))]
         const others = named.length > 1 ? named : [...named, "other@example.com"]
         const ref = yield* delivered(...(named.length === 0 ? ["ana@example.org"] : others))
-        const path = pathOf(ref, named.length > 1 ? WHOLE_MESSAGE : 0)
+        const path = pathOf(ref, named.length > 1 ? OutgoingMessages.WHOLE_MESSAGE : 0)
         assert.match(yield* report(port, path, file(name)), /^250 2\.6\.0 /u)
         const after = yield* World.timeline(ref)
         const found = yield* statuses(ref)
@@ -193,7 +193,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
     Effect.gen(function* () {
       const port = yield* listen()
       const ref = yield* delivered("cy@example.org", "di@example.org")
-      assert.match(yield* report(port, pathOf(ref, WHOLE_MESSAGE), file("gmail")), /^250 /u)
+      assert.match(yield* report(port, pathOf(ref, OutgoingMessages.WHOLE_MESSAGE), file("gmail")), /^250 /u)
       assert.deepStrictEqual(yield* statuses(ref), { "cy@example.org": "delivered", "di@example.org": "delivered" })
     }),
   )
@@ -216,7 +216,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
     Effect.gen(function* () {
       const port = yield* listen()
       const ref = yield* delivered("eve@shared.test", "ceo@shared.test")
-      for (const path of [domainPathOf(ref, 0), pathOf(ref, WHOLE_MESSAGE)])
+      for (const path of [domainPathOf(ref, 0), pathOf(ref, OutgoingMessages.WHOLE_MESSAGE)])
         assert.match(yield* report(port, path, forged("failed", "ceo@shared.test")), /^250 /u)
       assert.deepStrictEqual(yield* statuses(ref), { "eve@shared.test": "delivered", "ceo@shared.test": "bounced" })
       assert.deepStrictEqual(yield* suppressed(ref, "ceo@shared.test"), Option.none())
@@ -238,7 +238,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
         yield* Effect.orDie(
           store.commit(Email, ref, Email.recordDeferred(at, "ceo@shared.test" as never, WORDS, later)),
         )
-        for (const path of [domainPathOf(ref, 0), pathOf(ref, WHOLE_MESSAGE)])
+        for (const path of [domainPathOf(ref, 0), pathOf(ref, OutgoingMessages.WHOLE_MESSAGE)])
           assert.match(yield* report(port, path, forged(action, "ceo@shared.test", "cfo@shared.test")), /^250 /u)
         assert.deepStrictEqual(yield* statuses(ref), {
           "eve@shared.test": "delivered",

@@ -18,7 +18,7 @@ import * as tls from "node:tls"
 import { readFileSync } from "node:fs"
 import nodemailer, { type SendMailOptions } from "nodemailer"
 import type SMTPTransport from "nodemailer/lib/smtp-transport/index.js"
-import { createApiKey } from "../../../apps/server/src/operate/NewApiKeys.ts"
+import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import * as Submission from "../../../apps/server/src/smtp/Submission.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
@@ -70,7 +70,7 @@ export const customer = Effect.fnUntraced(function* (options: CustomerOptions = 
   const domain = `acme${customers++}.test`
   const sender = yield* World.verifiedDomain(domain, account_id)
   const { keyId, secret } = yield* Effect.orDie(
-    createApiKey(account_id, null, {
+    NewApiKeys.createApiKey(account_id, null, {
       name: "test",
       scopes: options.scopes ?? ["email:send"],
       domain: (options.keyDomain ?? null) as DomainName.DomainName | null,

@@ -9,7 +9,7 @@ import * as Parser from "@waybill/mail/parsing/Parser"
 import { ParserPool } from "@waybill/mail/parsing/ParserPool"
 import { REPORT_SIZE_LIMIT } from "@waybill/mail/parsing/readReport"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
-import { follower } from "@waybill/store/statistics/EmailStatsFollower"
+import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import * as Erase from "@waybill/store/erasure/Erase"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Follower from "@waybill/store/feed/Follower"
@@ -259,7 +259,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
         Account.changeKeeping(at, { log_days: 7, delivery_days: 30 }),
       )
       const [row] = yield* kept(ref)
-      while ((yield* Follower.step(follower)).events > 0);
+      while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
       yield* Effect.andThen(TestClock.setTime(Date.now() + 30 * Timestamp.DAY), Retention.expire()).pipe(
         Effect.provide(TestClock.layer()),
       )

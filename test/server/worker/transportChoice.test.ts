@@ -6,7 +6,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { tmpdir } from "node:os"
-import { now } from "../../../apps/server/src/operate/NewIds.ts"
+import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { runToEnd } from "../../support/process/service.ts"
@@ -28,7 +28,7 @@ const sender = Effect.gen(function* () {
   const from = yield* World.verifiedDomain()
   const { commit } = yield* EventStore
   const { account_id } = from
-  const born = Account.create(yield* now, account_id, "Acme", "business")
+  const born = Account.create(yield* NewIds.now, account_id, "Acme", "business")
   yield* Effect.orDie(commit(Account, { account_id, stream_id: account_id }, born))
   return from
 })

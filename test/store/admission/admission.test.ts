@@ -4,7 +4,7 @@ import * as Account from "@waybill/domain/account/Account"
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Admission, type Request, CONCURRENT_STATEMENTS, type Verdict } from "@waybill/store/admission/Admission"
-import { statement } from "@waybill/store/admission/AdmissionStatement"
+import * as AdmissionStatement from "@waybill/store/admission/AdmissionStatement"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
 import { Context, Effect, Fiber, Layer, Redacted } from "effect"
@@ -381,7 +381,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the admission stateme
         exhaustedKey: undefined,
         exhaustedAnonymous: undefined,
       }))
-      const plan = yield* sql<{ readonly "QUERY PLAN": string }>`EXPLAIN ${statement(sql, asked)}`
+      const plan = yield* sql<{ readonly "QUERY PLAN": string }>`EXPLAIN ${AdmissionStatement.statement(sql, asked)}`
       const text = plan.map((row) => row["QUERY PLAN"]).join("\n")
       assert.match(text, /Index Scan using api_keys_by_hash/)
       assert.match(text, /Index Scan using accounts_pkey/)

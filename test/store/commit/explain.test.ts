@@ -8,7 +8,7 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import { type LogStorage, MAX_FEED_PAGE, type Write } from "@waybill/store/commit/LogStorage"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
-import { readModels } from "@waybill/store/readmodels/ReadModels"
+import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import { Effect, Layer } from "effect"
@@ -98,7 +98,10 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
   const plans = (use: (storage: LogStorage) => Effect.Effect<unknown, unknown>) =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      return yield* plansOf(sql, use(PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), readModels)))
+      return yield* plansOf(
+        sql,
+        use(PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), ReadModels.readModels)),
+      )
     })
   const inTransaction = (use: Parameters<LogStorage["transaction"]>[1]) => (storage: LogStorage) =>
     storage.transaction({ accounts: [account(1)], isExclusive: false }, use)

@@ -15,7 +15,7 @@ import {
   type ReplicaShape,
 } from "@waybill/store/postgres/Replica"
 import * as ReadModel from "@waybill/store/readmodels/ReadModel"
-import { readModels } from "@waybill/store/readmodels/ReadModels"
+import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Result, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Database from "../../support/postgres/Database.ts"
@@ -260,7 +260,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a commit that is refu
         const admin = yield* otherClient(fresh.url)
         yield* admin.query(`CREATE TABLE IF NOT EXISTS picky (account_id text, id text, subject text
           CHECK (subject <> 'poison'), PRIMARY KEY (account_id, id))`)
-        const store = yield* storeOn(fresh, { readModels: [...readModels, picky] })
+        const store = yield* storeOn(fresh, { readModels: [...ReadModels.readModels, picky] })
         const account_id = id("AccountId")
         const ref = { account_id, stream_id: (yield* committed(store.transact(send(account_id)))).answer }
         const { held, letGo } = yield* holdBatch(fresh, store, ref)

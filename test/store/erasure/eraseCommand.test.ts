@@ -7,16 +7,16 @@ import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Content from "@waybill/store/content/Content"
-import { follower } from "@waybill/store/statistics/EmailStatsFollower"
+import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import * as Erase from "@waybill/store/erasure/Erase"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Follower from "@waybill/store/feed/Follower"
 import * as Mask from "@waybill/store/erasure/Mask"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
-import { swap } from "@waybill/store/rebuild/Swap"
-import { inProgress } from "@waybill/store/rebuild/RebuildMarkers"
-import { readModels } from "@waybill/store/readmodels/ReadModels"
+import * as Swap from "@waybill/store/rebuild/Swap"
+import * as RebuildMarkers from "@waybill/store/rebuild/RebuildMarkers"
+import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import { Effect, Layer, Redacted, Result } from "effect"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
@@ -167,9 +167,9 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         yield* commit(Suppression, { account_id: one, stream_id: Suppression.streamId(ANA) }, suppress)
         // The previous version of a swap contains her address too.
         yield* Rebuild.rebuild("email_log", OPTIONS)
-        yield* swap("email_log", false)
+        yield* Swap.swap("email_log", false)
         const untouched = yield* recordOf(sql, stranger)
-        while ((yield* Follower.step(follower)).events > 0);
+        while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
 
         const done = yield* waybill("erase", "ana@example.org", "--json")
         assert.strictEqual(done.code, 0, done.output)
@@ -197,7 +197,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         const bodies = yield* sql<{ readonly text: string }>`SELECT convert_from(bytes, 'UTF8') AS text FROM content`
         assert.deepStrictEqual(bodies.map(({ text }) => JSON.parse(text).text).toSorted(), ["All of you", "Hi"])
         assert.isDefined(same)
-        for (const { name } of readModels)
+        for (const { name } of ReadModels.readModels)
           assert.deepStrictEqual([name, (yield* Rebuild.verify(name, OPTIONS)).differences], [name, []])
         const facts = yield* sql<{ readonly account_id: string; readonly data: Readonly<Record<string, unknown>> }>`
           SELECT account_id, data FROM events WHERE type = 'AddressErased'`
@@ -288,7 +288,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
       const refused = yield* Effect.scoped(Effect.andThen(lockReadModel("suppressions"), Effect.flip(erase)))
       assert.strictEqual(refused.message, "suppressions is being rebuilt: try again when the rebuild has ended")
       assert.isNotEmpty(yield* standsIn("Dear Eve"))
-      yield* World.until(inProgress(), (all) => all.length === 0)
+      yield* World.until(RebuildMarkers.inProgress(), (all) => all.length === 0)
       assert.deepStrictEqual((yield* erase).left, [])
       assert.deepStrictEqual([...(yield* standsIn("Dear Eve")), ...(yield* standsIn("eve@example.org"))], [])
     }).pipe(Effect.orDie),

@@ -12,9 +12,9 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Mask from "@waybill/store/erasure/Mask"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { swap } from "@waybill/store/rebuild/Swap"
+import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Versions from "@waybill/store/rebuild/Versions"
-import { inCommits } from "@waybill/store/readmodels/Projections"
+import * as Projections from "@waybill/store/readmodels/Projections"
 import { Provenance, system } from "@waybill/store/commit/Provenance"
 import { Effect, Exit, Fiber, Latch, Layer } from "effect"
 import * as Database from "../../support/postgres/Database.ts"
@@ -119,7 +119,7 @@ layer(Store, { excludeTestServices: true })("erasure from random histories", (it
         yield* Effect.forEach(unborn, ({ account_id }) => accountCreated(account_id))
         // These histories were written without counting, so count them now.
         yield* Rebuild.rebuild("monthly_usage", { release: "test" })
-        yield* swap("monthly_usage", false)
+        yield* Swap.swap("monthly_usage", false)
         // The address that occurs in most histories.
         const [most] = yield* sql<{ readonly address: Address; readonly n: number }>`
           SELECT data ->> 'recipient' AS address, count(DISTINCT stream_id)::int AS n FROM events
@@ -128,7 +128,7 @@ layer(Store, { excludeTestServices: true })("erasure from random histories", (it
         assert.isAbove(most?.n ?? 0, 10)
         const { accounts, left } = yield* Erase.erase(address, Mask.replacement(Uint8Array.of(1, 2, 3)))
         assert.isAbove(accounts.size, 3)
-        for (const { name } of inCommits)
+        for (const { name } of Projections.inCommits)
           assert.deepStrictEqual([name, (yield* Rebuild.verify(name, { release: "test" })).differences], [name, []])
         const named = yield* sql<{ readonly stream_id: string; readonly data: unknown }>`
           SELECT stream_id, data FROM events WHERE strpos(lower(data::text), ${address.toLowerCase()}) > 0`

@@ -5,15 +5,15 @@ import type { Address } from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { follower } from "@waybill/store/statistics/EmailStatsFollower"
+import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Follower from "@waybill/store/feed/Follower"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
-import { swap } from "@waybill/store/rebuild/Swap"
-import { inProgress } from "@waybill/store/rebuild/RebuildMarkers"
+import * as Swap from "@waybill/store/rebuild/Swap"
+import * as RebuildMarkers from "@waybill/store/rebuild/RebuildMarkers"
 import * as Versions from "@waybill/store/rebuild/Versions"
-import { readModels } from "@waybill/store/readmodels/ReadModels"
+import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import * as Retention from "@waybill/store/erasure/Retention"
 import { Deferred, Effect, Fiber, Layer, Metric, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -121,11 +121,11 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         yield* message(own, "Order late", ending, late)
         yield* message(forEver, "Order 1", ending)
         yield* Rebuild.rebuild("email_log", OPTIONS)
-        yield* swap("email_log", false)
+        yield* Swap.swap("email_log", false)
 
         // The follower has not counted them yet.
         assert.deepStrictEqual(yield* expireAt(days(366)), NOTHING)
-        while ((yield* Effect.orDie(Follower.step(follower))).events > 0);
+        while ((yield* Effect.orDie(Follower.step(EmailStatsFollower.follower))).events > 0);
         assert.deepStrictEqual(yield* expireAt(Timestamp.plus(days(365), -1)), NOTHING)
         assert.deepStrictEqual(yield* expireAt(days(366)), { messages: many, events: 2 * many, deliveries: 0 })
         assert.deepStrictEqual(yield* expireAt(days(366)), NOTHING)
@@ -133,7 +133,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         assert.deepStrictEqual([yield* inTable("email_log", own), yield* inTable("email_log_v1", own)], [2, 2])
         assert.deepStrictEqual([yield* inTable("email_subjects", own), yield* inTable("email_log_terms", own)], [2, 6])
         assert.strictEqual(yield* inTable("email_log", forEver), 1)
-        for (const { name } of readModels)
+        for (const { name } of ReadModels.readModels)
           assert.deepStrictEqual([name, (yield* Rebuild.verify(name, OPTIONS)).differences], [name, []])
         assert.strictEqual((yield* expireAt(days(666))).messages, 1)
 
@@ -145,7 +145,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
           const { differences, unproved_rows } = yield* Rebuild.verify("email_stats", OPTIONS)
           assert.deepStrictEqual([differences, unproved_rows > 0], [[], true])
           yield* Rebuild.rebuild("email_stats", OPTIONS)
-          yield* swap("email_stats", false)
+          yield* Swap.swap("email_stats", false)
           assert.strictEqual(yield* countedRecipients(own), counts)
         })
         yield* at(days(667), statistics)
@@ -171,7 +171,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         const ids = yield* Effect.forEach(Array.from({ length: 100 }), () => message(own, "Order", ending), {
           concurrency: 16,
         })
-        while ((yield* Effect.orDie(Follower.step(follower))).events > 0);
+        while ((yield* Effect.orDie(Follower.step(EmailStatsFollower.follower))).events > 0);
         const now = days(31)
         const opening = Email.recordOpened(now, { user_agent: null, ip: null })
         const opened = Effect.forEach(
@@ -195,14 +195,14 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
     Effect.gen(function* () {
       const own = yield* account({ log_days: 7, delivery_days: 7 })
       yield* message(own, "Order", ending)
-      while ((yield* Effect.orDie(Follower.step(follower))).events > 0);
+      while ((yield* Effect.orDie(Follower.step(EmailStatsFollower.follower))).events > 0);
       const before = yield* waits
       assert.deepStrictEqual(
         yield* Effect.scoped(Effect.andThen(lockReadModel("email_log"), expireAt(days(8)))),
         NOTHING,
       )
       assert.strictEqual(yield* waits, before + 1)
-      yield* World.until(inProgress(), (all) => all.length === 0)
+      yield* World.until(RebuildMarkers.inProgress(), (all) => all.length === 0)
       assert.strictEqual(
         (yield* Effect.scoped(Effect.andThen(lockReadModel("domains"), expireAt(days(8))))).messages,
         1,
@@ -218,7 +218,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         const sql = yield* PgClient.PgClient
         const own = yield* account({ log_days: 7, delivery_days: 7 })
         yield* message(own, "Order", ending)
-        while ((yield* Effect.orDie(Follower.step(follower))).events > 0);
+        while ((yield* Effect.orDie(Follower.step(EmailStatsFollower.follower))).events > 0);
         yield* sql`
           INSERT INTO projection_versions (name, version, state, position, release)
           VALUES ('domains', 9, 'building', 0, 'test')`
@@ -232,7 +232,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         yield* Deferred.await(filled)
         assert.deepStrictEqual(yield* expireAt(days(8)), NOTHING)
         yield* Fiber.interrupt(rebuild)
-        yield* World.until(inProgress(), (all) => all.every(({ working }) => !working))
+        yield* World.until(RebuildMarkers.inProgress(), (all) => all.every(({ working }) => !working))
 
         // Its last statement may still be running on the server.
         const before = yield* waits
@@ -249,7 +249,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         assert.deepStrictEqual(left, [{ name: "domains" }])
         yield* sql`DELETE FROM projection_versions WHERE name = 'domains'`
         yield* Rebuild.rebuild("email_log", OPTIONS)
-        yield* swap("email_log", false)
+        yield* Swap.swap("email_log", false)
         assert.strictEqual(yield* inTable("email_log", own), 0)
         assert.deepStrictEqual((yield* Rebuild.verify("email_log", OPTIONS)).differences, [])
       }).pipe(Effect.orDie),

@@ -12,8 +12,8 @@ import * as Migrations from "@waybill/store/postgres/Migrations"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { status } from "@waybill/store/rebuild/Status"
-import { swap } from "@waybill/store/rebuild/Swap"
+import * as Status from "@waybill/store/rebuild/Status"
+import * as Swap from "@waybill/store/rebuild/Swap"
 import { Context, Effect, Exit, Layer, type Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
@@ -98,8 +98,8 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* Rebuild.rebuild("email_log", { release: "test" })
-      yield* swap("email_log", false)
-      const kept = Effect.map(status(), (all) =>
+      yield* Swap.swap("email_log", false)
+      const kept = Effect.map(Status.status(), (all) =>
         all.find(({ name, state }) => name === "email_log" && state === "kept"),
       )
       assert.strictEqual((yield* kept)?.behind, 0)
@@ -113,7 +113,7 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
         (yield* InstanceStats.read()).followers.map(({ behind_events }) => behind_events),
         [2],
       )
-      yield* swap("email_log", true)
+      yield* Swap.swap("email_log", true)
       assert.deepStrictEqual((yield* Rebuild.verify("email_log", { release: "test" })).differences, [])
     }),
   )

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import type { StorageError } from "@waybill/store/commit/LogStorage"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
-import { classify } from "@waybill/store/postgres/SqlErrors"
+import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
 import { Context, Effect, Exit, Layer, Redacted } from "effect"
 import { SqlError } from "effect/sql"
 import * as Database from "../../support/postgres/Database.ts"
@@ -97,7 +97,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
               yield* Effect.forEach(statements, (text) =>
                 text === "idle" ? Effect.andThen(isEnded(own?.pid), sql.unsafe("SELECT 1")) : sql.unsafe(text),
               )
-            }).pipe(Effect.mapError(classify)),
+            }).pipe(Effect.mapError(SqlErrors.classify)),
           )
           .pipe(Effect.flip)
         assert.strictEqual(error._tag, tag)
@@ -111,7 +111,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
     Effect.gen(function* () {
       const sql = yield* client((yield* Database.Fresh).url)
       const error = yield* Effect.flip(sql`SELECT ${{ no: "codec" } as never} AS x`)
-      assert.strictEqual(classify(error)._tag, "RowRejected")
+      assert.strictEqual(SqlErrors.classify(error)._tag, "RowRejected")
     }),
   )
 
@@ -123,7 +123,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
       const sql = yield* client(url)
       const error = yield* Effect.flip(sql`SELECT 1`)
       yield* administrator.query(`ALTER DATABASE ${name} CONNECTION LIMIT -1`)
-      assert.strictEqual(classify(error)._tag, "OutcomeUnknown")
+      assert.strictEqual(SqlErrors.classify(error)._tag, "OutcomeUnknown")
     }),
   )
 
@@ -132,7 +132,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
       const wrong = new URL(Redacted.value((yield* Database.Fresh).url))
       wrong.password = "wrong"
       const sql = yield* client(Redacted.make(wrong.href))
-      assert.strictEqual(classify(yield* Effect.flip(sql`SELECT 1`))._tag, "Failed")
+      assert.strictEqual(SqlErrors.classify(yield* Effect.flip(sql`SELECT 1`))._tag, "Failed")
     }),
   )
 
@@ -147,7 +147,9 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
           bare.cause.reasons.some((reason) => reason._tag === "Die" && reason.defect instanceof SqlError.SqlError),
       )
       const error = yield* PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
-        .transaction({ accounts: [], isExclusive: false }, () => Effect.mapError(sql.unsafe(END_SELF), classify))
+        .transaction({ accounts: [], isExclusive: false }, () =>
+          Effect.mapError(sql.unsafe(END_SELF), SqlErrors.classify),
+        )
         .pipe(Effect.flip)
       assert.strictEqual(error._tag, "OutcomeUnknown")
     }),

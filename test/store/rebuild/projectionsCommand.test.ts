@@ -3,12 +3,12 @@ import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { follower } from "@waybill/store/statistics/EmailStatsFollower"
+import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Follower from "@waybill/store/feed/Follower"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { swap } from "@waybill/store/rebuild/Swap"
+import * as Swap from "@waybill/store/rebuild/Swap"
 import { Effect, Layer, Redacted } from "effect"
 import { progressLine } from "../../../apps/server/src/cli/Output.ts"
 import { lineOf } from "../../../apps/server/src/cli/commands/projections.ts"
@@ -171,7 +171,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
-        while ((yield* Follower.step(follower)).events > 0);
+        while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
         yield* sql`
           UPDATE email_stats SET count = 9
           WHERE (account_id, tag, measure) = (SELECT min(account_id), '', 'accepted' FROM email_stats)`
@@ -210,7 +210,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
         yield* transact(send(account_id, { needs: { month: "2020-01" } }, { created_at: at }))
         // The mail above was written without counting.
         yield* Rebuild.rebuild("monthly_usage", { release: "test" })
-        yield* swap("monthly_usage", false)
+        yield* Swap.swap("monthly_usage", false)
         yield* sql`UPDATE monthly_usage SET accepted = 9 WHERE account_id = (SELECT min(account_id) FROM monthly_usage)`
         const { code, output } = yield* waybill("projections", "verify", "monthly_usage")
         assert.strictEqual(code, 3, output)

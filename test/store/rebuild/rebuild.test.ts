@@ -4,14 +4,14 @@ import * as Conservation from "@waybill/store/operations/Conservation"
 import * as EmailLog from "@waybill/store/readmodels/EmailLog"
 import * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import { follower } from "@waybill/store/statistics/EmailStatsFollower"
+import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import * as Follower from "@waybill/store/feed/Follower"
-import { readModels } from "@waybill/store/readmodels/ReadModels"
+import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import * as Fill from "@waybill/store/rebuild/Fill"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { status } from "@waybill/store/rebuild/Status"
-import { swap } from "@waybill/store/rebuild/Swap"
+import * as Status from "@waybill/store/rebuild/Status"
+import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Versions from "@waybill/store/rebuild/Versions"
 import { Clock, Duration, Effect, Fiber, Layer, Queue } from "effect"
 import * as Database from "../../support/postgres/Database.ts"
@@ -71,15 +71,15 @@ layer(Store, { excludeTestServices: true })("rebuilds of random histories", (it)
       () =>
         Effect.gen(function* () {
           assert.isAbove(yield* Histories.write(seed, 40), 500)
-          for (const { name } of readModels) assert.isAbove(yield* isClean(name), 10, name)
+          for (const { name } of ReadModels.readModels) assert.isAbove(yield* isClean(name), 10, name)
           for (const { missing, stray } of yield* Conservation.work())
             assert.deepStrictEqual([missing, stray], [[], []])
           // The follower stops within the log, and at its end.
-          yield* Follower.step(follower)
-          yield* isClean(follower.name)
-          while ((yield* Follower.step(follower)).events > 0);
-          assert.isAbove(yield* isClean(follower.name), 10)
-          assert.isEmpty((yield* status()).filter(({ state }) => state !== "live" && state !== "following"))
+          yield* Follower.step(EmailStatsFollower.follower)
+          yield* isClean(EmailStatsFollower.follower.name)
+          while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
+          assert.isAbove(yield* isClean(EmailStatsFollower.follower.name), 10)
+          assert.isEmpty((yield* Status.status()).filter(({ state }) => state !== "live" && state !== "following"))
         }),
       TIMEOUT,
     )
@@ -115,15 +115,15 @@ layer(Store, { excludeTestServices: true })("a row that differs from the log", (
         assert.isNull(of(stray)?.folded)
         const before = yield* described("email_log")
         yield* Rebuild.rebuild("email_log", OPTIONS)
-        yield* swap("email_log", false)
+        yield* Swap.swap("email_log", false)
         assert.strictEqual(yield* isClean("email_log"), 50)
         assert.deepStrictEqual(yield* described("email_log"), before)
         // Swaps back: the damaged version is live again, with all events since.
         yield* mail(3)
-        yield* swap("email_log", true)
+        yield* Swap.swap("email_log", true)
         assert.deepStrictEqual(yield* described("email_log"), before)
         assert.strictEqual((yield* Rebuild.verify("email_log", OPTIONS)).differing_rows, 3)
-        yield* swap("email_log", true)
+        yield* Swap.swap("email_log", true)
         assert.strictEqual(yield* isClean("email_log"), 53)
       }),
     TIMEOUT,
@@ -149,15 +149,15 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
         for (const name of ["email_log", "email_log_terms", "email_subjects"]) {
           yield* Rebuild.rebuild(name, OPTIONS)
           const during = written
-          yield* swap(name, false)
+          yield* Swap.swap(name, false)
           yield* isClean(name)
-          yield* swap(name, true)
+          yield* Swap.swap(name, true)
           yield* isClean(name)
           assert.isAbove(written, during)
         }
         isOver = true
         yield* Effect.forEach(fibers, Fiber.join)
-        for (const { name } of readModels) yield* isClean(name)
+        for (const { name } of ReadModels.readModels) yield* isClean(name)
         const [row] = yield* execute<{ readonly n: bigint }>((sql) => sql`SELECT count(*) AS n FROM email_log`)
         assert.strictEqual(Number(row?.n), written)
       }),
@@ -188,7 +188,7 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
             sql.unsafe(`CREATE TRIGGER refuse BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON ${name}
               FOR EACH STATEMENT EXECUTE FUNCTION refuse()`),
           )
-        for (const { name } of readModels) {
+        for (const { name } of ReadModels.readModels) {
           yield* Rebuild.rebuild(name, OPTIONS)
           yield* isClean(name)
         }
@@ -205,11 +205,11 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
         yield* says(Rebuild.rebuild("mails", OPTIONS)),
         "there is no read model mails; the read models are accounts",
       )
-      assert.include(yield* says(swap("domains", true)), "there is no earlier version of domains")
-      assert.include(yield* says(swap("suppressions", true)), "there is no earlier version of suppressions")
+      assert.include(yield* says(Swap.swap("domains", true)), "there is no earlier version of domains")
+      assert.include(yield* says(Swap.swap("suppressions", true)), "there is no earlier version of suppressions")
       assert.include(yield* says(Rebuild.drop("domains", 7)), "domains has no version 7")
       const { version } = yield* Rebuild.rebuild("domains", OPTIONS)
-      yield* swap("domains", false)
+      yield* Swap.swap("domains", false)
       assert.include(yield* says(Rebuild.drop("domains", version)), `version ${version} of domains is live`)
       yield* Rebuild.drop("domains", version - 1)
       const first = yield* Queue.unbounded<void>()

@@ -3,7 +3,7 @@ import * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
-import { inProgress } from "@waybill/store/rebuild/RebuildMarkers"
+import * as RebuildMarkers from "@waybill/store/rebuild/RebuildMarkers"
 import { Effect, Layer, Redacted } from "effect"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
@@ -35,12 +35,12 @@ layer(Store, { excludeTestServices: true })("running rebuilds", (it) => {
     () =>
       Effect.gen(function* () {
         yield* mail
-        assert.deepStrictEqual(yield* inProgress(), [])
+        assert.deepStrictEqual(yield* RebuildMarkers.inProgress(), [])
         const { url } = yield* Database.Fresh
         const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
         // Slices of 100 events, one per second.
         const elsewhere = new WaybillCommand(["projections", "rebuild", "email_log", "--throttle", "100"], env)
-        const [seen] = yield* World.until(inProgress(), (all) => (all[0]?.events ?? 0) > 0)
+        const [seen] = yield* World.until(RebuildMarkers.inProgress(), (all) => (all[0]?.events ?? 0) > 0)
         assert.deepInclude(seen, {
           name: "email_log",
           version: 2,
@@ -53,29 +53,29 @@ layer(Store, { excludeTestServices: true })("running rebuilds", (it) => {
         assert.isAtLeast(seen?.slices ?? 0, seen?.slices_done ?? 0)
 
         yield* Effect.promise(() => elsewhere.stop("SIGKILL"))
-        const [left] = yield* World.until(inProgress(), (all) => all[0]?.working === false)
+        const [left] = yield* World.until(RebuildMarkers.inProgress(), (all) => all[0]?.working === false)
         assert.deepInclude(left, { name: "email_log", version: 2, phase: "folding", total: MESSAGES * 2 })
         assert.isBelow(left?.events ?? 0, MESSAGES * 2)
 
         const phases = new Set<string>()
-        const looking = Effect.map(inProgress(), ([now]) => phases.add(`${now?.phase} ${now?.working}`))
+        const looking = Effect.map(RebuildMarkers.inProgress(), ([now]) => phases.add(`${now?.phase} ${now?.working}`))
         const replay = yield* Replay
         const report = () => Effect.asVoid(Effect.provideService(looking, Replay, replay))
         yield* Rebuild.rebuild("email_log", { release: yield* releaseOf, report })
         assert.include([...phases], "indexing true")
-        assert.deepStrictEqual(yield* inProgress(), [])
+        assert.deepStrictEqual(yield* RebuildMarkers.inProgress(), [])
       }),
     120_000,
   )
 
   it.effect("include comparisons, which build nothing but hold the lock", () =>
     Effect.gen(function* () {
-      const held = yield* Effect.scoped(Effect.andThen(lockReadModel("suppressions"), inProgress()))
+      const held = yield* Effect.scoped(Effect.andThen(lockReadModel("suppressions"), RebuildMarkers.inProgress()))
       assert.deepStrictEqual(
         held.map(({ name, phase, version, working }) => [name, phase, version, working]),
         [["suppressions", "comparing", null, true]],
       )
-      yield* World.until(inProgress(), (all) => all.length === 0)
+      yield* World.until(RebuildMarkers.inProgress(), (all) => all.length === 0)
     }),
   )
 })

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { filterOf, isExact, sourcesOf } from "@waybill/store/search/EmailLogFilter"
+import * as EmailLogFilter from "@waybill/store/search/EmailLogFilter"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailLogSource from "@waybill/store/search/EmailLogSource"
 import * as EmailLogWalk from "@waybill/store/search/EmailLogWalk"
@@ -44,13 +44,13 @@ const explain = Effect.fnUntraced(function* (statement: Statement.Fragment) {
 /** Returns the first statement of a search for each source it might choose. */
 const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof ACCOUNTS) {
   const sql = yield* PgClient.PgClient
-  const filter = filterOf({
+  const filter = EmailLogFilter.filterOf({
     ...FILTERS[name]?.(Math.floor(size / 2)),
     account_id: ACCOUNTS[size] ?? account(0),
     limit: LIMIT,
   })
   assert(filter !== undefined)
-  const sources = sourcesOf(filter)
+  const sources = EmailLogFilter.sourcesOf(filter)
   return (sources.length === 0 ? [EmailLogSource.all] : sources).map((source) => ({
     source,
     statement: EmailLogWalk.statement(
@@ -58,7 +58,7 @@ const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof
       filter,
       source,
       filter.range,
-      isExact(filter, source) ? LIMIT + 1 : EmailLogQuery.FIRST_CHUNK,
+      EmailLogFilter.isExact(filter, source) ? LIMIT + 1 : EmailLogQuery.FIRST_CHUNK,
       LIMIT + 1,
     ),
   }))
@@ -105,14 +105,16 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   it.effect("counts its sources in their indexes, up to the cap", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const filter = filterOf({
+      const filter = EmailLogFilter.filterOf({
         account_id: account(2),
         limit: LIMIT,
         tags: ["receipt", "spring"],
         status: ["delivered"],
       })
       assert(filter !== undefined)
-      const plan = yield* explain(EmailLogSource.counts(sql, sourcesOf(filter), filter.range, filter.order, 100))
+      const plan = yield* explain(
+        EmailLogSource.counts(sql, EmailLogFilter.sourcesOf(filter), filter.range, filter.order, 100),
+      )
       assert.deepStrictEqual(plan.scans, [])
       assert.includeMembers(plan.indexes, ["email_log_terms_pkey", "email_log_by_status"])
       assert.isAtMost(plan.blocks, 3 * 30)

@@ -5,11 +5,11 @@ import type { Address } from "@waybill/domain/values/Address"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
-import { follower } from "@waybill/store/statistics/EmailStatsFollower"
+import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { swap } from "@waybill/store/rebuild/Swap"
+import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Follower from "@waybill/store/feed/Follower"
 import { Duration, Effect, Fiber, Layer, Result } from "effect"
 import * as Database from "../../support/postgres/Database.ts"
@@ -45,7 +45,7 @@ const delivered = (name: string, at: Timestamp.Timestamp): Email.Event => ({
 })
 
 const followToTheEnd = Effect.gen(function* () {
-  while ((yield* Follower.step(follower)).events > 0);
+  while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
 })
 
 const day = (account_id: AccountId, by: Partial<EmailStats.Query["by"]> = {}, over: Partial<EmailStats.Query> = {}) =>
@@ -216,16 +216,16 @@ layer(Replayed, { excludeTestServices: true, timeout: "60 seconds" })("rebuildin
       // Events after a rebuild are counted only in the live table until the swap.
       yield* message(40)
       yield* followToTheEnd
-      assert.deepInclude(yield* swap("email_stats", false), { live: 2, kept: 1 })
+      assert.deepInclude(yield* Swap.swap("email_stats", false), { live: 2, kept: 1 })
       assert.deepInclude(yield* Rebuild.verify("email_stats", options), { differing_rows: 0 })
       assert.deepStrictEqual((yield* day(account_id)).rows[0]?.delivered, 31)
       assert.lengthOf(right, 3)
       yield* message(41)
       yield* followToTheEnd
       assert.deepStrictEqual((yield* day(account_id)).rows[0]?.delivered, 32)
-      yield* swap("email_stats", true)
+      yield* Swap.swap("email_stats", true)
       assert.isAbove((yield* day(account_id)).rows[0]?.delivered ?? 0, 32)
-      yield* swap("email_stats", true)
+      yield* Swap.swap("email_stats", true)
       assert.deepInclude(yield* Rebuild.verify("email_stats", options), { differing_rows: 0 })
     }),
   )
@@ -234,10 +234,10 @@ layer(Replayed, { excludeTestServices: true, timeout: "60 seconds" })("rebuildin
     Effect.gen(function* () {
       const account_id = id("AccountId")
       yield* Effect.forEach(Array.from({ length: 20 }), () => accept(account_id, { created_at: BEGAN }))
-      yield* Follower.step(follower, 7)
+      yield* Follower.step(EmailStatsFollower.follower, 7)
       assert.deepInclude(yield* Rebuild.verify("email_stats", options), { differing_rows: 0 })
       yield* Rebuild.rebuild("email_stats", options)
-      yield* swap("email_stats", false)
+      yield* Swap.swap("email_stats", false)
       const { position, rows } = yield* day(account_id)
       assert.strictEqual(rows[0]?.accepted, 7)
       yield* followToTheEnd
@@ -263,10 +263,10 @@ layer(Store, { excludeTestServices: true, timeout: "60 seconds" })("email statis
       // The server terminates the session after the counts are written and before the page is committed.
       let deaths = 0
       const mortal: Follower.Follower = {
-        ...follower,
+        ...EmailStatsFollower.follower,
         count: (sql, events) =>
           Effect.andThen(
-            follower.count(sql, events),
+            EmailStatsFollower.follower.count(sql, events),
             deaths++ % 3 === 2 ? Effect.void : Effect.asVoid(sql`SELECT pg_terminate_backend(pg_backend_pid())`),
           ),
       }

@@ -3,13 +3,13 @@ import { assert, layer } from "@effect/vitest"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import * as EmailStatsMonths from "@waybill/store/statistics/EmailStatsMonths"
-import { follower } from "@waybill/store/statistics/EmailStatsFollower"
+import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Follower from "@waybill/store/feed/Follower"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { status } from "@waybill/store/rebuild/Status"
-import { swap } from "@waybill/store/rebuild/Swap"
+import * as Status from "@waybill/store/rebuild/Status"
+import * as Swap from "@waybill/store/rebuild/Swap"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Database from "../../support/postgres/Database.ts"
@@ -95,7 +95,7 @@ layer(Store, { excludeTestServices: true })("monthly statistics tables", (it) =>
       const created_at = Timestamp.Timestamp.make("2027-05-10T09:00:00.000Z")
       const accept = Effect.gen(function* () {
         yield* store.transact(send(account_id, {}, { created_at }))
-        while ((yield* Follower.step(follower)).events > 0);
+        while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
       })
       const places = sql<{ readonly place: string; readonly n: number }>`
         SELECT tableoid::regclass::text AS place, sum(count)::int AS n FROM email_stats
@@ -151,26 +151,26 @@ layer(Store, { excludeTestServices: true })("monthly statistics tables", (it) =>
       yield* sql`DELETE FROM events`
       yield* sent("2027-01-10T09:00:00.000Z")
       yield* sent("2029-06-10T09:00:00.000Z")
-      while ((yield* Follower.step(follower)).events > 0);
+      while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
       yield* keepAt("2029-06-15T00:00:00.000Z")
       const all = accepted("2000-01-01T00:00:00Z", "2100-01-01T00:00:00Z")
       assert.strictEqual(yield* all, 1)
       assert.deepInclude(yield* Rebuild.verify("email_stats", { release: "test" }), { differing_rows: 0, rows: 2 })
 
       const { version } = yield* Rebuild.rebuild("email_stats", { release: "test" })
-      yield* swap("email_stats", false)
+      yield* Swap.swap("email_stats", false)
       assert.strictEqual(yield* all, 1)
       assert.deepStrictEqual(yield* keepAt("2029-06-15T01:00:00.000Z"), {
         made: ["2029_06", "2029_07", "2029_08"].map((month) => `email_stats_v${version}_${month}`),
         dropped: [],
       })
       yield* sent("2029-06-11T09:00:00.000Z")
-      while ((yield* Follower.step(follower)).events > 0);
+      while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
       assert.strictEqual(yield* all, 2)
-      const shown = (yield* status()).find(({ name, state }) => name === "email_stats" && state === "following")
+      const shown = (yield* Status.status()).find(({ name, state }) => name === "email_stats" && state === "following")
       assert.isAbove(shown?.size_bytes ?? 0, 0)
 
-      yield* swap("email_stats", true)
+      yield* Swap.swap("email_stats", true)
       assert.strictEqual(yield* all, 2)
       assert.deepInclude(yield* Rebuild.verify("email_stats", { release: "test" }), { differing_rows: 0, rows: 4 })
       yield* Rebuild.drop("email_stats", version)

@@ -8,12 +8,12 @@ import * as Email from "@waybill/domain/email/Email"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
-import { follower } from "@waybill/store/statistics/EmailStatsFollower"
+import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Follower from "@waybill/store/feed/Follower"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { swap } from "@waybill/store/rebuild/Swap"
+import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Retention from "@waybill/store/erasure/Retention"
 import type { Commit, View } from "@waybill/store/commit/Commit"
 import { Context, Effect, Exit, Fiber, Layer, Result } from "effect"
@@ -41,7 +41,7 @@ const verify = Rebuild.verify("monthly_usage", OPTIONS)
 const differing = Effect.map(verify, ({ differences }) =>
   differences.map(({ folded, key, live }) => [key["month"], live?.["accepted"], folded?.["accepted"]]),
 )
-const mend = Effect.andThen(Rebuild.rebuild("monthly_usage", OPTIONS), swap("monthly_usage", false))
+const mend = Effect.andThen(Rebuild.rebuild("monthly_usage", OPTIONS), Swap.swap("monthly_usage", false))
 
 const account = Effect.fnUntraced(function* (at: Timestamp.Timestamp, keeping?: Account.Keeping) {
   const { commit } = yield* EventStore
@@ -301,13 +301,13 @@ layer(Store, { excludeTestServices: true })("monthly usage that differs from the
 
         const before = expected
         yield* Rebuild.rebuild("monthly_usage", OPTIONS)
-        yield* swap("monthly_usage", false)
+        yield* Swap.swap("monthly_usage", false)
         assert.deepStrictEqual(yield* differing, [])
         // The previous version continues to be counted, and comes back with its wrong row.
-        yield* swap("monthly_usage", true)
+        yield* Swap.swap("monthly_usage", true)
         const [again] = (yield* verify).differences
         assert.strictEqual(Number(again?.live?.["accepted"]), Number(again?.folded?.["accepted"]) + 5)
-        yield* swap("monthly_usage", true)
+        yield* Swap.swap("monthly_usage", true)
         isOver = true
         yield* Effect.forEach(fibers, Fiber.join)
         assert.isAbove(expected, before)
@@ -361,7 +361,7 @@ layer(Store, { excludeTestServices: true })("monthly usage that differs from the
           )
         yield* send(short, { to: ["ana"], at: MAY })
         yield* send(forEver, { to: ["ana"], at: MAY })
-        while ((yield* Follower.step(follower)).events > 0);
+        while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
         const june = Timestamp.plus(NOVEMBER, 8 * Timestamp.DAY)
         assert.strictEqual((yield* at(june, Retention.expire())).messages, 1)
 

@@ -15,7 +15,7 @@ import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { readModels } from "@waybill/store/readmodels/ReadModels"
+import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import type { Stored } from "@waybill/store/commit/RecordedEvents"
 import { LeaseLost, type Commit } from "@waybill/store/commit/Commit"
 import { Effect, Exit, Fiber, Latch, Layer, Result } from "effect"
@@ -98,7 +98,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a stream of thousands
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { inBatches, outside, storage } = counted(
-        PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), readModels),
+        PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), ReadModels.readModels),
       )
       const deps = makeDeps()
       const group = yield* GroupCommit.make({ storage, ...deps })
@@ -176,7 +176,7 @@ layer(Rebuilding, { excludeTestServices: true })("a team with very many former m
 /** A group commit on a log in memory, where a test can hold up the reads of long streams. */
 const held = (over: (storage: LogStorage) => Partial<LogStorage> = () => ({})) =>
   Effect.gen(function* () {
-    const memory = MemoryLogStorage.make(readModels)
+    const memory = MemoryLogStorage.make(ReadModels.readModels)
     const mayRead = yield* Latch.make(true)
     const reading = yield* Latch.make()
     const storage: LogStorage = {

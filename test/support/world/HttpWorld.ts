@@ -16,7 +16,7 @@ import type { Limits } from "../../../apps/server/src/http/middleware/ByteBudget
 import type { Limits as Documents } from "../../../apps/server/src/http/pages/DocumentWindows.ts"
 import { Instance } from "../../../apps/server/src/http/Instance.ts"
 import type { Timeouts } from "../../../apps/server/src/http/NodeServer.ts"
-import { HttpLive } from "../../../apps/server/src/http/Server.ts"
+import * as Server from "../../../apps/server/src/http/Server.ts"
 import * as TrackingHosts from "../../../apps/server/src/links/TrackingHosts.ts"
 import * as tracking from "../../../apps/server/src/http/pages/TrackingRoutes.ts"
 import { DEFAULT_MAX_BODY_BYTES } from "../../../apps/server/src/boot/settings/HttpSettings.ts"
@@ -130,7 +130,7 @@ const served = (setup: Setup) => {
     trustedProxies = [],
     zones = {},
   } = setup
-  return HttpLive({
+  return Server.HttpLive({
     host: "127.0.0.1",
     port: 0,
     maxBodyBytes,

@@ -13,8 +13,8 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as DkimKeys from "@waybill/mail/dkim/DkimKey"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import type { Transport } from "@waybill/mail/transport/Transport"
-import { createApiKey } from "../../../apps/server/src/operate/NewApiKeys.ts"
-import { newId, now } from "../../../apps/server/src/operate/NewIds.ts"
+import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
+import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"
 import * as Content from "@waybill/store/content/Content"
@@ -81,12 +81,12 @@ export interface Tenant {
 /** Creates an account, with the limits granted to it. */
 export const account = Effect.fnUntraced(function* ({ limits = {}, plan = "business" }: Tenant = {}) {
   const { commit } = yield* EventStore
-  const account_id = yield* newId("AccountId")
+  const account_id = yield* NewIds.newId("AccountId")
   const ref = { account_id, stream_id: account_id }
-  yield* Effect.orDie(commit(Account, ref, Account.create(yield* now, account_id, "Acme", plan)))
+  yield* Effect.orDie(commit(Account, ref, Account.create(yield* NewIds.now, account_id, "Acme", plan)))
   if (Object.keys(limits).length > 0) {
     const granted = { ...Account.NONE_GRANTED, ...limits }
-    yield* Effect.orDie(commit(Account, ref, Account.changeLimits(yield* now, granted)))
+    yield* Effect.orDie(commit(Account, ref, Account.changeLimits(yield* NewIds.now, granted)))
   }
   return account_id
 })
@@ -103,7 +103,7 @@ export const key = (
   account_id: Id.AccountId,
   { allowed_ips = [], domain = null, expires_at = null, scopes = ["admin"] }: KeyOptions = {},
 ) =>
-  createApiKey(account_id, null, {
+  NewApiKeys.createApiKey(account_id, null, {
     name: "test",
     scopes: [...scopes],
     domain: domain as DomainName.DomainName | null,
@@ -140,7 +140,7 @@ export const verifiedDomain = Effect.fnUntraced(function* (
   if (sealed) yield* secrets.seal({ account_id, id: domain_id, purpose: dkim.key_ref }, Redacted.value(pair.privateKey))
   const events = yield* EventStore
   const added = Domain.add({
-    now: yield* now,
+    now: yield* NewIds.now,
     domainId: domain_id,
     name: name as DomainName.DomainName,
     dkim,
@@ -161,7 +161,7 @@ export const addEd25519Key = Effect.fnUntraced(function* (
   const { algorithm, privateKey, record } = yield* DkimKeys.generateEd25519
   const dkim = { selector, algorithm, public_key: record.replace(/^.*p=/u, ""), key_ref: `dkim:${selector}` }
   yield* (yield* Secrets).seal({ account_id, id: domain_id, purpose: dkim.key_ref }, Redacted.value(privateKey))
-  const at = yield* now
+  const at = yield* NewIds.now
   const { commit } = yield* EventStore
   const decide: Aggregate.Decide<Domain.State, Domain.Event, Refusal> =
     selector === "wbe1" ? Domain.addEd25519(at, dkim) : Domain.rotateEd25519(at, dkim)

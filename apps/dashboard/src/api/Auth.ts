@@ -1,10 +1,10 @@
-import { DASHBOARD_HEADERS } from "./Api.ts"
+import * as Api from "./Api.ts"
 import { ApiError } from "./ApiError.ts"
 
 const call = async <A>(method: string, path: string, body?: unknown): Promise<A> => {
   const response = await fetch(`/auth${path}`, {
     method,
-    headers: { ...DASHBOARD_HEADERS, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: { ...Api.DASHBOARD_HEADERS, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(() => {
     throw ApiError.unreachable()

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react"
-import { DASHBOARD_HEADERS } from "./Api.ts"
+import * as Api from "./Api.ts"
 import type { EventRecord } from "./Records.ts"
 
 /** First pause before reconnecting after an error; doubled at each further error. */
@@ -79,7 +79,7 @@ const follow = async (
     setState("connecting")
     try {
       const response = await fetch(`/v1/events/stream?types=${encodeURIComponent(types)}`, {
-        headers: { ...DASHBOARD_HEADERS, ...(lastId === undefined ? {} : { "last-event-id": lastId }) },
+        headers: { ...Api.DASHBOARD_HEADERS, ...(lastId === undefined ? {} : { "last-event-id": lastId }) },
         signal,
       })
       // Without permission for the stream the caller polls instead.

@@ -5,7 +5,7 @@ import { useEffect } from "react"
 import * as Queries from "../api/Queries.ts"
 import { useEventStream } from "../api/useEventStream.ts"
 import type { EmailWithContent } from "../api/Records.ts"
-import { isDialogOpen, isTyping } from "../shell/Keyboard.ts"
+import * as Keyboard from "../shell/Keyboard.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
 import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { CopyButton } from "../ui/controls/CopyButton.tsx"
@@ -16,7 +16,7 @@ import { formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { EmailActions } from "./EmailActions.tsx"
 import { EmailContent } from "./EmailContent.tsx"
 import { displayStatus } from "./EmailTable.tsx"
-import { EMAIL_EVENT_TYPES } from "./LiveEmails.ts"
+import * as LiveEmails from "./LiveEmails.ts"
 import { Recipients } from "./Recipients.tsx"
 import { Timeline } from "./Timeline.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -47,7 +47,7 @@ export const Email = () => {
   })
   const refresh = () => void client.invalidateQueries({ queryKey: ["email", id] })
   useEventStream({
-    types: EMAIL_EVENT_TYPES,
+    types: LiveEmails.EMAIL_EVENT_TYPES,
     enabled: canStream,
     onStart: refresh,
     onEvent: ({ stream_id }) => {
@@ -145,7 +145,13 @@ const useBackKey = () => {
   const navigate = useNavigate()
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === "u" && !isTyping(event.target) && !isDialogOpen() && !event.metaKey && !event.ctrlKey)
+      if (
+        event.key === "u" &&
+        !Keyboard.isTyping(event.target) &&
+        !Keyboard.isDialogOpen() &&
+        !event.metaKey &&
+        !event.ctrlKey
+      )
         void navigate({ to: "/emails" })
     }
     window.addEventListener("keydown", onKey)

@@ -9,7 +9,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { sendExamples } from "./sendExamples.ts"
-import { emailListQuery, useLiveEmails } from "./LiveEmails.ts"
+import * as LiveEmails from "./LiveEmails.ts"
 import { FilterBar } from "./FilterBar.tsx"
 import { LiveToggle } from "./LiveToggle.tsx"
 import { isFiltered } from "./EmailFilters.ts"
@@ -19,8 +19,8 @@ export const Emails = () => {
   const search = useSearch({ from: "/shell/emails" })
   const navigate = useNavigate({ from: "/emails" })
   const [isLive, setLive] = useState(true)
-  const query = useInfiniteQuery(emailListQuery(search))
-  const live = useLiveEmails(search, isLive && query.data !== undefined)
+  const query = useInfiniteQuery(LiveEmails.emailListQuery(search))
+  const live = LiveEmails.useLiveEmails(search, isLive && query.data !== undefined)
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
   return (
     <Screen

@@ -9,7 +9,7 @@ import { IconButton } from "../ui/controls/Button.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Tabs, type Tab } from "../ui/layout/Tabs.tsx"
 import { formatDateTime } from "../ui/display/Time.tsx"
-import { type Check, checksOf, linksOf } from "./MessageChecks.ts"
+import * as MessageChecks from "./MessageChecks.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))
@@ -33,7 +33,7 @@ export const CapturedMessage = ({
 }) => {
   const { data: mail } = useSuspenseQuery(Queries.captured(id))
   const { data: domains } = useQuery(Queries.domains)
-  const checks = checksOf(
+  const checks = MessageChecks.checksOf(
     mail,
     new Map((domains?.data ?? []).map(({ name, status }) => [name as string, status as string])),
   )
@@ -42,7 +42,7 @@ export const CapturedMessage = ({
     ...(mail.html === null ? [] : [{ name: "Preview", content: () => <HtmlFrame id={id} /> }]),
     ...(mail.text === null ? [] : [{ name: "Text", content: () => <PlainText text={mail.text ?? ""} /> }]),
     { name: "Checks", count: warnings, content: () => <Checks checks={checks} /> },
-    { name: "Links", count: linksOf(mail).length, content: () => <Links mail={mail} /> },
+    { name: "Links", count: MessageChecks.linksOf(mail).length, content: () => <Links mail={mail} /> },
     { name: "Headers", content: () => <HeaderList headers={mail.headers} /> },
     {
       name: "Raw",
@@ -90,7 +90,7 @@ const ICONS = {
   note: <Info size={16} className="text-ink-3" aria-label="Note" />,
 } as const
 
-const Checks = ({ checks }: { readonly checks: ReadonlyArray<Check> }) => (
+const Checks = ({ checks }: { readonly checks: ReadonlyArray<MessageChecks.Check> }) => (
   <ul className="divide-y divide-line">
     {checks.map(({ level, name, message }) => (
       <li key={name} className="flex items-start gap-3 px-4 py-3">
@@ -107,7 +107,7 @@ const Checks = ({ checks }: { readonly checks: ReadonlyArray<Check> }) => (
 )
 
 const Links = ({ mail }: { readonly mail: SandboxMessageWithContent }) => {
-  const links = linksOf(mail)
+  const links = MessageChecks.linksOf(mail)
   return links.length === 0 ? (
     <p className="p-8 text-center text-sm text-ink-3">No links.</p>
   ) : (

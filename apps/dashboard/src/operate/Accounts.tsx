@@ -15,7 +15,7 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { QueryResult } from "./QueryResult.tsx"
-import { accounts } from "./OperatorQueries.ts"
+import * as OperatorQueries from "./OperatorQueries.ts"
 import { Table } from "./Table.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
@@ -34,7 +34,7 @@ export const Accounts = () => {
   const client = useQueryClient()
   const [creating, setCreating] = useState(false)
   const [link, setLink] = useState<MemberLink>()
-  const refresh = () => client.invalidateQueries({ queryKey: accounts.queryKey })
+  const refresh = () => client.invalidateQueries({ queryKey: OperatorQueries.accounts.queryKey })
   const changePlan = useMutation({
     mutationFn: ({ account, plan }: { readonly account: Account; readonly plan: Plan }) =>
       Api.patch(`/operate/accounts/${account.id}`, { plan }),
@@ -67,7 +67,7 @@ export const Accounts = () => {
         </Button>
       }
     >
-      <QueryResult options={accounts}>
+      <QueryResult options={OperatorQueries.accounts}>
         {({ data }) => (
           <Panel className="overflow-x-auto">
             <Table

@@ -4,7 +4,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
 import { QueryResult } from "./QueryResult.tsx"
-import { nodes } from "./OperatorQueries.ts"
+import * as OperatorQueries from "./OperatorQueries.ts"
 import { Table } from "./Table.tsx"
 
 export const Nodes = () => (
@@ -12,7 +12,7 @@ export const Nodes = () => (
     title="Nodes"
     hint="Processes that use this database. Others take over the work of a process that stops responding."
   >
-    <QueryResult options={nodes}>
+    <QueryResult options={OperatorQueries.nodes}>
       {(data) => (
         <>
           <Panel title="Workers" className="overflow-x-auto">

@@ -11,13 +11,13 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { QueryResult } from "./QueryResult.tsx"
-import { projections } from "./OperatorQueries.ts"
+import * as OperatorQueries from "./OperatorQueries.ts"
 
 const number = new Intl.NumberFormat()
 
 export const Projections = () => (
   <Screen title="Projections" hint="Read models are built from the event log. Verify or rebuild them here.">
-    <QueryResult options={projections}>
+    <QueryResult options={OperatorQueries.projections}>
       {({ jobs, under_way, versions }) => {
         const names = [...new Set(versions.map(({ name }) => name))]
         return (
@@ -50,7 +50,7 @@ interface Props {
 const ProjectionRow = ({ job, name, remoteJob, versions }: Props) => {
   const client = useQueryClient()
   const [swapping, setSwapping] = useState(false)
-  const refresh = () => client.invalidateQueries({ queryKey: projections.queryKey })
+  const refresh = () => client.invalidateQueries({ queryKey: OperatorQueries.projections.queryKey })
   const start = useMutation({
     mutationFn: (kind: Operate.ProjectionJob["kind"]) => Api.post(`/operate/projections/${name}/${kind}`),
     onSettled: refresh,

@@ -2,7 +2,7 @@ import type * as Operate from "@waybill/api/groups/Operate"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { QueryResult } from "./QueryResult.tsx"
-import { queues } from "./OperatorQueries.ts"
+import * as OperatorQueries from "./OperatorQueries.ts"
 import { Table } from "./Table.tsx"
 
 const QUEUES = [
@@ -26,7 +26,7 @@ const OVERDUE_S = 30
 
 export const Queues = () => (
   <Screen title="Queues" hint="Pending work of the whole instance and its throughput.">
-    <QueryResult options={queues}>{(data) => <QueueTables data={data} />}</QueryResult>
+    <QueryResult options={OperatorQueries.queues}>{(data) => <QueueTables data={data} />}</QueryResult>
   </Screen>
 )
 

@@ -5,7 +5,7 @@ import { lazy, Suspense, useMemo, useRef, useState } from "react"
 import { useEventStream } from "../api/useEventStream.ts"
 import * as Queries from "../api/Queries.ts"
 import type { StatsRow } from "../api/Records.ts"
-import { EMAIL_EVENT_TYPES } from "../emails/LiveEmails.ts"
+import * as LiveEmails from "../emails/LiveEmails.ts"
 import { sendExamples } from "../emails/sendExamples.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
 import { cx } from "../ui/display/cx.ts"
@@ -18,7 +18,7 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { useNow } from "../ui/display/Time.tsx"
 import { RecentEmails } from "./RecentEmails.tsx"
-import { NO_TOTALS, rate, rates, sum, type Totals, volume } from "./Series.ts"
+import * as Series from "./Series.ts"
 import { SummaryPanels } from "./SummaryPanels.tsx"
 
 const RANGES = [
@@ -67,9 +67,9 @@ export const Overview = () => {
   const query = useQuery(Queries.stats(from, to, unit))
   useLiveRefresh()
   const rows: ReadonlyArray<StatsRow> = query.data?.data ?? []
-  const totals = useMemo(() => sum(rows), [rows])
+  const totals = useMemo(() => Series.sum(rows), [rows])
   const points = useMemo(
-    () => (kind === "rates" ? rates : volume)(rows, { from, to, unit }),
+    () => (kind === "rates" ? Series.rates : Series.volume)(rows, { from, to, unit }),
     [kind, rows, from, to, unit],
   )
   return (
@@ -132,7 +132,12 @@ const useLiveRefresh = () => {
       }, delay)
     }
   }
-  useEventStream({ types: EMAIL_EVENT_TYPES, enabled: canStream, onStart: refreshSoon, onEvent: refreshSoon })
+  useEventStream({
+    types: LiveEmails.EMAIL_EVENT_TYPES,
+    enabled: canStream,
+    onStart: refreshSoon,
+    onEvent: refreshSoon,
+  })
 }
 
 const number = new Intl.NumberFormat()
@@ -142,15 +147,15 @@ const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFrac
 const HIGH_BOUNCE_RATE = 0.05
 const HIGH_COMPLAINT_RATE = 0.001
 
-const Tiles = ({ totals = NO_TOTALS }: { readonly totals: Totals | undefined }) => {
+const Tiles = ({ totals = Series.NO_TOTALS }: { readonly totals: Series.Totals | undefined }) => {
   const ended = totals.delivered + totals.bounced + totals.failed
-  const bounced = rate(totals.bounced, ended)
-  const complained = rate(totals.complained, totals.delivered)
+  const bounced = Series.rate(totals.bounced, ended)
+  const complained = Series.rate(totals.complained, totals.delivered)
   const tiles = [
     { name: "Accepted", value: number.format(totals.accepted), hint: "recipients", status: undefined, isBad: false },
     {
       name: "Delivered",
-      value: percent.format(rate(totals.delivered, ended)),
+      value: percent.format(Series.rate(totals.delivered, ended)),
       hint: `${number.format(totals.delivered)} of ${number.format(ended)}`,
       status: "delivered",
       isBad: false,

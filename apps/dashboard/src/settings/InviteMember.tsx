@@ -5,7 +5,7 @@ import * as Api from "../api/Api.ts"
 import { formErrors } from "../api/ApiError.ts"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { SelectField, TextField } from "../ui/controls/Field.tsx"
-import { ROLES } from "./Roles.ts"
+import * as Roles from "./Roles.ts"
 
 export const InviteMember = ({
   onCancel,
@@ -50,10 +50,10 @@ export const InviteMember = ({
       <SelectField
         label="Role"
         value={role}
-        hint={ROLES.find(([each]) => each === role)?.[1]}
+        hint={Roles.ROLES.find(([each]) => each === role)?.[1]}
         onChange={(event) => setRole(event.target.value as Role)}
       >
-        {ROLES.map(([each]) => (
+        {Roles.ROLES.map(([each]) => (
           <option key={each} value={each}>
             {each}
           </option>

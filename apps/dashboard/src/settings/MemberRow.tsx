@@ -6,7 +6,7 @@ import { IconButton } from "../ui/controls/Button.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { ROLES } from "./Roles.ts"
+import * as Roles from "./Roles.ts"
 
 interface Props {
   readonly member: Member
@@ -64,7 +64,7 @@ export const MemberRow = ({ member, onLink, onRemove, onRole }: Props) => {
           onChange={(event) => onRole(event.target.value as Role)}
           className="h-8 rounded-lg border border-line-strong bg-raised px-2 text-sm capitalize"
         >
-          {ROLES.map(([role]) => (
+          {Roles.ROLES.map(([role]) => (
             <option key={role} value={role}>
               {role}
             </option>

@@ -5,7 +5,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useState
 import * as Api from "../api/Api.ts"
 import { cx } from "../ui/display/cx.ts"
 import { Kbd } from "../ui/display/Kbd.tsx"
-import { ALL_SCREENS, isVisible, permits } from "./Navigation.ts"
+import * as Navigation from "./Navigation.ts"
 import { setTheme, useIsDark } from "./Theme.ts"
 import { useSession } from "./useSession.ts"
 
@@ -26,7 +26,7 @@ const useCommands = (text: string): ReadonlyArray<Command> => {
   const isDark = useIsDark()
   return useMemo(() => {
     const go: Go = (to, search) => () => history.push(Api.pathWith(to, search))
-    const screens = ALL_SCREENS.filter((screen) => isVisible(screen, session)).map(
+    const screens = Navigation.ALL_SCREENS.filter((screen) => Navigation.isVisible(screen, session)).map(
       ({ icon: Icon, key, name, to }): Command => ({
         name,
         icon: <Icon size={ICON} />,
@@ -35,13 +35,13 @@ const useCommands = (text: string): ReadonlyArray<Command> => {
       }),
     )
     const actions: ReadonlyArray<Command> = [
-      ...(permits(session.scopes, "admin")
+      ...(Navigation.permits(session.scopes, "admin")
         ? [{ name: "Create API key", icon: <KeyRound size={ICON} />, run: go("/settings/api-keys", { new: "true" }) }]
         : []),
-      ...(permits(session.scopes, "domains:write")
+      ...(Navigation.permits(session.scopes, "domains:write")
         ? [{ name: "Add domain", icon: <Globe size={ICON} />, run: go("/domains", { new: "true" }) }]
         : []),
-      ...(permits(session.scopes, "webhooks:manage")
+      ...(Navigation.permits(session.scopes, "webhooks:manage")
         ? [{ name: "Create webhook", icon: <Webhook size={ICON} />, run: go("/webhooks", { new: "true" }) }]
         : []),
       isDark

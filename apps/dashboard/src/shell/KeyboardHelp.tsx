@@ -1,6 +1,6 @@
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { Kbd } from "../ui/display/Kbd.tsx"
-import { ALL_SCREENS, isVisible } from "./Navigation.ts"
+import * as Navigation from "./Navigation.ts"
 import { useSession } from "./useSession.ts"
 
 const KEYS: ReadonlyArray<readonly [keys: ReadonlyArray<string>, action: string]> = [
@@ -38,7 +38,7 @@ export const KeyboardHelp = ({ onOpenChange, open }: Props) => {
           ))}
         </ul>
         <ul>
-          {ALL_SCREENS.filter((screen) => isVisible(screen, session)).map(({ key, name }) => (
+          {Navigation.ALL_SCREENS.filter((screen) => Navigation.isVisible(screen, session)).map(({ key, name }) => (
             <Row key={name} keys={["g", key]} action={`Go to ${name}`} />
           ))}
         </ul>

@@ -6,7 +6,7 @@ import { instance } from "../api/instance.ts"
 import { Menu } from "../ui/controls/Menu.tsx"
 import { Kbd } from "../ui/display/Kbd.tsx"
 import { Logo } from "./Logo.tsx"
-import { isVisible, SECTIONS } from "./Navigation.ts"
+import * as Navigation from "./Navigation.ts"
 import { setTheme, useTheme } from "./Theme.ts"
 import { useSession } from "./useSession.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -49,8 +49,8 @@ export const Sidebar = ({
         <Kbd>⌘K</Kbd>
       </button>
       <div className="-mx-3 min-h-0 grow overflow-y-auto px-3 pb-2">
-        {SECTIONS.map(({ screens, title }) => {
-          const visible = screens.filter((screen) => isVisible(screen, session))
+        {Navigation.SECTIONS.map(({ screens, title }) => {
+          const visible = screens.filter((screen) => Navigation.isVisible(screen, session))
           return visible.length === 0 ? undefined : (
             <div key={title} className="mb-2.5">
               <h2 className="px-2 py-1 text-xs font-medium text-ink-3">{title}</h2>

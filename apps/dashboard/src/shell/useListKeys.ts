@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react"
-import { isDialogOpen, isTyping } from "./Keyboard.ts"
+import * as Keyboard from "./Keyboard.ts"
 
 interface Actions {
   readonly open: (index: number) => void
@@ -13,7 +13,8 @@ export const useListKeys = (count: number, { open, show }: Actions): number => {
   const current = useRef(selected)
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event.target) || isDialogOpen() || event.metaKey || event.ctrlKey || event.altKey) return
+      if (Keyboard.isTyping(event.target) || Keyboard.isDialogOpen() || event.metaKey || event.ctrlKey || event.altKey)
+        return
       const step = { j: 1, k: -1 }[event.key]
       if (step !== undefined && count > 0) {
         const next = Math.min(count - 1, Math.max(0, current.current + step))

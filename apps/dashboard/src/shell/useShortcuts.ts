@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router"
 import { useEffect, useRef } from "react"
-import { ALL_SCREENS, isVisible } from "./Navigation.ts"
-import { isDialogOpen, isTyping } from "./Keyboard.ts"
+import * as Navigation from "./Navigation.ts"
+import * as Keyboard from "./Keyboard.ts"
 import { useSession } from "./useSession.ts"
 
 /** Maximum time between `g` and the second key. */
@@ -26,10 +26,13 @@ export const useShortcuts = ({
         event.preventDefault()
         return onPalette()
       }
-      if (isTyping(event.target) || isDialogOpen() || event.metaKey || event.ctrlKey || event.altKey) return undefined
+      if (Keyboard.isTyping(event.target) || Keyboard.isDialogOpen() || event.metaKey || event.ctrlKey || event.altKey)
+        return undefined
       if (event.timeStamp - pressedG.current < CHORD_MS) {
         pressedG.current = NEVER
-        const screen = ALL_SCREENS.find((each) => each.key === event.key && isVisible(each, session))
+        const screen = Navigation.ALL_SCREENS.find(
+          (each) => each.key === event.key && Navigation.isVisible(each, session),
+        )
         if (screen === undefined) return undefined
         event.preventDefault()
         return void navigate({ to: screen.to })

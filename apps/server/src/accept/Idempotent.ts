@@ -1,5 +1,5 @@
 import { CurrentKey } from "@waybill/api/Authorization"
-import { IdempotencyKeyReused } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Headers } from "@waybill/api/schemas/Idempotency"
 import type { Claim } from "@waybill/store/idempotency/Claim"
 import { type Actor, Provenance } from "@waybill/store/commit/Provenance"
@@ -8,7 +8,7 @@ import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Effect } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { createHash } from "node:crypto"
-import { now } from "../operate/NewIds.ts"
+import * as NewIds from "../operate/NewIds.ts"
 import * as RequestCommit from "./RequestCommit.ts"
 
 /** The parts of a request that identify it for idempotency. */
@@ -53,9 +53,11 @@ export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
 export const run = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effect.Effect<A, E, R>) {
   const claim = claimOf(yield* CurrentKey, call)
   if (claim === undefined) return response({ answer: yield* work, isReplayed: false })
-  const done = yield* IdempotentWork.run(claim, yield* now, work, (answer) => Buffer.from(JSON.stringify(answer)))
+  const done = yield* IdempotentWork.run(claim, yield* NewIds.now, work, (answer) =>
+    Buffer.from(JSON.stringify(answer)),
+  )
   if (done._tag === "Fresh") return response({ answer: done.answer, isReplayed: false })
-  if (done.fingerprint !== claim.fingerprint) return yield* new IdempotencyKeyReused()
+  if (done.fingerprint !== claim.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
   return response(replayed<A>(claim, done.kept, PLAIN))
 })
 
@@ -71,7 +73,7 @@ export const commitClaimed = <A, E>(
   claim: Claim | undefined,
   work: RequestCommit.Work<A, E>,
   encoding: Encoding = PLAIN,
-): Effect.Effect<Outcome<A>, E | IdempotencyKeyReused> => {
+): Effect.Effect<Outcome<A>, E | RequestRefusal.IdempotencyKeyReused> => {
   if (claim === undefined)
     return Effect.map(RequestCommit.commitTo(target, work), (answer) => ({ answer, isReplayed: false }))
   const { account_id, store } = target
@@ -79,9 +81,9 @@ export const commitClaimed = <A, E>(
   const committing = store
     .transact<A, E>({ ...work, account_id, idempotency: { ...claim, encode } })
     .pipe(
-      Effect.catch((error): Effect.Effect<never, E | IdempotencyKeyReused> =>
+      Effect.catch((error): Effect.Effect<never, E | RequestRefusal.IdempotencyKeyReused> =>
         RequestCommit.hasTag(error, "IdempotencyKeyReused")
-          ? Effect.fail(new IdempotencyKeyReused())
+          ? Effect.fail(new RequestRefusal.IdempotencyKeyReused())
           : RequestCommit.withoutStoreErrors<E>(error),
       ),
     )
@@ -106,10 +108,10 @@ const prepared = Effect.fnUntraced(function* <A, E, E2, R>(
 ) {
   const target = yield* RequestCommit.currentTarget
   const claim = claimOf(target, call)
-  const stored = claim === undefined ? undefined : yield* IdempotentWork.storedAnswer(claim, yield* now)
+  const stored = claim === undefined ? undefined : yield* IdempotentWork.storedAnswer(claim, yield* NewIds.now)
   if (claim === undefined || stored === undefined)
     return response(yield* commitClaimed(target, claim, yield* prepare, encoding))
-  if (stored.fingerprint !== claim.fingerprint) return yield* new IdempotencyKeyReused()
+  if (stored.fingerprint !== claim.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
   return response(replayed<A>(claim, stored.answer, encoding))
 })
 

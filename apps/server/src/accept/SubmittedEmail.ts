@@ -1,6 +1,6 @@
 import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import * as Idempotency from "@waybill/api/schemas/Idempotency"
-import { InvalidRequest } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
 import * as Address from "@waybill/domain/values/Address"
 import * as Header from "@waybill/domain/email/Header"
@@ -34,7 +34,10 @@ const INSTRUCTIONS: ReadonlySet<string> = new Set([KEY, TAG, SCHEDULED_AT, TRACK
  * Converts a submitted message to the form of `POST /email/send`, under the same rules. The envelope decides who
  * receives it; To and Cc only decide which of those recipients are shown.
  */
-export const read = (submitted: SubmittedMessage, envelope: Envelope): Effect.Effect<Read, InvalidRequest> =>
+export const read = (
+  submitted: SubmittedMessage,
+  envelope: Envelope,
+): Effect.Effect<Read, RequestRefusal.InvalidRequest> =>
   Effect.gen(function* () {
     const instructions = instructionsIn(submitted.headers)
     const { bcc, cc, to } = shownTo(submitted, envelope.recipients)
@@ -76,7 +79,7 @@ export const read = (submitted: SubmittedMessage, envelope: Envelope): Effect.Ef
       ...keyProblems(keys),
     ]
     if (Result.isFailure(decoded) || details.length > 0)
-      return yield* new InvalidRequest({ reason: "validation_failed", details })
+      return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
     const message = decoded.success
     return {
       message: to.length > 0 ? message : { ...message, to: [], bcc: [...message.to, ...message.bcc] },

@@ -2,7 +2,7 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/commit/Provenance"
 import { Effect } from "effect"
-import { newEmail, newId } from "../operate/NewIds.ts"
+import * as NewIds from "../operate/NewIds.ts"
 import * as Acceptance from "./Acceptance.ts"
 import * as Idempotent from "./Idempotent.ts"
 import type { Read } from "./SubmittedEmail.ts"
@@ -32,8 +32,8 @@ export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   { idempotency, message }: Read,
 ): Effect.fn.Return<Idempotent.Outcome<Answer>, Refusal, EventStore> {
   const { account_id, address, key } = sender
-  const { asked: at, id } = yield* newEmail
-  const request_id = yield* newId("RequestId")
+  const { asked: at, id } = yield* NewIds.newEmail
+  const request_id = yield* NewIds.newId("RequestId")
   const work = Acceptance.acceptMessage(sender, id, message, at, ({ created_at, id }): Answer => ({ id, created_at }))
   const target = { store: yield* EventStore, account_id, domain: key?.domain ?? null }
   const claim = idempotency === undefined ? undefined : claimOf(sender, idempotency)

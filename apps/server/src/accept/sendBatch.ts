@@ -1,11 +1,11 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
-import { InvalidRequest } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
 import type { Batch, BatchAnswer, BatchResult, DecodedMessage } from "@waybill/api/schemas/Batch"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Result } from "effect"
-import { newIdAt } from "../operate/NewIds.ts"
+import * as NewIds from "../operate/NewIds.ts"
 import * as Acceptance from "./Acceptance.ts"
 import * as Draft from "./Draft.ts"
 import * as Idempotent from "./Idempotent.ts"
@@ -25,7 +25,7 @@ export const sendBatch = Effect.fnUntraced(function* (
   const work = Acceptance.accept<BatchAnswer, Refusal, Refused>({
     sender,
     at: Timestamp.fromMillis(millis),
-    messages: emails.map((judged) => ({ id: newIdAt("EmailId", millis), draft: draftOf(judged) })),
+    messages: emails.map((judged) => ({ id: NewIds.newIdAt("EmailId", millis), draft: draftOf(judged) })),
     answer: (verdicts) => (mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)),
   })
   return yield* Idempotent.commit(call, work)
@@ -40,7 +40,9 @@ const checkAllWellFormed = (emails: ReadonlyArray<DecodedMessage>) => {
         : judged.failure.details.map((detail) => ({ ...detail, path: pathOf(index, detail.path) })),
     )
     .slice(0, Violations.MAX_DETAILS)
-  return details.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ reason: "validation_failed", details }))
+  return details.length === 0
+    ? Effect.void
+    : Effect.fail(new RequestRefusal.InvalidRequest({ reason: "validation_failed", details }))
 }
 
 const pathOf = (index: number, path: string): string =>
@@ -49,7 +51,7 @@ const pathOf = (index: number, path: string): string =>
 const draftOf = (judged: DecodedMessage): Result.Result<Draft.Draft, Refusal> =>
   Result.isSuccess(judged)
     ? Result.succeed(Draft.fromMessage(judged.success))
-    : Result.fail(new InvalidRequest({ reason: "validation_failed", details: judged.failure.details }))
+    : Result.fail(new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: judged.failure.details }))
 
 const queued = (index: number, { created_at, id }: Acceptance.Accepted): BatchResult => ({
   index,

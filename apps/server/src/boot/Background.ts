@@ -8,7 +8,7 @@ import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as Users from "@waybill/store/users/Users"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Layer, type Redacted } from "effect"
-import { returnPathKey } from "./ReturnPathKeys.ts"
+import * as ReturnPathKeys from "./ReturnPathKeys.ts"
 import { reveal, type Settings, urlOf } from "./Settings.ts"
 import * as StoppedLinks from "../links/StoppedLinks.ts"
 import { checkDomains } from "../worker/periodic/checkDomains.ts"
@@ -17,8 +17,8 @@ import { followStats } from "../worker/periodic/followStats.ts"
 import { refreshPolicies } from "../worker/periodic/refreshPolicies.ts"
 import { Transports } from "../worker/delivery/Transports.ts"
 import * as Worker from "../worker/Worker.ts"
-import { trackingKeys, trackingOf } from "../links/TrackedLinks.ts"
-import { unsubscribeKeys, unsubscribeUrl } from "../links/UnsubscribeLinks.ts"
+import * as TrackedLinks from "../links/TrackedLinks.ts"
+import * as UnsubscribeLinks from "../links/UnsubscribeLinks.ts"
 import * as Service from "./Service.ts"
 
 /** The transports that the settings allow, and the one that they choose. */
@@ -45,14 +45,14 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const allowedNetworks = Service.networks(settings.webhookAllowNetworks)
-      const [unsubscribeKey = new Uint8Array()] = yield* unsubscribeKeys
-      const [secretKey = new Uint8Array()] = yield* trackingKeys
+      const [unsubscribeKey = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
+      const [secretKey = new Uint8Array()] = yield* TrackedLinks.trackingKeys
       return Worker.layer({
         url,
         delivery: {
-          returnPath: { secretKey: yield* returnPathKey, domain: settings.returnPathDomain },
-          unsubscribeUrl: unsubscribeUrl(urlOf(settings), unsubscribeKey),
-          track: trackingOf({
+          returnPath: { secretKey: yield* ReturnPathKeys.returnPathKey, domain: settings.returnPathDomain },
+          unsubscribeUrl: UnsubscribeLinks.unsubscribeUrl(urlOf(settings), unsubscribeKey),
+          track: TrackedLinks.trackingOf({
             ...Service.linkSettings(settings),
             secretKey,
             stopped: yield* StoppedLinks.StoppedLinks,

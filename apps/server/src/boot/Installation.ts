@@ -9,9 +9,9 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Users from "@waybill/store/users/Users"
 import { Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { generateKey } from "../operate/NewApiKeys.ts"
+import * as NewApiKeys from "../operate/NewApiKeys.ts"
 import * as DomainCommands from "../operate/DomainCommands.ts"
-import { newId, now } from "../operate/NewIds.ts"
+import * as NewIds from "../operate/NewIds.ts"
 import { Instance } from "../http/Instance.ts"
 
 const FIRST_ACCOUNT = "My company"
@@ -36,11 +36,11 @@ export const ensure = Effect.fn("Installation.ensure")(function* () {
   if ((yield* Accounts.list()).length > 0) return undefined
   const store = yield* EventStore
   const { transport } = yield* Instance
-  const at = yield* now
-  const account_id = yield* newId("AccountId")
+  const at = yield* NewIds.now
+  const account_id = yield* NewIds.newId("AccountId")
   const password = Redacted.make(Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url"))
   const user_id = yield* ensureOwner(password)
-  const key = yield* generateKey("installation")
+  const key = yield* NewApiKeys.generateKey("installation")
   const domain = transport === "capture" ? yield* DomainCommands.addition(account_id, FIRST_DOMAIN) : undefined
   const invitation = { user_id, email: FIRST_OWNER, name: OWNER_NAME, role: "owner" as const }
   const command = { name: "First key", scopes: ["admin" as const], domain: null, allowed_ips: [], expires_at: null }
@@ -79,9 +79,9 @@ export const ensure = Effect.fn("Installation.ensure")(function* () {
 /** Creates the first owner, who is also the instance's operator, or reuses the user of an interrupted start. */
 const ensureOwner = Effect.fnUntraced(function* (password: Redacted.Redacted) {
   const [existing] = yield* Users.findByEmail(FIRST_OWNER)
-  const id = existing?.id ?? (yield* newId("UserId"))
+  const id = existing?.id ?? (yield* NewIds.newId("UserId"))
   if (existing === undefined)
-    yield* Users.create({ id, email: FIRST_OWNER, name: OWNER_NAME, operator: true, created_at: yield* now })
+    yield* Users.create({ id, email: FIRST_OWNER, name: OWNER_NAME, operator: true, created_at: yield* NewIds.now })
   yield* Users.setPassword(id, password)
   return id
 })

@@ -16,13 +16,13 @@ import * as DashboardPages from "../http/pages/DashboardPages.ts"
 import { Instance } from "../http/Instance.ts"
 import * as OperatorRoutes from "../http/api/OperatorRoutes.ts"
 import * as PreviewPages from "../http/pages/PreviewPages.ts"
-import { HttpLive } from "../http/Server.ts"
+import * as Server from "../http/Server.ts"
 import { Sessions } from "../http/middleware/Session.ts"
 import * as TrackingRoutes from "../http/pages/TrackingRoutes.ts"
 import * as TrackingHosts from "../links/TrackingHosts.ts"
 import * as UnsubscribePage from "../http/pages/UnsubscribePage.ts"
-import { instanceKey } from "./InstanceKeys.ts"
-import { returnPathKeys } from "./ReturnPathKeys.ts"
+import * as InstanceKeys from "./InstanceKeys.ts"
+import * as ReturnPathKeys from "./ReturnPathKeys.ts"
 import { type Settings, SettingsWrong, urlOf } from "./Settings.ts"
 import { SignIn } from "../signIn/SignIn.ts"
 import * as Exposition from "../observability/Exposition.ts"
@@ -30,7 +30,7 @@ import * as HostNames from "../observability/HostNames.ts"
 import * as Reports from "../smtp/Reports.ts"
 import * as Submission from "../smtp/Submission.ts"
 import * as StoppedLinks from "../links/StoppedLinks.ts"
-import { trackingHostOf, trackingUrlOf } from "../links/TrackedLinks.ts"
+import * as TrackedLinks from "../links/TrackedLinks.ts"
 import * as Visits from "../links/Visits.ts"
 
 /** The event store, its secrets and the admission of requests. */
@@ -39,7 +39,7 @@ export const store = (settings: Settings, url: Redacted.Redacted) =>
     Layer.provideMerge(KeyUses.layer),
     Layer.provideMerge(EventStore.layer()),
     Layer.provideMerge(replica(settings)),
-    Layer.provideMerge(instanceKey(settings)),
+    Layer.provideMerge(InstanceKeys.instanceKey(settings)),
     Layer.provideMerge(Database.layer({ url, connections: settings.databaseConnections })),
   )
 
@@ -55,8 +55,8 @@ export const instance = (settings: Settings) =>
     transport: settings.transport,
     returnPath: { kind: "cname", label: RETURN_PATH_LABEL, target: settings.returnPathDomain },
     allowedNetworks: settings.webhookAllowNetworks,
-    tracks: trackingUrlOf(settings) !== undefined,
-    trackingHost: trackingHostOf(settings),
+    tracks: TrackedLinks.trackingUrlOf(settings) !== undefined,
+    trackingHost: TrackedLinks.trackingHostOf(settings),
   })
 
 /** The API, its documentation, and the dashboard with sign-in. */
@@ -65,7 +65,7 @@ export const http = (
   url: Redacted.Redacted,
   metrics: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.empty,
 ) =>
-  HttpLive({
+  Server.HttpLive({
     host: settings.host,
     port: settings.port,
     maxBodyBytes: settings.maxBodyBytes,
@@ -93,16 +93,18 @@ export const http = (
 
 /** Settings of tracked links. */
 export const linkSettings = (settings: Settings) => ({
-  base: trackingUrlOf(settings),
-  customers: trackingHostOf(settings) !== null,
+  base: TrackedLinks.trackingUrlOf(settings),
+  customers: TrackedLinks.trackingHostOf(settings) !== null,
 })
 
 /** Customers' tracking domains, without the names of the service itself. */
 const trackingHosts = (settings: Settings) =>
-  trackingHostOf(settings) === null
+  TrackedLinks.trackingHostOf(settings) === null
     ? Layer.empty
     : TrackingHosts.layer(
-        [urlOf(settings), trackingUrlOf(settings)].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname])),
+        [urlOf(settings), TrackedLinks.trackingUrlOf(settings)].flatMap((url) =>
+          url === undefined ? [] : [new URL(url).hostname],
+        ),
       )
 
 const oidc = ({ oidcClientId, oidcClientSecret, oidcIssuer }: Settings) =>
@@ -174,10 +176,10 @@ export const smtp = (settings: Settings) =>
         ...common,
         port: settings.smtpPort,
         maxMessageBytes: settings.maxBodyBytes,
-        tracks: trackingUrlOf(settings) !== undefined,
+        tracks: TrackedLinks.trackingUrlOf(settings) !== undefined,
       })
       if (Option.isNone(settings.reportsPort)) return submission
-      const returnPath = { domain: settings.returnPathDomain, secretKeys: yield* returnPathKeys }
+      const returnPath = { domain: settings.returnPathDomain, secretKeys: yield* ReturnPathKeys.returnPathKeys }
       return Layer.merge(submission, Reports.layer({ ...common, port: settings.reportsPort.value, returnPath }))
     }),
   )

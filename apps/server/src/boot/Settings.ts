@@ -1,5 +1,5 @@
 import { Config, ConfigProvider, Data, Effect, Option, Redacted, Runtime } from "effect"
-import { EXIT_SETTINGS } from "../cli/ExitCodes.ts"
+import * as ExitCodes from "../cli/ExitCodes.ts"
 import * as Role from "./Role.ts"
 import * as DatabaseSettings from "./settings/DatabaseSettings.ts"
 import * as HttpSettings from "./settings/HttpSettings.ts"
@@ -25,7 +25,7 @@ type Values<T> = { readonly [K in keyof T]: T[K] extends Setting<infer A> ? A : 
 export type Settings = Values<typeof TABLE>
 
 export class SettingsWrong extends Data.TaggedError("SettingsWrong")<{ readonly problems: ReadonlyArray<string> }> {
-  override readonly [Runtime.errorExitCode] = EXIT_SETTINGS
+  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_SETTINGS
   override get message() {
     return this.problems.join("\n")
   }

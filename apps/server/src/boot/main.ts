@@ -5,10 +5,10 @@ import { Cause, Console, Effect, Exit, Runtime } from "effect"
 import { Command } from "effect/cli"
 import * as Output from "../cli/Output.ts"
 import { waybill } from "../cli/waybill.ts"
-import { VERSION } from "./Version.ts"
+import * as Version from "./Version.ts"
 
 const program = waybill.pipe(
-  Command.run({ version: VERSION }),
+  Command.run({ version: Version.VERSION }),
   // A known error is printed as a message; only a bug prints a stack.
   Effect.tapCause((cause) => {
     const error = Cause.findErrorOption(cause)

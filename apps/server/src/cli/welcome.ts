@@ -1,12 +1,12 @@
 import { Redacted } from "effect"
-import { FIRST_DOMAIN, type FirstSecrets } from "../boot/Installation.ts"
+import * as Installation from "../boot/Installation.ts"
 import * as Role from "../boot/Role.ts"
 import type { Settings } from "../boot/Settings.ts"
 import { hostAndPort, isBaseUrlMissing, urlOf } from "../boot/Settings.ts"
 import * as Output from "./Output.ts"
 
 /** Prints the addresses of the service, and at the first start its secrets, which are shown nowhere else. */
-export const welcome = (settings: Settings, first: FirstSecrets | undefined) => {
+export const welcome = (settings: Settings, first: Installation.FirstSecrets | undefined) => {
   const url = urlOf(settings)
   const { roles } = settings
   const lines = [
@@ -31,7 +31,7 @@ const BASE_URL_HINT = [
   `such as BASE_URL=http://waybill.example.com:3025.`,
 ]
 
-const secrets = ({ key, owner }: FirstSecrets): ReadonlyArray<string> => [
+const secrets = ({ key, owner }: Installation.FirstSecrets): ReadonlyArray<string> => [
   ``,
   `Save these now. They are not shown again:`,
   ``,
@@ -43,6 +43,6 @@ const example = (url: string, key: string): ReadonlyArray<string> => [
   `Send a first email (with TRANSPORT=capture it is captured here and never delivered):`,
   ``,
   `  curl ${url}/v1/email/send -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" ` +
-    `-d '{"from":"Acme <hello@${FIRST_DOMAIN}>","to":"ana@example.org","subject":"Hello","text":"It works."}'`,
+    `-d '{"from":"Acme <hello@${Installation.FIRST_DOMAIN}>","to":"ana@example.org","subject":"Hello","text":"It works."}'`,
   ``,
 ]

@@ -1,15 +1,24 @@
-import { InvalidRequest } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { Cursors } from "@waybill/store/feed/Cursors"
 import { Effect } from "effect"
 
 const BEGINNING = "0"
 
 /** Returns the position of a cursor that a client sent in the named field. */
-export const read = (account_id: string, field: string, text: string): Effect.Effect<bigint, InvalidRequest, Cursors> =>
+export const read = (
+  account_id: string,
+  field: string,
+  text: string,
+): Effect.Effect<bigint, RequestRefusal.InvalidRequest, Cursors> =>
   Effect.flatMap(Cursors, (cursors) => {
     const position = text === BEGINNING ? 0n : cursors.read(account_id, text)
     return position === undefined || position > MAX_POSITION
-      ? Effect.fail(new InvalidRequest({ reason: "validation_failed", details: [{ path: field, message: INVALID }] }))
+      ? Effect.fail(
+          new RequestRefusal.InvalidRequest({
+            reason: "validation_failed",
+            details: [{ path: field, message: INVALID }],
+          }),
+        )
       : Effect.succeed(position)
   })
 

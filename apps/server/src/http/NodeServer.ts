@@ -1,11 +1,11 @@
-import { InvalidRequest, Overloaded } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as ApiError from "@waybill/api/errors/ApiError"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { type Context, Effect } from "effect"
 import { type IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import { newId, now } from "../operate/NewIds.ts"
+import * as NewIds from "../operate/NewIds.ts"
 import * as Requests from "../observability/Requests.ts"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Connections from "./middleware/Connections.ts"
@@ -111,7 +111,7 @@ export class NodeServer extends Server {
 
   #turnAway(request: IncomingMessage, response: ServerResponse): boolean {
     const { body, headers, status } = Effect.runSyncWith(this.#context)(
-      answerOf(new Overloaded({ budget: "connections" })),
+      answerOf(new RequestRefusal.Overloaded({ budget: "connections" })),
     )
     request.resume()
     response.writeHead(status, headers).end(body)
@@ -200,7 +200,7 @@ interface RespondingSocket {
 
 const REQUEST_TIMED_OUT = "ERR_HTTP_REQUEST_TIMEOUT"
 
-const refusalOf = (code: string | undefined): InvalidRequest => {
+const refusalOf = (code: string | undefined): RequestRefusal.InvalidRequest => {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
       return refusal("headers_too_large", `has more than ${MAX_HEADER_BYTES} bytes of headers`)
@@ -211,14 +211,14 @@ const refusalOf = (code: string | undefined): InvalidRequest => {
   }
 }
 
-const refusal = (reason: InvalidRequest["reason"], message: string) =>
-  new InvalidRequest({ reason, details: [], summary: `The request ${message}.` })
+const refusal = (reason: RequestRefusal.InvalidRequest["reason"], message: string) =>
+  new RequestRefusal.InvalidRequest({ reason, details: [], summary: `The request ${message}.` })
 
 /** Returns the response of a refusal before the request reached the application. */
 const answerOf = (refusal: Refusal) =>
   Effect.gen(function* () {
-    const id = yield* newId("RequestId")
-    const standing = RateLimit.windowState(RateLimit.ANONYMOUS_PER_MINUTE, 0, Timestamp.toMillis(yield* now))
+    const id = yield* NewIds.newId("RequestId")
+    const standing = RateLimit.windowState(RateLimit.ANONYMOUS_PER_MINUTE, 0, Timestamp.toMillis(yield* NewIds.now))
     const body = JSON.stringify(ApiError.toBody(refusal, id))
     const headers = {
       "Content-Type": "application/json",
@@ -233,7 +233,7 @@ const answerOf = (refusal: Refusal) =>
   })
 
 /** The same as raw bytes, for a connection whose request could not be parsed. */
-const rawAnswer = (refusal: InvalidRequest) =>
+const rawAnswer = (refusal: RequestRefusal.InvalidRequest) =>
   Effect.map(answerOf(refusal), ({ body, headers }) =>
     [
       "HTTP/1.1 400 Bad Request",

@@ -13,7 +13,7 @@ import * as Acceptance from "../accept/Acceptance.ts"
 import * as Idempotent from "../accept/Idempotent.ts"
 import * as TrackingHosts from "../links/TrackingHosts.ts"
 import * as Traces from "../observability/Traces.ts"
-import { newEmailAt, newIdAt } from "../operate/NewIds.ts"
+import * as NewIds from "../operate/NewIds.ts"
 import { Instance } from "./Instance.ts"
 import { earlierVerdicts } from "./middleware/Admitted.ts"
 import * as Authorization from "./middleware/Authorization.ts"
@@ -97,7 +97,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
     const { account_id, domain } = key
     const sender = { account_id, key: { id: key.id, domain }, tracks }
     const committing = Effect.clockWith((clock) => {
-      const email = newEmailAt(clock.currentTimeMillisUnsafe())
+      const email = NewIds.newEmailAt(clock.currentTimeMillisUnsafe())
       const work = Acceptance.acceptMessage(sender, email.id, call.payload, email.asked, Acceptance.queued)
       return Idempotent.commitTo({ store, account_id, domain }, { endpoint: ENDPOINT, ...call }, work)
     })
@@ -135,7 +135,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
       })
     }
     const handled = Effect.clockWith((clock) => {
-      const id = newIdAt("RequestId", clock.currentTimeMillisUnsafe())
+      const id = NewIds.newIdAt("RequestId", clock.currentTimeMillisUnsafe())
       const handling = Effect.matchCauseEffect(
         admission.admit({ tokenHash: bearerHash(authorization), bucket: "send", address }),
         {

@@ -8,7 +8,7 @@ import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import * as Mask from "@waybill/store/erasure/Mask"
 import { Provenance, system } from "@waybill/store/commit/Provenance"
 import { Effect, Option } from "effect"
-import { newId, now } from "../operate/NewIds.ts"
+import * as NewIds from "../operate/NewIds.ts"
 
 /**
  * Derives the keys of unsubscribe links. The first one signs, all of them verify, so that links from before a key
@@ -39,7 +39,13 @@ export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId,
   const state = yield* store.state(Email, { account_id, stream_id: emailId })
   const [recipient, ...others] = state._tag === "Message" ? state.recipients : []
   if (recipient === undefined || others.length > 0 || Mask.isReplacement(recipient.address)) return false
-  const add = Suppression.add(yield* now, yield* newId("SuppressionId"), recipient.address, "unsubscribe", emailId)
+  const add = Suppression.add(
+    yield* NewIds.now,
+    yield* NewIds.newId("SuppressionId"),
+    recipient.address,
+    "unsubscribe",
+    emailId,
+  )
   const stream_id = Suppression.streamId(recipient.address)
   yield* store.commit(Suppression, { account_id, stream_id }, add).pipe(
     Effect.catchTag("AlreadySuppressed", () => Effect.void),

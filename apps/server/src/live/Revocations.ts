@@ -1,5 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
-import { Unauthorized } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Standings from "@waybill/store/admission/Standings"
 import { Context, Duration, Effect, Exit, Latch, Layer } from "effect"
@@ -9,7 +9,7 @@ import type { Admitted } from "../http/middleware/Admitted.ts"
 export const CHECK_EVERY = Duration.millis(400)
 const ERROR_PAUSE = Duration.seconds(1)
 
-type Refused = Unauthorized | Scope.MissingScope
+type Refused = RequestRefusal.Unauthorized | Scope.MissingScope
 
 /** The credentials of a request in progress and the scope that it was admitted for. */
 export interface Grant {
@@ -111,7 +111,7 @@ const bearerOf = ({ admitted }: Grant): Standings.Bearer =>
 
 const refusalOf = ({ admitted, scope }: Grant, standing: Standings.Standing | undefined): Refused | undefined => {
   const isRevoked = standing === undefined || ("user" in admitted && admitted.user.operator && !standing.operator)
-  if (isRevoked) return new Unauthorized({ why: "key" in admitted ? "revoked" : "missing" })
+  if (isRevoked) return new RequestRefusal.Unauthorized({ why: "key" in admitted ? "revoked" : "missing" })
   return scope === undefined || Scope.permits(standing.scopes, scope)
     ? undefined
     : new Scope.MissingScope({ required_scope: scope })

@@ -1,6 +1,6 @@
 import { Context, Metric } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { bucketOf } from "../http/middleware/RequestTarget.ts"
+import * as RequestTarget from "../http/middleware/RequestTarget.ts"
 
 const EMPTY = Context.empty()
 
@@ -28,7 +28,7 @@ export const observe = (request: IncomingMessage, response: ServerResponse): voi
   const began = performance.now()
   response.on("close", () => {
     const query = path.indexOf("?")
-    const bucket = bucketOf(request.method ?? "", query === -1 ? path : path.slice(0, query))
+    const bucket = RequestTarget.bucketOf(request.method ?? "", query === -1 ? path : path.slice(0, query))
     const status = response.writableFinished ? `${Math.floor(response.statusCode / 100)}xx` : "gone"
     series.get(`${bucket} ${status}`)?.updateUnsafe((performance.now() - began) / 1000, EMPTY)
   })

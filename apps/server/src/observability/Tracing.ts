@@ -2,7 +2,7 @@ import { Effect, Layer, Option, Redacted, References, Tracer } from "effect"
 import { FetchHttpClient, HttpMiddleware } from "effect/http"
 import { OtlpExporter, OtlpSerialization, OtlpTracer } from "effect/observability"
 import type { Settings } from "../boot/Settings.ts"
-import { VERSION } from "../boot/Version.ts"
+import * as Version from "../boot/Version.ts"
 import * as Traces from "./Traces.ts"
 
 /** Maximum time to export the last spans when the service stops. */
@@ -28,7 +28,7 @@ export const layer = (settings: Settings): Layer.Layer<never> =>
 const exporter = ({ otlpHeaders }: Settings, endpoint: string) =>
   OtlpTracer.make({
     url: `${endpoint.replace(/\/+$/u, "")}/v1/traces`,
-    resource: { serviceName: "waybill", serviceVersion: VERSION },
+    resource: { serviceName: "waybill", serviceVersion: Version.VERSION },
     headers: Option.match(otlpHeaders, { onNone: () => ({}), onSome: (text) => parse(Redacted.value(text)) }),
     shutdownTimeout: SHUTDOWN,
   })

@@ -1,6 +1,6 @@
 import { Context, Effect, Metric } from "effect"
 import { monitorEventLoopDelay, performance } from "node:perf_hooks"
-import { VERSION } from "../boot/Version.ts"
+import * as Version from "../boot/Version.ts"
 
 /** Resolution at which the delay of the event loop is measured, by a timer of Node. */
 const RESOLUTION_MS = 20
@@ -26,7 +26,7 @@ const heap = gauge("nodejs_heap_used_bytes", "Memory of JavaScript objects")
 const external = gauge("nodejs_external_memory_bytes", "Memory of buffers outside the heap")
 const handles = gauge("process_open_handles", "Open sockets, timers and files that keep this process running")
 const build = Metric.withAttributes(gauge("waybill_build_info", "1, with the versions of Waybill and Node as labels"), {
-  version: VERSION,
+  version: Version.VERSION,
   node: process.version,
 })
 

@@ -8,7 +8,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import type { Commit } from "@waybill/store/commit/Commit"
 import { Effect, Result } from "effect"
 import { newDkimKey } from "./newDkimKey.ts"
-import { newId, now } from "./NewIds.ts"
+import * as NewIds from "./NewIds.ts"
 import { Instance } from "../http/Instance.ts"
 
 type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim" | "ed25519" | "tracking_domain">
@@ -33,9 +33,9 @@ const trackingRecord = ({ name, tracking_domain }: Published, target: string | n
 /** Returns the commit that adds a domain, with its key generated and sealed. */
 export const addition = Effect.fn("domains.addition")(function* (account_id: AccountId, name: DomainName.DomainName) {
   const { transport } = yield* Instance
-  const domainId = yield* newId("DomainId")
+  const domainId = yield* NewIds.newId("DomainId")
   const dkim = yield* newDkimKey(account_id, domainId, "rsa", Domain.nextSelector(null, "rsa"))
-  const at = yield* now
+  const at = yield* NewIds.now
   return {
     account_id,
     streams: [{ aggregate: Domain, id: domainId, fresh: true }],
@@ -97,7 +97,7 @@ export const check = Effect.fn("domains.check")(function* (account_id: AccountId
 const checkDns = Effect.fnUntraced(function* (domain: Domain.Domain) {
   const { transport, ...settings } = yield* Instance
   const captured = (domain.transport ?? transport) === "capture"
-  if (captured && DomainName.isReserved(domain.name)) return Domain.verifyReserved(yield* now)
+  if (captured && DomainName.isReserved(domain.name)) return Domain.verifyReserved(yield* NewIds.now)
   const { records } = yield* DomainCheck.check(domain.name, expectedRecords(domain, settings))
-  return Domain.recordCheck(yield* now, records)
+  return Domain.recordCheck(yield* NewIds.now, records)
 })

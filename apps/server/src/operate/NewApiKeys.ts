@@ -6,7 +6,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { hash } from "node:crypto"
-import { newId, now } from "./NewIds.ts"
+import * as NewIds from "./NewIds.ts"
 
 /** Returns the hash that is stored in place of a key. */
 export const hashOf = (secret: string): Content.Sha256 => hash("sha256", secret, "hex") as Content.Sha256
@@ -14,8 +14,8 @@ export const hashOf = (secret: string): Content.Sha256 => hash("sha256", secret,
 /** Generates a key. Its secret is returned once and never stored. */
 export const generateKey = Effect.fnUntraced(function* (createdBy: string | null) {
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
-  const keyId = yield* newId("ApiKeyId")
-  return { now: yield* now, keyId, secret, hash: hashOf(secret), createdBy }
+  const keyId = yield* NewIds.newId("ApiKeyId")
+  return { now: yield* NewIds.now, keyId, secret, hash: hashOf(secret), createdBy }
 })
 
 export const createApiKey = Effect.fn("createApiKey")(function* (

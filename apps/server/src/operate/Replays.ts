@@ -3,7 +3,7 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Context, Effect, Layer } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
-import { now } from "./NewIds.ts"
+import * as NewIds from "./NewIds.ts"
 
 /** Main module of this process, so that a replay runs the same release. */
 const MAIN = process.argv[1] ?? ""
@@ -73,7 +73,7 @@ const make = Effect.gen(function* () {
 
   return Replays.of({
     list: Effect.sync(() => [...jobs.values()]),
-    begin: (kind, name) => Effect.map(now, (at) => begin(kind, name, at)),
+    begin: (kind, name) => Effect.map(NewIds.now, (at) => begin(kind, name, at)),
     run: (args) =>
       Effect.map(
         Effect.promise(() => command(args, () => {})),

@@ -10,7 +10,7 @@ import { readRequest } from "./readRequest.ts"
 import * as Refusals from "./Refusals.ts"
 import { SignIn } from "./SignIn.ts"
 import * as ClientAddress from "../http/middleware/ClientAddress.ts"
-import { respond } from "../http/middleware/Responses.ts"
+import * as Responses from "../http/middleware/Responses.ts"
 import * as Session from "../http/middleware/Session.ts"
 
 /** Maximum size of a request body. The largest is a passkey's attestation. */
@@ -27,7 +27,7 @@ export const layer = (trustedProxies: Networks) =>
     Effect.gen(function* () {
       const signIn = yield* SignIn
       const handler = answer(signIn, trustedProxies).pipe(
-        Effect.catch((refusal) => Effect.map(ApiError.RequestId, (id) => respond(refusal, id))),
+        Effect.catch((refusal) => Effect.map(ApiError.RequestId, (id) => Responses.respond(refusal, id))),
         Effect.map((answer) => HttpServerResponse.setHeader(answer, "cache-control", "no-store")),
         Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_AUTH_BODY_BYTES)),
       )

@@ -1,4 +1,4 @@
-import { InternalError } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { CODES, type Refusal, type Status } from "@waybill/domain/values/Refusal"
 import { Data, Option, Schema } from "effect"
 import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "./Options.ts"
@@ -93,7 +93,7 @@ export const refusalOf = (status: number, body: string): Refusal => {
     const waits = ownStatus === 429 ? { retry_after_s: WAIT_SECONDS } : {}
     return new SignInRefused({ status: ownStatus, reason: code.toLowerCase(), message, ...waits })
   }
-  if (status >= 500) return new InternalError()
+  if (status >= 500) return new RequestRefusal.InternalError()
   const plain: Status = status === 401 || status === 403 || status === 404 || status === 429 ? status : 400
   return new SignInRefused({ status: plain, reason: "sign_in_refused", message: BY_STATUS[plain] })
 }

@@ -12,7 +12,7 @@ import * as Users from "@waybill/store/users/Users"
 import { Clock, Context, Data, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import pg from "pg"
-import { now } from "../operate/NewIds.ts"
+import * as NewIds from "../operate/NewIds.ts"
 import type { BetterAuth } from "./BetterAuth.ts"
 import * as LibraryLog from "./LibraryLog.ts"
 import { type GuardStore, LINK_HOURS, LINK_PATH, type Options, urlsOf, TRIES_PER_MINUTE } from "./Options.ts"
@@ -162,7 +162,7 @@ const recordJoin = Effect.fnUntraced(function* (userId: string) {
   if (Option.isNone(member) || member.value.status === "active") return
   const { account_id, user_id } = member.value
   const store = yield* EventStore
-  yield* store.commit(Team, { account_id, stream_id: Team.STREAM_ID }, Team.join(yield* now, user_id)).pipe(
+  yield* store.commit(Team, { account_id, stream_id: Team.STREAM_ID }, Team.join(yield* NewIds.now, user_id)).pipe(
     Effect.catchTag("NothingNew", (_: NothingNew) => Effect.void),
     Effect.catchTag("MemberNotFound", () => Effect.void),
     Effect.provideService(Provenance, {

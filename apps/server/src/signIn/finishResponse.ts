@@ -1,6 +1,6 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
 import { Effect, Option, Schema } from "effect"
-import { refusalHeaders } from "../http/middleware/Responses.ts"
+import * as Responses from "../http/middleware/Responses.ts"
 import * as Refusals from "./Refusals.ts"
 
 /** Page of the dashboard that asks for the second factor. */
@@ -26,7 +26,7 @@ const refused = Effect.fnUntraced(function* (answer: Response) {
   const refusal = Refusals.refusalOf(answer.status, yield* textOf(answer))
   const headers = new Headers(answer.headers)
   headers.set("content-type", "application/json")
-  for (const [name, value] of Object.entries(refusalHeaders(refusal))) headers.set(name, value)
+  for (const [name, value] of Object.entries(Responses.refusalHeaders(refusal))) headers.set(name, value)
   return new Response(JSON.stringify(ApiError.toBody(refusal, yield* ApiError.RequestId)), {
     status: refusal.status,
     headers,

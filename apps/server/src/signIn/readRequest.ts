@@ -1,7 +1,7 @@
-import { NoSuchRoute } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { Effect, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { invalid, notJson, readBody } from "../http/middleware/Validation.ts"
+import * as Validation from "../http/middleware/Validation.ts"
 import { PATH } from "./Options.ts"
 import * as Endpoints from "./Endpoints.ts"
 
@@ -20,7 +20,7 @@ export const readRequest = Effect.fnUntraced(function* (request: HttpServerReque
   const [whole = "", search = ""] = url.split(/\?(.*)/su, 2)
   const path = whole.slice(PATH.length)
   const endpoint = Endpoints.find(method, path, oidc)
-  if (endpoint === undefined) return yield* new NoSuchRoute({ method, path: whole })
+  if (endpoint === undefined) return yield* new RequestRefusal.NoSuchRoute({ method, path: whole })
   const query = yield* readQuery(endpoint, search)
   const body = endpoint.body === undefined ? null : JSON.stringify(yield* bodyOf(endpoint.body, request))
   return { path, url: `${whole}${query}`, body, tries: endpoint.tries } satisfies AuthRequest
@@ -38,9 +38,12 @@ const bodyOf = Effect.fnUntraced(function* (
   schema: Schema.Codec<unknown, unknown>,
   request: HttpServerRequest.HttpServerRequest,
 ) {
-  yield* readBody(undefined)
+  yield* Validation.readBody(undefined)
   const text = yield* Effect.orDie(request.text)
-  const sent = yield* Effect.try({ try: (): unknown => (text === "" ? {} : JSON.parse(text)), catch: notJson })
+  const sent = yield* Effect.try({
+    try: (): unknown => (text === "" ? {} : JSON.parse(text)),
+    catch: Validation.notJson,
+  })
   return yield* decode("Payload", schema, sent, "error")
 })
 
@@ -51,5 +54,5 @@ const decode = (
   onExcessProperty: "error" | "ignore",
 ) =>
   Effect.mapError(Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty })(sent), ({ issue }) =>
-    invalid(kind, issue),
+    Validation.invalid(kind, issue),
   )

@@ -7,7 +7,7 @@ import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, Option, Result } from "effect"
-import { newId } from "../operate/NewIds.ts"
+import * as NewIds from "../operate/NewIds.ts"
 import type { Limits } from "./Limits.ts"
 import * as Listener from "./Listener.ts"
 import { type About, recordReport } from "./recordReport.ts"
@@ -160,7 +160,7 @@ const read = Effect.fnUntraced(function* (bytes: Buffer, { account_id }: About) 
 /** Keeps a report whose parsing was ended, for each return path that it was sent to. */
 const keep = Effect.fnUntraced(function* (bytes: Buffer, reason: UnreadReports.Reason, reported: ReadonlyArray<About>) {
   const addressed = yield* Effect.forEach(reported, ({ account_id, address, emailId, recipientIndex, scope = null }) =>
-    Effect.map(newId("UnreadReportId"), (id) => ({
+    Effect.map(NewIds.newId("UnreadReportId"), (id) => ({
       id,
       account_id,
       email_id: emailId,

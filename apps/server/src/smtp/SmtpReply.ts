@@ -1,4 +1,4 @@
-import { InvalidRequest } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { Data } from "effect"
 
@@ -51,7 +51,7 @@ export const ofRefusal = (refusal: Refusal): SmtpReply => {
 
 /** Returns the API's message without its pointer to a field that SMTP replies do not have. */
 const messageOf = (refusal: Refusal): string =>
-  refusal instanceof InvalidRequest ? refusal.message.replace(", see details", "") : refusal.message
+  refusal instanceof RequestRefusal.InvalidRequest ? refusal.message.replace(", see details", "") : refusal.message
 
 /** Reply to an internal error: the client keeps the message and tries again. */
 export const INTERNAL_ERROR = reply(451, "4.3.0", "Something went wrong on our side, please try again later")

@@ -1,5 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
-import { Unauthorized } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Address from "@waybill/domain/values/Address"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import * as Scope from "@waybill/domain/account/Scope"
@@ -8,7 +8,7 @@ import { Admission, type Key, type Verdict } from "@waybill/store/admission/Admi
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as ValidKeys from "@waybill/store/admission/ValidKeys"
 import { Duration, Effect, Layer, Option, Result } from "effect"
-import { hashOf } from "../operate/NewApiKeys.ts"
+import * as NewApiKeys from "../operate/NewApiKeys.ts"
 import { acceptSubmitted } from "../accept/acceptSubmitted.ts"
 import type { Limits } from "./Limits.ts"
 import * as Listener from "./Listener.ts"
@@ -91,7 +91,7 @@ const login = Effect.fn("Submission.login")(function* (
   password: string,
   { address }: Listener.Client,
 ): Effect.fn.Return<Login, SmtpReply, Admission | PgClient.PgClient> {
-  const hash = ApiKeySecret.isWellFormed(password) ? hashOf(password) : null
+  const hash = ApiKeySecret.isWellFormed(password) ? NewApiKeys.hashOf(password) : null
   if (hash !== null && Option.isSome(yield* ValidKeys.findHolder(hash, address))) return { hash, admitted: undefined }
   // Only failures count against the address, to limit guessing: a login itself is not a request.
   const admission = yield* Admission
@@ -124,7 +124,7 @@ const refuse = (verdict: Verdict, loggingIn: boolean): Effect.Effect<never, Smtp
   return Effect.fail(
     reason === "missing"
       ? reply(535, "5.7.8", "The password is not an API key. Any user name will do")
-      : ofRefusal(new Unauthorized({ why: reason })),
+      : ofRefusal(new RequestRefusal.Unauthorized({ why: reason })),
   )
 }
 

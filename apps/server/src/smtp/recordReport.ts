@@ -14,8 +14,8 @@ import * as FullMailboxes from "@waybill/store/outbox/FullMailboxes"
 import { following, Provenance } from "@waybill/store/commit/Provenance"
 import type { Append, View } from "@waybill/store/commit/Commit"
 import { Clock, Data, Effect, Result } from "effect"
-import { newId } from "../operate/NewIds.ts"
-import { WHOLE_MESSAGE } from "../worker/delivery/OutgoingMessages.ts"
+import * as NewIds from "../operate/NewIds.ts"
+import * as OutgoingMessages from "../worker/delivery/OutgoingMessages.ts"
 
 export interface About extends Bounced {
   readonly account_id: AccountId
@@ -53,7 +53,7 @@ export const recordReport = Effect.fn("recordReport")(function* (
   if (state._tag === "Unborn") return 0
   const recipientFacts = yield* Effect.forEach(attribute(state, bounced, facts), ({ fact, recipient, shared }) =>
     Effect.gen(function* () {
-      const suppression_id = yield* newId("SuppressionId")
+      const suppression_id = yield* NewIds.newId("SuppressionId")
       return {
         fact,
         recipient,
@@ -184,7 +184,7 @@ const carriersOf = (
   { recipients }: Email.Message,
   { recipientIndex, scope }: Bounced,
 ): ReadonlyArray<Recipient.Recipient> => {
-  if (recipientIndex === WHOLE_MESSAGE) return recipients
+  if (recipientIndex === OutgoingMessages.WHOLE_MESSAGE) return recipients
   const named = recipients[recipientIndex]
   if (named === undefined) return []
   if (scope === undefined) return [named]

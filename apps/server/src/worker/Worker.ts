@@ -12,7 +12,7 @@ import { Secrets } from "@waybill/store/secrets/Secrets"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { drainDeliveries, type Options as DeliveryOptions } from "./delivery/drainDeliveries.ts"
-import { runTasks, type Tasks } from "./Graphile.ts"
+import * as Graphile from "./Graphile.ts"
 import { SigningKeys } from "./delivery/SigningKeys.ts"
 
 /** Longest pause between checks for due rows, and so the delay of mail that another process has scheduled. */
@@ -29,7 +29,7 @@ export interface Options<E, R, T> {
   readonly url: Redacted.Redacted
   readonly delivery: DeliveryOptions
   /** Further tasks, such as other pipelines, checks and clean-up, built in the worker's scope. */
-  readonly also?: Effect.Effect<Tasks<T>, E, R>
+  readonly also?: Effect.Effect<Graphile.Tasks<T>, E, R>
 }
 
 /** Runs the background work of one process. */
@@ -39,10 +39,10 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
       // Pipelines stop in parallel, since they share the 30 seconds to stop.
       const pipelines = yield* Scope.fork(yield* Effect.scope, "parallel")
       const deliveries = yield* Scope.provide(drainDeliveries(options.delivery), pipelines)
-      const also: Tasks<T> = options.also === undefined ? {} : yield* Scope.provide(options.also, pipelines)
+      const also: Graphile.Tasks<T> = options.also === undefined ? {} : yield* Scope.provide(options.also, pipelines)
       yield* repeatCheck(markDue, MARK_DUE_EVERY)
       yield* repeatCheck(Effect.as(yield* Reclaim.makeSearch, EXPIRED_EVERY), EXPIRED_EVERY)
-      const tasks: Tasks<T | PgClient.PgClient | Secrets> = {
+      const tasks: Graphile.Tasks<T | PgClient.PgClient | Secrets> = {
         // Finds work whose wake-up was lost.
         drain_deliveries: { run: deliveries.kick, cron: "* * * * *" },
         expire_sandbox: { run: Sandbox.expire(), cron: "7 * * * *" },
@@ -56,7 +56,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
         },
         ...also,
       }
-      yield* runTasks(options.url, tasks)
+      yield* Graphile.runTasks(options.url, tasks)
     }),
   ).pipe(
     Layer.provide(SigningKeys.layer),

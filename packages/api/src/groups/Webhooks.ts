@@ -12,7 +12,7 @@ import { optional } from "../schemas/optional.ts"
 import * as Page from "../schemas/Page.ts"
 import * as Checks from "../schemas/Checks.ts"
 import { Validation } from "../errors/Validation.ts"
-import { Delivery, DeliveryDetail, Replay } from "../schemas/WebhookDelivery.ts"
+import * as WebhookDelivery from "../schemas/WebhookDelivery.ts"
 
 /** Above the number of types that exist. */
 export const MAX_EVENTS = 50
@@ -119,7 +119,7 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.post("test", "/webhooks/:id/test", {
       params,
       headers,
-      success: Idempotency.replayable(Delivery.pipe(accepted)),
+      success: Idempotency.replayable(WebhookDelivery.Delivery.pipe(accepted)),
       error: ApiError.Unprocessable,
     }).annotateMerge(
       about(
@@ -139,16 +139,16 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.get("deliveries", "/webhooks/:id/deliveries", {
       params,
       query: { limit: Page.limit(), after: Schema.optionalKey(Id.WebhookDeliveryId) },
-      success: Page.of(Delivery),
+      success: Page.of(WebhookDelivery.Delivery),
     }).annotateMerge(about("List a webhook's deliveries", scope, "Newest first.")),
     HttpApiEndpoint.get("delivery", "/webhooks/:id/deliveries/:delivery_id", {
       params: deliveryParams,
-      success: DeliveryDetail,
+      success: WebhookDelivery.DeliveryDetail,
     }).annotateMerge(about("Get a webhook delivery", scope, "The delivery with the request body and every attempt.")),
     HttpApiEndpoint.post("replayDelivery", "/webhooks/:id/deliveries/:delivery_id/replay", {
       params: deliveryParams,
       headers,
-      success: Idempotency.replayable(Delivery.pipe(accepted)),
+      success: Idempotency.replayable(WebhookDelivery.Delivery.pipe(accepted)),
       error: ApiError.Unprocessable,
     }).annotateMerge(
       about(
@@ -161,7 +161,7 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       params,
       headers,
       payload: Range,
-      success: Idempotency.replayable(Replay.pipe(accepted)),
+      success: Idempotency.replayable(WebhookDelivery.Replay.pipe(accepted)),
       error: ApiError.Unprocessable,
     }).annotateMerge(
       about(

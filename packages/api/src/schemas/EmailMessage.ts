@@ -1,7 +1,7 @@
-import { MAX_TO } from "@waybill/domain/email/Acceptance"
+import * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Address from "@waybill/domain/values/Address"
 import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
-import { MAX_SUBJECT_CHARS } from "@waybill/domain/email/Header"
+import * as Header from "@waybill/domain/email/Header"
 import { MAX_TAG_CHARS, MAX_TAGS } from "@waybill/domain/email/Tag"
 import * as Text from "@waybill/domain/values/Text"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -118,10 +118,10 @@ export const EmailMessage = Schema.Struct({
   to: mailboxes(
     OneOrMany,
     1,
-    MAX_TO,
-    `1 to ${MAX_TO} addresses, \`a@b.c\` or \`Name <a@b.c>\`; a single one needs no array`,
+    Acceptance.MAX_TO,
+    `1 to ${Acceptance.MAX_TO} addresses, \`a@b.c\` or \`Name <a@b.c>\`; a single one needs no array`,
   ),
-  subject: Schema.String.check(Checks.chars(MAX_SUBJECT_CHARS), Checks.oneLine).annotate({
+  subject: Schema.String.check(Checks.chars(Header.MAX_SUBJECT_CHARS), Checks.oneLine).annotate({
     examples: ["Your receipt"],
   }),
   html: optional(Schema.String, "HTML body. Without `text`, a text part is derived from it"),

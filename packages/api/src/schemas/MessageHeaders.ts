@@ -1,13 +1,5 @@
 import * as Address from "@waybill/domain/values/Address"
-import {
-  FORBIDDEN_DESCRIPTION,
-  isReservedHeader,
-  isServiceHeader,
-  MAX_HEADER_VALUE_CHARS,
-  MAX_HEADERS,
-  MAX_UNBROKEN_OCTETS,
-  SENDER,
-} from "@waybill/domain/email/Header"
+import * as Header from "@waybill/domain/email/Header"
 import * as Text from "@waybill/domain/values/Text"
 import { Result, Schema, SchemaIssue } from "effect"
 import * as Checks from "./Checks.ts"
@@ -32,15 +24,15 @@ type Problem = { readonly path: ReadonlyArray<PropertyKey>; readonly issue: stri
 const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<Problem> => {
   const result: Array<Problem> = []
   const names = Object.keys(headers)
-  if (names.length > MAX_HEADERS)
-    result.push({ path: [], issue: Checks.counted(0, MAX_HEADERS, "headers", names.length) })
+  if (names.length > Header.MAX_HEADERS)
+    result.push({ path: [], issue: Checks.counted(0, Header.MAX_HEADERS, "headers", names.length) })
   const seen = new Set<string>()
   for (const name of names) {
     const lower = name.toLowerCase()
     const issue =
       nameProblem(name, lower) ??
       valueProblem(headers[name] ?? "") ??
-      (lower === SENDER ? senderProblem(headers[name] ?? "") : undefined) ??
+      (lower === Header.SENDER ? senderProblem(headers[name] ?? "") : undefined) ??
       (SINGLE.has(lower) && seen.has(lower) ? "is set twice" : undefined)
     if (issue !== undefined) result.push({ path: [printable(name)], issue })
     seen.add(lower)
@@ -54,8 +46,8 @@ const nameProblem = (name: string, lower: string): string | undefined => {
   const broken = Checks.problem(name)
   if (broken !== undefined) return `is a name that ${broken}`
   if (!NAME.test(name)) return "is not a header name: printable ASCII without spaces and colons"
-  if (isServiceHeader(lower)) return "is set by the service and cannot be overridden"
-  return isReservedHeader(lower) ? "is reserved for mail servers and cannot be set" : undefined
+  if (Header.isServiceHeader(lower)) return "is set by the service and cannot be overridden"
+  return Header.isReservedHeader(lower) ? "is reserved for mail servers and cannot be set" : undefined
 }
 
 /** Checks that the value is an address like From, because its domain must be verified. */
@@ -65,14 +57,14 @@ const senderProblem = (value: string): string | undefined => {
 }
 
 const valueProblem = (value: string): string | undefined => {
-  if (value.length > MAX_HEADER_VALUE_CHARS)
-    return `is ${value.length} characters; at most ${MAX_HEADER_VALUE_CHARS} are allowed`
+  if (value.length > Header.MAX_HEADER_VALUE_CHARS)
+    return `is ${value.length} characters; at most ${Header.MAX_HEADER_VALUE_CHARS} are allowed`
   const broken = Checks.problem(value)
   if (broken !== undefined) return broken
   // Folding breaks a line before white space and moves all of it to the next line.
   for (const [, run = ""] of value.trim().matchAll(/[ \t]?([ \t]*[^ \t]+)/gu))
-    if (run.length > MAX_UNBROKEN_OCTETS / 4 && Text.octets(run) > MAX_UNBROKEN_OCTETS)
-      return `has ${Text.octets(run)} octets without a space; at most ${MAX_UNBROKEN_OCTETS} are allowed`
+    if (run.length > Header.MAX_UNBROKEN_OCTETS / 4 && Text.octets(run) > Header.MAX_UNBROKEN_OCTETS)
+      return `has ${Text.octets(run)} octets without a space; at most ${Header.MAX_UNBROKEN_OCTETS} are allowed`
   return undefined
 }
 
@@ -90,10 +82,10 @@ export const MessageHeaders = Schema.Record(Schema.String, Schema.String)
               ({ path, issue }) => new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message: issue })),
             )
       },
-      { toJsonSchema: () => ({ maxProperties: MAX_HEADERS }) },
+      { toJsonSchema: () => ({ maxProperties: Header.MAX_HEADERS }) },
     ),
   )
   .annotate({
-    description: `Custom headers. Headers that this service or other mail servers write are refused: ${FORBIDDEN_DESCRIPTION}. \`Sender\` must be one address of a verified domain.`,
+    description: `Custom headers. Headers that this service or other mail servers write are refused: ${Header.FORBIDDEN_DESCRIPTION}. \`Sender\` must be one address of a verified domain.`,
     examples: [{ "X-Order": "7041", "List-Id": "receipts.acme.test" }],
   })

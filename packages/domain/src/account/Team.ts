@@ -4,7 +4,7 @@ import type * as Aggregate from "../stream/Aggregate.ts"
 import * as Id from "../values/Id.ts"
 import { NothingNew } from "../values/Refusal.ts"
 import type * as Scope from "./Scope.ts"
-import { AlreadyMember, MAX_MEMBERS, MemberNotFound, type TeamRule, TeamRuleViolated } from "./TeamRefusal.ts"
+import * as TeamRefusal from "./TeamRefusal.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 
@@ -117,7 +117,7 @@ export const find = ({ members }: State, user_id: Id.UserId): Member | undefined
 
 type Decide<Error> = Aggregate.Decide<State, Event, Error>
 
-const ruleViolated = (reason: TeamRule) => Result.fail(new TeamRuleViolated({ reason }))
+const ruleViolated = (reason: TeamRefusal.TeamRule) => Result.fail(new TeamRefusal.TeamRuleViolated({ reason }))
 
 /** Actor of a change. A "session" is always an owner's, because other roles cannot manage members. */
 export type Actor = "key" | "session" | "operator"
@@ -130,21 +130,25 @@ export interface Invitation {
 }
 
 export const invite =
-  (now: Timestamp.Timestamp, invitation: Invitation, by: Actor = "session"): Decide<AlreadyMember | TeamRuleViolated> =>
+  (
+    now: Timestamp.Timestamp,
+    invitation: Invitation,
+    by: Actor = "session",
+  ): Decide<TeamRefusal.AlreadyMember | TeamRefusal.TeamRuleViolated> =>
   ({ members }) => {
     if (by === "key" && invitation.role === "owner") return ruleViolated("owners_need_session")
     if (members.some((member) => Address.keyOf(member.email) === Address.keyOf(invitation.email)))
-      return Result.fail(new AlreadyMember({ email: invitation.email }))
-    if (members.length >= MAX_MEMBERS) return ruleViolated("too_many_members")
+      return Result.fail(new TeamRefusal.AlreadyMember({ email: invitation.email }))
+    if (members.length >= TeamRefusal.MAX_MEMBERS) return ruleViolated("too_many_members")
     return Result.succeed(Array.of<Event>({ _tag: "MemberInvited", ...invitation, at: now }))
   }
 
 /** Records the first sign-in. */
 export const join =
-  (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<MemberNotFound | NothingNew> =>
+  (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<TeamRefusal.MemberNotFound | NothingNew> =>
   (team) => {
     const member = find(team, user_id)
-    if (member === undefined) return Result.fail(new MemberNotFound())
+    if (member === undefined) return Result.fail(new TeamRefusal.MemberNotFound())
     return member.status === "active"
       ? Result.fail(new NothingNew())
       : Result.succeed(Array.of<Event>({ _tag: "MemberJoined", user_id, at: now }))
@@ -162,10 +166,10 @@ export const changeRole =
     user_id: Id.UserId,
     role: Role,
     by: Actor = "session",
-  ): Decide<MemberNotFound | NothingNew | TeamRuleViolated> =>
+  ): Decide<TeamRefusal.MemberNotFound | NothingNew | TeamRefusal.TeamRuleViolated> =>
   (team) => {
     const member = find(team, user_id)
-    if (member === undefined) return Result.fail(new MemberNotFound())
+    if (member === undefined) return Result.fail(new TeamRefusal.MemberNotFound())
     if (by === "key" && (role === "owner" || member.role === "owner")) return ruleViolated("owners_need_session")
     if (member.role === role) return Result.fail(new NothingNew())
     return isLastOwner(team, member)
@@ -174,10 +178,14 @@ export const changeRole =
   }
 
 export const remove =
-  (now: Timestamp.Timestamp, user_id: Id.UserId, by: Actor = "session"): Decide<MemberNotFound | TeamRuleViolated> =>
+  (
+    now: Timestamp.Timestamp,
+    user_id: Id.UserId,
+    by: Actor = "session",
+  ): Decide<TeamRefusal.MemberNotFound | TeamRefusal.TeamRuleViolated> =>
   (team) => {
     const member = find(team, user_id)
-    if (member === undefined) return Result.fail(new MemberNotFound())
+    if (member === undefined) return Result.fail(new TeamRefusal.MemberNotFound())
     if (by === "key" && member.role === "owner") return ruleViolated("owners_need_session")
     return isLastOwner(team, member)
       ? ruleViolated("last_owner")
@@ -187,10 +195,10 @@ export const remove =
 /** Records a change to a member's sign-in; the team itself stays the same. */
 const recordSignInChange =
   (_tag: "MemberLinkMade" | "MemberPasswordSet" | "MemberFactorsRemoved") =>
-  (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<MemberNotFound> =>
+  (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<TeamRefusal.MemberNotFound> =>
   (team) =>
     find(team, user_id) === undefined
-      ? Result.fail(new MemberNotFound())
+      ? Result.fail(new TeamRefusal.MemberNotFound())
       : Result.succeed(Array.of<Event>({ _tag, user_id, at: now }))
 
 /**
@@ -198,7 +206,11 @@ const recordSignInChange =
  * taken over.
  */
 export const makeLink =
-  (now: Timestamp.Timestamp, user_id: Id.UserId, by: Actor = "session"): Decide<MemberNotFound | TeamRuleViolated> =>
+  (
+    now: Timestamp.Timestamp,
+    user_id: Id.UserId,
+    by: Actor = "session",
+  ): Decide<TeamRefusal.MemberNotFound | TeamRefusal.TeamRuleViolated> =>
   (team) => {
     const member = find(team, user_id)
     if (member !== undefined && by !== "operator" && member.status === "active")

@@ -1,15 +1,9 @@
 import { Array, Result } from "effect"
 import type { DkimKey } from "./DkimKey.ts"
 import * as DomainName from "./DomainName.ts"
-import {
-  DomainAlreadyExists,
-  type DomainNotFound,
-  NoEd25519Key,
-  NotBelowDomain,
-  TooManyDomains,
-} from "./DomainRefusal.ts"
+import * as DomainRefusal from "./DomainRefusal.ts"
 import * as DomainSchedule from "./DomainSchedule.ts"
-import { type Decide, type Domain, type Event, ofDomain, type TransportChoice } from "./DomainState.ts"
+import * as DomainState from "./DomainState.ts"
 import * as Ed25519Key from "./Ed25519Key.ts"
 import type * as Id from "../values/Id.ts"
 import { NothingNew } from "../values/Refusal.ts"
@@ -29,10 +23,10 @@ export const stream = "domain" as const
 export const MAX_DOMAINS = 1_000
 
 /** Returns `wb1` first and one higher at each rotation, so that a selector never names two keys. */
-export const nextSelector = (domain: Domain | null, algorithm: DkimKey["algorithm"]): string =>
+export const nextSelector = (domain: DomainState.Domain | null, algorithm: DkimKey["algorithm"]): string =>
   algorithm === "ed25519" ? Ed25519Key.nextSelector(domain?.ed25519) : `wb${domain === null ? 1 : domain.rotations + 2}`
 
-type Keys = Pick<Domain, "dkim" | "next_dkim" | "ed25519">
+type Keys = Pick<DomainState.Domain, "dkim" | "next_dkim" | "ed25519">
 
 /** The keys whose records the owner should publish now; the key that verification needs comes first. */
 export const publishedKeys = ({ dkim, next_dkim, ed25519 }: Keys): Array.NonEmptyReadonlyArray<DkimKey> => [
@@ -50,7 +44,7 @@ export interface Addition {
   readonly domainId: Id.DomainId
   readonly name: DomainName.DomainName
   readonly dkim: DkimKey
-  readonly transport: TransportChoice
+  readonly transport: DomainState.TransportChoice
   /** Whether the account already has a domain with this name. */
   readonly taken: boolean
   /** Number of domains in the account. */
@@ -69,24 +63,24 @@ export const add =
     taken,
     others,
     captured,
-  }: Addition): Decide<DomainAlreadyExists | NothingNew | TooManyDomains> =>
+  }: Addition): DomainState.Decide<DomainRefusal.DomainAlreadyExists | NothingNew | DomainRefusal.TooManyDomains> =>
   (state) => {
-    if (taken) return Result.fail(new DomainAlreadyExists({ domain: name }))
-    if (others >= MAX_DOMAINS) return Result.fail(new TooManyDomains({ most: MAX_DOMAINS }))
+    if (taken) return Result.fail(new DomainRefusal.DomainAlreadyExists({ domain: name }))
+    if (others >= MAX_DOMAINS) return Result.fail(new DomainRefusal.TooManyDomains({ most: MAX_DOMAINS }))
     if (state._tag !== "Unborn") return Result.fail(new NothingNew())
     const ids = { domain_id: domainId, name }
     const trusted = captured && DomainName.isReserved(name)
     const next_check_at = trusted
       ? Timestamp.plus(now, DomainSchedule.DAILY_MS)
       : DomainSchedule.pendingCheckAt(now, now, 0)
-    const added: Event = { _tag: "DomainAdded", ...ids, dkim, transport, next_check_at, at: now }
+    const added: DomainState.Event = { _tag: "DomainAdded", ...ids, dkim, transport, next_check_at, at: now }
     return Result.succeed(trusted ? [added, { _tag: "DomainVerified", ...ids, method: "reserved", at: now }] : [added])
   }
 
-export const rotateDkim = (now: Timestamp.Timestamp, dkim: DkimKey): Decide<DomainNotFound> =>
-  ofDomain(() =>
+export const rotateDkim = (now: Timestamp.Timestamp, dkim: DkimKey): DomainState.Decide<DomainRefusal.DomainNotFound> =>
+  DomainState.ofDomain(() =>
     Result.succeed(
-      Array.of<Event>({
+      Array.of<DomainState.Event>({
         _tag: "DkimRotated",
         dkim,
         next_check_at: DomainSchedule.pendingCheckAt(now, now, 0),
@@ -96,36 +90,50 @@ export const rotateDkim = (now: Timestamp.Timestamp, dkim: DkimKey): Decide<Doma
   )
 
 /** Adds an Ed25519 key beside the RSA key. A domain that has one keeps it. */
-export const addEd25519 = (now: Timestamp.Timestamp, dkim: DkimKey): Decide<NothingNew | DomainNotFound> =>
-  ofDomain((domain) => (hasEd25519(domain) ? Result.fail(new NothingNew()) : ed25519Made(now, dkim)))
+export const addEd25519 = (
+  now: Timestamp.Timestamp,
+  dkim: DkimKey,
+): DomainState.Decide<NothingNew | DomainRefusal.DomainNotFound> =>
+  DomainState.ofDomain((domain) => (hasEd25519(domain) ? Result.fail(new NothingNew()) : ed25519Made(now, dkim)))
 
-export const rotateEd25519 = (now: Timestamp.Timestamp, dkim: DkimKey): Decide<NoEd25519Key | DomainNotFound> =>
-  ofDomain((domain) =>
-    hasEd25519(domain) ? ed25519Made(now, dkim) : Result.fail(new NoEd25519Key({ domain: domain.name })),
+export const rotateEd25519 = (
+  now: Timestamp.Timestamp,
+  dkim: DkimKey,
+): DomainState.Decide<DomainRefusal.NoEd25519Key | DomainRefusal.DomainNotFound> =>
+  DomainState.ofDomain((domain) =>
+    hasEd25519(domain) ? ed25519Made(now, dkim) : Result.fail(new DomainRefusal.NoEd25519Key({ domain: domain.name })),
   )
 
-export const removeEd25519 = (now: Timestamp.Timestamp): Decide<NothingNew | DomainNotFound> =>
-  ofDomain((domain) =>
+export const removeEd25519 = (
+  now: Timestamp.Timestamp,
+): DomainState.Decide<NothingNew | DomainRefusal.DomainNotFound> =>
+  DomainState.ofDomain((domain) =>
     hasEd25519(domain)
-      ? Result.succeed(Array.of<Event>({ _tag: "Ed25519Removed", at: now }))
+      ? Result.succeed(Array.of<DomainState.Event>({ _tag: "Ed25519Removed", at: now }))
       : Result.fail(new NothingNew()),
   )
 
-export const hasEd25519 = ({ ed25519 }: Pick<Domain, "ed25519">): boolean => (ed25519?.dkim ?? null) !== null
+export const hasEd25519 = ({ ed25519 }: Pick<DomainState.Domain, "ed25519">): boolean =>
+  (ed25519?.dkim ?? null) !== null
 
 const ed25519Made = (now: Timestamp.Timestamp, dkim: DkimKey) =>
   Result.succeed(
-    Array.of<Event>({ _tag: "Ed25519Made", dkim, next_check_at: DomainSchedule.pendingCheckAt(now, now, 0), at: now }),
+    Array.of<DomainState.Event>({
+      _tag: "Ed25519Made",
+      dkim,
+      next_check_at: DomainSchedule.pendingCheckAt(now, now, 0),
+      at: now,
+    }),
   )
 
 export const chooseTransport = (
   now: Timestamp.Timestamp,
-  transport: TransportChoice,
-): Decide<NothingNew | DomainNotFound> =>
-  ofDomain((domain) =>
+  transport: DomainState.TransportChoice,
+): DomainState.Decide<NothingNew | DomainRefusal.DomainNotFound> =>
+  DomainState.ofDomain((domain) =>
     domain.transport === transport
       ? Result.fail(new NothingNew())
-      : Result.succeed(Array.of<Event>({ _tag: "DomainTransportChanged", transport, at: now })),
+      : Result.succeed(Array.of<DomainState.Event>({ _tag: "DomainTransportChanged", transport, at: now })),
   )
 
 export interface TrackingChange extends Tracking.Change {
@@ -136,23 +144,28 @@ export interface TrackingChange extends Tracking.Change {
 export const track = (
   now: Timestamp.Timestamp,
   { domain: trackingName, ...change }: TrackingChange,
-): Decide<NothingNew | DomainNotFound | NotBelowDomain> =>
-  ofDomain<NothingNew | NotBelowDomain>(({ name, tracking = Tracking.NONE, tracking_domain }) => {
-    const events: Event[] = []
-    const { clicks, opens } = Tracking.apply(tracking, change) ?? Tracking.NONE
-    if (opens !== tracking.opens || clicks !== tracking.clicks)
-      events.push({ _tag: "DomainTrackingChanged", opens, clicks, at: now })
-    if (trackingName === null && tracking_domain !== undefined) events.push({ _tag: "TrackingDomainRemoved", at: now })
-    if (typeof trackingName === "string" && trackingName !== tracking_domain?.name) {
-      if (!TrackingDomain.isBelow(trackingName, name))
-        return Result.fail(new NotBelowDomain({ name: trackingName, domain: name, path: "tracking_domain" }))
-      const next_check_at = DomainSchedule.pendingCheckAt(now, now, 0)
-      events.push({ _tag: "TrackingDomainSet", name: trackingName, next_check_at, at: now })
-    }
-    return Array.isReadonlyArrayNonEmpty(events) ? Result.succeed(events) : Result.fail(new NothingNew())
-  })
+): DomainState.Decide<NothingNew | DomainRefusal.DomainNotFound | DomainRefusal.NotBelowDomain> =>
+  DomainState.ofDomain<NothingNew | DomainRefusal.NotBelowDomain>(
+    ({ name, tracking = Tracking.NONE, tracking_domain }) => {
+      const events: DomainState.Event[] = []
+      const { clicks, opens } = Tracking.apply(tracking, change) ?? Tracking.NONE
+      if (opens !== tracking.opens || clicks !== tracking.clicks)
+        events.push({ _tag: "DomainTrackingChanged", opens, clicks, at: now })
+      if (trackingName === null && tracking_domain !== undefined)
+        events.push({ _tag: "TrackingDomainRemoved", at: now })
+      if (typeof trackingName === "string" && trackingName !== tracking_domain?.name) {
+        if (!TrackingDomain.isBelow(trackingName, name))
+          return Result.fail(
+            new DomainRefusal.NotBelowDomain({ name: trackingName, domain: name, path: "tracking_domain" }),
+          )
+        const next_check_at = DomainSchedule.pendingCheckAt(now, now, 0)
+        events.push({ _tag: "TrackingDomainSet", name: trackingName, next_check_at, at: now })
+      }
+      return Array.isReadonlyArrayNonEmpty(events) ? Result.succeed(events) : Result.fail(new NothingNew())
+    },
+  )
 
-export const remove = (now: Timestamp.Timestamp): Decide<DomainNotFound> =>
-  ofDomain(({ domain_id, name }) =>
-    Result.succeed(Array.of<Event>({ _tag: "DomainRemoved", domain_id, name, at: now })),
+export const remove = (now: Timestamp.Timestamp): DomainState.Decide<DomainRefusal.DomainNotFound> =>
+  DomainState.ofDomain(({ domain_id, name }) =>
+    Result.succeed(Array.of<DomainState.Event>({ _tag: "DomainRemoved", domain_id, name, at: now })),
   )

@@ -3,7 +3,7 @@ import * as DnsFinding from "./DnsFinding.ts"
 import * as DomainName from "./DomainName.ts"
 import type { DomainNotFound } from "./DomainRefusal.ts"
 import * as DomainSchedule from "./DomainSchedule.ts"
-import { type Decide, type Domain, type Event, evolve, ofDomain, type State } from "./DomainState.ts"
+import * as DomainState from "./DomainState.ts"
 import * as Ed25519Key from "./Ed25519Key.ts"
 import { NothingNew } from "../values/Refusal.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
@@ -16,8 +16,8 @@ import type * as Timestamp from "../values/Timestamp.ts"
 export const recordCheck = (
   now: Timestamp.Timestamp,
   findings: ReadonlyArray<DnsFinding.DnsFinding>,
-): Decide<NothingNew | DomainNotFound> =>
-  ofDomain((domain) => {
+): DomainState.Decide<NothingNew | DomainNotFound> =>
+  DomainState.ofDomain((domain) => {
     const records = DnsFinding.clipped(findings)
     const events = [...statusEvents(domain, records, now), ...Ed25519Key.applyFindings(domain.ed25519, records, now)]
     return withCheck(domain, records, events, now)
@@ -27,11 +27,11 @@ export const recordCheck = (
  * Verifies a reserved name whose mail is captured, which needs no DNS. Replaces `recordCheck` for such a domain, on
  * request and on schedule, so that a change to a real transport is noticed.
  */
-export const verifyReserved = (now: Timestamp.Timestamp): Decide<NothingNew | DomainNotFound> =>
-  ofDomain((domain) => {
+export const verifyReserved = (now: Timestamp.Timestamp): DomainState.Decide<NothingNew | DomainNotFound> =>
+  DomainState.ofDomain((domain) => {
     const { domain_id, ed25519, name, next_dkim } = domain
     if (!DomainName.isReserved(name)) return Result.fail(new NothingNew())
-    const events: Event[] = []
+    const events: DomainState.Event[] = []
     if (next_dkim !== null) events.push({ _tag: "DkimActivated", selector: next_dkim.selector, at: now })
     const waiting = Ed25519Key.waitingKey(ed25519)
     if (waiting !== null) events.push({ _tag: "Ed25519Activated", selector: waiting.selector, at: now })
@@ -42,27 +42,27 @@ export const verifyReserved = (now: Timestamp.Timestamp): Decide<NothingNew | Do
 
 /** Puts the check before the events that follow from it, with the time of the next one. */
 const withCheck = (
-  domain: Domain,
+  domain: DomainState.Domain,
   records: ReadonlyArray<DnsFinding.DnsFinding>,
-  events: ReadonlyArray<Event>,
+  events: ReadonlyArray<DomainState.Event>,
   now: Timestamp.Timestamp,
-): Result.Result<Array.NonEmptyReadonlyArray<Event>, NothingNew> => {
+): Result.Result<Array.NonEmptyReadonlyArray<DomainState.Event>, NothingNew> => {
   const repeats = events.length === 0 && DnsFinding.same(records, domain.records) && !DomainSchedule.isDue(domain, now)
   if (repeats) return Result.fail(new NothingNew())
-  const check: Event = { _tag: "DomainChecked", records, next_check_at: null, at: now }
-  const after = [check, ...events].reduce<State>(evolve, domain)
+  const check: DomainState.Event = { _tag: "DomainChecked", records, next_check_at: null, at: now }
+  const after = [check, ...events].reduce<DomainState.State>(DomainState.evolve, domain)
   const next_check_at = after._tag === "Domain" ? DomainSchedule.next(after, now) : null
   return Result.succeed([{ ...check, next_check_at }, ...events])
 }
 
 /** Returns the changes of key and status that follow from the findings. */
 const statusEvents = (
-  domain: Domain,
+  domain: DomainState.Domain,
   records: ReadonlyArray<DnsFinding.DnsFinding>,
   now: Timestamp.Timestamp,
-): ReadonlyArray<Event> => {
+): ReadonlyArray<DomainState.Event> => {
   const ids = { domain_id: domain.domain_id, name: domain.name }
-  const events: Event[] = []
+  const events: DomainState.Event[] = []
   const next = domain.next_dkim
   const rotated = next !== null && DnsFinding.ofSelector(records, next.selector) === "verified"
   if (rotated) events.push({ _tag: "DkimActivated", selector: next.selector, at: now })

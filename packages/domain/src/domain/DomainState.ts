@@ -3,7 +3,7 @@ import type * as Aggregate from "../stream/Aggregate.ts"
 import { DkimKey } from "./DkimKey.ts"
 import * as DnsFinding from "./DnsFinding.ts"
 import * as DomainName from "./DomainName.ts"
-import { DomainNotFound } from "./DomainRefusal.ts"
+import * as DomainRefusal from "./DomainRefusal.ts"
 import * as DomainStatus from "./DomainStatus.ts"
 import * as Ed25519Key from "./Ed25519Key.ts"
 import * as Id from "../values/Id.ts"
@@ -165,6 +165,6 @@ export type Decide<Error> = Aggregate.Decide<State, Event, Error>
 export const ofDomain =
   <Error>(
     decide: (domain: Domain) => Result.Result<Array.NonEmptyReadonlyArray<Event>, Error>,
-  ): Decide<Error | DomainNotFound> =>
+  ): Decide<Error | DomainRefusal.DomainNotFound> =>
   (state) =>
-    state._tag === "Domain" ? decide(state) : Result.fail(new DomainNotFound())
+    state._tag === "Domain" ? decide(state) : Result.fail(new DomainRefusal.DomainNotFound())

@@ -4,17 +4,7 @@ import type * as Content from "./Content.ts"
 import type * as DomainName from "../domain/DomainName.ts"
 import * as DomainStatus from "../domain/DomainStatus.ts"
 import type * as EmailEvent from "./EmailEvent.ts"
-import {
-  AllRecipientsSuppressed,
-  ContentExpired,
-  DomainNotAllowed,
-  DomainNotVerified,
-  MonthlyQuotaExceeded,
-  NothingToResend,
-  RecipientLimitExceeded,
-  ScheduledAtOutOfRange,
-  TrackingUnavailable,
-} from "./EmailRefusal.ts"
+import * as EmailRefusal from "./EmailRefusal.ts"
 import * as Header from "./Header.ts"
 import type * as Id from "../values/Id.ts"
 import type * as Suppression from "../suppression/Suppression.ts"
@@ -76,15 +66,15 @@ export interface Context {
 }
 
 export type Refusal =
-  | MonthlyQuotaExceeded
-  | ContentExpired
-  | NothingToResend
-  | DomainNotAllowed
-  | DomainNotVerified
-  | RecipientLimitExceeded
-  | ScheduledAtOutOfRange
-  | TrackingUnavailable
-  | AllRecipientsSuppressed
+  | EmailRefusal.MonthlyQuotaExceeded
+  | EmailRefusal.ContentExpired
+  | EmailRefusal.NothingToResend
+  | EmailRefusal.DomainNotAllowed
+  | EmailRefusal.DomainNotVerified
+  | EmailRefusal.RecipientLimitExceeded
+  | EmailRefusal.ScheduledAtOutOfRange
+  | EmailRefusal.TrackingUnavailable
+  | EmailRefusal.AllRecipientsSuppressed
 
 /** Returns the Message-ID. It is unique because the id is, and a bug report that quotes it names the email. */
 export const messageIdOf = (emailId: Id.EmailId, domain: DomainName.DomainName): string => `<${emailId}@${domain}>`
@@ -130,27 +120,35 @@ export const accept = (
     return Result.fail(quotaExceeded(now, quota.used, quota.limit, accepted))
   const notAllowed = checkKey(key, name, facts.sender?.domain)
   if (notAllowed !== undefined) return Result.fail(notAllowed)
-  if (facts.original?.content_kept === false) return Result.fail(new ContentExpired())
+  if (facts.original?.content_kept === false) return Result.fail(new EmailRefusal.ContentExpired())
   if (facts.original !== undefined && all.length === 0)
-    return Result.fail(new NothingToResend({ recipients: facts.original.recipients }))
+    return Result.fail(new EmailRefusal.NothingToResend({ recipients: facts.original.recipients }))
   if (domain === undefined || !DomainStatus.sends(domain.status))
-    return Result.fail(new DomainNotVerified({ field: "from", domain: name, domain_status: domain?.status ?? null }))
+    return Result.fail(
+      new EmailRefusal.DomainNotVerified({ field: "from", domain: name, domain_status: domain?.status ?? null }),
+    )
   const { sender } = facts
   if (sender !== undefined && (sender.status === undefined || !DomainStatus.sends(sender.status)))
     return Result.fail(
-      new DomainNotVerified({ field: "headers.Sender", domain: sender.domain, domain_status: sender.status ?? null }),
+      new EmailRefusal.DomainNotVerified({
+        field: "headers.Sender",
+        domain: sender.domain,
+        domain_status: sender.status ?? null,
+      }),
     )
   if (all.length > plan.max_recipients)
     return Result.fail(
-      new RecipientLimitExceeded({ recipients: all.length, limit: plan.max_recipients, plan: plan.name }),
+      new EmailRefusal.RecipientLimitExceeded({ recipients: all.length, limit: plan.max_recipients, plan: plan.name }),
     )
   const outOfRange = command.scheduled_at === null ? undefined : checkSchedule(now, command.scheduled_at)
   if (outOfRange !== undefined) return Result.fail(outOfRange)
   // A resend keeps the tracking of its original, and is accepted even if this instance no longer tracks.
   if (!facts.tracks && command.resend_of === null && requestsTracking(command.tracking))
-    return Result.fail(new TrackingUnavailable({ path: "tracking" }))
+    return Result.fail(new EmailRefusal.TrackingUnavailable({ path: "tracking" }))
   if (accepted === 0)
-    return Result.fail(new AllRecipientsSuppressed({ addresses: suppressed.map(({ address }) => address) }))
+    return Result.fail(
+      new EmailRefusal.AllRecipientsSuppressed({ addresses: suppressed.map(({ address }) => address) }),
+    )
 
   const queued: EmailEvent.EmailQueued = {
     _tag: "EmailQueued",
@@ -185,13 +183,17 @@ export const accept = (
 }
 
 /** A key bound to a domain sends from that domain only, in `from` and in `Sender`. */
-const checkKey = (key: Context["key"], from: string, sender: string | undefined): DomainNotAllowed | undefined => {
+const checkKey = (
+  key: Context["key"],
+  from: string,
+  sender: string | undefined,
+): EmailRefusal.DomainNotAllowed | undefined => {
   if (key === null || key.domain === null) return undefined
   const allowed = key.domain
-  if (from !== allowed) return new DomainNotAllowed({ field: "from", domain: from, allowed })
+  if (from !== allowed) return new EmailRefusal.DomainNotAllowed({ field: "from", domain: from, allowed })
   return sender === undefined || sender === allowed
     ? undefined
-    : new DomainNotAllowed({ field: "headers.Sender", domain: sender, allowed })
+    : new EmailRefusal.DomainNotAllowed({ field: "headers.Sender", domain: sender, allowed })
 }
 
 /**
@@ -216,16 +218,16 @@ const trackingOf = (
 export const checkSchedule = (
   now: Timestamp.Timestamp,
   scheduled_at: Timestamp.Timestamp,
-): ScheduledAtOutOfRange | undefined => {
+): EmailRefusal.ScheduledAtOutOfRange | undefined => {
   const earliest = Timestamp.plus(now, -MAX_SCHEDULE_PAST_MS)
   const latest = Timestamp.plus(now, MAX_SCHEDULE_AHEAD_MS)
   const inRange = scheduled_at >= earliest && scheduled_at <= latest
-  return inRange ? undefined : new ScheduledAtOutOfRange({ scheduled_at, earliest, latest })
+  return inRange ? undefined : new EmailRefusal.ScheduledAtOutOfRange({ scheduled_at, earliest, latest })
 }
 
 const quotaExceeded = (now: Timestamp.Timestamp, used: number, limit: number, recipients: number) => {
   const resets_at = Timestamp.nextMonth(now)
-  return new MonthlyQuotaExceeded({
+  return new EmailRefusal.MonthlyQuotaExceeded({
     used,
     limit,
     recipients,

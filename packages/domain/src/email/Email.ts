@@ -2,8 +2,8 @@ import { Array, Result } from "effect"
 import * as Acceptance from "./Acceptance.ts"
 import type * as Address from "../values/Address.ts"
 import * as EmailEvent from "./EmailEvent.ts"
-import { type EmailNotFound, NotCancelable, RescheduledTooOften, type ScheduledAtOutOfRange } from "./EmailRefusal.ts"
-import { type Decide, type Message, ofMessage, status } from "./EmailState.ts"
+import * as EmailRefusal from "./EmailRefusal.ts"
+import * as EmailState from "./EmailState.ts"
 import { NothingNew } from "../values/Refusal.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 import * as Tracking from "./Tracking.ts"
@@ -32,15 +32,15 @@ export {
 
 /** Accepts a message: a single send, one of a batch, or a resend. */
 export const queue =
-  (facts: Acceptance.Context, command: Acceptance.Command): Decide<Acceptance.Refusal | NothingNew> =>
+  (facts: Acceptance.Context, command: Acceptance.Command): EmailState.Decide<Acceptance.Refusal | NothingNew> =>
   (state) =>
     state._tag === "Unborn" ? Acceptance.accept(facts, command) : Result.fail(new NothingNew())
 
 export const cancel = (
   now: Timestamp.Timestamp,
   attempt: AttemptState = "none",
-): Decide<NotCancelable | EmailNotFound> =>
-  ofMessage((message) =>
+): EmailState.Decide<EmailRefusal.NotCancelable | EmailRefusal.EmailNotFound> =>
+  EmailState.ofMessage((message) =>
     Result.map(whileWaiting(message, attempt), () => Array.of<Event>({ _tag: "EmailCanceled", at: now })),
   )
 
@@ -51,8 +51,14 @@ export const reschedule = (
   now: Timestamp.Timestamp,
   scheduled_at: Timestamp.Timestamp,
   attempt: AttemptState = "none",
-): Decide<NotCancelable | ScheduledAtOutOfRange | RescheduledTooOften | NothingNew | EmailNotFound> =>
-  ofMessage((message) => {
+): EmailState.Decide<
+  | EmailRefusal.NotCancelable
+  | EmailRefusal.ScheduledAtOutOfRange
+  | EmailRefusal.RescheduledTooOften
+  | NothingNew
+  | EmailRefusal.EmailNotFound
+> =>
+  EmailState.ofMessage((message) => {
     const refusal = Acceptance.checkSchedule(now, scheduled_at) ?? checkChange(message, scheduled_at)
     return Result.flatMap(whileWaiting(message, attempt), () =>
       refusal === undefined
@@ -61,19 +67,24 @@ export const reschedule = (
     )
   })
 
-const checkChange = (message: Message, scheduled_at: Timestamp.Timestamp) => {
+const checkChange = (message: EmailState.Message, scheduled_at: Timestamp.Timestamp) => {
   if (message.scheduled_at === scheduled_at) return new NothingNew()
-  return message.reschedules < MAX_RESCHEDULES ? undefined : new RescheduledTooOften({ most: MAX_RESCHEDULES })
+  return message.reschedules < MAX_RESCHEDULES
+    ? undefined
+    : new EmailRefusal.RescheduledTooOften({ most: MAX_RESCHEDULES })
 }
 
 /** "under way": a delivery attempt is claimed and may already have succeeded, although the log does not show it yet. */
 export type AttemptState = "none" | "under way"
 
-const whileWaiting = (message: Message, attempt: AttemptState): Result.Result<Message, NotCancelable> => {
-  const email_status = status(message)
+const whileWaiting = (
+  message: EmailState.Message,
+  attempt: AttemptState,
+): Result.Result<EmailState.Message, EmailRefusal.NotCancelable> => {
+  const email_status = EmailState.status(message)
   return email_status === "queued" && attempt === "none"
     ? Result.succeed(message)
-    : Result.fail(new NotCancelable({ email_status }))
+    : Result.fail(new EmailRefusal.NotCancelable({ email_status }))
 }
 
 /**
@@ -81,7 +92,7 @@ const whileWaiting = (message: Message, attempt: AttemptState): Result.Result<Me
  * hold suppressed recipients; `queue` handles both, as for any send.
  */
 export const resendCommand = (
-  message: Message,
+  message: EmailState.Message,
   scheduled_at: Timestamp.Timestamp | null = null,
 ): Acceptance.Command => {
   const reached = new Set<string>()

@@ -2,7 +2,7 @@ import { Array, Result } from "effect"
 import * as Address from "../values/Address.ts"
 import type { Event } from "./EmailEvent.ts"
 import type { EmailNotFound } from "./EmailRefusal.ts"
-import { type Decide, evolveOne, type Message, ofMessage } from "./EmailState.ts"
+import * as EmailState from "./EmailState.ts"
 import * as DeliveryOutcome from "./DeliveryOutcome.ts"
 import * as Recipient from "./Recipient.ts"
 import { NothingNew } from "../values/Refusal.ts"
@@ -24,8 +24,8 @@ const MAX_FEEDBACK_TYPE_CHARS = 64
 export const record = (
   now: Timestamp.Timestamp,
   outcomes: ReadonlyArray<DeliveryOutcome.Outcome>,
-): Decide<NothingNew | EmailNotFound> =>
-  ofMessage((message) => {
+): EmailState.Decide<NothingNew | EmailNotFound> =>
+  EmailState.ofMessage((message) => {
     let recipients = message.recipients
     const events: Event[] = []
     for (const outcome of outcomes) {
@@ -33,7 +33,7 @@ export const record = (
       const event = recipient === undefined ? undefined : eventOf(now, recipient, outcome)
       if (event === undefined) continue
       events.push(event)
-      recipients = evolveOne(recipients, event)
+      recipients = EmailState.evolveOne(recipients, event)
     }
     return Array.isReadonlyArrayNonEmpty(events) ? Result.succeed(events) : Result.fail(new NothingNew())
   })
@@ -119,8 +119,11 @@ export const suppress = (now: Timestamp.Timestamp, recipient: Address.Address, r
   record(now, [{ _tag: "Suppressed", recipient, reason }])
 
 /** Fails all unfinished recipients for a cause outside their control, such as a removed domain or expired content. */
-export const failUnfinished = (now: Timestamp.Timestamp, category: string): Decide<NothingNew | EmailNotFound> =>
-  ofMessage((message) =>
+export const failUnfinished = (
+  now: Timestamp.Timestamp,
+  category: string,
+): EmailState.Decide<NothingNew | EmailNotFound> =>
+  EmailState.ofMessage((message) =>
     record(
       now,
       message.recipients.filter(Recipient.isUnfinished).map(({ address }) => ({
@@ -135,8 +138,8 @@ export const recordComplained = (
   now: Timestamp.Timestamp,
   recipient: Address.Address,
   feedback_type: string | null,
-): Decide<NothingNew | EmailNotFound> =>
-  ofMessage((message) => {
+): EmailState.Decide<NothingNew | EmailNotFound> =>
+  EmailState.ofMessage((message) => {
     const complainant = find(message.recipients, recipient)
     if (complainant === undefined || !Recipient.accepts(complainant, "EmailComplained"))
       return Result.fail(new NothingNew())
@@ -157,8 +160,11 @@ export interface Visitor {
   readonly ip: string | null
 }
 
-export const recordOpened = (now: Timestamp.Timestamp, visitor: Visitor): Decide<NothingNew | EmailNotFound> =>
-  ofMessage((message) =>
+export const recordOpened = (
+  now: Timestamp.Timestamp,
+  visitor: Visitor,
+): EmailState.Decide<NothingNew | EmailNotFound> =>
+  EmailState.ofMessage((message) =>
     message.opens >= MAX_TRACKED_EVENTS
       ? Result.fail(new NothingNew())
       : Result.succeed(
@@ -170,8 +176,8 @@ export const recordClicked = (
   now: Timestamp.Timestamp,
   url: string,
   visitor: Visitor,
-): Decide<NothingNew | EmailNotFound> =>
-  ofMessage((message) =>
+): EmailState.Decide<NothingNew | EmailNotFound> =>
+  EmailState.ofMessage((message) =>
     message.clicks >= MAX_TRACKED_EVENTS
       ? Result.fail(new NothingNew())
       : Result.succeed(
@@ -185,7 +191,7 @@ export const recordClicked = (
         ),
   )
 
-const onlyRecipient = ({ recipients }: Message): Address.Address | null =>
+const onlyRecipient = ({ recipients }: EmailState.Message): Address.Address | null =>
   recipients.length === 1 ? (recipients[0]?.address ?? null) : null
 
 const clipped = ({ user_agent, ip }: Visitor): Visitor => ({

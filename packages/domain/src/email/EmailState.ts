@@ -2,7 +2,7 @@ import { type Array, Result } from "effect"
 import type * as Address from "../values/Address.ts"
 import type * as Aggregate from "../stream/Aggregate.ts"
 import type { EmailQueued, Event } from "./EmailEvent.ts"
-import { EmailNotFound } from "./EmailRefusal.ts"
+import * as EmailRefusal from "./EmailRefusal.ts"
 import * as EmailStatus from "./EmailStatus.ts"
 import * as Recipient from "./Recipient.ts"
 import * as Timestamp from "../values/Timestamp.ts"
@@ -79,6 +79,6 @@ export type Decide<Error> = Aggregate.Decide<State, Event, Error>
 export const ofMessage =
   <Error>(
     decide: (message: Message) => Result.Result<Array.NonEmptyReadonlyArray<Event>, Error>,
-  ): Decide<Error | EmailNotFound> =>
+  ): Decide<Error | EmailRefusal.EmailNotFound> =>
   (state) =>
-    state._tag === "Unborn" ? Result.fail(new EmailNotFound()) : decide(state)
+    state._tag === "Unborn" ? Result.fail(new EmailRefusal.EmailNotFound()) : decide(state)

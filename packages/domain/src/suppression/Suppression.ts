@@ -3,7 +3,7 @@ import type * as Aggregate from "../stream/Aggregate.ts"
 import * as Address from "../values/Address.ts"
 import type * as Id from "../values/Id.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
-import { AlreadySuppressed, SuppressionNotFound } from "./SuppressionRefusal.ts"
+import * as SuppressionRefusal from "./SuppressionRefusal.ts"
 import type { Event, Reason, State } from "./SuppressionState.ts"
 
 export { AlreadySuppressed, SuppressionNotFound } from "./SuppressionRefusal.ts"
@@ -25,11 +25,11 @@ export const add =
     address: Address.Address,
     reason: Reason,
     email_id: Id.EmailId | null,
-  ): Decide<AlreadySuppressed> =>
+  ): Decide<SuppressionRefusal.AlreadySuppressed> =>
   (state) =>
     state._tag === "Suppressed"
       ? Result.fail(
-          new AlreadySuppressed({
+          new SuppressionRefusal.AlreadySuppressed({
             suppression_id: state.suppression_id,
             address: state.address,
             reason_given: state.reason,
@@ -48,10 +48,10 @@ export const add =
         )
 
 export const remove =
-  (now: Timestamp.Timestamp): Decide<SuppressionNotFound> =>
+  (now: Timestamp.Timestamp): Decide<SuppressionRefusal.SuppressionNotFound> =>
   (state) =>
     state._tag === "Absent"
-      ? Result.fail(new SuppressionNotFound())
+      ? Result.fail(new SuppressionRefusal.SuppressionNotFound())
       : Result.succeed(
           Array.of({
             _tag: "SuppressionRemoved",

@@ -2,13 +2,13 @@ import { Schema } from "effect"
 import * as Address from "../values/Address.ts"
 import * as Id from "../values/Id.ts"
 import * as Timestamp from "../values/Timestamp.ts"
-import { Reason } from "./SuppressionState.ts"
+import * as SuppressionState from "./SuppressionState.ts"
 
 /** The first reason stays: a later bounce of a suppressed address adds nothing. */
 export class AlreadySuppressed extends Schema.TaggedError<AlreadySuppressed>()("AlreadySuppressed", {
   suppression_id: Id.SuppressionId,
   address: Address.Address,
-  reason_given: Reason,
+  reason_given: SuppressionState.Reason,
   created_at: Timestamp.Timestamp,
 }) {
   readonly status = 422

@@ -1,5 +1,5 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { hasHidden } from "./HiddenCharacters.ts"
+import * as HiddenCharacters from "./HiddenCharacters.ts"
 
 /** A parser's result: the value, or an error message that continues the sentence after a field's name. */
 export type Parse<A> = (text: string) => Result.Result<A, string>
@@ -53,7 +53,7 @@ export const octets = (text: string): number => {
 export const nameProblem = (name: string): string | undefined => {
   if (hasControl(name)) return "must not contain control characters or line breaks"
   if (!isWellFormed(name)) return "must not contain an unpaired surrogate"
-  return hasHidden(name)
+  return HiddenCharacters.hasHidden(name)
     ? "must not contain invisible characters or characters that change the text direction"
     : undefined
 }

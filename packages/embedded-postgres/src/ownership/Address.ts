@@ -2,7 +2,7 @@ import * as fs from "node:fs/promises"
 import * as net from "node:net"
 import * as path from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
-import { NotStarted } from "../Failure.ts"
+import * as Failure from "../Failure.ts"
 import * as Placement from "./Placement.ts"
 
 /** Linux allows 107 bytes and macOS 103, and Postgres also creates a file with the suffix ".lock". */
@@ -76,7 +76,7 @@ export const choose = async (
   // The folder holds leftovers, and their lock file may name a process id that is in use again. If the socket still
   // answers, its server runs in another container or machine and has the cluster open.
   if (await keepsListening(placement)) {
-    throw new NotStarted({
+    throw new Failure.NotStarted({
       reason: `A server in another container or machine uses ${placement.folder}.`,
       detail: "Stop it, or choose another folder.",
     })

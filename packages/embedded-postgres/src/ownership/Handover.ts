@@ -2,7 +2,7 @@ import * as fs from "node:fs"
 import { open } from "node:fs/promises"
 import * as path from "node:path"
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises"
-import { NotStarted } from "../Failure.ts"
+import * as Failure from "../Failure.ts"
 import * as Process from "../server/Process.ts"
 import * as Users from "./Users.ts"
 
@@ -38,7 +38,7 @@ const at = (folder: Folder, entry = ""): string =>
 export const openFolder = (file: string) => open(file, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
 
 const ownerNotChanged = (name: string, { uid }: Ids, problem: string) =>
-  new NotStarted({
+  new Failure.NotStarted({
     reason: `The owner of ${name} cannot be changed to user ${uid}, which runs root's Postgres: ${problem}.`,
     detail:
       "Use a folder on a file system that supports owners (WAYBILL_DATA), run the service as a user other than root, or set DATABASE_URL.",
@@ -87,7 +87,7 @@ interface Visit {
 }
 
 const refuse = (name: string, problem: string, detail: string): never => {
-  throw new NotStarted({ reason: `${name} ${problem}.`, detail })
+  throw new Failure.NotStarted({ reason: `${name} ${problem}.`, detail })
 }
 
 /**

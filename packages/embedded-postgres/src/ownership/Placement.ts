@@ -1,7 +1,7 @@
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import * as Binaries from "../server/Binaries.ts"
-import { NotStarted } from "../Failure.ts"
+import * as Failure from "../Failure.ts"
 import * as Handover from "./Handover.ts"
 import * as RootFolder from "./RootFolder.ts"
 import * as Users from "./Users.ts"
@@ -92,7 +92,7 @@ const belongsToOther = async (folder: string): Promise<boolean> => {
 
 const findAsUser = async (folder: string, installed: string | undefined): Promise<Placement> => {
   if (await belongsToOther(folder)) {
-    throw new NotStarted({
+    throw new Failure.NotStarted({
       reason: `The data of ${folder} belongs to another user, who started the service here before.`,
       detail: "Start the service as that user, or choose another folder.",
     })
@@ -138,7 +138,7 @@ const homeFor = async (
   if (recorded !== undefined) return await RootFolder.trusted(recorded.trim())
   if (await canEnter(folder, originalOwner, hasCluster)) return folder
   if (hasCluster) {
-    throw new NotStarted({
+    throw new Failure.NotStarted({
       reason: `The user that owns the data in ${folder} can no longer enter that folder.`,
       detail: "Restore access to the folders above it (chmod o+x).",
     })
@@ -177,7 +177,7 @@ const npmBinaries = async (home: string, owner: Owner, rootHome: string): Promis
 
 export const find = async (dataFolder: string, rootHome: string, installed?: string): Promise<Placement> => {
   if (process.platform === "win32") {
-    throw new NotStarted({
+    throw new Failure.NotStarted({
       reason: "The embedded Postgres does not run on Windows. Use WSL, or set DATABASE_URL to your own server.",
       detail: "",
     })
@@ -210,7 +210,7 @@ export const handOver = async (placement: Placement, file: string): Promise<void
 export const privateFolder = async (folder: string, owner: Owner | undefined): Promise<string> => {
   await fs.mkdir(folder, { recursive: true, mode: PRIVATE_MODE })
   if (!(await fs.lstat(folder)).isDirectory()) {
-    throw new NotStarted({ reason: `${folder} must be a folder, not a link to one.`, detail: "" })
+    throw new Failure.NotStarted({ reason: `${folder} must be a folder, not a link to one.`, detail: "" })
   }
   const handle = await Handover.openFolder(folder)
   try {

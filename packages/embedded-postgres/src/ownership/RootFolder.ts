@@ -1,6 +1,6 @@
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
-import { NotStarted } from "../Failure.ts"
+import * as Failure from "../Failure.ts"
 
 /** Others can enter but not list it; each server's folder below is closed to all but that server. */
 export const PASSAGE_MODE = 0o711
@@ -10,7 +10,7 @@ const WRITABLE_BY_OTHERS = 0o022
 export const trusted = async (folder: string): Promise<string> => {
   const stat = await fs.lstat(folder)
   if (!stat.isDirectory() || stat.uid !== 0 || (stat.mode & WRITABLE_BY_OTHERS) !== 0) {
-    throw new NotStarted({
+    throw new Failure.NotStarted({
       reason: `${folder} must be a folder that belongs to root and that no other user can write to.`,
       detail: "",
     })

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
-import { NotStarted } from "../Failure.ts"
+import * as Failure from "../Failure.ts"
 import * as Process from "../server/Process.ts"
 
 /** A range of user and group ids. A server has the same number as both. */
@@ -95,7 +95,10 @@ export const named = async (): Promise<number> => {
   const users = fields(await read("/etc/passwd"))
   const user = users.find(([name]) => name === NOBODY) ?? users.find(([, , id]) => unsigned(id) > 0)
   if (user === undefined)
-    throw new NotStarted({ reason: "/etc/passwd has no user other than root, which initdb requires.", detail: "" })
+    throw new Failure.NotStarted({
+      reason: "/etc/passwd has no user other than root, which initdb requires.",
+      detail: "",
+    })
   return unsigned(user[2])
 }
 
@@ -122,7 +125,7 @@ export const choose = async (
     if (isAssigned(id) || owners.has(id) || (await Process.ofUser(id)).length > 0) continue
     if (await claim(id)) return id
   }
-  throw new NotStarted({
+  throw new Failure.NotStarted({
     reason: "No unused user id was found for the embedded Postgres.",
     detail:
       "This container maps too few ids (/proc/self/uid_map). Run the service as a user other than root, or set DATABASE_URL.",

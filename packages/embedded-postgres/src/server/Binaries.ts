@@ -3,7 +3,7 @@ import * as fs from "node:fs/promises"
 import { createRequire } from "node:module"
 import * as path from "node:path"
 import { promisify } from "node:util"
-import { NotStarted } from "../Failure.ts"
+import * as Failure from "../Failure.ts"
 
 const EXECUTABLE_MODE = 0o755
 /** Headers, static libraries and build files, which a running server does not need. Saves 5 of 60 MB. */
@@ -25,7 +25,7 @@ export const find = async (): Promise<Binaries> => {
     const { version } = JSON.parse(await fs.readFile(path.join(root, "package.json"), "utf8"))
     return { folder: path.join(root, "native"), version: String(version) }
   } catch (cause) {
-    throw new NotStarted({
+    throw new Failure.NotStarted({
       reason: `${name} is not installed: npm has no Postgres for this platform. Set DATABASE_URL to your own server.`,
       detail: cause instanceof Error ? cause.message : "",
     })
@@ -36,7 +36,7 @@ export const find = async (): Promise<Binaries> => {
 export const installed = async (folder: string): Promise<Binaries> => {
   const server = path.join(folder, "bin/postgres")
   const { stdout } = await promisify(execFile)(server, ["--version"]).catch((cause) => {
-    throw new NotStarted({ reason: `${server} does not run on this system.`, detail: cause.message })
+    throw new Failure.NotStarted({ reason: `${server} does not run on this system.`, detail: cause.message })
   })
   return { folder, version: /\d[\w.]*/u.exec(stdout)?.[0] ?? stdout.trim() }
 }

@@ -2,7 +2,7 @@ import { type SpawnOptions, spawn } from "node:child_process"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import * as Binaries from "./Binaries.ts"
-import { NotStarted } from "../Failure.ts"
+import * as Failure from "../Failure.ts"
 import * as Handover from "../ownership/Handover.ts"
 import type * as Password from "../Password.ts"
 import * as Placement from "../ownership/Placement.ts"
@@ -35,7 +35,7 @@ const run = (placement: Placement.Placement, file: string, args: ReadonlyArray<s
     child.stderr?.on("data", (chunk) => (output += String(chunk)))
     // Causes: no GNU C library (Alpine), no permission to execute (noexec), no such user in this container.
     const reason = `${file} does not run on this system. Set DATABASE_URL to your own server.`
-    child.once("error", (cause) => reject(new NotStarted({ reason, detail: cause.message })))
+    child.once("error", (cause) => reject(new Failure.NotStarted({ reason, detail: cause.message })))
     child.once("close", (code) => resolve({ code: code ?? 1, output }))
     // A program that fails at once closes its stdin first. Its exit code says more than the failed write.
     child.stdin?.on("error", () => undefined)
@@ -89,7 +89,8 @@ const execute = (placement: Placement.Placement, folder: string, statements: Rea
   )
 
 const requireSuccess = (step: string, result: { readonly code: number; readonly output: string }) => {
-  if (result.code !== 0) throw new NotStarted({ reason: `Postgres could not ${step}.`, detail: result.output.trim() })
+  if (result.code !== 0)
+    throw new Failure.NotStarted({ reason: `Postgres could not ${step}.`, detail: result.output.trim() })
 }
 
 /**
@@ -135,7 +136,7 @@ const executeAsNamed = async (placement: Placement.Placement, folder: string, st
     return await execute(placement, folder, statements)
   const { mode, uid } = await fs.stat(placement.home)
   if (uid !== 0 || (mode & OTHERS) !== 0) {
-    throw new NotStarted({
+    throw new Failure.NotStarted({
       reason: `The cluster's password cannot be changed while ${placement.home} is open to other users.`,
       detail: "Put the password file back, or give that folder to root and start again.",
     })
@@ -155,7 +156,7 @@ export const ensure = async (placement: Placement.Placement, password: Password.
   if (version === undefined) return await create(placement, password.text, scratch)
   const [major] = placement.binaries.version.split(".")
   if (version.trim() !== major) {
-    throw new NotStarted({
+    throw new Failure.NotStarted({
       reason: `The data in ${folder} was written by Postgres ${version.trim()}, but the server is Postgres ${major}.`,
       detail:
         'Go back to the previous release and follow docs/operating/upgrade.md, "A new major version of Postgres".',

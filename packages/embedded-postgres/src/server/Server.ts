@@ -4,7 +4,7 @@ import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import * as Cluster from "./Cluster.ts"
-import { type EmbeddedPostgresError, FolderHeld, NotStarted, notStarted, ServerDied } from "../Failure.ts"
+import * as Failure from "../Failure.ts"
 import * as Placement from "../ownership/Placement.ts"
 import * as Process from "./Process.ts"
 import * as Watchdog from "./Watchdog.ts"
@@ -55,7 +55,7 @@ export const stopLeftover = async (placement: Placement.Placement): Promise<void
     return await fs.rm(path.join(Placement.cluster(placement), "postmaster.pid"), { force: true })
   }
   if (!Cluster.isOurs(alive.command)) {
-    throw new FolderHeld({ folder: placement.folder, pid: alive.pid, command: alive.command })
+    throw new Failure.FolderHeld({ folder: placement.folder, pid: alive.pid, command: alive.command })
   }
   await stop(alive.pid)
 }
@@ -129,7 +129,7 @@ const launch = async (placement: Placement.Placement, options: Options): Promise
   await log.close()
   if (child.pid === undefined) {
     watchdog.dismiss()
-    throw new NotStarted({ reason: "Postgres could not be started.", detail: await refused })
+    throw new Failure.NotStarted({ reason: "Postgres could not be started.", detail: await refused })
   }
   watchdog.guard(child.pid)
   // Lets a program end that never closes its scope; the watchdog then stops the server.
@@ -169,7 +169,10 @@ const becomesReady = async (
 const started = (placement: Placement.Placement, options: Options) =>
   Effect.gen(function* () {
     const launched = yield* Effect.acquireRelease(
-      Effect.tryPromise({ try: () => launch(placement, options), catch: notStarted("Postgres could not be started.") }),
+      Effect.tryPromise({
+        try: () => launch(placement, options),
+        catch: Failure.notStarted("Postgres could not be started."),
+      }),
       (launched) => Effect.promise(() => dismiss(launched)),
     )
     yield* options.launched
@@ -179,34 +182,37 @@ const started = (placement: Placement.Placement, options: Options) =>
     if (ready) return launched
     yield* Effect.promise(() => dismiss(launched))
     const detail = yield* Effect.promise(() => tail(options.logFile, launched.logOffset))
-    const error = new NotStarted({ reason: "Postgres did not start.", detail })
+    const error = new Failure.NotStarted({ reason: "Postgres did not start.", detail })
     // Uses real time, because it waits for another process, even if the caller uses a test clock.
     if (isTransient(error)) yield* Effect.promise(() => pause(RETRY_MS))
     return yield* error
   })
 
-const isTransient = (error: EmbeddedPostgresError) => error._tag === "NotStarted" && STILL_IN_USE.test(error.detail)
+const isTransient = (error: Failure.EmbeddedPostgresError) =>
+  error._tag === "NotStarted" && STILL_IN_USE.test(error.detail)
 
 export interface Server {
   readonly pid: number
-  readonly died: Effect.Effect<never, ServerDied>
+  readonly died: Effect.Effect<never, Failure.ServerDied>
 }
 
 export const run: (
   placement: Placement.Placement,
   options: Options,
-) => Effect.Effect<Server, EmbeddedPostgresError, Scope.Scope> = Effect.fnUntraced(function* (placement, options) {
-  const launched = yield* Effect.retry(started(placement, options), {
-    while: isTransient,
-    times: LEFTOVER_RETRIES,
-  })
-  yield* watchLog(placement, options.logFile)
-  const died = yield* Deferred.make<never, ServerDied>()
-  const fail = async () => {
-    const detail = await tail(options.logFile, launched.logOffset)
-    Deferred.doneUnsafe(died, Effect.fail(new ServerDied({ pid: launched.pid, detail })))
-  }
-  launched.child.once("exit", () => void fail())
-  if (!isRunning(launched)) yield* Effect.promise(fail)
-  return { pid: launched.pid, died: Deferred.await(died) }
-})
+) => Effect.Effect<Server, Failure.EmbeddedPostgresError, Scope.Scope> = Effect.fnUntraced(
+  function* (placement, options) {
+    const launched = yield* Effect.retry(started(placement, options), {
+      while: isTransient,
+      times: LEFTOVER_RETRIES,
+    })
+    yield* watchLog(placement, options.logFile)
+    const died = yield* Deferred.make<never, Failure.ServerDied>()
+    const fail = async () => {
+      const detail = await tail(options.logFile, launched.logOffset)
+      Deferred.doneUnsafe(died, Effect.fail(new Failure.ServerDied({ pid: launched.pid, detail })))
+    }
+    launched.child.once("exit", () => void fail())
+    if (!isRunning(launched)) yield* Effect.promise(fail)
+    return { pid: launched.pid, died: Deferred.await(died) }
+  },
+)

@@ -1,4 +1,4 @@
-import { answered, type Fact, judge, type Parts, RECIPIENTS_LIMIT } from "./ReportFact.ts"
+import * as ReportFact from "./ReportFact.ts"
 import * as Fields from "./ReportFields.ts"
 
 /** RFC 3464, and RFC 6533 for internationalised mail. */
@@ -6,7 +6,7 @@ const DELIVERY_STATUS = /^message\/(?:global-)?delivery-status$/
 const RETURNED_HEAD =
   /^(?:message\/rfc822|message\/global|text\/rfc822-headers|message\/(?:global|rfc822)-headers|text\/rfc822)$/
 
-const KINDS: Readonly<Record<string, Fact["kind"]>> = {
+const KINDS: Readonly<Record<string, ReportFact.Fact["kind"]>> = {
   failed: "bounce",
   delayed: "delayed",
   delivered: "delivered",
@@ -16,25 +16,25 @@ const KINDS: Readonly<Record<string, Fact["kind"]>> = {
 }
 
 /** Returns undefined when the message carries no delivery status. */
-export const read = (parts: Parts): ReadonlyArray<Fact> | undefined => {
+export const read = (parts: ReportFact.Parts): ReadonlyArray<ReportFact.Fact> | undefined => {
   const statuses = parts.ofType(DELIVERY_STATUS)
   if (statuses.length === 0) return undefined
-  const originalMessageId = Fields.messageId(returned(parts)) ?? answered(parts)
-  const facts: Array<Fact> = []
+  const originalMessageId = Fields.messageId(returned(parts)) ?? ReportFact.answered(parts)
+  const facts: Array<ReportFact.Fact> = []
   for (const status of statuses) {
     const groups = Fields.blocks(status)
     // The first group is about the message, but not every server keeps the empty line after it.
     const message: Fields.Fields = groups[0] ?? new Map()
     for (const group of groups) {
       const fact = recipientFact(group, message, originalMessageId)
-      if (fact !== undefined && facts.length < RECIPIENTS_LIMIT) facts.push(fact)
+      if (fact !== undefined && facts.length < ReportFact.RECIPIENTS_LIMIT) facts.push(fact)
     }
   }
   return facts
 }
 
 /** Returns the head of the returned message, wherever the server put it. */
-export const returned = (parts: Parts): Fields.Fields =>
+export const returned = (parts: ReportFact.Parts): Fields.Fields =>
   Fields.head(parts.ofType(RETURNED_HEAD)[0]?.slice(0, RETURNED_HEAD_LIMIT) ?? "")
 
 const RETURNED_HEAD_LIMIT = 64 * 1024
@@ -43,7 +43,7 @@ const recipientFact = (
   group: Fields.Fields,
   message: Fields.Fields,
   originalMessageId: string | undefined,
-): Fact | undefined => {
+): ReportFact.Fact | undefined => {
   const final = Fields.address(Fields.first(group, "final-recipient"))
   const originalRecipient = Fields.address(Fields.first(group, "original-recipient", "x-actual-recipient"))
   const action = Fields.first(group, "action")
@@ -66,6 +66,6 @@ const recipientFact = (
     remoteMta: Fields.host(Fields.first(group, "remote-mta")),
     originalMessageId: originalMessageId,
     envelopeId: Fields.xtext(Fields.first(message, "original-envelope-id")),
-    verdict: kind === "bounce" ? judge(diagnostic, status) : undefined,
+    verdict: kind === "bounce" ? ReportFact.judge(diagnostic, status) : undefined,
   }
 }

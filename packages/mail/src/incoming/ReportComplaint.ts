@@ -1,5 +1,5 @@
 import type { Fact, Parts } from "./ReportFact.ts"
-import { returned } from "./ReportBounce.ts"
+import * as ReportBounce from "./ReportBounce.ts"
 import * as Fields from "./ReportFields.ts"
 
 const FEEDBACK_REPORT = /^message\/feedback-report$/
@@ -19,7 +19,7 @@ const JUNK_SUBJECT = /^complaint about message from \S+/i
 /** Returns undefined for a message that is not feedback, and an empty list for feedback without a complaint. */
 export const read = (parts: Parts): ReadonlyArray<Fact> | undefined => {
   const [report] = parts.ofType(FEEDBACK_REPORT)
-  const original = returned(parts)
+  const original = ReportBounce.returned(parts)
   if (report === undefined) {
     return JUNK_SUBJECT.test(parts.mail.subject ?? "") && original.size > 0
       ? [fact(hotmailRecipient(original), "abuse", original, new Map())]

@@ -1,5 +1,5 @@
-import { answered, type Fact, judge, type Parts, RECIPIENTS_LIMIT } from "./ReportFact.ts"
-import { returned } from "./ReportBounce.ts"
+import * as ReportFact from "./ReportFact.ts"
+import * as ReportBounce from "./ReportBounce.ts"
 import * as Fields from "./ReportFields.ts"
 
 /** Maximum lines of prose searched, and characters of each, so that no text makes the search slow. */
@@ -51,7 +51,7 @@ const DELAYED =
   /\bdelayed\b|warning: (?:message|could not send)|not yet been delivered|will (?:continue to )?(?:be )?retr/i
 
 /** Exim names the recipients in a header even where its administrator has changed the text. */
-export const read = (parts: Parts): ReadonlyArray<Fact> => {
+export const read = (parts: ReportFact.Parts): ReadonlyArray<ReportFact.Fact> => {
   const lines = parts.text.split(/\r?\n/, LINES_LIMIT).map((line) => line.slice(0, LINE_LENGTH_LIMIT).trimEnd())
   const cut = lines.findIndex((line) => RETURNED.test(line))
   const text = cut === -1 ? lines : lines.slice(0, cut)
@@ -60,10 +60,11 @@ export const read = (parts: Parts): ReadonlyArray<Fact> => {
   const answers = prose(text)
   const failed =
     header(parts, "x-failed-recipients")
-      ?.split(",", RECIPIENTS_LIMIT)
+      ?.split(",", ReportFact.RECIPIENTS_LIMIT)
       .map((value) => Fields.address(value)) ?? []
   for (const address of failed) if (address !== undefined && !answers.has(address)) answers.set(address, undefined)
-  const originalMessageId = Fields.messageId(original) ?? Fields.messageId(returned(parts)) ?? answered(parts)
+  const originalMessageId =
+    Fields.messageId(original) ?? Fields.messageId(ReportBounce.returned(parts)) ?? ReportFact.answered(parts)
   return [...answers].map(([recipient, textAfter]) => {
     const diagnostic = Fields.diagnostic(textAfter)
     const status = Fields.status(diagnostic)
@@ -78,7 +79,7 @@ export const read = (parts: Parts): ReadonlyArray<Fact> => {
       remoteMta: /\bhost ([\w-]{1,63}(?:\.[\w-]{1,63}){1,10})/i.exec(textAfter ?? "")?.[1],
       originalMessageId,
       envelopeId: undefined,
-      verdict: delayed ? undefined : judge(quoted(diagnostic), status),
+      verdict: delayed ? undefined : ReportFact.judge(quoted(diagnostic), status),
     }
   })
 }
@@ -127,5 +128,5 @@ const textAfter = (
 const quoted = (diagnostic: string | undefined): string | undefined =>
   /(?:^|\D)([45]\d\d[ -].*)$/.exec(diagnostic ?? "")?.[1] ?? diagnostic
 
-const header = (parts: Parts, name: string): string | undefined =>
+const header = (parts: ReportFact.Parts, name: string): string | undefined =>
   parts.mail.headers.find(({ key }) => key === name)?.value

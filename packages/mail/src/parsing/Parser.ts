@@ -1,5 +1,5 @@
 import { Context, Data, Effect, Metric } from "effect"
-import { type Input, jobs, type Name, type Output } from "./Jobs.ts"
+import * as Jobs from "./Jobs.ts"
 import { type Outcome, ParserPool } from "./ParserPool.ts"
 import type { Why } from "./ParserThread.ts"
 
@@ -25,7 +25,7 @@ const OUTCOMES = ["read", "busy", "deadline", "memory", "crash"] as const
 
 /** All series exist from the start, so that the first increase of each is seen. */
 const series = new Map(
-  Object.keys(jobs).flatMap((grammar) =>
+  Object.keys(Jobs.jobs).flatMap((grammar) =>
     OUTCOMES.map((outcome) => {
       const counter = Metric.withAttributes(documents, { grammar, outcome })
       counter.updateUnsafe(0, NOWHERE)
@@ -34,7 +34,7 @@ const series = new Map(
   ),
 )
 
-const count = (grammar: Name, outcome: "read" | "busy" | Why): void =>
+const count = (grammar: Jobs.Name, outcome: "read" | "busy" | Why): void =>
   series.get(`${grammar} ${outcome}`)?.updateUnsafe(1, NOWHERE)
 
 export interface Options {
@@ -43,22 +43,22 @@ export interface Options {
 }
 
 /** Reads an untrusted document in bounded time and memory, in turn with those of other accounts. */
-export const run = <N extends Name>(
+export const run = <N extends Jobs.Name>(
   name: N,
-  input: Input<N>,
+  input: Jobs.Input<N>,
   account: string,
   { patient = false }: Options = {},
-): Effect.Effect<Output<N>, Busy | Killed> =>
+): Effect.Effect<Jobs.Output<N>, Busy | Killed> =>
   Effect.flatMap(Pool, (pool) =>
     Effect.flatMap(
       Effect.callback<Outcome>((resume) => {
         const takeBack = pool.read(name, input, { account, patient }, (outcome) => resume(Effect.succeed(outcome)))
         return Effect.sync(takeBack)
       }),
-      (outcome): Effect.Effect<Output<N>, Busy | Killed> => {
+      (outcome): Effect.Effect<Jobs.Output<N>, Busy | Killed> => {
         if (outcome._tag === "Done") {
           count(name, "read")
-          return Effect.succeed(outcome.value as Output<N>)
+          return Effect.succeed(outcome.value as Jobs.Output<N>)
         }
         if (outcome._tag === "Busy") {
           count(name, "busy")

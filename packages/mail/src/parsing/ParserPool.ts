@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os"
 import { setImmediate } from "node:timers/promises"
 import { FairQueue } from "./FairQueue.ts"
 import { isSmall } from "./isSmall.ts"
-import { type Input, jobs, type Name } from "./Jobs.ts"
+import * as Jobs from "./Jobs.ts"
 import { type Limits, ParserThread, type Result } from "./ParserThread.ts"
 
 /** Processor time that one document may take. Ordinary mail of 10 MiB takes about a quarter of it. */
@@ -23,8 +23,8 @@ const TURN_MS = 10
 
 interface Waiting {
   readonly account: string
-  readonly name: Name
-  readonly input: Input<Name>
+  readonly name: Jobs.Name
+  readonly input: Jobs.Input<Jobs.Name>
   readonly done: (result: Result) => void
 }
 
@@ -66,9 +66,9 @@ export class ParserPool {
    * Reads a document. `patient` callers bound their own number of waiting documents and are never told that the pool is
    * busy. Returns a function that withdraws a document that has not started.
    */
-  read<N extends Name>(
+  read<N extends Jobs.Name>(
     name: N,
-    input: Input<N>,
+    input: Jobs.Input<N>,
     { account, patient }: { readonly account: string; readonly patient: boolean },
     done: (outcome: Outcome) => void,
   ): () => void {
@@ -134,7 +134,7 @@ export class ParserPool {
 const always = () => true
 
 const inline = async ({ input, name }: Waiting): Promise<Result> => {
-  const work = jobs[name] as (input: Input<Name>) => unknown
+  const work = Jobs.jobs[name] as (input: Jobs.Input<Jobs.Name>) => unknown
   try {
     return { _tag: "Done", value: await work(input) }
   } catch (error) {

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads"
-import { bytesOf, type Input, type Name, textOf } from "./Jobs.ts"
+import * as Jobs from "./Jobs.ts"
 
 /** Time that a thread may take to start on a busy machine. */
 const MAX_START_MS = 30_000
@@ -10,8 +10,8 @@ const MAX_WAIT_FACTOR = 10
 const MIN_PAUSE_MS = 20
 
 export interface Job {
-  readonly name: Name
-  readonly input: Input<Name>
+  readonly name: Jobs.Name
+  readonly input: Jobs.Input<Jobs.Name>
 }
 
 /** Message of a thread: it has started, a job's result, or a job's exception. */
@@ -134,15 +134,18 @@ const cpuMillis = async (worker: Worker): Promise<number> => {
   return Promise.race([usage, silence.promise]).finally(() => clearTimeout(timer))
 }
 
-const megabytes = (input: Input<Name>): number => (bytesOf(input) ?? textOf(input) ?? "").length / 2 ** 20
+const megabytes = (input: Jobs.Input<Jobs.Name>): number =>
+  (Jobs.bytesOf(input) ?? Jobs.textOf(input) ?? "").length / 2 ** 20
 
 /** Copies bytes once and hands them over to the thread; a view of a larger buffer would move the whole buffer. */
-const transferable = (input: Input<Name>): { readonly input: Input<Name>; readonly transfer: Array<ArrayBuffer> } => {
-  const source = bytesOf(input)
+const transferable = (
+  input: Jobs.Input<Jobs.Name>,
+): { readonly input: Jobs.Input<Jobs.Name>; readonly transfer: Array<ArrayBuffer> } => {
+  const source = Jobs.bytesOf(input)
   if (source === undefined) return { input, transfer: [] }
   const bytes = new Uint8Array(source)
   return {
-    input: input instanceof Uint8Array ? bytes : ({ ...(input as Input<"mail">), bytes } as const),
+    input: input instanceof Uint8Array ? bytes : ({ ...(input as Jobs.Input<"mail">), bytes } as const),
     transfer: [bytes.buffer],
   }
 }

@@ -1,4 +1,4 @@
-import { bytesOf, type Input, type Name, textOf } from "./Jobs.ts"
+import * as Jobs from "./Jobs.ts"
 
 /** Maximum bytes of a mail read on the event loop, if it has no more lines and colons than below. */
 export const SMALL_MAIL_BYTES = 32 * 1024
@@ -21,10 +21,10 @@ export const SMALL_TRACKED_CHARS = 128 * 1024
  * Returns whether a job takes a few milliseconds at most, whatever its input: all its work is linear in the counts
  * below.
  */
-export const isSmall = <N extends Name>(name: N, input: Input<N>): boolean => {
-  const bytes = bytesOf(input)
+export const isSmall = <N extends Jobs.Name>(name: N, input: Jobs.Input<N>): boolean => {
+  const bytes = Jobs.bytesOf(input)
   if (bytes !== undefined) return isSmallMail(bytes)
-  const html = textOf(input) ?? ""
+  const html = Jobs.textOf(input) ?? ""
   if (name === "links") return html.length <= SMALL_TRACKED_CHARS
   return html.length <= SMALL_HTML_CHARS && has(html, "<", SMALL_HTML_TAGS)
 }

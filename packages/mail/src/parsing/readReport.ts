@@ -2,7 +2,7 @@ import type { Attachment } from "postal-mime"
 import { textFromHtml } from "../compose/textFromHtml.ts"
 import * as ReportBounce from "../incoming/ReportBounce.ts"
 import * as ReportComplaint from "../incoming/ReportComplaint.ts"
-import { type Fact, type Parts, RECIPIENTS_LIMIT } from "../incoming/ReportFact.ts"
+import * as ReportFact from "../incoming/ReportFact.ts"
 import * as ReportLegacy from "../incoming/ReportLegacy.ts"
 import * as MimeReader from "./MimeReader.ts"
 
@@ -25,23 +25,23 @@ export type Reason =
   | "unrecognized"
 
 /** Returns the facts of a bounce, delay, receipt or complaint. */
-export const readReport = async (bytes: Uint8Array): Promise<ReadonlyArray<Fact> | Reason> => {
+export const readReport = async (bytes: Uint8Array): Promise<ReadonlyArray<ReportFact.Fact> | Reason> => {
   const read = shortened(bytes)
   if (possibleParts(read) > REPORT_PARTS_LIMIT) return "too_many_parts"
   const mail = await MimeReader.read(read).catch(() => undefined)
   if (mail === undefined) return "unreadable"
-  const parts: Parts = {
+  const parts: ReportFact.Parts = {
     mail,
     text: mail.text ?? (mail.html === undefined ? "" : textFromHtml(mail.html)),
     ofType: (pattern) => mail.attachments.filter((part) => pattern.test(part.mimeType)).map(decoded),
   }
   const facts = ReportComplaint.read(parts) ?? ReportBounce.read(parts)
-  if (facts !== undefined && facts.length > 0) return facts.slice(0, RECIPIENTS_LIMIT)
+  if (facts !== undefined && facts.length > 0) return facts.slice(0, ReportFact.RECIPIENTS_LIMIT)
   if (parts.ofType(/^message\/feedback-report$/).length > 0) return "not_a_complaint"
   if (parts.ofType(/^message\/disposition-notification$/).length > 0) return "read_receipt"
   if (isAutoReply(mail)) return "auto_reply"
   const legacy = ReportLegacy.read(parts)
-  return legacy.length > 0 ? legacy.slice(0, RECIPIENTS_LIMIT) : "unrecognized"
+  return legacy.length > 0 ? legacy.slice(0, ReportFact.RECIPIENTS_LIMIT) : "unrecognized"
 }
 
 const decoded = ({ content }: Attachment): string =>

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads"
-import { type Input, jobs, type Name } from "./Jobs.ts"
+import * as Jobs from "./Jobs.ts"
 import type { SubmittedMessage } from "../incoming/SubmittedMessage.ts"
 import type { Answer, Job } from "./ParserThread.ts"
 
@@ -7,7 +7,7 @@ const MAX_ERROR_CHARS = 500
 
 /** Main loop of one thread: takes a job, answers, takes the next. `ParserThread` sends the jobs and ends the thread. */
 const take = async ({ input, name }: Job): Promise<Answer> => {
-  const work = jobs[name] as (input: Input<Name>) => unknown
+  const work = Jobs.jobs[name] as (input: Jobs.Input<Jobs.Name>) => unknown
   try {
     return { value: await work(input), cpu_ms: cpuMillis() }
   } catch (error) {

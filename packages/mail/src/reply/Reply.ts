@@ -1,7 +1,7 @@
 import type { Duration } from "effect"
 import * as ReplyHint from "./ReplyHint.ts"
 import type { ReplyClass, Stage } from "./ReplyClass.ts"
-import { type Rule, rules } from "./ReplyRules.ts"
+import * as ReplyRules from "./ReplyRules.ts"
 
 /** Characters of a reply that the rules see; more text says nothing new. */
 export const REPLY_TEXT_LIMIT = 2000
@@ -52,7 +52,7 @@ export const classify = (reply: Reply): Verdict => {
   // Addresses are replaced, since <spam@virus.example> is no verdict on content.
   const text = reply.text.slice(0, REPLY_TEXT_LIMIT).replace(ADDRESS, "address")
   const code = String(reply.code)
-  const rule = rules.find((candidate) => matches(candidate, reply, code, text)) ?? FALLBACK
+  const rule = ReplyRules.rules.find((candidate) => matches(candidate, reply, code, text)) ?? FALLBACK
   const effects = EFFECTS[rule.class]
   // A relay that refuses our login refuses the operator's configuration, not the mail.
   const defers = effects.action === "defer" || reply.code < 500 || reply.stage === "auth"
@@ -66,15 +66,15 @@ export const classify = (reply: Reply): Verdict => {
 }
 
 /** 5.7.x is about rights and rules, so text alone must not turn it into a bad address. */
-const isForeignToPolicy = (rule: Rule, { enhancedCode }: Reply): boolean =>
+const isForeignToPolicy = (rule: ReplyRules.Rule, { enhancedCode }: Reply): boolean =>
   rule.enhanced === undefined && enhancedCode?.startsWith("5.7.") === true
 
 const ADDRESS = /[^\s<>"'()]{1,64}@[^\s<>"'():;,]{1,255}/g
 
 /** A code outside 4xx and 5xx where neither was expected: the dialogue is out of step, so nothing is final. */
-const FALLBACK: Rule = { id: "out-of-step", class: "unavailable" }
+const FALLBACK: ReplyRules.Rule = { id: "out-of-step", class: "unavailable" }
 
-const matches = (rule: Rule, reply: Reply, code: string, text: string): boolean =>
+const matches = (rule: ReplyRules.Rule, reply: Reply, code: string, text: string): boolean =>
   (rule.code === undefined || code.startsWith(rule.code)) &&
   (rule.stages === undefined || rule.stages.includes(reply.stage)) &&
   (rule.enhanced === undefined || (reply.enhancedCode !== undefined && rule.enhanced.test(reply.enhancedCode))) &&

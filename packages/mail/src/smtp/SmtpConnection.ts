@@ -2,8 +2,8 @@ import { Effect, Redacted, Schema } from "effect"
 import type * as tls from "node:tls"
 import * as AnswerBudget from "./AnswerBudget.ts"
 import * as Reply from "../reply/Reply.ts"
-import { send, type Session, type Transaction, type Answer } from "./SmtpTransaction.ts"
-import { TIMEOUTS, type Timeouts } from "./SmtpTimeouts.ts"
+import * as SmtpTransaction from "./SmtpTransaction.ts"
+import * as SmtpTimeouts from "./SmtpTimeouts.ts"
 import { SmtpWire, WireError, type WireReply } from "./SmtpWire.ts"
 
 /** TLS 1.0 and 1.1 are deprecated by RFC 8996; falling back to them is worse than reporting that TLS failed. */
@@ -33,7 +33,7 @@ export interface Options extends Target {
   readonly name: string
   readonly tls: TlsRule
   readonly login?: { readonly user: string; readonly password: Redacted.Redacted } | undefined
-  readonly timeouts?: Partial<Timeouts> | undefined
+  readonly timeouts?: Partial<SmtpTimeouts.Timeouts> | undefined
 }
 
 /** No session was opened, so no message was touched and another server may be tried. */
@@ -54,7 +54,7 @@ export interface SmtpConnection {
   readonly tls: string | null
   readonly offers: (extension: string) => boolean
   /** Never fails: each recipient gets an answer, even if the connection was lost. */
-  readonly send: (transaction: Transaction) => Effect.Effect<ReadonlyArray<Answer>>
+  readonly send: (transaction: SmtpTransaction.Transaction) => Effect.Effect<ReadonlyArray<SmtpTransaction.Answer>>
   /** Whether another message may be sent over it. */
   readonly isUsable: () => boolean
   readonly quit: Effect.Effect<void>
@@ -64,18 +64,18 @@ export interface SmtpConnection {
 /** Interruption closes the socket. The caller must quit or destroy the connection. */
 export const open = (options: Options): Effect.Effect<SmtpConnection, ConnectFailed> =>
   Effect.tryPromise({
-    try: (signal) => handshake(options, { ...TIMEOUTS, ...options.timeouts }, signal),
+    try: (signal) => handshake(options, { ...SmtpTimeouts.TIMEOUTS, ...options.timeouts }, signal),
     catch: (cause) => cause,
   }).pipe(
     Effect.catch((cause) => (cause instanceof ConnectFailed ? Effect.fail(cause) : Effect.die(cause))),
     Effect.map((session) => fromSession(options, session)),
   )
 
-const fromSession = (options: Options, session: Session): SmtpConnection => ({
+const fromSession = (options: Options, session: SmtpTransaction.Session): SmtpConnection => ({
   target: { host: options.host, address: options.address, port: options.port },
   tls: session.wire.protocol,
   offers: (extension) => session.extensions.has(extension),
-  send: (transaction) => Effect.promise((signal) => send(session, transaction, signal)),
+  send: (transaction) => Effect.promise((signal) => SmtpTransaction.send(session, transaction, signal)),
   isUsable: () => !session.isClosed && session.wire.isQuiet,
   quit: Effect.promise(async (signal) => {
     session.isClosed = true
@@ -94,7 +94,11 @@ const fromSession = (options: Options, session: Session): SmtpConnection => ({
 
 type Stage = ConnectFailed["stage"]
 
-const handshake = async (options: Options, timeouts: Timeouts, signal: AbortSignal): Promise<Session> => {
+const handshake = async (
+  options: Options,
+  timeouts: SmtpTimeouts.Timeouts,
+  signal: AbortSignal,
+): Promise<SmtpTransaction.Session> => {
   let stage: Stage = "connect"
   const failed = (kind: ConnectFailed["kind"], detail: string, reply: WireReply | null = null) =>
     new ConnectFailed({
@@ -151,7 +155,7 @@ const command = (wire: SmtpWire, line: string, timeout_ms: number): Promise<Wire
   return wire.read(timeout_ms)
 }
 
-const hello = async (wire: SmtpWire, name: string, timeouts: Timeouts, failed: Failed) => {
+const hello = async (wire: SmtpWire, name: string, timeouts: SmtpTimeouts.Timeouts, failed: Failed) => {
   const answer = await command(wire, `EHLO ${name}`, timeouts.ehlo_ms)
   if (answer.code === 250) return extensionsOf(answer)
   // RFC 5321 §3.2: a server without EHLO gets the greeting of RFC 821, and has no extensions.
@@ -174,7 +178,7 @@ const login = async (
   wire: SmtpWire,
   { password, user }: NonNullable<Options["login"]>,
   offered: string,
-  timeouts: Timeouts,
+  timeouts: SmtpTimeouts.Timeouts,
   failed: Failed,
 ): Promise<void> => {
   const mechanisms = offered.toUpperCase().split(" ")

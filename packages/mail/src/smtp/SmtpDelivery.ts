@@ -5,7 +5,7 @@ import type { Site } from "./SiteConnections.ts"
 import type { AtCapacity, SitePool } from "./SitePool.ts"
 import * as SmtpBody from "./SmtpBody.ts"
 import { type ConnectFailed, replyOf, type SmtpConnection } from "./SmtpConnection.ts"
-import { type Answer, isUtf8 } from "./SmtpTransaction.ts"
+import * as SmtpTransaction from "./SmtpTransaction.ts"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import type { OutgoingMessage, Outcome } from "../transport/Transport.ts"
 import * as Transport from "../transport/Transport.ts"
@@ -35,7 +35,10 @@ export const deliver = Effect.fn("SmtpDelivery.deliver")(function* (
     return recipients.map((recipient) => Transport.failed(recipient, "protocol", body.failure.message))
   }
   const outcomes = new Map<string, Outcome>()
-  for (const group of [recipients.filter((each) => !isUtf8(each)), recipients.filter(isUtf8)]) {
+  for (const group of [
+    recipients.filter((each) => !SmtpTransaction.isUtf8(each)),
+    recipients.filter(SmtpTransaction.isUtf8),
+  ]) {
     // A server without SMTPUTF8 cannot take these recipients; the others must not suffer for it.
     for (let at = 0; at < group.length; at += RECIPIENTS_PER_TRANSACTION) {
       const part = group.slice(at, at + RECIPIENTS_PER_TRANSACTION)
@@ -52,7 +55,7 @@ interface Round {
   readonly hop: Transport.Hop
   readonly address: string
   readonly reused: boolean
-  readonly answers: ReadonlyArray<Answer>
+  readonly answers: ReadonlyArray<SmtpTransaction.Answer>
 }
 
 const deliverPart = Effect.fnUntraced(function* (
@@ -75,7 +78,7 @@ const deliverPart = Effect.fnUntraced(function* (
       from: message.mailFrom(remaining),
       to: remaining,
       body,
-      utf8: message.smtpUtf8 || remaining.some(isUtf8),
+      utf8: message.smtpUtf8 || remaining.some(SmtpTransaction.isUtf8),
       dsn: route.confirms ? message.emailId : undefined,
     }
     const result = yield* Effect.result(
@@ -139,7 +142,11 @@ const notSent = Effect.fnUntraced(function* (
 })
 
 /** Reports the answers to the pool; returns the pause when the site asked for one. */
-const reportToPool = Effect.fnUntraced(function* (pool: SitePool, route: Route, answers: ReadonlyArray<Answer>) {
+const reportToPool = Effect.fnUntraced(function* (
+  pool: SitePool,
+  route: Route,
+  answers: ReadonlyArray<SmtpTransaction.Answer>,
+) {
   if (answers.some((answer) => answer._tag === "Refused" && slowsDown(answer.reply))) {
     return yield* pool.throttled(route.site)
   }
@@ -160,7 +167,7 @@ const slowsDown = (reply: Reply.Reply): boolean => {
 
 const STAGES_OF_ONE_MESSAGE: ReadonlySet<ReplyClass.Stage> = new Set(["rcpt", "data", "body", "end_of_data"])
 
-const withPause = (outcome: Outcome, answer: Answer, pause: number | undefined): Outcome =>
+const withPause = (outcome: Outcome, answer: SmtpTransaction.Answer, pause: number | undefined): Outcome =>
   pause !== undefined && answer._tag === "Refused" && slowsDown(answer.reply) ? paused(outcome, pause) : outcome
 
 /** A site that asks for a pause has not looked at the message, so the attempt does not count. */
@@ -171,7 +178,7 @@ const paused = (outcome: Outcome, pause: number): Outcome => ({
 })
 
 /** Lost before anything could be accepted, or beyond the server's limit while it accepted others (§4.5.3.1.10). */
-const isWorthAnotherRound = (answer: Answer, all: ReadonlyArray<Answer>): boolean =>
+const isWorthAnotherRound = (answer: SmtpTransaction.Answer, all: ReadonlyArray<SmtpTransaction.Answer>): boolean =>
   answer._tag === "Lost"
     ? !answer.ambiguous
     : answer._tag === "Refused" && isTooMany(answer.reply) && all.some((other) => other._tag === "Accepted")

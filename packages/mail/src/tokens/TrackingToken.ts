@@ -2,7 +2,7 @@ import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import { Option } from "effect"
 import { timingSafeEqual } from "node:crypto"
 import * as Mac from "./Mac.ts"
-import { isTarget, MAX_TRACKED_URL_CHARS } from "../compose/TrackedLink.ts"
+import * as TrackedLink from "../compose/TrackedLink.ts"
 
 /** Paths of the tracking pixel and of tracked links. */
 export const OPEN_PATH = "/t/o/"
@@ -13,7 +13,7 @@ const TAG_BYTES = 16
 const TAG_CHARACTERS = 22
 const ID_CHARACTERS = 26
 /** Two ids, a tag, and an address in base64. */
-export const MAX_TOKEN_CHARS = 2 * ID_CHARACTERS + TAG_CHARACTERS + Math.ceil(MAX_TRACKED_URL_CHARS / 3) * 4
+export const MAX_TOKEN_CHARS = 2 * ID_CHARACTERS + TAG_CHARACTERS + Math.ceil(TrackedLink.MAX_TRACKED_URL_CHARS / 3) * 4
 
 const PURPOSES = { open: "waybill open 1\0", click: "waybill click 1\0" } as const
 const ID = `[0-7][${Mac.ALPHABET}]{${ID_CHARACTERS - 1}}`
@@ -44,7 +44,7 @@ export const verifyClick = (secretKeys: ReadonlyArray<Uint8Array>, token: string
   const read = verify(secretKeys, "click", token)
   if (read === undefined) return Option.none()
   const url = Buffer.from(read.rest, "base64url").toString()
-  return isTarget(url) ? Option.some({ ...read.mail, url }) : Option.none()
+  return TrackedLink.isTarget(url) ? Option.some({ ...read.mail, url }) : Option.none()
 }
 
 type Kind = keyof typeof PURPOSES

@@ -5,7 +5,7 @@ import * as RateLimit from "@waybill/domain/account/RateLimit"
 import type * as Scope from "@waybill/domain/account/Scope"
 import { Cause, Clock, Context, Effect, Exit, Layer } from "effect"
 import type { SqlError } from "effect/sql"
-import { type RequestGroup, type GroupRow, statement } from "./AdmissionStatement.ts"
+import * as AdmissionStatement from "./AdmissionStatement.ts"
 import * as Batcher from "../postgres/Batcher.ts"
 import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
 import { KeyUses } from "./KeyUses.ts"
@@ -46,7 +46,7 @@ export interface Admitted {
 }
 export interface Unauthorized {
   readonly _tag: "Unauthorized"
-  readonly reason: "missing" | Exclude<GroupRow["verdict"], "valid">
+  readonly reason: "missing" | Exclude<AdmissionStatement.GroupRow["verdict"], "valid">
   readonly standing: RateLimit.WindowState
 }
 export interface RateLimited {
@@ -82,7 +82,11 @@ export class Admission extends Context.Service<
         // Each has a connection of its own, because a statement that waits would hold up the next one.
         Effect.fnUntraced(function* () {
           const connection = yield* PipelinedConnection.make(sql, PipelinedConnection.BY_KEY)
-          const deps: Deps = { query: (groups) => connection.run(statement(sql, groups)), uses, exhausted }
+          const deps: Deps = {
+            query: (groups) => connection.run(AdmissionStatement.statement(sql, groups)),
+            uses,
+            exhausted,
+          }
           const admitBatch = Effect.flatMap(requests.take, (batch) => admitAll(deps, batch))
           yield* Effect.forkScoped(Effect.forever(admitBatch), { startImmediately: true })
         }),
@@ -119,7 +123,9 @@ interface PendingRequest {
 }
 
 interface Deps {
-  readonly query: (groups: ReadonlyArray<RequestGroup>) => Effect.Effect<ReadonlyArray<GroupRow>, SqlError.SqlError>
+  readonly query: (
+    groups: ReadonlyArray<AdmissionStatement.RequestGroup>,
+  ) => Effect.Effect<ReadonlyArray<AdmissionStatement.GroupRow>, SqlError.SqlError>
   readonly uses: KeyUses["Service"]
   readonly exhausted: RateWindows.ExhaustedWindows
 }
@@ -163,7 +169,10 @@ const decideAll = Effect.fnUntraced(function* (deps: Deps, batch: ReadonlyArray<
 
 const keyWindow = (hash: string | null, bucket: RateLimit.Bucket): string => `${hash}/${bucket}`
 
-const groupOf = (exhausted: RateWindows.ExhaustedWindows, requests: ReadonlyArray<PendingRequest>): RequestGroup => {
+const groupOf = (
+  exhausted: RateWindows.ExhaustedWindows,
+  requests: ReadonlyArray<PendingRequest>,
+): AdmissionStatement.RequestGroup => {
   const { address, request } = requests[0] as PendingRequest
   return {
     hash: request.tokenHash,
@@ -178,8 +187,8 @@ const groupOf = (exhausted: RateWindows.ExhaustedWindows, requests: ReadonlyArra
 
 const rememberIfExhausted = (
   exhausted: RateWindows.ExhaustedWindows,
-  group: RequestGroup | undefined,
-  row: GroupRow,
+  group: AdmissionStatement.RequestGroup | undefined,
+  row: AdmissionStatement.GroupRow,
   sent_nanos: bigint,
 ): void => {
   if (group === undefined || row.total === null || row.total < row.limit_count) return
@@ -192,7 +201,7 @@ const rememberIfExhausted = (
   })
 }
 
-const verdictOf = (request: Request, row: GroupRow, count: number): Verdict => {
+const verdictOf = (request: Request, row: AdmissionStatement.GroupRow, count: number): Verdict => {
   const standing = RateLimit.windowState(row.limit_count, count, row.now_ms)
   const key = row.verdict === "valid" ? keyOf(row) : null
   if (count > row.limit_count) return rateLimited(key, request.bucket, row.limit_count, row.now_ms)
@@ -201,7 +210,7 @@ const verdictOf = (request: Request, row: GroupRow, count: number): Verdict => {
   return { _tag: "Unauthorized", reason, standing }
 }
 
-const keyOf = (row: GroupRow): Key => ({
+const keyOf = (row: AdmissionStatement.GroupRow): Key => ({
   id: row.key_id as Id.ApiKeyId,
   account_id: row.account_id as Id.AccountId,
   scopes: row.scopes as ReadonlyArray<Scope.Scope>,

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { AccountFact, DomainFact, Facts, LeaseFact, Needs, StreamRef, SubscriptionFact } from "./LogStorage.ts"
 import * as Outbox from "../outbox/Outbox.ts"
-import { countQuery, type CountedKind } from "./AccountCounts.ts"
+import * as AccountCounts from "./AccountCounts.ts"
 
 type AccountNeeds = Needs & { readonly account_id: StreamRef["account_id"] }
 
@@ -14,7 +14,10 @@ type FactRow =
   | { readonly kind: "suppression"; readonly fact: OfAccount & { readonly address: string; readonly reason: string } }
   | { readonly kind: "lease"; readonly fact: LeaseFact }
   | { readonly kind: "account"; readonly fact: AccountFact & OfAccount }
-  | { readonly kind: "count"; readonly fact: OfAccount & { readonly counted: CountedKind; readonly count: number } }
+  | {
+      readonly kind: "count"
+      readonly fact: OfAccount & { readonly counted: AccountCounts.CountedKind; readonly count: number }
+    }
   | { readonly kind: "usage"; readonly fact: OfAccount & { readonly month: string; readonly accepted: number } }
 interface OfAccount {
   readonly account_id: string
@@ -45,7 +48,7 @@ export const readFacts = Effect.fnUntraced(function* (
   if (addresses.names.length > 0) parts.push(part("suppression", suppressionsOf(sql, addresses)))
   for (const { account_id, countOf: tally } of needs) {
     if (tally === undefined) continue
-    const count = countQuery(sql, account_id, tally, now)
+    const count = AccountCounts.countQuery(sql, account_id, tally, now)
     parts.push(
       part(
         "count",

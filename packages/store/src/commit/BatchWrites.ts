@@ -3,7 +3,7 @@ import type { StoredAnswer } from "../idempotency/Claim.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
 import { type ContentRow, type Facts, streamKey, type StreamRef, type ChangedStream } from "./LogStorage.ts"
-import { type AnyAggregate, type AnyEvent, encode, type Recorded, type Stored } from "./RecordedEvents.ts"
+import * as RecordedEvents from "./RecordedEvents.ts"
 
 /** Times that all rows of a batch share. */
 export interface BatchTime {
@@ -14,10 +14,10 @@ export interface BatchTime {
 }
 
 interface Stream extends StreamRef {
-  readonly aggregate: AnyAggregate
+  readonly aggregate: RecordedEvents.AnyAggregate
   version: number
   state: unknown
-  readonly added: Array<Recorded>
+  readonly added: Array<RecordedEvents.Recorded>
 }
 
 interface Usage {
@@ -29,7 +29,7 @@ interface Usage {
 /** Events of one commit for one stream, before they are added to the batch. */
 interface Continuation {
   readonly stream: Stream
-  readonly recorded: Array<Recorded>
+  readonly recorded: Array<RecordedEvents.Recorded>
   state: unknown
 }
 
@@ -38,7 +38,7 @@ interface Continuation {
  * whole or not at all, also when a fold throws on its third event, so the other commits of the batch are not affected.
  */
 export class BatchWrites {
-  readonly events: Array<Stored> = []
+  readonly events: Array<RecordedEvents.Stored> = []
   readonly content: Array<ContentRow> = []
   /** Ids of outbox rows whose lease ends. */
   readonly released: Array<string> = []
@@ -85,11 +85,15 @@ export class BatchWrites {
   }
 
   /** Adds a decided commit and returns the rows of its events. Everything that can throw runs before the first change. */
-  add(pending: PendingCommit, decision: Decision<unknown>, claimKey: string | undefined): ReadonlyArray<Stored> {
+  add(
+    pending: PendingCommit,
+    decision: Decision<unknown>,
+    claimKey: string | undefined,
+  ): ReadonlyArray<RecordedEvents.Stored> {
     const { idempotency, leases } = pending.commit
     const answer = idempotency?.encode(decision.answer)
     const continuations = new Map<string, Continuation>()
-    const rows: Array<Stored> = []
+    const rows: Array<RecordedEvents.Stored> = []
     const usage: Array<Usage> = []
     for (const append of decision.append) this.#continue(pending, append, continuations, rows, usage)
 
@@ -114,7 +118,7 @@ export class BatchWrites {
     { commit: { account_id }, provenance }: PendingCommit,
     { aggregate, events, id }: Append,
     continuations: Map<string, Continuation>,
-    rows: Array<Stored>,
+    rows: Array<RecordedEvents.Stored>,
     usage: Array<Usage>,
   ): void {
     const { now, nowMillis } = this.#time
@@ -133,14 +137,14 @@ export class BatchWrites {
         meta: { ...provenance, schema_version: this.#deps.shapes.schemaVersion(event._tag) },
         recorded_at: now,
       }
-      rows.push({ ...envelope, type: event._tag, data: encode(aggregate, event) })
+      rows.push({ ...envelope, type: event._tag, data: RecordedEvents.encode(aggregate, event) })
       continuation.recorded.push({ ...envelope, event })
       continuation.state = aggregate.evolve(continuation.state, event)
       usage.push(...this.#usageOf(account_id, event, continuation.state))
     }
   }
 
-  #usageOf(account_id: AccountId, event: AnyEvent, state: unknown): ReadonlyArray<Usage> {
+  #usageOf(account_id: AccountId, event: RecordedEvents.AnyEvent, state: unknown): ReadonlyArray<Usage> {
     return this.#deps.consequences.usage(event, state).map(({ delta, month }) => ({ account_id, month, delta }))
   }
 
@@ -153,7 +157,7 @@ export class BatchWrites {
     }
   }
 
-  #stream(account_id: AccountId, aggregate: AnyAggregate, stream_id: string): Stream {
+  #stream(account_id: AccountId, aggregate: RecordedEvents.AnyAggregate, stream_id: string): Stream {
     const key = streamKey({ account_id, stream_id })
     const existing = this.#streams.get(key)
     if (existing !== undefined) return existing

@@ -9,7 +9,7 @@ import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
 import { Replica } from "../postgres/Replica.ts"
 import * as Span from "../postgres/Span.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
-import { readModels } from "../readmodels/ReadModels.ts"
+import * as ReadModels from "../readmodels/ReadModels.ts"
 import { readLongStream } from "../streams/readLongStream.ts"
 import * as StreamStateCache from "../streams/StreamStateCache.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
@@ -28,9 +28,9 @@ import type { FeedPage, FeedQuery, LogStorage, LogTransaction, StorageError, Str
 import * as MemoryLogStorage from "./MemoryLogStorage.ts"
 import * as PostgresLogStorage from "./PostgresLogStorage.ts"
 import { Provenance } from "./Provenance.ts"
-import { type AnyAggregate, type AnyEvent, decode, fold, type Recorded, type Stored } from "./RecordedEvents.ts"
+import * as RecordedEvents from "./RecordedEvents.ts"
 
-interface TypedAggregate<State, Event extends AnyEvent> extends AnyAggregate {
+interface TypedAggregate<State, Event extends RecordedEvents.AnyEvent> extends RecordedEvents.AnyAggregate {
   readonly initial: State
   evolve(state: State, event: Event): State
 }
@@ -38,24 +38,24 @@ interface TypedAggregate<State, Event extends AnyEvent> extends AnyAggregate {
 export interface Loaded<State> {
   readonly state: State
   readonly version: number
-  readonly history: ReadonlyArray<Recorded>
+  readonly history: ReadonlyArray<RecordedEvents.Recorded>
 }
 
 /** The event log: its readers, and the only way to append to it. A database error is a defect, a refusal an error value. */
 export class EventStore extends Context.Service<
   EventStore,
   {
-    readonly load: <State, Event extends AnyEvent>(
+    readonly load: <State, Event extends RecordedEvents.AnyEvent>(
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
     ) => Effect.Effect<Loaded<State>>
     /** Returns the state of a stream without its history, which may be long. */
-    readonly state: <State, Event extends AnyEvent>(
+    readonly state: <State, Event extends RecordedEvents.AnyEvent>(
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
     ) => Effect.Effect<State>
     /** Commits one decision about one stream, as in `store.commit(Email, ref, Email.cancel(now))`; returns the new state. */
-    readonly commit: <State, Event extends AnyEvent, E>(
+    readonly commit: <State, Event extends RecordedEvents.AnyEvent, E>(
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
       decide: Decide<State, Event, E>,
@@ -73,7 +73,10 @@ export class EventStore extends Context.Service<
         const sql = yield* PgClient.PgClient
         const { noteCommit: wrote } = yield* Replica
         const connection = yield* PipelinedConnection.make(sql, PipelinedConnection.BY_KEY_NESTED_LOOPS, Epoch.enter)
-        return yield* make(PostgresLogStorage.make(sql, connection, options.readModels ?? readModels, wrote), options)
+        return yield* make(
+          PostgresLogStorage.make(sql, connection, options.readModels ?? ReadModels.readModels, wrote),
+          options,
+        )
       }),
     )
 
@@ -81,7 +84,7 @@ export class EventStore extends Context.Service<
   static readonly layerMemory = (options: Options = {}) =>
     Layer.effect(
       EventStore,
-      Effect.suspend(() => make(MemoryLogStorage.make(options.readModels ?? readModels), options)),
+      Effect.suspend(() => make(MemoryLogStorage.make(options.readModels ?? ReadModels.readModels), options)),
     )
 }
 
@@ -144,9 +147,9 @@ const make = Effect.fnUntraced(function* (
   return EventStore.of({
     load: Effect.fn("EventStore.load")(function* (aggregate, ref) {
       const streams = yield* retryRead(storage.readStreams([ref]))
-      const rows: ReadonlyArray<Stored> = streams.values().next().value ?? []
-      const history = rows.map((row) => decode(aggregate, shapes, row))
-      return { state: fold(aggregate, history) as never, version: history.length, history }
+      const rows: ReadonlyArray<RecordedEvents.Stored> = streams.values().next().value ?? []
+      const history = rows.map((row) => RecordedEvents.decode(aggregate, shapes, row))
+      return { state: RecordedEvents.fold(aggregate, history) as never, version: history.length, history }
     }),
     state: Effect.fn("EventStore.state")(function* (aggregate, ref) {
       return (yield* retryRead(readLongStream(deps, storage.readStreams, { ...ref, aggregate }))).state as never

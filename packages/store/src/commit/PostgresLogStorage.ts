@@ -4,9 +4,9 @@ import { SqlError } from "effect/sql"
 import * as Feed from "../feed/Feed.ts"
 import * as Watermark from "../feed/Watermark.ts"
 import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import type * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
-import { classify } from "../postgres/SqlErrors.ts"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as BatchReads from "./BatchReads.ts"
 import {
@@ -98,7 +98,7 @@ const LAST_VERSION = 2 ** 31 - 1
 export const readStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, ranges: ReadonlyArray<StreamRange>) {
   const rows = yield* sql<Read>`
     SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, e.data, e.meta,
-      ${iso(sql, "e.recorded_at")} AS recorded_at, e.xmin::text AS xmin
+      ${Iso.iso(sql, "e.recorded_at")} AS recorded_at, e.xmin::text AS xmin
     FROM unnest(${ranges.map((range) => range.account_id)}::text[], ${ranges.map((range) => range.stream_id)}::text[],
       ${ranges.map(({ from = 1 }) => from)}::int[], ${ranges.map(({ to = LAST_VERSION }) => to)}::int[])
       AS wanted(account_id, stream_id, first, last)
@@ -126,7 +126,7 @@ const withStorageErrors = <A>(
     for (const reason of cause.reasons) {
       const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
       if (isStorageError(error)) return Effect.fail(error)
-      if (error instanceof SqlError.SqlError) return Effect.fail(classify(error))
+      if (error instanceof SqlError.SqlError) return Effect.fail(SqlErrors.classify(error))
     }
     return Effect.failCause(cause as Cause.Cause<never>)
   })

@@ -1,7 +1,7 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Option } from "effect"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 
 /** Time that captured mail is retained. */
 export const RETENTION = Duration.days(7)
@@ -138,4 +138,4 @@ const ofDomain = (sql: PgClient.PgClient, domain: string | null | undefined) =>
 
 const columns = (sql: PgClient.PgClient) => sql`
   'sandbox_message' AS object, id, recipients, subject, mail_from, size_bytes,
-  ${iso(sql, "created_at")} AS created_at, ${iso(sql, "expires_at")} AS expires_at`
+  ${Iso.iso(sql, "created_at")} AS created_at, ${Iso.iso(sql, "expires_at")} AS expires_at`

@@ -2,9 +2,9 @@ import { PgClient } from "@effect/sql-pg"
 import type { AccountId, EmailId, UnreadReportId } from "@waybill/domain/values/Id"
 import { Data, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import * as Metrics from "../statistics/Metrics.ts"
-import { ACCOUNT_LOCKS } from "../commit/PostgresLogStorage.ts"
+import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 
 /** Unread reports that are kept of one account. */
 export const MAX_UNREAD_PER_ACCOUNT = 20
@@ -66,7 +66,7 @@ const insert = Effect.fnUntraced(function* (
   for (const account_id of new Set(addressed.map((each) => each.account_id)))
     yield* sql`
       SELECT 1 AS taken FROM (
-        SELECT pg_advisory_xact_lock_shared(${ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
+        SELECT pg_advisory_xact_lock_shared(${PostgresLogStorage.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
   yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${UNREAD_LOCK}::int, 0)::text) AS t`
   const kept: Array<UnreadReportId> = []
   for (const { account_id, address, email_id, id, recipient_index, scope } of addressed) {
@@ -122,4 +122,4 @@ export const expire = Effect.fn("UnreadReports.expire")(function* () {
 })
 
 const columns = (sql: PgClient.PgClient) => sql`
-  id, account_id, email_id, recipient_index, scope, address, reason, size_bytes, ${iso(sql, "received_at")} AS received_at`
+  id, account_id, email_id, recipient_index, scope, address, reason, size_bytes, ${Iso.iso(sql, "received_at")} AS received_at`

@@ -10,20 +10,20 @@ import * as Team from "@waybill/domain/account/Team"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"
-import { SESSION } from "../postgres/Database.ts"
+import * as Database from "../postgres/Database.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as EraseContent from "./EraseContent.ts"
 import * as AffectedStreams from "./AffectedStreams.ts"
 import * as EraseStats from "./EraseStats.ts"
 import { appendInTransaction } from "../commit/EventStore.ts"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import type { LogTransaction } from "../commit/LogStorage.ts"
 import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
 import * as Mask from "./Mask.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import { aggregateOf, rowsOf } from "../rebuild/HistoryReader.ts"
-import { readModels } from "../readmodels/ReadModels.ts"
-import { decode, fold, type Stored } from "../commit/RecordedEvents.ts"
+import * as ReadModels from "../readmodels/ReadModels.ts"
+import * as RecordedEvents from "../commit/RecordedEvents.ts"
 import * as StreamRemoval from "../streams/StreamRemoval.ts"
 
 /**
@@ -48,7 +48,7 @@ export interface Erased {
 export const BATCH_STREAMS = 50
 /** Retries after a deadlock. A deadlock usually passes at the next attempt. */
 const TRIES = 5
-const SETTINGS = { plan_cache_mode: SESSION.plan_cache_mode } as const
+const SETTINGS = { plan_cache_mode: Database.SESSION.plan_cache_mode } as const
 
 /**
  * Removes an address from the log, the read models and the contents, some histories per transaction. May be stopped at
@@ -57,7 +57,11 @@ const SETTINGS = { plan_cache_mode: SESSION.plan_cache_mode } as const
 export const erase = Effect.fn("Erase.erase")(function* (address: Address.Address, replacement: Address.Address) {
   const sql = yield* PgClient.PgClient
   const mask = Mask.make(address, replacement)
-  const log = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql, SETTINGS, Epoch.enter), readModels)
+  const log = PostgresLogStorage.make(
+    sql,
+    yield* PipelinedConnection.make(sql, SETTINGS, Epoch.enter),
+    ReadModels.readModels,
+  )
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const left: Array<RemainingPlace> = []
   yield* Effect.catchTag(StreamRemoval.requireNoRebuild(sql, KINDS), "SqlError", Effect.die)
@@ -159,9 +163,9 @@ const eraseStream = Effect.fnUntraced(function* (
   mask: Mask.Mask,
   tables: Effect.Effect<StreamRemoval.TablesOf, SqlError.SqlError>,
 ): Effect.fn.Return<StreamResult, SqlError.SqlError> {
-  const before = yield* sql<Stored>`
+  const before = yield* sql<RecordedEvents.Stored>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
-      ${iso(sql, "recorded_at")} AS recorded_at
+      ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${stream_id} ORDER BY version`
   const unsure = before.some(({ data }) => mask.mayContain(data)) ? UNDECIDED : undefined
   if (!before.some(({ data }) => mask.contains(data))) return { events: 0, remaining: unsure }
@@ -180,7 +184,9 @@ const eraseStream = Effect.fnUntraced(function* (
         : event.meta,
   }))
   const aggregate = aggregateOf(stream)
-  const [old, masked] = [before, after].map((events) => events.map((each) => decode(aggregate, DomainEvent, each)))
+  const [old, masked] = [before, after].map((events) =>
+    events.map((each) => RecordedEvents.decode(aggregate, DomainEvent, each)),
+  )
   // Updates all events, even those that do not name the address: a node notices by them that its cached state is
   // outdated.
   yield* sql`
@@ -188,7 +194,7 @@ const eraseStream = Effect.fnUntraced(function* (
     FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ data, meta, position, stream_id }) => ({ position: String(position), stream_id, data, meta })))})
       AS m(position bigint, stream_id text, data jsonb, meta jsonb)
     WHERE e.position = m.position`
-  for (const model of readModels.filter((each) => each.stream === stream)) {
+  for (const model of ReadModels.readModels.filter((each) => each.stream === stream)) {
     const rows = rowsOf(model, aggregate, masked ?? [])
     for (const table of tablesOf(model)) {
       yield* StreamRemoval.remove(sql, model, table, rowsOf(model, aggregate, old ?? []))
@@ -204,16 +210,20 @@ const eraseStream = Effect.fnUntraced(function* (
   return { events: before.filter(({ data }) => mask.contains(data)).length, remaining: unsure }
 })
 
-const stateOf = (stream: string, events: ReadonlyArray<Stored>): unknown => {
+const stateOf = (stream: string, events: ReadonlyArray<RecordedEvents.Stored>): unknown => {
   const aggregate = aggregateOf(stream)
-  return fold(
+  return RecordedEvents.fold(
     aggregate,
-    events.map((each) => decode(aggregate, DomainEvent, each)),
+    events.map((each) => RecordedEvents.decode(aggregate, DomainEvent, each)),
   )
 }
 
 /** Returns why a stream cannot be masked yet: mail in progress needs its recipient, and a member needs an address. */
-const reasonToKeep = (stream: string, events: ReadonlyArray<Stored>, mask: Mask.Mask): string | undefined => {
+const reasonToKeep = (
+  stream: string,
+  events: ReadonlyArray<RecordedEvents.Stored>,
+  mask: Mask.Mask,
+): string | undefined => {
   if (stream === Email.stream) {
     const state = stateOf(stream, events) as Email.State
     const waits = state._tag === "Message" && state.recipients.some(Recipient.isUnfinished)
@@ -225,7 +235,7 @@ const reasonToKeep = (stream: string, events: ReadonlyArray<Stored>, mask: Mask.
   return isMember ? "a member of the account: remove the member first" : undefined
 }
 
-const isOnlyRecipient = (events: ReadonlyArray<Stored>, mask: Mask.Mask): boolean => {
+const isOnlyRecipient = (events: ReadonlyArray<RecordedEvents.Stored>, mask: Mask.Mask): boolean => {
   const state = stateOf(Email.stream, events) as Email.State
   return state._tag === "Message" && state.recipients.every(({ address }) => mask.contains(address))
 }

@@ -7,7 +7,7 @@ import type { SqlError } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import type { AffectedStream } from "./AffectedStreams.ts"
 import * as Mask from "./Mask.ts"
-import { ACCOUNT_LOCKS } from "../commit/PostgresLogStorage.ts"
+import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
 
 /** Maximum number of rows, and approximate bytes, that one statement of the search reads. */
@@ -108,7 +108,7 @@ const remove = Effect.fnUntraced(function* (
 ): Effect.fn.Return<number, SqlError.SqlError> {
   if (hashes.length === 0) return 0
   const lockAccount = sql`
-    SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
+    SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${PostgresLogStorage.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
   const removal = sql`
     WITH waiting AS MATERIALIZED (
       SELECT e.data -> 'content' AS content

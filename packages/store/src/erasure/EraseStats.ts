@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import type * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { FOLLOWER } from "../statistics/EmailStats.ts"
+import * as EmailStats from "../statistics/EmailStats.ts"
 import * as Mask from "./Mask.ts"
 import * as Versions from "../rebuild/Versions.ts"
 
@@ -15,11 +15,11 @@ export const erase = Effect.fnUntraced(function* (
   // Reading all tags may exceed the statement timeout.
   yield* sql`SET LOCAL statement_timeout = 0`
   // Locks the followers, so that nobody counts events of before the masking into the live table or a version of it.
-  yield* sql`SELECT 1 AS held FROM followers WHERE name = ${FOLLOWER} FOR UPDATE`
-  yield* sql`SELECT 1 AS held FROM projection_versions WHERE name = ${FOLLOWER} ORDER BY version FOR UPDATE`
-  const versions = yield* Versions.list(sql, FOLLOWER)
+  yield* sql`SELECT 1 AS held FROM followers WHERE name = ${EmailStats.FOLLOWER} FOR UPDATE`
+  yield* sql`SELECT 1 AS held FROM projection_versions WHERE name = ${EmailStats.FOLLOWER} ORDER BY version FOR UPDATE`
+  const versions = yield* Versions.list(sql, EmailStats.FOLLOWER)
   const otherTables = versions.filter(({ state }) => state !== "live").map(Versions.tableOf)
-  for (const table of [FOLLOWER, ...otherTables]) {
+  for (const table of [EmailStats.FOLLOWER, ...otherTables]) {
     const tags = yield* sql<{ readonly account_id: string; readonly tag: string }>`
       SELECT DISTINCT account_id, tag FROM ${sql(table)}
       WHERE tag > '' AND lower(tag COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`

@@ -5,11 +5,11 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
 import * as Accounts from "../readmodels/Accounts.ts"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import * as Metrics from "../statistics/Metrics.ts"
 import { rowsOf } from "../rebuild/HistoryReader.ts"
-import { readModels } from "../readmodels/ReadModels.ts"
-import { decode, type Stored } from "../commit/RecordedEvents.ts"
+import * as ReadModels from "../readmodels/ReadModels.ts"
+import * as RecordedEvents from "../commit/RecordedEvents.ts"
 import * as StreamRemoval from "../streams/StreamRemoval.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
 import * as WebhookFailures from "../webhooks/WebhookFailures.ts"
@@ -121,17 +121,17 @@ const removeMessages = Effect.fnUntraced(function* (
     DELETE FROM webhook_deliveries d USING webhooks w, events e
     WHERE e.account_id = ${account_id} AND e.stream_id = ANY(${expired}::text[]) AND w.account_id = ${account_id}
       AND d.account_id = ${account_id} AND d.webhook_id = w.id AND d.event_id = e.event_id`
-  const events = yield* sql<Stored>`
+  const events = yield* sql<RecordedEvents.Stored>`
     DELETE FROM events WHERE account_id = ${account_id} AND stream_id = ANY(${expired}::text[])
     RETURNING position, event_id, account_id, stream_id, stream, version, type, data, meta,
-      ${iso(sql, "recorded_at")} AS recorded_at`
+      ${Iso.iso(sql, "recorded_at")} AS recorded_at`
   const histories = [
     ...Map.groupBy(
       events.toSorted((a, b) => a.version - b.version),
       ({ stream_id }) => stream_id,
     ).values(),
-  ].map((stream) => stream.map((stored) => decode(Email, DomainEvent, stored)))
-  for (const model of readModels.filter(({ stream }) => stream === Email.stream)) {
+  ].map((stream) => stream.map((stored) => RecordedEvents.decode(Email, DomainEvent, stored)))
+  for (const model of ReadModels.readModels.filter(({ stream }) => stream === Email.stream)) {
     const rows = histories.flatMap((history) => rowsOf(model, Email, history))
     for (const table of tablesOf(model)) yield* StreamRemoval.remove(sql, model, table, rows)
   }

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { type FeedPage, type FeedQuery, MAX_FEED_PAGE } from "../commit/LogStorage.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import * as Watermark from "./Watermark.ts"
 
 /** Returns the last position that a writer has allocated, committed or not. */
@@ -43,7 +43,7 @@ export const read = Effect.fnUntraced(function* (
   const limit = Math.min(query.limit ?? MAX_FEED_PAGE, MAX_FEED_PAGE)
   const rows = yield* sql<Stored>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
-      ${iso(sql, "recorded_at")} AS recorded_at
+      ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events
     WHERE position > ${query.after}::bigint AND position <= ${upTo}::bigint
       ${query.account_id === undefined ? sql.literal("") : sql`AND account_id = ${query.account_id}`}

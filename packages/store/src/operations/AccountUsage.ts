@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import type { AccountRecord } from "../readmodels/Accounts.ts"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import { SILENT_AFTER } from "../outbox/Processes.ts"
 
 export interface AccountUsage {
@@ -36,7 +36,7 @@ export const nodes = Effect.fn("AccountUsage.nodes")(
   function* () {
     const sql = yield* PgClient.PgClient
     return yield* sql<Node>`
-      SELECT p.id, ${iso(sql, "p.started_at")} AS started_at, ${iso(sql, "p.beat_at")} AS beat_at,
+      SELECT p.id, ${Iso.iso(sql, "p.started_at")} AS started_at, ${Iso.iso(sql, "p.beat_at")} AS beat_at,
         p.beat_at > now() - make_interval(secs => ${Duration.toSeconds(SILENT_AFTER)}::float8) AS alive,
         (SELECT count(*)::int FROM outbox o WHERE o.lease_token IS NOT NULL AND o.lease_owner = p.id) AS leases
       FROM processes p ORDER BY p.started_at`

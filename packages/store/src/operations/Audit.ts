@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 
 export interface Query {
@@ -23,7 +23,7 @@ export const list = Effect.fn("Audit.list")(function* (query: Query) {
 
 /** The condition is exactly that of the index `events_audit`. */
 export const statement = (sql: PgClient.PgClient, { account_id, before, limit }: Query) => sql<Entry>`
-  SELECT position, event_id, stream, stream_id, type, meta, ${iso(sql, "recorded_at")} AS recorded_at
+  SELECT position, event_id, stream, stream_id, type, meta, ${Iso.iso(sql, "recorded_at")} AS recorded_at
   FROM events
   WHERE account_id = ${account_id} AND stream <> 'email' AND meta -> 'actor' ->> 'type' <> 'system'
     ${before === undefined ? sql.literal("") : sql`AND position < ${before}::bigint`}

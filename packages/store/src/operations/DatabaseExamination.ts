@@ -1,7 +1,7 @@
 import type { TransportChoice } from "@waybill/domain/domain/Domain"
 import { Clock, Data, Effect, Redacted } from "effect"
 import pg from "pg"
-import { CONNECT_TIMEOUT_MS } from "../postgres/Database.ts"
+import * as Database from "../postgres/Database.ts"
 import * as ExaminedKeys from "./ExaminedKeys.ts"
 import * as Migrations from "../postgres/Migrations.ts"
 
@@ -107,7 +107,7 @@ const connect = (url: Redacted.Redacted) =>
         const client = new pg.Client({
           connectionString: Redacted.value(url),
           application_name: "waybill doctor",
-          connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+          connectionTimeoutMillis: Database.CONNECT_TIMEOUT_MS,
           query_timeout: QUERY_TIMEOUT_MS,
         })
         client.on("error", () => {})

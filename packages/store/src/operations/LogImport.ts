@@ -2,10 +2,10 @@ import { type PgClient, PgTypes } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { Effect, Result } from "effect"
 import { SqlError } from "effect/sql"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import * as LogFile from "./LogFile.ts"
 import { aggregateOf } from "../rebuild/HistoryReader.ts"
-import { coderOf, type Stored } from "../commit/RecordedEvents.ts"
+import * as RecordedEvents from "../commit/RecordedEvents.ts"
 
 /** Events of one transaction of an import, and of one query for existing events. */
 export const PAGE_EVENTS = 1_000
@@ -74,7 +74,7 @@ const check = (chain: LogFile.Chain, line: string) =>
         throw refuse(`position ${position}: ${type} belongs to a newer release than this one`)
       const newest = DomainEvent.upcast(type, meta.schema_version, data)
       try {
-        coderOf(aggregateOf(stream)).decode({ _tag: type, ...newest })
+        RecordedEvents.coderOf(aggregateOf(stream)).decode({ _tag: type, ...newest })
       } catch (cause) {
         throw refuse(`position ${position}: invalid ${type}: ${cause instanceof Error ? cause.message : ""}`)
       }
@@ -91,9 +91,9 @@ const requireSame = Effect.fnUntraced(function* (
   upTo: number,
 ) {
   if (upTo <= after) return
-  const rows = yield* Effect.orDie(sql<Stored>`
+  const rows = yield* Effect.orDie(sql<RecordedEvents.Stored>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
-      ${iso(sql, "recorded_at")} AS recorded_at
+      ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
     ORDER BY position LIMIT ${PAGE_EVENTS + 1}::int`)
   const differs = rows.findIndex((row, nth) => JSON.stringify(LogFile.entryOf(row)) !== JSON.stringify(existing[nth]))

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Statement } from "effect/sql"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import type { OutboxRow } from "../commit/LogStorage.ts"
 import * as Outbox from "./Outbox.ts"
 
@@ -109,7 +109,7 @@ export const leaseRows = (
       SELECT o.id FROM outbox o
       WHERE o.kind = ${kind} AND o.account_id = turn.account_id AND o.ready AND o.lease_token IS NULL
       ORDER BY o.available_at LIMIT ${share}::int FOR UPDATE SKIP LOCKED) AS picked))
-  RETURNING id, account_id, kind, stream_id, attempt, payload, ${iso(sql, "available_at")} AS available_at`
+  RETURNING id, account_id, kind, stream_id, attempt, payload, ${Iso.iso(sql, "available_at")} AS available_at`
 
 export interface LeaseRef {
   readonly id: string
@@ -241,7 +241,7 @@ const takeOver = (sql: PgClient.PgClient, ids: Statement.Fragment, first: Statem
   WHERE id = ANY(ARRAY(${ids})) RETURNING ${columns(sql)}`
 
 const columns = (sql: PgClient.PgClient) =>
-  sql`id, account_id, kind, stream_id, attempt, payload, lease_token AS token, ${iso(sql, "available_at")} AS available_at`
+  sql`id, account_id, kind, stream_id, attempt, payload, lease_token AS token, ${Iso.iso(sql, "available_at")} AS available_at`
 
 /** Locks rows in the order in which commits lock them, so that they cannot deadlock. */
 const lockHeld = (sql: PgClient.PgClient, rows: ReadonlyArray<LeaseRef>) => sql`

@@ -1,6 +1,6 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 
 /**
  * Interval of refreshes, as RFC 8461 §3.3 suggests. A policy with a lifetime below two days is refreshed after half of
@@ -77,7 +77,7 @@ export const due = Effect.fn("MtaStsPolicies.due")(function* () {
       SELECT domain FROM mta_sts_policies
       WHERE refresh_at <= now() AND expires_at > now() AND used_at > now() - ${interval(sql, RECENTLY_USED)}
       ORDER BY refresh_at LIMIT ${MAX_DUE}::int FOR UPDATE SKIP LOCKED))
-    RETURNING domain, policy ->> 'mode' AS mode, ${iso(sql, "expires_at")} AS expires_at`)
+    RETURNING domain, policy ->> 'mode' AS mode, ${Iso.iso(sql, "expires_at")} AS expires_at`)
 })
 
 /** Removes expired policies and those beyond the maximum, and returns how many. Runs periodically. */

@@ -1,6 +1,6 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import type { LeaseFact, OutboxRow } from "../commit/LogStorage.ts"
 
 /** The graphile-worker task of each kind of work. */
@@ -13,7 +13,7 @@ export const TASKS = {
 /** Locks rows until the end of the transaction, in the order of their ids, and returns their leases. */
 export const hold = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql<LeaseFact>`
   SELECT id, lease_token, attempt,
-    ${iso(sql, "lease_until")} AS lease_until
+    ${Iso.iso(sql, "lease_until")} AS lease_until
   FROM outbox WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`
 
 export const release = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql`

@@ -13,7 +13,7 @@ import { streamKey } from "../commit/LogStorage.ts"
 import type { Leased } from "./Leases.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import * as Provenance from "../commit/Provenance.ts"
-import { decode, fold } from "../commit/RecordedEvents.ts"
+import * as RecordedEvents from "../commit/RecordedEvents.ts"
 
 /** Recipients of one message whose times lie this close together are attempted together. */
 export const TOGETHER_MS = 10_000
@@ -52,9 +52,9 @@ export const load = Effect.fn("PendingDeliveries.load")(function* (rows: Readonl
   const origins = new Map<string, Provenance.Provenance>()
   for (const row of rows) {
     const history = (streams.get(streamKey(row as { account_id: AccountId; stream_id: string })) ?? []).map((stored) =>
-      decode(Email, DomainEvent, stored),
+      RecordedEvents.decode(Email, DomainEvent, stored),
     )
-    const state = fold(Email, history) as Email.State
+    const state = RecordedEvents.fold(Email, history) as Email.State
     if (state._tag === "Message") messages.set(row.id, state)
     origins.set(row.id, Provenance.following(history[0]))
   }

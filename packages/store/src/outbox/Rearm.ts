@@ -7,7 +7,7 @@ import type { OutboxRow, StreamRef } from "../commit/LogStorage.ts"
 import * as Outbox from "./Outbox.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import { aggregateOf } from "../rebuild/HistoryReader.ts"
-import { decode, fold } from "../commit/RecordedEvents.ts"
+import * as RecordedEvents from "../commit/RecordedEvents.ts"
 
 /** Histories folded at a time. */
 const PAGE_STREAMS = 500
@@ -49,9 +49,9 @@ const rowsOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, refs: Readon
     const [first] = stored
     if (first === undefined) return []
     const aggregate = aggregateOf(first.stream)
-    const history = stored.map((each) => decode(aggregate, DomainEvent, each))
+    const history = stored.map((each) => RecordedEvents.decode(aggregate, DomainEvent, each))
     const { account_id, stream_id } = first
-    const state = fold(aggregate, history)
+    const state = RecordedEvents.fold(aggregate, history)
     const row = pending({ account_id, stream_id, aggregate, version: history.length, state, added: [] })
     return row === "none" || row === undefined ? [] : [row]
   })

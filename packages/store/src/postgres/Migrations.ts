@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
-import { CONNECT_TIMEOUT_MS } from "./Database.ts"
+import * as Database from "./Database.ts"
 
 export const FOLDER = fileURLToPath(new URL("../../../../db/migrations/", import.meta.url))
 /** Advisory lock that lets nodes that start together migrate one after another. */
@@ -106,7 +106,7 @@ const migrateGraphile = async (url: Redacted.Redacted): Promise<void> => {
   const pool = new pg.Pool({
     connectionString: Redacted.value(url),
     max: 1,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: Database.CONNECT_TIMEOUT_MS,
   })
   // graphile-worker requires both handlers.
   pool.on("error", () => {})
@@ -124,7 +124,7 @@ const withClient = <A>(url: Redacted.Redacted, use: (client: pg.Client) => Promi
       const client = new pg.Client({
         connectionString: Redacted.value(url),
         application_name: "waybill migrate",
-        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+        connectionTimeoutMillis: Database.CONNECT_TIMEOUT_MS,
       })
       client.on("error", () => {})
       await client.connect()
@@ -145,5 +145,7 @@ const TIMED_OUT = /^(?:timeout expired|timeout exceeded when trying to connect|.
 
 const messageOf = (cause: unknown): string => {
   const message = cause instanceof Error ? cause.message : String(cause)
-  return TIMED_OUT.test(message) ? `the server did not answer within ${CONNECT_TIMEOUT_MS / 1_000} seconds` : message
+  return TIMED_OUT.test(message)
+    ? `the server did not answer within ${Database.CONNECT_TIMEOUT_MS / 1_000} seconds`
+    : message
 }

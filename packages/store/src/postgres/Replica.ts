@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { LruCache } from "@waybill/domain/values/LruCache"
 import { Clock, Context, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import * as Cursors from "../feed/Cursors.ts"
-import { SESSION } from "./Database.ts"
+import * as Database from "./Database.ts"
 import * as Epoch from "./Epoch.ts"
 import { InstanceKey } from "../secrets/InstanceKey.ts"
 import * as Lsn from "./Lsn.ts"
@@ -207,6 +207,6 @@ const pool = ({ connections, url }: Options) =>
     maxConnections: connections,
     minConnections: 0,
     connectTimeout: QUERY_TIMEOUT,
-    startupParameters: SESSION,
+    startupParameters: Database.SESSION,
     // Only an invalid URL can fail here, because nothing connects yet.
   }).pipe(Layer.orDie)

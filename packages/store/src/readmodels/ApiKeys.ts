@@ -3,7 +3,7 @@ import * as ApiKey from "@waybill/domain/account/ApiKey"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import * as ReadModel from "./ReadModel.ts"
 
 /** Maximum number of revoked or expired keys in a list. The keys themselves are retained forever. */
@@ -74,7 +74,7 @@ const select = Effect.fnUntraced(function* (
 ) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly record: StoredFields; readonly last_used_at: string | null }>`
-    SELECT k.record, ${iso(sql, "u.last_used_at")} AS last_used_at
+    SELECT k.record, ${Iso.iso(sql, "u.last_used_at")} AS last_used_at
     FROM api_keys k LEFT JOIN api_key_uses u ON u.account_id = k.account_id AND u.key_id = k.id
     WHERE k.account_id = ${account_id} AND ${which(sql)}
     ORDER BY k.id DESC`)

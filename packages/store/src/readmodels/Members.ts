@@ -3,7 +3,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Team from "@waybill/domain/account/Team"
 import { Effect, HashMap, Option } from "effect"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import * as ReadModel from "./ReadModel.ts"
 
 export const readModel = ReadModel.make({
@@ -39,7 +39,7 @@ export const list = Effect.fn("Members.list")(function* (account_id: string) {
   return yield* Effect.orDie(sql<ListedMember>`
     SELECT m.record, u.name,
       u.two_factor_enabled OR EXISTS (SELECT FROM user_passkeys p WHERE p.user_id = u.id) AS two_factor,
-      (SELECT ${iso(sql, "max(s.updated_at)")} FROM user_sessions s WHERE s.user_id = u.id) AS last_seen_at
+      (SELECT ${Iso.iso(sql, "max(s.updated_at)")} FROM user_sessions s WHERE s.user_id = u.id) AS last_seen_at
     FROM members m JOIN users u ON u.id = m.user_id
     WHERE m.account_id = ${account_id} AND m.status <> 'removed'
     ORDER BY m.user_id`)

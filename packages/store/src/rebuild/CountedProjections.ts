@@ -5,9 +5,9 @@ import type { SqlError } from "effect/sql"
 import type { Counts } from "../feed/Counts.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
-import { type Pace as FillPace, sliceSize } from "./Fill.ts"
+import * as Fill from "./Fill.ts"
 import * as Versions from "./Versions.ts"
 
 /** Events counted in one transaction, and so the most that an interrupted rebuild repeats. */
@@ -36,7 +36,7 @@ const count = Effect.fnUntraced(function* (
 ): Effect.fn.Return<{ readonly events: number; readonly position: bigint }, SqlError.SqlError> {
   const events = yield* sql<Stored>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
-      ${iso(sql, "recorded_at")} AS recorded_at
+      ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events
     WHERE position > ${after}::bigint AND position <= ${upTo}::bigint AND type = ANY(${counts.types}::text[])
     ORDER BY position LIMIT ${limit}::int`
@@ -63,7 +63,7 @@ export const apply = Effect.fnUntraced(function* (
   return events
 })
 
-interface Pace extends Pick<FillPace, "throttle"> {
+interface Pace extends Pick<Fill.Pace, "throttle"> {
   readonly report?: (events: number) => Effect.Effect<void>
 }
 
@@ -78,7 +78,7 @@ export const catchUp = Effect.fnUntraced(function* (
   pace: Pace = {},
 ): Effect.fn.Return<bigint> {
   const { report, throttle } = pace
-  const limit = Math.min(PAGE_EVENTS, sliceSize(pace))
+  const limit = Math.min(PAGE_EVENTS, Fill.sliceSize(pace))
   const table = Versions.tableOf(version)
   const began = yield* MonotonicClock.millis
   let events = 0

@@ -1,7 +1,7 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
-import { type AnyAggregate, type AnyEvent, coderOf, type Fact } from "../commit/RecordedEvents.ts"
+import * as RecordedEvents from "../commit/RecordedEvents.ts"
 
 /** Columns that a fill reads of each event, in this order. */
 export const COLUMNS = "account_id, stream_id, version, type, (meta ->> 'schema_version')::int, data"
@@ -12,8 +12,10 @@ const HEADER_BYTES = 19
 const JSONB_VERSION_BYTES = 1
 
 /** Returns the aggregate of a kind of stream. */
-export const aggregateOf = (stream: string): AnyAggregate => {
-  const aggregate = Object.values<AnyAggregate>(DomainEvent.aggregates).find((each) => each.stream === stream)
+export const aggregateOf = (stream: string): RecordedEvents.AnyAggregate => {
+  const aggregate = Object.values<RecordedEvents.AnyAggregate>(DomainEvent.aggregates).find(
+    (each) => each.stream === stream,
+  )
   if (aggregate === undefined) throw new Error(`no stream is called ${stream}`)
   return aggregate
 }
@@ -23,30 +25,30 @@ export const aggregateOf = (stream: string): AnyAggregate => {
  * schema; only older versions are decoded, which would otherwise be most of a rebuild's cost.
  */
 export const eventOf = (
-  aggregate: AnyAggregate,
+  aggregate: RecordedEvents.AnyAggregate,
   type: string,
   schemaVersion: number,
   data: Record<string, unknown>,
-): AnyEvent => {
+): RecordedEvents.AnyEvent => {
   if (schemaVersion === DomainEvent.schemaVersion(type)) return Object.assign(data, { _tag: type })
-  return coderOf(aggregate).decode({ _tag: type, ...DomainEvent.upcast(type, schemaVersion, data) })
+  return RecordedEvents.coderOf(aggregate).decode({ _tag: type, ...DomainEvent.upcast(type, schemaVersion, data) })
 }
 
-export type TakeHistory = (history: ReadonlyArray<Fact>) => void
+export type TakeHistory = (history: ReadonlyArray<RecordedEvents.Fact>) => void
 
 /** Groups rows of `COLUMNS`, which arrive in key order, into complete streams. */
 export class HistoryReader {
   events = 0
-  readonly #aggregate: AnyAggregate
+  readonly #aggregate: RecordedEvents.AnyAggregate
   readonly #take: TakeHistory
-  #history: Array<Fact> = []
+  #history: Array<RecordedEvents.Fact> = []
   // Raw bytes of account and stream id, to detect the start of the next stream cheaply.
   #streamBytes = ""
   #accountId = "" as AccountId
   #streamId = ""
   #isFirst = true
 
-  constructor(aggregate: AnyAggregate, take: TakeHistory) {
+  constructor(aggregate: RecordedEvents.AnyAggregate, take: TakeHistory) {
     this.#aggregate = aggregate
     this.#take = take
   }
@@ -101,8 +103,8 @@ export class HistoryReader {
 /** Returns the rows of one stream as the commit of its last event wrote them. */
 export const rowsOf = (
   model: ReadModel,
-  aggregate: AnyAggregate,
-  history: ReadonlyArray<Fact>,
+  aggregate: RecordedEvents.AnyAggregate,
+  history: ReadonlyArray<RecordedEvents.Fact>,
 ): ReadonlyArray<object> => {
   const [first] = history
   if (first === undefined) return []

@@ -3,7 +3,7 @@ import { Duration, Effect, Schedule, type Scope } from "effect"
 import * as Feed from "../feed/Feed.ts"
 import type { Projection } from "../readmodels/Projections.ts"
 import * as CatchUp from "./CatchUp.ts"
-import { compare } from "./Compare.ts"
+import * as Compare from "./Compare.ts"
 import * as Fill from "./Fill.ts"
 import * as CountedProjections from "./CountedProjections.ts"
 import { lockReadModel, find, Replay, ReplayRefused } from "./Replay.ts"
@@ -66,7 +66,7 @@ export const verify = Effect.fn("Projections.verify")(function* (name: string, o
     yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`
     // The live table holds every event of this snapshot; bring the folded table to the same moment.
     yield* CatchUp.apply(sql, model, Versions.tableOf(version), version.position)
-    return yield* compare(sql, model, Versions.tableOf(version))
+    return yield* Compare.compare(sql, model, Versions.tableOf(version))
   })
   return yield* build(model, { ...options, release: VERIFYING }).pipe(
     // Ends the lanes' sessions before the comparison.

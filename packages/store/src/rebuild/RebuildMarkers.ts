@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { projections } from "../readmodels/Projections.ts"
-import { estimate } from "./Rebuild.ts"
+import * as Projections from "../readmodels/Projections.ts"
+import * as Rebuild from "./Rebuild.ts"
 import { Replay, lockedModels } from "./Replay.ts"
 
 /**
@@ -38,7 +38,7 @@ export const inProgress = Effect.fn("RebuildMarkers.inProgress")(function* () {
   const working = yield* Effect.orDie(
     lockedModels(
       sql,
-      projections.map(({ name }) => name),
+      Projections.projections.map(({ name }) => name),
     ),
   )
   const building = yield* Effect.orDie(sql<Building>`
@@ -47,7 +47,7 @@ export const inProgress = Effect.fn("RebuildMarkers.inProgress")(function* () {
       coalesce(bool_or(s.nth IS NOT NULL AND s.upto_account IS NULL), false) AS is_given_out
     FROM projection_versions v LEFT JOIN projection_slices s USING (name, version)
     WHERE v.state = 'building' GROUP BY v.name, v.version`)
-  const fills = yield* Effect.forEach(projections, (model) =>
+  const fills = yield* Effect.forEach(Projections.projections, (model) =>
     Effect.gen(function* () {
       const { name } = model
       const fill = building.find((each) => each.name === name)
@@ -58,7 +58,7 @@ export const inProgress = Effect.fn("RebuildMarkers.inProgress")(function* () {
           : []
       const { events, is_given_out, slices, slices_done, version } = fill
       const isFolded = is_given_out && slices === slices_done
-      const total = Math.max(events, isFolded ? 0 : yield* Effect.orDie(estimate(model)))
+      const total = Math.max(events, isFolded ? 0 : yield* Effect.orDie(Rebuild.estimate(model)))
       const phase = isFolded ? "indexing" : "folding"
       return [{ name, version, working: isWorkedOn, phase, events, total, slices, slices_done } satisfies RebuildMarker]
     }),

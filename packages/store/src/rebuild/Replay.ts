@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Data, Effect, Layer, Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import pg from "pg"
-import { type Projection, projections } from "../readmodels/Projections.ts"
+import * as Projections from "../readmodels/Projections.ts"
 
 /** A request of the operator that cannot be fulfilled, with the reason in words. */
 export class ReplayRefused extends Data.TaggedError("ReplayRefused")<{ readonly message: string }> {}
@@ -51,9 +51,9 @@ const open = (url: Redacted.Redacted) =>
   )
 
 /** Finds a projection by name. */
-export const find = (name: string): Effect.Effect<Projection, ReplayRefused> => {
-  const model = projections.find((each) => each.name === name)
-  const names = projections.map((each) => each.name).join(", ")
+export const find = (name: string): Effect.Effect<Projections.Projection, ReplayRefused> => {
+  const model = Projections.projections.find((each) => each.name === name)
+  const names = Projections.projections.map((each) => each.name).join(", ")
   return model === undefined
     ? Effect.fail(new ReplayRefused({ message: `there is no read model ${name}; the read models are ${names}` }))
     : Effect.succeed(model)

@@ -3,7 +3,7 @@ import * as EmailStats from "../statistics/EmailStats.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as Follower from "../feed/Follower.ts"
-import { projections } from "../readmodels/Projections.ts"
+import * as Projections from "../readmodels/Projections.ts"
 import { Replay } from "./Replay.ts"
 import * as Versions from "./Versions.ts"
 
@@ -25,7 +25,7 @@ export const status = Effect.fn("Projections.status")(function* () {
   const { sql } = yield* Replay
   const end = yield* Effect.orDie(Feed.settled(sql))
   const gaps = yield* Effect.orDie(Epoch.gaps(sql))
-  const lists = yield* Effect.forEach(projections, ({ name }) =>
+  const lists = yield* Effect.forEach(Projections.projections, ({ name }) =>
     Effect.map(Versions.list(sql, name), (versions) =>
       versions.some(({ state }) => state === "live") ? versions : [initialVersion(name), ...versions],
     ),

@@ -1,6 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 
 export type State = "building" | "ready" | "live" | "kept"
 
@@ -23,8 +23,8 @@ export const tableOf = ({ name, state, version }: Pick<Version, "name" | "state"
 
 export const list = (sql: PgClient.PgClient, name: string) =>
   Effect.orDie(sql<Version>`
-    SELECT name, version, state, position, events, worked_ms, release, ${iso(sql, "created_at")} AS created_at,
-      ${iso(sql, "finished_at")} AS finished_at
+    SELECT name, version, state, position, events, worked_ms, release, ${Iso.iso(sql, "created_at")} AS created_at,
+      ${Iso.iso(sql, "finished_at")} AS finished_at
     FROM projection_versions WHERE name = ${name} ORDER BY version`)
 
 /** Returns the newest version in a state. */

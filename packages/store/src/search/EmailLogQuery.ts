@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { Effect, Option } from "effect"
-import { type Filter, filterOf, isExact, type Query, sourcesOf } from "./EmailLogFilter.ts"
+import * as EmailLogFilter from "./EmailLogFilter.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailLogWalk from "./EmailLogWalk.ts"
 import * as EmailSubjects from "./EmailSubjects.ts"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 
 /**
@@ -43,8 +43,8 @@ export interface Page {
 }
 
 /** Returns a page of the log. Its cost depends on the page, not on the account's amount of mail. */
-export const list = Effect.fn("EmailLogQuery.list")(function* (query: Query) {
-  const filter = filterOf(query)
+export const list = Effect.fn("EmailLogQuery.list")(function* (query: EmailLogFilter.Query) {
+  const filter = EmailLogFilter.filterOf(query)
   if (filter === undefined) return EMPTY
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(search(sql, query.limit, filter))
@@ -53,12 +53,12 @@ export const list = Effect.fn("EmailLogQuery.list")(function* (query: Query) {
 const EMPTY: Page = { data: [], has_more: false, next_cursor: null }
 
 /** Walks the rarest list that the filter names, in growing steps, until the page is full. */
-const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: number, filter: Filter) {
+const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: number, filter: EmailLogFilter.Filter) {
   const { order } = filter
   let { range } = filter
-  const sources = [...sourcesOf(filter)]
+  const sources = [...EmailLogFilter.sourcesOf(filter)]
   let choice: Choice = yield* choose(sql, sources, range, order, [COUNT_CAP])
-  let chunk = isExact(filter, choice.source) ? limit + 1 : FIRST_CHUNK
+  let chunk = EmailLogFilter.isExact(filter, choice.source) ? limit + 1 : FIRST_CHUNK
   const messages: Array<EmailLogWalk.MatchingMessage> = []
   let examined = 0
   let isDeepened = false
@@ -108,7 +108,7 @@ const choose = Effect.fnUntraced(function* (
 })
 
 /** Returns the lists of all subjects that contain the part, if they are few. */
-const subjectSource = Effect.fnUntraced(function* (sql: PgClient.PgClient, filter: Filter) {
+const subjectSource = Effect.fnUntraced(function* (sql: PgClient.PgClient, filter: EmailLogFilter.Filter) {
   if (filter.subject === null || !EmailSubjects.isIndexed(filter.subject)) return undefined
   const rows = yield* EmailSubjects.termsWith(sql, filter.range.account_id, filter.subject, MAX_SUBJECTS + 1)
   if (rows.length > MAX_SUBJECTS) return undefined
@@ -141,7 +141,7 @@ export type EmailLogEvent = Pick<Stored, "event_id" | "version" | "position" | "
 export const events = Effect.fn("EmailLogQuery.events")(function* (account_id: string, id: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<EmailLogEvent>`
-    SELECT event_id, version, position, type, data, meta, ${iso(sql, "recorded_at")} AS recorded_at
+    SELECT event_id, version, position, type, data, meta, ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ORDER BY version`)
   return rows.map((row) => ({ ...row, data: DomainEvent.upcast(row.type, row.meta.schema_version, row.data) }))
 })

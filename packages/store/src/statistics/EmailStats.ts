@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 
 /**
  * Counted events, per recipient, or per message for opens and clicks. Latencies are counted in buckets under `latency`.
@@ -87,7 +87,7 @@ export const statement = (sql: PgClient.PgClient, query: Query) => {
   const at =
     by.time === null
       ? sql.literal("NULL::text")
-      : iso(sql, by.time === "hour" ? "s.hour" : "date_trunc('day', s.hour, 'UTC')")
+      : Iso.iso(sql, by.time === "hour" ? "s.hour" : "date_trunc('day', s.hour, 'UTC')")
   // A single tag is looked up by key, so that accounts with many tags do not read all of them.
   const tags =
     by.tag && query.tag === undefined

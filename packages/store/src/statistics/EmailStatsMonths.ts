@@ -2,8 +2,8 @@ import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { FOLLOWER as LIVE } from "./EmailStats.ts"
-import { KEY } from "./EmailStatsFollower.ts"
+import * as EmailStats from "./EmailStats.ts"
+import * as EmailStatsFollower from "./EmailStatsFollower.ts"
 
 /** Months whose table is created in advance. If no worker runs for longer, rows have to be moved later. */
 export const MONTHS_AHEAD = 2
@@ -71,14 +71,15 @@ const withoutFollower = <A>(sql: PgClient.PgClient, work: Effect.Effect<A, SqlEr
         // Splitting years of rows that an earlier release left in one table may exceed the statement timeout.
         yield* sql`SET LOCAL statement_timeout = 0`
         yield* sql`SELECT pg_advisory_xact_lock(${MONTHS_LOCK}::int, 0) IS NULL AS taken`
-        yield* sql`SELECT position FROM followers WHERE name = ${LIVE} FOR UPDATE`
+        yield* sql`SELECT position FROM followers WHERE name = ${EmailStats.FOLLOWER} FOR UPDATE`
         return yield* work
       }),
     ),
   )
 
 /** Returns the prefix of table names. Each version keeps its own, so the previously live version keeps its tables. */
-const familyOf = (version: number): string => (version === 1 ? LIVE : `${LIVE}_v${version}`)
+const familyOf = (version: number): string =>
+  version === 1 ? EmailStats.FOLLOWER : `${EmailStats.FOLLOWER}_v${version}`
 
 const MONTH = /_([0-9]{4}_[0-9]{2})$/u
 
@@ -92,14 +93,14 @@ const partitions = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
     readonly version: number
   }>`
     SELECT c.relkind = 'r' AS is_plain, p.partdefid::regclass::text AS default_table, coalesce(
-      (SELECT version FROM projection_versions WHERE name = ${LIVE} AND state = 'live'), 1) AS version
-    FROM pg_class c LEFT JOIN pg_partitioned_table p ON p.partrelid = c.oid WHERE c.oid = ${LIVE}::regclass`
+      (SELECT version FROM projection_versions WHERE name = ${EmailStats.FOLLOWER} AND state = 'live'), 1) AS version
+    FROM pg_class c LEFT JOIN pg_partitioned_table p ON p.partrelid = c.oid WHERE c.oid = ${EmailStats.FOLLOWER}::regclass`
   const { is_plain = false, version = 1 } = row ?? {}
   const defaultTable = row?.default_table ?? `${familyOf(version)}_rest`
   if (is_plain) yield* partitionTable(sql, defaultTable)
   const tables = yield* sql<{ readonly name: string }>`
     SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = ${LIVE}::regclass`
+    WHERE i.inhparent = ${EmailStats.FOLLOWER}::regclass`
   const existing = tables.flatMap(({ name }) => {
     const month = MONTH.exec(name)?.[1]
     return month === undefined ? [] : [monthOf(month)]
@@ -109,14 +110,14 @@ const partitions = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
 
 /** Makes the existing table the default partition, without copying or reading it. */
 const partitionTable = Effect.fnUntraced(function* (sql: PgClient.PgClient, defaultTable: string) {
-  yield* sql`ALTER INDEX ${sql(`${LIVE}_pkey`)} RENAME TO ${sql(`${defaultTable}_pkey`)}`
-  yield* sql`ALTER TABLE ${sql(LIVE)} RENAME TO ${sql(defaultTable)}`
+  yield* sql`ALTER INDEX ${sql(`${EmailStats.FOLLOWER}_pkey`)} RENAME TO ${sql(`${defaultTable}_pkey`)}`
+  yield* sql`ALTER TABLE ${sql(EmailStats.FOLLOWER)} RENAME TO ${sql(defaultTable)}`
   yield* sql`
-    CREATE TABLE ${sql(LIVE)} (LIKE ${sql(defaultTable)} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMMENTS)
+    CREATE TABLE ${sql(EmailStats.FOLLOWER)} (LIKE ${sql(defaultTable)} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMMENTS)
     PARTITION BY RANGE (hour)`
   yield* sql`
-    ALTER TABLE ${sql(LIVE)} ADD CONSTRAINT ${sql(`${LIVE}_pkey`)} PRIMARY KEY (${sql.literal(KEY.join(", "))})`
-  yield* sql`ALTER TABLE ${sql(LIVE)} ATTACH PARTITION ${sql(defaultTable)} DEFAULT`
+    ALTER TABLE ${sql(EmailStats.FOLLOWER)} ADD CONSTRAINT ${sql(`${EmailStats.FOLLOWER}_pkey`)} PRIMARY KEY (${sql.literal(EmailStatsFollower.KEY.join(", "))})`
+  yield* sql`ALTER TABLE ${sql(EmailStats.FOLLOWER)} ATTACH PARTITION ${sql(defaultTable)} DEFAULT`
 })
 
 /** Drops months before `from` and records `from`, so that no later count brings them back. */
@@ -127,7 +128,7 @@ const dropMonths = Effect.fnUntraced(function* (
   expired: ReadonlyArray<string>,
 ) {
   yield* sql`
-    UPDATE followers SET kept_from = ${from}::timestamptz WHERE name = ${LIVE} AND kept_from < ${from}::timestamptz`
+    UPDATE followers SET kept_from = ${from}::timestamptz WHERE name = ${EmailStats.FOLLOWER} AND kept_from < ${from}::timestamptz`
   yield* Effect.forEach(expired, (table) => sql`DROP TABLE ${sql(table)}`, { discard: true })
   yield* sql`DELETE FROM ${sql(defaultTable)} WHERE hour < ${from}::timestamptz`
 })
@@ -150,12 +151,12 @@ const createMonth = Effect.fnUntraced(function* (
   defaultTable: string,
 ) {
   const [from, to] = [startOf(month), startOf(month + 1)]
-  yield* sql`CREATE TABLE ${sql(table)} (LIKE ${sql(LIVE)} INCLUDING ALL)`
+  yield* sql`CREATE TABLE ${sql(table)} (LIKE ${sql(EmailStats.FOLLOWER)} INCLUDING ALL)`
   yield* sql`
     WITH moved AS (
       DELETE FROM ${sql(defaultTable)} WHERE hour >= ${from}::timestamptz AND hour < ${to}::timestamptz RETURNING *)
     INSERT INTO ${sql(table)} SELECT * FROM moved`
   yield* sql`
-    ALTER TABLE ${sql(LIVE)} ATTACH PARTITION ${sql(table)}
+    ALTER TABLE ${sql(EmailStats.FOLLOWER)} ATTACH PARTITION ${sql(table)}
     FOR VALUES FROM (${sql.literal(`'${from}'`)}) TO (${sql.literal(`'${to}'`)})`
 })

@@ -4,15 +4,15 @@ import type { SqlError } from "effect/sql"
 import { lockedModels } from "../rebuild/Replay.ts"
 import * as Tables from "../rebuild/Tables.ts"
 import * as Versions from "../rebuild/Versions.ts"
-import { ACCOUNT_LOCKS } from "../commit/PostgresLogStorage.ts"
+import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
-import { readModels } from "../readmodels/ReadModels.ts"
+import * as ReadModels from "../readmodels/ReadModels.ts"
 
 /** A rebuild of a read model is reading the log, so nothing may be removed from the log until it has ended. */
 export class RebuildUnderWay extends Data.TaggedError("RebuildUnderWay")<{ readonly message: string }> {}
 
 const modelsOf = (streams: ReadonlyArray<string>): ReadonlyArray<string> =>
-  readModels.flatMap(({ name, stream }) => (streams.includes(stream) ? [name] : []))
+  ReadModels.readModels.flatMap(({ name, stream }) => (streams.includes(stream) ? [name] : []))
 
 /** Fails while a read model of such streams is being rebuilt. A rebuild that no process works on does not count. */
 export const requireNoRebuild = Effect.fnUntraced(function* (
@@ -39,7 +39,7 @@ export const takeAccount = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Effect.Effect<TablesOf, SqlError.SqlError>, SqlError.SqlError | RebuildUnderWay> {
   // Locks in the same order everywhere: account, then table. A rebuild holds the table only for a moment, except one that
   // `unread` sees here.
-  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
+  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${PostgresLogStorage.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
   yield* requireNoRebuild(sql, streams)
   yield* sql`LOCK TABLE projection_versions IN SHARE ROW EXCLUSIVE MODE`
   yield* requireNoRebuild(sql, streams)

@@ -1,16 +1,16 @@
-import { type AnyAggregate, eventOf, type Read, type Shapes } from "../commit/RecordedEvents.ts"
+import * as RecordedEvents from "../commit/RecordedEvents.ts"
 
 /** The state of a stream as of its last event that was read. */
 export interface StreamState {
-  readonly aggregate: AnyAggregate
+  readonly aggregate: RecordedEvents.AnyAggregate
   readonly version: number
   readonly state: unknown
   /** Identifies the row of the last event, to see later whether the history is still the same. */
-  readonly last: Pick<Read, "event_id" | "xmin"> | undefined
+  readonly last: Pick<RecordedEvents.Read, "event_id" | "xmin"> | undefined
 }
 
 /** The state of a stream without events. */
-export const initial = (aggregate: AnyAggregate): StreamState => ({
+export const initial = (aggregate: RecordedEvents.AnyAggregate): StreamState => ({
   aggregate,
   version: 0,
   state: aggregate.initial,
@@ -25,15 +25,19 @@ export const readFrom = ({ version }: StreamState): number => Math.max(1, versio
  * restored, imported or lost in a failover may hold another event at its version. Its row must be the same as well: an
  * erasure, which changes events in place, rewrites all rows of a stream.
  */
-export const isContinuedBy = ({ last }: StreamState, [first]: ReadonlyArray<Read>): boolean =>
+export const isContinuedBy = ({ last }: StreamState, [first]: ReadonlyArray<RecordedEvents.Read>): boolean =>
   last === undefined || (first !== undefined && first.event_id === last.event_id && first.xmin === last.xmin)
 
 /** Applies rows that were read from `readFrom` on. */
-export const advance = (shapes: Shapes, known: StreamState, rows: ReadonlyArray<Read>): StreamState => {
+export const advance = (
+  shapes: RecordedEvents.Shapes,
+  known: StreamState,
+  rows: ReadonlyArray<RecordedEvents.Read>,
+): StreamState => {
   const { aggregate } = known
   let { last, state, version } = known
   for (const row of last === undefined ? rows : rows.slice(1)) {
-    state = aggregate.evolve(state, eventOf(aggregate, shapes, row))
+    state = aggregate.evolve(state, RecordedEvents.eventOf(aggregate, shapes, row))
     last = row
     version++
   }

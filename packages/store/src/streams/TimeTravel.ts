@@ -5,22 +5,25 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as EmailLog from "../readmodels/EmailLog.ts"
-import { iso } from "../postgres/Iso.ts"
-import { decode, fold, type Stored } from "../commit/RecordedEvents.ts"
+import * as Iso from "../postgres/Iso.ts"
+import * as RecordedEvents from "../commit/RecordedEvents.ts"
 
 /** A stream as it was at one point in time. */
 export interface History {
   readonly account_id: AccountId
   readonly stream: string
   readonly stream_id: string
-  readonly events: ReadonlyArray<Stored>
+  readonly events: ReadonlyArray<RecordedEvents.Stored>
 }
 
 /**
  * Returns the events recorded until then. The history ends at the first later event, so that it has no holes when the
  * clocks of nodes differ.
  */
-const until = (events: ReadonlyArray<Stored>, as_of: Timestamp.Timestamp | undefined): ReadonlyArray<Stored> => {
+const until = (
+  events: ReadonlyArray<RecordedEvents.Stored>,
+  as_of: Timestamp.Timestamp | undefined,
+): ReadonlyArray<RecordedEvents.Stored> => {
   const [first] = events
   if (first === undefined || as_of === undefined) return events
   const later = events.findIndex(
@@ -30,7 +33,7 @@ const until = (events: ReadonlyArray<Stored>, as_of: Timestamp.Timestamp | undef
 }
 
 /** Returns when a message was requested: its `created_at`, a moment before it was recorded in the log. */
-const createdAt = ({ data, recorded_at, type }: Stored): string => {
+const createdAt = ({ data, recorded_at, type }: RecordedEvents.Stored): string => {
   const created_at = type === "EmailQueued" ? data["created_at"] : undefined
   return typeof created_at === "string" && created_at < recorded_at ? created_at : recorded_at
 }
@@ -39,9 +42,9 @@ const createdAt = ({ data, recorded_at, type }: Stored): string => {
 export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: string, as_of?: Timestamp.Timestamp) {
   const sql = yield* PgClient.PgClient
   // Joined with the accounts, because every key of the log begins with one.
-  const rows = yield* Effect.orDie(sql<Stored>`
+  const rows = yield* Effect.orDie(sql<RecordedEvents.Stored>`
     SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, e.data, e.meta,
-      ${iso(sql, "e.recorded_at")} AS recorded_at
+      ${Iso.iso(sql, "e.recorded_at")} AS recorded_at
     FROM accounts a CROSS JOIN LATERAL (
       SELECT * FROM events WHERE account_id = a.account_id AND stream_id = ${stream_id}
     ) AS e
@@ -56,7 +59,7 @@ export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: str
   })
 })
 
-const inCurrentShape = (stored: Stored): Stored => ({
+const inCurrentShape = (stored: RecordedEvents.Stored): RecordedEvents.Stored => ({
   ...stored,
   data: DomainEvent.upcast(stored.type, stored.meta.schema_version, stored.data),
 })
@@ -68,11 +71,11 @@ export const email = Effect.fn("TimeTravel.email")(function* (
   as_of: Timestamp.Timestamp,
 ) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<Stored>`
+  const rows = yield* Effect.orDie(sql<RecordedEvents.Stored>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
-      ${iso(sql, "recorded_at")} AS recorded_at
+      ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = ${Email.stream} ORDER BY version`)
-  const history = until(rows, as_of).map((row) => decode(Email, DomainEvent, row))
-  const state = fold(Email, history) as Email.State
+  const history = until(rows, as_of).map((row) => RecordedEvents.decode(Email, DomainEvent, row))
+  const state = RecordedEvents.fold(Email, history) as Email.State
   return state._tag === "Unborn" ? Option.none() : Option.some(EmailLog.record(state, history.length))
 })

@@ -1,8 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import * as Outbox from "../outbox/Outbox.ts"
-import { MAX_HISTORY } from "./WebhookDeliveries.ts"
+import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 
 /** Error recorded in place of a response. */
 const LOST = "given up: every worker that made this call ended before it recorded a response"
@@ -39,8 +39,8 @@ export const free = Effect.fn("LostCalls.free")(function* (
     )
     UPDATE webhook_deliveries d
     SET status = 'failed', next_attempt_at = NULL, attempts = d.attempts + 1,
-      history = (CASE WHEN jsonb_array_length(d.history) >= ${MAX_HISTORY}::int THEN d.history - 0 ELSE d.history END)
-        || jsonb_build_array(jsonb_build_object('at', ${iso(sql, "now()")}, 'url', coalesce(w.record ->> 'url', ''),
+      history = (CASE WHEN jsonb_array_length(d.history) >= ${WebhookDeliveries.MAX_HISTORY}::int THEN d.history - 0 ELSE d.history END)
+        || jsonb_build_array(jsonb_build_object('at', ${Iso.iso(sql, "now()")}, 'url', coalesce(w.record ->> 'url', ''),
           'address', NULL, 'request_headers', '{}'::jsonb, 'status', NULL, 'response_headers', '{}'::jsonb,
           'response_body', NULL, 'duration_ms', 0, 'error', ${LOST}::text))
     FROM decided j LEFT JOIN webhooks w ON w.account_id = j.account_id AND w.id = j.stream_id

@@ -2,7 +2,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 import type { WebhookDelivery } from "../commit/LogStorage.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import type { Meta } from "../commit/RecordedEvents.ts"
@@ -50,8 +50,8 @@ export const insert = (sql: PgClient.PgClient, deliveries: ReadonlyArray<Webhook
 
 const columns = (sql: PgClient.PgClient) => sql`
   'webhook_delivery' AS object, id, webhook_id, event_id, event_type, status, attempts, history,
-  ${iso(sql, "created_at")} AS created_at, ${iso(sql, "next_attempt_at")} AS next_attempt_at,
-  ${iso(sql, "delivered_at")} AS delivered_at`
+  ${Iso.iso(sql, "created_at")} AS created_at, ${Iso.iso(sql, "next_attempt_at")} AS next_attempt_at,
+  ${Iso.iso(sql, "delivered_at")} AS delivered_at`
 
 export interface ListQuery {
   readonly account_id: string
@@ -176,12 +176,12 @@ const select = (
   account_ids: ReadonlyArray<string>,
   ids: ReadonlyArray<string>,
 ) => sql<Dispatch>`
-  SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.attempts, ${iso(sql, "d.created_at")} AS created_at,
+  SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.attempts, ${Iso.iso(sql, "d.created_at")} AS created_at,
     CASE WHEN w.enabled AND NOT w.removed THEN jsonb_build_object('url', w.record -> 'url', 'signing', w.signing) END
       AS webhook, l.record AS email,
     CASE WHEN e.position IS NOT NULL THEN jsonb_build_object('version', e.version, 'stream', e.stream,
       'stream_id', e.stream_id, 'type', e.type, 'data', e.data, 'meta', e.meta,
-      'recorded_at', ${iso(sql, "e.recorded_at")}) END AS event
+      'recorded_at', ${Iso.iso(sql, "e.recorded_at")}) END AS event
   FROM unnest(${account_ids}::text[], ${ids}::text[]) AS wanted(account_id, id)
   JOIN webhook_deliveries d USING (account_id, id)
   LEFT JOIN webhooks w ON w.account_id = d.account_id AND w.id = d.webhook_id

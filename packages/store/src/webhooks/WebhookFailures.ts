@@ -1,12 +1,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { iso } from "../postgres/Iso.ts"
+import * as Iso from "../postgres/Iso.ts"
 
 /** Returns the time of the first failed call after the last successful one; null while the webhook works. */
 export const since = Effect.fn("WebhookFailures.since")(function* (account_id: string, webhook_id: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly since: string }>`
-    SELECT ${iso(sql, "since")} AS since FROM webhook_failures
+    SELECT ${Iso.iso(sql, "since")} AS since FROM webhook_failures
     WHERE account_id = ${account_id} AND webhook_id = ${webhook_id}`)
   return rows[0]?.since ?? null
 })

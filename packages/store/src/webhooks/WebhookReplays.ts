@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as Outbox from "../outbox/Outbox.ts"
-import { retryDeadlocks } from "./WebhookDeliveries.ts"
+import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 
 /** Maximum number of events of one replay; the next replay continues after them. */
 export const MAX_REPLAY_EVENTS = 10_000
@@ -102,7 +102,7 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
     replayed.pipe(
       Effect.tap(([row]) => (row?.queued === 0 ? Effect.void : Effect.asVoid(Outbox.wake(sql, "webhook")))),
       sql.withTransaction,
-      retryDeadlocks,
+      WebhookDeliveries.retryDeadlocks,
     ),
   )
   if (done === undefined) return yield* Effect.die("an aggregate without a row")

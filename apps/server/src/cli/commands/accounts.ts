@@ -5,7 +5,7 @@ import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Data, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { newId, now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import * as AccountArgument from "../AccountArgument.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
@@ -35,8 +35,8 @@ const create = Command.make(
     json: Output.json,
   },
   Effect.fn(function* ({ json, name, plan }) {
-    const at = yield* now
-    const account_id = yield* newId("AccountId")
+    const at = yield* NewIds.now
+    const account_id = yield* NewIds.newId("AccountId")
     yield* change(account_id, Account.create(at, account_id, name, plan))
     yield* show(account_id, json)
   }),
@@ -57,7 +57,7 @@ const setPlan = Command.make(
   "plan",
   { id, plan: Argument.Literals("plan", Plan.ALL), json: Output.json },
   Effect.fn(function* ({ id, json, plan }) {
-    yield* change(id, Account.changePlan(yield* now, plan))
+    yield* change(id, Account.changePlan(yield* NewIds.now, plan))
     yield* show(id, json)
   }),
 ).pipe(Command.withDescription("Change the plan of an account"))
@@ -82,7 +82,7 @@ const limits = Command.make(
       other: Option.getOrNull(other),
       monthly_emails: Option.getOrNull(monthly),
     })
-    yield* change(id, Account.changeLimits(yield* now, limits))
+    yield* change(id, Account.changeLimits(yield* NewIds.now, limits))
     yield* show(id, json)
   }),
 ).pipe(Command.withDescription("Set all limits of an account"))
@@ -111,8 +111,8 @@ const retention = Command.make(
       log_days: Option.getOrNull(log),
       delivery_days: deliveries,
     })
-    yield* change(id, Account.changeRetention(yield* now, content_days))
-    yield* change(id, Account.changeKeeping(yield* now, keeping))
+    yield* change(id, Account.changeRetention(yield* NewIds.now, content_days))
+    yield* change(id, Account.changeKeeping(yield* NewIds.now, keeping))
     yield* show(id, json)
   }),
 ).pipe(Command.withDescription("Set how long an account's content, history and webhook deliveries are kept"))
@@ -127,7 +127,7 @@ const links = Command.make(
   },
   Effect.fn(function* ({ id, json, off, on }) {
     if (on === off) return yield* new InvalidFlags({ message: "Set either --on or --off." })
-    yield* change(id, Account.changeLinks(yield* now, on))
+    yield* change(id, Account.changeLinks(yield* NewIds.now, on))
     yield* show(id, json)
   }),
 ).pipe(Command.withDescription("Disable or enable the links of an account's tracked mail"))

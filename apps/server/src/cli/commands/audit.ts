@@ -1,12 +1,12 @@
 import * as Conservation from "@waybill/store/operations/Conservation"
 import { Data, Effect, Runtime } from "effect"
 import { Command } from "effect/cli"
-import { EXIT_DIFFERENCE } from "../ExitCodes.ts"
+import * as ExitCodes from "../ExitCodes.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
 class OutOfBalance extends Data.TaggedError("OutOfBalance")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
+  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
 }
 
 const webhooks = Command.make(

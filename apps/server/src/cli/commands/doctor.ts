@@ -3,11 +3,11 @@ import { Data, Effect, Result, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import type * as Finding from "../../operate/doctor/Finding.ts"
 import * as Settings from "../../boot/Settings.ts"
-import { EXIT_DIFFERENCE } from "../ExitCodes.ts"
+import * as ExitCodes from "../ExitCodes.ts"
 import * as Output from "../Output.ts"
 
 class Broken extends Data.TaggedError("Broken")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
+  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
 }
 
 const SMTP_PORT = 25

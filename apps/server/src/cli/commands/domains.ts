@@ -1,12 +1,12 @@
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as DomainName from "@waybill/domain/domain/DomainName"
-import { DomainNotFound } from "@waybill/domain/domain/DomainRefusal"
+import * as DomainRefusal from "@waybill/domain/domain/DomainRefusal"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
-import { now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import * as Settings from "../../boot/Settings.ts"
 import * as AccountArgument from "../AccountArgument.ts"
 import * as Output from "../Output.ts"
@@ -45,7 +45,7 @@ const transport = Command.make(
     const choice = transport === DEFAULT ? null : transport
     const { domain_id } = yield* find(account, domain)
     const store = yield* EventStore
-    const at = yield* now
+    const at = yield* NewIds.now
     yield* store
       .commit(Domain, { account_id: account, stream_id: domain_id }, Domain.chooseTransport(at, choice))
       // A command that changes nothing succeeds.
@@ -60,7 +60,7 @@ const find = Effect.fnUntraced(function* (account: Id.AccountId, nameOrId: strin
   // Normalizes capitals and international names.
   const name = DomainName.parse(nameOrId)
   const domain = yield* Domains.find(account, name._tag === "Success" ? name.success : nameOrId)
-  return yield* Effect.mapError(Effect.fromOption(domain), () => new DomainNotFound())
+  return yield* Effect.mapError(Effect.fromOption(domain), () => new DomainRefusal.DomainNotFound())
 })
 
 /** Returns warnings about the chosen transport, which is set nevertheless. */

@@ -4,14 +4,14 @@ import * as Mask from "@waybill/store/erasure/Mask"
 import { Data, Effect, Runtime } from "effect"
 import { Argument, Command } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
-import { EXIT_DIFFERENCE } from "../ExitCodes.ts"
+import * as ExitCodes from "../ExitCodes.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
 const STAND_IN_BYTES = 8
 
 class AddressRemains extends Data.TaggedError("AddressRemains")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
+  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
 }
 
 export const erase = Command.make(

@@ -5,14 +5,14 @@ import * as LogFile from "@waybill/store/operations/LogFile"
 import * as LogImport from "@waybill/store/operations/LogImport"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { swap } from "@waybill/store/rebuild/Swap"
-import { inCommits } from "@waybill/store/readmodels/Projections"
+import * as Swap from "@waybill/store/rebuild/Swap"
+import * as Projections from "@waybill/store/readmodels/Projections"
 import * as Rearm from "@waybill/store/outbox/Rearm"
 import * as TimeTravel from "@waybill/store/streams/TimeTravel"
 import * as Users from "@waybill/store/users/Users"
 import { Data, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { VERSION } from "../../boot/Version.ts"
+import * as Version from "../../boot/Version.ts"
 import * as LogFiles from "../LogFiles.ts"
 import * as Output from "../Output.ts"
 import { withNewReplay, withReplay } from "./projections.ts"
@@ -100,9 +100,9 @@ const importing = Command.make(
     const report = (events: number) => (process.stderr.isTTY ? Output.progress(`${events} events`, false) : Effect.void)
     const imported = yield* LogImport.load(sql, LogFiles.linesOf(file), report)
     // Only events are imported, so read models are built from them here.
-    for (const { name } of inCommits) {
-      yield* Rebuild.rebuild(name, { release: VERSION })
-      const { kept } = yield* swap(name, false)
+    for (const { name } of Projections.inCommits) {
+      yield* Rebuild.rebuild(name, { release: Version.VERSION })
+      const { kept } = yield* Swap.swap(name, false)
       yield* Rebuild.drop(name, kept)
     }
     const armed = yield* Rearm.rearm(sql)
@@ -110,7 +110,7 @@ const importing = Command.make(
     yield* json
       ? Output.printJson({ ...imported, armed, users })
       : Output.say(
-          `Imported ${imported.events} events up to position ${imported.position}, ${imported.already_there} of which existed. Built ${inCommits.length} read models, ${armed} outbox rows and ${users} users.`,
+          `Imported ${imported.events} events up to position ${imported.position}, ${imported.already_there} of which existed. Built ${Projections.inCommits.length} read models, ${armed} outbox rows and ${users} users.`,
         )
   }),
 ).pipe(Command.withDescription("Import a file into an empty log, or continue an import"))

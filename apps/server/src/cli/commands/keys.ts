@@ -9,8 +9,8 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { userInfo } from "node:os"
-import { createApiKey } from "../../operate/NewApiKeys.ts"
-import { now } from "../../operate/NewIds.ts"
+import * as NewApiKeys from "../../operate/NewApiKeys.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import * as AccountArgument from "../AccountArgument.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
@@ -43,7 +43,7 @@ const create = Command.make(
   },
   Effect.fn(function* ({ account, allowedIp, domain, expiresAt, json, name, scope }) {
     yield* AccountArgument.find(account)
-    const { keyId, secret } = yield* createApiKey(account, `cli:${userInfo().username}`, {
+    const { keyId, secret } = yield* NewApiKeys.createApiKey(account, `cli:${userInfo().username}`, {
       name,
       scopes: scope,
       domain: Option.getOrNull(domain),
@@ -59,7 +59,7 @@ const list = Command.make(
   { account: AccountArgument.account, json: Output.json },
   Effect.fn(function* ({ account, json }) {
     yield* AccountArgument.find(account)
-    const keys = yield* ApiKeys.list(yield* now, account)
+    const keys = yield* ApiKeys.list(yield* NewIds.now, account)
     const columns = ["id", "name", "prefix", "scopes", "status", "last_used_at"]
     yield* Output.print(
       keys.map((key) => ({ ...key })),
@@ -78,7 +78,7 @@ const revoke = Command.make(
   Effect.fn(function* ({ account, id, json }) {
     yield* AccountArgument.find(account)
     const store = yield* EventStore
-    const at = yield* now
+    const at = yield* NewIds.now
     const revoked_at = yield* store.commit(ApiKey, { account_id: account, stream_id: id }, ApiKey.revoke(at)).pipe(
       Effect.as(at),
       Effect.catchTag("AlreadyRevoked", (already) => Effect.succeed(already.revoked_at)),

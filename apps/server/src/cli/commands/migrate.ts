@@ -3,11 +3,11 @@ import { Data, Effect, Layer, Runtime } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Postgres } from "../../boot/Postgres.ts"
 import * as Settings from "../../boot/Settings.ts"
-import { EXIT_DIFFERENCE } from "../ExitCodes.ts"
+import * as ExitCodes from "../ExitCodes.ts"
 import * as Output from "../Output.ts"
 
 class MigrationsPending extends Data.TaggedError("MigrationsPending")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
+  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
 }
 
 export const migrate = Command.make(

@@ -2,15 +2,15 @@ import * as Migrations from "@waybill/store/postgres/Migrations"
 import type { Comparison } from "@waybill/store/rebuild/Compare"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { status as statusOf } from "@waybill/store/rebuild/Status"
-import { swap as swapVersions } from "@waybill/store/rebuild/Swap"
+import * as Status from "@waybill/store/rebuild/Status"
+import * as Swap from "@waybill/store/rebuild/Swap"
 import { Data, Effect, Layer, Option, type Redacted, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { constants, setPriority } from "node:os"
 import { Postgres } from "../../boot/Postgres.ts"
 import * as Settings from "../../boot/Settings.ts"
-import { VERSION } from "../../boot/Version.ts"
-import { EXIT_DIFFERENCE } from "../ExitCodes.ts"
+import * as Version from "../../boot/Version.ts"
+import * as ExitCodes from "../ExitCodes.ts"
 import * as Output from "../Output.ts"
 
 const replayOn = <E, F>(
@@ -53,7 +53,7 @@ const optionsOf = (
   { lanes, throttle }: { readonly lanes: Option.Option<number>; readonly throttle: Option.Option<number> },
   json: boolean,
 ): Rebuild.Options => ({
-  release: VERSION,
+  release: Version.VERSION,
   ...(Option.isNone(lanes) ? {} : { lanes: lanes.value }),
   ...(Option.isNone(throttle) ? {} : { throttle: Math.max(1, throttle.value) }),
   // Prints a line for each report as JSON, and otherwise one line that is overwritten.
@@ -89,7 +89,7 @@ const status = Command.make(
   Effect.fn(function* ({ json }) {
     const columns = ["name", "version", "state", "behind", "rows", "size_bytes"]
     yield* Output.print(
-      (yield* statusOf()).map((each) => ({ ...each })),
+      (yield* Status.status()).map((each) => ({ ...each })),
       { json, columns },
     )
   }),
@@ -110,7 +110,7 @@ const rebuild = Command.make(
 ).pipe(Command.withDescription("Build a new version from the log beside the live one, or continue a stopped run"))
 
 class Differs extends Data.TaggedError("Differs")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
+  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
 }
 
 const verify = Command.make(
@@ -157,7 +157,7 @@ const swap = Command.make(
     json: Output.json,
   },
   Effect.fn(function* ({ back, json, name }) {
-    const done = yield* swapVersions(name, back)
+    const done = yield* Swap.swap(name, back)
     yield* json
       ? Output.printJson(done)
       : Output.say(

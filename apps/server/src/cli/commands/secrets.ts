@@ -1,14 +1,14 @@
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Data, Effect, Layer, Runtime } from "effect"
 import { Command } from "effect/cli"
-import { instanceKey } from "../../boot/InstanceKeys.ts"
+import * as InstanceKeys from "../../boot/InstanceKeys.ts"
 import * as Settings from "../../boot/Settings.ts"
-import { EXIT_DIFFERENCE } from "../ExitCodes.ts"
+import * as ExitCodes from "../ExitCodes.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
 class Unreadable extends Data.TaggedError("Unreadable")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
+  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
 }
 
 const rotate = Command.make(
@@ -27,7 +27,7 @@ const rotate = Command.make(
 ).pipe(Command.withDescription("Seal all secrets again under the first instance key"))
 
 const sealed = Secrets.layer.pipe(
-  Layer.provide(Layer.unwrap(Effect.map(Settings.load, instanceKey))),
+  Layer.provide(Layer.unwrap(Effect.map(Settings.load, InstanceKeys.instanceKey))),
   Layer.provide(CliStore.layer),
 )
 

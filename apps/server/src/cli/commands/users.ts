@@ -7,7 +7,7 @@ import * as Users from "@waybill/store/users/Users"
 import { Data, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
-import { now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
@@ -39,7 +39,7 @@ const record = Effect.fnUntraced(function* (id: Id.UserId, decide: typeof Team.s
   if (Option.isNone(member)) return
   const { account_id } = member.value
   const store = yield* EventStore
-  yield* store.commit(Team, { account_id, stream_id: Team.STREAM_ID }, decide(yield* now, id))
+  yield* store.commit(Team, { account_id, stream_id: Team.STREAM_ID }, decide(yield* NewIds.now, id))
 })
 
 const list = Command.make(

@@ -4,9 +4,9 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import type { AccountRecord } from "@waybill/api/groups/Account"
-import { asRecord } from "./Records.ts"
+import * as Records from "./Records.ts"
 
 export const AccountHandlers = HttpApiBuilder.group(Api, "account", (handlers) =>
   handlers.handle("get", () =>
@@ -14,10 +14,13 @@ export const AccountHandlers = HttpApiBuilder.group(Api, "account", (handlers) =
       const { account_id } = yield* CurrentKey
       // A key without an account is a bug.
       const { granted, keeping, ...record } = yield* Effect.orDie(Effect.fromOption(yield* Accounts.find(account_id)))
-      const at = yield* now
+      const at = yield* NewIds.now
       const month = at.slice(0, "2026-11".length)
       const emails = yield* Accounts.usedRecipients(account_id, month)
-      return asRecord<AccountRecord>({ ...record, usage: { month, emails, resets_at: Timestamp.nextMonth(at) } })
+      return Records.asRecord<AccountRecord>({
+        ...record,
+        usage: { month, emails, resets_at: Timestamp.nextMonth(at) },
+      })
     }),
   ),
 )

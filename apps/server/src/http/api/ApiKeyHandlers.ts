@@ -12,23 +12,23 @@ import { Provenance } from "@waybill/store/commit/Provenance"
 import { Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpApiBuilder } from "effect/http-api"
-import { hashOf } from "../../operate/NewApiKeys.ts"
-import { newId, now } from "../../operate/NewIds.ts"
+import * as NewApiKeys from "../../operate/NewApiKeys.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { asRecord, completeList } from "./Records.ts"
+import * as Records from "./Records.ts"
 
 export const ApiKeyHandlers = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
   handlers.handleAll({
     list: () =>
       Effect.gen(function* () {
         const { account_id, domain: bound } = yield* CurrentKey
-        const keys = yield* ApiKeys.list(yield* now, account_id)
+        const keys = yield* ApiKeys.list(yield* NewIds.now, account_id)
         const visible = keys.filter(({ domain }) => bound === null || domain === bound)
-        return completeList(visible.map(asRecord<Key>))
+        return Records.completeList(visible.map(Records.asRecord<Key>))
       }),
-    get: ({ params }) => Effect.map(find(params.key_id), asRecord<Key>),
+    get: ({ params }) => Effect.map(find(params.key_id), Records.asRecord<Key>),
     create: (call) => create(call, call.payload),
     revoke: ({ params }) =>
       Effect.andThen(
@@ -41,7 +41,7 @@ export const ApiKeyHandlers = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
 /** Finds a key of the account; a bound key finds only keys of its domain. */
 const find = Effect.fnUntraced(function* (id: Id.ApiKeyId) {
   const { account_id } = yield* CurrentKey
-  const row = yield* ApiKeys.find(yield* now, account_id, id)
+  const row = yield* ApiKeys.find(yield* NewIds.now, account_id, id)
   const key = yield* Effect.mapError(Effect.fromOption(row), () => new ApiKey.KeyNotFound())
   yield* CallerReach.checkDomain(key.domain)
   return key
@@ -55,9 +55,9 @@ const create = Effect.fnUntraced(function* (call: Idempotent.Call, payload: Crea
   const { account_id } = yield* CurrentKey
   const requested = { ...payload, allowed_ips: payload.allowed_ips ?? [] }
   const command = yield* Effect.fromResult(KeyLimits.limitsOfNewKey(yield* CallerReach.current, requested))
-  const keyId = yield* newId("ApiKeyId")
+  const keyId = yield* NewIds.newId("ApiKeyId")
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
-  const facts = { keyId, secret, hash: hashOf(secret), createdBy: actor.id }
+  const facts = { keyId, secret, hash: NewApiKeys.hashOf(secret), createdBy: actor.id }
   return yield* Idempotent.commitSealed(
     // The idempotency fingerprint covers the key as created, including limits that it inherits from the caller.
     { ...call, payload: command },

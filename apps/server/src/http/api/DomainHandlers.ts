@@ -5,16 +5,8 @@ import type * as Aggregate from "@waybill/domain/stream/Aggregate"
 import * as Domain from "@waybill/domain/domain/Domain"
 import type { DkimKey } from "@waybill/domain/domain/DkimKey"
 import type * as DomainName from "@waybill/domain/domain/DomainName"
-import {
-  DomainAlreadyExists,
-  DomainNotFound,
-  NameTaken,
-  NoEd25519Key,
-  type NotBelowDomain,
-  TooManyDomains,
-  TrackingDomainsUnavailable,
-} from "@waybill/domain/domain/DomainRefusal"
-import { TrackingUnavailable } from "@waybill/domain/email/EmailRefusal"
+import * as DomainRefusal from "@waybill/domain/domain/DomainRefusal"
+import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type * as Id from "@waybill/domain/values/Id"
 import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import { NothingNew } from "@waybill/domain/values/Refusal"
@@ -26,12 +18,12 @@ import { Data, Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { newDkimKey } from "../../operate/newDkimKey.ts"
 import * as DomainCommands from "../../operate/DomainCommands.ts"
-import { now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { Instance } from "../Instance.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { completeList } from "./Records.ts"
+import * as Records from "./Records.ts"
 
 /** Attempts to rotate a key while other requests rotate too. Each attempt generates a key. */
 const MAX_ROTATION_TRIES = 5
@@ -43,7 +35,7 @@ export const DomainHandlers = HttpApiBuilder.group(Api, "domains", (handlers) =>
         const { account_id, domain } = yield* CurrentKey
         const instance = yield* Instance
         const visible = (yield* Domains.list(account_id)).filter(({ name }) => KeyLimits.allowsDomain(domain, name))
-        return completeList(visible.map((record) => present(record, instance)))
+        return Records.completeList(visible.map((record) => present(record, instance)))
       }),
     get: ({ params }) => Effect.flatMap(find(params.domain), show),
     add: (call) => Idempotent.commitPrepared(call, addition(call, call.payload.name ?? call.payload.domain)),
@@ -75,7 +67,7 @@ const find = Effect.fnUntraced(function* (reference: string) {
   const { account_id } = yield* CurrentKey
   const record = yield* Effect.mapError(
     Effect.fromOption(yield* Domains.find(account_id, reference)),
-    () => new DomainNotFound(),
+    () => new DomainRefusal.DomainNotFound(),
   )
   yield* CallerReach.checkDomain(record.name)
   return record
@@ -120,9 +112,10 @@ const addition = Effect.fnUntraced(function* (call: Idempotent.Call, name: Domai
   // Checked before a key is generated in vain; the commit checks again. With an idempotency key, a concurrent duplicate
   // may have an answer to repeat.
   if (call.headers?.["idempotency-key"] === undefined) {
-    if (Option.isSome(yield* Domains.find(account_id, name))) return yield* new DomainAlreadyExists({ domain: name })
-    if ((yield* AccountCounts.count(account_id, "domain", yield* now)) >= Domain.MAX_DOMAINS)
-      return yield* new TooManyDomains({ most: Domain.MAX_DOMAINS })
+    if (Option.isSome(yield* Domains.find(account_id, name)))
+      return yield* new DomainRefusal.DomainAlreadyExists({ domain: name })
+    if ((yield* AccountCounts.count(account_id, "domain", yield* NewIds.now)) >= Domain.MAX_DOMAINS)
+      return yield* new DomainRefusal.TooManyDomains({ most: Domain.MAX_DOMAINS })
   }
   const instance = yield* Instance
   const { decide, ...work } = yield* DomainCommands.addition(account_id, name)
@@ -146,20 +139,23 @@ const track = Effect.fnUntraced(function* (
   const record = yield* find(reference)
   const { trackingHost, tracks, ...ways } = yield* Instance
   if (!tracks && (opens === true || clicks === true))
-    return yield* new TrackingUnavailable({ path: opens === true ? "open_tracking" : "click_tracking" })
+    return yield* new EmailRefusal.TrackingUnavailable({ path: opens === true ? "open_tracking" : "click_tracking" })
   if (typeof name === "string") {
-    if (trackingHost === null) return yield* new TrackingDomainsUnavailable()
+    if (trackingHost === null) return yield* new DomainRefusal.TrackingDomainsUnavailable()
     const others = DomainCommands.expectedRecords(record, { ...ways, trackingHost: null })
-    if (others.some((other) => other.name === name)) return yield* new NameTaken({ name, path: "tracking_domain" })
+    if (others.some((other) => other.name === name))
+      return yield* new DomainRefusal.NameTaken({ name, path: "tracking_domain" })
   }
   return yield* RequestCommit.commit(
-    yield* change<NotBelowDomain>(record.domain_id, (at) => Domain.track(at, { opens, clicks, domain: name })),
+    yield* change<DomainRefusal.NotBelowDomain>(record.domain_id, (at) =>
+      Domain.track(at, { opens, clicks, domain: name }),
+    ),
   )
 })
 
 type Decide<E> = (
   now: Timestamp.Timestamp,
-) => Aggregate.Decide<Domain.State, Domain.Event, DomainNotFound | NothingNew | E>
+) => Aggregate.Decide<Domain.State, Domain.Event, DomainRefusal.DomainNotFound | NothingNew | E>
 
 const change = Effect.fnUntraced(function* <E = never>(id: Id.DomainId, decide: Decide<E>) {
   const instance = yield* Instance
@@ -181,7 +177,7 @@ const withNewKey = Effect.fnUntraced(function* <E>(
   decide: (
     now: Timestamp.Timestamp,
     dkim: DkimKey,
-  ) => Aggregate.Decide<Domain.State, Domain.Event, E | DomainNotFound | NothingNew>,
+  ) => Aggregate.Decide<Domain.State, Domain.Event, E | DomainRefusal.DomainNotFound | NothingNew>,
 ) {
   const { account_id } = yield* CurrentKey
   const selector = Domain.nextSelector({ _tag: "Domain", ...record }, algorithm)
@@ -204,7 +200,7 @@ const ed25519Addition = Effect.fnUntraced(function* (reference: string) {
   if (!Domain.hasEd25519(record)) return yield* withNewKey(record, "ed25519", Domain.addEd25519)
   // The domain has a key already, so none is generated.
   return yield* change<SelectorTaken>(record.domain_id, () => (state) => {
-    if (state._tag !== "Domain") return Result.fail(new DomainNotFound())
+    if (state._tag !== "Domain") return Result.fail(new DomainRefusal.DomainNotFound())
     return Result.fail(Domain.hasEd25519(state) ? new NothingNew() : new SelectorTaken())
   })
 })
@@ -212,6 +208,6 @@ const ed25519Addition = Effect.fnUntraced(function* (reference: string) {
 const ed25519Rotation = Effect.fnUntraced(function* (reference: string) {
   const record = yield* find(reference)
   // Checked before a key is generated in vain; the commit checks again.
-  if (!Domain.hasEd25519(record)) return yield* new NoEd25519Key({ domain: record.name })
+  if (!Domain.hasEd25519(record)) return yield* new DomainRefusal.NoEd25519Key({ domain: record.name })
   return yield* withNewKey(record, "ed25519", Domain.rotateEd25519)
 })

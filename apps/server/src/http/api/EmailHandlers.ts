@@ -4,7 +4,7 @@ import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Email from "@waybill/domain/email/Email"
-import { EmailNotFound } from "@waybill/domain/email/EmailRefusal"
+import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type { Decide } from "@waybill/domain/stream/Aggregate"
 import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -19,7 +19,7 @@ import type * as Draft from "../../accept/Draft.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { sendBatch } from "../../accept/sendBatch.ts"
-import { newEmail } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import { Instance } from "../Instance.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 
@@ -30,7 +30,7 @@ const currentSender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sende
 })
 
 const send = Effect.fnUntraced(function* (call: Idempotent.Call & { readonly payload: EmailMessage }) {
-  const { asked: at, id } = yield* newEmail
+  const { asked: at, id } = yield* NewIds.newEmail
   return yield* Idempotent.commit(
     call,
     Acceptance.acceptMessage(yield* currentSender, id, call.payload, at, Acceptance.queued),
@@ -107,7 +107,7 @@ const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
   const sender = yield* currentSender
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id: sender.account_id, stream_id: id })
-  if (state._tag === "Unborn") return yield* new EmailNotFound()
+  if (state._tag === "Unborn") return yield* new EmailRefusal.EmailNotFound()
   const content = yield* Content.findComplete(sender.account_id, state.accepted.content)
   const draftOf = (message: Email.Message): Draft.Draft => ({
     command: Email.resendCommand(message),
@@ -119,9 +119,9 @@ const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
   })
   const rebuild = (view: View) => {
     const message = view.state<Email.State>(Email, id)
-    return message._tag === "Unborn" ? Result.fail(new EmailNotFound()) : Result.succeed(draftOf(message))
+    return message._tag === "Unborn" ? Result.fail(new EmailRefusal.EmailNotFound()) : Result.succeed(draftOf(message))
   }
-  const copy = yield* newEmail
+  const copy = yield* NewIds.newEmail
   return Acceptance.accept({
     sender,
     at: copy.asked,

@@ -13,7 +13,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../live/EventFeed.ts"
 import * as Revocations from "../../live/Revocations.ts"
 import * as Cursor from "../Cursor.ts"
-import { eventRecord } from "./Records.ts"
+import * as Records from "./Records.ts"
 
 export const EventHandlers = HttpApiBuilder.group(
   Api,
@@ -86,7 +86,7 @@ const tagsOf = (types: ReadonlyArray<string> | undefined) =>
 const toRecord =
   (cursors: CursorsShape) =>
   (stored: Stored): EventRecord =>
-    eventRecord(
+    Records.eventRecord(
       { ...stored, data: DomainEvent.upcast(stored.type, stored.meta.schema_version, stored.data) },
       cursors.ofEvent(stored.account_id, stored.position),
       stored.stream,

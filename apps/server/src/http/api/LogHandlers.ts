@@ -3,7 +3,7 @@ import { CurrentKey } from "@waybill/api/Authorization"
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import type { Query } from "@waybill/api/groups/Logs"
 import * as Email from "@waybill/domain/email/Email"
-import { EmailNotFound } from "@waybill/domain/email/EmailRefusal"
+import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Tracking from "@waybill/domain/email/Tracking"
 import * as Content from "@waybill/store/content/Content"
@@ -16,7 +16,7 @@ import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Position from "../Position.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { asRecord, eventRecord, completeList } from "./Records.ts"
+import * as Records from "./Records.ts"
 
 export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
   handlers.handleAll({
@@ -26,7 +26,7 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
         const domain = yield* CallerReach.domainFilter(query.domain)
         const filter = filterOf(account_id, { ...query, ...(domain === undefined ? {} : { domain }) })
         const page = yield* Position.read(account_id, request, EmailLogQuery.list(filter))
-        return { object: "list" as const, ...page, data: page.data.map(asRecord<EmailRecord>) }
+        return { object: "list" as const, ...page, data: page.data.map(Records.asRecord<EmailRecord>) }
       }),
     get: ({ params, query: { as_of }, request }) =>
       Effect.gen(function* () {
@@ -35,8 +35,8 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
           as_of === undefined
             ? yield* Position.read(account_id, request, EmailLogQuery.find(account_id, params.id))
             : yield* TimeTravel.email(account_id, params.id, as_of)
-        if (Option.isNone(row)) return yield* new EmailNotFound()
-        const record = asRecord<EmailRecord>(row.value)
+        if (Option.isNone(row)) return yield* new EmailRefusal.EmailNotFound()
+        const record = Records.asRecord<EmailRecord>(row.value)
         yield* CallerReach.checkDomain(record.domain)
         return { ...record, ...(yield* detailsOf(account_id, params.id)) }
       }),
@@ -45,10 +45,12 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
         const { account_id } = yield* CurrentKey
         yield* CallerReach.checkEmail(params.id)
         const facts = yield* Position.read(account_id, request, EmailLogQuery.events(account_id, params.id))
-        if (facts.length === 0) return yield* new EmailNotFound()
+        if (facts.length === 0) return yield* new EmailRefusal.EmailNotFound()
         const cursors = yield* Cursors
         const cursorOf = (position: bigint) => cursors.ofEvent(account_id, position)
-        return completeList(facts.map((fact) => eventRecord(fact, cursorOf(fact.position), Email.stream, params.id)))
+        return Records.completeList(
+          facts.map((fact) => Records.eventRecord(fact, cursorOf(fact.position), Email.stream, params.id)),
+        )
       }),
   }),
 )

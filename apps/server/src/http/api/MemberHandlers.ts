@@ -11,13 +11,13 @@ import type { Append, Commit, View } from "@waybill/store/commit/Commit"
 import * as Users from "@waybill/store/users/Users"
 import { Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { newId, now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import { LINK_HOURS } from "../../signIn/Options.ts"
 import { Admitted } from "../middleware/Admitted.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { completeList } from "./Records.ts"
+import * as Records from "./Records.ts"
 import { Sessions } from "../middleware/Session.ts"
 
 export const MemberHandlers = HttpApiBuilder.group(Api, "members", (handlers) =>
@@ -33,7 +33,7 @@ export const MemberHandlers = HttpApiBuilder.group(Api, "members", (handlers) =>
     list: () =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        return completeList((yield* StoredMembers.list(account_id)).map(listed))
+        return Records.completeList((yield* StoredMembers.list(account_id)).map(listed))
       }),
     invite: (call) => invite(call, call.payload),
     changeRole: ({ params, payload }) => changeRole(params.id, payload.role),
@@ -67,7 +67,7 @@ export const inviteWithAccount = (call: Idempotent.Call, invitation: Invitation,
 
 /** Deletes the user again if the invitation is refused. */
 const withNewUser = <A, E, R>(work: (user_id: Id.UserId) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(newId("UserId"), (user_id) => Effect.tapError(work(user_id), () => Users.discard(user_id)))
+  Effect.flatMap(NewIds.newId("UserId"), (user_id) => Effect.tapError(work(user_id), () => Users.discard(user_id)))
 
 /**
  * Returns how the caller manages the team. A key with a domain, address or expiry limit creates no sign-ins, because a
@@ -101,7 +101,7 @@ const withAccount =
 const invited = Effect.fnUntraced(function* (user_id: Id.UserId, { email, name, role }: Invitation) {
   const by = yield* managedBy
   const displayName = name ?? email.slice(0, email.lastIndexOf("@"))
-  yield* Users.create({ id: user_id, email, name: displayName, operator: false, created_at: yield* now })
+  yield* Users.create({ id: user_id, email, name: displayName, operator: false, created_at: yield* NewIds.now })
   const invitation = { user_id, email, name: displayName, role }
   return yield* linked(user_id, (at) => Team.invite(at, invitation, by))
 })
@@ -175,7 +175,7 @@ const linked = Effect.fnUntraced(function* <E>(
 ) {
   const signIn = yield* Sessions
   const url = signIn === undefined ? null : yield* signIn.link(id)
-  const expires_at = Timestamp.plus(yield* now, LINK_HOURS * 60 * Timestamp.MINUTE)
+  const expires_at = Timestamp.plus(yield* NewIds.now, LINK_HOURS * 60 * Timestamp.MINUTE)
   const answer = (team: Team.State) => ({ object: "member_link" as const, member: memberOf(id)(team), url, expires_at })
   return RequestCommit.onStream(Team, Team.STREAM_ID, decide, answer)
 })

@@ -1,7 +1,7 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as Operate from "@waybill/api/groups/Operate"
-import { InvalidRequest, NoSuchRoute } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Account from "@waybill/domain/account/Account"
 import * as Id from "@waybill/domain/values/Id"
 import type { Refusal } from "@waybill/domain/values/Refusal"
@@ -10,18 +10,18 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as AccountUsage from "@waybill/store/operations/AccountUsage"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Status from "@waybill/store/rebuild/Status"
-import { inProgress } from "@waybill/store/rebuild/RebuildMarkers"
+import * as RebuildMarkers from "@waybill/store/rebuild/RebuildMarkers"
 import { Provenance } from "@waybill/store/commit/Provenance"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import { ByteSize, Data, Duration, Effect, Layer, type Redacted, Result, Schema } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { newId, now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import { Replays } from "../../operate/Replays.ts"
-import { VERSION } from "../../boot/Version.ts"
+import * as Version from "../../boot/Version.ts"
 import { Admitted } from "../middleware/Admitted.ts"
 import * as Authorization from "../middleware/Authorization.ts"
 import * as Bodies from "../middleware/Bodies.ts"
-import { respond } from "../middleware/Responses.ts"
+import * as Responses from "../middleware/Responses.ts"
 import { inviteWithAccount } from "./MemberHandlers.ts"
 
 /** Period over which rates are averaged. */
@@ -40,7 +40,7 @@ const operator = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const admitted = yield* Admitted
   if (admitted === undefined || !("user" in admitted) || !admitted.user.operator)
-    return yield* new NoSuchRoute({ method: request.method, path: request.url.split("?", 1)[0] ?? "" })
+    return yield* new RequestRefusal.NoSuchRoute({ method: request.method, path: request.url.split("?", 1)[0] ?? "" })
   return admitted
 })
 
@@ -58,12 +58,12 @@ const json = <A, E extends Refusal, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.map((body) =>
       HttpServerResponse.setHeader(HttpServerResponse.jsonUnsafe(body), "cache-control", "no-store"),
     ),
-    Effect.catch((refusal) => Effect.map(ApiError.RequestId, (id) => respond(refusal, id))),
+    Effect.catch((refusal) => Effect.map(ApiError.RequestId, (id) => Responses.respond(refusal, id))),
   )
 
 const bodyOf = Effect.fnUntraced(function* <S extends Schema.Codec<unknown, unknown>>(schema: S) {
   const invalid = (error: unknown) =>
-    new InvalidRequest({ reason: "validation_failed", details: [{ path: "", message: String(error) }] })
+    new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path: "", message: String(error) }] })
   const body = yield* Bodies.reading(({ json }) => Effect.mapError(json, invalid)).pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_OPERATE_BODY_BYTES)),
   )
@@ -71,7 +71,7 @@ const bodyOf = Effect.fnUntraced(function* <S extends Schema.Codec<unknown, unkn
 })
 
 const accounts = Effect.gen(function* () {
-  const month = (yield* now).slice(0, "2026-11".length)
+  const month = (yield* NewIds.now).slice(0, "2026-11".length)
   const all = yield* AccountUsage.accounts(month)
   return {
     data: all.map(({ emails, members, record }): Operate.AccountSummary => ({
@@ -91,8 +91,8 @@ const accounts = Effect.gen(function* () {
 const create = byOperator(
   Effect.gen(function* () {
     const { name, owner, plan } = yield* bodyOf(Operate.NewAccount)
-    const account_id = yield* newId("AccountId")
-    const created = Account.create(yield* now, account_id, name, plan)(Account.initial)
+    const account_id = yield* NewIds.newId("AccountId")
+    const created = Account.create(yield* NewIds.now, account_id, name, plan)(Account.initial)
     const invited = yield* inviteWithAccount(
       { endpoint: { method: "POST", path: `${Operate.PREFIX}/accounts` } },
       { email: owner, name: null, role: "owner" },
@@ -114,7 +114,7 @@ const change = byOperator(
       store
         .commit(Account, { account_id: id, stream_id: id }, decide)
         .pipe(Effect.catchTag("NothingNew", () => Effect.void))
-    const at = yield* now
+    const at = yield* NewIds.now
     if (plan !== undefined) yield* commit(Account.changePlan(at, plan))
     if (links_followed !== undefined) yield* commit(Account.changeLinks(at, links_followed))
     return { id }
@@ -133,13 +133,13 @@ const queues = Effect.gen(function* () {
 
 const nodes = Effect.gen(function* () {
   const [{ connections, size_bytes }, all] = yield* Effect.all([InstanceStats.read(), AccountUsage.nodes()])
-  return { nodes: all, connections, size_bytes, release: VERSION } satisfies Operate.Nodes
+  return { nodes: all, connections, size_bytes, release: Version.VERSION } satisfies Operate.Nodes
 })
 
 const projections = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
     const replays = yield* Replays
-    const state = Effect.all({ versions: Status.status(), under_way: inProgress() })
+    const state = Effect.all({ versions: Status.status(), under_way: RebuildMarkers.inProgress() })
     return {
       ...(yield* Effect.provide(state, Replay.layer(url))),
       jobs: yield* replays.list,

@@ -1,9 +1,9 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as Page from "@waybill/api/schemas/Page"
-import { MessageUnreadable, NoSuchRoute, Overloaded } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Message } from "@waybill/api/groups/Sandbox"
-import { EmailNotFound } from "@waybill/domain/email/EmailRefusal"
+import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import * as ReadMail from "@waybill/mail/incoming/ReadMail"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Duration, Effect } from "effect"
@@ -11,7 +11,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Revocations from "../../live/Revocations.ts"
 import { Instance } from "../Instance.ts"
-import { asRecord } from "./Records.ts"
+import * as Records from "./Records.ts"
 
 export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
   handlers.handleAll({
@@ -27,15 +27,20 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
         const rows = yield* wait === undefined
           ? Sandbox.list(request)
           : Revocations.whileAdmitted(Sandbox.wait(request, Duration.seconds(wait)))
-        return Page.make(rows.map(asRecord<Message>), limit)
+        return Page.make(rows.map(Records.asRecord<Message>), limit)
       }),
     get: ({ params }) =>
       Effect.gen(function* () {
         const { account_id, domain } = yield* owner
         const row = yield* Sandbox.find(account_id, params.id, domain)
-        const { bytes, ...record } = yield* Effect.mapError(Effect.fromOption(row), () => new EmailNotFound())
+        const { bytes, ...record } = yield* Effect.mapError(
+          Effect.fromOption(row),
+          () => new EmailRefusal.EmailNotFound(),
+        )
         const json = yield* Effect.mapError(ReadMail.show(bytes, record, account_id), (error) =>
-          error._tag === "Busy" ? new Overloaded({ budget: "parsing" }) : new MessageUnreadable(),
+          error._tag === "Busy"
+            ? new RequestRefusal.Overloaded({ budget: "parsing" })
+            : new RequestRefusal.MessageUnreadable(),
         )
         return HttpServerResponse.uint8Array(json, { contentType: "application/json" })
       }),
@@ -43,7 +48,7 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
       Effect.gen(function* () {
         const { account_id, domain } = yield* owner
         const deleted = yield* Sandbox.remove(account_id, params.id, domain)
-        return deleted === 0 ? yield* new EmailNotFound() : { object: "sandbox" as const, deleted }
+        return deleted === 0 ? yield* new EmailRefusal.EmailNotFound() : { object: "sandbox" as const, deleted }
       }),
     clear: () =>
       Effect.gen(function* () {
@@ -57,7 +62,7 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
 const owner = Effect.gen(function* () {
   const { transport } = yield* Instance
   if (transport !== "capture")
-    return yield* new NoSuchRoute({ method: "sandbox", path: "while TRANSPORT is not capture" })
+    return yield* new RequestRefusal.NoSuchRoute({ method: "sandbox", path: "while TRANSPORT is not capture" })
   const { account_id, domain } = yield* CurrentKey
   return { account_id, domain }
 })

@@ -6,9 +6,9 @@ import { Cursors } from "@waybill/store/feed/Cursors"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import { asRecord } from "./Records.ts"
+import * as Records from "./Records.ts"
 
 /** Period of statistics when no start is given. */
 const DEFAULT_PERIOD_MS = 24 * Timestamp.HOUR
@@ -17,7 +17,7 @@ export const StatsHandlers = HttpApiBuilder.group(Api, "stats", (handlers) =>
   handlers.handle("get", ({ query }) =>
     Effect.gen(function* () {
       const { account_id } = yield* CurrentKey
-      const { from, to } = periodOf(query, yield* now)
+      const { from, to } = periodOf(query, yield* NewIds.now)
       const group_by = query.group_by ?? []
       const domain = yield* CallerReach.domainFilter(query.domain)
       const { more_tags, position, rows } = yield* EmailStats.find({
@@ -39,7 +39,7 @@ export const StatsHandlers = HttpApiBuilder.group(Api, "stats", (handlers) =>
         group_by,
         up_to_position: (yield* Cursors).ofProgress(account_id, position),
         more_tags,
-        data: rows.map(asRecord<StatsRow>),
+        data: rows.map(Records.asRecord<StatsRow>),
       }
     }),
   ),

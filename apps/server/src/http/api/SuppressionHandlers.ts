@@ -7,10 +7,10 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { newId } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
-import { asRecord } from "./Records.ts"
+import * as Records from "./Records.ts"
 
 export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (handlers) =>
   handlers.handleAll({
@@ -23,20 +23,20 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
           limit: limit + 1,
           ...(after === undefined ? {} : { after }),
         })
-        return Page.make(rows.map(asRecord<SuppressionRecord>), limit)
+        return Page.make(rows.map(Records.asRecord<SuppressionRecord>), limit)
       }),
     get: ({ params }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const row = yield* Suppressions.find(account_id, Suppression.streamId(params.email))
-        return asRecord<SuppressionRecord>(
+        return Records.asRecord<SuppressionRecord>(
           yield* Effect.mapError(Effect.fromOption(row), () => new Suppression.SuppressionNotFound()),
         )
       }),
     add: (call) =>
       Effect.gen(function* () {
         const { email, reason } = call.payload
-        const id = yield* newId("SuppressionId")
+        const id = yield* NewIds.newId("SuppressionId")
         return yield* Idempotent.commit(
           call,
           RequestCommit.onStream(

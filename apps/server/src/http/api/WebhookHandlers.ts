@@ -10,12 +10,12 @@ import type * as Id from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpApiBuilder } from "effect/http-api"
-import { newId, now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as DeliveryHandlers from "../../worker/webhooks/DeliveryHandlers.ts"
 import { Instance } from "../Instance.ts"
-import { asRecord, completeList } from "./Records.ts"
+import * as Records from "./Records.ts"
 
 /** Standard Webhooks requires 24 to 64 bytes. */
 const SECRET_BYTES = 32
@@ -27,13 +27,13 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
     list: () =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        return completeList((yield* Webhooks.list(account_id)).map(asRecord<WebhookRecord>))
+        return Records.completeList((yield* Webhooks.list(account_id)).map(Records.asRecord<WebhookRecord>))
       }),
     get: ({ params }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const row = yield* Webhooks.find(account_id, params.id)
-        return asRecord<WebhookRecord>(
+        return Records.asRecord<WebhookRecord>(
           yield* Effect.mapError(Effect.fromOption(row), () => new Webhook.WebhookNotFound()),
         )
       }),
@@ -44,7 +44,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
           const { allowedNetworks } = yield* Instance
           const { account_id } = yield* CurrentKey
           yield* checkLimit(call, account_id)
-          const webhookId = yield* newId("WebhookId")
+          const webhookId = yield* NewIds.newId("WebhookId")
           const { secret, secretRef } = yield* newSecret(webhookId)
           const { enabled, ...settings } = call.payload
           const create = (now: Webhook.Creation["now"], { facts }: View) => {
@@ -100,7 +100,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
 /** Checked before a secret is stored in vain; the commit checks again. */
 const checkLimit = Effect.fnUntraced(function* (call: Idempotent.Call, account_id: Id.AccountId) {
   if (call.headers?.["idempotency-key"] !== undefined) return
-  if ((yield* AccountCounts.count(account_id, "webhook", yield* now)) >= Webhook.MAX_WEBHOOKS)
+  if ((yield* AccountCounts.count(account_id, "webhook", yield* NewIds.now)) >= Webhook.MAX_WEBHOOKS)
     return yield* new Webhook.TooManyWebhooks()
 })
 

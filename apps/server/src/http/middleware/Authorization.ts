@@ -1,7 +1,7 @@
 import { Authorization, CurrentKey, RequiredScope } from "@waybill/api/Authorization"
 import * as ApiError from "@waybill/api/errors/ApiError"
 import * as BoundKeys from "@waybill/api/BoundKeys"
-import { Unauthorized } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Team from "@waybill/domain/account/Team"
@@ -28,7 +28,7 @@ export const layer = Layer.succeed(
   Authorization.of({
     api_key: Effect.fnUntraced(function* (handler, { endpoint, group }) {
       const admitted = yield* Admitted
-      if (admitted === undefined) return yield* new Unauthorized({ why: "missing" })
+      if (admitted === undefined) return yield* new RequestRefusal.Unauthorized({ why: "missing" })
       const { actor, current } = callerOf(admitted)
       const required = Context.getOption(endpoint.annotations, RequiredScope)
       if (Option.isSome(required) && !Scope.permits(current.scopes, required.value))

@@ -1,5 +1,5 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Overloaded, type Unauthorized } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { MissingScope, Scope } from "@waybill/domain/account/Scope"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Context, Deferred, Effect } from "effect"
@@ -25,7 +25,7 @@ export interface ReadContext {
   /** The account, or the address of a client without a key. */
   readonly holder: string
   /** Fails if the caller would not be admitted now. */
-  readonly readmit: (scope: Scope | undefined) => Effect.Effect<void, Unauthorized | MissingScope>
+  readonly readmit: (scope: Scope | undefined) => Effect.Effect<void, RequestRefusal.Unauthorized | MissingScope>
 }
 
 export const ReadContext = Context.Reference<ReadContext | undefined>("@waybill/server/http/Bodies/ReadContext", {
@@ -59,7 +59,7 @@ export const reading = <A, E, R>(
   })
 
 /** Refuses a body beyond the memory budget. */
-export const full = Effect.suspend(() => Effect.fail(new Overloaded({ budget: "request_bodies" })))
+export const full = Effect.suspend(() => Effect.fail(new RequestRefusal.Overloaded({ budget: "request_bodies" })))
 
 /**
  * Counts the bytes of an arriving body until the response is finished. Returns an effect that fails once the budget is
@@ -69,12 +69,12 @@ export const counting = (
   lease: Lease,
   incoming: IncomingMessage,
   response: ServerResponse,
-): Effect.Effect<never, Overloaded> | undefined => {
+): Effect.Effect<never, RequestRefusal.Overloaded> | undefined => {
   // A body whose announced length exceeds the budget is refused before it is read.
   const announced = Number(incoming.headers["content-length"] ?? 0)
   if (!lease.fits(announced) || !lease.take(incoming.readableLength)) return undefined
   response.once("close", () => lease.release())
-  const overBudget = Deferred.makeUnsafe<never, Overloaded>()
+  const overBudget = Deferred.makeUnsafe<never, RequestRefusal.Overloaded>()
   let isOverBudget = false
   // Node calls `push` with all data from the socket, whoever reads the stream.
   const push = incoming.push.bind(incoming)

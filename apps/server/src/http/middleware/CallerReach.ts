@@ -1,13 +1,13 @@
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as Email from "@waybill/domain/email/Email"
 import type * as DomainName from "@waybill/domain/domain/DomainName"
-import { EmailNotFound } from "@waybill/domain/email/EmailRefusal"
+import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type * as Id from "@waybill/domain/values/Id"
 import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import * as ApiKeys from "@waybill/store/readmodels/ApiKeys"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
-import { now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 
 /** Fails if the caller's key is bound to another domain. */
 export const checkDomain = Effect.fnUntraced(function* (domain: string | null) {
@@ -24,7 +24,7 @@ export const checkEmail = Effect.fnUntraced(function* (id: Id.EmailId) {
   if (domain === null) return
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: id })
-  if (state._tag === "Unborn") return yield* new EmailNotFound()
+  if (state._tag === "Unborn") return yield* new EmailRefusal.EmailNotFound()
   yield* checkDomain(state.accepted.domain)
 })
 
@@ -40,7 +40,7 @@ export const current = Effect.gen(function* () {
   const { account_id, domain, key_id, scopes } = yield* CurrentKey
   if (key_id === null) return { scopes, domain, allowed_ips: [], expires_at: null } as KeyLimits.KeyLimits
   const { allowed_ips, expires_at } = yield* Effect.orDie(
-    Effect.fromOption(yield* ApiKeys.find(yield* now, account_id, key_id)),
+    Effect.fromOption(yield* ApiKeys.find(yield* NewIds.now, account_id, key_id)),
   )
   return { scopes, domain, allowed_ips, expires_at } as KeyLimits.KeyLimits
 })

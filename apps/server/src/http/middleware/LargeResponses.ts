@@ -1,5 +1,5 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Overloaded } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { ServerResponse } from "node:http"
 import type { ByteBudget, Limits } from "./ByteBudget.ts"
@@ -25,12 +25,12 @@ export const count = (
   holder: string,
   request: HttpServerRequest.HttpServerRequest,
   { body }: HttpServerResponse.HttpServerResponse,
-): Overloaded | undefined => {
+): RequestRefusal.Overloaded | undefined => {
   if (body._tag !== "Uint8Array" || body.contentLength < LARGE_ANSWER_BYTES || request.method === "HEAD")
     return undefined
   const lease = budget.lease(holder)
   if (!lease.take(body.contentLength))
-    return request.method === "GET" ? new Overloaded({ budget: "answers" }) : undefined
+    return request.method === "GET" ? new RequestRefusal.Overloaded({ budget: "answers" }) : undefined
   const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
   if (response.destroyed) lease.release()
   else response.once("close", () => lease.release())

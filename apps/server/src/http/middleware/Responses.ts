@@ -1,10 +1,10 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
-import { InternalError, InvalidRequest, NoSuchRoute } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Refusals from "@waybill/domain/values/Refusal"
 import { Cause, Clock, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
-import { pathOf } from "./RequestTarget.ts"
+import * as RequestTarget from "./RequestTarget.ts"
 
 type Refusal = Refusals.Refusal
 
@@ -43,7 +43,7 @@ export const fromCause = <E>(
   const refusal = refusalOf(Cause.squash(cause))
   if (refusal !== undefined) return Effect.succeed(respond(refusal, id))
   const logged = Effect.annotateLogs(Effect.logError("request failed; answered 500", cause), "request_id", id)
-  return Effect.as(logged, respond(new InternalError(), id))
+  return Effect.as(logged, respond(new RequestRefusal.InternalError(), id))
 }
 
 /** Returns the refusal that an error means; `undefined` for an unexpected one. */
@@ -52,7 +52,13 @@ const refusalOf = (error: unknown): Refusal | undefined => {
   if (!HttpServerError.isHttpServerError(error) || error._tag !== "HttpServerError") return undefined
   const { reason } = error
   if (reason._tag === "RouteNotFound")
-    return new NoSuchRoute({ method: reason.request.method, path: pathOf(reason.request.url) })
+    return new RequestRefusal.NoSuchRoute({
+      method: reason.request.method,
+      path: RequestTarget.pathOf(reason.request.url),
+    })
   if (reason._tag !== "RequestParseError") return undefined
-  return new InvalidRequest({ reason: "malformed_request", details: [{ path: "", message: "could not be read" }] })
+  return new RequestRefusal.InvalidRequest({
+    reason: "malformed_request",
+    details: [{ path: "", message: "could not be read" }],
+  })
 }

@@ -1,4 +1,4 @@
-import { InvalidRequest, NoSuchRoute } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { RequiredScope } from "@waybill/api/Authorization"
 import type { Scope } from "@waybill/domain/account/Scope"
 import type { Detail } from "@waybill/domain/values/Refusal"
@@ -28,15 +28,15 @@ export const layer = (maxBodyBytes: number) =>
     return explained(checked, endpoint)
   })
 
-type Refused = NoSuchRoute | InvalidRequest
+type Refused = RequestRefusal.NoSuchRoute | RequestRefusal.InvalidRequest
 
 const explained = <A, E, R>(handler: Effect.Effect<A, E, R>, endpoint: HttpApiEndpoint.Top) =>
   Effect.catch(handler, (error): Effect.Effect<never, E | Refused, HttpServerRequest.HttpServerRequest> =>
     HttpApiError.HttpApiSchemaError.is(error) ? explain(error, endpoint) : Effect.fail(error),
   )
 
-const refuse = (reason: InvalidRequest["reason"], message: string) =>
-  new InvalidRequest({ reason, details: [{ path: "", message }] })
+const refuse = (reason: RequestRefusal.InvalidRequest["reason"], message: string) =>
+  new RequestRefusal.InvalidRequest({ reason, details: [{ path: "", message }] })
 
 /** Reads a JSON body and checks its size, depth and number of values before it is parsed. */
 export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined) {
@@ -54,7 +54,7 @@ export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined) {
 })
 
 /** Returns why a body must not be parsed, if there is a reason. */
-export const problemOf = (bytes: Buffer): InvalidRequest | undefined => {
+export const problemOf = (bytes: Buffer): RequestRefusal.InvalidRequest | undefined => {
   if (!isUtf8(bytes)) return refuse("malformed_json", "is not UTF-8")
   const excess = excessOf(bytes)
   return excess === undefined ? undefined : refuse("payload_too_large", excess)
@@ -73,7 +73,7 @@ const explain = (
     case "Params":
       // An id of a wrong form matches nothing, like any unknown path.
       return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) =>
-        Effect.fail(new NoSuchRoute({ method, path: url.split("?", 1)[0] ?? url })),
+        Effect.fail(new RequestRefusal.NoSuchRoute({ method, path: url.split("?", 1)[0] ?? url })),
       )
     case "Body":
     case "ResponseHeaders":
@@ -111,16 +111,25 @@ const bodyViolations = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.To
 })
 
 /** Joins the violations of headers and body; the API reports all at once (contract §2). */
-export const together = (headers: InvalidRequest, body: InvalidRequest | undefined): InvalidRequest =>
+export const together = (
+  headers: RequestRefusal.InvalidRequest,
+  body: RequestRefusal.InvalidRequest | undefined,
+): RequestRefusal.InvalidRequest =>
   body === undefined
     ? headers
-    : new InvalidRequest({ reason: body.reason, details: [...headers.details, ...body.details] })
+    : new RequestRefusal.InvalidRequest({ reason: body.reason, details: [...headers.details, ...body.details] })
 
-export const notJson = (): InvalidRequest => refuse("malformed_json", "is not valid JSON")
+export const notJson = (): RequestRefusal.InvalidRequest => refuse("malformed_json", "is not valid JSON")
 
-export const invalid = (kind: HttpApiError.HttpApiSchemaError["kind"], issue: SchemaIssue.Issue): InvalidRequest => {
+export const invalid = (
+  kind: HttpApiError.HttpApiSchemaError["kind"],
+  issue: SchemaIssue.Issue,
+): RequestRefusal.InvalidRequest => {
   const details = Violations.fromIssue(issue)
-  return new InvalidRequest({ reason: "validation_failed", details: kind === "Headers" ? details.map(spell) : details })
+  return new RequestRefusal.InvalidRequest({
+    reason: "validation_failed",
+    details: kind === "Headers" ? details.map(spell) : details,
+  })
 }
 
 const spell = ({ message, path }: Detail) => ({ path: path === "idempotency-key" ? "Idempotency-Key" : path, message })

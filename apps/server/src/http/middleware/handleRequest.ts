@@ -1,6 +1,6 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as ApiError from "@waybill/api/errors/ApiError"
-import { NoSuchRoute, Unauthorized } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Networks } from "@waybill/mail/dns/Network"
 import { Admission, type Verdict } from "@waybill/store/admission/Admission"
@@ -11,7 +11,7 @@ import type { IncomingMessage } from "node:http"
 import * as TrackingHosts from "../../links/TrackingHosts.ts"
 import { Revocations } from "../../live/Revocations.ts"
 import * as Traces from "../../observability/Traces.ts"
-import { newId } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import type { DocumentWindows } from "../pages/DocumentWindows.ts"
 import * as Position from "../Position.ts"
 import { Admitted, earlierVerdicts } from "./Admitted.ts"
@@ -20,7 +20,7 @@ import { bearerHash } from "./bearerHash.ts"
 import * as Bodies from "./Bodies.ts"
 import type { ByteBudget } from "./ByteBudget.ts"
 import * as ClientAddress from "./ClientAddress.ts"
-import { bucketOf, pathOf } from "./RequestTarget.ts"
+import * as RequestTarget from "./RequestTarget.ts"
 import * as Responses from "./Responses.ts"
 import * as Session from "./Session.ts"
 
@@ -58,8 +58,8 @@ interface Incoming {
 export const handleRequest = <E, R>(app: Effect.Effect<Response, E, R>, options: Options) =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const id = yield* newId("RequestId")
-    const incoming = { request, id, path: pathOf(request.url) }
+    const id = yield* NewIds.newId("RequestId")
+    const incoming = { request, id, path: RequestTarget.pathOf(request.url) }
     return yield* Traces.ofRequest(responseTo(app, options, incoming), id, request.method, request.headers)
   })
 
@@ -67,7 +67,7 @@ const responseTo = <E, R>(app: Effect.Effect<Response, E, R>, options: Options, 
   Effect.gen(function* () {
     const { id, path, request } = incoming
     if (!options.visit(path) && TrackingHosts.isCustomerHost(yield* TrackingHosts.TrackingHosts, request.headers)) {
-      const refusal = new NoSuchRoute({ method: request.method, path })
+      const refusal = new RequestRefusal.NoSuchRoute({ method: request.method, path })
       // Not cached, because the client may have claimed the host name itself.
       return HttpServerResponse.setHeaders(Responses.respond(refusal, id), {
         ...(yield* Responses.uncountedHeaders(id)),
@@ -124,7 +124,7 @@ const admittedResponse = Effect.fnUntraced(function* <E, R, R2>(
 ) {
   const { authorization } = request.headers
   const admission = yield* Admission
-  const query = { tokenHash: bearerHash(authorization), bucket: bucketOf(request.method, path), address }
+  const query = { tokenHash: bearerHash(authorization), bucket: RequestTarget.bucketOf(request.method, path), address }
   const earlier = earlierVerdicts.get(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage)
   const admitting =
     earlier === undefined
@@ -180,7 +180,7 @@ const refusalOf = (
   if (verdict._tag === "RateLimited") return verdict.refusal
   if (verdict._tag !== "Unauthorized" || !isApi(path)) return undefined
   const isMalformed = verdict.reason === "missing" && authorization !== undefined
-  return new Unauthorized({ why: isMalformed ? "malformed" : verdict.reason })
+  return new RequestRefusal.Unauthorized({ why: isMalformed ? "malformed" : verdict.reason })
 }
 
 const isApi = (path: string): boolean => path === "/v1" || path.startsWith("/v1/")

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { SignIn } from "../../signIn/SignIn.ts"
-import { VERSION } from "../../boot/Version.ts"
+import * as Version from "../../boot/Version.ts"
 import * as HomePage from "./HomePage.ts"
 import { Instance } from "../Instance.ts"
 import * as SharedDocument from "./SharedDocument.ts"
@@ -112,7 +112,7 @@ const bootData = Effect.gen(function* () {
   const { oidc, place } = yield* SignIn
   const { trackingHost, transport } = yield* Instance
   return JSON.stringify({
-    version: VERSION,
+    version: Version.VERSION,
     url: place.url,
     transport,
     oidc,

@@ -1,6 +1,6 @@
-import { NoSuchRoute, Overloaded } from "@waybill/api/errors/RequestRefusal"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Email from "@waybill/domain/email/Email"
-import { EmailNotFound } from "@waybill/domain/email/EmailRefusal"
+import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import * as Id from "@waybill/domain/values/Id"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Team from "@waybill/domain/account/Team"
@@ -10,12 +10,12 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ApiError from "@waybill/api/errors/ApiError"
-import { compose, type Sender } from "../../worker/delivery/OutgoingMessages.ts"
+import * as OutgoingMessages from "../../worker/delivery/OutgoingMessages.ts"
 import { StoppedLinks } from "../../links/StoppedLinks.ts"
-import { trackingKeys, trackingOf, type LinkSettings } from "../../links/TrackedLinks.ts"
-import { unsubscribeKeys, unsubscribeUrl } from "../../links/UnsubscribeLinks.ts"
+import * as TrackedLinks from "../../links/TrackedLinks.ts"
+import * as UnsubscribeLinks from "../../links/UnsubscribeLinks.ts"
 import { Admitted } from "../middleware/Admitted.ts"
-import { respond } from "../middleware/Responses.ts"
+import * as Responses from "../middleware/Responses.ts"
 
 /** References in the HTML that may be replaced by an inline picture; later ones show none. */
 export const MAX_PICTURES = 2_000
@@ -43,7 +43,7 @@ const readerAccount = Effect.gen(function* () {
   const admitted = yield* Admitted
   const user = admitted !== undefined && "user" in admitted ? admitted.user : undefined
   if (user === undefined || !Scope.permits(Team.SCOPES[user.role], "email:logs:read"))
-    return yield* new NoSuchRoute({ method: "GET", path: "/preview" })
+    return yield* new RequestRefusal.NoSuchRoute({ method: "GET", path: "/preview" })
   return user.account_id
 })
 
@@ -52,16 +52,16 @@ const isEmailId = Schema.is(Id.EmailId)
 const requestedEmail = Effect.gen(function* () {
   const account_id = yield* readerAccount
   const { id = "" } = yield* HttpRouter.params
-  if (!isEmailId(id)) return yield* new EmailNotFound()
+  if (!isEmailId(id)) return yield* new EmailRefusal.EmailNotFound()
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: id })
-  return state._tag === "Unborn" ? yield* new EmailNotFound() : { account_id, message: state }
+  return state._tag === "Unborn" ? yield* new EmailRefusal.EmailNotFound() : { account_id, message: state }
 })
 
 const content = Effect.gen(function* () {
   const { account_id, message } = yield* requestedEmail
   const whole = yield* Content.findComplete(account_id, message.accepted.content)
-  return Option.isNone(whole) ? yield* new EmailNotFound() : whole.value
+  return Option.isNone(whole) ? yield* new EmailRefusal.EmailNotFound() : whole.value
 })
 
 const html = Effect.gen(function* () {
@@ -127,7 +127,7 @@ const attachment = Effect.gen(function* () {
   const { attachments } = yield* content
   const { nth = "" } = yield* HttpRouter.params
   const file = attachments[Number(nth)]
-  if (file === undefined) return yield* new EmailNotFound()
+  if (file === undefined) return yield* new EmailRefusal.EmailNotFound()
   return HttpServerResponse.uint8Array(file.bytes, {
     contentType: "application/octet-stream",
     headers: {
@@ -140,16 +140,18 @@ const attachment = Effect.gen(function* () {
 })
 
 /** The message as sent, except for the DKIM signature: reading a mail should not load a private key. */
-const raw = (sender: Pick<Sender, "track" | "unsubscribeUrl">) =>
+const raw = (sender: Pick<OutgoingMessages.Sender, "track" | "unsubscribeUrl">) =>
   Effect.gen(function* () {
     const { account_id, message } = yield* requestedEmail
     const domain = yield* Domains.find(account_id, message.accepted.domain_id)
-    const { bytes } = yield* compose(
+    const { bytes } = yield* OutgoingMessages.compose(
       account_id,
       { message, content: undefined, domain: Option.getOrNull(domain) },
       sender,
     ).pipe(
-      Effect.mapError((error) => (error._tag === "Busy" ? new Overloaded({ budget: "parsing" }) : new EmailNotFound())),
+      Effect.mapError((error) =>
+        error._tag === "Busy" ? new RequestRefusal.Overloaded({ budget: "parsing" }) : new EmailRefusal.EmailNotFound(),
+      ),
     )
     return HttpServerResponse.uint8Array(bytes, {
       contentType: "text/plain; charset=utf-8",
@@ -161,19 +163,20 @@ const raw = (sender: Pick<Sender, "track" | "unsubscribeUrl">) =>
     })
   })
 
-type Refused = EmailNotFound | NoSuchRoute | Overloaded
+type Refused = EmailRefusal.EmailNotFound | RequestRefusal.NoSuchRoute | RequestRefusal.Overloaded
 
 /** Message bodies for the dashboard's frames. `base` and `settings` are the addresses that links in messages use. */
-export const layer = (base: string, settings: Pick<LinkSettings, "base" | "customers">) =>
+export const layer = (base: string, settings: Pick<TrackedLinks.LinkSettings, "base" | "customers">) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
-      const [key = new Uint8Array()] = yield* unsubscribeKeys
-      const [secretKey = new Uint8Array()] = yield* trackingKeys
+      const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
+      const [secretKey = new Uint8Array()] = yield* TrackedLinks.trackingKeys
       const links = {
-        unsubscribeUrl: unsubscribeUrl(base, key),
-        track: trackingOf({ ...settings, secretKey, stopped: yield* StoppedLinks }),
+        unsubscribeUrl: UnsubscribeLinks.unsubscribeUrl(base, key),
+        track: TrackedLinks.trackingOf({ ...settings, secretKey, stopped: yield* StoppedLinks }),
       }
-      const respondRefusal = (refusal: Refused) => Effect.map(ApiError.RequestId, (id) => respond(refusal, id))
+      const respondRefusal = (refusal: Refused) =>
+        Effect.map(ApiError.RequestId, (id) => Responses.respond(refusal, id))
       const withRefusals = <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refused, R>) =>
         Effect.catch(handler, respondRefusal)
       yield* router.add("GET", "/preview/emails/:id", withRefusals(html))

@@ -5,7 +5,7 @@ import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Clock, Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { StoppedLinks } from "../../links/StoppedLinks.ts"
-import { trackingKeys } from "../../links/TrackedLinks.ts"
+import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import { Visits } from "../../links/Visits.ts"
 import * as ClientAddress from "../middleware/ClientAddress.ts"
 import * as TrackingHosts from "../../links/TrackingHosts.ts"
@@ -27,7 +27,7 @@ export const isVisit = (path: string): boolean =>
 export const layer = (trustedProxies: Networks) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
-      const keys = yield* trackingKeys
+      const keys = yield* TrackedLinks.trackingKeys
       const stopped = yield* StoppedLinks
       const visits = yield* Visits
       const recordVisit = Effect.fnUntraced(function* (mail: TrackingToken.Mail, url: string | null) {

@@ -2,7 +2,7 @@ import type { Networks } from "@waybill/mail/dns/Network"
 import * as Unsubscribe from "@waybill/mail/tokens/Unsubscribe"
 import { Clock, Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { makeWindows, unsubscribe, unsubscribeKeys } from "../../links/UnsubscribeLinks.ts"
+import * as UnsubscribeLinks from "../../links/UnsubscribeLinks.ts"
 import * as ClientAddress from "../middleware/ClientAddress.ts"
 
 /**
@@ -18,10 +18,10 @@ export const isOpen = (path: string): boolean => path.startsWith(Unsubscribe.PAT
 export const layer = (trustedProxies: Networks) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
-      const keys = yield* unsubscribeKeys
+      const keys = yield* UnsubscribeLinks.unsubscribeKeys
       const emailOf = Effect.map(HttpRouter.params, ({ token = "" }) => Unsubscribe.verify(keys, token))
       const path = `${Unsubscribe.PATH}:token` as const
-      const isAdmitted = makeWindows()
+      const isAdmitted = UnsubscribeLinks.makeWindows()
       yield* router.add(
         "GET",
         path,
@@ -42,7 +42,7 @@ export const layer = (trustedProxies: Networks) =>
             request.headers["x-forwarded-for"],
             trustedProxies,
           )
-          return (yield* unsubscribe(email.value, address)) ? page(200, DONE) : page(404, INVALID)
+          return (yield* UnsubscribeLinks.unsubscribe(email.value, address)) ? page(200, DONE) : page(404, INVALID)
         }),
       )
     }),

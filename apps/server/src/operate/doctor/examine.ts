@@ -5,10 +5,10 @@ import type { ExaminedKey } from "@waybill/store/operations/ExaminedKeys"
 import { Clock, Effect, Option, type Redacted, Result } from "effect"
 import { getServers } from "node:dns"
 import { hostname } from "node:os"
-import { instanceKeyHere } from "../../boot/InstanceKeys.ts"
+import * as InstanceKeys from "../../boot/InstanceKeys.ts"
 import { Postgres } from "../../boot/Postgres.ts"
 import { reveal, type Settings } from "../../boot/Settings.ts"
-import { trackingHostOf, trackingUrlOf } from "../../links/TrackedLinks.ts"
+import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import * as DatabaseChecks from "./DatabaseChecks.ts"
 import * as DiskCheck from "./DiskCheck.ts"
 import { checkDkimKeys } from "./checkDkimKeys.ts"
@@ -89,7 +89,7 @@ const relayFinding = (settings: Settings, name: string, used: boolean): Effect.E
 
 /** Checks the signing keys, without which only captured mail is sent. */
 const signingKeys = (settings: Settings, keys: ReadonlyArray<ExaminedKey>, weight: Finding.Severity) =>
-  Effect.flatMap(instanceKeyHere(settings), (ring) => checkDkimKeys(keys, ring, weight)).pipe(
+  Effect.flatMap(InstanceKeys.instanceKeyHere(settings), (ring) => checkDkimKeys(keys, ring, weight)).pipe(
     Effect.catch(({ message }) =>
       Effect.succeed(Finding.broken("dkim keys", message, "Correct it; the service does not start with this key.")),
     ),
@@ -104,8 +104,8 @@ interface Tracked {
 
 /** Checks the settings that tracked mail needs, which may have been removed after tracking was enabled. */
 const tracking = (settings: Settings, { domains, names }: Tracked): Finding.Finding => {
-  const url = trackingUrlOf(settings)
-  const host = trackingHostOf(settings)
+  const url = TrackedLinks.trackingUrlOf(settings)
+  const host = TrackedLinks.trackingHostOf(settings)
   if (settings.trackingDomains && host === null)
     return Finding.warning(
       "tracking",

@@ -10,7 +10,7 @@ import * as Sandbox from "@waybill/store/content/Sandbox"
 import { DateTime, Duration, Effect, Random, Result } from "effect"
 import { commitResult } from "./commitResult.ts"
 import { type Attempted, type AttemptResult, evaluateAttempts, MAX_ATTEMPTS, type Policy } from "./evaluateAttempts.ts"
-import { returnPathFor, composeAndSign, type Sender, type Unsendable } from "./OutgoingMessages.ts"
+import * as OutgoingMessages from "./OutgoingMessages.ts"
 import type { Job } from "../Pipeline.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 import { Transports } from "./Transports.ts"
@@ -18,7 +18,7 @@ import { Transports } from "./Transports.ts"
 /** Maximum time of an attempt. For recipients without an outcome by then, the reply counts as lost. */
 export const ATTEMPT_LIMIT = Duration.minutes(10)
 
-export interface Options extends Sender {
+export interface Options extends OutgoingMessages.Sender {
   /** Shortened by tests. */
   readonly attemptLimit?: Duration.Duration
   readonly nextAttempt: Policy["nextAttempt"]
@@ -139,10 +139,10 @@ const attempt = Effect.fnUntraced(function* (
   // Only captured mail, which stays on this machine, may go without a signature.
   if (keys.length === 0 && transport.kind !== "capture")
     return deferAll("signing", "the domain's DKIM key could not be opened")
-  const composed = yield* Effect.result(composeAndSign(row.account_id, pending, options, keys))
+  const composed = yield* Effect.result(OutgoingMessages.composeAndSign(row.account_id, pending, options, keys))
   if (Result.isFailure(composed)) {
     if (composed.failure._tag === "SigningFailed") return deferAll("signing", composed.failure.message)
-    return yield* Effect.fail<Unsendable | "not started">(composed.failure)
+    return yield* Effect.fail<OutgoingMessages.Unsendable | "not started">(composed.failure)
   }
   let refused = false
   const begin = () => {
@@ -160,7 +160,7 @@ const attempt = Effect.fnUntraced(function* (
       const mail = {
         ...composed.success,
         emailId: message.accepted.email_id,
-        mailFrom: (to: ReadonlyArray<string>) => returnPathFor(options, message, to),
+        mailFrom: (to: ReadonlyArray<string>) => OutgoingMessages.returnPathFor(options, message, to),
         attempt: attempts + 1,
       }
       return transport.deliver(mail, addresses).pipe(
@@ -191,7 +191,7 @@ const attempt = Effect.fnUntraced(function* (
   )
   // Nothing has left this machine and the service stops, so another process can take the row at once.
   const isUntouched = refused && attempted.every(({ outcome }) => outcome.no_attempt)
-  return isUntouched ? yield* Effect.fail<Unsendable | "not started">("not started") : attempted
+  return isUntouched ? yield* Effect.fail<OutgoingMessages.Unsendable | "not started">("not started") : attempted
 })
 
 /** Ends with the outcomes reported so far if the time to stop passes, so that mail servers accepted is not sent again. */

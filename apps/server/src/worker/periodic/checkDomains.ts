@@ -3,7 +3,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Duration, Effect } from "effect"
 import * as DomainCommands from "../../operate/DomainCommands.ts"
-import { now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import * as Pipeline from "../Pipeline.ts"
 
 /** Maximum number of domains that one process checks at once. */
@@ -20,5 +20,5 @@ const check = Effect.fnUntraced(function* (job: Pipeline.Job) {
   if (!job.start()) return yield* job.giveBack
   const settled = yield* DomainCommands.check(row.account_id, row.id as DomainId, row)
   if (settled !== undefined) return
-  yield* Leases.postpone(row, Timestamp.plus(yield* now, Duration.toMillis(UNCHANGED_PAUSE)))
+  yield* Leases.postpone(row, Timestamp.plus(yield* NewIds.now, Duration.toMillis(UNCHANGED_PAUSE)))
 })

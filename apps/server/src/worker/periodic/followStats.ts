@@ -1,4 +1,4 @@
-import { follower } from "@waybill/store/statistics/EmailStatsFollower"
+import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import * as Follower from "@waybill/store/feed/Follower"
 import { Duration, Effect } from "effect"
 
@@ -7,7 +7,7 @@ export const FOLLOW_EVERY = Duration.seconds(1)
 
 /** Counts events for the statistics until the scope closes. One process at a time does so. */
 export const followStats = () =>
-  Follower.step(follower).pipe(
+  Follower.step(EmailStatsFollower.follower).pipe(
     Effect.map(({ isFull }) => isFull),
     Effect.catchCause((cause) =>
       Effect.as(Effect.logWarning("statistics follower failed; it will retry", cause), false),

@@ -12,11 +12,11 @@ import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import { Array, Data, Effect, Option } from "effect"
-import { newId, now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import { webhookPayload } from "./webhookPayload.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as Cursor from "../../http/Cursor.ts"
-import { asRecord } from "../../http/api/Records.ts"
+import * as Records from "../../http/api/Records.ts"
 
 interface WebhookParams {
   readonly params: { readonly id: Id.WebhookId }
@@ -70,7 +70,7 @@ export const list = Effect.fnUntraced(function* ({
     limit: limit + 1,
     ...(after === undefined ? {} : { after }),
   })
-  return Page.make(rows.map(asRecord<Delivery>), limit)
+  return Page.make(rows.map(Records.asRecord<Delivery>), limit)
 })
 
 export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
@@ -81,7 +81,7 @@ export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
   const dispatches = yield* Effect.orDie(WebhookDeliveries.dispatches(sql, [account_id], [params.delivery_id]))
   // Built from the log, as before each call, since attempts do not store it.
   const request_body = yield* Effect.orDie(Effect.fromOption(Option.map(Array.head(dispatches), webhookPayload)))
-  return asRecord<DeliveryDetail>({ ...record, request_body })
+  return Records.asRecord<DeliveryDetail>({ ...record, request_body })
 })
 
 /** Queues a call with a test event. Its delivery shows the result. */
@@ -89,16 +89,16 @@ export const test = (call: Idempotent.Call & WebhookParams) => Idempotent.run(ca
 
 const queueTest = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
   const { account_id } = yield* findEnabled(webhook_id)
-  const id = yield* newId("WebhookDeliveryId")
+  const id = yield* NewIds.newId("WebhookDeliveryId")
   yield* WebhookDeliveries.sendTest({
     account_id,
     id,
     webhook_id,
-    event_id: yield* newId("EventId"),
+    event_id: yield* NewIds.newId("EventId"),
     event_type: WebhookDeliveries.TEST_TYPE,
     stream_id: webhook_id,
     stream_version: 0,
-    created_at: yield* now,
+    created_at: yield* NewIds.now,
   })
   const delivery = yield* WebhookDeliveries.find(account_id, webhook_id, id)
   return withoutHistory(yield* Effect.orDie(Effect.fromOption(delivery)))
@@ -108,7 +108,7 @@ export const replay = (call: Idempotent.Call & DeliveryParams) => Idempotent.run
 
 const replayOne = Effect.fnUntraced(function* ({ delivery_id, id }: DeliveryParams["params"]) {
   const { account_id } = yield* findEnabled(id)
-  const replayed = yield* WebhookDeliveries.replay(account_id, id, delivery_id, yield* now)
+  const replayed = yield* WebhookDeliveries.replay(account_id, id, delivery_id, yield* NewIds.now)
   return withoutHistory(yield* Effect.mapError(Effect.fromOption(replayed), () => new DeliveryNotFound()))
 })
 
@@ -130,7 +130,7 @@ const replayAll = Effect.fnUntraced(function* (
   const after = yield* Cursor.read(account_id, "after_position", after_position ?? "0")
   const ids = yield* Effect.forEach(
     Array.makeBy(WebhookReplays.MAX_REPLAY_EVENTS, () => undefined),
-    () => newId("WebhookDeliveryId"),
+    () => NewIds.newId("WebhookDeliveryId"),
   )
   const { next_position, queued } = yield* WebhookReplays.replay({
     account_id,
@@ -140,7 +140,7 @@ const replayAll = Effect.fnUntraced(function* (
     after_position: after,
     types: typesOf(events ?? webhook.events),
     ids,
-    now: yield* now,
+    now: yield* NewIds.now,
   })
   return {
     object: "webhook_replay" as const,
@@ -160,4 +160,4 @@ const typesOf = (subscriptions: ReadonlyArray<string>) =>
   })
 
 /** Leaves the history of attempts out. */
-const withoutHistory = ({ history, ...record }: WebhookDeliveries.DeliveryRecord) => asRecord<Delivery>(record)
+const withoutHistory = ({ history, ...record }: WebhookDeliveries.DeliveryRecord) => Records.asRecord<Delivery>(record)

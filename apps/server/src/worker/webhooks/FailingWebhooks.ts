@@ -5,7 +5,7 @@ import * as Webhook from "@waybill/domain/webhook/Webhook"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as WebhookFailures from "@waybill/store/webhooks/WebhookFailures"
 import { Effect } from "effect"
-import { now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 
 /** Interval between checks of how long an endpoint has been failing. Its limit is counted in days. */
 export const CHECK_EVERY_MS = Timestamp.MINUTE
@@ -30,7 +30,7 @@ export const make = () => {
   const notBefore = new LruCache<string, Timestamp.Timestamp>({ maxEntries: MAX_REMEMBERED })
 
   return Effect.fnUntraced(function* ({ account_id, called, ok, status, webhook_id }: CallOutcome) {
-    const at = yield* now
+    const at = yield* NewIds.now
     if (ok) return notBefore.set(webhook_id, Timestamp.plus(at, Webhook.FAILING_LIMIT_MS))
     if (status === GONE) return yield* disable(account_id, webhook_id, Webhook.disableGone(at, called))
     if (at < (notBefore.peek(webhook_id) ?? "")) return

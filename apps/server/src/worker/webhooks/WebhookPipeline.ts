@@ -7,7 +7,7 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import * as BusyEndpoints from "@waybill/store/webhooks/BusyEndpoints"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import { Effect, Option, Random, Result } from "effect"
-import { now } from "../../operate/NewIds.ts"
+import * as NewIds from "../../operate/NewIds.ts"
 import * as Traces from "../../observability/Traces.ts"
 import * as Batcher from "./Batcher.ts"
 import * as CallResults from "./CallResults.ts"
@@ -43,7 +43,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const attempt = Effect.fnUntraced(function* (dispatch: WebhookDeliveries.Dispatch) {
     const { account_id, event_id, webhook, webhook_id } = dispatch
     if (webhook === null) return yield* notCalled("", "the webhook is disabled or deleted")
-    const opened = yield* Effect.result(secretsOf(account_id, webhook_id, webhook.signing, yield* now))
+    const opened = yield* Effect.result(secretsOf(account_id, webhook_id, webhook.signing, yield* NewIds.now))
     if (Result.isFailure(opened)) return yield* notCalled(webhook.url, opened.failure.message)
     const secrets = opened.success
     // Never called unsigned: receivers that verify would refuse it, and others would learn not to verify.
@@ -76,7 +76,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       sql,
       jobs.map(({ row }) => row),
     )
-    const at = yield* now
+    const at = yield* NewIds.now
     for (const { account_id, stream_id } of new Map(jobs.map(({ row }) => [row.stream_id, row])).values()) {
       const until = postponed.peek(stream_id)
       if (until !== undefined && at < until) continue
@@ -136,7 +136,7 @@ const resultOf = Effect.fnUntraced(function* (
   attempt: WebhookDeliveries.Attempt,
   nextAt: NonNullable<Options["nextAt"]>,
 ): Effect.fn.Return<WebhookDeliveries.Settled> {
-  const at = yield* now
+  const at = yield* NewIds.now
   const ok = isOk(attempt)
   const final = ok || webhook === null || attempt.status === GONE
   const next_attempt_at = final ? null : nextAt(at, row.attempt + 1, yield* Random.next)
@@ -153,7 +153,7 @@ const resultOf = Effect.fnUntraced(function* (
 })
 
 const notCalled = (url: string, error: string) =>
-  Effect.map(now, (at): WebhookDeliveries.Attempt => ({
+  Effect.map(NewIds.now, (at): WebhookDeliveries.Attempt => ({
     at,
     url,
     address: null,

@@ -1,4 +1,4 @@
-import { type Dispatch, TEST_TYPE } from "@waybill/store/webhooks/WebhookDeliveries"
+import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 
 /** Version of the payload. Fields may be added within a version, but none is changed or removed. */
 export const API_VERSION = "v1"
@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>
  * Returns the body of a call, with the names of the API. It is built from the log at dispatch, so that a replay of last
  * month's event has last month's facts.
  */
-export const webhookPayload = (dispatch: Dispatch): string =>
+export const webhookPayload = (dispatch: WebhookDeliveries.Dispatch): string =>
   JSON.stringify({
     id: dispatch.event_id,
     type: dispatch.event_type,
@@ -20,8 +20,8 @@ export const webhookPayload = (dispatch: Dispatch): string =>
     data: data(dispatch),
   })
 
-const data = ({ email, event, event_type, webhook_id }: Dispatch): Json => {
-  if (event === null) return event_type === TEST_TYPE ? { webhook_id, test: true } : {}
+const data = ({ email, event, event_type, webhook_id }: WebhookDeliveries.Dispatch): Json => {
+  if (event === null) return event_type === WebhookDeliveries.TEST_TYPE ? { webhook_id, test: true } : {}
   switch (event.stream) {
     case "email":
       return { ...aboutEmail(event.stream_id, email), ...outcome(event_type, event.data), actor: event.meta.actor }
