@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { posix } from "node:path"
 import { ALONE } from "../vitest.config.ts"
+import * as Layout from "./house/layout.ts"
 import { bare, importsOf, paths, read } from "./house/source.ts"
 
 const sources = paths.filter((path) => /\.(?:ts|tsx|mjs)$/.test(path)).map(read)
@@ -98,6 +99,36 @@ describe("rooms", () => {
   })
 })
 
+describe("layout", () => {
+  const isHeld = (folder: string) =>
+    /^(?:(?:packages|apps)\/[^/]+\/src|scripts|bin|test\/.+)(?:\/|$)/.test(folder) &&
+    !folder.startsWith("test/fixtures")
+
+  it("every folder holds 3 to 15 files", () => {
+    assert.deepStrictEqual(Layout.oddFolders(isHeld), [])
+  })
+
+  it("no files import each other in a cycle, types included", () => {
+    assert.deepStrictEqual(Layout.cycles(), [])
+  })
+
+  it("the case of a file's name says how it is imported", () => {
+    assert.deepStrictEqual(Layout.misnamed(), [])
+  })
+
+  it("no comment begins with a pronoun or particle in place of its subject", () => {
+    assert.deepStrictEqual(Layout.riddles(), [])
+  })
+
+  it("no retired word names anything", () => {
+    assert.deepStrictEqual(Layout.retired(), [])
+  })
+
+  it("no two types go by the same name", () => {
+    assert.deepStrictEqual(Layout.sharedTypeNames(), [])
+  })
+})
+
 const MAX_LINES = 400
 /** A file above the limit, and why it is one thing nevertheless. */
 const longer: Record<string, string> = {}
@@ -178,7 +209,6 @@ describe("tests", () => {
     "bin",
     "support",
     "house",
-    "e2e",
     "contract",
     "chaos",
     "attack",

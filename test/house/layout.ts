@@ -89,8 +89,9 @@ const exported = (code: string, kinds: string): ReadonlyArray<string> =>
   )
 
 /**
- * Files whose name does not say how they are imported. `PascalCase.ts` is a module imported as a namespace, or the home
- * of what bears its name; `camelCase.ts` exports one function of its name, beside types and constants of that function.
+ * Files whose name does not say how they are imported. `PascalCase.ts` is a module imported as a namespace, or the file of
+ * the class, service or type of that name; `camelCase.ts` exports one function of that name, besides its types and
+ * constants. A `.tsx` file in PascalCase may export several components.
  */
 export const misnamed = (): ReadonlyArray<string> => {
   const values = new Map<string, Set<string>>()
@@ -106,6 +107,7 @@ export const misnamed = (): ReadonlyArray<string> => {
       )
       return others.length === 0 ? [] : [`${path} exports ${others.join(", ")}`]
     }
+    if (path.endsWith(".tsx")) return []
     const isHome = exported(code, "const|class|type|interface|function").includes(name)
     const others = [...(values.get(path) ?? [])].filter((each) => !each.startsWith(name))
     return isHome || others.length === 0 ? [] : [`${path} is imported for ${others.join(", ")}`]
@@ -125,7 +127,7 @@ export const riddles = (): ReadonlyArray<string> =>
 
 /** Words that once named things in the code; docs/concepts.md has the word for each. */
 const RETIRED =
-  /\b(?:[Ff]lights?|inFlight|[Mm]anifest|[Ll]edger|[Tt]ally|[Tt]allied|Pulse|[Hh]orizon|KeptStates?|Folded|Trouble|[Ss]endLane|once(?:At|Made|Sealed|With)|[Vv]ouched|strays?|heirs?|twins?)\b/
+  /\b(?:[Ff]lights?|[Ll]edger|[Tt]ally|[Tt]allied|Pulse|[Hh]orizon|KeptStates?|Folded|Trouble|[Ss]endLane|once(?:At|Made|Sealed|With)|[Vv]ouched|heirs?|twins?)\b/
 
 /** Names of files and lines of code that use a retired word. */
 export const retired = (): ReadonlyArray<string> =>
@@ -138,13 +140,16 @@ export const retired = (): ReadonlyArray<string> =>
 
 const texts = new Map(sources.map(({ path, text }) => [path, text]))
 
+/** Names that each decider or module gives its own type; they are read behind the module's name. */
+const PER_MODULE = new Set(["Event", "State"])
+
 /** Types that go by the same bare name though they are declared in different files. */
 export const sharedTypeNames = (): ReadonlyArray<string> => {
   const homes = new Map<string, Set<string>>()
   for (const { file, name } of imported) {
     const isType = new RegExp(`^export (?:type|interface|class) ${name}\\b`, "m").test(texts.get(file) ?? "")
     const isMirror = file.startsWith("packages/client/") || file.startsWith("apps/dashboard/")
-    if (isType && !isMirror) homes.set(name, (homes.get(name) ?? new Set()).add(file))
+    if (isType && !isMirror && !PER_MODULE.has(name)) homes.set(name, (homes.get(name) ?? new Set()).add(file))
   }
   return [...homes]
     .filter(([, files]) => files.size > 1)

@@ -5,7 +5,7 @@ import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import * as Queries from "./api/Queries.ts"
 import * as Api from "./api/Api.ts"
-import { router } from "./routes.tsx"
+import { router } from "./router.tsx"
 import "./theme.css"
 import { Toasts } from "./ui/feedback/Toasts.tsx"
 

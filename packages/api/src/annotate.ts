@@ -4,7 +4,7 @@ import { OpenApi } from "effect/http-api"
 import { RequiredScope } from "./Authorization.ts"
 
 /** OpenAPI annotations of an endpoint: summary, description, and required scope. */
-export const about = (
+export const annotate = (
   summary: string,
   scope: Scope.Scope | "any key",
   description: string,

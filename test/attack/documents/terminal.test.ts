@@ -71,7 +71,7 @@ describe("what a program prints", () => {
       /\bConsole\b|\bconsole\.|\.(?:stdout|stderr)\.write/u.test(bare(read(path).text)),
     )
     // `top` draws a screen of its own, of cells that are escaped.
-    assert.sameMembers(printing, ["apps/server/src/cli/Output.ts", "apps/server/src/cli/commands/top.ts"])
+    assert.sameMembers(printing, ["apps/server/src/cli/Output.ts", "apps/server/src/cli/commands/TopCommand.ts"])
     assert.include(read("apps/server/src/boot/main.ts").text, "output.guarded(")
   })
 

@@ -1,14 +1,14 @@
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailLog from "@waybill/store/readmodels/EmailLog"
 import { aggregateOf, eventOf } from "@waybill/store/rebuild/HistoryReader"
-import type { Fact } from "@waybill/store/commit/RecordedEvents"
+import type { NewEvent } from "@waybill/store/commit/RecordedEvents"
 import pg from "pg"
 
 const PAGE = 1_000
 const TABLE = "email_log_row_by_row"
 
 type Row = Readonly<Record<string, unknown>>
-interface Read extends Pick<Fact, "account_id" | "stream_id" | "version"> {
+interface Read extends Pick<NewEvent, "account_id" | "stream_id" | "version"> {
   readonly type: string
   readonly data: Row
 }

@@ -1,7 +1,7 @@
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import * as Small from "@waybill/mail/parsing/isSmall"
 import * as Jobs from "@waybill/mail/parsing/Jobs"
-import { type Options, type Outcome, ParserPool } from "@waybill/mail/parsing/ParserPool"
+import { type Options, type ParseOutcome, ParserPool } from "@waybill/mail/parsing/ParserPool"
 import { documents } from "../../support/process/documents.ts"
 import * as Pathological from "../../support/mail/pathological.ts"
 import * as PathologicalReports from "../../support/mail/pathologicalReports.ts"
@@ -24,10 +24,10 @@ const parts = (count: number) => ({
 const LARGE = "x ".repeat(20_000)
 
 const reading = (pool: ParserPool, account: string, input: string, patient = false) =>
-  new Promise<Outcome>((resolve) => pool.read("text", input, { account, patient }, resolve))
+  new Promise<ParseOutcome>((resolve) => pool.read("text", input, { account, patient }, resolve))
 
 const showing = (pool: ParserPool, input: ReturnType<typeof parts>) =>
-  new Promise<Outcome>((resolve) => pool.read("mail", input, { account: "acme", patient: false }, resolve))
+  new Promise<ParseOutcome>((resolve) => pool.read("mail", input, { account: "acme", patient: false }, resolve))
 
 describe("a document on a thread", () => {
   it("that takes too long is killed with its thread, and the next one is read on another", async () => {

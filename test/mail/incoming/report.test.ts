@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Report from "@waybill/mail/incoming/Report"
 import * as ReportComplaint from "@waybill/mail/incoming/ReportComplaint"
-import type { Fact } from "@waybill/mail/incoming/ReportFact"
 import * as ReportFact from "@waybill/mail/incoming/ReportFact"
 import * as ReportLegacy from "@waybill/mail/incoming/ReportLegacy"
 import { Effect, Result, Schema } from "effect"
@@ -19,7 +18,7 @@ const answers = Schema.decodeSync(Schema.fromJsonString(Schema.Record(Schema.Str
 )
 
 /** A fact in the form of the fixtures: without undefined fields, and with class and effect of the verdict only. */
-const written = ({ verdict, ...fact }: Fact): Record<string, string> => ({
+const written = ({ verdict, ...fact }: ReportFact.ReportFact): Record<string, string> => ({
   ...Object.fromEntries(Object.entries(fact).filter((entry): entry is [string, string] => entry[1] !== undefined)),
   ...(verdict === undefined ? {} : { class: verdict.class, suppress: verdict.suppress }),
 })

@@ -46,7 +46,9 @@ export const pair = Effect.fnUntraced(function* (
 
 export const using = <A>(
   { dns, port }: { readonly dns: DnsServer.DnsServer; readonly port: number },
-  run: (deliver: (to: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Transport.Outcome>>) => Effect.Effect<A>,
+  run: (
+    deliver: (to: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Transport.RecipientOutcome>>,
+  ) => Effect.Effect<A>,
   options: Partial<DirectTransport.Options> = {},
   policies: Record<string, MtaSts.Policy> = {},
   query_timeout_ms = 20_000,

@@ -15,7 +15,7 @@ const LOGIN = { user: "u", password: Redacted.make("p") }
 const securely = (
   server: SmtpServer.SmtpServer,
   { mails = 1, ms, wait }: { readonly mails?: number; readonly wait?: Wait | undefined; readonly ms?: number } = {},
-): Effect.Effect<ReadonlyArray<ReadonlyArray<Transport.Outcome>>> =>
+): Effect.Effect<ReadonlyArray<ReadonlyArray<Transport.RecipientOutcome>>> =>
   Transport.Transport.use((transport) => Effect.replicateEffect(transport.deliver(outgoing(), TO), mails)).pipe(
     Effect.provide(
       RelayTransport.layer(

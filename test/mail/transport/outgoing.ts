@@ -1,6 +1,6 @@
 import * as Id from "@waybill/domain/values/Id"
 import type * as RelayTransport from "@waybill/mail/transport/RelayTransport"
-import type { OutgoingMessage, Outcome } from "@waybill/mail/transport/Transport"
+import type { OutgoingMessage, RecipientOutcome } from "@waybill/mail/transport/Transport"
 import type { SmtpServer } from "../../support/mail/smtpServer.ts"
 
 const ID = Id.make("EmailId", 1_763_683_200_000, new Uint8Array(10))
@@ -59,4 +59,5 @@ export type Wait = keyof typeof PATIENT
 export const impatient = (wait: Wait | undefined, ms = 200) =>
   wait === undefined ? PATIENT : { ...PATIENT, [wait]: ms }
 
-export const short = (outcome: Outcome | undefined) => outcome && `${outcome.status} ${outcome.category ?? ""}`.trim()
+export const short = (outcome: RecipientOutcome | undefined) =>
+  outcome && `${outcome.status} ${outcome.category ?? ""}`.trim()

@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { watch } from "../../../apps/server/src/cli/commands/top.ts"
+import * as TopCommand from "../../../apps/server/src/cli/commands/TopCommand.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -38,7 +38,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("on a screen", (it) =>
       // Connections use the real clock; only the interval uses the test's.
       const context = yield* Effect.context<PgClient.PgClient>()
       yield* Effect.gen(function* () {
-        const watching = yield* Effect.forkChild(Effect.provideContext(watch(3, write), context))
+        const watching = yield* Effect.forkChild(Effect.provideContext(TopCommand.watch(3, write), context))
         yield* until(1)
         assert.isTrue(written.join("").startsWith("\u001b[?1049h\u001b[?25l\u001b[H\u001b[JWaybill "))
         yield* turn

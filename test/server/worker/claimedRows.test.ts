@@ -139,7 +139,7 @@ layer(OneConnection)("work under a lease", (it) => {
         trustedSince: always,
         recordWorkers: () => Effect.void,
       })
-      const work = (job: Pipeline.Job) => Effect.sync(() => void begun.push(job.start()))
+      const work = (job: Pipeline.PipelineJob) => Effect.sync(() => void begun.push(job.start()))
       yield* sql`
         INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload)
         VALUES ('slow', 'acc', 'domain_check', 'slow', now(), true, '{}')`

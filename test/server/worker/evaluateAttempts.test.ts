@@ -16,14 +16,14 @@ const ana = Recipient.make("ana@example.org" as Address, "to", DUE)
 const AFTER_THE_PAUSE = Timestamp.plus(DUE, 61 * 60_000)
 const hop = { mx: "mx.example.org", tls: null, duration_ms: 5 }
 const closing = { code: 421, enhancedCode: "4.7.0", text: "slow down", stage: "mail" } as const
-const told: Transport.Outcome = {
+const told: Transport.RecipientOutcome = {
   ...Transport.refused(ana.address, hop, closing),
   no_attempt: true,
   retry_after_ms: 60_000,
 }
 const waited = Transport.notAttempted(ana.address, null, 60_000, "example.org asked for a pause")
 
-const judged = (outcome: Transport.Outcome, after: Duration.Input, recipient = ana) =>
+const judged = (outcome: Transport.RecipientOutcome, after: Duration.Input, recipient = ana) =>
   evaluateAttempts(Timestamp.plus(DUE, Duration.toMillis(after)), [{ recipient, outcome }], [], {
     nextAttempt: Retry.nextAttempt,
     due_since: DUE,

@@ -55,7 +55,7 @@ const away = Effect.gen(function* () {
     trustedSince: () => state.trustedSince,
     recordWorkers: () => Effect.void,
   })
-  const work = (job: Pipeline.Job) =>
+  const work = (job: Pipeline.PipelineJob) =>
     Effect.gen(function* () {
       state.holds++
       yield* room.await

@@ -193,7 +193,7 @@ describe("a pipeline", () => {
         trustedSince: () => trusted[begun.length],
         recordWorkers: () => Effect.void,
       })
-      const work = (job: Pipeline.Job) =>
+      const work = (job: Pipeline.PipelineJob) =>
         Effect.suspend(() => {
           const began = job.start()
           begun.push(began)

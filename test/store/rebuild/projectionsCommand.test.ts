@@ -11,7 +11,7 @@ import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import { Effect, Layer, Redacted } from "effect"
 import { progressLine } from "../../../apps/server/src/cli/Output.ts"
-import { lineOf } from "../../../apps/server/src/cli/commands/projections.ts"
+import * as ProjectionCommands from "../../../apps/server/src/cli/commands/ProjectionCommands.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { runToEnd, WaybillCommand } from "../../support/process/service.ts"
@@ -65,19 +65,21 @@ describe("rebuild progress", () => {
   it("is a line with a bar, rate and remaining time, which a terminal overwrites", () => {
     const folding = { ...half, events_per_second: 500, eta_seconds: 3 }
     const line = `email_log v2 ${"█".repeat(12)}${"·".repeat(12)} 1,500 of 3,000 events, 500/s, folding, 3 s to go`
-    assert.strictEqual(lineOf(folding), line)
+    assert.strictEqual(ProjectionCommands.lineOf(folding), line)
     assert.strictEqual(progressLine(line, false, false), `${line}\n`)
     assert.strictEqual(progressLine(line, false, true), `\r\u001b[K${line}`)
     const done = { ...half, phase: "done", events: 3_000, events_per_second: 400, eta_seconds: null } as const
     assert.strictEqual(
-      progressLine(lineOf(done), true, true),
+      progressLine(ProjectionCommands.lineOf(done), true, true),
       `\r\u001b[Kemail_log v2 ${"█".repeat(24)} 3,000 of 3,000 events, 400/s, done\n`,
     )
   })
 
   it("is a full bar if there is nothing to fold, and never more than full", () => {
     const bar = (events: number, total: number) =>
-      /█*/u.exec(lineOf({ ...half, events, total, events_per_second: 0, eta_seconds: null }).slice(13))?.[0].length
+      /█*/u.exec(
+        ProjectionCommands.lineOf({ ...half, events, total, events_per_second: 0, eta_seconds: null }).slice(13),
+      )?.[0].length
     assert.deepStrictEqual([bar(0, 0), bar(9, 3), bar(0, 3)], [24, 24, 0])
   })
 })

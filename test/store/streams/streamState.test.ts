@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as Email from "@waybill/domain/email/Email"
-import type { Read } from "@waybill/store/commit/RecordedEvents"
+import type { EventRow } from "@waybill/store/commit/RecordedEvents"
 import * as StreamState from "@waybill/store/streams/StreamState"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
 import { id } from "../../support/history.ts"
 
 describe("rows continue a known state", () => {
-  const row = (event_id: string, xmin: string) => ({ event_id, xmin }) as unknown as Read
+  const row = (event_id: string, xmin: string) => ({ event_id, xmin }) as unknown as EventRow
   const known: StreamState.StreamState = { ...StreamState.initial(Email), version: 7, last: row("evt_7", "100") }
 
   it("when the last known event is in the same row", () => {
@@ -31,7 +31,7 @@ describe("stream state cache", () => {
     state: "x".repeat(chars - 2),
     last: { event_id: id("EventId"), xmin: "1" },
   })
-  const read = (chars: number) => ({ data: { text: "x".repeat(chars - '{"text":""}'.length) } }) as unknown as Read
+  const read = (chars: number) => ({ data: { text: "x".repeat(chars - '{"text":""}'.length) } }) as unknown as EventRow
   const cached = (cache: StreamStateCache.StreamStateCache, ...keys: ReadonlyArray<string>) =>
     keys.filter((key) => cache.find(key, Email) !== undefined)
 

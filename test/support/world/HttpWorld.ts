@@ -12,7 +12,7 @@ import { Context, Duration, Effect, Layer, Option, Redacted, type Scope as Effec
 import { HttpServer } from "effect/http"
 import type { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
-import type { Limits } from "../../../apps/server/src/http/middleware/ByteBudget.ts"
+import type { BudgetLimits } from "../../../apps/server/src/http/middleware/ByteBudget.ts"
 import type { Limits as Documents } from "../../../apps/server/src/http/pages/DocumentWindows.ts"
 import { Instance } from "../../../apps/server/src/http/Instance.ts"
 import type { Timeouts } from "../../../apps/server/src/http/NodeServer.ts"
@@ -34,7 +34,7 @@ export interface Setup {
   readonly maxBodyBytes?: number
   readonly timeouts?: Timeouts
   readonly connections?: { readonly total: number; readonly perAddress: number }
-  readonly budgets?: { readonly bodies: Limits; readonly answers: Limits }
+  readonly budgets?: { readonly bodies: BudgetLimits; readonly answers: BudgetLimits }
   readonly documents?: Documents
   readonly tracks?: boolean
   readonly trackingHost?: string

@@ -13,7 +13,7 @@ import type * as DeliveryApi from "@waybill/api/schemas/WebhookDelivery"
 import type * as WebhooksApi from "@waybill/api/groups/Webhooks"
 
 export type Account = typeof AccountApi.AccountRecord.Encoded
-export type ApiKey = typeof KeysApi.Key.Encoded
+export type ApiKey = typeof KeysApi.ApiKeyRecord.Encoded
 export type CreatedApiKey = typeof KeysApi.CreatedKey.Encoded
 export type Scope = ApiKey["scopes"][number]
 export type AuditEntry = typeof AuditApi.AuditEntry.Encoded
@@ -28,7 +28,7 @@ export type Member = typeof MembersApi.ListedMember.Encoded
 export type MemberLink = typeof MembersApi.Link.Encoded
 export type Role = Member["role"]
 export type Session = typeof MembersApi.Session.Encoded
-export type SandboxMessage = typeof SandboxApi.Message.Encoded
+export type SandboxMessage = typeof SandboxApi.CapturedMessage.Encoded
 export type SandboxMessageWithContent = typeof SandboxApi.MessageWithContent.Encoded
 export type Stats = typeof StatsApi.Stats.Encoded
 export type StatsRow = typeof StatsApi.StatsRow.Encoded

@@ -17,7 +17,7 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { Tracking } from "./Tracking.tsx"
-import { isEd25519, useEd25519 } from "./useEd25519.tsx"
+import { isEd25519, useEd25519 } from "./Ed25519.tsx"
 
 /** Refetch interval while the domain is pending. */
 const POLL_MS = 10_000

@@ -25,7 +25,7 @@ const EVENTS: Record<string, readonly [name: string, color: string]> = {
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 const number = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
 
-/** Who caused the event, unless it was the service. */
+/** Actor of the event, except for the service itself. */
 const actorOf = ({ actor, type }: EventRecord, keyNames: ReadonlyMap<string, string>): string | undefined => {
   if (actor.type === "system") return undefined
   // Later events of an API request, such as the delivery, carry the same actor as the first.

@@ -10,7 +10,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Append, View } from "@waybill/store/commit/Commit"
 import type { ContentRow } from "@waybill/store/commit/LogStorage"
-import type { AccountRecord } from "@waybill/store/readmodels/Accounts"
+import type { StoredAccount } from "@waybill/store/readmodels/Accounts"
 import { Result } from "effect"
 import * as Draft from "./Draft.ts"
 import type { Work } from "./RequestCommit.ts"
@@ -118,7 +118,7 @@ const decide = (
   recipientsBefore: number,
 ) => {
   const { account_id, key, tracks } = sender
-  const account = view.facts.account(account_id)?.record as AccountRecord | undefined
+  const account = view.facts.account(account_id)?.record as StoredAccount | undefined
   if (account === undefined) throw new Error(`the account ${account_id} has a key and no record`)
   const name = Address.domainOf(command.from.address)
   const domain = view.facts.domain(account_id, name)

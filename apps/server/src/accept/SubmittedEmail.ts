@@ -17,7 +17,7 @@ export interface Envelope {
   readonly recipients: ReadonlyArray<Address.Address>
 }
 
-export interface Read {
+export interface ConvertedEmail {
   readonly message: EmailMessage
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined
 }
@@ -37,7 +37,7 @@ const INSTRUCTIONS: ReadonlySet<string> = new Set([KEY, TAG, SCHEDULED_AT, TRACK
 export const read = (
   submitted: SubmittedMessage,
   envelope: Envelope,
-): Effect.Effect<Read, RequestRefusal.InvalidRequest> =>
+): Effect.Effect<ConvertedEmail, RequestRefusal.InvalidRequest> =>
   Effect.gen(function* () {
     const instructions = instructionsIn(submitted.headers)
     const { bcc, cc, to } = shownTo(submitted, envelope.recipients)

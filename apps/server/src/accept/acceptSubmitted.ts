@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import * as NewIds from "../operate/NewIds.ts"
 import * as Acceptance from "./Acceptance.ts"
 import * as Idempotent from "./Idempotent.ts"
-import type { Read } from "./SubmittedEmail.ts"
+import type { ConvertedEmail } from "./SubmittedEmail.ts"
 
 /** Distinct from every route of the API: the same key used over SMTP and over HTTP is two requests. */
 const ROUTE = "SMTP DATA"
@@ -21,7 +21,10 @@ interface SmtpSender extends Acceptance.Sender {
 }
 
 /** The fingerprint includes the domain that the key is bound to, so that another key does not learn of the message. */
-const claimOf = ({ account_id, key }: SmtpSender, { fingerprint, key: name }: NonNullable<Read["idempotency"]>) => {
+const claimOf = (
+  { account_id, key }: SmtpSender,
+  { fingerprint, key: name }: NonNullable<ConvertedEmail["idempotency"]>,
+) => {
   const bound = key?.domain ?? null
   return { account_id, route: ROUTE, key: name, fingerprint: bound === null ? fingerprint : `${fingerprint} ${bound}` }
 }
@@ -29,7 +32,7 @@ const claimOf = ({ account_id, key }: SmtpSender, { fingerprint, key: name }: No
 /** Accepts a message submitted over SMTP, as `POST /email/send` does. */
 export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   sender: SmtpSender,
-  { idempotency, message }: Read,
+  { idempotency, message }: ConvertedEmail,
 ): Effect.fn.Return<Idempotent.Outcome<Answer>, Refusal, EventStore> {
   const { account_id, address, key } = sender
   const { asked: at, id } = yield* NewIds.newEmail

@@ -8,11 +8,11 @@ import { erase } from "./commands/erase.ts"
 import { events } from "./commands/events.ts"
 import { keys } from "./commands/keys.ts"
 import { migrate } from "./commands/migrate.ts"
-import { projections } from "./commands/projections.ts"
+import * as ProjectionCommands from "./commands/ProjectionCommands.ts"
 import { reports } from "./commands/reports.ts"
 import { secrets } from "./commands/secrets.ts"
 import { start } from "./start.ts"
-import { top } from "./commands/top.ts"
+import * as TopCommand from "./commands/TopCommand.ts"
 import { users } from "./commands/users.ts"
 
 export const waybill = Command.make("waybill").pipe(
@@ -28,10 +28,10 @@ export const waybill = Command.make("waybill").pipe(
     secrets,
     reports,
     audit,
-    projections,
+    ProjectionCommands.projections,
     events,
     erase,
     doctor,
-    top,
+    TopCommand.top,
   ]),
 )

@@ -12,7 +12,7 @@ import { AuditHandlers } from "./api/AuditHandlers.ts"
 import * as Authorization from "./middleware/Authorization.ts"
 import * as LargeResponses from "./middleware/LargeResponses.ts"
 import * as Bodies from "./middleware/Bodies.ts"
-import { ByteBudget, type Limits } from "./middleware/ByteBudget.ts"
+import { ByteBudget, type BudgetLimits } from "./middleware/ByteBudget.ts"
 import * as DocumentWindows from "./pages/DocumentWindows.ts"
 import { Revocations } from "../live/Revocations.ts"
 import * as DocsPage from "./pages/DocsPage.ts"
@@ -46,7 +46,7 @@ export interface Options<R = never> {
   readonly timeouts?: NodeServer.Timeouts
   readonly connections?: Omit<Connections.Caps, "trustedProxies">
   /** Limits of the memory for request bodies and unread responses; tests pass smaller ones. */
-  readonly budgets?: { readonly bodies: Limits; readonly answers: Limits }
+  readonly budgets?: { readonly bodies: BudgetLimits; readonly answers: BudgetLimits }
   readonly documents?: DocumentWindows.Limits
   /** Further routes, such as the dashboard's, and predicates of their paths. */
   readonly also?: {

@@ -2,7 +2,7 @@ import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import * as Idempotency from "@waybill/api/schemas/Idempotency"
 import * as Scope from "@waybill/domain/account/Scope"
 import type { Networks } from "@waybill/mail/dns/Network"
-import { Admission, type Key, type Verdict } from "@waybill/store/admission/Admission"
+import { Admission, type AdmittedKey, type Verdict } from "@waybill/store/admission/Admission"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/commit/Provenance"
 import { Replica } from "@waybill/store/postgres/Replica"
@@ -93,7 +93,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
   const maxBytes = Math.min(MAX_FAST_BYTES, options.maxBodyBytes)
   const run = Effect.runForkWith(context)
 
-  const commit = (key: Key, address: string, id: string, call: NonNullable<ReturnType<typeof read>>) => {
+  const commit = (key: AdmittedKey, address: string, id: string, call: NonNullable<ReturnType<typeof read>>) => {
     const { account_id, domain } = key
     const sender = { account_id, key: { id: key.id, domain }, tracks }
     const committing = Effect.clockWith((clock) => {
@@ -160,7 +160,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
   return fastPath
 })
 
-const permits = ({ scopes }: Key): boolean => Scope.permits(scopes, "email:send")
+const permits = ({ scopes }: AdmittedKey): boolean => Scope.permits(scopes, "email:send")
 
 const write = (
   response: ServerResponse,

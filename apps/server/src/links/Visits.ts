@@ -1,7 +1,7 @@
 import * as Email from "@waybill/domain/email/Email"
 import { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
-import type { Mail } from "@waybill/mail/tokens/TrackingToken"
+import type { TrackedMail } from "@waybill/mail/tokens/TrackingToken"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Mask from "@waybill/store/erasure/Mask"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
@@ -26,7 +26,7 @@ export const STOP_WITHIN = Duration.seconds(27)
 
 /** An open of an email, or a click on one of its links, by a person or a program. */
 export interface Visit {
-  readonly mail: Mail
+  readonly mail: TrackedMail
   /** `null` for an open. */
   readonly url: string | null
   readonly user_agent: string | null

@@ -30,9 +30,9 @@ export const createApiKey = Effect.fn("createApiKey")(function* (
     account_id,
     streams: [{ aggregate: ApiKey, id: keyId, fresh: true }],
     needs: { countOf: "api_key" },
-    decide: ({ facts: { countOf: tally } }) =>
+    decide: ({ facts: { countOf } }) =>
       Result.map(
-        ApiKey.create({ ...facts, active: tally(account_id, "api_key") }, command)(ApiKey.initial),
+        ApiKey.create({ ...facts, active: countOf(account_id, "api_key") }, command)(ApiKey.initial),
         (events) => ({
           append: [{ aggregate: ApiKey, id: keyId, events }],
           answer: undefined,

@@ -1,19 +1,19 @@
 import type { DkimKey } from "@waybill/domain/domain/DkimKey"
 import type { AccountId, DomainId } from "@waybill/domain/values/Id"
-import { type Algorithm, generateEd25519, generateRsa } from "@waybill/mail/dkim/DkimKey"
+import * as DkimKeyPair from "@waybill/mail/dkim/DkimKey"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 
 const NAME_BYTES = 8
 
-const generate = { rsa: generateRsa, ed25519: generateEd25519 }
+const generate = { rsa: DkimKeyPair.generateRsa, ed25519: DkimKeyPair.generateEd25519 }
 
 /** Generates a DKIM key and seals its private half, before the public one is written to the log. */
 export const newDkimKey = Effect.fn("newDkimKey")(function* (
   account_id: AccountId,
   domain_id: DomainId,
-  algorithm: Algorithm,
+  algorithm: DkimKeyPair.Algorithm,
   selector: string,
 ): Effect.fn.Return<DkimKey, never, Secrets> {
   const secrets = yield* Secrets

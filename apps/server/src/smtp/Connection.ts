@@ -4,7 +4,7 @@ import type { SMTPServer } from "smtp-server"
 import { SMTPConnection, type SMTPConnectionOptions } from "smtp-server/lib/smtp-connection.js"
 import type { Handshakes } from "./Handshakes.ts"
 import type { ConnectionSlots, SlotHolder } from "./ConnectionSlots.ts"
-import type { Limits } from "./Limits.ts"
+import type { ListenerLimits } from "./ListenerLimits.ts"
 
 /** Maximum number of logins that are tried on a connection before it is closed. A client with a key needs one. */
 export const MAX_LOGIN_ATTEMPTS = 3
@@ -13,7 +13,7 @@ export const MAX_LOGIN_ATTEMPTS = 3
 const DROP_WITHIN_MS = 1_000
 
 export interface Deps {
-  readonly limits: Limits
+  readonly limits: ListenerLimits
   readonly slots: ConnectionSlots
   readonly handshakes: Handshakes
   /** Whether clients log in. Otherwise a client is identified while it has an accepted recipient. */

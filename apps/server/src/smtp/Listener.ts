@@ -5,7 +5,7 @@ import { SMTPServer, type SMTPServerSession } from "smtp-server"
 import { Connection, type Deps, isLoopback } from "./Connection.ts"
 import * as Handshakes from "./Handshakes.ts"
 import * as Intake from "./Intake.ts"
-import type { Limits } from "./Limits.ts"
+import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as ConnectionSlots from "./ConnectionSlots.ts"
 import { INTERNAL_ERROR, reply, type SmtpReply } from "./SmtpReply.ts"
 
@@ -40,7 +40,7 @@ export interface Options {
   readonly port: number
   /** Host name in the greeting. */
   readonly name: string
-  readonly limits: Limits
+  readonly limits: ListenerLimits
   readonly tls?: Tls
   /** Whether a client may log in without TLS; by default only clients on this machine. */
   readonly isLocal?: (address: string) => boolean

@@ -8,7 +8,7 @@ import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, Option, Result } from "effect"
 import * as NewIds from "../operate/NewIds.ts"
-import type { Limits } from "./Limits.ts"
+import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as Listener from "./Listener.ts"
 import { type About, recordReport } from "./recordReport.ts"
 import { line, reply, type SmtpReply } from "./SmtpReply.ts"
@@ -39,7 +39,7 @@ export interface Options {
     readonly secretKeys: ReadonlyArray<Uint8Array>
   }
   readonly tls?: Listener.Tls
-  readonly limits?: Partial<Limits>
+  readonly limits?: Partial<ListenerLimits>
 }
 
 /** Receives bounces and complaints, at addresses that only this instance can have made. Returns the port. */

@@ -4,13 +4,13 @@ import * as Address from "@waybill/domain/values/Address"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Submitted from "@waybill/mail/incoming/Submitted"
-import { Admission, type Key, type Verdict } from "@waybill/store/admission/Admission"
+import { Admission, type AdmittedKey, type Verdict } from "@waybill/store/admission/Admission"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as ValidKeys from "@waybill/store/admission/ValidKeys"
 import { Duration, Effect, Layer, Option, Result } from "effect"
 import * as NewApiKeys from "../operate/NewApiKeys.ts"
 import { acceptSubmitted } from "../accept/acceptSubmitted.ts"
-import type { Limits } from "./Limits.ts"
+import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as Listener from "./Listener.ts"
 import { line, ofRefusal, reply, type SmtpReply } from "./SmtpReply.ts"
 import * as SubmittedEmail from "../accept/SubmittedEmail.ts"
@@ -41,7 +41,7 @@ export interface Options {
   readonly tracks: boolean
   /** Certificate; without it, clients log in from this machine only. */
   readonly tls?: Listener.Tls
-  readonly limits?: Partial<Limits>
+  readonly limits?: Partial<ListenerLimits>
   readonly isLocal?: Listener.Options["isLocal"]
 }
 
@@ -49,7 +49,7 @@ export interface Options {
 interface Login {
   readonly hash: string
   /** Key under which the current message was admitted. Each message is admitted by itself. */
-  admitted: Key | undefined
+  admitted: AdmittedKey | undefined
 }
 
 /** Accepts mail from mail programs that log in with an API key as the password. Returns the port. */

@@ -7,7 +7,7 @@ import * as Recipient from "@waybill/domain/email/Recipient"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Reply from "@waybill/mail/reply/Reply"
-import type { Fact } from "@waybill/mail/incoming/ReportFact"
+import type { ReportFact } from "@waybill/mail/incoming/ReportFact"
 import type { Bounced } from "@waybill/mail/tokens/ReturnPath"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as FullMailboxes from "@waybill/store/outbox/FullMailboxes"
@@ -34,7 +34,7 @@ interface RecipientFact {
   readonly recipient: Address.Address
   /** Whether other recipients have the same return path, so that any of their servers may have sent the report. */
   readonly shared: boolean
-  readonly fact: Fact
+  readonly fact: ReportFact
   readonly suppress: Suppression.Reason | undefined
   readonly suppression_id: SuppressionId
 }
@@ -45,7 +45,7 @@ interface RecipientFact {
  */
 export const recordReport = Effect.fn("recordReport")(function* (
   { account_id, address, ...bounced }: About,
-  facts: ReadonlyArray<Fact>,
+  facts: ReadonlyArray<ReportFact>,
 ): Effect.fn.Return<number, TooEarly, EventStore | PgClient.PgClient> {
   const { emailId } = bounced
   const store = yield* EventStore
@@ -149,7 +149,7 @@ const decisionOf = (now: Timestamp.Timestamp, { fact, recipient }: RecipientFact
   }
 }
 
-const responseOf = (fact: Fact): DeliveryOutcome.ServerResponse => ({
+const responseOf = (fact: ReportFact): DeliveryOutcome.ServerResponse => ({
   ...DeliveryOutcome.NO_RESPONSE,
   code: Number(/(?:^|\D)([245]\d\d)[ -]/u.exec(fact.diagnostic ?? "")?.[1] ?? 0) || null,
   enhanced_code: fact.status ?? null,
@@ -165,7 +165,7 @@ const responseOf = (fact: Fact): DeliveryOutcome.ServerResponse => ({
 const attribute = (
   message: Email.Message,
   bounced: Bounced,
-  facts: ReadonlyArray<Fact>,
+  facts: ReadonlyArray<ReportFact>,
 ): ReadonlyArray<Pick<RecipientFact, "recipient" | "shared" | "fact">> => {
   const carriers = carriersOf(message, bounced)
   const [only, ...others] = carriers
@@ -191,7 +191,7 @@ const carriersOf = (
   return recipients.filter(({ address }) => Address.domainOf(address) === Address.domainOf(named.address))
 }
 
-const isAbout = ({ originalRecipient, recipient }: Fact, address: Address.Address): boolean =>
+const isAbout = ({ originalRecipient, recipient }: ReportFact, address: Address.Address): boolean =>
   [originalRecipient, recipient].some((text) => {
     const parsed = text === undefined ? undefined : Address.parseAddress(text)
     return parsed !== undefined && Result.isSuccess(parsed) && Address.keyOf(parsed.success) === Address.keyOf(address)
@@ -200,7 +200,7 @@ const isAbout = ({ originalRecipient, recipient }: Fact, address: Address.Addres
 const reasonOf = Effect.fnUntraced(function* (
   account_id: AccountId,
   recipient: Address.Address,
-  { kind, verdict }: Fact,
+  { kind, verdict }: ReportFact,
 ) {
   if (kind === "complaint") return "complaint" as const
   if (kind !== "bounce" || verdict === undefined || verdict.suppress === "never") return undefined

@@ -36,7 +36,7 @@ const FAILURE_PAUSE = Duration.seconds(1)
 const UNSURE_MS = 30_000
 
 /** A row in flight. Its work ends with a commit under its lease, a pause, or by giving the row back. */
-export interface Job {
+export interface PipelineJob {
   readonly row: Leases.Leased
   /** Called before anything leaves this machine, any number of times. False if the row must be given back instead. */
   readonly start: () => boolean
@@ -53,7 +53,9 @@ export interface Options<R> {
   readonly inFlight?: number
   readonly stopWithin?: Duration.Input
   /** Returns one effect for each job, in their order, and reads what they have in common. */
-  readonly prepare: (jobs: ReadonlyArray<Job>) => Effect.Effect<ReadonlyArray<Effect.Effect<void, never, R>>, never, R>
+  readonly prepare: (
+    jobs: ReadonlyArray<PipelineJob>,
+  ) => Effect.Effect<ReadonlyArray<Effect.Effect<void, never, R>>, never, R>
 }
 
 export interface Pipeline {
@@ -90,7 +92,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     const giveBack = (batch: ReadonlyArray<ClaimedRows.ClaimedRow>) =>
       Effect.andThen(untilDone(Leases.release(batch.map(({ row }) => row))), kick)
 
-    const jobOf = (claimed: ClaimedRows.ClaimedRow): Job => ({
+    const jobOf = (claimed: ClaimedRows.ClaimedRow): PipelineJob => ({
       row: claimed.row,
       start: () => {
         // If others may have taken this process for dead, rows leased before may already be under way elsewhere.

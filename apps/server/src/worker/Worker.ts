@@ -11,7 +11,7 @@ import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, type Redacted, Scope } from "effect"
-import { drainDeliveries, type Options as DeliveryOptions } from "./delivery/drainDeliveries.ts"
+import { drainDeliveries, type DeliveryPipelineOptions as DeliveryOptions } from "./delivery/drainDeliveries.ts"
 import * as Graphile from "./Graphile.ts"
 import { SigningKeys } from "./delivery/SigningKeys.ts"
 

@@ -4,7 +4,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../annotate.ts"
+import { annotate } from "../annotate.ts"
 import { Validation } from "../errors/Validation.ts"
 
 const at = Timestamp.Timestamp
@@ -34,7 +34,7 @@ export type AccountRecord = typeof AccountRecord.Type
 export class Account extends HttpApiGroup.make("account")
   .add(
     HttpApiEndpoint.get("get", "/account", { success: AccountRecord }).annotateMerge(
-      about("Get the account", "any key", "Plan, limits and usage of the current month."),
+      annotate("Get the account", "any key", "Plan, limits and usage of the current month."),
     ),
   )
   .middleware(Validation)

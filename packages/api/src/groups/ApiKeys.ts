@@ -8,7 +8,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as ApiError from "../errors/ApiError.ts"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../annotate.ts"
+import { annotate } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
 import { optional } from "../schemas/optional.ts"
 import * as Page from "../schemas/Page.ts"
@@ -33,8 +33,8 @@ const fields = {
   revoked_at: Schema.NullOr(at),
 }
 
-export const Key = Schema.Struct(fields).annotate({ identifier: "ApiKey" })
-export type Key = typeof Key.Type
+export const ApiKeyRecord = Schema.Struct(fields).annotate({ identifier: "ApiKey" })
+export type ApiKeyRecord = typeof ApiKeyRecord.Type
 
 export const CreatedKey = Schema.Struct({
   ...fields,
@@ -63,15 +63,15 @@ const params = { key_id: Id.ApiKeyId }
 
 export class ApiKeys extends HttpApiGroup.make("apiKeys")
   .add(
-    HttpApiEndpoint.get("list", "/api-keys", { success: Page.of(Key) }).annotateMerge(
-      about(
+    HttpApiEndpoint.get("list", "/api-keys", { success: Page.of(ApiKeyRecord) }).annotateMerge(
+      annotate(
         "List API keys",
         "admin",
         "All active keys of the account and the last 1,000 revoked or expired ones, newest first.",
       ),
     ),
-    HttpApiEndpoint.get("get", "/api-keys/:key_id", { params, success: Key }).annotateMerge(
-      about("Get an API key", "admin", "The record of the key. The key itself is not stored."),
+    HttpApiEndpoint.get("get", "/api-keys/:key_id", { params, success: ApiKeyRecord }).annotateMerge(
+      annotate("Get an API key", "admin", "The record of the key. The key itself is not stored."),
     ),
     HttpApiEndpoint.post("create", "/api-keys", {
       headers: Idempotency.headers,
@@ -79,14 +79,14 @@ export class ApiKeys extends HttpApiGroup.make("apiKeys")
       success: Idempotency.replayable(CreatedKey.pipe(HttpApiSchema.status(201))),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Create an API key",
         "admin",
         `This response is the only one that contains the key. A lost key cannot be recovered, only revoked and replaced. A key that is created with an API key cannot exceed the scopes, domain, networks and expiry of that key, else 403 \`more_than_the_key\`. An account has at most ${ApiKey.MAX_ACTIVE_KEYS} active keys, else 422 \`too_many_api_keys\`.`,
       ),
     ),
     HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", { params, success: Revoked }).annotateMerge(
-      about(
+      annotate(
         "Revoke an API key",
         "admin",
         "Takes effect at once on every node and is permanent. Revoking again returns the first `revoked_at`. A key may revoke itself.",

@@ -3,7 +3,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../annotate.ts"
+import { annotate } from "../annotate.ts"
 import { Actor } from "../schemas/EventRecord.ts"
 import * as Page from "../schemas/Page.ts"
 import { Validation } from "../errors/Validation.ts"
@@ -28,7 +28,7 @@ export class Audit extends HttpApiGroup.make("audit")
       query: { limit: Page.limit(), after: Schema.optionalKey(Page.Position) },
       success: Page.of(AuditEntry),
     }).annotateMerge(
-      about(
+      annotate(
         "List audit entries",
         "admin",
         "Changes by keys, users and operators to keys, domains, webhooks, suppressions and the account, newest first. Sending is in the logs.",

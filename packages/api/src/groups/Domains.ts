@@ -1,4 +1,4 @@
-import { MAX_DOMAINS } from "@waybill/domain/domain/Domain"
+import * as DomainDecider from "@waybill/domain/domain/Domain"
 import * as DnsFinding from "@waybill/domain/domain/DnsFinding"
 import * as DomainName from "@waybill/domain/domain/DomainName"
 import * as DomainStatus from "@waybill/domain/domain/DomainStatus"
@@ -8,7 +8,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as ApiError from "../errors/ApiError.ts"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../annotate.ts"
+import { annotate } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
 import { optional } from "../schemas/optional.ts"
 import * as Page from "../schemas/Page.ts"
@@ -96,10 +96,10 @@ const headers = Idempotency.headers
 export class Domains extends HttpApiGroup.make("domains")
   .add(
     HttpApiEndpoint.get("list", "/domains", { success: Page.of(Domain) }).annotateMerge(
-      about("List domains", "domains:read", "All domains of the account, sorted by name."),
+      annotate("List domains", "domains:read", "All domains of the account, sorted by name."),
     ),
     HttpApiEndpoint.get("get", "/domains/:domain", { params, success: Domain }).annotateMerge(
-      about("Get a domain", "domains:read", "The DNS records to publish, with the result of the last check."),
+      annotate("Get a domain", "domains:read", "The DNS records to publish, with the result of the last check."),
     ),
     HttpApiEndpoint.post("add", "/domains", {
       headers,
@@ -107,10 +107,10 @@ export class Domains extends HttpApiGroup.make("domains")
       success: Idempotency.replayable(Domain.pipe(HttpApiSchema.status(201))),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Add a domain",
         "domains:write",
-        `Creates a DKIM key and returns the DNS records to publish. The domain is checked automatically for 72 hours until it is verified. An account has at most ${MAX_DOMAINS} domains, else 422 \`too_many_domains\`.`,
+        `Creates a DKIM key and returns the DNS records to publish. The domain is checked automatically for 72 hours until it is verified. An account has at most ${DomainDecider.MAX_DOMAINS} domains, else 422 \`too_many_domains\`.`,
       ),
     ),
     HttpApiEndpoint.post("verify", "/domains/:domain/verify", {
@@ -119,7 +119,7 @@ export class Domains extends HttpApiGroup.make("domains")
       success: Idempotency.replayable(Domain),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Verify a domain now",
         "domains:write",
         "Queries the domain's authoritative name servers and returns the result.",
@@ -131,7 +131,7 @@ export class Domains extends HttpApiGroup.make("domains")
       success: Idempotency.replayable(Domain),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Rotate a domain's DKIM key",
         "domains:write",
         "Creates an RSA key under a new selector. The old key signs until the new DNS record is published.",
@@ -143,7 +143,7 @@ export class Domains extends HttpApiGroup.make("domains")
       success: Idempotency.replayable(Domain),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Add an Ed25519 key to a domain",
         "domains:write",
         "Creates a second DKIM key (RFC 8463) and adds its record to those to publish. Both keys sign while that record is published; otherwise only the RSA key signs. The record does not affect the status of the domain. If the domain already has an Ed25519 key, nothing changes.",
@@ -155,14 +155,14 @@ export class Domains extends HttpApiGroup.make("domains")
       success: Idempotency.replayable(Domain),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Rotate a domain's Ed25519 key",
         "domains:write",
         "Creates an Ed25519 key under a new selector. The old key signs until the new DNS record is published; a key that does not sign is replaced at once. 422 `no_ed25519_key` if the domain has no Ed25519 key.",
       ),
     ),
     HttpApiEndpoint.delete("removeEd25519", "/domains/:domain/dkim/ed25519", { params, success: Domain }).annotateMerge(
-      about(
+      annotate(
         "Remove a domain's Ed25519 key",
         "domains:write",
         "Only the RSA key signs from now on. Leave the record in DNS until mail in transit has arrived. If the domain has no Ed25519 key, nothing changes.",
@@ -174,14 +174,14 @@ export class Domains extends HttpApiGroup.make("domains")
       success: Domain,
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Update a domain",
         "domains:write",
         "Turns open and click tracking on or off; both are off by default. 422 `tracking_unavailable` if the service has no public address for tracked links. `tracking_domain` adds a CNAME to the records to publish, and tracked links use that name while the record is published; 422 `not_below_domain`, `name_taken`, or `tracking_domains_unavailable` if the operator has not enabled tracking domains.",
       ),
     ),
     HttpApiEndpoint.delete("remove", "/domains/:domain", { params, success: Deleted }).annotateMerge(
-      about(
+      annotate(
         "Remove a domain",
         "domains:write",
         "Mail that is still queued from this domain fails with reason `domain_removed`.",

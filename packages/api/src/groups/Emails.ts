@@ -7,7 +7,7 @@ import { Authorization, Bucket } from "../Authorization.ts"
 import { Batch, BatchAnswer } from "../schemas/Batch.ts"
 import { EmailMessage, ScheduledAt } from "../schemas/EmailMessage.ts"
 import { EmailRecord } from "../schemas/EmailRecord.ts"
-import { about } from "../annotate.ts"
+import { annotate } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
 import { Validation } from "../errors/Validation.ts"
 
@@ -31,7 +31,7 @@ export class Emails extends HttpApiGroup.make("emails")
       error: ApiError.Unprocessable,
     })
       .annotateMerge(
-        about(
+        annotate(
           "Send an email",
           "email:send",
           "Accepts and queues a message. The response is sent once the message is stored durably; logs and webhooks report its delivery.",
@@ -45,7 +45,7 @@ export class Emails extends HttpApiGroup.make("emails")
       error: ApiError.Unprocessable,
     })
       .annotateMerge(
-        about(
+        annotate(
           "Send up to 100 emails",
           "email:send",
           "Counts as one request and as many emails. Accepts all messages or none, unless `mode` is `permissive`: then each index gets an acknowledgement or an error.",
@@ -58,7 +58,7 @@ export class Emails extends HttpApiGroup.make("emails")
       success: Idempotency.replayable(EmailRecord),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Cancel an email",
         "email:send",
         "Possible while the email is queued; else, and during a delivery attempt, 422 `not_cancelable`. Canceled mail is refunded to the monthly quota. For a key without `email:logs:read`, the fields for content and recipients are empty.",
@@ -70,7 +70,7 @@ export class Emails extends HttpApiGroup.make("emails")
       success: EmailRecord,
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Reschedule an email",
         "email:send",
         "Possible while the email is queued; else, and during a delivery attempt, 422 `not_cancelable`. For a key without `email:logs:read`, the fields for content and recipients are empty.",
@@ -82,7 +82,7 @@ export class Emails extends HttpApiGroup.make("emails")
       success: Idempotency.replayable(Acknowledgement),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Resend an email",
         "email:send",
         "Queues a copy with its own id for every recipient that the message did not reach. Possible while the content is kept.",

@@ -3,7 +3,7 @@ import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as ApiError from "../errors/ApiError.ts"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../annotate.ts"
+import { annotate } from "../annotate.ts"
 import { EventRecord } from "../schemas/EventRecord.ts"
 import * as Page from "../schemas/Page.ts"
 import { Validation } from "../errors/Validation.ts"
@@ -89,7 +89,7 @@ export class Events extends HttpApiGroup.make("events")
       success: Feed,
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "List events",
         "admin",
         "All events of the account in order, oldest first. Never skips an event, even during concurrent writes. With `wait`, an empty response waits for the next event.",
@@ -101,7 +101,7 @@ export class Events extends HttpApiGroup.make("events")
       success: Streamed,
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Stream events",
         "admin",
         "Server-sent events from `after_position` or `Last-Event-ID`, else from now on. The id of each is its position. A stream ends after a few minutes; reconnect with the last id.",

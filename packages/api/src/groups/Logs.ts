@@ -7,7 +7,7 @@ import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization, Bucket } from "../Authorization.ts"
 import { EmailRecord, WithContent } from "../schemas/EmailRecord.ts"
-import { about } from "../annotate.ts"
+import { annotate } from "../annotate.ts"
 import { EventRecord } from "../schemas/EventRecord.ts"
 import * as Page from "../schemas/Page.ts"
 import * as Checks from "../schemas/Checks.ts"
@@ -42,7 +42,7 @@ const Statuses = Schema.String.annotate({
 
 const filter = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
 
-export const Query = Schema.Struct({
+export const LogQuery = Schema.Struct({
   limit: Page.limit(),
   status: filter(Statuses),
   after: filter(Id.EmailId),
@@ -60,15 +60,15 @@ export const Query = Schema.Struct({
       after === undefined || before === undefined || { path: ["before"], issue: "cannot be combined with `after`" },
   ),
 )
-export type Query = typeof Query.Type
+export type LogQuery = typeof LogQuery.Type
 
 const params = { id: Id.EmailId }
 
 export class Logs extends HttpApiGroup.make("logs")
   .add(
-    HttpApiEndpoint.get("list", "/email/logs", { query: Query, success: Page.of(EmailRecord) })
+    HttpApiEndpoint.get("list", "/email/logs", { query: LogQuery, success: Page.of(EmailRecord) })
       .annotateMerge(
-        about(
+        annotate(
           "List emails",
           "email:logs:read",
           "Newest first. `next_cursor` is the `after` of the next page; `before` pages towards newer emails. Filters are fast on any number of messages.",
@@ -80,14 +80,14 @@ export class Logs extends HttpApiGroup.make("logs")
       query: { as_of: filter(Timestamp.FromIso) },
       success: WithContent,
     }).annotateMerge(
-      about(
+      annotate(
         "Get an email",
         "email:logs:read",
         "The record, and the content while it is kept. With `as_of`, the record as it was at that time; 404 if the message had not been accepted yet.",
       ),
     ),
     HttpApiEndpoint.get("events", "/email/logs/:id/events", { params, success: Page.of(EventRecord) }).annotateMerge(
-      about(
+      annotate(
         "Get an email's timeline",
         "email:logs:read",
         "All events of the message, oldest first, with server responses.",

@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as ApiError from "../errors/ApiError.ts"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../annotate.ts"
+import { annotate } from "../annotate.ts"
 import { Actor } from "../schemas/EventRecord.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
 import { optional } from "../schemas/optional.ts"
@@ -79,10 +79,10 @@ const headers = Idempotency.headers
 export class Members extends HttpApiGroup.make("members")
   .add(
     HttpApiEndpoint.get("session", "/session", { success: Session }).annotateMerge(
-      about("Get the session", "any key", "The identity and permissions of this key or dashboard session."),
+      annotate("Get the session", "any key", "The identity and permissions of this key or dashboard session."),
     ),
     HttpApiEndpoint.get("list", "/members", { success: Page.of(ListedMember) }).annotateMerge(
-      about("List members", "admin", "Users who sign in to the dashboard for this account."),
+      annotate("List members", "admin", "Users who sign in to the dashboard for this account."),
     ),
     HttpApiEndpoint.post("invite", "/members", {
       headers,
@@ -90,7 +90,7 @@ export class Members extends HttpApiGroup.make("members")
       success: Idempotency.replayable(Link.pipe(HttpApiSchema.status(201))),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Invite a member",
         "admin",
         "The response contains a link for the member, which works once within three days. It does not reveal whether the " +
@@ -104,7 +104,7 @@ export class Members extends HttpApiGroup.make("members")
       success: Member,
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Change a member's role",
         "admin",
         "The last owner cannot be changed. Only a signed-in owner can add or remove the owner role, and only an operator can " +
@@ -117,7 +117,7 @@ export class Members extends HttpApiGroup.make("members")
       success: Idempotency.replayable(Link),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Create a new link for a member",
         "admin",
         "For a member who has not signed in yet; earlier links stop working. Only an operator can create a link for a member " +
@@ -129,7 +129,7 @@ export class Members extends HttpApiGroup.make("members")
       success: Removed,
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Remove a member",
         "admin",
         "Ends the member's sessions and deletes their password, factors and links. An operator cannot be removed, and only " +

@@ -5,7 +5,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../annotate.ts"
+import { annotate } from "../annotate.ts"
 import * as Page from "../schemas/Page.ts"
 import { Validation } from "../errors/Validation.ts"
 
@@ -46,8 +46,8 @@ const fields = {
   expires_at: Timestamp.Timestamp,
 }
 
-export const Message = Schema.Struct(fields).annotate({ identifier: "SandboxMessage" })
-export type Message = typeof Message.Type
+export const CapturedMessage = Schema.Struct(fields).annotate({ identifier: "SandboxMessage" })
+export type CapturedMessage = typeof CapturedMessage.Type
 
 const Part = Schema.Struct({
   filename: Schema.NullOr(Schema.String),
@@ -87,9 +87,9 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
         to: Schema.optionalKey(Address.FromText),
         wait: Schema.optionalKey(Wait),
       },
-      success: Page.of(Message),
+      success: Page.of(CapturedMessage),
     }).annotateMerge(
-      about(
+      annotate(
         "List captured mail",
         scope,
         "Newest first. With `wait` and `to`, a test suite can wait for a message to an address.",
@@ -99,12 +99,16 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
       params,
       success: MessageWithContent,
       error: ApiError.Unprocessable,
-    }).annotateMerge(about("Get captured mail", scope, "The parsed message and its raw bytes.")),
+    }).annotateMerge(annotate("Get captured mail", scope, "The parsed message and its raw bytes.")),
     HttpApiEndpoint.delete("remove", "/sandbox/messages/:id", { params, success: Emptied }).annotateMerge(
-      about("Delete captured mail", deletion, "Deletes the message from the inbox only; its events stay in the log."),
+      annotate(
+        "Delete captured mail",
+        deletion,
+        "Deletes the message from the inbox only; its events stay in the log.",
+      ),
     ),
     HttpApiEndpoint.delete("clear", "/sandbox/messages", { success: Emptied }).annotateMerge(
-      about(
+      annotate(
         "Delete all captured mail",
         deletion,
         "Deletes all captured mail of the account; for a key bound to a domain, of that domain.",

@@ -3,7 +3,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../annotate.ts"
+import { annotate } from "../annotate.ts"
 import * as Page from "../schemas/Page.ts"
 import * as Checks from "../schemas/Checks.ts"
 import { Validation } from "../errors/Validation.ts"
@@ -47,7 +47,7 @@ const Groups = Schema.String.annotate({
 export const maxRangeMs = (groups: ReadonlyArray<Group> = []): number =>
   (groups.includes("hour") ? MAX_HOURLY_STATS_DAYS : MAX_STATS_DAYS) * Timestamp.DAY
 
-const Query = Schema.Struct({
+const StatsQuery = Schema.Struct({
   from: Schema.optionalKey(Timestamp.FromIso),
   to: Schema.optionalKey(Timestamp.FromIso),
   group_by: Schema.optionalKey(Groups),
@@ -62,7 +62,7 @@ const Query = Schema.Struct({
     return Timestamp.between(from, to) <= maximum || { path: ["from"], issue }
   }),
 )
-export type Query = typeof Query.Type
+export type StatsQuery = typeof StatsQuery.Type
 
 const count = Schema.Natural
 
@@ -113,8 +113,8 @@ export type Stats = typeof Stats.Type
 
 export class Statistics extends HttpApiGroup.make("stats")
   .add(
-    HttpApiEndpoint.get("get", "/stats", { query: Query, success: Stats }).annotateMerge(
-      about(
+    HttpApiEndpoint.get("get", "/stats", { query: StatsQuery, success: Stats }).annotateMerge(
+      annotate(
         "Get statistics",
         "email:logs:read",
         `Counts events by the hour in which they happened, by default for the last 24 hours. Counting is asynchronous; each event is counted exactly once. A range has at most ${MAX_STATS_DAYS} days, grouped by hour ${MAX_HOURLY_STATS_DAYS}. A message with several tags counts under each of them. A response by tag has ${MAX_SHOWN_TAGS} tags; \`more_tags\` tells whether there are more.`,

@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as ApiError from "../errors/ApiError.ts"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../annotate.ts"
+import { annotate } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
 import { optional } from "../schemas/optional.ts"
 import * as Page from "../schemas/Page.ts"
@@ -37,10 +37,10 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
       query: { limit: Page.limit(), after: Schema.optionalKey(Id.SuppressionId) },
       success: Page.of(SuppressionRecord),
     }).annotateMerge(
-      about("List suppressions", "email:logs:read", "Addresses that no longer receive mail, newest first."),
+      annotate("List suppressions", "email:logs:read", "Addresses that no longer receive mail, newest first."),
     ),
     HttpApiEndpoint.get("get", "/suppressions/:email", { params, success: SuppressionRecord }).annotateMerge(
-      about("Get a suppression", "email:logs:read", "Whether an address is suppressed, and why."),
+      annotate("Get a suppression", "email:logs:read", "Whether an address is suppressed, and why."),
     ),
     HttpApiEndpoint.post("add", "/suppressions", {
       headers: Idempotency.headers,
@@ -51,14 +51,14 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
       success: Idempotency.replayable(SuppressionRecord.pipe(HttpApiSchema.status(201))),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Suppress an address",
         "admin",
         "Later mail to this address gets the status `suppressed` instead of being sent.",
       ),
     ),
     HttpApiEndpoint.delete("remove", "/suppressions/:email", { params, success: Removed }).annotateMerge(
-      about("Remove a suppression", "admin", "The address can receive mail again."),
+      annotate("Remove a suppression", "admin", "The address can receive mail again."),
     ),
   )
   .middleware(Validation)

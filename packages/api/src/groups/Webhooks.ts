@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as ApiError from "../errors/ApiError.ts"
 import { Authorization } from "../Authorization.ts"
-import { about } from "../annotate.ts"
+import { annotate } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
 import { optional } from "../schemas/optional.ts"
 import * as Page from "../schemas/Page.ts"
@@ -88,10 +88,10 @@ const accepted = HttpApiSchema.status(202)
 export class Webhooks extends HttpApiGroup.make("webhooks")
   .add(
     HttpApiEndpoint.get("list", "/webhooks", { success: Page.of(WebhookRecord) }).annotateMerge(
-      about("List webhooks", scope, "All webhooks of the account, newest first."),
+      annotate("List webhooks", scope, "All webhooks of the account, newest first."),
     ),
     HttpApiEndpoint.get("get", "/webhooks/:id", { params, success: WebhookRecord }).annotateMerge(
-      about("Get a webhook", scope, "The record of the webhook, without the secret."),
+      annotate("Get a webhook", scope, "The record of the webhook, without the secret."),
     ),
     HttpApiEndpoint.post("create", "/webhooks", {
       headers,
@@ -99,7 +99,7 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       success: Idempotency.replayable(WithSecret.pipe(HttpApiSchema.status(201))),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Create a webhook",
         scope,
         `The URL is called for every event of the subscribed types, signed with the secret in this response. An account has at most ${Webhook.MAX_WEBHOOKS} webhooks, else 422 \`too_many_webhooks\`.`,
@@ -111,10 +111,10 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       success: WebhookRecord,
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about("Update a webhook", scope, "Changes URL, event types, description, and whether the webhook is enabled."),
+      annotate("Update a webhook", scope, "Changes URL, event types, description, and whether the webhook is enabled."),
     ),
     HttpApiEndpoint.delete("remove", "/webhooks/:id", { params, success: Deleted }).annotateMerge(
-      about("Delete a webhook", scope, "The URL is no longer called."),
+      annotate("Delete a webhook", scope, "The URL is no longer called."),
     ),
     HttpApiEndpoint.post("test", "/webhooks/:id/test", {
       params,
@@ -122,7 +122,7 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       success: Idempotency.replayable(WebhookDelivery.Delivery.pipe(accepted)),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Test a webhook",
         scope,
         "Queues a call with a test event. The response is its delivery, whose status can be queried.",
@@ -134,24 +134,26 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       success: Idempotency.replayable(WithSecret),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about("Rotate a webhook's secret", scope, "For 24 hours, calls are signed with the old and the new secret."),
+      annotate("Rotate a webhook's secret", scope, "For 24 hours, calls are signed with the old and the new secret."),
     ),
     HttpApiEndpoint.get("deliveries", "/webhooks/:id/deliveries", {
       params,
       query: { limit: Page.limit(), after: Schema.optionalKey(Id.WebhookDeliveryId) },
       success: Page.of(WebhookDelivery.Delivery),
-    }).annotateMerge(about("List a webhook's deliveries", scope, "Newest first.")),
+    }).annotateMerge(annotate("List a webhook's deliveries", scope, "Newest first.")),
     HttpApiEndpoint.get("delivery", "/webhooks/:id/deliveries/:delivery_id", {
       params: deliveryParams,
       success: WebhookDelivery.DeliveryDetail,
-    }).annotateMerge(about("Get a webhook delivery", scope, "The delivery with the request body and every attempt.")),
+    }).annotateMerge(
+      annotate("Get a webhook delivery", scope, "The delivery with the request body and every attempt."),
+    ),
     HttpApiEndpoint.post("replayDelivery", "/webhooks/:id/deliveries/:delivery_id/replay", {
       params: deliveryParams,
       headers,
       success: Idempotency.replayable(WebhookDelivery.Delivery.pipe(accepted)),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Replay a webhook delivery",
         scope,
         "Queues the delivery again, with the same event and the same `webhook-id`.",
@@ -164,7 +166,7 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       success: Idempotency.replayable(WebhookDelivery.Replay.pipe(accepted)),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about(
+      annotate(
         "Replay a range of events",
         scope,
         "The events may be older than the webhook. If one replay does not cover the whole range, continue with `next_position`.",

@@ -1,5 +1,5 @@
 import type * as EmailEvent from "../email/EmailEvent.ts"
-import type { Message } from "../email/EmailState.ts"
+import type { AcceptedEmail } from "../email/EmailState.ts"
 
 /** Events that change an account's use of its monthly quota. */
 export const TAGS = ["EmailQueued", "EmailSuppressed", "EmailCanceled"] as const satisfies ReadonlyArray<
@@ -19,12 +19,12 @@ export interface Change {
  * Returns the change of the monthly count: one per accepted recipient in the month of acceptance. Recipients suppressed
  * at acceptance do not count; canceled ones are given back. `message` is the state after the event.
  */
-export const changesOf = (event: EmailEvent.Event, message: Message): ReadonlyArray<Change> =>
+export const changesOf = (event: EmailEvent.Event, message: AcceptedEmail): ReadonlyArray<Change> =>
   isCounted(event)
     ? [{ month: message.accepted.created_at.slice(0, "2026-11".length), delta: delta(event, message) }]
     : []
 
-const delta = (event: Counted, { accepted, recipients }: Message): number => {
+const delta = (event: Counted, { accepted, recipients }: AcceptedEmail): number => {
   switch (event._tag) {
     case "EmailQueued":
       return recipients.length

@@ -13,7 +13,7 @@ export const stream = "email" as const
 export const Event = EmailEvent.Event
 export type Event = EmailEvent.Event
 
-export { evolve, initial, type Message, type State, status } from "./EmailState.ts"
+export { evolve, initial, type AcceptedEmail as Message, type State, status } from "./EmailState.ts"
 // Outcomes of recipients after acceptance.
 export {
   failUnfinished,
@@ -67,7 +67,7 @@ export const reschedule = (
     )
   })
 
-const checkChange = (message: EmailState.Message, scheduled_at: Timestamp.Timestamp) => {
+const checkChange = (message: EmailState.AcceptedEmail, scheduled_at: Timestamp.Timestamp) => {
   if (message.scheduled_at === scheduled_at) return new NothingNew()
   return message.reschedules < MAX_RESCHEDULES
     ? undefined
@@ -78,9 +78,9 @@ const checkChange = (message: EmailState.Message, scheduled_at: Timestamp.Timest
 export type AttemptState = "none" | "under way"
 
 const whileWaiting = (
-  message: EmailState.Message,
+  message: EmailState.AcceptedEmail,
   attempt: AttemptState,
-): Result.Result<EmailState.Message, EmailRefusal.NotCancelable> => {
+): Result.Result<EmailState.AcceptedEmail, EmailRefusal.NotCancelable> => {
   const email_status = EmailState.status(message)
   return email_status === "queued" && attempt === "none"
     ? Result.succeed(message)
@@ -92,7 +92,7 @@ const whileWaiting = (
  * hold suppressed recipients; `queue` handles both, as for any send.
  */
 export const resendCommand = (
-  message: EmailState.Message,
+  message: EmailState.AcceptedEmail,
   scheduled_at: Timestamp.Timestamp | null = null,
 ): Acceptance.Command => {
   const reached = new Set<string>()

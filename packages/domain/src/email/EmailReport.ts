@@ -191,7 +191,7 @@ export const recordClicked = (
         ),
   )
 
-const onlyRecipient = ({ recipients }: EmailState.Message): Address.Address | null =>
+const onlyRecipient = ({ recipients }: EmailState.AcceptedEmail): Address.Address | null =>
   recipients.length === 1 ? (recipients[0]?.address ?? null) : null
 
 const clipped = ({ user_agent, ip }: Visitor): Visitor => ({

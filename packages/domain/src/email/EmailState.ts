@@ -7,9 +7,9 @@ import * as EmailStatus from "./EmailStatus.ts"
 import * as Recipient from "./Recipient.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 
-export type State = { readonly _tag: "Unborn" } | Message
+export type State = { readonly _tag: "Unborn" } | AcceptedEmail
 
-export interface Message {
+export interface AcceptedEmail {
   readonly _tag: "Message"
   /** The acceptance event. */
   readonly accepted: EmailQueued
@@ -23,7 +23,7 @@ export interface Message {
 
 export const initial: State = { _tag: "Unborn" }
 
-export const status = (message: Message): EmailStatus.Status => EmailStatus.ofRecipients(message.recipients)
+export const status = (message: AcceptedEmail): EmailStatus.Status => EmailStatus.ofRecipients(message.recipients)
 
 export const evolve = (state: State, event: Event): State => {
   if (event._tag === "EmailQueued") return state._tag === "Unborn" ? created(event) : state
@@ -43,7 +43,7 @@ export const evolve = (state: State, event: Event): State => {
   }
 }
 
-const created = (accepted: EmailQueued): Message => {
+const created = (accepted: EmailQueued): AcceptedEmail => {
   const makeRecipient =
     (kind: Recipient.Kind) =>
     ({ address }: Address.Mailbox) =>
@@ -78,7 +78,7 @@ export type Decide<Error> = Aggregate.Decide<State, Event, Error>
 /** Turns a decision about an existing message into one about any state; refuses if there is no message. */
 export const ofMessage =
   <Error>(
-    decide: (message: Message) => Result.Result<Array.NonEmptyReadonlyArray<Event>, Error>,
+    decide: (message: AcceptedEmail) => Result.Result<Array.NonEmptyReadonlyArray<Event>, Error>,
   ): Decide<Error | EmailRefusal.EmailNotFound> =>
   (state) =>
     state._tag === "Unborn" ? Result.fail(new EmailRefusal.EmailNotFound()) : decide(state)

@@ -6,7 +6,7 @@ import * as PublicType from "../stream/PublicType.ts"
 import { NothingNew } from "../values/Refusal.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
-import type { DisabledReason, Event, Settings, State, Subscription, Webhook } from "./WebhookState.ts"
+import type { DisabledReason, Event, WebhookSettings, State, Subscription, Webhook } from "./WebhookState.ts"
 import * as WebhookUrl from "./WebhookUrl.ts"
 
 export {
@@ -16,7 +16,7 @@ export {
   initial,
   MAX_PREVIOUS,
   type Previous,
-  type Settings,
+  type WebhookSettings as Settings,
   type State,
   Subscription,
   type Webhook,
@@ -97,7 +97,7 @@ const ofWebhook =
 export const create =
   (
     { now, webhookId, secretRef, allowedNetworks, others }: Creation,
-    { url, events, description }: Settings,
+    { url, events, description }: WebhookSettings,
     enabled: boolean,
   ): Decide<WebhookUrl.UrlNotAllowed | NothingNew | TooManyWebhooks> =>
   (state) => {

@@ -32,7 +32,7 @@ export const Event = Schema.TaggedUnion({
 })
 export type Event = typeof Event.Type
 
-export interface Settings {
+export interface WebhookSettings {
   readonly url: WebhookUrl.WebhookUrl
   readonly events: ReadonlyArray<Subscription>
   readonly description: string | null
@@ -43,7 +43,7 @@ export interface Previous {
   readonly until: Timestamp.Timestamp
 }
 
-export interface Webhook extends Settings {
+export interface Webhook extends WebhookSettings {
   readonly _tag: "Webhook"
   readonly webhook_id: Id.WebhookId
   readonly enabled: boolean

@@ -67,7 +67,7 @@ export interface ZoneQueries extends Queries {
 }
 
 export interface Config {
-  /** As `address` or `address:port`; the system's resolvers by default. */
+  /** Resolvers, as `address` or `address:port`; those of the system by default. */
   readonly servers?: ReadonlyArray<string>
   readonly query_timeout_ms?: number
   readonly query_tries?: number

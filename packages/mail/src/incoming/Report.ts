@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import * as Parser from "../parsing/Parser.ts"
-import type { Fact } from "./ReportFact.ts"
+import type { ReportFact } from "./ReportFact.ts"
 
 export class NotAReport extends Schema.TaggedError<NotAReport>()("NotAReport", {
   reason: Schema.Literals([
@@ -26,7 +26,7 @@ export class Unread extends Schema.TaggedError<Unread>()("Unread", {
 export const parse = Effect.fnUntraced(function* (
   bytes: Uint8Array,
   account: string,
-): Effect.fn.Return<ReadonlyArray<Fact>, NotAReport | Unread | Parser.Busy> {
+): Effect.fn.Return<ReadonlyArray<ReportFact>, NotAReport | Unread | Parser.Busy> {
   const read = yield* Effect.mapError(Parser.run("report", bytes, account), (error) =>
     error._tag === "Busy" ? error : new Unread({ why: error.why }),
   )

@@ -6,7 +6,7 @@ const DELIVERY_STATUS = /^message\/(?:global-)?delivery-status$/
 const RETURNED_HEAD =
   /^(?:message\/rfc822|message\/global|text\/rfc822-headers|message\/(?:global|rfc822)-headers|text\/rfc822)$/
 
-const KINDS: Readonly<Record<string, ReportFact.Fact["kind"]>> = {
+const KINDS: Readonly<Record<string, ReportFact.ReportFact["kind"]>> = {
   failed: "bounce",
   delayed: "delayed",
   delivered: "delivered",
@@ -16,11 +16,11 @@ const KINDS: Readonly<Record<string, ReportFact.Fact["kind"]>> = {
 }
 
 /** Returns undefined when the message carries no delivery status. */
-export const read = (parts: ReportFact.Parts): ReadonlyArray<ReportFact.Fact> | undefined => {
+export const read = (parts: ReportFact.Parts): ReadonlyArray<ReportFact.ReportFact> | undefined => {
   const statuses = parts.ofType(DELIVERY_STATUS)
   if (statuses.length === 0) return undefined
   const originalMessageId = Fields.messageId(returned(parts)) ?? ReportFact.answered(parts)
-  const facts: Array<ReportFact.Fact> = []
+  const facts: Array<ReportFact.ReportFact> = []
   for (const status of statuses) {
     const groups = Fields.blocks(status)
     // The first group is about the message, but not every server keeps the empty line after it.
@@ -43,7 +43,7 @@ const recipientFact = (
   group: Fields.Fields,
   message: Fields.Fields,
   originalMessageId: string | undefined,
-): ReportFact.Fact | undefined => {
+): ReportFact.ReportFact | undefined => {
   const final = Fields.address(Fields.first(group, "final-recipient"))
   const originalRecipient = Fields.address(Fields.first(group, "original-recipient", "x-actual-recipient"))
   const action = Fields.first(group, "action")

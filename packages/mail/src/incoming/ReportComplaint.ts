@@ -1,4 +1,4 @@
-import type { Fact, Parts } from "./ReportFact.ts"
+import type { ReportFact, Parts } from "./ReportFact.ts"
 import * as ReportBounce from "./ReportBounce.ts"
 import * as Fields from "./ReportFields.ts"
 
@@ -17,7 +17,7 @@ const COMPLAINTS: ReadonlySet<string> = new Set([
 const JUNK_SUBJECT = /^complaint about message from \S+/i
 
 /** Returns undefined for a message that is not feedback, and an empty list for feedback without a complaint. */
-export const read = (parts: Parts): ReadonlyArray<Fact> | undefined => {
+export const read = (parts: Parts): ReadonlyArray<ReportFact> | undefined => {
   const [report] = parts.ofType(FEEDBACK_REPORT)
   const original = ReportBounce.returned(parts)
   if (report === undefined) {
@@ -50,7 +50,12 @@ const isList = (to: string): boolean => {
   return comma !== -1 && to.includes("@", comma)
 }
 
-const fact = (recipient: string | undefined, type: string, original: Fields.Fields, fields: Fields.Fields): Fact => ({
+const fact = (
+  recipient: string | undefined,
+  type: string,
+  original: Fields.Fields,
+  fields: Fields.Fields,
+): ReportFact => ({
   kind: "complaint",
   recipient,
   originalRecipient: undefined,

@@ -1,11 +1,11 @@
-import type { Mail } from "../parsing/MimeReader.ts"
+import type { ParsedMail } from "../parsing/MimeReader.ts"
 import * as Reply from "../reply/Reply.ts"
 
 /** Maximum number of facts read from one report. */
 export const RECIPIENTS_LIMIT = 200
 
 /** One fact about one recipient. Fields that a report omits or hides are undefined. */
-export interface Fact {
+export interface ReportFact {
   readonly kind: "bounce" | "complaint" | "delayed" | "delivered"
   readonly recipient: string | undefined
   /** Address as we gave it to the first server, when a forward has changed it since. */
@@ -24,7 +24,7 @@ export interface Fact {
 
 /** Parsed MIME parts that the readers of each kind use. */
 export interface Parts {
-  readonly mail: Mail
+  readonly mail: ParsedMail
   readonly text: string
   /** Returns the decoded text of the parts of these types. */
   readonly ofType: (pattern: RegExp) => ReadonlyArray<string>

@@ -51,7 +51,7 @@ const DELAYED =
   /\bdelayed\b|warning: (?:message|could not send)|not yet been delivered|will (?:continue to )?(?:be )?retr/i
 
 /** Exim names the recipients in a header even where its administrator has changed the text. */
-export const read = (parts: ReportFact.Parts): ReadonlyArray<ReportFact.Fact> => {
+export const read = (parts: ReportFact.Parts): ReadonlyArray<ReportFact.ReportFact> => {
   const lines = parts.text.split(/\r?\n/, LINES_LIMIT).map((line) => line.slice(0, LINE_LENGTH_LIMIT).trimEnd())
   const cut = lines.findIndex((line) => RETURNED.test(line))
   const text = cut === -1 ? lines : lines.slice(0, cut)

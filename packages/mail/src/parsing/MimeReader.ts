@@ -35,7 +35,7 @@ interface Texts {
   readonly html?: ReadonlyArray<{ readonly value: string }>
 }
 
-export interface Mail {
+export interface ParsedMail {
   readonly headers: ReadonlyArray<Field>
   /** First address of the From header. */
   readonly from: string | undefined
@@ -53,7 +53,7 @@ export interface Mail {
  * called: its text from HTML is cubic in the length of a tag, each line of a body costs 13 µs, and it parses every
  * address header. Decision 0023 has the patterns and measurements.
  */
-export const read = (bytes: Uint8Array): Promise<Mail> => new MimeReader().read(bytes)
+export const read = (bytes: Uint8Array): Promise<ParsedMail> => new MimeReader().read(bytes)
 
 class MimeReader extends PostalMime {
   /** Members that the parser's types leave out. */
@@ -72,7 +72,7 @@ class MimeReader extends PostalMime {
     super({ maxNestingDepth: MAX_DEPTH, maxHeadersSize: MAX_HEADER_BYTES })
   }
 
-  async read(bytes: Uint8Array): Promise<Mail> {
+  async read(bytes: Uint8Array): Promise<ParsedMail> {
     const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     for (let at = 0; at < message.length;) {
       at = this.#readBody(message, at)

@@ -1,6 +1,6 @@
 import { Context, Data, Effect, Metric } from "effect"
 import * as Jobs from "./Jobs.ts"
-import { type Outcome, ParserPool } from "./ParserPool.ts"
+import { type ParseOutcome, ParserPool } from "./ParserPool.ts"
 import type { Why } from "./ParserThread.ts"
 
 /** Too many documents wait: nothing was read, and the same document may be sent again. */
@@ -51,7 +51,7 @@ export const run = <N extends Jobs.Name>(
 ): Effect.Effect<Jobs.Output<N>, Busy | Killed> =>
   Effect.flatMap(Pool, (pool) =>
     Effect.flatMap(
-      Effect.callback<Outcome>((resume) => {
+      Effect.callback<ParseOutcome>((resume) => {
         const takeBack = pool.read(name, input, { account, patient }, (outcome) => resume(Effect.succeed(outcome)))
         return Effect.sync(takeBack)
       }),

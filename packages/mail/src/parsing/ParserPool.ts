@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises"
 import { FairQueue } from "./FairQueue.ts"
 import { isSmall } from "./isSmall.ts"
 import * as Jobs from "./Jobs.ts"
-import { type Limits, ParserThread, type Result } from "./ParserThread.ts"
+import { type ThreadLimits, ParserThread, type Result } from "./ParserThread.ts"
 
 /** Processor time that one document may take. Ordinary mail of 10 MiB takes about a quarter of it. */
 export const DEADLINE_MS = 1_000
@@ -28,9 +28,9 @@ interface Waiting {
   readonly done: (result: Result) => void
 }
 
-export type Outcome = Result | { readonly _tag: "Busy" }
+export type ParseOutcome = Result | { readonly _tag: "Busy" }
 
-export interface Options extends Limits {
+export interface Options extends ThreadLimits {
   readonly threads: number
   readonly perAccount: number
   readonly inAll: number
@@ -70,7 +70,7 @@ export class ParserPool {
     name: N,
     input: Jobs.Input<N>,
     { account, patient }: { readonly account: string; readonly patient: boolean },
-    done: (outcome: Outcome) => void,
+    done: (outcome: ParseOutcome) => void,
   ): () => void {
     const waiting: Waiting = { account, name, input, done }
     const isInline = isSmall(name, input)

@@ -9,13 +9,13 @@ const MAX_SILENCE_MS = 500
 const MAX_WAIT_FACTOR = 10
 const MIN_PAUSE_MS = 20
 
-export interface Job {
+export interface ParserJob {
   readonly name: Jobs.Name
   readonly input: Jobs.Input<Jobs.Name>
 }
 
 /** Message of a thread: it has started, a job's result, or a job's exception. */
-export interface Answer {
+export interface ThreadMessage {
   readonly value?: unknown
   readonly crash?: string
   /** Processor time of the thread since it began. */
@@ -28,7 +28,7 @@ export type Result =
   | { readonly _tag: "Done"; readonly value: unknown }
   | { readonly _tag: "Killed"; readonly why: Why; readonly cause?: string }
 
-export interface Limits {
+export interface ThreadLimits {
   /** Processor time that one job may take. */
   readonly deadline_ms: number
   /** Additional time for each MiB of the document, since even the best reader of 40 MiB needs it. */
@@ -44,13 +44,13 @@ export interface Limits {
 export class ParserThread {
   #worker: Worker | undefined
   #cpu_ms = 0
-  readonly #limits: Limits
+  readonly #limits: ThreadLimits
 
-  constructor(limits: Limits) {
+  constructor(limits: ThreadLimits) {
     this.#limits = limits
   }
 
-  async run(job: Job): Promise<Result> {
+  async run(job: ParserJob): Promise<Result> {
     const worker = this.#worker ?? (await this.#start())
     if (worker === undefined) return { _tag: "Killed", why: "crash", cause: "the thread did not start" }
     worker.ref()
@@ -112,7 +112,7 @@ export class ParserThread {
       end({ _tag: "Killed", why, ...(cause === undefined ? {} : { cause }) })
       if (this.#worker === worker) void this.end()
     }
-    const message = ({ cpu_ms, crash, value }: Answer): void => {
+    const message = ({ cpu_ms, crash, value }: ThreadMessage): void => {
       this.#cpu_ms = cpu_ms
       end(crash === undefined ? { _tag: "Done", value } : { _tag: "Killed", why: "crash", cause: crash })
     }

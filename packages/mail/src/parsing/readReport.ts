@@ -25,7 +25,7 @@ export type Reason =
   | "unrecognized"
 
 /** Returns the facts of a bounce, delay, receipt or complaint. */
-export const readReport = async (bytes: Uint8Array): Promise<ReadonlyArray<ReportFact.Fact> | Reason> => {
+export const readReport = async (bytes: Uint8Array): Promise<ReadonlyArray<ReportFact.ReportFact> | Reason> => {
   const read = shortened(bytes)
   if (possibleParts(read) > REPORT_PARTS_LIMIT) return "too_many_parts"
   const mail = await MimeReader.read(read).catch(() => undefined)
@@ -70,7 +70,7 @@ const possibleParts = (buffer: Buffer): number => {
  * RFC 3834 §5: a person on holiday has received the mail. Mail systems mark their bounces the same way, so a message
  * from one, or one that names a failed recipient, is not taken for a person's.
  */
-const isAutoReply = (mail: MimeReader.Mail): boolean => {
+const isAutoReply = (mail: MimeReader.ParsedMail): boolean => {
   const has = (name: string, pattern: RegExp) =>
     mail.headers.some(({ key, value }) => key === name && pattern.test(value.trim()))
   if (has("x-failed-recipients", /@/) || /^(?:mailer-daemon|postmaster)@/i.test(mail.from ?? "")) return false

@@ -81,7 +81,7 @@ const tooLarge = (buffer: Buffer): "too_many_lines" | "too_many_parts" | undefin
   return undefined
 }
 
-const headerOf = (mail: MimeReader.Mail, name: string): string =>
+const headerOf = (mail: MimeReader.ParsedMail, name: string): string =>
   mail.headers.find(({ key }) => key === name)?.value ?? ""
 
 /** Returns the depth of open groups as the parser counts it: outside quotes, comments and angle brackets. */
@@ -105,13 +105,13 @@ const groupDepth = (value: string): number => {
 const QUOTE = '"'
 
 /** Returns the mailboxes, members of groups included. A long name may be folded before a tab. */
-const mailboxes = (mail: MimeReader.Mail, name: string): Array<SubmittedMailbox> =>
+const mailboxes = (mail: MimeReader.ParsedMail, name: string): Array<SubmittedMailbox> =>
   mail.headers
     .filter(({ key }) => key === name)
     .flatMap(({ value }) => addressParser(value, { flatten: true }))
     .map((mailbox) => ({ address: mailbox.address ?? "", name: mailbox.name.replaceAll("\t", " ") }))
 
-const filesIn = ({ attachments, html, root }: MimeReader.Mail): ReadonlyArray<SubmittedFile> => {
+const filesIn = ({ attachments, html, root }: MimeReader.ParsedMail): ReadonlyArray<SubmittedFile> => {
   const parts = partsIn(root)
   const shown = attachments.some(({ contentId }) => contentId !== undefined)
     ? contentIdsIn(html ?? "")

@@ -17,7 +17,7 @@ export const showMail = async ({ bytes, record }: Input): Promise<Uint8Array | u
   return Buffer.from(JSON.stringify({ ...record, ...partsOf(mail), raw }))
 }
 
-const partsOf = ({ attachments, headers, html, text }: MimeReader.Mail) => ({
+const partsOf = ({ attachments, headers, html, text }: MimeReader.ParsedMail) => ({
   headers: headers.map(({ key, value }) => ({ name: key, value })),
   html: html ?? null,
   text: text ?? null,

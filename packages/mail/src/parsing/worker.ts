@@ -1,12 +1,12 @@
 import { parentPort } from "node:worker_threads"
 import * as Jobs from "./Jobs.ts"
 import type { SubmittedMessage } from "../incoming/SubmittedMessage.ts"
-import type { Answer, Job } from "./ParserThread.ts"
+import type { ThreadMessage, ParserJob } from "./ParserThread.ts"
 
 const MAX_ERROR_CHARS = 500
 
 /** Main loop of one thread: takes a job, answers, takes the next. `ParserThread` sends the jobs and ends the thread. */
-const take = async ({ input, name }: Job): Promise<Answer> => {
+const take = async ({ input, name }: ParserJob): Promise<ThreadMessage> => {
   const work = Jobs.jobs[name] as (input: Jobs.Input<Jobs.Name>) => unknown
   try {
     return { value: await work(input), cpu_ms: cpuMillis() }
@@ -24,7 +24,7 @@ const cpuMillis = (): number => {
 /** Files this large are transferred instead of copied. Small ones may lie in a shared buffer. */
 const MIN_TRANSFER_BYTES = 64 * 1024
 
-const filesIn = ({ value }: Answer): Array<ArrayBuffer> => {
+const filesIn = ({ value }: ThreadMessage): Array<ArrayBuffer> => {
   const files = value instanceof Uint8Array ? [value] : ((value as Partial<SubmittedMessage> | undefined)?.files ?? [])
   const large = files.flatMap((file) => {
     const { buffer, length } = file instanceof Uint8Array ? file : file.bytes
@@ -33,10 +33,10 @@ const filesIn = ({ value }: Answer): Array<ArrayBuffer> => {
   return [...new Set(large)]
 }
 
-parentPort?.on("message", async (job: Job) => {
+parentPort?.on("message", async (job: ParserJob) => {
   const answer = await take(job)
   parentPort?.postMessage(answer, filesIn(answer))
 })
 // A port has no origin.
 // oxlint-disable-next-line unicorn/require-post-message-target-origin
-parentPort?.postMessage({ value: undefined, cpu_ms: cpuMillis() } satisfies Answer)
+parentPort?.postMessage({ value: undefined, cpu_ms: cpuMillis() } satisfies ThreadMessage)

@@ -54,7 +54,9 @@ export interface SmtpConnection {
   readonly tls: string | null
   readonly offers: (extension: string) => boolean
   /** Never fails: each recipient gets an answer, even if the connection was lost. */
-  readonly send: (transaction: SmtpTransaction.Transaction) => Effect.Effect<ReadonlyArray<SmtpTransaction.Answer>>
+  readonly send: (
+    transaction: SmtpTransaction.Transaction,
+  ) => Effect.Effect<ReadonlyArray<SmtpTransaction.RecipientReply>>
   /** Whether another message may be sent over it. */
   readonly isUsable: () => boolean
   readonly quit: Effect.Effect<void>

@@ -7,7 +7,7 @@ import * as SmtpBody from "./SmtpBody.ts"
 import { type ConnectFailed, replyOf, type SmtpConnection } from "./SmtpConnection.ts"
 import * as SmtpTransaction from "./SmtpTransaction.ts"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
-import type { OutgoingMessage, Outcome } from "../transport/Transport.ts"
+import type { OutgoingMessage, RecipientOutcome } from "../transport/Transport.ts"
 import * as Transport from "../transport/Transport.ts"
 
 /** Recipients that every server must take in one transaction (RFC 5321 §4.5.3.1.8). */
@@ -29,12 +29,12 @@ export const deliver = Effect.fn("SmtpDelivery.deliver")(function* (
   route: Route,
   message: OutgoingMessage,
   recipients: ReadonlyArray<string>,
-): Effect.fn.Return<ReadonlyArray<Outcome>> {
+): Effect.fn.Return<ReadonlyArray<RecipientOutcome>> {
   const body = SmtpBody.make(message.bytes)
   if (Result.isFailure(body)) {
     return recipients.map((recipient) => Transport.failed(recipient, "protocol", body.failure.message))
   }
-  const outcomes = new Map<string, Outcome>()
+  const outcomes = new Map<string, RecipientOutcome>()
   for (const group of [
     recipients.filter((each) => !SmtpTransaction.isUtf8(each)),
     recipients.filter(SmtpTransaction.isUtf8),
@@ -55,7 +55,7 @@ interface Round {
   readonly hop: Transport.Hop
   readonly address: string
   readonly reused: boolean
-  readonly answers: ReadonlyArray<SmtpTransaction.Answer>
+  readonly answers: ReadonlyArray<SmtpTransaction.RecipientReply>
 }
 
 const deliverPart = Effect.fnUntraced(function* (
@@ -64,7 +64,7 @@ const deliverPart = Effect.fnUntraced(function* (
   message: OutgoingMessage,
   body: SmtpBody.SmtpBody,
   recipients: ReadonlyArray<string>,
-  outcomes: Map<string, Outcome>,
+  outcomes: Map<string, RecipientOutcome>,
 ) {
   const mayBegin = yield* Transport.MayBegin
   const report = yield* Transport.OutcomeReported
@@ -126,7 +126,7 @@ const notSent = Effect.fnUntraced(function* (
   recipients: ReadonlyArray<string>,
   failure: ConnectFailed | AtCapacity,
   duration_ms: number,
-  outcomes: Map<string, Outcome>,
+  outcomes: Map<string, RecipientOutcome>,
 ) {
   const reply = failure._tag === "ConnectFailed" ? replyOf(failure) : undefined
   const pause = reply !== undefined && slowsDown(reply) ? yield* pool.throttled(route.site) : undefined
@@ -145,7 +145,7 @@ const notSent = Effect.fnUntraced(function* (
 const reportToPool = Effect.fnUntraced(function* (
   pool: SitePool,
   route: Route,
-  answers: ReadonlyArray<SmtpTransaction.Answer>,
+  answers: ReadonlyArray<SmtpTransaction.RecipientReply>,
 ) {
   if (answers.some((answer) => answer._tag === "Refused" && slowsDown(answer.reply))) {
     return yield* pool.throttled(route.site)
@@ -167,18 +167,25 @@ const slowsDown = (reply: Reply.Reply): boolean => {
 
 const STAGES_OF_ONE_MESSAGE: ReadonlySet<ReplyClass.Stage> = new Set(["rcpt", "data", "body", "end_of_data"])
 
-const withPause = (outcome: Outcome, answer: SmtpTransaction.Answer, pause: number | undefined): Outcome =>
+const withPause = (
+  outcome: RecipientOutcome,
+  answer: SmtpTransaction.RecipientReply,
+  pause: number | undefined,
+): RecipientOutcome =>
   pause !== undefined && answer._tag === "Refused" && slowsDown(answer.reply) ? paused(outcome, pause) : outcome
 
 /** A site that asks for a pause has not looked at the message, so the attempt does not count. */
-const paused = (outcome: Outcome, pause: number): Outcome => ({
+const paused = (outcome: RecipientOutcome, pause: number): RecipientOutcome => ({
   ...outcome,
   no_attempt: true,
   retry_after_ms: Math.max(pause, outcome.retry_after_ms ?? 0),
 })
 
 /** Lost before anything could be accepted, or beyond the server's limit while it accepted others (§4.5.3.1.10). */
-const isWorthAnotherRound = (answer: SmtpTransaction.Answer, all: ReadonlyArray<SmtpTransaction.Answer>): boolean =>
+const isWorthAnotherRound = (
+  answer: SmtpTransaction.RecipientReply,
+  all: ReadonlyArray<SmtpTransaction.RecipientReply>,
+): boolean =>
   answer._tag === "Lost"
     ? !answer.ambiguous
     : answer._tag === "Refused" && isTooMany(answer.reply) && all.some((other) => other._tag === "Accepted")

@@ -35,7 +35,7 @@ export interface Transaction {
  * `Lost` with `ambiguous` is the one unknown case: the end of the data was written and no answer came. Any other loss
  * means that the message was not accepted.
  */
-export type Answer =
+export type RecipientReply =
   | { readonly _tag: "Accepted"; readonly reply: Reply.Reply; readonly confirms: boolean }
   | { readonly _tag: "Refused"; readonly reply: Reply.Reply }
   | { readonly _tag: "Lost"; readonly stage: ReplyClass.Stage; readonly detail: string; readonly ambiguous: boolean }
@@ -45,7 +45,7 @@ export const send = async (
   session: Session,
   transaction: Transaction,
   signal: AbortSignal,
-): Promise<ReadonlyArray<Answer>> => {
+): Promise<ReadonlyArray<RecipientReply>> => {
   const impossible = unsupported(session, transaction)
   if (impossible !== undefined) return transaction.to.map(() => ({ _tag: "Refused", reply: impossible }))
   const run: Run = { session, transaction, answers: new Map(), stage: "mail", hasWrittenEnd: false }
@@ -71,7 +71,7 @@ export const send = async (
 interface Run {
   readonly session: Session
   readonly transaction: Transaction
-  readonly answers: Map<number, Answer>
+  readonly answers: Map<number, RecipientReply>
   stage: ReplyClass.Stage
   /** The line that ends the data was passed to the socket. */
   hasWrittenEnd: boolean
@@ -221,7 +221,7 @@ const unsupported = ({ extensions }: Session, { body, from, to, utf8 }: Transact
 
 const isPositive = (reply: WireReply): boolean => reply.code >= 200 && reply.code < 300
 
-const refused = (run: Run, reply: WireReply): Answer =>
+const refused = (run: Run, reply: WireReply): RecipientReply =>
   // A code without a meaning here: the two sides are out of step.
   reply.code >= 400
     ? { _tag: "Refused", reply: toReply(reply, run.stage) }
@@ -236,7 +236,7 @@ const refuseAll = (run: Run, reply: WireReply): void => {
   answerRest(run, refused(run, reply))
 }
 
-const answerRest = (run: Run, answer: Answer): void => {
+const answerRest = (run: Run, answer: RecipientReply): void => {
   for (const i of run.transaction.to.keys()) if (!run.answers.has(i)) run.answers.set(i, answer)
 }
 

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
-import type { OutgoingMessage, Outcome } from "./Transport.ts"
+import type { OutgoingMessage, RecipientOutcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
 /** A captured mail, as the dashboard's inbox shows it. */
@@ -37,7 +37,10 @@ export const layer = (keep: (captured: Captured) => Effect.Effect<void>): Layer.
     }),
   })
 
-const simulate = Effect.fnUntraced(function* (message: OutgoingMessage, recipient: string): Effect.fn.Return<Outcome> {
+const simulate = Effect.fnUntraced(function* (
+  message: OutgoingMessage,
+  recipient: string,
+): Effect.fn.Return<RecipientOutcome> {
   const startedAt = yield* MonotonicClock.millis
   const role = simulated(recipient)
   if (role === "slow") yield* Effect.sleep(SLOW_MS)

@@ -10,7 +10,7 @@ import * as SiteRules from "../smtp/SiteRules.ts"
 import type * as SmtpTimeouts from "../smtp/SmtpTimeouts.ts"
 import * as SmtpDelivery from "../smtp/SmtpDelivery.ts"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
-import type { OutgoingMessage, Outcome } from "./Transport.ts"
+import type { OutgoingMessage, RecipientOutcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
 /** Time that a domain's servers are cached. DNS results carry no lifetime here, so it is short. */
@@ -50,7 +50,7 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
         message: OutgoingMessage,
         domain: string,
         recipients: ReadonlyArray<string>,
-      ): Effect.fn.Return<ReadonlyArray<Outcome>> {
+      ): Effect.fn.Return<ReadonlyArray<RecipientOutcome>> {
         const startedAt = yield* MonotonicClock.millis
         const route = yield* Cache.get(routes, domain)
         if (route._tag !== "Hosts") {
@@ -75,7 +75,7 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
         const report = yield* Transport.OutcomeReported
         // One domain a transaction, even when two share their servers: some of those refuse a mixture.
         const groups = Map.groupBy(recipients, domainOf)
-        const outcomes = new Map<string, Outcome>()
+        const outcomes = new Map<string, RecipientOutcome>()
         yield* Effect.forEach(
           groups,
           ([domain, group]) =>
@@ -102,14 +102,14 @@ const domainOf = (recipient: string): string | undefined => {
   return domain === "" || /^\[|^[\d.]+$/u.test(domain) ? undefined : domain.replace(/\.$/u, "")
 }
 
-const undeliverable = (recipient: string): Outcome =>
+const undeliverable = (recipient: string): RecipientOutcome =>
   Transport.failed(recipient, "bad_domain", "the address has no domain that mail could be delivered to")
 
 const unrouted = (
   recipient: string,
   hop: Transport.Hop,
   route: Exclude<MxRoute.MxRoute, { readonly _tag: "Hosts" }>,
-): Outcome =>
+): RecipientOutcome =>
   route._tag === "Unknown"
     ? Transport.deferred(recipient, hop, "dns", route.reason)
     : {

@@ -2,7 +2,7 @@ import type { EmailId } from "@waybill/domain/values/Id"
 import { Context, Duration, type Effect } from "effect"
 import * as Reply from "../reply/Reply.ts"
 import type * as ReplyClass from "../reply/ReplyClass.ts"
-import type { Answer } from "../smtp/SmtpTransaction.ts"
+import type { RecipientReply } from "../smtp/SmtpTransaction.ts"
 import { type ConnectFailed, replyOf } from "../smtp/SmtpConnection.ts"
 
 /** Characters of a server's reply that an outcome keeps. */
@@ -26,7 +26,7 @@ export interface OutgoingMessage {
  */
 export type Category = ReplyClass.ReplyClass | "connection" | "tls" | "dns" | "cooling_down" | "lost_answer"
 
-export interface Outcome {
+export interface RecipientOutcome {
   readonly recipient: string
   /** `sent` to a relay that confirms later; `failed` for a reason of our own. The caller retries a `deferred` one. */
   readonly status: "delivered" | "sent" | "deferred" | "bounced" | "failed"
@@ -55,7 +55,7 @@ export class Transport extends Context.Service<
     readonly deliver: (
       message: OutgoingMessage,
       recipients: ReadonlyArray<string>,
-    ) => Effect.Effect<ReadonlyArray<Outcome>>
+    ) => Effect.Effect<ReadonlyArray<RecipientOutcome>>
   }
 >()("@waybill/mail/transport/Transport") {}
 
@@ -69,7 +69,7 @@ export const MayBegin = Context.Reference<() => boolean>("@waybill/mail/Begin", 
  * Receives each outcome as soon as it is final, while others of the same message are still open: a caller that gives up
  * on one recipient's server keeps the other outcomes.
  */
-export const OutcomeReported = Context.Reference<(outcome: Outcome) => void>("@waybill/mail/Heard", {
+export const OutcomeReported = Context.Reference<(outcome: RecipientOutcome) => void>("@waybill/mail/Heard", {
   defaultValue: () => () => {},
 })
 
@@ -109,9 +109,9 @@ export const accepted = (
   hop: Hop,
   reply: Reply.Reply,
   status: "delivered" | "sent" = "delivered",
-): Outcome => ({ ...baseOutcome(recipient, hop), ...replyFields(reply), status })
+): RecipientOutcome => ({ ...baseOutcome(recipient, hop), ...replyFields(reply), status })
 
-export const refused = (recipient: string, hop: Hop, reply: Reply.Reply): Outcome => {
+export const refused = (recipient: string, hop: Hop, reply: Reply.Reply): RecipientOutcome => {
   const verdict = Reply.classify(reply)
   return {
     ...baseOutcome(recipient, hop),
@@ -123,7 +123,7 @@ export const refused = (recipient: string, hop: Hop, reply: Reply.Reply): Outcom
   }
 }
 
-export const deferred = (recipient: string, hop: Hop, category: Category, response: string): Outcome => ({
+export const deferred = (recipient: string, hop: Hop, category: Category, response: string): RecipientOutcome => ({
   ...baseOutcome(recipient, hop),
   status: "deferred",
   category,
@@ -136,20 +136,20 @@ export const notAttempted = (
   mx: string | null,
   retry_after_ms: number,
   response: string,
-): Outcome => ({
+): RecipientOutcome => ({
   ...deferred(recipient, { ...NO_HOP, mx }, "cooling_down", response),
   retry_after_ms,
   no_attempt: true,
 })
 
 /** Returned untouched at the caller's request. */
-export const notStarted = (recipient: string): Outcome => notAttempted(recipient, null, 0, "not started")
+export const notStarted = (recipient: string): RecipientOutcome => notAttempted(recipient, null, 0, "not started")
 
 /** Whether the attempt never started, so that it may be retried at once. */
-export const isNotStarted = (outcome: Outcome): boolean => outcome.no_attempt && outcome.retry_after_ms === 0
+export const isNotStarted = (outcome: RecipientOutcome): boolean => outcome.no_attempt && outcome.retry_after_ms === 0
 
 /** A permanent failure for a reason of our own. */
-export const failed = (recipient: string, category: Category, response: string): Outcome => ({
+export const failed = (recipient: string, category: Category, response: string): RecipientOutcome => ({
   ...baseOutcome(recipient, NO_HOP),
   status: "failed",
   category,
@@ -157,7 +157,7 @@ export const failed = (recipient: string, category: Category, response: string):
 })
 
 /** `shared` when another recipient of the same transaction may have caused the answer. */
-export const answered = (recipient: string, hop: Hop, answer: Answer, shared: boolean): Outcome => {
+export const answered = (recipient: string, hop: Hop, answer: RecipientReply, shared: boolean): RecipientOutcome => {
   switch (answer._tag) {
     case "Accepted":
       return accepted(recipient, hop, answer.reply, answer.confirms ? "sent" : "delivered")
@@ -173,7 +173,7 @@ export const answered = (recipient: string, hop: Hop, answer: Answer, shared: bo
 /**
  * Only an answer to RCPT is about one recipient: one to MAIL is about the sender, one to the data about all of them.
  */
-const limitSuppression = (outcome: Outcome, reply: Reply.Reply, shared: boolean): Outcome =>
+const limitSuppression = (outcome: RecipientOutcome, reply: Reply.Reply, shared: boolean): RecipientOutcome =>
   reply.stage === "rcpt" || (!shared && (reply.stage === "data" || reply.stage === "end_of_data"))
     ? outcome
     : { ...outcome, suppress: "never" }
@@ -182,7 +182,7 @@ const limitSuppression = (outcome: Outcome, reply: Reply.Reply, shared: boolean)
  * No session was opened. Even a 5xx then says nothing about the message or its recipient, so it is never final: another
  * day, or another address of ours, may be accepted.
  */
-export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed): Outcome => {
+export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed): RecipientOutcome => {
   const reply = replyOf(failure)
   // Hides names of servers, which may be in the operator's own network, and how long their look-up took.
   if (failure.kind === "nowhere") {

@@ -29,7 +29,7 @@ export interface Request {
   readonly address: string
 }
 
-export interface Key {
+export interface AdmittedKey {
   readonly id: Id.ApiKeyId
   readonly account_id: Id.AccountId
   readonly scopes: ReadonlyArray<Scope.Scope>
@@ -41,7 +41,7 @@ export interface Key {
 export type Verdict = Admitted | Unauthorized | RateLimited
 export interface Admitted {
   readonly _tag: "Admitted"
-  readonly key: Key
+  readonly key: AdmittedKey
   readonly standing: RateLimit.WindowState
 }
 export interface Unauthorized {
@@ -52,7 +52,7 @@ export interface Unauthorized {
 export interface RateLimited {
   readonly _tag: "RateLimited"
   /** `null` for a client without a valid key. */
-  readonly key: Key | null
+  readonly key: AdmittedKey | null
   readonly standing: RateLimit.WindowState
   readonly refusal: RateLimit.RequestRateExceeded
 }
@@ -210,14 +210,19 @@ const verdictOf = (request: Request, row: AdmissionStatement.GroupRow, count: nu
   return { _tag: "Unauthorized", reason, standing }
 }
 
-const keyOf = (row: AdmissionStatement.GroupRow): Key => ({
+const keyOf = (row: AdmissionStatement.GroupRow): AdmittedKey => ({
   id: row.key_id as Id.ApiKeyId,
   account_id: row.account_id as Id.AccountId,
   scopes: row.scopes as ReadonlyArray<Scope.Scope>,
   domain: row.domain as DomainName.DomainName | null,
 })
 
-const rateLimited = (key: Key | null, bucket: RateLimit.Bucket, limit: number, now_ms: number): RateLimited => ({
+const rateLimited = (
+  key: AdmittedKey | null,
+  bucket: RateLimit.Bucket,
+  limit: number,
+  now_ms: number,
+): RateLimited => ({
   _tag: "RateLimited",
   key,
   standing: RateLimit.windowState(limit, limit, now_ms),

@@ -9,7 +9,7 @@ import {
   type Committed,
   IdempotencyKeyReused,
   LeaseLost,
-  type Outcome,
+  type CommitOutcome,
   type PendingCommit,
 } from "./Commit.ts"
 import {
@@ -32,7 +32,7 @@ export interface Deferred {
 }
 
 export interface BatchResult {
-  readonly outcomes: ReadonlyMap<PendingCommit, Outcome>
+  readonly outcomes: ReadonlyMap<PendingCommit, CommitOutcome>
   /** Commits whose idempotency key another commit of the same batch has claimed: the next batch finds its answer. */
   readonly duplicates: ReadonlyArray<PendingCommit>
   readonly deferred: ReadonlyArray<Deferred>
@@ -167,7 +167,7 @@ const decideAll = (
   storedAnswers: ReadonlyMap<string, StoredAnswer>,
   long: ReadonlySet<string>,
 ): Omit<BatchResult, "events"> => {
-  const outcomes = new Map<PendingCommit, Outcome>()
+  const outcomes = new Map<PendingCommit, CommitOutcome>()
   const duplicates: Array<PendingCommit> = []
   const deferred: Array<Deferred> = []
   for (const pending of batch) {
@@ -195,7 +195,7 @@ const longStreamsOf = ({ commit }: PendingCommit, long: ReadonlySet<string>): Re
   })
 
 /** Decides one commit. A decision or a fold that throws fails only its own caller. */
-const decide = (writes: BatchWrites, pending: PendingCommit, claimKey: string | undefined): Outcome => {
+const decide = (writes: BatchWrites, pending: PendingCommit, claimKey: string | undefined): CommitOutcome => {
   try {
     const decision = pending.commit.decide(writes.view(pending.commit.account_id))
     if (Result.isFailure(decision)) return Exit.fail(decision.failure)
@@ -206,7 +206,7 @@ const decide = (writes: BatchWrites, pending: PendingCommit, claimKey: string | 
   }
 }
 
-const replay = ({ fingerprint, key }: Claim, stored: StoredAnswer): Outcome => {
+const replay = ({ fingerprint, key }: Claim, stored: StoredAnswer): CommitOutcome => {
   if (stored.fingerprint !== fingerprint) return Exit.fail(new IdempotencyKeyReused({ key }))
   const replayed: Committed<unknown> = { _tag: "Replayed", storedAnswer: stored.answer }
   return Exit.succeed(replayed)

@@ -46,13 +46,13 @@ export const readFacts = Effect.fnUntraced(function* (
   ]
   if (domains.names.length > 0) parts.push(part("domain", domainsOf(sql, domains)))
   if (addresses.names.length > 0) parts.push(part("suppression", suppressionsOf(sql, addresses)))
-  for (const { account_id, countOf: tally } of needs) {
-    if (tally === undefined) continue
-    const count = AccountCounts.countQuery(sql, account_id, tally, now)
+  for (const { account_id, countOf } of needs) {
+    if (countOf === undefined) continue
+    const count = AccountCounts.countQuery(sql, account_id, countOf, now)
     parts.push(
       part(
         "count",
-        sql`SELECT ${account_id}::text AS account_id, ${tally}::text AS counted, count FROM (${count}) AS c`,
+        sql`SELECT ${account_id}::text AS account_id, ${countOf}::text AS counted, count FROM (${count}) AS c`,
       ),
     )
   }

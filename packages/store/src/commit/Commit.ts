@@ -53,7 +53,7 @@ export type Committed<A> =
   /** The idempotency key was used before for the same request: the answer of that time. */
   | { readonly _tag: "Replayed"; readonly storedAnswer: Uint8Array }
 
-export type Outcome = Exit.Exit<Committed<unknown>, unknown>
+export type CommitOutcome = Exit.Exit<Committed<unknown>, unknown>
 
 /** A commit whose caller waits for the outcome. */
 export interface PendingCommit {
@@ -61,7 +61,7 @@ export interface PendingCommit {
   readonly provenance: Provenance
   /** When the caller began to wait, on the steady clock. */
   readonly waitingSince: number
-  readonly complete: (outcome: Outcome) => void
+  readonly complete: (outcome: CommitOutcome) => void
   /** How often the commit was deferred because a stream was too long for a batch. */
   readonly deferrals?: number
   /** Long streams that were read for this commit outside the batches. */

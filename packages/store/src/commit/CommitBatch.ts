@@ -4,7 +4,7 @@ import { completeAll } from "../postgres/Batcher.ts"
 import * as Metrics from "../statistics/Metrics.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
 import type { CommitDeps, PendingCommit } from "./Commit.ts"
-import type { LogStorage, Scope, StorageError } from "./LogStorage.ts"
+import type { LogStorage, TransactionScope, StorageError } from "./LogStorage.ts"
 import type { Stored } from "./RecordedEvents.ts"
 
 /** Maximum number of attempts at a batch that meets conflicts or deadlocks, before its callers get the error. */
@@ -54,7 +54,7 @@ export const commit = (deps: Deps, batch: Batch, tries = 1): Effect.Effect<void>
 export const isExclusive = ({ commit }: PendingCommit): boolean =>
   commit.needs?.countOf !== undefined || commit.streams.some(({ aggregate }) => aggregate.stream === "webhook")
 
-const scopeOf = (batch: Batch): Scope => ({
+const scopeOf = (batch: Batch): TransactionScope => ({
   accounts: [...new Set(batch.map(({ commit }) => commit.account_id))],
   isExclusive: batch.some(isExclusive),
 })

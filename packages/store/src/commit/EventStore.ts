@@ -18,7 +18,7 @@ import type {
   Committed,
   IdempotencyKeyReused,
   LeaseLost,
-  Outcome,
+  CommitOutcome,
   PendingCommit,
   Commit,
 } from "./Commit.ts"
@@ -134,7 +134,7 @@ export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
     deferrals: BatchAttempt.MAX_DEFERRALS,
   }
   const { outcomes } = yield* BatchAttempt.attempt(makeDeps(), transaction, [pending])
-  const outcome: Outcome = outcomes.get(pending) ?? Exit.die(new Error("the commit has no outcome"))
+  const outcome: CommitOutcome = outcomes.get(pending) ?? Exit.die(new Error("the commit has no outcome"))
   return yield* outcome as Exit.Exit<Committed<A>, E>
 })
 

@@ -3,7 +3,7 @@ import type { Tracking } from "@waybill/domain/email/Tracking"
 import { Data, type Effect } from "effect"
 import type { Claim, StoredAnswer } from "../idempotency/Claim.ts"
 import type { CountedKind } from "./AccountCounts.ts"
-import type { AnyAggregate, Read, Recorded, Stored } from "./RecordedEvents.ts"
+import type { AnyAggregate, EventRow, Recorded, Stored } from "./RecordedEvents.ts"
 
 export interface StreamRef {
   readonly account_id: AccountId
@@ -156,7 +156,7 @@ export type StorageError = TryAgain | RowRejected | OutcomeUnknown | Failed
  * changes a webhook, no event of the account is appended between its read of the subscriptions and its commit, so an event
  * is sent to exactly the webhooks that precede it in the log; when it decides by a count, the count cannot change.
  */
-export interface Scope {
+export interface TransactionScope {
   readonly accounts: ReadonlyArray<string>
   readonly isExclusive: boolean
 }
@@ -165,7 +165,7 @@ export interface Scope {
 export interface LogTransaction {
   readonly readStreams: (
     ranges: ReadonlyArray<StreamRange>,
-  ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<Read>>, StorageError>
+  ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<EventRow>>, StorageError>
   readonly readFacts: (
     needs: ReadonlyArray<Needs & { readonly account_id: AccountId }>,
     now: string,
@@ -188,11 +188,11 @@ export interface LogStorage {
   readonly readStreams: LogTransaction["readStreams"]
   readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage, StorageError>
   readonly transaction: <A>(
-    scope: Scope,
+    scope: TransactionScope,
     body: (transaction: LogTransaction) => Effect.Effect<A, StorageError>,
     /** Runs when everything is written and only the COMMIT is left; not after an error. */
     onWritten?: Effect.Effect<unknown>,
   ) => Effect.Effect<A, StorageError>
   /** Returns whether an event of a transaction with unknown outcome is in the log; fails while that is not certain. */
-  readonly isCommitted: (event: Stored, scope: Scope) => Effect.Effect<boolean, StorageError>
+  readonly isCommitted: (event: Stored, scope: TransactionScope) => Effect.Effect<boolean, StorageError>
 }

@@ -16,12 +16,12 @@ import {
   type LogTransaction,
   streamKey,
   RowRejected,
-  type Scope,
+  type TransactionScope,
   type StorageError,
   type StreamRange,
   TryAgain,
 } from "./LogStorage.ts"
-import type { Read, Stored } from "./RecordedEvents.ts"
+import type { EventRow, Stored } from "./RecordedEvents.ts"
 import * as WriteStatement from "./WriteStatement.ts"
 
 export const make = (
@@ -80,7 +80,7 @@ export const ACCOUNT_LOCKS = 0x5742_4143
  * of the feed. No reader goes past an announced transaction, so the announcement must follow all waiting for locks; the
  * condition on `locks`, which always holds, makes Postgres evaluate them in this order.
  */
-const begin = (sql: PgClient.PgClient, { accounts, isExclusive: alone }: Scope) => sql`
+const begin = (sql: PgClient.PgClient, { accounts, isExclusive: alone }: TransactionScope) => sql`
   WITH locked AS MATERIALIZED (
     SELECT count(taken) AS locks FROM (
       SELECT ${sql.literal(alone ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared")}(${ACCOUNT_LOCKS}::int, key)::text AS taken
@@ -96,7 +96,7 @@ const LAST_VERSION = 2 ** 31 - 1
 
 /** Reads ranges of streams; the events of each stream are in order. */
 export const readStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, ranges: ReadonlyArray<StreamRange>) {
-  const rows = yield* sql<Read>`
+  const rows = yield* sql<EventRow>`
     SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, e.data, e.meta,
       ${Iso.iso(sql, "e.recorded_at")} AS recorded_at, e.xmin::text AS xmin
     FROM unnest(${ranges.map((range) => range.account_id)}::text[], ${ranges.map((range) => range.stream_id)}::text[],
@@ -105,7 +105,7 @@ export const readStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, 
     JOIN events e ON e.account_id = wanted.account_id AND e.stream_id = wanted.stream_id
       AND e.version >= wanted.first AND e.version <= wanted.last
     ORDER BY e.account_id, e.stream_id, e.version`
-  const byStream = new Map<string, Array<Read>>()
+  const byStream = new Map<string, Array<EventRow>>()
   for (const row of rows) {
     const key = streamKey(row)
     const events = byStream.get(key)

@@ -32,7 +32,7 @@ export interface Recorded<Event = AnyEvent> {
 }
 
 /** The part of an event that a fold sees, so that read models cannot depend on positions, clocks or provenance. */
-export type Fact = Pick<Recorded, "account_id" | "stream_id" | "version" | "event">
+export type NewEvent = Pick<Recorded, "account_id" | "stream_id" | "version" | "event">
 
 /** An event as its row stores it. */
 export interface Stored {
@@ -49,7 +49,7 @@ export interface Stored {
 }
 
 /** An event as it was read. */
-export interface Read extends Stored {
+export interface EventRow extends Stored {
   /** Id of the transaction that wrote the row; it changes only when an erasure rewrites the row. */
   readonly xmin: string
 }

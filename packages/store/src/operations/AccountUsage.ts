@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
-import type { AccountRecord } from "../readmodels/Accounts.ts"
+import type { StoredAccount } from "../readmodels/Accounts.ts"
 import * as Iso from "../postgres/Iso.ts"
 import { SILENT_AFTER } from "../outbox/Processes.ts"
 
 export interface AccountUsage {
-  readonly record: AccountRecord
+  readonly record: StoredAccount
   readonly members: number
   readonly emails: number
 }

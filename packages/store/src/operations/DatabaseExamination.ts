@@ -17,7 +17,7 @@ export const EXTENSIONS = ["btree_gin", "pg_trgm"]
 
 /** Findings about the database for `waybill doctor`. Examining changes nothing. */
 export interface DatabaseFindings {
-  /** As in `server_version_num`: 180004 is 18.4. */
+  /** Number of `server_version_num`: 180004 is 18.4. */
   readonly version: number
   readonly schema: Migrations.Status
   /** Whether the server is a standby or set to read-only. */

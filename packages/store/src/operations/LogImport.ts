@@ -107,7 +107,7 @@ const write = (sql: PgClient.PgClient, entries: ReadonlyArray<LogFile.Entry>, ex
   sql
     .withTransaction(
       Effect.gen(function* () {
-        // Nobody else may append meanwhile, because the file determines positions.
+        // Excludes other writers, because the file determines positions.
         yield* sql`LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE`
         if (Number(yield* lastPosition(sql)) !== expected)
           return yield* refuse("another process writes to this log: stop the service while importing")

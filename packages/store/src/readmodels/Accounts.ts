@@ -4,7 +4,7 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as ReadModel from "./ReadModel.ts"
 
-export interface AccountRecord {
+export interface StoredAccount {
   readonly object: "account"
   readonly id: string
   readonly name: string
@@ -26,7 +26,7 @@ export const readModel = ReadModel.make({
     if (state._tag === "Unborn") return []
     const { account_id, content_days, created_at, granted, keeping, links_stopped_at, name, plan } = state
     const limits = Account.limitsOf(state)
-    const record: AccountRecord = {
+    const record: StoredAccount = {
       object: "account",
       id: account_id,
       name,
@@ -44,14 +44,14 @@ export const readModel = ReadModel.make({
 
 export const list = Effect.fn("Accounts.list")(function* () {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: AccountRecord }>`
+  const rows = yield* Effect.orDie(sql<{ readonly record: StoredAccount }>`
     SELECT record FROM accounts ORDER BY account_id`)
   return rows.map((row) => row.record)
 })
 
 export const find = Effect.fn("Accounts.find")(function* (account_id: string) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: AccountRecord }>`
+  const rows = yield* Effect.orDie(sql<{ readonly record: StoredAccount }>`
     SELECT record FROM accounts WHERE account_id = ${account_id}`)
   return Option.fromUndefinedOr(rows[0]?.record)
 })

@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql"
 import * as Feed from "../feed/Feed.ts"
 import type { Projection } from "../readmodels/Projections.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
-import type { Fact, Stored } from "../commit/RecordedEvents.ts"
+import type { NewEvent, Stored } from "../commit/RecordedEvents.ts"
 import { aggregateOf, eventOf, rowsOf } from "./HistoryReader.ts"
 import * as CountedProjections from "./CountedProjections.ts"
 import * as Versions from "./Versions.ts"
@@ -36,7 +36,7 @@ export const apply = Effect.fnUntraced(function* (
     ) AS changed JOIN events e USING (account_id, stream_id)
     ORDER BY account_id, stream_id, e.version`
   const aggregate = aggregateOf(model.stream)
-  const facts = events.map(({ data, schema_version, type, ...fields }): Fact => ({
+  const facts = events.map(({ data, schema_version, type, ...fields }): NewEvent => ({
     ...fields,
     event: eventOf(aggregate, type, schema_version, data),
   }))

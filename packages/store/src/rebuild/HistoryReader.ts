@@ -34,14 +34,14 @@ export const eventOf = (
   return RecordedEvents.coderOf(aggregate).decode({ _tag: type, ...DomainEvent.upcast(type, schemaVersion, data) })
 }
 
-export type TakeHistory = (history: ReadonlyArray<RecordedEvents.Fact>) => void
+export type TakeHistory = (history: ReadonlyArray<RecordedEvents.NewEvent>) => void
 
 /** Groups rows of `COLUMNS`, which arrive in key order, into complete streams. */
 export class HistoryReader {
   events = 0
   readonly #aggregate: RecordedEvents.AnyAggregate
   readonly #take: TakeHistory
-  #history: Array<RecordedEvents.Fact> = []
+  #history: Array<RecordedEvents.NewEvent> = []
   // Raw bytes of account and stream id, to detect the start of the next stream cheaply.
   #streamBytes = ""
   #accountId = "" as AccountId
@@ -104,7 +104,7 @@ export class HistoryReader {
 export const rowsOf = (
   model: ReadModel,
   aggregate: RecordedEvents.AnyAggregate,
-  history: ReadonlyArray<RecordedEvents.Fact>,
+  history: ReadonlyArray<RecordedEvents.NewEvent>,
 ): ReadonlyArray<object> => {
   const [first] = history
   if (first === undefined) return []

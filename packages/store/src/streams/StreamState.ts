@@ -6,7 +6,7 @@ export interface StreamState {
   readonly version: number
   readonly state: unknown
   /** Identifies the row of the last event, to see later whether the history is still the same. */
-  readonly last: Pick<RecordedEvents.Read, "event_id" | "xmin"> | undefined
+  readonly last: Pick<RecordedEvents.EventRow, "event_id" | "xmin"> | undefined
 }
 
 /** The state of a stream without events. */
@@ -25,14 +25,14 @@ export const readFrom = ({ version }: StreamState): number => Math.max(1, versio
  * restored, imported or lost in a failover may hold another event at its version. Its row must be the same as well: an
  * erasure, which changes events in place, rewrites all rows of a stream.
  */
-export const isContinuedBy = ({ last }: StreamState, [first]: ReadonlyArray<RecordedEvents.Read>): boolean =>
+export const isContinuedBy = ({ last }: StreamState, [first]: ReadonlyArray<RecordedEvents.EventRow>): boolean =>
   last === undefined || (first !== undefined && first.event_id === last.event_id && first.xmin === last.xmin)
 
 /** Applies rows that were read from `readFrom` on. */
 export const advance = (
   shapes: RecordedEvents.Shapes,
   known: StreamState,
-  rows: ReadonlyArray<RecordedEvents.Read>,
+  rows: ReadonlyArray<RecordedEvents.EventRow>,
 ): StreamState => {
   const { aggregate } = known
   let { last, state, version } = known

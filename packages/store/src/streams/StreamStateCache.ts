@@ -1,5 +1,5 @@
 import { LruCache } from "@waybill/domain/values/LruCache"
-import type { AnyAggregate, Read } from "../commit/RecordedEvents.ts"
+import type { AnyAggregate, EventRow } from "../commit/RecordedEvents.ts"
 import type { StreamState } from "./StreamState.ts"
 
 /** Maximum number of events of one stream that a batch reads. Longer streams are read outside the batches and cached. */
@@ -35,7 +35,7 @@ export interface StreamStateCache {
   /** Stores the state of a long stream. Measuring it takes as long as writing it as JSON, so a batch must not call this. */
   readonly store: (key: string, state: StreamState) => void
   /** Replaces a cached state by what it became with these rows. */
-  readonly advance: (key: string, state: StreamState, rows: ReadonlyArray<Read>) => void
+  readonly advance: (key: string, state: StreamState, rows: ReadonlyArray<EventRow>) => void
   readonly delete: (key: string) => void
 }
 

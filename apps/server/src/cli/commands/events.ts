@@ -15,7 +15,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as Version from "../../boot/Version.ts"
 import * as LogFiles from "../LogFiles.ts"
 import * as Output from "../Output.ts"
-import { withNewReplay, withReplay } from "./projections.ts"
+import * as ProjectionCommands from "./ProjectionCommands.ts"
 import * as CliStore from "../CliStore.ts"
 
 class NoSuchStream extends Data.TaggedError("NoSuchStream")<{ readonly message: string }> {}
@@ -119,7 +119,7 @@ export const events = Command.make("events").pipe(
   Command.withDescription("Show, export and import the event log"),
   Command.withSubcommands([
     stream,
-    exporting.pipe(Command.provide(withReplay)),
-    importing.pipe(Command.provide(withNewReplay)),
+    exporting.pipe(Command.provide(ProjectionCommands.withReplay)),
+    importing.pipe(Command.provide(ProjectionCommands.withNewReplay)),
   ]),
 )

@@ -1,7 +1,7 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
-import type { Query } from "@waybill/api/groups/Logs"
+import type { LogQuery } from "@waybill/api/groups/Logs"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type * as Id from "@waybill/domain/values/Id"
@@ -55,7 +55,7 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
   }),
 )
 
-const filterOf = (account_id: Id.AccountId, { tag, ...query }: Query): EmailLogFilter.Query => ({
+const filterOf = (account_id: Id.AccountId, { tag, ...query }: LogQuery): EmailLogFilter.Query => ({
   account_id,
   ...query,
   ...(tag === undefined ? {} : { tags: tag }),

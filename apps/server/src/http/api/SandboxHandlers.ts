@@ -2,7 +2,7 @@ import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as Page from "@waybill/api/schemas/Page"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
-import type { Message } from "@waybill/api/groups/Sandbox"
+import type { CapturedMessage } from "@waybill/api/groups/Sandbox"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import * as ReadMail from "@waybill/mail/incoming/ReadMail"
 import * as Sandbox from "@waybill/store/content/Sandbox"
@@ -27,7 +27,7 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
         const rows = yield* wait === undefined
           ? Sandbox.list(request)
           : Revocations.whileAdmitted(Sandbox.wait(request, Duration.seconds(wait)))
-        return Page.make(rows.map(Records.asRecord<Message>), limit)
+        return Page.make(rows.map(Records.asRecord<CapturedMessage>), limit)
       }),
     get: ({ params }) =>
       Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
-import { maxRangeMs, type Query, type StatsRow } from "@waybill/api/groups/Stats"
+import { maxRangeMs, type StatsQuery, type StatsRow } from "@waybill/api/groups/Stats"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Cursors } from "@waybill/store/feed/Cursors"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
@@ -49,7 +49,7 @@ export const StatsHandlers = HttpApiBuilder.group(Api, "stats", (handlers) =>
  * Extends the requested period to full hours. A single given end is completed with the default period, within the
  * maximum.
  */
-const periodOf = ({ from, group_by, to }: Query, at: Timestamp.Timestamp) => {
+const periodOf = ({ from, group_by, to }: StatsQuery, at: Timestamp.Timestamp) => {
   const end = hourAfter(
     to ?? (from === undefined ? at : Timestamp.earliest(at, Timestamp.plus(from, maxRangeMs(group_by)))),
   )

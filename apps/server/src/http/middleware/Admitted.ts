@@ -1,11 +1,11 @@
-import type { Key } from "@waybill/store/admission/Admission"
+import type { AdmittedKey } from "@waybill/store/admission/Admission"
 import type { RequestUser } from "@waybill/store/readmodels/Members"
 import type { Verdict } from "@waybill/store/admission/Admission"
 import { Context } from "effect"
 import type { IncomingMessage } from "node:http"
 
 /** The key or the dashboard user that a request was admitted for, and the client address. */
-export type Admitted = ({ readonly key: Key } | { readonly user: RequestUser; readonly session_id: string }) & {
+export type Admitted = ({ readonly key: AdmittedKey } | { readonly user: RequestUser; readonly session_id: string }) & {
   readonly address: string
 }
 

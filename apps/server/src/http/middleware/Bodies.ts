@@ -5,7 +5,7 @@ import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Context, Deferred, Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { ByteBudget, Lease, Limits } from "./ByteBudget.ts"
+import type { ByteBudget, Lease, BudgetLimits } from "./ByteBudget.ts"
 
 /** Maximum bytes of request bodies in memory per process, from the first byte to the end of the response. */
 export const MAX_BODY_BYTES_HELD = 256 * 1024 * 1024
@@ -14,7 +14,7 @@ export const MAX_BODY_BYTES_HELD_PER_ACCOUNT = 64 * 1024 * 1024
 /** Time after which a request is admitted again once its body has arrived, because its key may have been revoked. */
 export const READMITTED_AFTER_MS = 1_000
 
-export const LIMITS: Limits = {
+export const LIMITS: BudgetLimits = {
   total_bytes: MAX_BODY_BYTES_HELD,
   holder_bytes: MAX_BODY_BYTES_HELD_PER_ACCOUNT,
 }

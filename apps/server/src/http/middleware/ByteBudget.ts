@@ -2,7 +2,7 @@
 export const SMALL_BYTES = 256 * 1024
 const SHARE_OF_LARGE = 3 / 4
 
-export interface Limits {
+export interface BudgetLimits {
   readonly total_bytes: number
   /** Maximum per account, or per address without a key. */
   readonly holder_bytes: number
@@ -10,11 +10,11 @@ export interface Limits {
 
 /** Counts the bytes that requests hold in memory, in total and per account. */
 export class ByteBudget {
-  readonly #limits: Limits
+  readonly #limits: BudgetLimits
   readonly #byHolder = new Map<string, number>()
   #held = 0
 
-  constructor(limits: Limits) {
+  constructor(limits: BudgetLimits) {
     this.#limits = limits
   }
 

@@ -2,7 +2,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { ServerResponse } from "node:http"
-import type { ByteBudget, Limits } from "./ByteBudget.ts"
+import type { ByteBudget, BudgetLimits } from "./ByteBudget.ts"
 
 /** Maximum bytes of large responses that wait to be read, per process. */
 export const MAX_ANSWER_BYTES_HELD = 256 * 1024 * 1024
@@ -11,7 +11,7 @@ export const MAX_ANSWER_BYTES_HELD_PER_ACCOUNT = 128 * 1024 * 1024
 /** Smaller responses are not counted; the number of connections limits them. */
 export const LARGE_ANSWER_BYTES = 64 * 1024
 
-export const LIMITS: Limits = {
+export const LIMITS: BudgetLimits = {
   total_bytes: MAX_ANSWER_BYTES_HELD,
   holder_bytes: MAX_ANSWER_BYTES_HELD_PER_ACCOUNT,
 }

@@ -30,7 +30,7 @@ export const layer = (trustedProxies: Networks) =>
       const keys = yield* TrackedLinks.trackingKeys
       const stopped = yield* StoppedLinks
       const visits = yield* Visits
-      const recordVisit = Effect.fnUntraced(function* (mail: TrackingToken.Mail, url: string | null) {
+      const recordVisit = Effect.fnUntraced(function* (mail: TrackingToken.TrackedMail, url: string | null) {
         const { headers, method, remoteAddress } = yield* HttpServerRequest.HttpServerRequest
         if (method !== "GET" || headers["sec-purpose"]?.startsWith("prefetch") === true) return
         visits.note({

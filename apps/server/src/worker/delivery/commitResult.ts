@@ -12,7 +12,7 @@ import { Clock, Duration, Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Deliveries from "../../observability/Deliveries.ts"
 import type { AttemptResult } from "./evaluateAttempts.ts"
-import type { Job } from "../Pipeline.ts"
+import type { PipelineJob } from "../Pipeline.ts"
 
 const ID_RANDOM_BYTES = 10
 /** First pause before a failed commit is tried again; each later pause is twice as long. */
@@ -24,7 +24,7 @@ export const MAX_COMMIT_PAUSE = Duration.seconds(10)
  * Commits the result of an attempt, however long the database is away: a commit that comes too late changes nothing,
  * while a lost outcome means that the mail is sent again.
  */
-export const commitResult = (job: Job, message: Email.Message, result: AttemptResult) => {
+export const commitResult = (job: PipelineJob, message: Email.Message, result: AttemptResult) => {
   job.settle()
   return retryDefects(commit(job.row, message, result), COMMIT_PAUSE)
 }

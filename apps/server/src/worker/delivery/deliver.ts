@@ -11,14 +11,14 @@ import { DateTime, Duration, Effect, Random, Result } from "effect"
 import { commitResult } from "./commitResult.ts"
 import { type Attempted, type AttemptResult, evaluateAttempts, MAX_ATTEMPTS, type Policy } from "./evaluateAttempts.ts"
 import * as OutgoingMessages from "./OutgoingMessages.ts"
-import type { Job } from "../Pipeline.ts"
+import type { PipelineJob } from "../Pipeline.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 import { Transports } from "./Transports.ts"
 
 /** Maximum time of an attempt. For recipients without an outcome by then, the reply counts as lost. */
 export const ATTEMPT_LIMIT = Duration.minutes(10)
 
-export interface Options extends OutgoingMessages.Sender {
+export interface DeliverOptions extends OutgoingMessages.Sender {
   /** Shortened by tests. */
   readonly attemptLimit?: Duration.Duration
   readonly nextAttempt: Policy["nextAttempt"]
@@ -26,9 +26,9 @@ export interface Options extends OutgoingMessages.Sender {
 
 /** Delivers one message to the recipients that are due, and commits the outcomes. */
 export const deliver = Effect.fn("deliver")(function* (
-  job: Job,
+  job: PipelineJob,
   pending: PendingDeliveries.PendingDelivery | undefined,
-  options: Options,
+  options: DeliverOptions,
 ) {
   const now = Timestamp.fromDateTime(yield* DateTime.now)
   const { row } = job
@@ -122,10 +122,10 @@ const firstDue = (recipients: ReadonlyArray<Recipient.Recipient>, first: Timesta
 
 /** Sends the message in one transaction for each number of attempts, and returns the outcomes. */
 const attempt = Effect.fnUntraced(function* (
-  job: Job,
+  job: PipelineJob,
   pending: PendingDeliveries.PendingDelivery,
   recipients: ReadonlyArray<Recipient.Recipient>,
-  options: Options,
+  options: DeliverOptions,
 ) {
   const { domain, message } = pending
   const deferAll = (category: string, response: string) =>
@@ -151,7 +151,7 @@ const attempt = Effect.fnUntraced(function* (
     return started
   }
   const groups = Map.groupBy(recipients, ({ attempts }) => attempts)
-  const reported = new Map<string, Transport.Outcome>()
+  const reported = new Map<string, Transport.RecipientOutcome>()
   const sending = Effect.forEach(
     groups,
     ([attempts, group]) => {
@@ -196,9 +196,9 @@ const attempt = Effect.fnUntraced(function* (
 
 /** Ends with the outcomes reported so far if the time to stop passes, so that mail servers accepted is not sent again. */
 const orPartialResults = <R>(
-  job: Job,
+  job: PipelineJob,
   recipients: ReadonlyArray<Recipient.Recipient>,
-  reported: ReadonlyMap<string, Transport.Outcome>,
+  reported: ReadonlyMap<string, Transport.RecipientOutcome>,
   sending: Effect.Effect<ReadonlyArray<Attempted>, never, R>,
 ) => {
   const soFar = (): ReadonlyArray<Attempted> =>
@@ -210,10 +210,14 @@ const orPartialResults = <R>(
   return Effect.raceFirst(sending, Effect.map(job.partialResultsRequested(exist), soFar))
 }
 
-const timedOut = (address: string, limit: Duration.Duration): Transport.Outcome =>
+const timedOut = (address: string, limit: Duration.Duration): Transport.RecipientOutcome =>
   Transport.deferred(address, Transport.NO_HOP, "lost_answer", `no answer within ${Duration.toMinutes(limit)} minutes`)
 
-const notAttempted = ({ address }: Recipient.Recipient, category: string, response: string): Transport.Outcome => ({
+const notAttempted = (
+  { address }: Recipient.Recipient,
+  category: string,
+  response: string,
+): Transport.RecipientOutcome => ({
   ...Transport.deferred(address, Transport.NO_HOP, "unavailable", response),
   category: category as Transport.Category,
 })

@@ -3,11 +3,11 @@ import * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"
 import { Provenance } from "@waybill/store/commit/Provenance"
 import { Effect } from "effect"
 import * as Traces from "../../observability/Traces.ts"
-import { deliver, type Options as DeliverOptions } from "./deliver.ts"
+import { deliver, type DeliverOptions } from "./deliver.ts"
 import * as Pipeline from "../Pipeline.ts"
 import * as SharedMemory from "../SharedMemory.ts"
 
-export interface Options
+export interface DeliveryPipelineOptions
   extends Omit<DeliverOptions, "nextAttempt">, Pick<Pipeline.Options<never>, "inFlight" | "stopWithin"> {
   /** Shortened by tests. */
   readonly nextAttempt?: DeliverOptions["nextAttempt"]
@@ -19,7 +19,7 @@ export const MAX_LARGE_BYTES = 64 * 1024 * 1024
 /** Runs a delivery in the trace of the request that queued it, and with that request as the origin of its events. */
 const traced = <A, E, R>(
   work: Effect.Effect<A, E, R>,
-  row: Pipeline.Job["row"],
+  row: Pipeline.PipelineJob["row"],
   { origin }: PendingDeliveries.PendingDelivery,
 ) =>
   Traces.inTraceOf(Effect.provideService(work, Provenance, origin), origin, "delivery", {
@@ -28,7 +28,7 @@ const traced = <A, E, R>(
   })
 
 /** Delivers due messages, each by itself. */
-export const drainDeliveries = (options: Options) =>
+export const drainDeliveries = (options: DeliveryPipelineOptions) =>
   Effect.suspend(() => {
     const withMemory = SharedMemory.make(MAX_LARGE_BYTES)
     return Pipeline.make({

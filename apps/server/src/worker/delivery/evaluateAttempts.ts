@@ -20,7 +20,7 @@ export const MIN_PAUSE_MS = 1_000
 /** Outcome of an attempt for one recipient, as the transport reports it. */
 export interface Attempted {
   readonly recipient: Recipient
-  readonly outcome: Transport.Outcome
+  readonly outcome: Transport.RecipientOutcome
 }
 
 /** Facts about an attempt to write to the log, and their consequences. */
@@ -87,14 +87,14 @@ export const evaluateAttempts = (
 
 const addressOf = ({ recipient }: Attempted) => recipient.address
 
-const pauseEnd = (now: Timestamp.Timestamp, { retry_after_ms }: Transport.Outcome): Timestamp.Timestamp =>
+const pauseEnd = (now: Timestamp.Timestamp, { retry_after_ms }: Transport.RecipientOutcome): Timestamp.Timestamp =>
   Timestamp.plus(now, Math.max(MIN_PAUSE_MS, retry_after_ms ?? DEFAULT_PAUSE_MS))
 
 /** Decides on a deferral before an attempt, which is logged only if the reply is new or the time limit is reached. */
 const evaluateDeferral = (
   now: Timestamp.Timestamp,
   { address, smtp, status }: Recipient,
-  outcome: Transport.Outcome,
+  outcome: Transport.RecipientOutcome,
   { due_since }: Policy,
 ): DeliveryOutcome.Outcome | "paused" => {
   if (Transport.isNotStarted(outcome)) return "paused"
@@ -112,7 +112,7 @@ const evaluateDeferral = (
 const evaluateAttempt = (
   now: Timestamp.Timestamp,
   { address, attempts, lost }: Recipient,
-  outcome: Transport.Outcome,
+  outcome: Transport.RecipientOutcome,
   { nextAttempt, random }: Policy,
 ): DeliveryOutcome.Outcome => {
   const attempt = attempts + 1

@@ -15,7 +15,7 @@ export const UNCHANGED_PAUSE = Duration.minutes(5)
 export const checkDomains = () =>
   Pipeline.make({ kind: "domain_check", inFlight: MAX_CHECKS, prepare: (jobs) => Effect.succeed(jobs.map(check)) })
 
-const check = Effect.fnUntraced(function* (job: Pipeline.Job) {
+const check = Effect.fnUntraced(function* (job: Pipeline.PipelineJob) {
   const { row } = job
   if (!job.start()) return yield* job.giveBack
   const settled = yield* DomainCommands.check(row.account_id, row.id as DomainId, row)

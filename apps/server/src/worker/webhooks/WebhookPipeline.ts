@@ -51,7 +51,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return yield* call({ url: webhook.url, id: event_id, body: webhookPayload(dispatch), secrets })
   })
 
-  const work = Effect.fnUntraced(function* (job: Pipeline.Job, dispatch: WebhookDeliveries.Dispatch) {
+  const work = Effect.fnUntraced(function* (job: Pipeline.PipelineJob, dispatch: WebhookDeliveries.Dispatch) {
     const { account_id, webhook_id } = dispatch
     const begin = Effect.suspend(() => (job.start() ? Effect.asSome(attempt(dispatch)) : Effect.succeedNone))
     const turn = yield* turns.take(
@@ -70,7 +70,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     yield* disableIfFailing({ account_id: account_id as AccountId, webhook_id, status, ok: isOk(result), called })
   })
 
-  const postponeAll = Effect.fnUntraced(function* (jobs: ReadonlyArray<Pipeline.Job>) {
+  const postponeAll = Effect.fnUntraced(function* (jobs: ReadonlyArray<Pipeline.PipelineJob>) {
     for (const job of jobs) job.settle()
     yield* BusyEndpoints.deferClaimed(
       sql,
@@ -86,10 +86,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   })
   // A queue that is dismissed at once goes back in one statement.
   const postponeBatch = Batcher.make({
-    run: (batches: ReadonlyArray<ReadonlyArray<Pipeline.Job>>) => Effect.as(postponeAll(batches.flat()), []),
+    run: (batches: ReadonlyArray<ReadonlyArray<Pipeline.PipelineJob>>) => Effect.as(postponeAll(batches.flat()), []),
   })
   /** Puts jobs back into the outbox for a while, with the other rows of the same endpoints. */
-  const postpone = (jobs: ReadonlyArray<Pipeline.Job>) => Effect.asVoid(postponeBatch(jobs))
+  const postpone = (jobs: ReadonlyArray<Pipeline.PipelineJob>) => Effect.asVoid(postponeBatch(jobs))
 
   return yield* Pipeline.make({
     kind: "webhook",
@@ -131,7 +131,7 @@ const isOk = ({ status }: WebhookDeliveries.Attempt): boolean => status !== null
 
 /** Returns the result to write. Status 410 and a disabled webhook end the retries (contract §8). */
 const resultOf = Effect.fnUntraced(function* (
-  { row }: Pipeline.Job,
+  { row }: Pipeline.PipelineJob,
   { account_id, id, webhook }: WebhookDeliveries.Dispatch,
   attempt: WebhookDeliveries.Attempt,
   nextAt: NonNullable<Options["nextAt"]>,

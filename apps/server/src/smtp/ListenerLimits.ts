@@ -1,7 +1,7 @@
 import type { Duration } from "effect"
 
 /** Limits of a listener and its connections. Each kind of listener sets its own. */
-export interface Limits {
+export interface ListenerLimits {
   readonly maxConnections: number
   /** Maximum number of connections of one IPv4 address, or one IPv6 /64. */
   readonly maxConnectionsPerAddress: number
