@@ -65,14 +65,14 @@ describe("what a program prints", () => {
   })
 
   plain("goes through the one module that escapes it, in every command", () => {
-    const files = paths.filter((path) => /^apps\/server\/src\/(?:cli|doctor)\//u.test(path))
+    const files = paths.filter((path) => /^apps\/server\/src\/(?:cli|operate)\//u.test(path))
     assert.isAbove(files.length, 20)
     const printing = files.filter((path) =>
       /\bConsole\b|\bconsole\.|\.(?:stdout|stderr)\.write/u.test(bare(read(path).text)),
     )
     // `top` draws a screen of its own, of cells that are escaped.
     assert.sameMembers(printing, ["apps/server/src/cli/Output.ts", "apps/server/src/cli/commands/TopCommand.ts"])
-    assert.include(read("apps/server/src/boot/main.ts").text, "output.guarded(")
+    assert.include(read("apps/server/src/boot/main.ts").text, "Output.guarded(")
   })
 
   plain("is escaped in the lines of the log, which say the same", async () => {
