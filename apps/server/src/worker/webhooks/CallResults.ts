@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import { Effect, Schedule } from "effect"
 import * as WebhookCalls from "../../observability/WebhookCalls.ts"
-import * as Batcher from "./Batcher.ts"
+import { inBatches } from "./inBatches.ts"
 
 /** Maximum number of results that are written in one statement. */
 export const MAX_SETTLED_AT_ONCE = 200
@@ -39,7 +39,7 @@ export const make = Effect.gen(function* () {
       ),
     )
 
-  const batched = Batcher.make({ maxItems: MAX_SETTLED_AT_ONCE, run: write })
+  const batched = yield* inBatches({ maxItems: MAX_SETTLED_AT_ONCE, run: write })
   return (result: WebhookDeliveries.Settled): Effect.Effect<boolean> =>
     Effect.map(batched(result), (written) => written === true)
 })

@@ -9,7 +9,7 @@ import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import { Effect, Option, Random, Result } from "effect"
 import * as NewIds from "../../operate/NewIds.ts"
 import * as Traces from "../../observability/Traces.ts"
-import * as Batcher from "./Batcher.ts"
+import { inBatches } from "./inBatches.ts"
 import * as CallResults from "./CallResults.ts"
 import * as WebhookCaller from "./WebhookCaller.ts"
 import * as EndpointTurns from "./EndpointTurns.ts"
@@ -85,7 +85,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     }
   })
   // A queue that is dismissed at once goes back in one statement.
-  const postponeBatch = Batcher.make({
+  const postponeBatch = yield* inBatches({
     run: (batches: ReadonlyArray<ReadonlyArray<Pipeline.PipelineJob>>) => Effect.as(postponeAll(batches.flat()), []),
   })
   /** Puts jobs back into the outbox for a while, with the other rows of the same endpoints. */

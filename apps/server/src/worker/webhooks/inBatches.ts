@@ -1,0 +1,33 @@
+import * as Batcher from "@waybill/store/postgres/Batcher"
+import { Effect, Exit } from "effect"
+
+export interface Options<A, B> {
+  /** Maximum number of items of a batch. */
+  readonly maxItems?: number
+  /** Processes a batch and returns one result for each item, in their order. */
+  readonly run: (items: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>>
+}
+
+interface Request<A, B> extends Batcher.Item<B | undefined, never> {
+  readonly item: A
+}
+
+const CLOSED = Exit.die(new Error("batches are not processed any more"))
+
+/**
+ * Returns a function that processes an item together with those that arrive meanwhile, one batch at a time. Batches belong
+ * to no scope, so that they end also if their callers are interrupted.
+ */
+export const inBatches = Effect.fnUntraced(function* <A, B>({ maxItems = Infinity, run }: Options<A, B>) {
+  const requests = yield* Batcher.make<B | undefined, never, Request<A, B>>(
+    { capacity: Infinity, maxItems: () => maxItems },
+    CLOSED,
+  )
+  const runNext = Effect.gen(function* () {
+    const batch = yield* requests.take
+    const exit = yield* Effect.exit(run(batch.map(({ item }) => item)))
+    for (const [nth, { complete }] of batch.entries()) complete(Exit.map(exit, (results) => results[nth]))
+  })
+  yield* Effect.forkDetach(Effect.forever(runNext))
+  return (item: A): Effect.Effect<B | undefined> => requests.submit((complete) => ({ item, complete }))
+})
