@@ -1,0 +1,76 @@
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync, readdirSync } from "node:fs"
+import { paths, read } from "./source.ts"
+
+const { text } = read("docs/architecture.md")
+
+/** Arrows of the picture, such as `store --> domain`. */
+const drawn = [...text.matchAll(/^ {2}([\w-]+)(?:\[[^\]]+\])? (-->|-\.->) ([\w-]+)/gmu)].map(
+  ([, from = "", arrow = "", to = ""]) => `${from} ${arrow} ${to}`,
+)
+
+/** The same arrows from the rules of `test/tidy.test.ts`; a dotted arrow allows types alone. */
+const allowed = () => {
+  const [, rules = ""] = /^const rooms[^\n]*\{\n([^]*?)^\}$/mu.exec(read("test/tidy.test.ts").text) ?? []
+  return [...rules.matchAll(/^ {2}"(?:packages|apps)\/([a-z-]+)": \[([^\]]*)\]/gmu)].flatMap(
+    ([, from = "", imports = ""]) =>
+      [...imports.matchAll(/"(type:)?@waybill\/([a-z-]+)/gu)].map(
+        ([, type, to = ""]) => `${from} ${type === undefined ? "-->" : "-.->"} ${to}`,
+      ),
+  )
+}
+
+const foldersOf = (path: string): ReadonlyArray<string> =>
+  readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+
+describe("docs/architecture.md", () => {
+  it("names only files and folders that exist", () => {
+    const named = [...text.matchAll(/`((?:packages|apps|test|docs|db|scripts)\/[^`\s]+)`/gu)].map(
+      ([, path = ""]) => path,
+    )
+    assert.isAbove(named.length, 80)
+    assert.deepStrictEqual(
+      named.filter((path) => !existsSync(path)),
+      [],
+    )
+  })
+
+  it("names each file of a step by its full path", () => {
+    const steps = text.split("\n").filter((line) => /^\| \d+ \|/u.test(line))
+    assert.isAbove(steps.length, 20)
+    const paths = steps.flatMap((line) => [...line.matchAll(/`([^`]+\.ts)`/gu)].map(([, path = ""]) => path))
+    assert.deepStrictEqual(
+      paths.filter((path) => !/^(?:packages|apps)\//u.test(path)),
+      [],
+    )
+  })
+
+  it("names only modes that the code has", () => {
+    const modes = [...text.matchAll(/`([A-Z]\w+)\.(?!ts`)(\w+)`/gu)].map(([, file = "", name = ""]) => ({ file, name }))
+    assert.isAbove(modes.length, 15)
+    assert.deepStrictEqual(
+      modes.filter(({ file, name }) => {
+        const path = paths.find(
+          (each) =>
+            /^(?:packages\/store\/src\/commit|apps\/server\/src\/worker)\/\w+\.ts$/u.test(each) &&
+            each.endsWith(`/${file}.ts`),
+        )
+        return path === undefined || !new RegExp(`\\b${name}\\b(?::| = )`, "u").test(read(path).text)
+      }),
+      [],
+    )
+  })
+
+  it("lists each folder of the packages that it describes", () => {
+    const folders = ["packages/store/src", "apps/server/src", "packages/mail/src", "packages/domain/src"]
+    assert.deepStrictEqual(
+      folders.flatMap((folder) => foldersOf(folder).filter((name) => !text.includes(`\`${name}\``))),
+      [],
+    )
+  })
+
+  it("draws the arrows that test/tidy.test.ts allows", () => {
+    assert.isAbove(drawn.length, 8)
+    assert.deepStrictEqual(drawn.toSorted(), allowed().toSorted())
+  })
+})
