@@ -69,7 +69,7 @@ describe("the packed client", () => {
 
   it("the packed client is small", async () => {
     const dist = join(project, "node_modules", "@waybill", "client", "dist")
-    const files = ["Waybill", "WaybillError", "apiKey", "paginate", "request", "stream", "verifyWebhook"]
+    const files = ["Waybill", "WaybillError", "Sender", "isWellFormedKey", "paginate", "streamEvents", "verifyWebhook"]
     const all = await Promise.all(files.map((file) => readFile(join(dist, `${file}.js`))))
     assert.isBelow(gzipSync(Buffer.concat(all)).length, MAX_GZIP_BYTES)
   })
