@@ -37,7 +37,7 @@ describe.skipIf(!isRoot || !isLinux)("the user id that a server gets (only root 
   const first = Users.PREFERRED.first + 77
   const takes = () => Promise.resolve(true)
   const refusal = (chosen: Promise<number>) => chosen.catch(({ message }: Error) => message)
-  const NONE = "found no user id"
+  const NONE = "No unused user id was found"
   const TRIES = 10
 
   it("belongs to no file beside the server's, to no process and to no user of the machine", async () => {

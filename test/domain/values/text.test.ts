@@ -26,7 +26,7 @@ describe("text", () => {
   it("the problem of a name is described, control characters first", () => {
     for (const control of ["a\u001b[31m", "a\u0085b", "a\u2028b", "a\tb"])
       assert.match(Text.nameProblem(control) ?? "", /control characters or line breaks/u)
-    assert.match(Text.nameProblem("a\ud83d") ?? "", /half a surrogate pair/u)
+    assert.match(Text.nameProblem("a\ud83d") ?? "", /unpaired surrogate/u)
     assert.match(Text.nameProblem("x\u202egpj.exe") ?? "", /invisible characters/u)
     assert.isUndefined(Text.nameProblem("Ana Müller"))
   })
