@@ -6,7 +6,7 @@ import { SCENARIO_MS } from "./harness/Scenario.ts"
 import { printable, table } from "./harness/table.ts"
 import { SCENARIOS } from "./scenarios.ts"
 
-/** `npm run attack -- --seed=7 --only=preview` sets these; the test suite runs the short form of all. */
+/** Options of `npm run attack -- --seed=7 --only=preview`; the test suite runs the short form of all scenarios. */
 const FORM = process.env["WAYBILL_ATTACK"] === "long" ? "long" : "short"
 const SEED = Number(process.env["WAYBILL_ATTACK_SEED"] ?? 20261122)
 const ONLY = process.env["WAYBILL_ATTACK_ONLY"] ?? ""
@@ -32,7 +32,7 @@ layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeou
             if (isCommand) return void process.stdout.write(`attack: ${progress(row)}\n`)
             assert.deepStrictEqual(row.broken, [], table([row]))
           }),
-        // Further looks at a stall, and a service that has to be started anew.
+        // Leaves time for further runs after a stall and for a restart of the service.
         3 * SCENARIO_MS[FORM] + 60_000,
       )
 
@@ -42,7 +42,7 @@ layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeou
         assert.isAbove(chosen.length, 0, `no attack is called ${ONLY}: there are ${names}`)
         if (isCommand) process.stdout.write(`\n${table(rows)}\n\n`)
         assert.lengthOf(rows, chosen.length)
-        // The command shows its table as a whole before it fails.
+        // The command prints its complete table before it fails.
         const passed = isCommand ? rows.filter(({ broken }) => broken.length > 0) : []
         assert.deepStrictEqual(
           passed.map(({ scenario }) => scenario.name),

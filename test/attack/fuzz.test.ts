@@ -10,17 +10,17 @@ import { HttpWorld } from "../support/world/HttpWorld.ts"
 import * as Smtp from "../server/smtp/support.ts"
 import * as World from "../support/world/World.ts"
 
-/** Set another one to look elsewhere; a failure names its seed. */
+/** Seed of all choices; a failure names its seed. */
 const SEED = Number(process.env["WAYBILL_FUZZ_SEED"] ?? 20261121)
 const DIALOGUES = Number(process.env["WAYBILL_FUZZ_DIALOGUES"] ?? 250)
 const AT_ONCE = 20
 const ROUNDS = 4
-/** What one round may leave behind, in bytes: a leak of a kilobyte a dialogue leaves more. */
+/** Maximum growth of the heap per round in bytes; a leak of a kilobyte per dialogue exceeds this maximum. */
 const GROWTH = 12 * 1024 * 1024
-/** What takes this long will never be. */
+/** Timeout after which a dialogue counts as hanging. */
 const HANGS = Duration.seconds(60)
 
-/** Mulberry32: small, seeded, good enough to be surprising. */
+/** Mulberry32, a small seeded generator of random numbers. */
 const dice = (seed: number) => {
   let state = seed
   const roll = (): number => {
@@ -53,7 +53,7 @@ const PIECES = [
   "A".repeat(300),
 ]
 
-/** A dialogue as it should be, and some accidents to it: octets lost, doubled, swapped, replaced, put in. */
+/** Mutates a valid dialogue: bytes are removed, doubled, reversed, replaced or inserted. */
 const mangled = (text: string, { below, pick }: Dice): Buffer => {
   let bytes = Buffer.from(text, "latin1")
   for (let times = below(6); times > 0; times--) {
@@ -72,7 +72,7 @@ const mangled = (text: string, { below, pick }: Dice): Buffer => {
   return bytes
 }
 
-/** All that comes back to it until the other side has ended the connection, in pieces of whatever size. */
+/** Sends the bytes in two pieces and returns all replies until the other side closes the connection. */
 const speak = (port: number, said: Buffer, cut: number, greeted: boolean): Promise<string> =>
   new Promise((resolve) => {
     const socket = net.connect({ port, host: "127.0.0.1", allowHalfOpen: true })
@@ -81,7 +81,7 @@ const speak = (port: number, said: Buffer, cut: number, greeted: boolean): Promi
     let waits = greeted
     const begin = () => {
       socket.write(said.subarray(0, cut))
-      // Whoever ends an HTTP request by hanging up wants no answer any more.
+      // An HTTP client that closes its side gets no answer, so only SMTP ends here.
       setImmediate(() => (greeted ? socket.end(said.subarray(cut)) : socket.write(said.subarray(cut))))
     }
     socket.on("data", (text: string) => {
@@ -103,7 +103,7 @@ const heap = () => {
   return process.memoryUsage().heapUsed
 }
 
-/** The same number of dialogues again and again: what they leave must not add up. */
+/** Runs the same number of dialogues in each round; the memory in use must not grow from round to round. */
 const rounds = (
   port: number,
   greeted: boolean,
@@ -208,7 +208,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
             isSmtp,
           )
           const sent = yield* Smtp.send(port, acme.secret, { from, to: "bo@example.org", subject: "s", text: "x" })
-          // A busy minute has used up the key's window, and that is an answer too.
+          // A busy minute may have used up the rate window of the key, and a deferral is a valid answer too.
           assert.match(sent, /^(?:250 2\.6\.0|450 4\.7\.0) /u)
         }),
       4 * Duration.toMillis(HANGS),
@@ -240,7 +240,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
             reports.map((report) => `${begin}${report}\r\n.\r\nQUIT\r\n`),
             isSmtp,
           )
-          // Whatever was read into the pieces, it was about this recipient and nobody else.
+          // Every suppression is for this recipient, whatever the parser read from the bytes.
           const suppressed = yield* Effect.orDie(
             Effect.flatMap(
               HttpWorld,

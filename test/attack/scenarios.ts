@@ -23,7 +23,7 @@ import { signInDuringReports } from "./scenarios/mail/signInDuringReports.ts"
 import { stopDuringReport } from "./scenarios/mail/stopDuringReport.ts"
 import { strangers } from "./scenarios/mail/strangers.ts"
 
-/** Every attack, in the order of the table. A new one is a file beside the others and a line here. */
+/** All attacks in the order of the table. To add one, write a file in `scenarios/` and list it here. */
 export const SCENARIOS: ReadonlyArray<Scenario> = [
   cubicReport,
   cubicSubmission,

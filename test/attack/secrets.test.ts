@@ -14,12 +14,12 @@ import { freePort, runToEnd, WaybillCommand } from "../support/process/service.t
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
 
-/** What takes this long will never be. */
+/** Timeout after which a test counts as hanging. */
 const HANGS = Duration.seconds(60)
 const fresh = (name: string) => `${name}-${randomBytes(12).toString("hex")}`
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url))
 
-/** A secret as it is, and as it might be written by somebody who did not mean to show it. */
+/** Returns a secret as it is and in the encodings in which an accident may print it. */
 const spellings = (secret: string): ReadonlyArray<string> => {
   const bytes = Buffer.from(secret)
   return [
@@ -27,7 +27,7 @@ const spellings = (secret: string): ReadonlyArray<string> => {
     encodeURIComponent(secret),
     JSON.stringify(secret).slice(1, -1),
     bytes.toString("hex"),
-    // A third of all ways to stand in base64 begins at each of three octets; its ends depend on what is beside.
+    // Base64 of the secret at each of the three offsets, without the ends, which depend on the neighbouring bytes.
     ...[0, 1, 2].flatMap((skip) => {
       const text = bytes.subarray(skip, skip + 3 * Math.floor((bytes.length - skip) / 3)).toString("base64")
       return [text, text.replaceAll("+", "-").replaceAll("/", "_")]
@@ -109,7 +109,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is said", (
             Effect.sync(() => answer.status >= 400 && refusals.push(answer.text)),
           )
 
-        // Keys: made, used, mistyped, put where they do not belong, revoked.
+        // Keys: created, used, mistyped, in wrong places and revoked.
         const made = yield* call("POST", "/v1/api-keys", { name: "n", scopes: ["email:send"] })
         const key = keep("a key", made.json.key)
         yield* call("GET", "/v1/account", undefined, key)
@@ -125,7 +125,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is said", (
         yield* call("DELETE", `/v1/api-keys/${made.json.id}`)
         yield* call("GET", "/v1/account", undefined, key)
 
-        // Signing in, with the right password and a wrong one; a link for a guest.
+        // Sign-in with the right password and a wrong one, and a link for a guest.
         const page = browser(base)
         yield* page.ask("POST", "/auth/sign-in/email", { body: { email, password: keep("a guess", fresh("guess")) } })
         assert.strictEqual((yield* page.signIn({ email, password })).status, 200)
@@ -143,13 +143,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is said", (
         keep("a second factor", new URL(factor.json.totpURI).searchParams.get("secret") ?? "")
         keep("a backup code", factor.json.backupCodes[0])
 
-        // Webhooks that fail, their secret before and after a rotation.
+        // Failing webhooks and their secret before and after a rotation.
         const hook = yield* call("POST", "/v1/webhooks", { url: hooks.url, events: ["*"] })
         keep("a webhook's secret", hook.json.secret)
         const rotated = yield* call("POST", `/v1/webhooks/${hook.json.id}/rotate-secret`)
         keep("a webhook's next secret", rotated.json.secret)
 
-        // Mail: accepted, refused, and refused by the relay for its login.
+        // Mail: accepted, refused, and refused by the relay because of its login.
         yield* call("POST", "/v1/domains", { name: "acme.test" })
         yield* Effect.orDie(sql`
           UPDATE domains SET status = 'verified', record = jsonb_set(record, '{status}', '"verified"')`)
@@ -174,7 +174,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is said", (
           HANGS,
         )
 
-        // SMTP: a login that holds, one that does not, and a key in the wrong place.
+        // SMTP: a valid login, an invalid one, and a key in a wrong place.
         for (const said of [
           ["EHLO x", `AUTH PLAIN ${Buffer.from(`\0u\0${firstKey}`).toString("base64")}`, `MAIL FROM:<${firstKey}>`],
           ["EHLO x", `AUTH PLAIN ${Buffer.from(`\0u\0${key}`).toString("base64")}`],
@@ -184,14 +184,14 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is said", (
           const client = yield* Effect.promise(() => Raw.connect(smtpPort))
           const replies = yield* Effect.promise(() => client.all(said))
           client.end()
-          // A greeting repeats the client's own name to itself, which is nobody's secret to it.
+          // Only errors are kept: a greeting repeats the client's own name to the client, which is not a leak.
           refusals.push(...replies.filter((reply) => /^[45]/u.test(reply)))
         }
         const reporter = yield* Effect.promise(() => Raw.connect(reportsPort))
         refusals.push(...(yield* Effect.promise(() => reporter.all(["EHLO x", `RCPT TO:<${firstKey}@x.test>`]))))
         reporter.end()
 
-        // Faults: tables that are gone, then a database that is.
+        // Faults: missing tables, then closed database connections.
         for (const table of ["email_log", "users", "api_keys"]) {
           yield* Effect.orDie(sql.unsafe(`ALTER TABLE ${table} RENAME TO ${table}_away`))
           yield* call("POST", "/v1/email/send", mail)
@@ -215,7 +215,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is said", (
         yield* call("POST", "/v1/email/send", mail)
         const { output } = yield* Effect.promise(() => service.stop())
 
-        // The welcome is for the eye, and shows the first secrets this once.
+        // The welcome is printed for a person and shows the first secrets once, so the check begins after it.
         const logged = output.slice(welcome.length)
         assert.include(logged, "request failed; answered 500")
         const shown = [["the log", logged] as const, ...refusals.map((text) => ["an answer", text] as const)]

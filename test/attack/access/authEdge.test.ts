@@ -12,7 +12,7 @@ import { freePort, WaybillCommand } from "../../support/process/service.ts"
 
 const PASSWORD = "correct horse battery"
 
-/** Every endpoint that the sign-in library would serve by itself, as `POST /sign-in/email`. */
+/** Lists every endpoint of the sign-in library itself, as `POST /sign-in/email`. */
 const endpointsOf = async (oidc: Options["oidc"]): Promise<ReadonlyArray<string>> => {
   const unused = () => Promise.reject(new Error("nothing is asked here"))
   const pool = new pg.Pool({ host: "127.0.0.1", port: 9 })
@@ -80,7 +80,7 @@ describe("the sign-in library", () => {
   })
 })
 
-/** A body that its schema takes, for each path that takes one. */
+/** Valid bodies by path, for the paths whose schema has required fields. */
 const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "/auth/sign-in/email": { email: "a@b.cc", password: "x" },
   "/auth/two-factor/verify-totp": { code: "000000" },
@@ -156,7 +156,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a requ
   )
 })
 
-/** Told by nobody but our own logger: a line of JSON with a level, at a time. */
+/** Returns whether a line was written by Waybill's logger: JSON with a level and a time. */
 const isOurs = (line: string): boolean => {
   try {
     const { level, message, timestamp } = JSON.parse(line) as Record<string, unknown>
@@ -193,7 +193,7 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })
       assert.strictEqual((yield* page.signIn({ email, password })).status, 200)
       const greeted = service.output.length
 
-      // Whatever is written from here on fails, and Postgres says which row it was.
+      // Makes every further write fail with an error that quotes the row.
       for (const table of ["user_sessions", "user_verifications", "users", "user_two_factors"])
         yield* sql.unsafe(`ALTER TABLE ${table} ADD CONSTRAINT ${table}_fails CHECK (false) NOT VALID`)
       const asks = [
@@ -204,7 +204,7 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })
         () => page.ask("GET", "/auth/passkey/generate-register-options?name=Telling"),
       ]
       const seen = yield* Effect.forEach(asks, (ask) => ask())
-      // And from here on every statement does.
+      // Makes every further statement fail.
       yield* sql.unsafe("ALTER TABLE user_sessions RENAME COLUMN token TO gone")
       yield* sql.unsafe("ALTER TABLE user_verifications RENAME COLUMN identifier TO gone")
       const more = yield* Effect.forEach(

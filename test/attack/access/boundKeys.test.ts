@@ -14,7 +14,10 @@ const SECRETS = ["second.example.org", "gone@example.org", "Second subject", "ot
 const LATER = "2030-01-01T00:00:00Z"
 const HOUR = "2026-11-01T10:00:00Z"
 
-/** An account with two domains, one of everything for each, and an administrative key bound to the first. */
+/**
+ * Creates an account with two domains, one resource of each kind per domain, and an admin key bound to the first
+ * domain.
+ */
 const furnished = Effect.gen(function* () {
   const lab = yield* HttpWorld
   const account = yield* lab.account()
@@ -53,7 +56,7 @@ const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 
 type Furnished = Effect.Success<typeof furnished>
 
-/** What each endpoint is asked about the other domain; `path` alone for a GET of a list. */
+/** Request that names a resource of the other domain; a case with only `path` is a GET of a list. */
 interface Case {
   readonly path?: (at: Furnished) => string
   readonly body?: unknown
@@ -63,7 +66,7 @@ const ofMail = (suffix = "", body?: unknown): Case => ({ path: ({ others }) => `
 const ofDomain = (suffix = "", body?: unknown): Case => ({ path: () => `/v1/domains/other.test${suffix}`, body })
 const message = { from: "hi@other.test", to: "bo@second.example.org", subject: "x" }
 
-/** Endpoints that name something of another domain, which a bound key is refused with a 403. */
+/** Endpoints that name a resource. A bound key gets a 403 for a resource of another domain. */
 const NAMED: Readonly<Record<string, Case>> = {
   "emails.send": { path: () => "/v1/email/send", body: message },
   "emails.sendBatch": { path: () => "/v1/email/send/batch", body: { emails: [message] } },
@@ -86,7 +89,7 @@ const NAMED: Readonly<Record<string, Case>> = {
   "apiKeys.revoke": { path: ({ other_id }) => `/v1/api-keys/${other_id}` },
 }
 
-/** Endpoints that name nothing, and so show or change what belongs to the key's domain. */
+/** Endpoints that name no resource. They show or change only what belongs to the domain of the key. */
 const FILTERED: ReadonlyArray<string> = [
   "logs.list",
   "domains.list",
@@ -302,7 +305,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         const second = yield* once(at.bound, path, body)
         assert.strictEqual(second.json.error.reason, "idempotency_key_reused", path)
       }
-      // A secret is told again to the key alone that made it.
+      // The repeated request returns the secret only to the key that made it.
       const again = yield* once((yield* at.lab.key(at.account)).secret, "/v1/api-keys", {
         name: "x",
         scopes: ["admin"],

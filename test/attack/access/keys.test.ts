@@ -17,7 +17,7 @@ import { plansOf } from "../../support/postgres/plans.ts"
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** The key with its last random digit changed, and the checksum that goes with it: as near as a guess comes. */
+/** Changes the last random digit of a key and corrects its checksum, which gives the closest possible guess. */
 const neighbourOf = (secret: string) => {
   const end = ApiKeySecret.MARK.length + ApiKeySecret.BODY_CHARS
   const body = `${secret.slice(ApiKeySecret.MARK.length, end - 1)}${secret[end - 1] === "A" ? "B" : "A"}`
@@ -116,7 +116,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       }
       assert.strictEqual((yield* counted) - before, overHttp + connections * MAX_LOGIN_ATTEMPTS)
 
-      // The rest of the window, and of the next one, should a minute have just ended.
+      // Uses up the rest of the window, and the next window too, because a minute may have just ended.
       for (let nth = 0; nth < 2 * RateLimit.ANONYMOUS_PER_MINUTE; nth++)
         if ((yield* lab.ask("GET", "/v1/account", { key: nobodys(nth % 250) })).status === 429) break
       const late = yield* Smtp.raw(port)

@@ -28,7 +28,7 @@ const servedBefore = prepared({ settings })
 const owner = (file: string) => Effect.promise(() => fs.lstat(file).then(({ uid }) => uid))
 const run = promisify(execFile)
 
-/** What a process of this user gets at in a data folder; each word is one success. */
+/** Returns what a process of this user can access in a data folder, one word for each success. */
 const reach = (dataDir: string, uid: number, gid: number) =>
   Effect.promise(async () => {
     const script = [
@@ -45,7 +45,9 @@ const reach = (dataDir: string, uid: number, gid: number) =>
     return stdout.trim().split("\n").join(" ")
   })
 
-/** A data folder as earlier versions left it: root's, passable, and a cluster of nobody's. */
+/**
+ * Creates a data folder as earlier versions left it: owned by root and traversable, with a cluster owned by `nobody`.
+ */
 const ofNobody = Effect.fnUntraced(function* (parent: string) {
   const dataDir = yield* servedBefore(parent)
   yield* Effect.promise(async () => {
@@ -56,7 +58,7 @@ const ofNobody = Effect.fnUntraced(function* (parent: string) {
   return dataDir
 })
 
-/** A process that does nothing, as this user. */
+/** Starts a process that only sleeps, as this user. */
 const idler = (uid: number, cwd: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -67,7 +69,7 @@ const idler = (uid: number, cwd: string) =>
     (child) => end(child, "SIGKILL"),
   )
 
-/** A file system of nobody's; `false` in a container that may not mount. */
+/** Mounts a file system owned by `nobody`; `false` in a container that may not mount. */
 const mounted = (at: string) =>
   Effect.acquireRelease(
     Effect.promise(() =>
@@ -95,7 +97,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
       assert.notStrictEqual(mine, other)
       for (const uid of [NOBODY, other]) assert.strictEqual(yield* reach(first, uid, uid), "")
       for (const uid of [NOBODY, mine]) assert.strictEqual(yield* reach(second, uid, uid), "")
-      // What the script finds where nothing stands in its way.
+      // Output of the script when nothing is denied.
       assert.strictEqual(yield* reach(first, mine, mine), "read list write socket")
       assert.lengthOf(yield* query(one.answer.url, "SELECT 1"), 1)
     }),
@@ -134,7 +136,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
       assert.notStrictEqual(other, mine)
       assert.strictEqual(yield* foreigners(path.join(dataDir, "cluster"), other), "")
       assert.strictEqual(yield* reach(dataDir, mine, mine), "")
-      // The former user is not this folder's any more, whatever becomes of what runs as it.
+      // The former user stays released from this folder, whatever happens to the program that runs as that user.
       assert.deepStrictEqual(yield* Effect.promise(() => fs.readdir(path.join(rootHome, "users"))), [String(other)])
     }),
   )
@@ -143,7 +145,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
     Effect.gen(function* () {
       const dataDir = yield* ofNobody(yield* folder)
       const cluster = path.join(dataDir, "cluster")
-      // Killed in between: the folder is root's, some files are the new user's already.
+      // Simulates a kill in between: root owns the folder, and the new user owns some of the files.
       yield* Effect.promise(async () => {
         await fs.chown(cluster, 0, 0)
         const [{ first } = { first: 0 }] = await Users.availableHere()
@@ -178,7 +180,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
         yield* Effect.promise(async () => void (await make(trap)))
         assert.include(yield* refusal({ dataDir, settings }), name)
         assert.strictEqual(yield* owner(victim), 0)
-        // Nothing was changed, so that the version before could go on with it.
+        // The refused start changed nothing, so the earlier version still works with the folder.
         assert.strictEqual(yield* owner(cluster), NOBODY)
         assert.strictEqual(yield* owner(path.join(cluster, "PG_VERSION")), NOBODY)
         yield* Effect.promise(() => fs.rm(trap))
@@ -221,7 +223,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
       const pid = (yield* Effect.promise(waiting)) ?? ""
       const [staging] = yield* Effect.promise(() => fs.readdir(dataDir))
       assert.match(staging ?? "", /^cluster\.new-/u)
-      // The very user that the process runs as.
+      // `NOBODY` is also the user of the single-user process.
       assert.strictEqual(yield* owner(`/proc/${pid}`), NOBODY)
       const group = yield* Effect.promise(() => fs.stat(dataDir).then(({ gid }) => gid))
       for (const way of [path.join(dataDir, staging ?? ""), `/proc/${pid}/cwd/${staging}`]) {
@@ -233,7 +235,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
       const uid = yield* owner(`/proc/${answer.pid}`)
       yield* end(child, "SIGTERM")
 
-      // A lost password is set in single-user mode as well.
+      // A lost password is also set in single-user mode.
       yield* Effect.promise(() => fs.rm(path.join(dataDir, "password")))
       const again = yield* Effect.forkChild(serve({ dataDir, settings, installed }))
       yield* until(async () => (await waiting()) !== undefined)
@@ -247,7 +249,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
   )
 })
 
-/** A Postgres whose single-user mode waits to be let go, and says meanwhile which process it is. */
+/** Installs a Postgres whose single-user mode writes its process id and waits until `go` is called. */
 const haltingPostgres = (parent: string) =>
   Effect.promise(async () => {
     const installed = path.join(parent, "postgres")

@@ -10,7 +10,7 @@ const RACERS = 8
 
 const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
 
-/** An account with its owner, the administrative key of the first one, and an operator. */
+/** Returns an account with its owner, the admin key of the first account, and an operator. */
 const parties = Effect.gen(function* () {
   const { key, owner, url } = yield* House
   const name = randomBytes(4).toString("hex")
@@ -38,12 +38,12 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     Effect.gen(function* () {
       const { byKey, name, operator, setPassword, signedIn } = yield* parties
       const own = (email: string, role: string) => ({ email: `${email}-${name}@example.org`, role })
-      // The reported way: a key invites an owner and opens the link itself.
+      // The reported attack: a key invites an owner and opens the link itself.
       assert.deepStrictEqual(reasonOf(yield* byKey("POST", "/v1/members", own("eve", "owner"))), [
         422,
         "owners_need_session",
       ])
-      // A member whom the key made becomes no owner by the key either.
+      // The key cannot promote a member that it created, either.
       const mallory = yield* byKey("POST", "/v1/members", own("mallory", "member"))
       const path = `/v1/members/${mallory.json.member.id}`
       assert.deepStrictEqual(reasonOf(yield* byKey("PATCH", path, { role: "owner" })), [422, "owners_need_session"])
@@ -51,7 +51,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       const { page } = yield* signedIn(`mallory-${name}@example.org`)
       assert.strictEqual((yield* page.ask("GET", "/v1/members")).status, 403)
 
-      // An owner who has not joined yet, and one who has.
+      // Covers an owner who has not joined yet and one who has.
       const olga = yield* operator.ask("POST", "/v1/members", { body: own("olga", "owner") })
       const olgaPath = `/v1/members/${olga.json.member.id}`
       for (const refused of [
@@ -83,7 +83,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
         yield* page.ask("PATCH", path, { body: { role } })
         assert.deepStrictEqual(reasonOf(yield* page.ask("POST", `${path}/link`)), [422, "member_has_joined"], role)
       }
-      // Removed and invited again is somebody else, with a history of their own.
+      // A member who is removed and invited again gets a new id, with a separate history.
       assert.strictEqual((yield* page.ask("DELETE", path)).status, 200)
       const again = yield* page.ask("POST", "/v1/members", own("olga"))
       assert.notStrictEqual(again.json.member.id, olga.json.member.id)
@@ -98,7 +98,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       const invited = yield* byKey("POST", "/v1/members", { email, role: "viewer" })
       const path = `/v1/members/${invited.json.member.id}`
       yield* setPassword(invited.json.url)
-      // The password is set, but nobody has signed in: the key may still make a link.
+      // The password is set but nobody has signed in, so the key may still make a link.
       const kept = yield* byKey("POST", `${path}/link`)
       yield* signedIn(email)
       assert.strictEqual((yield* setPassword(kept.json.url, OTHER_PASSWORD)).status, 400)
@@ -119,7 +119,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       ]
       for (const limits of limited) {
         const made = yield* byKey("POST", "/v1/api-keys", { name: "Limited", scopes: ["admin"], ...limits })
-        // A bound key may be refused the scope altogether, which is as good.
+        // A refusal to create a bound key with this scope is as good.
         if (made.status !== 201) continue
         const body = { email: `kim-${name}@example.org`, role: "viewer" }
         const refused = yield* byKey("POST", "/v1/members", body, made.json.key)
@@ -142,7 +142,8 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       ]
       assert.deepStrictEqual(shape(taken), shape(nobody))
 
-      // The inviter opens the link: a sign-in of its own, to the inviter's account, that changes nothing of the other.
+      // The inviter opens the link. The result is a separate sign-in to the inviter's account; the other account keeps
+      // its own.
       assert.strictEqual((yield* setPassword(taken.json.url, OTHER_PASSWORD)).status, 200)
       const squatter = yield* signedIn(beaAddress, OTHER_PASSWORD)
       const first = yield* signedIn(beaAddress)
@@ -154,7 +155,8 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       assert.deepStrictEqual(yield* accountOf(squatter.page), [ours[0], taken.json.member.id])
       assert.strictEqual((yield* bea.ask("GET", "/v1/session")).status, 200)
 
-      // Who was squatted is invited by their own account all the same, and removing the squatter ends nothing of theirs.
+      // Another account may still invite the squatted address, and removing the squatter ends no session of that
+      // account.
       const early = `early-${name}@example.org`
       yield* invite(early)
       const wanted = yield* bea.ask("POST", "/v1/members", { body: { email: early, role: "owner" } })
@@ -200,7 +202,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       ])
         assert.deepStrictEqual(reasonOf(refused), [422, "member_is_operator"])
       assert.strictEqual((yield* operator.ask("GET", "/v1/session")).json.role, "owner")
-      // A session that was stolen would become the password, an operator's too.
+      // A link would turn a stolen session into the password, for an operator too.
       assert.deepStrictEqual(reasonOf(yield* operator.ask("POST", `/v1/members/${id}/link`)), [
         422,
         "member_has_joined",

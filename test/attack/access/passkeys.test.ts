@@ -15,7 +15,7 @@ type Device = ReturnType<typeof SoftAuthenticator.make>
 
 const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
 
-/** The tries of each test are of a minute of its own. */
+/** Gives each test a rate window of its own. */
 const anotherMinute = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   yield* sql`DELETE FROM rate_windows WHERE starts_with(bucket, 'sign-in/')`
@@ -118,7 +118,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
         assert.strictEqual(seen.status, 401, `${what}: ${JSON.stringify(seen.json)}`)
         assert.strictEqual((yield* thief.ask("GET", "/v1/session")).status, 401, what)
       }
-      // Two copies of it at the same moment, both read before either is written.
+      // Two copies of the same answer race: both are read before either is written.
       yield* anotherMinute
       const [one, two] = [browser(url), browser(url)]
       const answers = [
@@ -137,7 +137,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
       assert.deepStrictEqual(seen.toSorted(), [200, 401])
       yield* held.drop
       yield* anotherMinute
-      // The same credential, signed for by another key; and one that nobody has registered.
+      // The same credential signed by another key, and a credential that is not registered.
       assert.strictEqual((yield* signsIn(url, device(id))).seen.status, 401)
       assert.strictEqual((yield* signsIn(url, device())).seen.status, 401)
       assert.strictEqual((yield* signsIn(url, laptop, { counter: 30 })).seen.status, 200)
@@ -154,7 +154,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
       assert.strictEqual((yield* sendRegistration(page, made)).status, 200)
       assert.deepStrictEqual(reasonOf(yield* sendRegistration(page, made)), [400, "challenge_not_found"])
 
-      // Sent again, by the same browser with the cookie that it had, and by others at once.
+      // The answer is replayed by the same browser with its old cookie, and by several browsers at once.
       const first = browser(url)
       const answer = laptop.authenticate(yield* authentication(first))
       const cookies = [...first.jar]
@@ -170,7 +170,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
       assert.strictEqual(seen.filter(({ status }) => status === 200).length, 1, JSON.stringify(seen.map(reasonOf)))
       assert.deepStrictEqual(reasonOf(yield* sendAuthentication(first, answer)), [400, "challenge_not_found"])
 
-      // Caught in one browser, used in another that has a challenge of its own.
+      // An answer captured in one browser is used in another that has its own challenge.
       const victim = browser(url)
       const caught = laptop.authenticate(yield* authentication(victim))
       const thief = browser(url)
@@ -178,7 +178,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
       assert.strictEqual((yield* sendAuthentication(thief, caught)).status, 401)
       assert.strictEqual((yield* sendAuthentication(browser(url), caught)).status, 400)
 
-      // A registration's challenge signs nobody in.
+      // The challenge of a registration signs nobody in.
       const mixed = laptop.authenticate(yield* registration(page))
       assert.deepStrictEqual(reasonOf(yield* sendAuthentication(page, mixed)), [400, "challenge_not_found"])
     }),
@@ -194,13 +194,13 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
       for (const [name, value] of pia.page.jar) if (name.endsWith("passkey")) eve.page.jar.set(name, value)
       const refused = yield* sendRegistration(eve.page, response)
       assert.strictEqual(refused.status, 401, JSON.stringify(refused.json))
-      // Without a session, or with one too old to change how somebody signs in.
+      // Requests without a session, or with a session too old to change sign-in methods.
       assert.strictEqual((yield* registration(browser(url))).error?.code, "unauthorized")
       const sql = yield* PgClient.PgClient
       yield* sql`UPDATE user_sessions SET created_at = now() - interval '2 hours' WHERE user_id = ${eve.id}`
       assert.strictEqual((yield* registration(eve.page)).error?.reason, "session_not_fresh")
       yield* sql`UPDATE user_sessions SET created_at = now() WHERE user_id = ${eve.id}`
-      // Pia's credential, under a key of Eve's.
+      // Registers Pia's credential id with a key of Eve's.
       const id = randomBytes(32)
       const laptop = device(id)
       yield* register(pia.page, laptop)

@@ -4,10 +4,10 @@ import { Effect } from "effect"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
 
-/** Every number that stands anywhere in an answer, in texts too. */
+/** Returns every number in an answer, including numbers inside texts. */
 const numbersIn = (text: string): ReadonlySet<string> => new Set(text.match(/(?<![\w.])\d{4,}(?![\w.])/gu) ?? [])
 
-/** The log begins far from 1, so that a position is no number that an answer holds for another reason. */
+/** Start of the log, far from 1, so that a position cannot equal a number that is in an answer for another reason. */
 const BEGINNING = 7_310_000_000
 
 layer(HttpWorld.layer(), { excludeTestServices: true })("how much other accounts send", (it) => {

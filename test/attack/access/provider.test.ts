@@ -14,7 +14,7 @@ afterAll(provider.close)
 
 const settings = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: "waybill", OIDC_CLIENT_SECRET: "between us" }
 
-/** Goes to the provider and comes back, as a browser does; the answer is where it is led then. */
+/** Signs in at the provider and follows the callback as a browser does; returns the final redirect. */
 const comeBack = Effect.fnUntraced(function* (url: string, person: Provider.Person) {
   const page = browser(url)
   const body = { provider: "oidc", callbackURL: "/emails", errorCallbackURL: "/sign-in" }
@@ -51,7 +51,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
       assert.deepStrictEqual([first.to, yield* isSignedIn(first.page)], ["/emails", true])
 
       const token = { token: tokenOf(link), newPassword: PASSWORD }
-      // The first sign-in ended the invitation's link, so an operator gives this user a password.
+      // The first sign-in invalidated the invitation's link, so an operator gives this user a password.
       assert.strictEqual((yield* browser(url).ask("POST", "/auth/reset-password", { body: token })).status, 400)
       const reset = yield* operator.ask("POST", `/v1/members/${id}/link`)
       const body = { token: tokenOf(reset.json.url), newPassword: PASSWORD }
@@ -83,7 +83,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
       const second = yield* comeBack(url, person(email))
       assert.deepStrictEqual([second.to, second.search.get("error")], ["/sign-in", "unable_to_link_account"])
       assert.isFalse(yield* isSignedIn(second.page))
-      // The first is known by the subject, whatever has become of the address there.
+      // The provider's subject identifies the first user, even after the address changed at the provider.
       assert.isTrue(yield* isSignedIn((yield* comeBack(url, person("moved@example.org", first.sub))).page))
 
       const other = yield* member
@@ -97,7 +97,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
           return { page, path: pathname + search }
         }),
       )
-      // The provider says another subject of each.
+      // The provider now reports another subject for each of them.
       provider.people = pages.map(() => person(other.email))
       const seen = yield* Effect.all(
         begun.map(({ page, path }) => page.ask("GET", path)),
@@ -126,7 +126,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
       for (const each of [email, fresh])
         yield* squatter.ask("POST", "/v1/members", { body: { email: each, role: "owner" } })
       yield* operator.ask("POST", "/v1/members", { body: { email: fresh, role: "member" } })
-      // Who is bound already stays who they are; who is not is asked for a password.
+      // A bound user stays bound; a user without a binding is asked for a password.
       const { page } = yield* comeBack(url, bound)
       assert.strictEqual((yield* page.ask("GET", "/v1/session")).json.actor.id, id)
       const refused = yield* comeBack(url, person(fresh))
@@ -142,7 +142,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
       assert.strictEqual(unverified.search.get("error"), "account_not_linked")
       const stranger = yield* comeBack(url, person("stranger@example.org"))
       assert.strictEqual(stranger.search.get("error"), "signup_disabled")
-      // The names under which users are known to the library are nobody's addresses.
+      // The sign-in library's internal user names are not addresses, so they match no one.
       const { id } = yield* member
       const named = yield* comeBack(url, person(`${id}@user.invalid`))
       assert.strictEqual(named.search.get("error"), "signup_disabled")

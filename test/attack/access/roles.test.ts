@@ -6,7 +6,7 @@ import { OpenApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { browser, House, tokenOf } from "../../server/signIn/house.ts"
 
-/** What a session of each role may ask for; an owner may ask for everything. */
+/** Endpoints that a session of each role may call; an owner may call all. */
 const VIEWER = [
   "account.get",
   "domains.get",
@@ -84,7 +84,7 @@ describe("a viewer", () => {
 const PASSWORD = "three blind mice, see how"
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a session", (it) => {
-  /** A browser in which somebody of this role has signed in. */
+  /** Returns a browser signed in as a user with this role. */
   const signedIn = Effect.fnUntraced(function* (role: Team.Role) {
     const { owner, url } = yield* House
     const first = browser(url)
@@ -106,7 +106,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a sess
         const page = yield* signedIn(role)
         const allowed: Array<string> = []
         for (const { id, method, path } of operations) {
-          // A stream that is let in does not end.
+          // A stream that is accepted does not end.
           if (id === "events.stream" && role === "owner") {
             allowed.push(id)
             continue

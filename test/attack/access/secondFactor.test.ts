@@ -19,7 +19,7 @@ type Page = ReturnType<typeof browser>
 const statuses = (seen: ReadonlyArray<Seen>) => seen.map(({ status }) => status)
 const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
 
-/** A member with a password and an authenticator, and a browser that may leave the code out. */
+/** Creates a member with a password and an authenticator, whose browser can be trusted to skip the code. */
 const member = Effect.gen(function* () {
   const { key, owner, url } = yield* House
   const email = `mia-${randomBytes(4).toString("hex")}@example.org`
@@ -41,7 +41,7 @@ const member = Effect.gen(function* () {
     return { next, enrolled: code, backupCodes: json.backupCodes as ReadonlyArray<string> }
   })
   const factor = yield* enrol(page)
-  /** As far as a second factor is asked for. */
+  /** Signs in up to the request for a second factor. */
   const begin = Effect.fnUntraced(function* (password = PASSWORD) {
     const begun = browser(url)
     const { json } = yield* begun.signIn({ email, password })
@@ -58,7 +58,7 @@ const member = Effect.gen(function* () {
   return { id: String(invited.json.member.id), email, url, operator, page, enrol, begin, trust, factor, setPassword }
 })
 
-/** Whether this browser is still spared the code. */
+/** Returns whether this browser may still skip the code. */
 const isTrusted = (trusted: Page, email: string, password: string) =>
   Effect.map(trusted.signIn({ email, password }), ({ json, status }) => {
     assert.strictEqual(status, 200, JSON.stringify(json))
@@ -72,7 +72,7 @@ const command = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   return output
 })
 
-/** The windows of tries are another minute's from here on. */
+/** Starts new rate windows by deleting the current ones. */
 const anotherMinute = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   yield* sql`DELETE FROM rate_windows WHERE starts_with(bucket, 'sign-in/')`
@@ -90,12 +90,12 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
       const change = { currentPassword: PASSWORD, newPassword: NEXT_PASSWORD }
       assert.strictEqual((yield* page.ask("POST", "/auth/change-password", { body: change })).status, 200)
       assert.isFalse(yield* isTrusted(trusted, email, NEXT_PASSWORD))
-      // Nor does a sign-in go on that had only the code before it.
+      // A sign-in that began before the change and lacks only the code does not complete either.
       const body = { code: factor.backupCodes[0] }
       const late = yield* waiting.ask("POST", "/auth/two-factor/verify-backup-code", { body })
       assert.deepStrictEqual(reasonOf(late), [401, "invalid_two_factor_cookie"])
 
-      // The same by a link and by the command line: the trust is put back each time, as it was.
+      // Repeats the check for a link and for the command line; the trust is restored before each.
       const sql = yield* PgClient.PgClient
       const ends = [
         Effect.gen(function* () {
@@ -132,7 +132,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
       const { begin, email, factor, id } = yield* member
       const sql = yield* PgClient.PgClient
       const late = yield* begin()
-      // The session waits to be written after all proofs were checked.
+      // Holds the write of the session, which follows all checks.
       const held = yield* HeldWrites.hold("user_sessions", "INSERT")
       const body = { code: yield* factor.next, trustDevice: true }
       const waiting = yield* Effect.forkChild(late.ask("POST", "/auth/two-factor/verify-totp", { body }))
@@ -183,7 +183,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
   it.effect("and a password are guessed by nobody who is signed in, by any path, however many try at once", () =>
     Effect.gen(function* () {
       const { page } = yield* member
-      // Closed: nothing of the dashboard uses them.
+      // These paths are closed: the dashboard does not use them.
       for (const path of ["/verify-password", "/two-factor/generate-backup-codes", "/two-factor/get-totp-uri"])
         assert.strictEqual((yield* page.ask("POST", `/auth${path}`, { body: { password: WRONG } })).status, 404, path)
 
@@ -193,7 +193,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
         ["/auth/two-factor/disable", { password: WRONG }],
         ["/auth/change-password", { currentPassword: WRONG, newPassword: NEXT_PASSWORD }],
       ] as const
-      // Each from another address, as by somebody who stole a session and has many of them.
+      // Each guess comes from another address, as from a thief of a session who has many addresses.
       const guesses = Array.from({ length: PARALLEL }, (_, nth) => {
         const [path, body] = ways[nth % ways.length] ?? ways[0]
         return page.ask("POST", path, { body, headers: { "x-forwarded-for": `203.0.113.${nth}` } })

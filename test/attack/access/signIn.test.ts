@@ -50,10 +50,10 @@ const WRONG = "not the password of anybody"
 
 const statuses = (seen: ReadonlyArray<Seen>) => seen.map(({ status }) => status)
 
-/** Where a client may say who it is, beside the list that the proxies keep. */
+/** Headers other than the proxies' list in which a client may claim an address. */
 const OTHER_WORDS = ["x-waybill-client", "x-real-ip", "cf-connecting-ip", "x-client-ip"]
 
-/** As many as a minute takes and some more, wherever in a minute they begin. */
+/** Guesses more often than one minute allows, even if the minute changes in between. */
 const guess = (
   url: string,
   email: string,
@@ -69,13 +69,13 @@ const guess = (
 
 const PASSWORD = "correct horse battery"
 
-/** Opens a link that sets a password, from an address of its own. */
+/** Sets a password with a link, from a separate address. */
 const useLink = (url: string, link: string, newPassword = PASSWORD) =>
   browser(url).ask("POST", "/auth/reset-password", { body: { token: tokenOf(link), newPassword } })
 
 const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
 
-/** Who holds a key of the first account, a second owner of it, and the owner of another account. */
+/** Returns a key holder and a second owner of the first account, and the owner of another account. */
 const strangers = Effect.gen(function* () {
   const { key, owner, url } = yield* House
   const byKey = (method: string, path: string, body?: unknown) =>
@@ -111,7 +111,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
       let nth = 0
       for (const path of PATHS) {
         for (const [at, [what, body]] of BODIES.entries()) {
-          // Another type is refused before anything is read.
+          // Other content types are refused before the body is read.
           for (const type of at === 0 ? TYPES : TYPES.slice(0, 1)) {
             nth++
             const response = yield* Effect.promise(() =>
@@ -164,7 +164,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
       const { owner, url } = yield* House
       const spread = yield* guess(url, owner.email, (nth) => `2001:db8:1:2:${(nth * 2_003).toString(16)}::${nth + 1}`)
       assert.strictEqual(statuses(spread).at(-1), 429)
-      // Another one in each header at once: whichever is believed, no address is seen twice.
+      // Sends another address in each header at once: if any header were trusted, no address would repeat.
       const seen = yield* guess(
         url,
         owner.email,
@@ -200,7 +200,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
         yield* bea.page.ask("DELETE", `/v1/members/${eve.id}`),
       ])
         assert.deepStrictEqual(reasonOf(asked), [404, "member_not_found"])
-      // Nobody makes a link for themselves: a stolen session would become a password. An operator helps others.
+      // Users cannot make links for themselves: a stolen session would become a password. An operator helps others.
       for (const { id, page } of [eve, operator])
         assert.deepStrictEqual(reasonOf(yield* page.ask("POST", `/v1/members/${id}/link`)), [422, "member_has_joined"])
       const helped = yield* operator.page.ask("POST", `/v1/members/${eve.id}/link`)
@@ -215,7 +215,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
       const { id } = first.json.member
       const second = yield* byKey("POST", `/v1/members/${id}/link`)
       assert.strictEqual((yield* useLink(url, first.json.url)).status, 400)
-      // Two that were made at the same moment.
+      // Two links that were made at the same moment.
       const sql = yield* PgClient.PgClient
       yield* sql`INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
         VALUES (${name}, ${`reset-password:${name}`}, ${id}, now() + interval '1 day', now(), now())`
@@ -272,7 +272,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
       yield* byKey("DELETE", `/v1/members/${member.id}`)
       assert.strictEqual((yield* useLink(url, before)).status, 400)
 
-      // Joined in A, removed there, invited into B: what signed in to A does not sign in to B.
+      // The user joined A, was removed there and is invited into B: the credentials of A do not sign in to B.
       const again = (yield* byKey("POST", "/v1/members", invitation)).json
       assert.strictEqual((yield* useLink(url, again.url)).status, 200)
       assert.strictEqual((yield* browser(url).signIn(carl)).status, 200)
@@ -325,7 +325,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
       for (let address = 0; wrong < MAX_WRONG_CODES; address++) {
         const thief = browser(url, `10.77.0.${address}`)
         yield* thief.signIn(owner)
-        // Another minute, as far as the window of tries is concerned.
+        // Starts a new rate window.
         yield* sql`DELETE FROM rate_windows WHERE bucket LIKE 'sign-in/code/%'`
         const tried = yield* thief.ask("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })
         if (tried.status === 401) wrong++

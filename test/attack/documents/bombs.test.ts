@@ -13,7 +13,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 
 const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
-/** Seconds with the limits, on any machine; minutes to hours without. */
+/** Parsing takes seconds with the limits, on any machine, and minutes to hours without. */
 const HANGS = Duration.seconds(60)
 const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
 const REPORT = readFileSync(new URL("../../fixtures/reports/gmail.eml", import.meta.url), "latin1")
@@ -22,7 +22,7 @@ const HEAD = "From: a@b.cc\r\nTo: ana@example.org\r\nSubject: s\r\nMIME-Version:
 const nested = (levels: number, type: string) =>
   Array.from({ length: levels }, (_, nth) => `Content-Type: ${type}; boundary=b${nth}\r\n\r\n--b${nth}\r\n`).join("")
 
-/** Small to send, and large, deep or slow to whoever reads them with too much trust. */
+/** Documents that are small to send, and large, deep or slow for a naive parser. */
 const BOMBS: Readonly<Record<string, string>> = {
   "many parts": `${HEAD}Content-Type: multipart/mixed; boundary=b\r\n\r\n${"--b\r\n\r\n".repeat(100_000)}--b--\r\n`,
   depth: `${HEAD}${nested(2_000, "multipart/mixed")}\r\nx\r\n`,
@@ -83,7 +83,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a bomb 
           reports.write(Buffer.from(`${bytes}.\r\n`, "latin1"))
           assert.match(yield* Effect.promise(() => reports.reply()), /^250 2\.6\.0 /u)
           assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued"])
-          // The next one on the same connection is a real one.
+          // The next message on the same connection is a genuine report.
           yield* Effect.promise(() => reports.all(report))
           reports.write(Buffer.from(`${REPORT.replaceAll(/^\./gmu, "..").replace(/\r?\n?$/u, "")}\r\n.\r\n`, "latin1"))
           assert.match(yield* Effect.promise(() => reports.reply()), /^250 2\.6\.0 /u)
@@ -94,7 +94,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a bomb 
   }
 })
 
-/** Each fills what of HTML is read. */
+/** HTML that fills the part from which text is derived. */
 const HTML = [
   "<div>",
   "<table><tr><td>",

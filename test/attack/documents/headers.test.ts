@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
-/** What servers write, follow or believe, and what no author of a mail may say in their place. */
+/** Headers that servers write, follow or trust, and that an author may not set. */
 const FOREIGN = [
   "Apparently-To",
   "ARC-Seal",
@@ -73,7 +73,7 @@ describe("the table of headers", () => {
     const text = Result.isSuccess(composed) ? Buffer.from(composed.success.bytes).toString() : ""
     assert.include(text, "X-Order: 1")
     assert.notInclude(text, "Errors-To")
-    // An encoded address would be an address to nobody who reads it.
+    // An address in an encoded word would not be an address for any reader.
     assert.match(text, /^Sender: =\?utf-8\?\S+\?=\s<boss@acme\.test>\r$/imu)
   })
 })

@@ -5,14 +5,14 @@ import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
 const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
-/** Under the ten megabytes that are read at all, so that it is each field's own limit that is met. */
+/** Below the limit of ten megabytes for a body, so that the limit of each field applies. */
 const MUCH = 9_000_000
 const long = (text: string) => text.repeat(Math.ceil(MUCH / Buffer.byteLength(text)))
 const many = <A>(value: A, count = 90_000): ReadonlyArray<A> => Array.from({ length: count }, () => value)
 const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, nth) => [`X-${nth}`, "v"]))
 const file = (change: object) => ({ attachments: [{ filename: "a.txt", content: "QUFB", ...change }] })
 
-/** A message with this field in it, and the path of the complaint. */
+/** Path of the expected error, and the field that causes the error. */
 const FIELDS: ReadonlyArray<readonly [path: string, change: object]> = [
   ["from", { from: long("a") }],
   ["from", { from: `${long("a@")}b.cc` }],
@@ -56,7 +56,7 @@ const CALLS: ReadonlyArray<readonly [method: string, path: string, body?: object
   ["GET", `/v1/${"%".repeat(15_000)}`],
 ]
 
-/** No refusal needs more: a thousand complaints, each with a path and a sentence. */
+/** Maximum length of a refusal: a thousand errors, each with a path and a sentence. */
 const MAX_ANSWER_CHARS = 512 * 1024
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
@@ -105,7 +105,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
         const each = yield* lab.ask("POST", "/v1/email/send/batch", { key, body: { emails, mode: "permissive" } })
         assert.strictEqual(each.status, 200)
         assert.isBelow(each.text.length, MAX_ANSWER_CHARS)
-        // Every message is told at least one thing that is wrong with it.
+        // Every message gets at least one error.
         const told = each.json.data.map((result: { readonly error: { readonly details: ReadonlyArray<unknown> } }) =>
           Math.sign(result.error.details.length),
         )

@@ -16,15 +16,15 @@ import * as Pathological from "../../support/mail/pathological.ts"
 import * as PathologicalReports from "../../support/mail/pathologicalReports.ts"
 import { freePort, WaybillCommand } from "../../support/process/service.ts"
 
-/** Documents of each grammar. */
+/** Number of documents of each grammar. */
 const COUNT = 200
-/** Processor time of the main thread between two turns of its event loop. */
+/** Maximum processor time of the main thread between two turns of its event loop. */
 const MAX_STALL_MS = 250
-/** Documents that are sent, delivered or shown at one time. */
+/** Number of documents that are sent, delivered or shown at one time. */
 const GROUP = 20
-/** Connections that hand documents in at one time. */
+/** Number of connections that submit documents at one time. */
 const CONNECTIONS = 5
-/** Attachments of a mail that is previewed. */
+/** Number of attachments of a mail that is previewed. */
 const PICTURES = 20
 const HANGS = Duration.seconds(300)
 
@@ -32,7 +32,10 @@ const MONITOR = new URL("../../support/stallMonitor.mjs", import.meta.url).href
 
 type Documents = ReadonlyArray<Document>
 
-/** The service as an operator starts it, with the first key, the first owner's page and its longest stall since the question before. */
+/**
+ * A service as an operator starts it, with the first key and the first owner's browser. `longestStall` returns the
+ * longest stall since its last call.
+ */
 class Running extends Context.Service<
   Running,
   {
@@ -44,7 +47,7 @@ class Running extends Context.Service<
       where: string,
       body?: string,
     ) => Promise<{ readonly status: number; readonly text: string }>
-    /** Return paths of the mail that was captured, by its id. */
+    /** Returns the return paths of captured mail by email id. */
     readonly captured: () => Promise<ReadonlyMap<string, string>>
     readonly smtpPort: number
     readonly reportsPort: number
@@ -121,7 +124,10 @@ const connected = async (port: number): Promise<net.Socket> => {
   return socket
 }
 
-/** Has groups of documents read. What stalled is tried once more alone: work that was of something else does not come again. */
+/**
+ * Reads groups of documents and returns those that stall. A document that stalled is read again by itself, because a
+ * stall with another cause does not repeat.
+ */
 const stalls = (groups: ReadonlyArray<Documents>, read: (group: Documents) => Promise<unknown>) =>
   Effect.flatMap(Running, ({ longestStall }) =>
     Effect.promise(async (): Promise<ReadonlyArray<string>> => {
@@ -149,11 +155,11 @@ const groupsOf = (each: Iterable<Document>, size = GROUP): ReadonlyArray<Documen
   return Array.from({ length: Math.ceil(all.length / size) }, (_, nth) => all.slice(nth * size, (nth + 1) * size))
 }
 
-/** Lines end in CRLF, and a dot at the beginning of one is doubled. */
+/** Returns the text as SMTP data: lines end in CRLF, and a leading dot is doubled. */
 const dataOf = (text: string): Buffer =>
   Buffer.from(`${text.replaceAll(/\r?\n/gu, "\r\n").replaceAll(/^\./gmu, "..")}\r\n.\r\n`, "latin1")
 
-/** Hands a group of documents in, each on a connection of its own. */
+/** Submits a group of documents, each on its own connection. */
 const handing =
   (clients: ReadonlyArray<Smtp.Raw>, begin: ReadonlyArray<string>, answer: RegExp) =>
   (group: Documents): Promise<unknown> =>
@@ -167,13 +173,13 @@ const handing =
       }),
     )
 
-/** Connections to a listener, each of which has said what it has to say first. */
+/** Opens connections to a listener; each has sent its first commands. */
 const connections = (port: number, begin: ReadonlyArray<string>) =>
   Effect.forEach(Array.from({ length: CONNECTIONS }), () =>
     Effect.tap(Smtp.raw(port), (client) => Effect.promise(() => client.all(begin))),
   )
 
-/** What JSON escapes takes more bytes in a request than in a mail: such HTML is cut, so that it is accepted. */
+/** Builds a request. JSON escapes make HTML longer than in a mail, so that long HTML is cut to be accepted. */
 const requestOf = (body: string, field: "html" | "text", fields: object): string => {
   const written = (body: string) =>
     JSON.stringify({ from: "hi@acme.test", to: "ana@example.org", subject: "s", ...fields, [field]: body })
@@ -256,7 +262,7 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event
           content: "QUFB",
           content_id: `p${nth}`,
         }))
-        // It is shown before it is delivered.
+        // The mail is shown before it is delivered.
         const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
         const preview = async (group: Documents) => {
           for (const id of await sending(running, { text: "x", attachments, scheduled_at })(group))
@@ -291,7 +297,8 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event
       Effect.gen(function* () {
         const { call, captured, longestStall, reportsPort, service } = yield* Running
         const [returnPath = ""] = (yield* Effect.promise(captured)).values()
-        // One after another: of clients without an accepted recipient an address may have fewer at once.
+        // Connects one client after another: an address may have fewer connections at once before a recipient is
+        // accepted.
         const clients = yield* Effect.forEach(Array.from({ length: FLOOD }), () =>
           Effect.tap(Smtp.raw(reportsPort), (client) =>
             Effect.promise(() => client.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${returnPath}>`, "DATA"])),
@@ -318,8 +325,8 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event
   )
 })
 
-/** Connections from one address. */
+/** Number of connections from one address. */
 const FLOOD = 50
 
-/** 5 KB, for which postal-mime's text from HTML takes three seconds. */
+/** 5 KB of HTML from which postal-mime derives the text in three seconds. */
 const CUBIC = htmlBesideText("a@b.test", `<a ${"href=".repeat(1_000)}`)

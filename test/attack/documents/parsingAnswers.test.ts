@@ -14,7 +14,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { htmlBesideText } from "../../support/mail/mailForms.ts"
 
-/** A tenth of a second of work, a hundred times what these pools give. */
+/** HTML that takes a tenth of a second to read, a hundred times what these pools allow. */
 const SLOW = "<b>".repeat(60_000)
 const MAIL = htmlBesideText("{from}", SLOW)
 
@@ -27,9 +27,9 @@ const poolOf = (options: Partial<Options>) =>
     ),
   )
 
-/** Whatever needs a thread is killed at once. */
+/** A pool whose deadline ends every task at once. */
 const Hurried = poolOf({ deadline_ms: 1, deadline_ms_per_mb: 0 })
-/** Whatever needs a thread finds no room to wait. */
+/** A pool whose queue has no capacity. */
 const Full = poolOf({ inAll: 0 })
 
 const submit = (mail: string) =>
@@ -116,7 +116,7 @@ const worker = Effect.gen(function* () {
   yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(kept) }))
 })
 
-/** A mail that was captured, as the API shows it: the status, the code, the reason, and when to come back. */
+/** Shows a captured mail through the API; returns the status, the code, the reason and the Retry-After header. */
 const showing =
   ({ account_id, key, lab }: Effect.Success<typeof labOf>) =>
   (mail: string) =>

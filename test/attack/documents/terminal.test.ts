@@ -13,11 +13,11 @@ import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { browser, House } from "../../server/signIn/house.ts"
 import { type, typed } from "../../support/process/CommandLine.ts"
 
-/** Clears the screen, sets its title, goes on in a line of its own, and turns the direction of the rest. */
+/** Clears the screen, sets the title, starts a new line and reverses the direction of the rest. */
 const EVIL = "x\u001b[2J\u001b]0;owned\u0007\u009b31m\u0085\u2028\r\nroot\u202egnp.exe\u200b"
 const NAMES = ["a\u001b[31m", "a\u009b2J", "a\u0085b", "a\u2028b", "x\u202egpj.exe", "a\u2066b", "ad\u200bmin", "a\tb"]
 
-/** Whether a terminal would show every line as it is written. */
+/** Asserts that a terminal would show every line as it is written. */
 const assertPlain = (text: string, where: string) => {
   for (const line of text.split("\n"))
     assert.isFalse(HiddenCharacters.hasHidden(line), `${where}: ${JSON.stringify(line)}`)
@@ -48,7 +48,7 @@ describe("what a program prints", () => {
     ]
     for (const line of lines) assertPlain(line, "output")
     assert.include(lines.join(""), "\\u001b[2J")
-    // A line of a table is one row, whatever stands in it.
+    // A line of a table is one row, whatever the row contains.
     assert.lengthOf((await printed(Output.print([row], { json: false, columns }))).join("").split("\n"), 2)
     const [json = ""] = await printed(Output.printJson(row))
     assert.deepStrictEqual(JSON.parse(json), row)
@@ -70,7 +70,7 @@ describe("what a program prints", () => {
     const printing = files.filter((path) =>
       /\bConsole\b|\bconsole\.|\.(?:stdout|stderr)\.write/u.test(bare(read(path).text)),
     )
-    // `top` draws a screen of its own, of cells that are escaped.
+    // `top` draws its own screen, whose cells are escaped.
     assert.sameMembers(printing, ["apps/server/src/cli/Output.ts", "apps/server/src/cli/commands/TopCommand.ts"])
     assert.include(read("apps/server/src/boot/main.ts").text, "Output.guarded(")
   })
@@ -121,7 +121,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
           const { output: said } = yield* type(...command, ...more)
           assertPlain(said, command.join(" "))
         }
-      // Old names stay readable: to programs as they are, to people escaped.
+      // Old names stay readable: programs get them unchanged, people get them escaped.
       const users: ReadonlyArray<{ readonly name: string }> = yield* typed("users", "list")
       assert.include(
         users.map(({ name }) => name),

@@ -6,7 +6,7 @@ import { type Scenario, sleep } from "./Scenario.ts"
 import * as Target from "./Target.ts"
 import * as Watch from "./Watch.ts"
 
-/** Stopped, it writes down what was compiled, for the next start; killed, it would not. */
+/** Time for a stop. A stopped service saves its compile cache for the next start; a killed one does not. */
 const STOP_MS = 5_000
 const IDLE_MS = { short: 1_000, long: 3_000 }
 
@@ -15,7 +15,7 @@ export interface Options {
   readonly form: "short" | "long"
 }
 
-/** One service that is attacked again and again, and started anew where an attack has killed it. */
+/** Attacks one service repeatedly and restarts the service after an attack that killed it. */
 export class Run extends Context.Service<
   Run,
   {

@@ -15,18 +15,18 @@ import * as World from "../../support/world/World.ts"
 
 const READY_MS = 60_000
 const RETURN_PATH_DOMAIN = "bounces.waybill.test"
-/** Length of the service's output that is quoted when an attack could not begin. */
+/** Length of the quoted output of a service that did not start. */
 const SAID_CHARS = 2_000
 const MANY = 100_000
 
-/** A customer with a domain whose limits are no hindrance to an attack. */
+/** A customer with a domain, whose limits are too high to affect an attack. */
 export interface Customer {
   readonly account_id: string
   readonly key: string
   readonly domain: string
 }
 
-/** A started service and what an attacker who is a customer has. */
+/** A running service and what an attacker who is a customer can use. */
 export interface Target {
   readonly http: Place
   readonly url: string
@@ -34,25 +34,25 @@ export interface Target {
   readonly reportsPort: number
   readonly pid: number
   readonly settings: Readonly<Record<string, string>>
-  /** The database and the first secrets, for further processes. */
+  /** Database and first secrets, shared with further processes. */
   readonly ground: Ground
-  /** The output of the process so far. */
+  /** Returns the output of the process until now. */
   readonly said: () => string
   readonly owner: Owner
   readonly customer: () => Promise<Customer>
-  /** A return path as a recipient of any mail of this service knows one. */
+  /** Returns a valid return path, which every recipient of the email knows. */
   readonly returnPath: (emailId: string) => string
-  /** The token in the List-Unsubscribe of an email. */
+  /** Returns the token in the List-Unsubscribe header of an email. */
   readonly unsubscribeToken: (emailId: string) => string
-  /** One of the dashboard, signed in as the first owner. */
+  /** Returns a browser of the dashboard, signed in as the first owner. */
   readonly signedIn: (from?: string) => Promise<Browser>
-  /** The same before it has signed in. */
+  /** Returns a browser of the dashboard that is not signed in. */
   readonly visitor: (from?: string) => Browser
-  /** Asks to stop and tells after how long the process was gone; kills it after `within_ms`. */
+  /** Stops the process and returns how long it took; kills the process after `within_ms`. */
   readonly stop: (within_ms: number) => Promise<{ readonly code: number | null; readonly took_ms: number }>
   readonly kill: () => Promise<void>
 }
-/** The first account's owner and key, as the first start prints them. */
+/** First owner and first key, as the first start prints them. */
 interface Owner {
   readonly email: string
   readonly password: string
@@ -62,13 +62,13 @@ interface Owner {
 export interface Ground {
   readonly database: Database.Database
   readonly run: <A>(effect: Effect.Effect<A, never, EventStore>) => Promise<A>
-  /** The secrets that the first start on this database printed; filled in by that start. */
+  /** Secrets that the first start on this database printed; set by that start. */
   owner: Owner | undefined
 }
 
 const instanceKey = randomBytes(32).toString("base64")
 
-/** The keys that this instance signs addresses and links with. */
+/** Keys with which this instance signs addresses and links. */
 const secretKeys = Effect.map(InstanceKey, ({ derive }) => ({
   returnPath: derive("return path")[0] ?? new Uint8Array(),
   unsubscribe: derive("unsubscribe")[0] ?? new Uint8Array(),
@@ -77,7 +77,7 @@ const secretKeys = Effect.map(InstanceKey, ({ derive }) => ({
   Effect.orDie,
 )
 
-/** Starts a process of the service; `settings` over those that every attack has. */
+/** Starts a process of the service; `settings` override those that all attacks share. */
 export const start = async (ground: Ground, settings: Readonly<Record<string, string>> = {}): Promise<Target> => {
   const [port, smtpPort, reportsPort] = await Promise.all([freePort(), freePort(), freePort()])
   const data = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-attack-"))
@@ -141,13 +141,13 @@ export const start = async (ground: Ground, settings: Readonly<Record<string, st
   }
 }
 
-/** Loads the sign-in library, which a process reads once, at the first request that needs it. */
+/** Loads the sign-in library, which a process does at the first request that needs it. */
 export const warmUp = async ({ customer, http, signedIn }: Target): Promise<void> => {
   await send(http, await customer())
   await signedIn()
 }
 
-/** One more process on the same database, for what would end the service or needs other settings. */
+/** Starts another process on the same database, for attacks that end the service or need other settings. */
 export const another = (target: Target, settings: Readonly<Record<string, string>> = {}): Promise<Target> =>
   start(target.ground, settings)
 
@@ -171,7 +171,7 @@ const customer = async ({ run }: Ground, http: Place): Promise<Customer> => {
   return { account_id, key: secret, domain }
 }
 
-/** Sends a mail and gives its id. */
+/** Sends a mail and returns its id. */
 export const send = async (
   http: Place,
   { domain, key }: Customer,

@@ -6,7 +6,7 @@ import type { Figures, Watched } from "./watcher.ts"
 
 const CONTROL = fileURLToPath(new URL("./control.ts", import.meta.url))
 
-/** Stalls and memory of one process of the service, seen from outside it. */
+/** Measures stalls and memory of one process of the service from outside. */
 export interface Watch {
   readonly begin: () => Promise<void>
   readonly end: () => Promise<Figures>
@@ -15,7 +15,7 @@ export interface Watch {
 
 export const open = async (watched: Watched): Promise<Watch> => {
   const worker = new Worker(new URL("./watcher.ts", import.meta.url), { workerData: watched })
-  /** A thread has no origin. */
+  /** A worker thread has no origin. */
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   const post = (message: "begin" | "end" | "stop") => worker.postMessage(message)
   const say = async (message: "begin" | "end"): Promise<unknown> => {
@@ -33,7 +33,7 @@ export const open = async (watched: Watched): Promise<Watch> => {
   }
 }
 
-/** The idle process beside the service; one serves a whole run. */
+/** Starts the idle process against which the service is compared; one process serves a whole run. */
 export const control = async (): Promise<{ readonly port: number; readonly stop: () => Promise<void> }> => {
   const child: ChildProcess = spawn(process.execPath, [CONTROL], { stdio: ["ignore", "pipe", "inherit", "ipc"] })
   if (child.stdout === null) throw new Error("the control process has no output")

@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** An idle service in a process of its own: how long it makes somebody wait is the noise of the machine. */
+/** An idle server in a separate process. Its response time is the noise of the machine. */
 const server = createServer((_, response) => response.end("ok"))
 server.keepAliveTimeout = 0
 server.listen(0, "127.0.0.1", () => {

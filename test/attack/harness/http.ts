@@ -9,7 +9,7 @@ export interface Place {
 export interface Ask {
   readonly key?: string
   readonly body?: unknown
-  /** Sent as it is. */
+  /** Body that is sent unchanged. */
   readonly raw?: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
   readonly from?: string | undefined
@@ -17,7 +17,7 @@ export interface Ask {
 }
 
 export interface Reply {
-  /** 0 where the connection was refused, closed or silent. */
+  /** HTTP status, or 0 if the connection was refused, closed or silent. */
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
   readonly text: string
@@ -30,7 +30,7 @@ export interface Reply {
 const WITHIN_MS = 20_000
 const local = (from: string | undefined) => (from === undefined ? {} : { localAddress: from })
 
-/** One request on a connection of its own. Never throws: a connection that breaks is an answer too. */
+/** Sends one request on a new connection. Never throws: a broken connection is an answer with status 0. */
 export const ask = (place: Place, method: string, path: string, options: Ask = {}): Promise<Reply> => {
   const { body, from, headers = {}, key, raw, within_ms = WITHIN_MS } = options
   const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
@@ -77,7 +77,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** A connection that says exactly what it is told to and reads only if it is told to. */
+/** A raw connection for a client that controls every byte and may leave answers unread. */
 export interface Line {
   readonly socket: net.Socket
   readonly heard: () => string
@@ -101,7 +101,7 @@ export const open = ({ host, port }: Place, { from, reads = true }: { from?: str
     else socket.pause()
   })
 
-/** So many connections, a few at a time, so that no backlog of the system refuses them. */
+/** Opens connections a few at a time, so that the system's backlog refuses none. */
 export const openMany = async (count: number, one: (nth: number) => Promise<Line>): Promise<ReadonlyArray<Line>> => {
   const lines: Array<Line> = []
   for (let nth = 0; nth < count; nth += AT_ONCE)
@@ -114,7 +114,7 @@ export const hangUp = (lines: ReadonlyArray<Line>): void => {
   for (const { socket } of lines) socket.destroy()
 }
 
-/** A browser as far as cookies and the headers of the dashboard's own requests go. */
+/** A client with the cookies and request headers of the dashboard. */
 export const browser = (place: Place, origin: string, from?: string) => {
   const jar = new Map<string, string>()
   return {

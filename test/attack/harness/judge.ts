@@ -15,7 +15,7 @@ import type { Watch } from "./Watch.ts"
 import type { Figures } from "./watcher.ts"
 import { rssBytes } from "./processes.ts"
 
-/** A line of the table. */
+/** Result of one scenario. */
 export interface Row {
   readonly scenario: Scenario
   readonly figures: Figures
@@ -23,9 +23,9 @@ export interface Row {
   readonly rssAfter: number
   readonly took_ms: number
   readonly answered: string
-  /** Expectations that were not met; empty where all were. */
+  /** Expectations that failed; empty if all held. */
   readonly broken: ReadonlyArray<string>
-  /** The service did not answer any more and has to be started anew. */
+  /** The service no longer answers and has to be restarted. */
   readonly isDead: boolean
 }
 
@@ -35,7 +35,7 @@ export interface Round {
   readonly idle: number
   readonly seed: number
   readonly form: "short" | "long"
-  /** The place of the scenario in the list, from which its addresses follow. */
+  /** Index of the scenario in the list, from which its addresses are derived. */
   readonly nth: number
 }
 
@@ -45,7 +45,7 @@ const ALIVE_MS = 5_000
 const FIRST_NETWORK = 20
 const ADDRESSES = 250
 
-/** Every address of 127.0.0.0/8 is this machine on Linux; elsewhere there is one. */
+/** Returns an address of 127.0.0.0/8. On Linux all of them are this machine; elsewhere only one is. */
 const addressOf = (nth: number) => (client: number) =>
   process.platform === "linux"
     ? `127.${FIRST_NETWORK + nth}.${Math.floor(client / ADDRESSES)}.${1 + (client % ADDRESSES)}`
@@ -53,11 +53,14 @@ const addressOf = (nth: number) => (client: number) =>
 
 export const boundsOf = ({ bounds }: Scenario) => ({ stall_ms: STALL_MS, memory_mib: MEMORY_MIB, ...bounds })
 
-/** Looks at one attack, where the only thing wrong is time that a busy machine may have taken. */
+/** Maximum number of runs of an attack that failed only by time, which may be due to a busy machine. */
 const LOOKS = 3
 const isOfTime = (one: string): boolean => one.startsWith("stall") || one.startsWith("slow")
 
-/** A delay that was the machine's comes once; one of the service comes again. Memory is not looked at twice: it stays. */
+/**
+ * Runs a scenario, again if only time failed: a delay of the machine does not repeat, one of the service does. Memory
+ * is judged at once, because its growth stays.
+ */
 export const judge = async (scenario: Scenario, round: Round): Promise<Row> => {
   let row = await once(scenario, round)
   for (let looks = 1; looks < LOOKS; looks++) {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 
 const PAGE_KIB = 1024
 
-/** Resident memory of a process, 0 once it is gone. */
+/** Returns the resident memory of a process, 0 once the process has ended. */
 export const rssBytes = (pid: number): number => {
   try {
     if (process.platform !== "linux")
@@ -15,7 +15,10 @@ export const rssBytes = (pid: number): number => {
   }
 }
 
-/** Processor time of a process in milliseconds, all its threads together; `undefined` where the system does not tell. */
+/**
+ * Returns the processor time of a process in milliseconds, summed over its threads; `undefined` where the system does
+ * not report the time.
+ */
 export const cpuMs = (pid: number): number | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8")

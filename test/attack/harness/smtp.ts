@@ -7,14 +7,14 @@ export interface Mail {
   readonly port: number
   readonly host?: string
   readonly from?: string | undefined
-  /** Logs in with it, for submission. */
+  /** API key to log in with, for submission. */
   readonly key?: string
   readonly sender: string
   readonly recipient: string
   readonly bytes: Buffer | string
 }
 
-/** Hands in one message and gives the last reply; `silence` where none came in time. */
+/** Submits one message and returns the last reply, or `silence` after a timeout. */
 export const handIn = async ({ bytes, from, host, key, port, recipient, sender }: Mail): Promise<string> => {
   const client = await Smtp.Raw.connect(port, host, from)
   try {

@@ -21,10 +21,10 @@ const cells = ({ answered, broken, figures, idle, rssAfter, scenario }: Row): Re
   ].map((cell) => printable(cell).replaceAll("|", "\\|"))
 }
 
-/** Escapes control characters: the answers of the service are shown on a terminal. */
+/** Escapes control characters, because answers of the service are shown on a terminal. */
 export const printable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)
 
-/** A table in Markdown, to be read in a terminal and pasted into an issue. */
+/** Renders a Markdown table, which can be read in a terminal and pasted into an issue. */
 export const table = (rows: ReadonlyArray<Row>): string =>
   [HEAD, HEAD.map(() => "---"), ...rows.map(cells)].map((row) => `| ${row.join(" | ")} |`).join("\n")

@@ -4,8 +4,9 @@ import { parentPort, workerData } from "node:worker_threads"
 import { rssBytes } from "./processes.ts"
 
 /**
- * Runs in a thread of its own, so that what an attack costs its attacker is not taken for a stall of the service. It
- * probes the service and an idle process beside it without a pause, and samples the memory of the service.
+ * Options of the watcher, which runs in its own thread, so that the attacker's own work is not measured as a stall of
+ * the service. The watcher probes the service and an idle process without a pause, and samples the memory of the
+ * service.
  */
 export interface Watched {
   readonly service: Place
@@ -18,14 +19,14 @@ interface Place {
 }
 /** Measurements between `begin` and `end`; times in milliseconds. */
 export interface Figures {
-  /** The longest wait for `/healthz`. */
+  /** Longest wait for `/healthz`. */
   readonly stall: number
-  /** The same without the time in which the service waited for a processor, where the system tells it. */
+  /** Longest wait without the time in which the service waited for a processor, where the system reports that time. */
   readonly ownStall: number
-  /** The longest wait for the idle process: what the machine itself makes everybody wait. */
+  /** Longest wait for the idle process, which is the noise of the machine. */
   readonly noise: number
   readonly probes: number
-  /** Probes whose connection was closed or refused. */
+  /** Number of probes whose connection was closed or refused. */
   readonly lost: number
   readonly rssBefore: number
   readonly rssPeak: number
@@ -76,7 +77,7 @@ class Prober {
     if (this.#wait !== undefined) this.#wait = this.#now()
   }
 
-  /** A probe without an answer yet has waited so long at least. */
+  /** Records the wait of a probe that has no answer yet. */
   look(): void {
     if (this.#wait === undefined) return
     const waited = performance.now() - this.#wait.since
@@ -90,7 +91,7 @@ class Prober {
     this.#socket = socket
     socket.on("connect", () => this.#ask(socket))
     socket.on("data", () => {
-      // The rest of an answer that has been counted.
+      // The chunk is the rest of an answer that has been counted.
       if (this.#wait === undefined) return
       this.look()
       this.#wait = undefined
@@ -101,7 +102,7 @@ class Prober {
     socket.on("close", () => {
       if (this.#socket !== socket) return
       this.lost++
-      // A service that is away is a stall that goes on.
+      // The wait continues while the service is unreachable.
       setTimeout(() => this.start(), PROBE_PAUSE_MS)
     })
   }

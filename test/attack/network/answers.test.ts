@@ -12,7 +12,7 @@ import * as Floods from "../../support/mail/floods.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { networks } from "../../support/web/Webhooks.ts"
 
-/** An answer that is only ended by this deadline has cost a core until then. */
+/** Deadline of a call. An answer that ends only at the deadline has used a core until then. */
 const DEADLINE = Duration.seconds(20)
 const NO_CONTENT = "HTTP/1.1 204 No Content\r\nConnection: keep-alive\r\n\r\n"
 const secrets = [`whsec_${Buffer.alloc(24, 1).toString("base64")}`]
@@ -31,7 +31,7 @@ const until = (isSo: () => boolean): Effect.Effect<void> =>
 const INTERIM = `more than ${AnswerBudget.MAX_INTERIM_ANSWERS} interim responses (1xx)`
 const WIRE = `the response is larger than ${WebhookExchange.MAX_WIRE_BYTES / 1024} KB on the wire`
 
-/** The status that a webhook's delivery shows, and its error; a status that came before the flood stands. */
+/** Expected status and error of a webhook delivery; a status that came before the flood is kept. */
 const FARED: Readonly<
   Record<keyof typeof Floods.HTTP_FLOODS, readonly [status: number | null, error: RegExp | string | null]>
 > = {
@@ -78,7 +78,7 @@ describe("an answer without end", () => {
         assert.strictEqual((yield* call(kept.port)).status, 204)
         const second = yield* call(kept.port)
         assert.deepStrictEqual([second.status, second.error], [null, INTERIM])
-        // It is not taken for a kept connection that had gone away, which would be called again.
+        // The failure does not count as an expired kept connection, which would be called again.
         assert.strictEqual(kept.connections(), 1)
       }),
   )
@@ -126,7 +126,7 @@ describe("an answer without end", () => {
 })
 
 describe("a TLS handshake", () => {
-  /** Asks for the handshake anew, again and again, as soon as something was said. */
+  /** Starts a TLS server that requests new handshakes without end once it has received data. */
   const renegotiating = Effect.acquireRelease(
     Effect.promise(
       () =>
@@ -173,7 +173,7 @@ describe("a TLS handshake", () => {
   )
 })
 
-/** What an SMTP server says for ever once it was connected to, and why the session is ended. */
+/** Endless replies of an SMTP server, and why the session is ended. */
 const SMTP_FLOODS: ReadonlyArray<readonly [name: string, flood: Floods.Flood, why: RegExp]> = [
   ["a greeting of more and more lines", { forever: "220-mx1.acme.test\r\n" }, /reply too long/u],
   ["a line without end", { forever: "220 x" }, /reply too long/u],
@@ -216,7 +216,7 @@ describe("a reply without end", () => {
       yield* Effect.acquireRelease(Effect.void, () => Effect.sync(() => wire.destroy()))
       const codes: Array<number> = []
       const ended = yield* Effect.promise(async () => {
-        // Nobody reads until the connection has ended by itself.
+        // Waits without reading until the connection has been ended.
         while (!wire.hasEnded) await new Promise((resolve) => setImmediate(resolve))
         try {
           for (;;) codes.push((await wire.read(10_000)).code)

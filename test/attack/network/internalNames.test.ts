@@ -51,10 +51,11 @@ describe("what the operator's own DNS knows is told to nobody who adds a domain"
       ]) {
         assert.deepStrictEqual(shown(yield* asking(own, yield* DnsServer.listen(zones), [])), nothing)
       }
-      // A public key at our own selector is no secret, and whoever mistyped it is told so.
+      // A public key at Waybill's selector is not secret, and the answer shows it to a customer who mistyped the
+      // record.
       const stale = yield* DnsServer.listen({ "wb1._domainkey.acme.test": { TXT: ["v=DKIM1; k=rsa; p=AAAA"] } })
       assert.match((yield* asking(own, stale, [])).records[0]?.error ?? "", /another key/u)
-      // What is as expected verifies all the same: an operator may serve their own zones.
+      // Expected values still verify, because operators may serve their own zones.
       const ours = yield* DnsServer.listen({ ...served, "wb1._domainkey.acme.test": { TXT: [DKIM] } })
       assert.strictEqual((yield* asking(own, ours, [])).verdict, "verified")
     }),

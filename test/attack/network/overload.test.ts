@@ -84,7 +84,7 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
             [503, "internal_error", "overloaded", "5"],
           )
         }
-        // Others have their own, and so has this account once its clients have gone.
+        // Other accounts have their own budget, and this account has capacity again once its clients have left.
         const other = yield* setUp
         const send = (from: string, key: string) =>
           lab.ask("POST", "/v1/email/send", { key, body: { from, to: "ana@example.org", subject: "x", text: "x" } })
@@ -136,7 +136,7 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
   it.effect("that asks for documents too often is told to wait, by its address, and probes are still answered", () =>
     Effect.gen(function* () {
       const { lab } = yield* setUp
-      // A minute may end in between.
+      // A minute may end during these requests.
       const answers = yield* Effect.forEach(Array.from({ length: 12 }), (_, nth) =>
         lab.ask("GET", nth % 2 === 0 ? "/openapi.json" : "/docs", { headers: { "accept-encoding": "br" } }),
       )
@@ -152,9 +152,9 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
   )
 })
 
-/** Clients that ask for the documentation and read nothing: 200 MB of copies. */
+/** Number of clients that request the documentation and read nothing: 200 MB of copies. */
 const UNREAD = 60
-/** What the process has in objects and in buffers. */
+/** Returns the memory of the process in objects and in buffers. */
 const held = () => {
   const { external, heapUsed } = process.memoryUsage()
   return external + heapUsed
@@ -169,7 +169,7 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
   it.effect("is turned away at the budget of its account when its answers are large, and hears so in a few words", () =>
     Effect.gen(function* () {
       const { from, key, lab } = yield* setUp
-      // Far more than the buffers between two sockets of one machine hold.
+      // A body far larger than the buffers between two sockets of one machine.
       const body = { from, to: "ana@example.org", subject: "x", text: "x".repeat(9 * MIB) }
       const { id } = (yield* lab.ask("POST", "/v1/email/send", { key, body })).json
       const get = (key: string) => lab.ask("GET", `/v1/email/logs/${id}`, { key })
@@ -181,7 +181,7 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
         [answer.status, answer.json.error.reason, answer.headers.get("retry-after")],
         [503, "overloaded", "5"],
       )
-      // Small answers are given as before, and large ones once some have been read or dropped.
+      // Small answers are still given, and large ones after some have been read or dropped.
       assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 200)
       for (const { socket } of clients) socket.destroy()
       while (answer.status === 503) answer = yield* Effect.andThen(turn, get(key))
@@ -192,20 +192,20 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
   it.effect("takes one copy of the documentation together", () =>
     Effect.gen(function* () {
       const { lab } = yield* setUp
-      // Made when somebody first asks.
+      // The documentation is built at the first request.
       const { text } = yield* lab.ask("GET", "/docs", { headers: { "accept-encoding": "identity" } })
       assert.isAbove(text.length, 2 * MIB)
       const before = held()
       const said = "GET /docs HTTP/1.1\r\nHost: x\r\nAccept-Encoding: identity\r\n\r\n".repeat(3)
       yield* Effect.forEach(Array.from({ length: UNREAD }), () => open(lab.url, said, false))
-      // The last of them is begun when a probe that came behind it is answered.
+      // The last answer has begun once a later probe is answered.
       for (let nth = 0; nth < 5; nth++) assert.strictEqual((yield* lab.ask("GET", "/healthz")).status, 200)
       assert.isBelow(held() - before, (UNREAD * text.length) / 4)
     }),
   )
 })
 
-/** A few copies of the contract as it is. */
+/** Limits that allow a few copies of the contract. */
 const FEW = { requests: 1_000, bytes: 2 * MIB, allBytes: 64 * MIB, firstBytes: 0 }
 
 layer(HttpWorld.layer({ documents: FEW }), { excludeTestServices: true, timeout: "90 seconds" })(
@@ -218,7 +218,7 @@ layer(HttpWorld.layer({ documents: FEW }), { excludeTestServices: true, timeout:
         const size = Buffer.byteLength((yield* ask("GET")).text)
         assert.isTrue(size > FEW.bytes / 20 && size < FEW.bytes, String(size))
         for (let nth = 0; nth < 20; nth++) assert.strictEqual((yield* ask("HEAD")).status, 200)
-        // A minute may end in between.
+        // A minute may end during these requests.
         const many = 2 * Math.ceil(FEW.bytes / size) + 1
         const answers = yield* Effect.forEach(Array.from({ length: many }), () => ask("GET"))
         const refused = answers.filter(({ status }) => status === 429)

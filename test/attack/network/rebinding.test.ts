@@ -7,7 +7,7 @@ import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
 
-/** A browser that was led to this machine still names the host of its page. */
+/** Sends a request as a browser does after DNS rebinding: the Host header is still that of the web page. */
 const ask = (port: number, path: string, host: string) =>
   Effect.promise(
     () =>
@@ -57,7 +57,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the numbers of a serv
             assert.strictEqual(status, 200, host)
             assert.include(text, "process_cpu_seconds_total")
           }
-          // Whether the process lives tells nothing, and load balancers ask by many names.
+          // `/healthz` reveals nothing, and load balancers request it under many names.
           assert.strictEqual((yield* ask(each, "/healthz", "evil.example")).status, 200)
         }
       }),

@@ -11,17 +11,17 @@ import * as Smtp from "../../server/smtp/support.ts"
 
 const CLIENTS = 60
 const TRICKLE_MS = 20
-/** What takes this long will never be. */
+/** Timeout after which a test counts as hanging. */
 const HANGS = Duration.seconds(30)
 const TIMEOUTS: NodeServer.Timeouts = { headers_ms: 400, request_ms: 800, check_ms: 50, stalled_ms: 800 }
-/** More than any buffer between two sockets of one machine holds. */
+/** Larger than any buffer between two sockets of one machine. */
 const ANSWER = Buffer.alloc(32 * 1024 * 1024, "x")
 
 interface How {
-  /** Said for ever, again and again. */
+  /** Text that is sent again and again. */
   readonly drip?: string
   readonly reads?: boolean
-  /** Whoever speaks SMTP before it is greeted is sent away for that alone. */
+  /** Waits for the greeting: an SMTP client that speaks first is disconnected for that reason. */
   readonly greeted?: boolean
 }
 
@@ -51,7 +51,7 @@ const many = (port: number, head: string, how: How) =>
     { concurrency: "unbounded" },
   )
 
-/** The listener of the service, with an answer behind it that is large or small. */
+/** Starts the HTTP listener of the service with a large or a small answer. */
 const http = Effect.acquireRelease(
   Effect.promise(async () => {
     const server = NodeServer.make(Context.empty(), TIMEOUTS)
@@ -109,7 +109,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
           (opened) => opened >= CLIENTS,
           HANGS,
         )
-        // Where all is slow, a quick client may be taken for one of them, and comes again.
+        // On a slow machine a quick client may be disconnected as a slow one; it tries again.
         yield* World.until(answered(port), (answer) => answer === "well", HANGS)
         yield* World.until(connections(server), (open) => open === 0, HANGS)
       }),
@@ -167,7 +167,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
       it.effect(`on the listener for ${name} ${what} is let go, and its places are free again`, () =>
         Effect.gen(function* () {
           const { message, port } = yield* listen
-          // They take every place that an address has.
+          // The clients take all connections that an address may have.
           yield* many(port, headOf(message), { ...how, greeted: true })
           const greeted = Effect.promise(async () => {
             const client = await Smtp.Raw.connect(port)

@@ -12,14 +12,14 @@ import * as World from "../../support/world/World.ts"
 
 const STRANGERS = 1000
 const PER_ADDRESS = 100
-/** Three times as many as begin at once. */
+/** Three times the number of handshakes that may begin at once. */
 const HANDSHAKES = 60
-/** What takes this long will never be. */
+/** Timeout after which a test counts as hanging. */
 const HANGS = Duration.seconds(30)
 
 const hasV6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1") ?? false)
 
-/** Connections that say nothing, from addresses of this machine that nobody else uses. */
+/** Opens connections that stay idle, from loopback addresses that no other test uses. */
 const idlers = (port: number, count: number, { said = "", perAddress = PER_ADDRESS } = {}) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -46,7 +46,7 @@ const mail = (acme: Smtp.Customer) => ({
   text: "Thank you.",
 })
 
-/** The first message of a TLS client that then falls silent. */
+/** Captures the first message of a TLS client, to be sent without the rest of the handshake. */
 const clientHello = Effect.promise(async () => {
   const server = net.createServer()
   server.listen(0, "127.0.0.1")
@@ -107,7 +107,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
       const two = yield* idlers(port, 2)
       yield* Effect.sleep("600 millis")
       assert.strictEqual(open(two), 2)
-      // With these there are more than half of four.
+      // The total is now more than half of the limit of four.
       const more = yield* idlers(port, 2)
       yield* World.until(
         Effect.sync(() => open(more)),
@@ -140,7 +140,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
       const address = ReturnPath.make(World.RETURN_PATH.secretKey, returnPath.domain, { emailId, recipientIndex: 0 })
       const begun = yield* Smtp.raw(port)
       yield* Effect.promise(() => begun.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${address}>`]))
-      // Each from an address of its own: among strangers the first to come would be the first to go.
+      // Each connection has its own address: among clients of one group the oldest would be closed first.
       yield* idlers(port, 60, { said: "EHLO x\r\n", perAddress: 1 })
       const late = yield* Smtp.raw(port)
       for (const client of [begun, late]) {
@@ -198,7 +198,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
       )
       const begun = performance.now()
       const replies = yield* Effect.promise(() => Promise.all(clients.map((client) => client.say("STARTTLS"))))
-      // A tick of the clock less than they need.
+      // One clock tick is subtracted from the minimum duration.
       assert.isAtLeast(performance.now() - begun, ((HANDSHAKES - MAX_BURST) / HANDSHAKES_PER_SECOND) * 1_000 - 100)
       for (const reply of replies) assert.match(reply, /^220 /u)
     }),
@@ -234,7 +234,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
         ["::1", "::1/128", "127.0.0.0/8"],
         ["127.0.0.1", "127.0.0.0/8", "::/0"],
       ] as const) {
-        // A key is taken in the clear from this machine alone.
+        // A key is accepted without TLS only from this machine.
         const welcome = yield* Smtp.customer({ allowed_ips: [allowed] })
         const stranger = yield* Smtp.customer({ allowed_ips: [other] })
         const client = yield* Smtp.raw(port, host)

@@ -5,7 +5,7 @@ import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
 import { Result } from "effect"
 
-/** IANA's special-purpose registries, and what other registries set aside, written down apart from the code's list. */
+/** IANA's special-purpose registries, and blocks that other registries reserve, listed independently of the code. */
 const REGISTRY: ReadonlyArray<readonly [cidr: string, name: string]> = [
   ["0.0.0.0/8", "this network, RFC 791"],
   ["0.0.0.0/32", "this host on this network, RFC 1122"],
@@ -69,7 +69,7 @@ const text = (ip: Uint8Array): string =>
     ? ip.join(".")
     : Array.from({ length: 8 }, (_, i) => (((ip[2 * i] ?? 0) << 8) | (ip[2 * i + 1] ?? 0)).toString(16)).join(":")
 
-/** The first address of a block, the last, and one of the middle. */
+/** Returns the first, a middle and the last address of a block. */
 const within = (cidr: string): ReadonlyArray<string> => {
   const block = DomainNetwork.parseBlock(cidr)
   if (block === undefined) return assert.fail(`${cidr} is no block`)

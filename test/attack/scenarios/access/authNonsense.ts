@@ -16,7 +16,10 @@ const NONSENSE = ["\0", "a\0b", "\u{d800}", "x".repeat(60_000), "' OR 1=1 --", "
 const FIELDS = ["token", "newPassword", "email", "password", "code", "id", "response"]
 const DEPTH = 10_000
 
-/** All of `/auth` without a session: refused in words of the service, and nothing of its insides is said. */
+/**
+ * Sends invalid data to `/auth` without a session. Each request is refused in the service's words, without internal
+ * details.
+ */
 export const authNonsense: Scenario = {
   name: "nonsense at /auth",
   sends: "NUL, half characters, depth, prototypes and wrong types in every field",
@@ -34,7 +37,7 @@ export const authNonsense: Scenario = {
     const count = size(60, 500)
     const replies = []
     for (let nth = 0; nth < count; nth++) {
-      // Each path meets the first body, and then whatever the dice say.
+      // Each path gets the first bodies in turn, then random ones.
       const path = PATHS[nth % PATHS.length] ?? ""
       const raw = nth < bodies.length * 2 ? (bodies[nth % bodies.length] ?? "") : dice.pick(bodies)
       const query = nth % 3 === 0 ? "?token=%00" : ""
@@ -64,5 +67,5 @@ export const authNonsense: Scenario = {
   },
 }
 
-/** A stack, a query, a row. */
+/** Marks of internal details: a stack, a query or a row. */
 const INSIDES = /\bat \S+:\d+|node_modules|\b(?:SELECT|INSERT|UPDATE) |better.?(?:auth|call)|user_verifications/u

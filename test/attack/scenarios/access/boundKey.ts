@@ -6,7 +6,7 @@ import { send } from "../../harness/Target.ts"
 const HOUR_MS = 3_600_000
 const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString()
 
-/** A key that is bound to one domain of its account, against mail of the other. */
+/** Uses a key that is bound to one domain of its account against mail of another domain. */
 export const boundKey: Scenario = {
   name: "a bound key and another domain",
   sends: "cancel, reschedule, resend, read, new keys and Sender: with a key that is bound to one domain",
@@ -66,7 +66,7 @@ const mail = (domain: string) => ({ from: `hi@${domain}`, to: "sender@example.or
 
 type AskOwner = (method: string, path: string) => ReturnType<typeof ask>
 
-/** The bytes that would have left, as the inbox has them. */
+/** Returns the bytes of a captured mail. */
 const written = async (byOwner: AskOwner, id: string): Promise<string> => {
   await byOwner("GET", "/v1/sandbox/messages?to=sender@example.org&wait=5s")
   const { json } = await byOwner("GET", `/v1/sandbox/messages/${id}`)

@@ -4,7 +4,7 @@ import { member, PASSWORD } from "./member.ts"
 
 const STEP_MS = 30_000
 
-/** Replays a code of the second factor, as somebody who read it over a shoulder would. */
+/** Replays a code of the second factor, as an onlooker who read the code could. */
 export const codeReplay: Scenario = {
   name: "replay of a TOTP code",
   sends: "the same code for two sign-ins, and the one of the enrolment",

@@ -9,7 +9,7 @@ export interface Member {
   readonly page: Browser
 }
 
-/** Somebody who was invited into the first account, set a password and signed in. */
+/** Creates a member of the first account who has set a password and signed in. */
 export const member = async (target: Target, name: string, from?: string): Promise<Member> => {
   const email = `${name}@example.org`
   const { key } = target.owner

@@ -1,10 +1,10 @@
 import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
 import { member } from "./member.ts"
 
-/** Ten a minute; a minute may end in between. */
+/** Twice the limit of ten per minute, because a minute may end in between. */
 const MOST = 20
 
-/** Somebody at a browser that was left open guesses the password of its user. */
+/** Guesses a user's password from a browser that was left signed in. */
 export const passwordGuesses: Scenario = {
   name: "guesses at verify-password",
   sends: "wrong passwords within a session, as fast as they are answered",

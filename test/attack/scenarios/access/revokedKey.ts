@@ -2,12 +2,12 @@ import { ask, hangUp, open, type Place } from "../../harness/http.ts"
 import { broken, type Scenario, sleep } from "../../harness/Scenario.ts"
 import type { Customer } from "../../harness/Target.ts"
 
-/** The contract says a second; a busy machine may take its time. */
+/** Maximum time until a stream ends; the contract says one second, and a busy machine needs longer. */
 const ENDS_WITHIN_MS = 3_000
-/** After so long a request is admitted again (contract §1). */
+/** Time after which a request is admitted again (contract §1). */
 const SLOW_MS = 1_300
 
-/** Streams and requests that were begun with a key which is revoked meanwhile. */
+/** Opens streams and requests with a key that is revoked while they are in progress. */
 export const revokedKey: Scenario = {
   name: "work that outlives its key",
   sends: "event streams and half-sent requests of a key that is then revoked",

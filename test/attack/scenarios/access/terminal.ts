@@ -2,7 +2,7 @@ import { runToEnd } from "../../../support/process/service.ts"
 import { ask } from "../../harness/http.ts"
 import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
 
-/** Moves the cursor, names the window, ends a line, turns the reading direction around. */
+/** Sequences that move the cursor, set the window title, end a line or reverse the reading direction. */
 const ESCAPES = [
   "\u001b]0;owned\u0007",
   "\u001b[2J",
@@ -16,7 +16,7 @@ const ESCAPES = [
 // oxlint-disable-next-line no-control-regex
 const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 
-/** Names, subjects and tags that a terminal would obey. */
+/** Sends names, subjects and tags that contain control sequences of terminals. */
 export const terminal: Scenario = {
   name: "terminal escapes",
   sends: "names of keys, members and webhooks, subjects and tags with escape sequences, and what the CLI prints",
@@ -29,7 +29,7 @@ export const terminal: Scenario = {
       const post = (path: string, body: unknown) => ask(target.http, "POST", path, { key, body })
       named.push((await post("/v1/members", { email, role: "viewer", name })).status)
       named.push((await post("/v1/api-keys", { name, scopes: ["stats:read"] })).status)
-      // These may be said in mail; shown on a terminal they must not act.
+      // Mail may contain these characters; the command line must escape them.
       await post("/v1/email/send", {
         from: "hi@acme.test",
         to: "ana@example.org",

@@ -10,7 +10,7 @@ import * as Target from "../../harness/Target.ts"
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
-/** One-click unsubscribing behind a proxy that speaks TLS, as RFC 8058 wants it. */
+/** Attacks one-click unsubscribing (RFC 8058) behind a proxy that terminates TLS. */
 export const unsubscribeTokens: Scenario = {
   name: "unsubscribe tokens over https",
   sends: "tokens that are forged, cut, swapped, huge, replayed, and asked for by every method",
@@ -72,7 +72,10 @@ const tried = async ({ dice, size }: Attack, own: Target.Target, port: number) =
   }
 }
 
-/** Tokens that were never made. Upper case is not among them: what mail goes through may fold it. */
+/**
+ * Generates tokens that were never issued. None is an upper-case copy, because mail systems may change the case and
+ * such a token is valid.
+ */
 function* forged(good: string, other: string, count: number, dice: Attack["dice"]): Generator<string> {
   const [id = "", tag = ""] = good.split("-")
   const [otherId = "", otherTag = ""] = other.split("-")
@@ -102,12 +105,12 @@ const secure = (port: number, method: string, path: string, { body, headers = {}
       response.resume()
       response.on("close", () => resolve({ status: response.statusCode ?? 0 }))
     })
-    // A proxy hangs up where the service does: a refusal without words.
+    // A closed connection counts as a refusal: the proxy closes where the service does.
     request.on("error", () => resolve({ status: 499 }))
     request.end(body)
   })
 
-/** Ends TLS and passes requests on, as a proxy before the service does. */
+/** Starts a proxy that terminates TLS and forwards requests to the service. */
 const tlsProxy = async () => {
   let place: Place | undefined
   const server = https.createServer(CERTIFICATE, (request, response) => {

@@ -4,7 +4,7 @@ import { broken, type Scenario, sleep } from "../../harness/Scenario.ts"
 const PER_ADDRESS = 150
 const SETTLED_MS = 500
 
-/** Idle connections, first of one address and then of many. */
+/** Opens idle connections, first from one address and then from many. */
 export const connections: Scenario = {
   name: "many HTTP connections",
   sends: "idle connections of one address, then of many",

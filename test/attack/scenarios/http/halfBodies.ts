@@ -6,7 +6,7 @@ const MISSING = 1_000
 const PER_ADDRESS = 20
 const WRITTEN_MS = { short: 2_500, long: 6_000 }
 
-/** One account's bodies that are under way for as long as the service waits for their ends. */
+/** Sends request bodies of one account that stay incomplete for as long as the service waits. */
 export const halfBodies: Scenario = {
   name: "bodies without an end",
   sends: "sends of 10 MB with a key, each but for its last bytes",

@@ -4,7 +4,7 @@ import { send } from "../../harness/Target.ts"
 const PIECE = "cid:% "
 const ATTACHMENTS = 20
 
-/** Each place of the HTML that may show a file is looked up among the files. */
+/** Sends HTML with very many references to attachments; the preview looks up each of them. */
 export const previewCid: Scenario = {
   name: "preview of many places",
   sends: `a mail of "${PIECE}" without an end and ${ATTACHMENTS} attachments, looked at in the dashboard`,
@@ -25,7 +25,7 @@ export const previewCid: Scenario = {
     for (let nth = 0; nth < size(1, 3); nth++) replies.push(await page.ask("GET", `/preview/emails/${id}`))
     replies.push(await page.ask("GET", `/preview/emails/${id}/raw`))
     const statuses = replies.map(({ status }) => status)
-    // A preview that says it cannot be shown is one too.
+    // An answer that says that the preview cannot be shown is accepted too.
     const isAnswered = statuses.every((status) => status > 0 && status !== 500)
     return { answered: counted(statuses), broken: broken([[isAnswered, "the preview was not answered"]]) }
   },

@@ -2,7 +2,7 @@ import { ask, type Reply } from "../../harness/http.ts"
 import { broken, type Scenario } from "../../harness/Scenario.ts"
 import { send } from "../../harness/Target.ts"
 
-/** In the JSON of the request a line of one character takes three. */
+/** A line of one character, which takes three characters in the JSON of the request. */
 const LINE = "x\n"
 
 export const sandboxLines: Scenario = {

@@ -2,11 +2,11 @@ import { ask, hangUp, open, openMany } from "../../harness/http.ts"
 import { broken, counted, type Scenario, sleep } from "../../harness/Scenario.ts"
 
 const PER_ADDRESS = 30
-/** On each connection, one behind the other. */
+/** Number of pipelined requests per connection. */
 const REQUESTS = 5
 const HELD_MS = { short: 1_500, long: 5_000 }
 
-/** The largest answers that anybody gets, asked for by who reads nothing. */
+/** Requests the largest public answers and reads nothing. */
 export const unreadDocs: Scenario = {
   name: "unread documentation",
   sends: "connections that ask for /docs and /openapi.json and read nothing",

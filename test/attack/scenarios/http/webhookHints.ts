@@ -6,11 +6,11 @@ import { broken, type Scenario, sleep } from "../../harness/Scenario.ts"
 
 const HINT = "HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n"
 const HINTS = HINT.repeat(400)
-/** Interim answers are counted: an endpoint that has nothing else to say is given up long before its deadline. */
+/** Maximum time of a call. Interim answers are counted, so that the call ends long before its deadline. */
 const LET_GO_MS = 5_000
 const CPU_MS = 2_500
 
-/** An endpoint that answers every call with `103 Early Hints` for ever. */
+/** Starts an endpoint that answers every call with an endless series of `103 Early Hints`. */
 export const webhookHints: Scenario = {
   name: "webhook of early hints",
   sends: "a call to an endpoint that sends 103 as fast as it is read, and never ends",

@@ -5,7 +5,7 @@ import { send } from "../../harness/Target.ts"
 const HEADER_BYTES = 250_000
 const FOLD = 900
 
-/** A header of groups that never end, folded so that no line is longer than RFC 5322 allows. */
+/** Builds a header of nested groups, folded so that no line is longer than RFC 5322 allows. */
 const groups = (pieces: string): string => {
   const all = pieces.repeat(HEADER_BYTES / pieces.length)
   return (all.match(new RegExp(`.{1,${FOLD}}`, "gu")) ?? []).join("\r\n ")

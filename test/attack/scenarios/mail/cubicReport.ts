@@ -6,7 +6,7 @@ import { cubic } from "./messages.ts"
 const SENDER = "mailer-daemon@mx.attacker.test"
 const REPEATS = 1_250
 
-/** A recipient of one mail knows a return path, and needs no login. */
+/** Sends reports as a recipient of one mail can: with a valid return path and without a login. */
 export const cubicReport: Scenario = {
   name: "report of cubic HTML",
   sends: "messages of 6.4 KB to REPORTS_PORT, without a login",

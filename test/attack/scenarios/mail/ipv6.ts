@@ -8,7 +8,7 @@ import * as Target from "../../harness/Target.ts"
 const ANONYMOUS_PER_MINUTE = 120
 const CROWD = 260
 
-/** Every listener of a process that is reached by IPv6 alone, with the same limits as by IPv4. */
+/** Attacks every listener of a process over IPv6; the limits are those of IPv4. */
 export const ipv6: Scenario = {
   name: "IPv6 peers",
   sends: "::1 to HTTP, submission, reports and metrics; a /64 of clients behind a proxy; a crowd on submission",
@@ -38,7 +38,7 @@ export const ipv6: Scenario = {
       const reported = await handIn({ ...mail, port: own.reportsPort, sender: "", recipient })
       const healthy = await ask(own.http, "GET", "/healthz")
       const measured = await ask(metrics, "GET", "/metrics", { headers: { host: `[::1]:${metrics.port}` } })
-      // Addresses of one /64 are one client, whatever proxy they came by and however they are written.
+      // Addresses of one /64 count as one client, whatever proxy they came by and however they are written.
       const network = `2001:db8:${dice.text(3, "123456789abcdef")}:1`
       const statuses: Array<number> = []
       for (let nth = 0; nth < 2 * ANONYMOUS_PER_MINUTE + 10; nth++) {
@@ -54,7 +54,7 @@ export const ipv6: Scenario = {
           [submitted.startsWith("250"), `submission: ${submitted}`],
           [reported.startsWith("250"), `reports: ${reported}`],
           [measured.status === 200, "no metrics"],
-          // A minute may end in between, never two.
+          // At most one minute ends during the requests.
           [let_in <= 2 * ANONYMOUS_PER_MINUTE && statuses.includes(429), "a /64 is more than one client"],
           [refused, "one address may take all connections of submission"],
         ]),
@@ -72,7 +72,7 @@ const hasLoopback = () =>
     server.on("error", () => resolve(false))
   })
 
-/** Connections of one address; the last ones are told to come back. */
+/** Opens connections of one address; the last ones are refused for now. */
 const crowd = async (port: number, key: string) => {
   const clients: Array<Awaited<ReturnType<typeof Raw.connect>>> = []
   for (let nth = 0; nth < CROWD; nth++) clients.push(await Raw.connect(port, "::1"))

@@ -1,6 +1,7 @@
 /**
- * Small messages that are slow to read. The HTML stands beside a text part outside of `alternative`, so that a reader
- * makes text of it: a pattern such as `<a\b[^>]*href…([^\s"']+)[^>]*>` then tries each end of each link with all others.
+ * Builds a small message that is slow to parse. The HTML stands beside a text part outside of `alternative`, so that a
+ * reader derives text from it: a pattern such as `<a\b[^>]*href…([^\s"']+)[^>]*>` then tries each end of each link with
+ * all others.
  */
 export const cubic = (sender: string, recipient: string, repeats: number): string =>
   [

@@ -7,10 +7,10 @@ import { cubic } from "./messages.ts"
 
 const REPORT = readFileSync(new URL("../../../fixtures/reports/gmail.eml", import.meta.url), "latin1")
 const PEERS = 6
-/** A page or a sign-in may wait its turn behind others, and no longer. */
+/** Maximum time for a page or a sign-in, which may wait in a queue. */
 const SLOWEST_MS = 3_000
 
-/** Reports of all kinds, each from its own peer: real ones, cubic ones, nested ones and ones of many parts. */
+/** Returns reports of all kinds: genuine, cubic, deeply nested, and with many parts. */
 const documents = (recipient: string): ReadonlyArray<string> => [
   REPORT.replaceAll(/^\./gmu, "..").replace(/\r?\n?$/u, ""),
   cubic("mailer-daemon@mx.attacker.test", recipient, 1_000),
@@ -23,7 +23,7 @@ const documents = (recipient: string): ReadonlyArray<string> => [
 export const signInDuringReports: Scenario = {
   name: "sign-in while reports arrive",
   sends: `valid and hostile reports by ${PEERS} peers without a pause, and sign-ins and pages beside them`,
-  // The threads that read reports, and what they read.
+  // Memory of the threads that parse reports, and of the reports.
   bounds: { memory_mib: 300 },
   run: async (attack) => {
     const { dice, from, size, target } = attack
@@ -57,7 +57,7 @@ export const signInDuringReports: Scenario = {
   },
 }
 
-/** A person who signs in and looks at the first pages, from an address of their own. */
+/** Signs in and opens the first pages, from a separate address. */
 const visit = async ({ from, target }: Attack, round: number) => {
   const page = target.visitor(from(100 + round))
   const { email, password } = target.owner

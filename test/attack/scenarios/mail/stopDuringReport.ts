@@ -3,13 +3,13 @@ import { broken, type Scenario, sleep } from "../../harness/Scenario.ts"
 import * as Target from "../../harness/Target.ts"
 import { cubic } from "./messages.ts"
 
-/** 2 MB: the text of its HTML would take hours. */
+/** Repeats that make 2 MB of HTML, from which deriving the text would take hours. */
 const REPEATS = 400_000
 const BEGUN_MS = 500
-/** Long before whoever started the service kills it. */
+/** Maximum time of a stop, far below the time after which supervisors kill a process. */
 const STOPS_WITHIN_MS = 10_000
 
-/** On a process of its own, which is asked to stop while it reads. */
+/** Stops a separate process while a report is being parsed. */
 export const stopDuringReport: Scenario = {
   name: "SIGTERM during a report",
   sends: "a message of 2 MB to REPORTS_PORT, then SIGTERM",

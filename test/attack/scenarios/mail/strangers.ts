@@ -7,7 +7,7 @@ const PER_ADDRESS = 190
 const GREETED_MS = 500
 const LOGIN_MS = 5_000
 
-/** Fills all places of submission with connections that never log in. */
+/** Fills all connections of submission with clients that never log in. */
 export const strangers: Scenario = {
   name: "idle strangers on submission",
   sends: `${STRANGERS} connections from several addresses that say EHLO and wait`,
@@ -16,7 +16,7 @@ export const strangers: Scenario = {
     const place = { host: "127.0.0.1", port: target.smtpPort }
     const crowd = await openMany(STRANGERS, (nth) => open(place, { from: from(Math.floor(nth / PER_ADDRESS)) }))
     try {
-      // A client that speaks before the greeting is refused for that alone.
+      // A client that speaks before the greeting is refused for that reason alone.
       await sleep(GREETED_MS)
       for (const { socket } of crowd) socket.write("EHLO stranger.test\r\n")
       await sleep(GREETED_MS)
