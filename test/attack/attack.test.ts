@@ -21,11 +21,11 @@ const progress = ({ broken, scenario, took_ms }: Row) =>
   printable(`${scenario.name}: ${broken.join("; ") || "held"} (${(took_ms / 1_000).toFixed(1)} s)`)
 
 layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeout: "120 seconds" })(
-  `an attacked service (seed ${SEED})`,
+  `attacks (seed ${SEED})`,
   (it) => {
     for (const { nth, scenario } of chosen)
       it.effect(
-        `holds its bounds: ${scenario.name}`,
+        `the service stays within its limits: ${scenario.name}`,
         () =>
           Effect.gen(function* () {
             const row = yield* (yield* Run).attack(scenario, nth)
@@ -36,7 +36,7 @@ layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeou
         3 * SCENARIO_MS[FORM] + 60_000,
       )
 
-    it.effect("has all scenarios in its table, and some", () =>
+    it.effect("the table contains every chosen scenario, at least one", () =>
       Effect.gen(function* () {
         const { rows } = yield* Run
         assert.isAbove(chosen.length, 0, `no attack is called ${ONLY}: there are ${names}`)

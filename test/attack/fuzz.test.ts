@@ -145,7 +145,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
   "mangled bytes",
   (it) => {
     it.effect(
-      "over HTTP are answered or hung up on, never with a trouble of ours, and leave nothing behind",
+      "over HTTP get an answer or a closed connection, never an internal error, and leak no memory",
       () =>
         Effect.gen(function* () {
           const lab = yield* HttpWorld
@@ -189,7 +189,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
       `From: ${from}\r\nTo: ana@example.org\r\nSubject: =?utf-8?B?w6k=?=\r\n\r\n..hi\r\n.\r\n`
 
     it.effect(
-      "over SMTP submission are answered or hung up on, never with a trouble of ours, and leave nothing behind",
+      "over SMTP submission get a reply or a closed connection, never an internal error, and leak no memory",
       () =>
         Effect.gen(function* () {
           const port = yield* Smtp.submission()
@@ -215,7 +215,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
     )
 
     it.effect(
-      "over the listener for reports are answered or hung up on, never with a trouble of ours, and leave nothing behind",
+      "over the listener for reports get a reply or a closed connection, never an internal error, and leak no memory",
       () =>
         Effect.gen(function* () {
           const { domain, secretKey } = World.RETURN_PATH

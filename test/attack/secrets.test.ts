@@ -52,9 +52,9 @@ const ask = (base: string, method: string, where: string, key: string | undefine
     return { status: response.status, text, json }
   })
 
-layer(Database.layerFresh, { excludeTestServices: true })("no secret is said", (it) => {
+layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any output", (it) => {
   it.effect(
-    "by a process at its most talkative: keys, passwords, sessions, webhooks, SMTP, mail, faults and its end",
+    "of a process with all logs: keys, passwords, sessions, webhooks, SMTP, mail, faults and its end",
     () =>
       Effect.gen(function* () {
         const { adminUrl, name, url } = yield* Database.Fresh
@@ -232,7 +232,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is said", (
   )
 
   it.effect(
-    "by a process that cannot start, nor by one that lists its settings",
+    "of a process that cannot start or that lists its settings",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh

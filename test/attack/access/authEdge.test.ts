@@ -49,7 +49,7 @@ const endpointsOf = async (oidc: Options["oidc"]): Promise<ReadonlyArray<string>
 }
 
 describe("the sign-in library", () => {
-  it("is reachable by what the dashboard uses, and by none of its other endpoints", async () => {
+  it("serves the endpoints that the dashboard uses and no others", async () => {
     const all = await endpointsOf(undefined)
     const open = all.filter((each) => {
       const [method = "", path = ""] = each.split(" ")
@@ -107,8 +107,8 @@ const BAD_TEXTS = [
   {},
 ]
 
-layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a request below /auth", (it) => {
-  it.effect("is refused in the one shape before the library sees it, whichever field is wrong", () =>
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("/auth", (it) => {
+  it.effect("an invalid field in any body is refused in Waybill's error shape before the library sees it", () =>
     Effect.gen(function* () {
       const { url } = yield* House
       for (const [path, body] of Object.entries(BODIES)) {
@@ -131,7 +131,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a requ
     }),
   )
 
-  it.effect("is refused with a query that nobody asked for, and leads nowhere but to pages of ours", () =>
+  it.effect("an unexpected query is refused, and a callback leads only to pages of this site", () =>
     Effect.gen(function* () {
       const { url } = yield* House
       const page = browser(url)
@@ -166,69 +166,82 @@ const isOurs = (line: string): boolean => {
   }
 }
 
-layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })("a database that fails", (it) => {
-  it.effect("is said by our own log alone, and by no row, address, token or statement, there or in an answer", () =>
-    Effect.gen(function* () {
-      const { url } = yield* Database.Fresh
-      const sql = yield* PgClient.PgClient
-      const port = yield* Effect.promise(() => freePort())
-      const env = {
-        PORT: String(port),
-        SMTP_PORT: String(yield* Effect.promise(() => freePort())),
-        DATABASE_URL: Redacted.value(url),
-        WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64"),
-        LOG_LEVEL: "All",
-        TRUSTED_PROXIES: "127.0.0.0/8",
-      }
-      const service = yield* Effect.acquireRelease(
-        Effect.sync(() => new WaybillCommand(["start"], env)),
-        (started) => Effect.promise(() => started.stop("SIGKILL")),
-      )
-      const welcome = yield* Effect.promise(() =>
-        service.waitForOutput("API key    wb_").then(() => service.waitForOutput("\n\n")),
-      )
-      const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(welcome) ?? []
-      const base = `http://127.0.0.1:${port}`
-      const page = browser(base)
-      assert.strictEqual((yield* page.signIn({ email, password })).status, 200)
-      const greeted = service.output.length
+layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })(
+  "/auth with a failing database",
+  (it) => {
+    it.effect(
+      "only Waybill's logger reports the error, and no row, address, token or statement is in logs or answers",
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* Database.Fresh
+          const sql = yield* PgClient.PgClient
+          const port = yield* Effect.promise(() => freePort())
+          const env = {
+            PORT: String(port),
+            SMTP_PORT: String(yield* Effect.promise(() => freePort())),
+            DATABASE_URL: Redacted.value(url),
+            WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64"),
+            LOG_LEVEL: "All",
+            TRUSTED_PROXIES: "127.0.0.0/8",
+          }
+          const service = yield* Effect.acquireRelease(
+            Effect.sync(() => new WaybillCommand(["start"], env)),
+            (started) => Effect.promise(() => started.stop("SIGKILL")),
+          )
+          const welcome = yield* Effect.promise(() =>
+            service.waitForOutput("API key    wb_").then(() => service.waitForOutput("\n\n")),
+          )
+          const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(welcome) ?? []
+          const base = `http://127.0.0.1:${port}`
+          const page = browser(base)
+          assert.strictEqual((yield* page.signIn({ email, password })).status, 200)
+          const greeted = service.output.length
 
-      // Makes every further write fail with an error that quotes the row.
-      for (const table of ["user_sessions", "user_verifications", "users", "user_two_factors"])
-        yield* sql.unsafe(`ALTER TABLE ${table} ADD CONSTRAINT ${table}_fails CHECK (false) NOT VALID`)
-      const asks = [
-        () => page.ask("POST", "/auth/update-user", { body: { name: "A telling name" } }),
-        () => page.ask("POST", "/auth/two-factor/enable", { body: { password } }),
-        () => browser(base).signIn({ email, password }),
-        () => browser(base).ask("GET", "/auth/passkey/generate-authenticate-options"),
-        () => page.ask("GET", "/auth/passkey/generate-register-options?name=Telling"),
-      ]
-      const seen = yield* Effect.forEach(asks, (ask) => ask())
-      // Makes every further statement fail.
-      yield* sql.unsafe("ALTER TABLE user_sessions RENAME COLUMN token TO gone")
-      yield* sql.unsafe("ALTER TABLE user_verifications RENAME COLUMN identifier TO gone")
-      const more = yield* Effect.forEach(
-        [
-          ...asks,
-          () => page.ask("GET", "/auth/get-session"),
-          () => browser(base).ask("POST", "/auth/reset-password", { body: { token: "a", newPassword: PASSWORD } }),
-        ],
-        (ask) => ask(),
-      )
-      for (const { json, status } of [...seen, ...more]) {
-        assert.deepStrictEqual([status, json.error?.reason], [500, "internal_error"], JSON.stringify(json))
-        assert.notMatch(JSON.stringify(json), /user_|better|constraint|column/iu)
-      }
-      yield* Effect.promise(() => service.stop())
-      const said = service.output.slice(greeted)
-      const lines = said.split("\n").filter((line) => line !== "")
-      assert.isAtLeast(lines.filter((line) => line.includes("the sign-in library failed")).length, 5)
-      assert.deepStrictEqual(
-        lines.filter((line) => !isOurs(line)),
-        [],
-      )
-      for (const secret of [email, password, "A telling name", "Telling", "Failing row", "better-auth:", "insert into"])
-        assert.notInclude(said, secret)
-    }),
-  )
-})
+          // Makes every further write fail with an error that quotes the row.
+          for (const table of ["user_sessions", "user_verifications", "users", "user_two_factors"])
+            yield* sql.unsafe(`ALTER TABLE ${table} ADD CONSTRAINT ${table}_fails CHECK (false) NOT VALID`)
+          const asks = [
+            () => page.ask("POST", "/auth/update-user", { body: { name: "A telling name" } }),
+            () => page.ask("POST", "/auth/two-factor/enable", { body: { password } }),
+            () => browser(base).signIn({ email, password }),
+            () => browser(base).ask("GET", "/auth/passkey/generate-authenticate-options"),
+            () => page.ask("GET", "/auth/passkey/generate-register-options?name=Telling"),
+          ]
+          const seen = yield* Effect.forEach(asks, (ask) => ask())
+          // Makes every further statement fail.
+          yield* sql.unsafe("ALTER TABLE user_sessions RENAME COLUMN token TO gone")
+          yield* sql.unsafe("ALTER TABLE user_verifications RENAME COLUMN identifier TO gone")
+          const more = yield* Effect.forEach(
+            [
+              ...asks,
+              () => page.ask("GET", "/auth/get-session"),
+              () => browser(base).ask("POST", "/auth/reset-password", { body: { token: "a", newPassword: PASSWORD } }),
+            ],
+            (ask) => ask(),
+          )
+          for (const { json, status } of [...seen, ...more]) {
+            assert.deepStrictEqual([status, json.error?.reason], [500, "internal_error"], JSON.stringify(json))
+            assert.notMatch(JSON.stringify(json), /user_|better|constraint|column/iu)
+          }
+          yield* Effect.promise(() => service.stop())
+          const said = service.output.slice(greeted)
+          const lines = said.split("\n").filter((line) => line !== "")
+          assert.isAtLeast(lines.filter((line) => line.includes("the sign-in library failed")).length, 5)
+          assert.deepStrictEqual(
+            lines.filter((line) => !isOurs(line)),
+            [],
+          )
+          for (const secret of [
+            email,
+            password,
+            "A telling name",
+            "Telling",
+            "Failing row",
+            "better-auth:",
+            "insert into",
+          ])
+            assert.notInclude(said, secret)
+        }),
+    )
+  },
+)

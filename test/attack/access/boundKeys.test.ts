@@ -117,8 +117,8 @@ const operations: ReadonlyArray<Operation> = Object.entries(OpenApi.fromApi(Api)
 const underV1 = operations.filter(({ path }) => path.startsWith("/v1/"))
 const ruleOf = ({ id }: Operation) => BoundKeys.ruleOf(...(id.split(".") as [string, string]))
 
-describe("every endpoint", () => {
-  plain("has a decision for bound keys, and a test of it", () => {
+describe("bound keys", () => {
+  plain("every endpoint has a rule for bound keys and a test of the rule", () => {
     const decided = Object.entries(BoundKeys.RULES).flatMap(([group, rules]) =>
       Object.keys(rules).map((endpoint) => `${group}.${endpoint}`),
     )
@@ -135,7 +135,7 @@ describe("every endpoint", () => {
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a key bound to a domain", (it) => {
-  it.effect("is refused at every endpoint that names something of another domain, which stays as it is", () =>
+  it.effect("gets a 403 at every endpoint that names a resource of another domain, which stays unchanged", () =>
     Effect.gen(function* () {
       const at = yield* furnished
       for (const operation of underV1) {
@@ -154,7 +154,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }),
   )
 
-  it.effect("is refused at every endpoint that belongs to the whole account", () =>
+  it.effect("gets a 403 at every endpoint that belongs to the whole account", () =>
     Effect.gen(function* () {
       const at = yield* furnished
       const whole = underV1.filter((each) => ruleOf(each) === "whole account")
@@ -171,7 +171,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }),
   )
 
-  it.effect("sees in every list, number and inbox what belongs to its domain, and empties no more", () =>
+  it.effect("lists, counts and deletes only what belongs to its domain", () =>
     Effect.gen(function* () {
       const at = yield* furnished
       const get = (path: string) => at.ask(at.bound, "GET", path)
@@ -207,7 +207,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }),
   )
 
-  it.effect("does with its own domain whatever its scopes allow", () =>
+  it.effect("may do everything with its own domain that its scopes allow", () =>
     Effect.gen(function* () {
       const at = yield* furnished
       const ask = (method: string, path: string, body?: unknown) => at.ask(at.bound, method, path, body)
@@ -232,7 +232,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }),
   )
 
-  it.effect("makes keys that are bound like itself, and expire and are allowed no later and no further", () =>
+  it.effect("creates only keys with the same binding, no later expiry and no wider addresses", () =>
     Effect.gen(function* () {
       const { account, ask, lab } = yield* furnished
       const { secret: limited } = yield* lab.key(account, {
@@ -265,7 +265,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }),
   )
 
-  it.effect("makes no member's sign-in, and neither does a key that is limited otherwise", () =>
+  it.effect("cannot create a sign-in for a member, nor can a key with other limits", () =>
     Effect.gen(function* () {
       const { account, ask, bound, lab } = yield* furnished
       const invite = (key: string) =>
@@ -284,7 +284,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }),
   )
 
-  it.effect("is shown no answer that a key with another binding was given under the same idempotency key", () =>
+  it.effect("never gets the answer to a key with another binding under the same idempotency key", () =>
     Effect.gen(function* () {
       const at = yield* furnished
       const once = (key: string, path: string, body?: unknown) =>
@@ -316,7 +316,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a key that may only send", (it) => {
-  it.effect("learns from cancel and reschedule what became of a mail, and not what it says or to whom", () =>
+  it.effect("gets the status of a mail from cancel and reschedule, but neither content nor recipients", () =>
     Effect.gen(function* () {
       const at = yield* furnished
       const { secret: sender } = yield* at.lab.key(at.account, { scopes: ["email:send"] })
@@ -345,7 +345,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 })
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a bound key over SMTP", (it) => {
-  it.effect("is not told of a message that a key with another binding handed in under the same idempotency key", () =>
+  it.effect("never learns of a message that a key with another binding submitted under the same idempotency key", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()

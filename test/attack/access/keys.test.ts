@@ -29,7 +29,7 @@ const neighbourOf = (secret: string) => {
 const nobodys = (nth: number) => ApiKeySecret.encode(new Uint8Array(ApiKeySecret.RANDOM_BYTES).fill(nth))
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an API key", (it) => {
-  it.effect("is looked up by its hash alone, by one statement of one shape and plan, whatever was sent", () =>
+  it.effect("is looked up only by its hash, with one statement and one plan for any input", () =>
     Effect.gen(function* () {
       const lab = yield* HttpWorld
       const { sql } = lab
@@ -90,7 +90,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     }),
   )
 
-  it.effect("is guessed under one limit, over HTTP and SMTP together, that the owner never meets", () =>
+  it.effect("guesses over HTTP and SMTP share one limit, which never affects the owner of a key", () =>
     Effect.gen(function* () {
       const lab = yield* HttpWorld
       const { secret } = yield* lab.key(yield* lab.account())
@@ -130,8 +130,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
   )
 })
 
-describe("what is told apart by its bytes", () => {
-  it("is compared in constant time wherever a MAC or a token is looked at", () => {
+describe("secrets in the code", () => {
+  it("every MAC and every token is compared in constant time", () => {
     const comparing = paths
       .filter((path) => /^(?:packages|apps)\/.*\.ts$/u.test(path))
       .map(read)

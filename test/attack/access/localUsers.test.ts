@@ -88,7 +88,7 @@ const foreigners = (cluster: string, uid: number) =>
   })
 
 describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root on Linux can try it)", () => {
-  it.live("is closed to other programs of the machine, and to the server of another install", () =>
+  it.live("is closed to other programs of the machine and to the server of another installation", () =>
     Effect.gen(function* () {
       const [first, second] = [yield* servedBefore(yield* folder), yield* servedBefore(yield* folder)]
       const one = yield* serve({ dataDir: first, settings })
@@ -103,7 +103,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
     }),
   )
 
-  it.live("has a user of its own that a copy of its folder does not share", () =>
+  it.live("has a user id that a copy of its folder does not share", () =>
     Effect.gen(function* () {
       const original = yield* servedBefore(yield* folder)
       const first = yield* serve({ dataDir: original, settings })
@@ -122,7 +122,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
     }),
   )
 
-  it.live("takes another user once something else runs as its own", () =>
+  it.live("takes another user id if another program runs with its user id", () =>
     Effect.gen(function* () {
       const parent = yield* folder
       const rootHome = path.join(parent, "lib")
@@ -141,7 +141,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
     }),
   )
 
-  it.live("takes over a cluster that nobody owned, also one that an earlier start gave away by half", () =>
+  it.live("takes over a cluster of the user nobody, also after a start that was killed halfway", () =>
     Effect.gen(function* () {
       const dataDir = yield* ofNobody(yield* folder)
       const cluster = path.join(dataDir, "cluster")
@@ -160,7 +160,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
     }),
   )
 
-  it.live("is never led by a cluster of nobody's to files outside it", () =>
+  it.live("changes no file outside a crafted cluster of the user nobody", () =>
     Effect.gen(function* () {
       const parent = yield* folder
       const dataDir = yield* ofNobody(parent)
@@ -190,7 +190,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
     }),
   )
 
-  it.live("is never led to another file system (skipped where none can be mounted)", ({ skip }) =>
+  it.live("changes no file on another file system (skipped where none can be mounted)", ({ skip }) =>
     Effect.gen(function* () {
       const dataDir = yield* ofNobody(yield* folder)
       const inside = path.join(dataDir, "cluster/base/mounted")
@@ -201,7 +201,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
     }),
   )
 
-  it.live("is not taken over while a program of nobody's has the cluster open", () =>
+  it.live("does not take over a cluster while a program of the user nobody has it open", () =>
     Effect.gen(function* () {
       const dataDir = yield* ofNobody(yield* folder)
       const cluster = path.join(dataDir, "cluster")
@@ -213,7 +213,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
     }),
   )
 
-  it.live("keeps what it makes as a shared user from that user's other programs", () =>
+  it.live("denies the files of initdb to other programs of the user that initdb runs as", () =>
     Effect.gen(function* () {
       const parent = yield* folder
       const { go, installed, waiting } = yield* haltingPostgres(parent)

@@ -34,7 +34,7 @@ const parties = Effect.gen(function* () {
 })
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team", (it) => {
-  it.effect("is never taken over by a key: it makes, changes, removes and impersonates no owner", () =>
+  it.effect("a key can neither create, change, remove nor impersonate an owner", () =>
     Effect.gen(function* () {
       const { byKey, name, operator, setPassword, signedIn } = yield* parties
       const own = (email: string, role: string) => ({ email: `${email}-${name}@example.org`, role })
@@ -66,7 +66,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     }),
   )
 
-  it.effect("lets no owner make a link for somebody who signs in already, whatever role they gave them first", () =>
+  it.effect("an owner cannot create a link for a member who has signed in, even after changing the role", () =>
     Effect.gen(function* () {
       const { name, operator, setPassword, signedIn } = yield* parties
       const own = (email: string) => ({ body: { email: `${email}-${name}@example.org`, role: "owner" } })
@@ -91,7 +91,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     }),
   )
 
-  it.effect("is joined by no link that was made before its bearer joined, or got another role", () =>
+  it.effect("a link is invalid once the member has joined or has another role", () =>
     Effect.gen(function* () {
       const { byKey, name, operator, setPassword, signedIn } = yield* parties
       const email = `vic-${name}@example.org`
@@ -109,7 +109,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     }),
   )
 
-  it.effect("is managed by no key that has limits of its own, which a sign-in would not have", () =>
+  it.effect("a key with limits cannot manage members, because a sign-in would not have these limits", () =>
     Effect.gen(function* () {
       const { byKey, name } = yield* parties
       const limited = [
@@ -128,46 +128,48 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     }),
   )
 
-  it.effect("answers an invitation alike, whatever other accounts know of the address, and takes it from none", () =>
-    Effect.gen(function* () {
-      const { bea, beaAddress, byKey, name, operator, setPassword, signedIn } = yield* parties
-      const invite = (email: string) => byKey("POST", "/v1/members", { email, role: "member" })
-      const nobody = yield* invite(`new-${name}@example.org`)
-      const taken = yield* invite(beaAddress)
-      const shape = ({ json, status }: Seen) => [
-        status,
-        Object.keys(json),
-        Object.keys(json.member),
-        json.member.status,
-      ]
-      assert.deepStrictEqual(shape(taken), shape(nobody))
+  it.effect(
+    "an invitation gets the same answer and reserves no address, whether or not another account knows the address",
+    () =>
+      Effect.gen(function* () {
+        const { bea, beaAddress, byKey, name, operator, setPassword, signedIn } = yield* parties
+        const invite = (email: string) => byKey("POST", "/v1/members", { email, role: "member" })
+        const nobody = yield* invite(`new-${name}@example.org`)
+        const taken = yield* invite(beaAddress)
+        const shape = ({ json, status }: Seen) => [
+          status,
+          Object.keys(json),
+          Object.keys(json.member),
+          json.member.status,
+        ]
+        assert.deepStrictEqual(shape(taken), shape(nobody))
 
-      // The inviter opens the link. The result is a separate sign-in to the inviter's account; the other account keeps
-      // its own.
-      assert.strictEqual((yield* setPassword(taken.json.url, OTHER_PASSWORD)).status, 200)
-      const squatter = yield* signedIn(beaAddress, OTHER_PASSWORD)
-      const first = yield* signedIn(beaAddress)
-      assert.deepStrictEqual([squatter.status, first.status], [200, 200])
-      const accountOf = (page: typeof bea) =>
-        Effect.map(page.ask("GET", "/v1/session"), ({ json }) => [json.account_id, json.actor.id])
-      const [theirs, ours] = [yield* accountOf(bea), yield* accountOf(operator)]
-      assert.deepStrictEqual(yield* accountOf(first.page), theirs)
-      assert.deepStrictEqual(yield* accountOf(squatter.page), [ours[0], taken.json.member.id])
-      assert.strictEqual((yield* bea.ask("GET", "/v1/session")).status, 200)
+        // The inviter opens the link. The result is a separate sign-in to the inviter's account; the other account keeps
+        // its own.
+        assert.strictEqual((yield* setPassword(taken.json.url, OTHER_PASSWORD)).status, 200)
+        const squatter = yield* signedIn(beaAddress, OTHER_PASSWORD)
+        const first = yield* signedIn(beaAddress)
+        assert.deepStrictEqual([squatter.status, first.status], [200, 200])
+        const accountOf = (page: typeof bea) =>
+          Effect.map(page.ask("GET", "/v1/session"), ({ json }) => [json.account_id, json.actor.id])
+        const [theirs, ours] = [yield* accountOf(bea), yield* accountOf(operator)]
+        assert.deepStrictEqual(yield* accountOf(first.page), theirs)
+        assert.deepStrictEqual(yield* accountOf(squatter.page), [ours[0], taken.json.member.id])
+        assert.strictEqual((yield* bea.ask("GET", "/v1/session")).status, 200)
 
-      // Another account may still invite the squatted address, and removing the squatter ends no session of that
-      // account.
-      const early = `early-${name}@example.org`
-      yield* invite(early)
-      const wanted = yield* bea.ask("POST", "/v1/members", { body: { email: early, role: "owner" } })
-      assert.strictEqual(wanted.status, 201)
-      yield* byKey("DELETE", `/v1/members/${taken.json.member.id}`)
-      assert.strictEqual((yield* signedIn(beaAddress)).status, 200)
-      assert.strictEqual((yield* signedIn(beaAddress, OTHER_PASSWORD)).status, 401)
-    }),
+        // Another account may still invite the squatted address, and removing the squatter ends no session of that
+        // account.
+        const early = `early-${name}@example.org`
+        yield* invite(early)
+        const wanted = yield* bea.ask("POST", "/v1/members", { body: { email: early, role: "owner" } })
+        assert.strictEqual(wanted.status, 201)
+        yield* byKey("DELETE", `/v1/members/${taken.json.member.id}`)
+        assert.strictEqual((yield* signedIn(beaAddress)).status, 200)
+        assert.strictEqual((yield* signedIn(beaAddress, OTHER_PASSWORD)).status, 401)
+      }),
   )
 
-  it.effect("is entered once by invitations that race, and those that lose leave nobody behind", () =>
+  it.effect("of concurrent invitations one per account succeeds, and the others leave no user behind", () =>
     Effect.gen(function* () {
       const { bea, byKey, name } = yield* parties
       const body = { email: `race-${name}@example.org`, role: "member" }
@@ -188,7 +190,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     }),
   )
 
-  it.effect("changes the role of an operator by operators alone, and makes nobody a link of their own", () =>
+  it.effect("only operators change the role of an operator, and nobody gets a link for themselves", () =>
     Effect.gen(function* () {
       const { byKey, name, operator, setPassword, signedIn } = yield* parties
       const { id } = (yield* operator.ask("GET", "/v1/session")).json.actor

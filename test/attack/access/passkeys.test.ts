@@ -70,7 +70,7 @@ const LIES: ReadonlyArray<readonly [what: string, lies: SoftAuthenticator.Forged
 ]
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a passkey", (it) => {
-  it.effect("signs in whom it was made by, and asks authenticators to check who holds them", () =>
+  it.effect("signs in its owner and requires the authenticator to verify the user", () =>
     Effect.gen(function* () {
       const { device, member, url } = yield* parties
       const pia = yield* member
@@ -84,7 +84,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
     }),
   )
 
-  it.effect("is not made by what lies: about its site, its challenge, or who was there", () =>
+  it.effect("is not registered with a wrong site, a wrong challenge or without user verification", () =>
     Effect.gen(function* () {
       const { device, member } = yield* parties
       const { page } = yield* member
@@ -98,7 +98,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
     }),
   )
 
-  it.effect("does not sign in by what lies, nor by a counter that went back, nor by another's signature", () =>
+  it.effect("does not sign in with wrong client data, a lower counter or a signature by another key", () =>
     Effect.gen(function* () {
       const { device, member, url } = yield* parties
       const { page } = yield* member
@@ -144,7 +144,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
     }),
   )
 
-  it.effect("answers each challenge once, in the browser that asked and in the ceremony that it was made for", () =>
+  it.effect("a challenge is valid once, in the browser and for the ceremony that requested it", () =>
     Effect.gen(function* () {
       const { device, member, url } = yield* parties
       const { page } = yield* member
@@ -184,7 +184,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
     }),
   )
 
-  it.effect("is made for nobody else: not over another's session, nor in place of another's, nor without one", () =>
+  it.effect("is registered only for the user of a recent session, and replaces no credential of another user", () =>
     Effect.gen(function* () {
       const { device, member, url } = yield* parties
       const [pia, eve] = [yield* member, yield* member]
@@ -211,7 +211,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
     }),
   )
 
-  it.effect("is removed by its owner alone, with a sign-in of the last hour, and signs in no more", () =>
+  it.effect("only its owner removes it, after a sign-in within the last hour, and it then signs in no more", () =>
     Effect.gen(function* () {
       const { device, member, url } = yield* parties
       const [pia, eve] = [yield* member, yield* member]
@@ -229,7 +229,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
     }),
   )
 
-  it.effect("is not mistaken for a second factor that waits, whose cookie bears the same signature", () =>
+  it.effect("the cookie of a pending second factor, which has the same signature, is not accepted as a challenge", () =>
     Effect.gen(function* () {
       const { device, member, url } = yield* parties
       const pia = yield* member

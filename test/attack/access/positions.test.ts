@@ -10,7 +10,7 @@ const numbersIn = (text: string): ReadonlySet<string> => new Set(text.match(/(?<
 /** Start of the log, far from 1, so that a position cannot equal a number that is in an answer for another reason. */
 const BEGINNING = 7_310_000_000
 
-layer(HttpWorld.layer(), { excludeTestServices: true })("how much other accounts send", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true })("the volume of other accounts", (it) => {
   const setUp = Effect.gen(function* () {
     const lab = yield* HttpWorld
     yield* Effect.orDie(lab.sql`SELECT setval('event_position', ${BEGINNING}::bigint, true) FROM events
@@ -24,7 +24,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("how much other accounts
     return { lab, account, key, call, webhook }
   })
 
-  it.effect("is told by no position, in no answer", () =>
+  it.effect("no answer contains a position of the log", () =>
     Effect.gen(function* () {
       const { account, call, lab, webhook } = yield* setUp
       const email = yield* Webhooks.acceptEmail(account)
@@ -63,26 +63,24 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("how much other accounts
     }),
   )
 
-  it.effect(
-    "is not told by a reader's place either, which is another one each time, whether the log has grown or not",
-    () =>
-      Effect.gen(function* () {
-        const { call } = yield* setUp
-        const other = yield* (yield* HttpWorld).account()
-        const seen = new Set<string>()
-        for (const grows of [false, false, true, true]) {
-          if (grows) yield* Webhooks.acceptEmail(other)
-          const { json } = yield* call("GET", "/v1/events?limit=1000")
-          const empty = yield* call("GET", `/v1/events?after_position=${json.next_position}`)
-          const stats = yield* call("GET", "/v1/stats")
-          assert.deepStrictEqual(empty.json.data, [])
-          for (const place of [json.next_position, empty.json.next_position, stats.json.up_to_position]) seen.add(place)
-        }
-        assert.strictEqual(seen.size, 12)
-      }),
+  it.effect("a cursor is a different text each time, whether the log has grown or not", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      const other = yield* (yield* HttpWorld).account()
+      const seen = new Set<string>()
+      for (const grows of [false, false, true, true]) {
+        if (grows) yield* Webhooks.acceptEmail(other)
+        const { json } = yield* call("GET", "/v1/events?limit=1000")
+        const empty = yield* call("GET", `/v1/events?after_position=${json.next_position}`)
+        const stats = yield* call("GET", "/v1/stats")
+        assert.deepStrictEqual(empty.json.data, [])
+        for (const place of [json.next_position, empty.json.next_position, stats.json.up_to_position]) seen.add(place)
+      }
+      assert.strictEqual(seen.size, 12)
+    }),
   )
 
-  it.effect("cannot be found out by positions of another account, or made up ones", () =>
+  it.effect("a cursor of another account or an invented one is refused", () =>
     Effect.gen(function* () {
       const { call, lab, key, webhook } = yield* setUp
       const theirs = yield* lab.account()
@@ -104,7 +102,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("how much other accounts
     }),
   )
 
-  it.effect("leads nowhere when the log ends before it", () =>
+  it.effect("a cursor beyond the end of the log is refused without a position in the message", () =>
     Effect.gen(function* () {
       const { account, call } = yield* setUp
       const cursors = yield* Effect.provide(Cursors, Cursors.layer)

@@ -43,7 +43,7 @@ const isSignedIn = (page: ReturnType<typeof browser>) =>
   Effect.map(page.ask("GET", "/v1/session"), ({ status }) => status === 200)
 
 layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 seconds" })("an identity provider", (it) => {
-  it.effect("does not spare the second factor of a user who has one", () =>
+  it.effect("a sign-in at the provider still requires the second factor", () =>
     Effect.gen(function* () {
       const { email, id, link, operator, url } = yield* member
       const known = person(email)
@@ -75,7 +75,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
     }),
   )
 
-  it.effect("signs a user in by one subject alone, the first, also when several race", () =>
+  it.effect("only the first subject is bound to a user, also when several race", () =>
     Effect.gen(function* () {
       const { email, url } = yield* member
       const first = person(email)
@@ -110,7 +110,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
     }),
   )
 
-  it.effect("leads nobody into an account that has invited their address to be chosen first", () =>
+  it.effect("an invitation by another account does not redirect a sign-in to that account", () =>
     Effect.gen(function* () {
       const { email, id, operator, url } = yield* member
       const bound = person(email)
@@ -135,7 +135,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
     }),
   )
 
-  it.effect("signs nobody in whom it has not verified, or whom nobody invited, nor by a state of another browser", () =>
+  it.effect("an unverified address, an uninvited user or the state of another browser does not sign in", () =>
     Effect.gen(function* () {
       const { email, url } = yield* member
       const unverified = yield* comeBack(url, { ...person(email), email_verified: false })

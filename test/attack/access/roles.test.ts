@@ -64,8 +64,8 @@ const all = operations.map(({ id }) => id)
 
 const ALLOWED: { readonly [R in Team.Role]: ReadonlyArray<string> } = { owner: all, member: MEMBER, viewer: VIEWER }
 
-describe("a viewer", () => {
-  plain("may ask for nothing that changes anything, at any endpoint", () => {
+describe("roles", () => {
+  plain("a viewer may call no endpoint that changes anything", () => {
     const changing = operations.filter(({ method }) => method !== "GET").map(({ id }) => id)
     assert.deepStrictEqual(
       VIEWER.filter((id) => changing.includes(id)),
@@ -74,7 +74,7 @@ describe("a viewer", () => {
     for (const id of MEMBER) assert.include(all, id)
   })
 
-  plain("is described with the scopes that the role has", () => {
+  plain("docs/api-keys.md lists the scopes of each role", () => {
     const page = readFileSync("docs/api-keys.md", "utf8")
     for (const [role, scopes] of Object.entries(Team.SCOPES))
       assert.include(page, `| ${role} | ${scopes.map((scope) => `\`${scope}\``).join(", ")}`)
@@ -100,7 +100,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a sess
   })
 
   it.effect.each(["viewer", "member", "owner"] as const)(
-    "of the role %s is refused at every endpoint but those of its role",
+    "with the role %s is refused at every endpoint outside that role",
     (role) =>
       Effect.gen(function* () {
         const page = yield* signedIn(role)

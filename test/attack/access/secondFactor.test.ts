@@ -79,7 +79,7 @@ const anotherMinute = Effect.gen(function* () {
 })
 
 layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a second factor", (it) => {
-  it.effect("is asked for again by a trusted browser once the password was changed, by whatever way", () =>
+  it.effect("a trusted browser needs the code again after every kind of password change", () =>
     Effect.gen(function* () {
       const { email, factor, id, operator, page, setPassword, trust, url } = yield* member
       const trusted = yield* trust
@@ -113,7 +113,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
     }),
   )
 
-  it.effect("is asked for again by a trusted browser once it was removed and set up anew", () =>
+  it.effect("a trusted browser needs the code again after the second factor was removed and set up again", () =>
     Effect.gen(function* () {
       const { email, enrol, id, page, trust } = yield* member
       const sql = yield* PgClient.PgClient
@@ -127,7 +127,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
     }),
   )
 
-  it.effect("and a password begin no session that a change of theirs has overtaken", () =>
+  it.effect("a password change stops a sign-in that is in progress", () =>
     Effect.gen(function* () {
       const { begin, email, factor, id } = yield* member
       const sql = yield* PgClient.PgClient
@@ -148,7 +148,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
     }),
   )
 
-  it.effect("takes each code once: not the one that set it up, nor an older one, nor one of racing requests", () =>
+  it.effect("each code is valid once: not after enrolment, not if older, not in concurrent requests", () =>
     Effect.gen(function* () {
       const { begin, factor } = yield* member
       const give = (page: Page, code: string) => page.ask("POST", "/auth/two-factor/verify-totp", { body: { code } })
@@ -164,7 +164,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
     }),
   )
 
-  it.effect("takes each backup code once, of racing requests too", () =>
+  it.effect("each backup code is valid once, also in concurrent requests", () =>
     Effect.gen(function* () {
       const { begin, factor } = yield* member
       const [code] = factor.backupCodes
@@ -180,7 +180,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
     }),
   )
 
-  it.effect("and a password are guessed by nobody who is signed in, by any path, however many try at once", () =>
+  it.effect("guesses of codes and passwords within a session are limited on every path, also in parallel", () =>
     Effect.gen(function* () {
       const { page } = yield* member
       // These paths are closed: the dashboard does not use them.
@@ -204,7 +204,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
     }),
   )
 
-  it.effect("is guessed by nobody who has the password, by however many browsers and addresses at once", () =>
+  it.effect("guesses of a code with the right password are limited over all browsers and addresses", () =>
     Effect.gen(function* () {
       const { begin } = yield* member
       const thieves = yield* Effect.forEach(Array.from({ length: 3 * TRIES_PER_MINUTE }), () => begin(), {

@@ -104,8 +104,8 @@ const strangers = Effect.gen(function* () {
   }
 })
 
-layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signing in", (it) => {
-  it.effect("answers nonsense with a refusal, and never with a trouble of its own", () =>
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-in", (it) => {
+  it.effect("invalid data gets a 4xx, never an internal error", () =>
     Effect.gen(function* () {
       const { url } = yield* House
       let nth = 0
@@ -134,7 +134,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("says the same of a wrong password and of nobody's address", () =>
+  it.effect("a wrong password and an unknown address get the same answer", () =>
     Effect.gen(function* () {
       const { owner, url } = yield* House
       const [wrong, nobody] = yield* Effect.all([
@@ -148,7 +148,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("closes after a few tries from an address, for the right password too, and for nobody else", () =>
+  it.effect("more tries than a minute allows close one address, for the right password too, and no other address", () =>
     Effect.gen(function* () {
       const { owner, url } = yield* House
       const seen = statuses(yield* guess(url, owner.email, () => "192.0.2.7"))
@@ -159,7 +159,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("takes a network of IPv6 for one client, and nobody's word for another address", () =>
+  it.effect("an IPv6 network counts as one client, and no header sets another address", () =>
     Effect.gen(function* () {
       const { owner, url } = yield* House
       const spread = yield* guess(url, owner.email, (nth) => `2001:db8:1:2:${(nth * 2_003).toString(16)}::${nth + 1}`)
@@ -178,7 +178,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("is never handed over: no key and no other owner makes a link for an operator, nor removes one", () =>
+  it.effect("neither a key nor another owner can create a link for an operator or remove an operator", () =>
     Effect.gen(function* () {
       const { bea, byKey, eve, operator, url } = yield* strangers
       for (const { id, reason } of [
@@ -208,7 +208,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("opens by the newest link alone, and once one was used by none", () =>
+  it.effect("only the newest link is valid, and none after one was used", () =>
     Effect.gen(function* () {
       const { byKey, name, url } = yield* strangers
       const first = yield* byKey("POST", "/v1/members", { email: `ann-${name}@example.org`, role: "viewer" })
@@ -224,7 +224,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("opens by one of the links that were asked for at the same moment", () =>
+  it.effect("one of several links requested at the same time is valid", () =>
     Effect.gen(function* () {
       const { byKey, name, url } = yield* strangers
       const { member } = (yield* byKey("POST", "/v1/members", { email: `amy-${name}@example.org`, role: "viewer" }))
@@ -238,31 +238,29 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect(
-    "ends everywhere with a changed password: by no other session, and by no link that another owner made",
-    () =>
-      Effect.gen(function* () {
-        const { eve, name, operator, url } = yield* strangers
-        const elsewhere = browser(url)
-        assert.strictEqual(
-          (yield* elsewhere.signIn({ email: `eve-${name}@example.org`, password: PASSWORD })).status,
-          200,
-        )
-        const { url: link } = (yield* operator.page.ask("POST", `/v1/members/${eve.id}/link`)).json
-        const change = (currentPassword: string) => {
-          const body = { currentPassword, newPassword: "eve's next password", revokeOtherSessions: false }
-          return eve.page.ask("POST", "/auth/change-password", { body })
-        }
-        assert.strictEqual((yield* change(WRONG)).status, 400)
-        assert.strictEqual((yield* elsewhere.ask("GET", "/v1/session")).status, 200)
-        assert.strictEqual((yield* change(PASSWORD)).status, 200)
-        assert.strictEqual((yield* elsewhere.ask("GET", "/v1/session")).status, 401)
-        assert.strictEqual((yield* eve.page.ask("GET", "/v1/session")).status, 200)
-        assert.strictEqual((yield* useLink(url, link)).status, 400)
-      }),
+  it.effect("a password change ends all other sessions and all links by other owners", () =>
+    Effect.gen(function* () {
+      const { eve, name, operator, url } = yield* strangers
+      const elsewhere = browser(url)
+      assert.strictEqual(
+        (yield* elsewhere.signIn({ email: `eve-${name}@example.org`, password: PASSWORD })).status,
+        200,
+      )
+      const { url: link } = (yield* operator.page.ask("POST", `/v1/members/${eve.id}/link`)).json
+      const change = (currentPassword: string) => {
+        const body = { currentPassword, newPassword: "eve's next password", revokeOtherSessions: false }
+        return eve.page.ask("POST", "/auth/change-password", { body })
+      }
+      assert.strictEqual((yield* change(WRONG)).status, 400)
+      assert.strictEqual((yield* elsewhere.ask("GET", "/v1/session")).status, 200)
+      assert.strictEqual((yield* change(PASSWORD)).status, 200)
+      assert.strictEqual((yield* elsewhere.ask("GET", "/v1/session")).status, 401)
+      assert.strictEqual((yield* eve.page.ask("GET", "/v1/session")).status, 200)
+      assert.strictEqual((yield* useLink(url, link)).status, 400)
+    }),
   )
 
-  it.effect("leads from one account into no other: not by a former password, nor by a link from before", () =>
+  it.effect("an earlier password or link of one account does not sign in to another account", () =>
     Effect.gen(function* () {
       const { bea, byKey, name, url } = yield* strangers
       const carl = { email: `carl-${name}@example.org`, password: PASSWORD }
@@ -286,7 +284,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("of an operator who belongs to no account is nobody's: their address stands for somebody else", () =>
+  it.effect("an invitation of the address of an operator without an account creates another user", () =>
     Effect.gen(function* () {
       const { bea, byKey, name, url } = yield* strangers
       const dan = { email: `dan-${name}@example.org`, role: "member" }
@@ -311,7 +309,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
-  it.effect("locks the second factor after wrong codes in a row, wherever they come from", () =>
+  it.effect("consecutive wrong codes lock the second factor, from whatever addresses they come", () =>
     Effect.gen(function* () {
       const { owner, url } = yield* House
       const page = browser(url)

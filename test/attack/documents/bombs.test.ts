@@ -46,10 +46,10 @@ const BOMBS: Readonly<Record<string, string>> = {
   "HTML without an end": `${HEAD}Content-Type: text/html\r\n\r\n${"<div>".repeat(190_000)}\r\n`,
 }
 
-layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a bomb over SMTP", (it) => {
+layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a document bomb over SMTP", (it) => {
   for (const [name, bytes] of Object.entries(BOMBS)) {
     it.effect(
-      `of ${name} is answered by both listeners, which go on`,
+      `of ${name} gets a reply from both listeners, which continue to work`,
       () =>
         Effect.gen(function* () {
           const acme = yield* Smtp.customer()
@@ -108,7 +108,7 @@ const HTML = [
   "</div>",
 ]
 
-layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a bomb over HTTP", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a document bomb over HTTP", (it) => {
   const setUp = Effect.gen(function* () {
     const lab = yield* HttpWorld
     const account_id = yield* lab.account()
@@ -117,7 +117,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     return { lab, key, account_id }
   })
 
-  it.effect("that is compressed is not even opened", () =>
+  it.effect("a compressed body is refused and not decompressed", () =>
     Effect.gen(function* () {
       const { key, lab } = yield* setUp
       const large = Buffer.from(JSON.stringify({ ...MESSAGE, text: "x".repeat(40_000_000) }))
@@ -135,7 +135,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
   )
 
   it.effect(
-    "that is HTML is delivered like any other mail, and read back",
+    "hostile HTML is delivered like any other mail and can be read back",
     () =>
       Effect.gen(function* () {
         const { key, lab } = yield* setUp

@@ -43,7 +43,7 @@ const AUTHORS = [
 ]
 
 describe("the table of headers", () => {
-  plain("names each header of the documents, and none that is the author's", () => {
+  plain("contains each documented header and none that an author may set", () => {
     for (const name of FOREIGN) assert.isTrue(Header.isReservedHeader(name.toUpperCase()), name)
     for (const name of OWNED) assert.isTrue(Header.isServiceHeader(name), name)
     for (const name of AUTHORS) assert.isTrue(Header.isAllowed(name), name)
@@ -60,7 +60,7 @@ describe("the table of headers", () => {
       )
   })
 
-  plain("holds for mail that was accepted before it: what is foreign is not written to the wire", () => {
+  plain("forbidden headers of mail that was accepted earlier are not sent", () => {
     const composed = Compose.compose({
       id: "msg_01kakz5xq8e4vb2m0r7c3d9h1t" as EmailId,
       createdAt: DateTime.makeUnsafe(0),
@@ -80,7 +80,7 @@ describe("the table of headers", () => {
 
 const message = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
 
-layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("over HTTP", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("headers over HTTP", (it) => {
   const setUp = Effect.gen(function* () {
     const lab = yield* HttpWorld
     const account = yield* lab.account()
@@ -91,7 +91,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     return { lab, account, key, send }
   })
 
-  it.effect("a header that is not the author's is refused by its name", () =>
+  it.effect("a header that an author may not set is refused by name", () =>
     Effect.gen(function* () {
       const { send } = yield* setUp
       const { json, status } = yield* send(Object.fromEntries([...FOREIGN, ...OWNED].map((name) => [name, "x"])))
@@ -105,7 +105,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     }),
   )
 
-  it.effect("Sender is under the rule of From: one address, of a verified domain, of the key's own", () =>
+  it.effect("Sender follows the rule of From: one address of a verified domain that the key may use", () =>
     Effect.gen(function* () {
       const { account, key, lab, send } = yield* setUp
       const { secret: bound } = yield* lab.key(account, { domain: "acme.test" })
@@ -137,7 +137,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     }),
   )
 
-  it.effect("a mail is sent again by no key that its Sender is forbidden to", () =>
+  it.effect("a key that may not use the Sender of a mail cannot resend the mail", () =>
     Effect.gen(function* () {
       const { account, lab, send } = yield* setUp
       const { json } = yield* send({ Sender: "desk@other.test" })
@@ -148,13 +148,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
   )
 })
 
-layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("over SMTP", (it) => {
+layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("headers over SMTP", (it) => {
   const raw = (from: string, more: ReadonlyArray<string>) => ({
     envelope: { from: "", to: ["ana@example.org"] },
     raw: [`From: hi@${from}`, "To: ana@example.org", "Subject: s", ...more, "", "hi"].join("\r\n"),
   })
 
-  it.effect("the same headers are dropped", () =>
+  it.effect("headers that an author may not set are dropped", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -165,7 +165,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("over SM
     }),
   )
 
-  it.effect("Sender is under the rule of From too", () =>
+  it.effect("Sender follows the rule of From over SMTP too", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()

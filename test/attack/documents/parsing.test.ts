@@ -211,9 +211,9 @@ const LARGEST = DEFAULT_MAX_BODY_BYTES - 100_000
 
 const Attacked = Running.layer.pipe(Layer.provideMerge(Database.layerFresh))
 
-layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event loop is held up", (it) => {
+layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("the event loop is not blocked", (it) => {
   it.effect(
-    "by 200 pathological mails and 200 pathological headers that a program hands in",
+    "by 200 submitted pathological mails and 200 pathological headers",
     () =>
       Effect.gen(function* () {
         const { key, smtpPort } = yield* Running
@@ -230,7 +230,7 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event
   )
 
   it.effect(
-    "by 200 pathological pages of HTML that become text, nor by 200 whose links are tracked",
+    "by deriving text from 200 pathological pages of HTML or tracking the links of 200 more",
     () =>
       Effect.gen(function* () {
         const running = yield* Running
@@ -243,7 +243,7 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event
   )
 
   it.effect(
-    "by 200 pathological mails that are shown, nor by 200 that are previewed with their pictures",
+    "by showing 200 pathological mails or previewing 200 with their images",
     () =>
       Effect.gen(function* () {
         const running = yield* Running
@@ -275,7 +275,7 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event
   )
 
   it.effect(
-    "by 200 pathological reports and 200 pathological bounces in prose, from whoever was sent a mail",
+    "by 200 pathological reports and 200 pathological bounces in prose from a recipient",
     () =>
       Effect.gen(function* () {
         const { captured, reportsPort } = yield* Running
@@ -292,7 +292,7 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event
   )
 
   it.effect(
-    "by a flood of mail that once took seconds each: the service answers, and ends when it is told to",
+    "by a flood of mails that are slow to parse: the service answers, and stops on SIGTERM",
     () =>
       Effect.gen(function* () {
         const { call, captured, longestStall, reportsPort, service } = yield* Running

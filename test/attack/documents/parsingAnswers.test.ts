@@ -62,16 +62,16 @@ const unread = Effect.map(PrometheusMetrics.format(), (text) =>
 )
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })(
-  "over SMTP a document that is too slow to read",
+  "SMTP: a document that exceeds the parsing deadline",
   (it) => {
-    it.effect("is refused for good where a program hands it in, and the next one is taken", () =>
+    it.effect("is refused with a 5xx at submission, and the next message is accepted", () =>
       Effect.gen(function* () {
         assert.match(yield* submit(MAIL), /^554 5\.6\.0 The message takes too long to parse/u)
         assert.match(yield* submit("From: {from}\r\n\r\nx"), /^250 2\.6\.0 /u)
       }).pipe(Effect.provide(Hurried)),
     )
 
-    it.effect("is kept unread where it is a report, and is counted", () =>
+    it.effect("is kept unread and counted if it is a report", () =>
       Effect.gen(function* () {
         const before = yield* unread
         assert.match(yield* report(MAIL), /^250 2\.6\.0 /u)
@@ -89,9 +89,9 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })(
 )
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })(
-  "over SMTP a document when too many wait",
+  "SMTP: a document that finds the parsing queue full",
   (it) => {
-    it.effect("is to come again, over SMTP as a mail and as a report", () =>
+    it.effect("is deferred, as a mail and as a report", () =>
       Effect.gen(function* () {
         assert.match(yield* submit(MAIL), /^451 4\.3\.2 /u)
         assert.match(yield* report(MAIL), /^451 4\.3\.2 /u)
@@ -131,9 +131,9 @@ const showing =
     })
 
 layer(HttpWorld.layer().pipe(Layer.provideMerge(Hurried)), { excludeTestServices: true, timeout: "60 seconds" })(
-  "over HTTP a document that is too slow to read",
+  "HTTP: a document that exceeds the parsing deadline",
   (it) => {
-    it.effect("goes out as HTML alone where its text cannot be made", () =>
+    it.effect("is sent as HTML only if no text can be derived", () =>
       Effect.gen(function* () {
         const { account_id, key, lab } = yield* labOf
         yield* worker
@@ -146,7 +146,7 @@ layer(HttpWorld.layer().pipe(Layer.provideMerge(Hurried)), { excludeTestServices
       }),
     )
 
-    it.effect("is shown as what it is in the inbox, whose other mail is shown", () =>
+    it.effect("is shown as unreadable in the inbox, which shows other mail", () =>
       Effect.gen(function* () {
         const show = showing(yield* labOf)
         assert.deepStrictEqual(yield* show(MAIL), [422, "unprocessable", "message_unreadable", null])
@@ -157,9 +157,9 @@ layer(HttpWorld.layer().pipe(Layer.provideMerge(Hurried)), { excludeTestServices
 )
 
 layer(HttpWorld.layer().pipe(Layer.provideMerge(Full)), { excludeTestServices: true, timeout: "60 seconds" })(
-  "over HTTP a document when too many wait",
+  "HTTP: a document that finds the parsing queue full",
   (it) => {
-    it.effect("is to come again, over HTTP in the one shape of errors", () =>
+    it.effect("is answered with a retryable error in the usual shape", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* showing(yield* labOf)(MAIL), [503, "internal_error", "overloaded", "5"])
       }),

@@ -23,7 +23,7 @@ const assertPlain = (text: string, where: string) => {
     assert.isFalse(HiddenCharacters.hasHidden(line), `${where}: ${JSON.stringify(line)}`)
 }
 
-describe("what a program prints", () => {
+describe("the output of programs", () => {
   const printed = <E>(effect: Effect.Effect<unknown, E>, wrap = (console: Console.Console) => console) => {
     const lines: Array<string> = []
     const log = (...words: ReadonlyArray<unknown>) => void lines.push(words.join(" "))
@@ -35,7 +35,7 @@ describe("what a program prints", () => {
     )
   }
 
-  plain("is escaped in tables, records, lines, JSON and complaints", async () => {
+  plain("is escaped in tables, records, lines, JSON and errors", async () => {
     const row = { id: 1, name: EVIL, nested: { name: EVIL } }
     const columns = ["id", "name", "nested"]
     const lines = [
@@ -64,7 +64,7 @@ describe("what a program prints", () => {
     assertPlain((second ?? "").replaceAll("\u001b[31m", ""), "guarded")
   })
 
-  plain("goes through the one module that escapes it, in every command", () => {
+  plain("every command prints with the one module that escapes", () => {
     const files = paths.filter((path) => /^apps\/server\/src\/(?:cli|operate)\//u.test(path))
     assert.isAbove(files.length, 20)
     const printing = files.filter((path) =>
@@ -75,7 +75,7 @@ describe("what a program prints", () => {
     assert.include(read("apps/server/src/boot/main.ts").text, "Output.guarded(")
   })
 
-  plain("is escaped in the lines of the log, which say the same", async () => {
+  plain("log lines are escaped and decode to the same text", async () => {
     const lines: Array<string> = []
     const logger = Logger.map(Logs.lines, (line) => void lines.push(line))
     const logged = Effect.logWarning(`421 ${EVIL}`, { response: EVIL })
@@ -86,7 +86,7 @@ describe("what a program prints", () => {
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a name with escape sequences", (it) => {
-  it.effect("is shown escaped by every list of the command line, where it is in the database from before", () =>
+  it.effect("every list of the command line escapes an old name in the database", () =>
     Effect.gen(function* () {
       const lab = yield* HttpWorld
       const store = yield* EventStore
@@ -133,7 +133,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }),
   )
 
-  it.effect("is refused at every border where something gets a name", () =>
+  it.effect("is refused wherever a name is set", () =>
     Effect.gen(function* () {
       const lab = yield* HttpWorld
       const account = yield* lab.account()
@@ -180,9 +180,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 })
 
 layer(House.layer, { excludeTestServices: true, timeout: "60 seconds" })(
-  "a name that a user gives to themselves",
+  "a name with escape sequences in the dashboard",
   (it) => {
-    it.effect("is refused with escape sequences in it, and so is that of an account which an operator makes", () =>
+    it.effect("is refused for a user and for an account that an operator creates", () =>
       Effect.gen(function* () {
         const { owner, url } = yield* House
         const page = browser(url)

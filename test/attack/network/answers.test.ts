@@ -52,7 +52,7 @@ const FARED: Readonly<
   "101 Switching Protocols": [null, "the connection ended without an answer"],
 }
 
-describe("an answer without end", () => {
+describe("an endless answer", () => {
   for (const [name, flood] of Object.entries(Floods.HTTP_FLOODS)) {
     it.live(`of a webhook's endpoint is ended long before its deadline: ${name}`, () =>
       Effect.gen(function* () {
@@ -67,23 +67,21 @@ describe("an answer without end", () => {
     )
   }
 
-  it.live(
-    "of a webhook's endpoint is ended when it comes before the request, or behind an answer that was proper",
-    () =>
-      Effect.gen(function* () {
-        const call = yield* calling
-        const early = yield* Floods.listen(Floods.HTTP_FLOODS["103 Early Hints"], { atOnce: true })
-        assert.strictEqual((yield* call(early.port)).error, INTERIM)
-        const kept = yield* Floods.listen(Floods.HTTP_FLOODS["103 Early Hints"], { before: [NO_CONTENT] })
-        assert.strictEqual((yield* call(kept.port)).status, 204)
-        const second = yield* call(kept.port)
-        assert.deepStrictEqual([second.status, second.error], [null, INTERIM])
-        // The failure does not count as an expired kept connection, which would be called again.
-        assert.strictEqual(kept.connections(), 1)
-      }),
+  it.live("of a webhook's endpoint is ended if the answer comes before the request or after a complete answer", () =>
+    Effect.gen(function* () {
+      const call = yield* calling
+      const early = yield* Floods.listen(Floods.HTTP_FLOODS["103 Early Hints"], { atOnce: true })
+      assert.strictEqual((yield* call(early.port)).error, INTERIM)
+      const kept = yield* Floods.listen(Floods.HTTP_FLOODS["103 Early Hints"], { before: [NO_CONTENT] })
+      assert.strictEqual((yield* call(kept.port)).status, 204)
+      const second = yield* call(kept.port)
+      assert.deepStrictEqual([second.status, second.error], [null, INTERIM])
+      // The failure does not count as an expired kept connection, which would be called again.
+      assert.strictEqual(kept.connections(), 1)
+    }),
   )
 
-  it.live("of a webhook's endpoint that speaks unasked on a kept connection ends that connection", () =>
+  it.live("of a webhook's endpoint on an idle kept connection closes that connection", () =>
     Effect.gen(function* () {
       const call = yield* calling
       for (const name of [
@@ -98,7 +96,7 @@ describe("an answer without end", () => {
     }),
   )
 
-  it.live("is none where an endpoint sends a few interim answers before its own", () =>
+  it.live("does not include a few interim answers before the final one", () =>
     Effect.gen(function* () {
       const few = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(AnswerBudget.MAX_INTERIM_ANSWERS)
       const { port } = yield* Floods.listen({ forever: "x" }, { before: [few + NO_CONTENT] })
@@ -155,7 +153,7 @@ describe("a TLS handshake", () => {
     ({ server }) => Effect.sync(() => server.close()),
   )
 
-  it.live("is made once a connection, whatever the other side asks for: webhooks, MTA-STS", () =>
+  it.live("is made once per connection, also if the server requests renegotiation: webhooks, MTA-STS", () =>
     Effect.gen(function* () {
       const { handshakes, port } = yield* renegotiating
       const allowedNetworks = networks("127.0.0.0/8")
@@ -188,7 +186,7 @@ const SMTP_FLOODS: ReadonlyArray<readonly [name: string, flood: Floods.Flood, wh
   ],
 ]
 
-describe("a reply without end", () => {
+describe("an endless reply", () => {
   for (const [name, flood, why] of SMTP_FLOODS) {
     it.live(`of an SMTP server ends the session long before its deadline: ${name}`, () =>
       Effect.gen(function* () {
@@ -209,7 +207,7 @@ describe("a reply without end", () => {
     )
   }
 
-  it.live("fills no memory while nobody reads it: what lies unread is counted in bytes too", () =>
+  it.live("unread replies are limited in bytes, so that they cannot fill the memory", () =>
     Effect.gen(function* () {
       const { port } = yield* Floods.listen({ forever: `220-${"x".repeat(60_000)}\r\n220 x\r\n` }, { atOnce: true })
       const wire = yield* Effect.promise((signal) => SmtpWire.connect({ host: "127.0.0.1", port }, 10_000, signal))

@@ -16,7 +16,7 @@ const MX = {
   spf: "v=spf1 include:spf.waybill.test -all",
 } as const
 
-describe("what the operator's own DNS knows is told to nobody who adds a domain", () => {
+describe("names in the operator's own DNS are hidden from a customer who adds a domain", () => {
   const asking = (own: DnsServer.DnsServer, resolver: DnsServer.DnsServer, allowed: ReadonlyArray<string>) =>
     DomainCheck.check(
       "acme.test",
@@ -35,7 +35,7 @@ describe("what the operator's own DNS knows is told to nobody who adds a domain"
     )
   const shown = ({ records }: DomainCheck.Report) => records.map(({ error, found, status }) => [status, found, error])
 
-  it.effect("of a zone that only the operator's network serves", () =>
+  it.effect("for a zone that only the operator's network serves", () =>
     Effect.gen(function* () {
       const own = yield* DnsServer.listen()
       const inside = {
@@ -61,7 +61,7 @@ describe("what the operator's own DNS knows is told to nobody who adds a domain"
     }),
   )
 
-  it.effect("by an alias in a zone of the customer's own", () =>
+  it.effect("for an alias in a zone of the customer", () =>
     Effect.gen(function* () {
       const served = { "acme.test": { NS: ["ns1.acme.test"] }, "ns1.acme.test": { A: ["127.0.0.1"] } } as const
       const alias = { CNAME: "db.inner.test" } as const

@@ -61,12 +61,12 @@ const setUp = Effect.gen(function* () {
 layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
   excludeTestServices: true,
   timeout: "90 seconds",
-})("a crowd over HTTP", (it) => {
+})("a crowd of HTTP clients", (it) => {
   for (const [way, path, each] of [
-    ["the fast way of a send", "/v1/email/send", 240 * 1024],
+    ["the fast path of send", "/v1/email/send", 240 * 1024],
     ["a batch", "/v1/email/send/batch", 900 * 1024],
   ] as const)
-    it.effect(`that never ends its bodies is turned away at the budget of its account, by ${way}`, () =>
+    it.effect(`with incomplete bodies gets a 503 at the budget of its account: ${way}`, () =>
       Effect.gen(function* () {
         const { key, lab } = yield* setUp
         const many = Math.ceil(BUDGETS.bodies.holder_bytes / each) + 6
@@ -98,7 +98,7 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
       }),
     )
 
-  it.effect("that announces bodies over the budget of its account is turned away before it sends them", () =>
+  it.effect("that announces bodies over the budget of its account gets a 503 before it sends them", () =>
     Effect.gen(function* () {
       const { key, lab } = yield* setUp
       for (const path of ["/v1/email/send", "/v1/email/send/batch"]) {
@@ -113,7 +113,7 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
     }),
   )
 
-  it.effect("of accounts that each stay below their budget leaves room for small requests", () =>
+  it.effect("of several accounts, each below its budget, leaves capacity for small requests", () =>
     Effect.gen(function* () {
       const each = 2 * MIB
       const { lab } = yield* setUp
@@ -133,7 +133,7 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
     }),
   )
 
-  it.effect("that asks for documents too often is told to wait, by its address, and probes are still answered", () =>
+  it.effect("that requests documents too often gets a 429 per address, and probes still get an answer", () =>
     Effect.gen(function* () {
       const { lab } = yield* setUp
       // A minute may end during these requests.
@@ -165,8 +165,8 @@ const ANSWERS = { total_bytes: 64 * MIB, holder_bytes: 32 * MIB }
 layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS } }), {
   excludeTestServices: true,
   timeout: "90 seconds",
-})("a crowd over HTTP that reads nothing", (it) => {
-  it.effect("is turned away at the budget of its account when its answers are large, and hears so in a few words", () =>
+})("a crowd of HTTP clients that reads nothing", (it) => {
+  it.effect("with large unread answers gets a short 503 at the budget of its account", () =>
     Effect.gen(function* () {
       const { from, key, lab } = yield* setUp
       // A body far larger than the buffers between two sockets of one machine.
@@ -189,7 +189,7 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
     }),
   )
 
-  it.effect("takes one copy of the documentation together", () =>
+  it.effect("without reading shares one copy of the documentation", () =>
     Effect.gen(function* () {
       const { lab } = yield* setUp
       // The documentation is built at the first request.
@@ -209,9 +209,9 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
 const FEW = { requests: 1_000, bytes: 2 * MIB, allBytes: 64 * MIB, firstBytes: 0 }
 
 layer(HttpWorld.layer({ documents: FEW }), { excludeTestServices: true, timeout: "90 seconds" })(
-  "a client that is sent documents",
+  "a client that downloads documents",
   (it) => {
-    it.effect("is told to wait once their bytes are those of a minute, which asking for a head does not use up", () =>
+    it.effect("gets a 429 after the bytes of a minute, to which a HEAD request adds nothing", () =>
       Effect.gen(function* () {
         const { lab } = yield* setUp
         const ask = (method: string) => lab.ask(method, "/openapi.json", { headers: { "accept-encoding": "identity" } })

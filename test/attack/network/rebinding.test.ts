@@ -21,9 +21,9 @@ const ask = (port: number, path: string, host: string) =>
       }),
   )
 
-layer(Database.layerFresh, { excludeTestServices: true })("the numbers of a service", (it) => {
+layer(Database.layerFresh, { excludeTestServices: true })("metrics", (it) => {
   it.effect(
-    "are shown under no name that a web page could have let lead here",
+    "are not served under a host name that a web page could point at this machine",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
@@ -84,7 +84,7 @@ describe("a Host header", () => {
     "node1.acme.test:9464",
     undefined,
   ])
-    it(`is ours: ${host}`, () => assert.isTrue(HostNames.includes(names, host)))
+    it(`is accepted: ${host}`, () => assert.isTrue(HostNames.includes(names, host)))
 
   for (const host of [
     "evil.example",
@@ -102,5 +102,5 @@ describe("a Host header", () => {
     "[::1].evil.example",
     "printer.local",
   ])
-    it(`is a stranger's: ${host}`, () => assert.isFalse(HostNames.includes(names, host)))
+    it(`is refused: ${host}`, () => assert.isFalse(HostNames.includes(names, host)))
 })

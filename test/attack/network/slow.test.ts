@@ -100,7 +100,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
     ],
     ["that reads nothing of its answer", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n", { reads: false }],
   ] as const) {
-    it.effect(`over HTTP ${what} is let go, and keeps nobody from an answer`, () =>
+    it.effect(`over HTTP ${what} is disconnected, and other clients get an answer`, () =>
       Effect.gen(function* () {
         const { port, seen, server } = yield* http
         yield* many(port, head, how)
@@ -164,7 +164,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
       ["whose message never ends", (message: string) => message, { drip: "x\r\n" }],
       ["that reads no answers", () => begun, { drip: "RSET\r\n".repeat(2_000), reads: false }],
     ] as const) {
-      it.effect(`on the listener for ${name} ${what} is let go, and its places are free again`, () =>
+      it.effect(`on the listener for ${name} ${what} is disconnected, and its connections become free`, () =>
         Effect.gen(function* () {
           const { message, port } = yield* listen
           // The clients take all connections that an address may have.

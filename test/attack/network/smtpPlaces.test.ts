@@ -63,8 +63,8 @@ const clientHello = Effect.promise(async () => {
 
 const returnPath = { domain: World.RETURN_PATH.domain, secretKeys: [World.RETURN_PATH.secretKey] }
 
-layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP under idle connections", (it) => {
-  it.effect("serves who has a key beside 1,000 strangers, and keeps who had logged in before them", () =>
+layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP with many idle connections", (it) => {
+  it.effect("serves a client with a key beside 1,000 clients without a login, and keeps earlier logins", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
@@ -81,7 +81,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
     }),
   )
 
-  it.effect("is a full listener that sends away who waits for nothing, not who is in the middle of a message", () =>
+  it.effect("a full listener closes an idle client, not one that is sending a message", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission({ limits: { maxConnections: 2, maxStrangers: 2 } })
       const acme = yield* Smtp.customer()
@@ -100,7 +100,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
     }),
   )
 
-  it.effect("gives strangers less time to log in while they crowd it", () =>
+  it.effect("clients without a login get less time when connections are scarce", () =>
     Effect.gen(function* () {
       const limits = { maxStrangers: 4, strangerInCrowd: Duration.millis(300), stranger: Duration.minutes(5) }
       const port = yield* Smtp.submission({ limits })
@@ -117,7 +117,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
     }),
   )
 
-  it.effect("lets go of strangers who say much and log in never", () =>
+  it.effect("disconnects a client that sends many commands and never logs in", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const client = yield* Smtp.raw(port)
@@ -127,7 +127,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
     }).pipe(Effect.timeout(HANGS)),
   )
 
-  it.effect("takes reports beside strangers who fill the listener for them", () =>
+  it.effect("accepts reports beside clients that fill the listener for reports", () =>
     Effect.gen(function* () {
       const limits = {
         maxConnections: 20,
@@ -151,7 +151,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
     }),
   )
 
-  it.effect("lets go of handshakes that are never finished, like of any stranger", () =>
+  it.effect("disconnects unfinished TLS handshakes like clients without a login", () =>
     Effect.gen(function* () {
       const hello = yield* clientHello
       const limits = { stranger: Duration.millis(500), maxConnectionsPerAddress: 4, maxStrangersPerAddress: 4 }
@@ -171,7 +171,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
     }),
   )
 
-  it.effect("lets go of a handshake that stands in the way of a newcomer", () =>
+  it.effect("closes an unfinished TLS handshake for a new client", () =>
     Effect.gen(function* () {
       const hello = yield* clientHello
       const limits = { maxStrangers: 3 }
@@ -190,7 +190,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
     }),
   )
 
-  it.effect("begins so many handshakes in a second, and the others in their turn", () =>
+  it.effect("starts a limited number of TLS handshakes per second and queues the others", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false })
       const clients = yield* Effect.forEach(Array.from({ length: HANDSHAKES }), () =>
@@ -204,7 +204,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
     }),
   )
 
-  it.effect("renegotiates TLS with nobody", () =>
+  it.effect("refuses every TLS renegotiation", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false })
       const answer = yield* Effect.promise(async () => {
@@ -227,7 +227,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
     }),
   )
 
-  it.effect.skipIf(!hasV6)("knows this machine over IPv6, and IPv4 that comes in over IPv6 (skipped without ::1)", () =>
+  it.effect.skipIf(!hasV6)("recognizes loopback over IPv6 and IPv4-mapped addresses (skipped without ::1)", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission({ host: "::" })
       for (const [host, allowed, other] of [

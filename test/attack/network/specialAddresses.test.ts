@@ -102,7 +102,7 @@ describe("every special-purpose address", () => {
     }
   })
 
-  it("is refused inside an IPv6 address that leads to it, and a public one is not", () => {
+  it("is refused inside an IPv6 address that embeds it, and a public address is not", () => {
     for (const [cidr] of REGISTRY.filter(([cidr]) => !cidr.includes(":"))) {
       for (const address of within(cidr)) {
         for (const prefix of ["::ffff:", "64:ff9b::"]) {
@@ -117,7 +117,7 @@ describe("every special-purpose address", () => {
     }
   })
 
-  it("is judged at creation as it is at dispatch, as are its neighbours", () => {
+  it("gets the same decision at creation and at dispatch, and so do its neighbours", () => {
     const bits = (ip: Uint8Array, step: bigint) => {
       const width = BigInt(ip.length * 8)
       const value = BigInt(`0x${Buffer.from(ip).toString("hex")}`) + step
@@ -138,7 +138,7 @@ describe("every special-purpose address", () => {
     }
   })
 
-  it("may be allowed by the operator, at creation as at dispatch, directly or behind NAT64", () => {
+  it("may be allowed by the operator at creation and at dispatch, directly or behind NAT64", () => {
     const allowed = [Result.getOrThrow(DomainNetwork.parse("10.0.0.0/8"))]
     const alsoAtDispatch = Result.getOrThrow(Network.parseAll(["10.0.0.0/8"]))
     for (const address of ["10.0.0.7", "::ffff:10.0.0.7", "64:ff9b::10.0.0.7"]) {
