@@ -12,25 +12,25 @@ const SEED = Number(process.env["WAYBILL_ATTACK_SEED"] ?? 20261122)
 const ONLY = process.env["WAYBILL_ATTACK_ONLY"] ?? ""
 const isCommand = process.env["WAYBILL_ATTACK"] !== undefined
 
-const chosen = SCENARIOS.map((scenario, nth) => ({ scenario, nth })).filter(({ scenario }) =>
+const selected = SCENARIOS.map((scenario, nth) => ({ scenario, nth })).filter(({ scenario }) =>
   scenario.name.includes(ONLY),
 )
 const names = SCENARIOS.map(({ name }) => name).join(", ")
 
-const progress = ({ broken, scenario, took_ms }: Row) =>
-  printable(`${scenario.name}: ${broken.join("; ") || "held"} (${(took_ms / 1_000).toFixed(1)} s)`)
+const progress = ({ failures, scenario, took_ms }: Row) =>
+  printable(`${scenario.name}: ${failures.join("; ") || "held"} (${(took_ms / 1_000).toFixed(1)} s)`)
 
 layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeout: "120 seconds" })(
   `attacks (seed ${SEED})`,
   (it) => {
-    for (const { nth, scenario } of chosen)
+    for (const { nth, scenario } of selected)
       it.effect(
         `the service stays within its limits: ${scenario.name}`,
         () =>
           Effect.gen(function* () {
             const row = yield* (yield* Run).attack(scenario, nth)
             if (isCommand) return void process.stdout.write(`attack: ${progress(row)}\n`)
-            assert.deepStrictEqual(row.broken, [], table([row]))
+            assert.deepStrictEqual(row.failures, [], table([row]))
           }),
         // Leaves time for further runs after a stall and for a restart of the service.
         3 * SCENARIO_MS[FORM] + 60_000,
@@ -39,13 +39,13 @@ layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeou
     it.effect("the table contains every chosen scenario, at least one", () =>
       Effect.gen(function* () {
         const { rows } = yield* Run
-        assert.isAbove(chosen.length, 0, `no attack is called ${ONLY}: there are ${names}`)
+        assert.isAbove(selected.length, 0, `no attack is called ${ONLY}: there are ${names}`)
         if (isCommand) process.stdout.write(`\n${table(rows)}\n\n`)
-        assert.lengthOf(rows, chosen.length)
+        assert.lengthOf(rows, selected.length)
         // The command prints its complete table before it fails.
-        const passed = isCommand ? rows.filter(({ broken }) => broken.length > 0) : []
+        const failed = isCommand ? rows.filter(({ failures }) => failures.length > 0) : []
         assert.deepStrictEqual(
-          passed.map(({ scenario }) => scenario.name),
+          failed.map(({ scenario }) => scenario.name),
           [],
           "bounds were passed",
         )

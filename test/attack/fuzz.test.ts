@@ -16,9 +16,9 @@ const DIALOGUES = Number(process.env["WAYBILL_FUZZ_DIALOGUES"] ?? 250)
 const AT_ONCE = 20
 const ROUNDS = 4
 /** Maximum growth of the heap per round in bytes; a leak of a kilobyte per dialogue exceeds this maximum. */
-const GROWTH = 12 * 1024 * 1024
+const MAX_GROWTH = 12 * 1024 * 1024
 /** Timeout after which a dialogue counts as hanging. */
-const HANGS = Duration.seconds(60)
+const TIMEOUT = Duration.seconds(60)
 
 /** Mulberry32, a small seeded generator of random numbers. */
 const dice = (seed: number) => {
@@ -54,7 +54,7 @@ const PIECES = [
 ]
 
 /** Mutates a valid dialogue: bytes are removed, doubled, reversed, replaced or inserted. */
-const mangled = (text: string, { below, pick }: Dice): Buffer => {
+const mutate = (text: string, { below, pick }: Dice): Buffer => {
   let bytes = Buffer.from(text, "latin1")
   for (let times = below(6); times > 0; times--) {
     const at = below(bytes.length + 1)
@@ -73,27 +73,27 @@ const mangled = (text: string, { below, pick }: Dice): Buffer => {
 }
 
 /** Sends the bytes in two pieces and returns all replies until the other side closes the connection. */
-const speak = (port: number, said: Buffer, cut: number, greeted: boolean): Promise<string> =>
+const exchange = (port: number, input: Buffer, cut: number, greeted: boolean): Promise<string> =>
   new Promise((resolve) => {
     const socket = net.connect({ port, host: "127.0.0.1", allowHalfOpen: true })
-    let heard = ""
+    let replies = ""
     socket.setEncoding("latin1")
     let waits = greeted
-    const begin = () => {
-      socket.write(said.subarray(0, cut))
+    const write = () => {
+      socket.write(input.subarray(0, cut))
       // An HTTP client that closes its side gets no answer, so only SMTP ends here.
-      setImmediate(() => (greeted ? socket.end(said.subarray(cut)) : socket.write(said.subarray(cut))))
+      setImmediate(() => (greeted ? socket.end(input.subarray(cut)) : socket.write(input.subarray(cut))))
     }
     socket.on("data", (text: string) => {
-      heard += text
-      if (waits) begin()
+      replies += text
+      if (waits) write()
       else if (!greeted) socket.end()
       waits = false
     })
-    if (!greeted) socket.once("connect", begin)
+    if (!greeted) socket.once("connect", write)
     socket.on("error", () => undefined)
     socket.on("end", () => socket.end())
-    socket.on("close", () => resolve(heard))
+    socket.on("close", () => resolve(replies))
   })
 
 v8.setFlagsFromString("--expose-gc")
@@ -104,39 +104,40 @@ const heap = () => {
 }
 
 /** Runs the same number of dialogues in each round; the memory in use must not grow from round to round. */
-const rounds = (
+const runRounds = (
   port: number,
   greeted: boolean,
   dialogues: ReadonlyArray<string>,
-  check: (heard: string, what: string) => void,
+  check: (replies: string, what: string) => void,
 ) =>
   Effect.gen(function* () {
     const random = dice(SEED)
-    const left: Array<number> = []
+    const heapSizes: Array<number> = []
     for (let round = 0; round < ROUNDS; round++) {
       yield* Effect.forEach(
         Array.from({ length: DIALOGUES }, () => {
-          const said = mangled(random.pick(dialogues), random)
-          return { said, cut: random.below(said.length + 1) }
+          const input = mutate(random.pick(dialogues), random)
+          return { input, cut: random.below(input.length + 1) }
         }),
-        ({ cut, said }) =>
-          Effect.promise(() => speak(port, said, cut, greeted)).pipe(
+        ({ cut, input }) =>
+          Effect.promise(() => exchange(port, input, cut, greeted)).pipe(
             Effect.timeoutOrElse({
-              duration: HANGS,
-              orElse: () => Effect.die(new Error(`it hangs, seed ${SEED}: ${JSON.stringify(said.toString("latin1"))}`)),
+              duration: TIMEOUT,
+              orElse: () =>
+                Effect.die(new Error(`it hangs, seed ${SEED}: ${JSON.stringify(input.toString("latin1"))}`)),
             }),
-            Effect.tap((heard) =>
+            Effect.tap((replies) =>
               Effect.sync(() =>
-                check(heard, `seed ${SEED}: ${JSON.stringify(said.toString("latin1")).slice(0, 1_500)}`),
+                check(replies, `seed ${SEED}: ${JSON.stringify(input.toString("latin1")).slice(0, 1_500)}`),
               ),
             ),
           ),
         { concurrency: AT_ONCE, discard: true },
       )
-      left.push(heap())
+      heapSizes.push(heap())
     }
-    const [, second = 0] = left
-    assert.isBelow((left.at(-1) ?? 0) - second, GROWTH * (ROUNDS - 2), left.join(", "))
+    const [, second = 0] = heapSizes
+    assert.isBelow((heapSizes.at(-1) ?? 0) - second, MAX_GROWTH * (ROUNDS - 2), heapSizes.join(", "))
   })
 
 const TIMEOUTS = { headers_ms: 300, request_ms: 600, check_ms: 50, stalled_ms: 10_000 }
@@ -169,21 +170,22 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
             `GET /v1/domains/acme.test HTTP/1.0\r\n${head}\r\n`,
           ]
           const statuses = new Map<string, number>()
-          yield* rounds(Number(new URL(lab.url).port), false, dialogues, (heard, what) => {
-            if (heard === "") return
-            const status = /^HTTP\/1\.1 (\d{3}) /u.exec(heard)?.[1] ?? assert.fail(`${what} → ${heard.slice(0, 300)}`)
+          yield* runRounds(Number(new URL(lab.url).port), false, dialogues, (replies, what) => {
+            if (replies === "") return
+            const status =
+              /^HTTP\/1\.1 (\d{3}) /u.exec(replies)?.[1] ?? assert.fail(`${what} → ${replies.slice(0, 300)}`)
             statuses.set(status, (statuses.get(status) ?? 0) + 1)
-            assert.notMatch(heard, /^HTTP\/1\.1 5/mu, what)
+            assert.notMatch(replies, /^HTTP\/1\.1 5/mu, what)
           })
           for (const status of ["200", "400", "401", "404"]) assert.isAbove(statuses.get(status) ?? 0, 2, status)
           assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key })).status, 200)
         }),
-      4 * Duration.toMillis(HANGS),
+      4 * Duration.toMillis(TIMEOUT),
     )
 
-    const isSmtp = (heard: string, what: string) => {
-      for (const line of heard.split("\r\n").slice(0, -1)) assert.match(line, /^[2345]\d\d[ -]/u, what)
-      assert.notMatch(heard, /internal|\bat \S+:\d+|node_modules/iu, what)
+    const isSmtp = (replies: string, what: string) => {
+      for (const line of replies.split("\r\n").slice(0, -1)) assert.match(line, /^[2345]\d\d[ -]/u, what)
+      assert.notMatch(replies, /internal|\bat \S+:\d+|node_modules/iu, what)
     }
     const message = (from: string) =>
       `From: ${from}\r\nTo: ana@example.org\r\nSubject: =?utf-8?B?w6k=?=\r\n\r\n..hi\r\n.\r\n`
@@ -197,7 +199,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
           const from = `hi@${acme.domain}`
           const login = `EHLO x\r\n${Smtp.plain(acme.secret)}\r\n`
           const envelope = `MAIL FROM:<${from}> SIZE=200 BODY=8BITMIME\r\nRCPT TO:<ana@example.org>\r\nDATA\r\n`
-          yield* rounds(
+          yield* runRounds(
             port,
             true,
             [
@@ -211,7 +213,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
           // A busy minute may have used up the rate window of the key, and a deferral is a valid answer too.
           assert.match(sent, /^(?:250 2\.6\.0|450 4\.7\.0) /u)
         }),
-      4 * Duration.toMillis(HANGS),
+      4 * Duration.toMillis(TIMEOUT),
     )
 
     it.effect(
@@ -228,16 +230,16 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
           const acme = yield* Smtp.customer()
           const ref = yield* World.send(acme.sender)
           const path = ReturnPath.make(secretKey, domain, { emailId: ref.stream_id, recipientIndex: 0 })
-          const begin = `EHLO mx.example.org\r\nMAIL FROM:<>\r\nRCPT TO:<${path}>\r\nDATA\r\n`
+          const commands = `EHLO mx.example.org\r\nMAIL FROM:<>\r\nRCPT TO:<${path}>\r\nDATA\r\n`
           const reports = ["gmail", "exim-dsn", "outlook-jmrp", "qmail", "nested"].map((name) =>
             readFileSync(new URL(`../fixtures/reports/${name}.eml`, import.meta.url), "latin1")
               .replaceAll(/^\./gmu, "..")
               .replace(/\r?\n?$/u, ""),
           )
-          yield* rounds(
+          yield* runRounds(
             port,
             true,
-            reports.map((report) => `${begin}${report}\r\n.\r\nQUIT\r\n`),
+            reports.map((report) => `${commands}${report}\r\n.\r\nQUIT\r\n`),
             isSmtp,
           )
           // Every suppression is for this recipient, whatever the parser read from the bytes.
@@ -249,7 +251,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
           )
           assert.isAtMost(suppressed.length, 1)
         }),
-      4 * Duration.toMillis(HANGS),
+      4 * Duration.toMillis(TIMEOUT),
     )
   },
 )

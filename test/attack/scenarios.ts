@@ -21,7 +21,7 @@ import { flowed } from "./scenarios/mail/flowed.ts"
 import { ipv6 } from "./scenarios/mail/ipv6.ts"
 import { signInDuringReports } from "./scenarios/mail/signInDuringReports.ts"
 import { stopDuringReport } from "./scenarios/mail/stopDuringReport.ts"
-import { strangers } from "./scenarios/mail/strangers.ts"
+import { idleClients } from "./scenarios/mail/idleClients.ts"
 
 /** All attacks in the order of the table. To add one, write a file in `scenarios/` and list it here. */
 export const SCENARIOS: ReadonlyArray<Scenario> = [
@@ -30,7 +30,7 @@ export const SCENARIOS: ReadonlyArray<Scenario> = [
   stopDuringReport,
   addressHeaders,
   flowed,
-  strangers,
+  idleClients,
   signInDuringReports,
   ipv6,
   unreadDocs,

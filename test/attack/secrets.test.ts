@@ -15,7 +15,7 @@ import * as SmtpServer from "../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
 
 /** Timeout after which a test counts as hanging. */
-const HANGS = Duration.seconds(60)
+const TIMEOUT = Duration.seconds(60)
 const fresh = (name: string) => `${name}-${randomBytes(12).toString("hex")}`
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url))
 
@@ -110,8 +110,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any o
           )
 
         // Keys: created, used, mistyped, in wrong places and revoked.
-        const made = yield* call("POST", "/v1/api-keys", { name: "n", scopes: ["email:send"] })
-        const key = keep("a key", made.json.key)
+        const created = yield* call("POST", "/v1/api-keys", { name: "n", scopes: ["email:send"] })
+        const key = keep("a key", created.json.key)
         yield* call("GET", "/v1/account", undefined, key)
         yield* call("GET", "/v1/domains", undefined, key)
         yield* call("GET", "/v1/account", undefined, `${key}x`)
@@ -122,7 +122,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any o
         yield* call("DELETE", `/${key}`, undefined, "none")
         yield* call("POST", "/v1/email/send", `{"from": "hi@acme.test", "key": "${key}`)
         yield* call("POST", "/v1/email/send", { from: key, to: "ana@example.org", subject: "s" })
-        yield* call("DELETE", `/v1/api-keys/${made.json.id}`)
+        yield* call("DELETE", `/v1/api-keys/${created.json.id}`)
         yield* call("GET", "/v1/account", undefined, key)
 
         // Sign-in with the right password and a wrong one, and a link for a guest.
@@ -166,23 +166,23 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any o
         yield* World.until(
           call("GET", `/v1/email/logs/${sent.json.id}`),
           ({ json }) => json.recipients[0].attempts > 0,
-          HANGS,
+          TIMEOUT,
         )
         yield* World.until(
           Effect.sync(() => hooks.calls.length),
           (calls) => calls > 0,
-          HANGS,
+          TIMEOUT,
         )
 
         // SMTP: a valid login, an invalid one, and a key in a wrong place.
-        for (const said of [
+        for (const commands of [
           ["EHLO x", `AUTH PLAIN ${Buffer.from(`\0u\0${firstKey}`).toString("base64")}`, `MAIL FROM:<${firstKey}>`],
           ["EHLO x", `AUTH PLAIN ${Buffer.from(`\0u\0${key}`).toString("base64")}`],
           ["EHLO x", "AUTH LOGIN", Buffer.from(key).toString("base64"), Buffer.from(key).toString("base64")],
           [firstKey, `EHLO ${firstKey}`, `AUTH ${firstKey}`, `AUTH PLAIN ${firstKey}`],
         ]) {
           const client = yield* Effect.promise(() => Raw.connect(smtpPort))
-          const replies = yield* Effect.promise(() => client.all(said))
+          const replies = yield* Effect.promise(() => client.all(commands))
           client.end()
           // Only errors are kept: a greeting repeats the client's own name to the client, which is not a leak.
           refusals.push(...replies.filter((reply) => /^[45]/u.test(reply)))
@@ -219,16 +219,16 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any o
         const logged = output.slice(welcome.length)
         assert.include(logged, "request failed; answered 500")
         const shown = [["the log", logged] as const, ...refusals.map((text) => ["an answer", text] as const)]
-        const told = [...secrets].flatMap(([what, secret]) =>
+        const leaks = [...secrets].flatMap(([what, secret]) =>
           shown.flatMap(([where, text]) =>
             spellings(secret)
               .filter((spelling) => text.includes(spelling))
               .map((spelling) => `${what} in ${where}: ${around(text, spelling)}`),
           ),
         )
-        assert.deepStrictEqual(told, [])
+        assert.deepStrictEqual(leaks, [])
       }),
-    4 * Duration.toMillis(HANGS),
+    4 * Duration.toMillis(TIMEOUT),
   )
 
   it.effect(
@@ -260,7 +260,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any o
           { concurrency: 3 },
         )
       }),
-    2 * Duration.toMillis(HANGS),
+    2 * Duration.toMillis(TIMEOUT),
   )
 })
 

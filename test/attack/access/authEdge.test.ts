@@ -14,7 +14,7 @@ const PASSWORD = "correct horse battery"
 
 /** Lists every endpoint of the sign-in library itself, as `POST /sign-in/email`. */
 const endpointsOf = async (oidc: Options["oidc"]): Promise<ReadonlyArray<string>> => {
-  const unused = () => Promise.reject(new Error("nothing is asked here"))
+  const unused = () => Promise.reject(new Error("no query is expected"))
   const pool = new pg.Pool({ host: "127.0.0.1", port: 9 })
   const { api } = await make(
     {
@@ -121,11 +121,11 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("/auth"
         ]
         for (const sent of wrong) {
           const { headers, json, status } = yield* browser(url).ask("POST", path, { body: sent })
-          const said = `${path} ${JSON.stringify(sent).slice(0, 200)}: ${status} ${JSON.stringify(json).slice(0, 200)}`
-          assert.strictEqual(status, 400, said)
-          assert.strictEqual(json.error?.reason, "validation_failed", said)
-          assert.strictEqual(json.error.request_id, headers.get("x-request-id"), said)
-          assert.strictEqual(headers.get("cache-control"), "no-store", said)
+          const context = `${path} ${JSON.stringify(sent).slice(0, 200)}: ${status} ${JSON.stringify(json).slice(0, 200)}`
+          assert.strictEqual(status, 400, context)
+          assert.strictEqual(json.error?.reason, "validation_failed", context)
+          assert.strictEqual(json.error.request_id, headers.get("x-request-id"), context)
+          assert.strictEqual(headers.get("cache-control"), "no-store", context)
         }
       }
     }),
@@ -195,37 +195,37 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })
           const base = `http://127.0.0.1:${port}`
           const page = browser(base)
           assert.strictEqual((yield* page.signIn({ email, password })).status, 200)
-          const greeted = service.output.length
+          const outputStart = service.output.length
 
           // Makes every further write fail with an error that quotes the row.
           for (const table of ["user_sessions", "user_verifications", "users", "user_two_factors"])
             yield* sql.unsafe(`ALTER TABLE ${table} ADD CONSTRAINT ${table}_fails CHECK (false) NOT VALID`)
-          const asks = [
+          const requests = [
             () => page.ask("POST", "/auth/update-user", { body: { name: "A telling name" } }),
             () => page.ask("POST", "/auth/two-factor/enable", { body: { password } }),
             () => browser(base).signIn({ email, password }),
             () => browser(base).ask("GET", "/auth/passkey/generate-authenticate-options"),
             () => page.ask("GET", "/auth/passkey/generate-register-options?name=Telling"),
           ]
-          const seen = yield* Effect.forEach(asks, (ask) => ask())
+          const answers = yield* Effect.forEach(requests, (ask) => ask())
           // Makes every further statement fail.
           yield* sql.unsafe("ALTER TABLE user_sessions RENAME COLUMN token TO gone")
           yield* sql.unsafe("ALTER TABLE user_verifications RENAME COLUMN identifier TO gone")
-          const more = yield* Effect.forEach(
+          const laterAnswers = yield* Effect.forEach(
             [
-              ...asks,
+              ...requests,
               () => page.ask("GET", "/auth/get-session"),
               () => browser(base).ask("POST", "/auth/reset-password", { body: { token: "a", newPassword: PASSWORD } }),
             ],
             (ask) => ask(),
           )
-          for (const { json, status } of [...seen, ...more]) {
+          for (const { json, status } of [...answers, ...laterAnswers]) {
             assert.deepStrictEqual([status, json.error?.reason], [500, "internal_error"], JSON.stringify(json))
             assert.notMatch(JSON.stringify(json), /user_|better|constraint|column/iu)
           }
           yield* Effect.promise(() => service.stop())
-          const said = service.output.slice(greeted)
-          const lines = said.split("\n").filter((line) => line !== "")
+          const output = service.output.slice(outputStart)
+          const lines = output.split("\n").filter((line) => line !== "")
           assert.isAtLeast(lines.filter((line) => line.includes("the sign-in library failed")).length, 5)
           assert.deepStrictEqual(
             lines.filter((line) => !isOurs(line)),
@@ -240,7 +240,7 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })
             "better-auth:",
             "insert into",
           ])
-            assert.notInclude(said, secret)
+            assert.notInclude(output, secret)
         }),
     )
   },

@@ -18,7 +18,7 @@ const HOUR = "2026-11-01T10:00:00Z"
  * Creates an account with two domains, one resource of each kind per domain, and an admin key bound to the first
  * domain.
  */
-const furnished = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const lab = yield* HttpWorld
   const account = yield* lab.account()
   const { secret: whole } = yield* lab.key(account)
@@ -54,11 +54,11 @@ const furnished = Effect.gen(function* () {
 
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 
-type Furnished = Effect.Success<typeof furnished>
+type SetUp = Effect.Success<typeof setUp>
 
 /** Request that names a resource of the other domain; a case with only `path` is a GET of a list. */
 interface Case {
-  readonly path?: (at: Furnished) => string
+  readonly path?: (at: SetUp) => string
   readonly body?: unknown
 }
 
@@ -137,12 +137,12 @@ describe("bound keys", () => {
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a key bound to a domain", (it) => {
   it.effect("gets a 403 at every endpoint that names a resource of another domain, which stays unchanged", () =>
     Effect.gen(function* () {
-      const at = yield* furnished
+      const at = yield* setUp
       for (const operation of underV1) {
-        const asked = NAMED[operation.id]
-        if (asked === undefined) continue
-        const path = asked.path?.(at) ?? operation.path
-        const { json, status, text } = yield* at.ask(at.bound, operation.method, path, asked.body)
+        const testCase = NAMED[operation.id]
+        if (testCase === undefined) continue
+        const path = testCase.path?.(at) ?? operation.path
+        const { json, status, text } = yield* at.ask(at.bound, operation.method, path, testCase.body)
         const reasons = operation.id === "apiKeys.create" ? "more_than_the_key" : "domain_not_allowed"
         assert.deepStrictEqual([operation.id, status, json?.error?.reason], [operation.id, 403, reasons])
         for (const secret of ["second.example.org", "Second subject"]) assert.notInclude(text, secret, operation.id)
@@ -156,7 +156,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("gets a 403 at every endpoint that belongs to the whole account", () =>
     Effect.gen(function* () {
-      const at = yield* furnished
+      const at = yield* setUp
       const whole = underV1.filter((each) => ruleOf(each) === "whole account")
       assert.isAbove(whole.length, 20)
       for (const { id, method, path } of whole) {
@@ -173,7 +173,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("lists, counts and deletes only what belongs to its domain", () =>
     Effect.gen(function* () {
-      const at = yield* furnished
+      const at = yield* setUp
       const get = (path: string) => at.ask(at.bound, "GET", path)
       const ids = (path: string) =>
         Effect.map(get(path), ({ json }) => json.data.map(({ id }: { readonly id: string }) => id))
@@ -199,9 +199,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const remove = (path: string) => at.ask(at.bound, "DELETE", path)
       assert.strictEqual((yield* remove(`/v1/sandbox/messages/${at.others}`)).status, 404)
       assert.strictEqual((yield* remove("/v1/sandbox/messages")).json.deleted, 1)
-      const left = (yield* at.ask(at.whole, "GET", "/v1/sandbox/messages")).json.data
+      const remaining = (yield* at.ask(at.whole, "GET", "/v1/sandbox/messages")).json.data
       assert.deepStrictEqual(
-        left.map(({ id }: { readonly id: string }) => id),
+        remaining.map(({ id }: { readonly id: string }) => id),
         [at.others],
       )
     }),
@@ -209,9 +209,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("may do everything with its own domain that its scopes allow", () =>
     Effect.gen(function* () {
-      const at = yield* furnished
+      const at = yield* setUp
       const ask = (method: string, path: string, body?: unknown) => at.ask(at.bound, method, path, body)
-      const own = [
+      const ownAnswers = [
         yield* ask("POST", "/v1/email/send", { ...message, from: "hi@acme.test" }),
         yield* ask("PATCH", `/v1/email/${at.mail}`, { scheduled_at: soon() }),
         yield* ask("POST", `/v1/email/${at.mail}/resend`),
@@ -226,15 +226,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         yield* ask("DELETE", `/v1/api-keys/${at.bound_id}`),
       ]
       assert.deepStrictEqual(
-        own.map(({ status }) => status),
-        own.map(() => 200),
+        ownAnswers.map(({ status }) => status),
+        ownAnswers.map(() => 200),
       )
     }),
   )
 
   it.effect("creates only keys with the same binding, no later expiry and no wider addresses", () =>
     Effect.gen(function* () {
-      const { account, ask, lab } = yield* furnished
+      const { account, ask, lab } = yield* setUp
       const { secret: limited } = yield* lab.key(account, {
         domain: "acme.test",
         allowed_ips: ["127.0.0.0/8"],
@@ -267,7 +267,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("cannot create a sign-in for a member, nor can a key with other limits", () =>
     Effect.gen(function* () {
-      const { account, ask, bound, lab } = yield* furnished
+      const { account, ask, bound, lab } = yield* setUp
       const invite = (key: string) =>
         ask(key, "POST", "/v1/members", { email: `m-${account}@example.org`, role: "member" })
       assert.strictEqual((yield* invite(bound)).json.error.reason, "domain_not_allowed")
@@ -286,7 +286,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("never gets the answer to a key with another binding under the same idempotency key", () =>
     Effect.gen(function* () {
-      const at = yield* furnished
+      const at = yield* setUp
       const once = (key: string, path: string, body?: unknown) =>
         at.ask(key, "POST", path, body, { "idempotency-key": "order-1" })
       const cancel = `/v1/email/${at.others}/cancel`
@@ -306,11 +306,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         assert.strictEqual(second.json.error.reason, "idempotency_key_reused", path)
       }
       // The repeated request returns the secret only to the key that made it.
-      const again = yield* once((yield* at.lab.key(at.account)).secret, "/v1/api-keys", {
+      const repeated = yield* once((yield* at.lab.key(at.account)).secret, "/v1/api-keys", {
         name: "x",
         scopes: ["admin"],
       })
-      assert.strictEqual(again.json.error.reason, "idempotency_key_reused")
+      assert.strictEqual(repeated.json.error.reason, "idempotency_key_reused")
     }),
   )
 })
@@ -318,14 +318,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a key that may only send", (it) => {
   it.effect("gets the status of a mail from cancel and reschedule, but neither content nor recipients", () =>
     Effect.gen(function* () {
-      const at = yield* furnished
+      const at = yield* setUp
       const { secret: sender } = yield* at.lab.key(at.account, { scopes: ["email:send"] })
       const { secret: reader } = yield* at.lab.key(at.account, { scopes: ["email:send", "email:logs:read"] })
-      const moved = yield* at.ask(sender, "PATCH", `/v1/email/${at.others}`, { scheduled_at: soon() })
+      const rescheduled = yield* at.ask(sender, "PATCH", `/v1/email/${at.others}`, { scheduled_at: soon() })
       const canceled = yield* at.ask(sender, "POST", `/v1/email/${at.others}/cancel`, undefined, {
         "idempotency-key": "c",
       })
-      assert.deepInclude(moved.json, { id: at.others, status: "queued" })
+      assert.deepInclude(rescheduled.json, { id: at.others, status: "queued" })
       assert.deepInclude(canceled.json, { id: at.others, status: "canceled" })
       const full = yield* at.ask(reader, "POST", `/v1/email/${at.others}/cancel`, undefined, { "idempotency-key": "c" })
       assert.deepInclude(full.json, { subject: "Second subject", to: ["bo@second.example.org"] })
@@ -333,7 +333,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         "idempotency-key": "c",
       })
       assert.strictEqual(replayed.headers.get("idempotent-replayed"), "true")
-      for (const { text } of [moved, canceled, replayed])
+      for (const { text } of [rescheduled, canceled, replayed])
         for (const secret of ["second.example.org", "Second subject", "hi@"]) assert.notInclude(text, secret)
       const { json } = yield* at.ask(sender, "POST", `/v1/email/${at.others}/resend`)
       assert.notExists(json.subject)
@@ -358,7 +358,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a bound
           expires_at: null,
         }),
       )
-      const hand = (secret: string) =>
+      const submit = (secret: string) =>
         Smtp.send(port, secret, {
           from: `hi@${acme.domain}`,
           to: "ana@example.org",
@@ -366,9 +366,9 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a bound
           text: "x",
           headers: { "X-Idempotency-Key": "order-1" },
         })
-      assert.match(yield* hand(acme.secret), /^250 /u)
-      assert.match(yield* hand(acme.secret), /\(idempotent replay\)$/u)
-      assert.match(yield* hand(bound), /^554 5\.5\.4 idempotency_key_reused: /u)
+      assert.match(yield* submit(acme.secret), /^250 /u)
+      assert.match(yield* submit(acme.secret), /\(idempotent replay\)$/u)
+      assert.match(yield* submit(bound), /^554 5\.5\.4 idempotency_key_reused: /u)
     }),
   )
 })

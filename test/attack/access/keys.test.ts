@@ -26,7 +26,7 @@ const neighbourOf = (secret: string) => {
   return `${ApiKeySecret.MARK}${body}${checksum.padStart(ApiKeySecret.CHECKSUM_CHARS, "0")}`
 }
 
-const nobodys = (nth: number) => ApiKeySecret.encode(new Uint8Array(ApiKeySecret.RANDOM_BYTES).fill(nth))
+const unknownKey = (nth: number) => ApiKeySecret.encode(new Uint8Array(ApiKeySecret.RANDOM_BYTES).fill(nth))
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an API key", (it) => {
   it.effect("is looked up only by its hash, with one statement and one plan for any input", () =>
@@ -39,18 +39,18 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       yield* lab.ask("DELETE", `/v1/api-keys/${revoked.id}`, { key: valid })
       const expired = yield* lab.key(account, { expires_at: "2999-01-01T00:00:00.000Z" })
       yield* Effect.orDie(sql`UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE id = ${expired.id}`)
-      const elsewhere = (yield* lab.key(account, { allowed_ips: ["192.0.2.0/24"] })).secret
+      const otherAddressOnly = (yield* lab.key(account, { allowed_ips: ["192.0.2.0/24"] })).secret
 
-      const seen: Array<{ readonly text: string; readonly values: string }> = []
-      const listening = Layer.succeed(Statement.CurrentTransformer, (statement) => {
+      const statements: Array<{ readonly text: string; readonly values: string }> = []
+      const recorder = Layer.succeed(Statement.CurrentTransformer, (statement) => {
         const [text, values] = statement.compile()
-        if (text.includes("rate_windows")) seen.push({ text, values: JSON.stringify(values) })
+        if (text.includes("rate_windows")) statements.push({ text, values: JSON.stringify(values) })
         return Effect.succeed(statement)
       })
       const built = yield* Layer.build(
-        Layer.fresh(Admission.layer).pipe(Layer.provide(KeyUses.layer), Layer.provide(listening)),
+        Layer.fresh(Admission.layer).pipe(Layer.provide(KeyUses.layer), Layer.provide(recorder)),
       )
-      const keys = [valid, neighbourOf(valid), revoked.secret, expired.secret, elsewhere, nobodys(1)]
+      const keys = [valid, neighbourOf(valid), revoked.secret, expired.secret, otherAddressOnly, unknownKey(1)]
       const verdicts = yield* Effect.forEach(keys, (key) =>
         Admission.use(({ admit }) =>
           admit({ tokenHash: bearerHash(`Bearer ${key}`), bucket: "other", address: "127.0.0.1" }),
@@ -60,15 +60,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         verdicts.map((verdict) => (verdict._tag === "Unauthorized" ? verdict.reason : verdict._tag)),
         ["Admitted", "unknown", "revoked", "expired", "address_not_allowed", "unknown"],
       )
-      assert.strictEqual(seen.length, keys.length)
-      assert.strictEqual(new Set(seen.map(({ text }) => text)).size, 1)
+      assert.strictEqual(statements.length, keys.length)
+      assert.strictEqual(new Set(statements.map(({ text }) => text)).size, 1)
       for (const [nth, key] of keys.entries()) {
-        const said = seen[nth]?.values ?? ""
-        assert.include(said, bearerHash(`Bearer ${key}`) ?? "no hash")
-        assert.notInclude(said, key.slice(0, ApiKeySecret.PREFIX_CHARS))
+        const parameters = statements[nth]?.values ?? ""
+        assert.include(parameters, bearerHash(`Bearer ${key}`) ?? "no hash")
+        assert.notInclude(parameters, key.slice(0, ApiKeySecret.PREFIX_CHARS))
       }
 
-      const asked = (key: string) => [
+      const lookupsOf = (key: string) => [
         {
           hash: bearerHash(`Bearer ${key}`),
           bucket: "other" as const,
@@ -81,7 +81,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       ]
       const steps = new Set<string>()
       for (const key of keys) {
-        const [request] = yield* Effect.orDie(plansOf(sql, AdmissionStatement.statement(sql, asked(key))))
+        const [request] = yield* Effect.orDie(plansOf(sql, AdmissionStatement.statement(sql, lookupsOf(key))))
         const [login] = yield* plansOf(sql, ValidKeys.findHolder(bearerHash(`Bearer ${key}`) ?? "", "127.0.0.1"))
         steps.add(JSON.stringify([request?.steps, login?.steps]))
         for (const plan of [request, login]) assert.include(plan?.steps ?? [], "Index Scan api_keys_by_hash")
@@ -103,11 +103,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       )
       const before = yield* counted
       for (let nth = 0; nth < overHttp; nth++)
-        assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key: nobodys(nth) })).status, 401)
+        assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key: unknownKey(nth) })).status, 401)
       const connections = 5
       for (let nth = 0; nth < connections; nth++) {
         const client = yield* Smtp.raw(port)
-        const tries = Array.from({ length: MAX_LOGIN_ATTEMPTS + 1 }, (_, at) => Smtp.plain(nobodys(nth * 10 + at)))
+        const tries = Array.from({ length: MAX_LOGIN_ATTEMPTS + 1 }, (_, at) => Smtp.plain(unknownKey(nth * 10 + at)))
         const replies = yield* Effect.promise(() => client.all(["EHLO x", ...tries]))
         assert.deepStrictEqual(
           replies.slice(1).map((reply) => reply.slice(0, 3)),
@@ -118,9 +118,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 
       // Uses up the rest of the window, and the next window too, because a minute may have just ended.
       for (let nth = 0; nth < 2 * RateLimit.ANONYMOUS_PER_MINUTE; nth++)
-        if ((yield* lab.ask("GET", "/v1/account", { key: nobodys(nth % 250) })).status === 429) break
-      const late = yield* Smtp.raw(port)
-      const [, refused] = yield* Effect.promise(() => late.all(["EHLO x", Smtp.plain(nobodys(9))]))
+        if ((yield* lab.ask("GET", "/v1/account", { key: unknownKey(nth % 250) })).status === 429) break
+      const newClient = yield* Smtp.raw(port)
+      const [, refused] = yield* Effect.promise(() => newClient.all(["EHLO x", Smtp.plain(unknownKey(9))]))
       assert.match(refused ?? "", /^(?:421 4\.7\.0 Too many failed logins from this address|535 5\.7\.8)/u)
       assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key: secret })).status, 200)
       const owner = yield* Smtp.raw(port)
@@ -137,11 +137,11 @@ describe("secrets in the code", () => {
       .map(read)
       .filter(({ text }) => /\b(?:createHmac|timingSafeEqual|subtle\.verify)\b/u.test(bare(text)))
     assert.isAbove(comparing.length, 1)
-    const careless = comparing.filter(({ text }) =>
+    const unsafe = comparing.filter(({ text }) =>
       /\b(?:mac|hmac|signature|digest|token)\w*(?:\(\))?\s*[!=]==?\s*(?!undefined|null|"")/iu.test(bare(text)),
     )
     assert.deepStrictEqual(
-      careless.map(({ path }) => path),
+      unsafe.map(({ path }) => path),
       [],
     )
   })

@@ -29,7 +29,7 @@ const owner = (file: string) => Effect.promise(() => fs.lstat(file).then(({ uid 
 const run = promisify(execFile)
 
 /** Returns what a process of this user can access in a data folder, one word for each success. */
-const reach = (dataDir: string, uid: number, gid: number) =>
+const accessOf = (dataDir: string, uid: number, gid: number) =>
   Effect.promise(async () => {
     const script = [
       `cat "$1/cluster/PG_VERSION" >/dev/null && echo read`,
@@ -48,7 +48,7 @@ const reach = (dataDir: string, uid: number, gid: number) =>
 /**
  * Creates a data folder as earlier versions left it: owned by root and traversable, with a cluster owned by `nobody`.
  */
-const ofNobody = Effect.fnUntraced(function* (parent: string) {
+const folderOfNobody = Effect.fnUntraced(function* (parent: string) {
   const dataDir = yield* servedBefore(parent)
   yield* Effect.promise(async () => {
     await run("chown", ["-hR", `${NOBODY}:${NOBODY}`, path.join(dataDir, "cluster"), path.join(dataDir, "run")])
@@ -59,7 +59,7 @@ const ofNobody = Effect.fnUntraced(function* (parent: string) {
 })
 
 /** Starts a process that only sleeps, as this user. */
-const idler = (uid: number, cwd: string) =>
+const idleProcess = (uid: number, cwd: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const child = spawn("/bin/sleep", ["600"], { uid, gid: uid, cwd, stdio: "ignore" })
@@ -70,7 +70,7 @@ const idler = (uid: number, cwd: string) =>
   )
 
 /** Mounts a file system owned by `nobody`; `false` in a container that may not mount. */
-const mounted = (at: string) =>
+const mountTmpfs = (at: string) =>
   Effect.acquireRelease(
     Effect.promise(() =>
       run("mount", ["-t", "tmpfs", "-o", `uid=${NOBODY},gid=${NOBODY}`, "tmpfs", at]).then(
@@ -81,7 +81,7 @@ const mounted = (at: string) =>
     (isMounted) => (isMounted ? Effect.promise(() => run("umount", [at])) : Effect.void),
   )
 
-const foreigners = (cluster: string, uid: number) =>
+const filesOfOthers = (cluster: string, uid: number) =>
   Effect.promise(async () => {
     const { stdout } = await run("find", [cluster, "!", "-uid", String(uid)])
     return stdout.trim()
@@ -95,10 +95,10 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
       const two = yield* serve({ dataDir: second, settings })
       const [mine, other] = [yield* owner(`/proc/${one.answer.pid}`), yield* owner(`/proc/${two.answer.pid}`)]
       assert.notStrictEqual(mine, other)
-      for (const uid of [NOBODY, other]) assert.strictEqual(yield* reach(first, uid, uid), "")
-      for (const uid of [NOBODY, mine]) assert.strictEqual(yield* reach(second, uid, uid), "")
+      for (const uid of [NOBODY, other]) assert.strictEqual(yield* accessOf(first, uid, uid), "")
+      for (const uid of [NOBODY, mine]) assert.strictEqual(yield* accessOf(second, uid, uid), "")
       // Output of the script when nothing is denied.
-      assert.strictEqual(yield* reach(first, mine, mine), "read list write socket")
+      assert.strictEqual(yield* accessOf(first, mine, mine), "read list write socket")
       assert.lengthOf(yield* query(one.answer.url, "SELECT 1"), 1)
     }),
   )
@@ -116,9 +116,9 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
       const copy = yield* serve({ dataDir, settings })
       assert.notStrictEqual(yield* owner(`/proc/${copy.answer.pid}`), mine)
       assert.deepStrictEqual(yield* query(copy.answer.url, "SELECT answer FROM kept"), [{ answer: 42 }])
-      assert.strictEqual(yield* reach(dataDir, mine, mine), "")
-      const again = yield* serve({ dataDir: original, settings })
-      assert.strictEqual(yield* owner(`/proc/${again.answer.pid}`), mine)
+      assert.strictEqual(yield* accessOf(dataDir, mine, mine), "")
+      const restarted = yield* serve({ dataDir: original, settings })
+      assert.strictEqual(yield* owner(`/proc/${restarted.answer.pid}`), mine)
     }),
   )
 
@@ -130,12 +130,12 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
       const first = yield* serve({ dataDir, rootHome, settings })
       const mine = yield* owner(`/proc/${first.answer.pid}`)
       yield* end(first.child, "SIGTERM")
-      yield* idler(mine, "/")
-      const again = yield* serve({ dataDir, rootHome, settings })
-      const other = yield* owner(`/proc/${again.answer.pid}`)
+      yield* idleProcess(mine, "/")
+      const restarted = yield* serve({ dataDir, rootHome, settings })
+      const other = yield* owner(`/proc/${restarted.answer.pid}`)
       assert.notStrictEqual(other, mine)
-      assert.strictEqual(yield* foreigners(path.join(dataDir, "cluster"), other), "")
-      assert.strictEqual(yield* reach(dataDir, mine, mine), "")
+      assert.strictEqual(yield* filesOfOthers(path.join(dataDir, "cluster"), other), "")
+      assert.strictEqual(yield* accessOf(dataDir, mine, mine), "")
       // The former user stays released from this folder, whatever happens to the program that runs as that user.
       assert.deepStrictEqual(yield* Effect.promise(() => fs.readdir(path.join(rootHome, "users"))), [String(other)])
     }),
@@ -143,7 +143,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
 
   it.live("takes over a cluster of the user nobody, also after a start that was killed halfway", () =>
     Effect.gen(function* () {
-      const dataDir = yield* ofNobody(yield* folder)
+      const dataDir = yield* folderOfNobody(yield* folder)
       const cluster = path.join(dataDir, "cluster")
       // Simulates a kill in between: root owns the folder, and the new user owns some of the files.
       yield* Effect.promise(async () => {
@@ -154,8 +154,8 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
       const { answer } = yield* serve({ dataDir, settings })
       const uid = yield* owner(`/proc/${answer.pid}`)
       assert.notStrictEqual(uid, NOBODY)
-      assert.strictEqual(yield* foreigners(cluster, uid), "")
-      assert.strictEqual(yield* reach(dataDir, NOBODY, NOBODY), "")
+      assert.strictEqual(yield* filesOfOthers(cluster, uid), "")
+      assert.strictEqual(yield* accessOf(dataDir, NOBODY, NOBODY), "")
       assert.lengthOf(yield* query(answer.url, "SELECT 1"), 1)
     }),
   )
@@ -163,7 +163,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
   it.live("changes no file outside a crafted cluster of the user nobody", () =>
     Effect.gen(function* () {
       const parent = yield* folder
-      const dataDir = yield* ofNobody(parent)
+      const dataDir = yield* folderOfNobody(parent)
       const cluster = path.join(dataDir, "cluster")
       const victim = path.join(parent, "victim")
       yield* Effect.promise(() => fs.writeFile(victim, "root's"))
@@ -192,10 +192,10 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
 
   it.live("changes no file on another file system (skipped where none can be mounted)", ({ skip }) =>
     Effect.gen(function* () {
-      const dataDir = yield* ofNobody(yield* folder)
+      const dataDir = yield* folderOfNobody(yield* folder)
       const inside = path.join(dataDir, "cluster/base/mounted")
       yield* Effect.promise(() => fs.mkdir(inside).then(() => fs.chown(inside, NOBODY, NOBODY)))
-      if (!(yield* mounted(inside))) return skip()
+      if (!(yield* mountTmpfs(inside))) return skip()
       assert.include(yield* refusal({ dataDir, settings }), "is on another file system")
       assert.strictEqual(yield* owner(inside), NOBODY)
     }),
@@ -203,9 +203,9 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
 
   it.live("does not take over a cluster while a program of the user nobody has it open", () =>
     Effect.gen(function* () {
-      const dataDir = yield* ofNobody(yield* folder)
+      const dataDir = yield* folderOfNobody(yield* folder)
       const cluster = path.join(dataDir, "cluster")
-      const child = yield* idler(NOBODY, cluster)
+      const child = yield* idleProcess(NOBODY, cluster)
       assert.include(yield* refusal({ dataDir, settings }), `is in use by process ${child.pid}`)
       assert.strictEqual(yield* owner(cluster), NOBODY)
       yield* end(child, "SIGKILL")
@@ -227,8 +227,8 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
       assert.strictEqual(yield* owner(`/proc/${pid}`), NOBODY)
       const group = yield* Effect.promise(() => fs.stat(dataDir).then(({ gid }) => gid))
       for (const way of [path.join(dataDir, staging ?? ""), `/proc/${pid}/cwd/${staging}`]) {
-        assert.strictEqual(yield* reach(way, NOBODY, NOBODY), "")
-        assert.strictEqual(yield* reach(way, NOBODY, group), "read list write")
+        assert.strictEqual(yield* accessOf(way, NOBODY, NOBODY), "")
+        assert.strictEqual(yield* accessOf(way, NOBODY, group), "read list write")
       }
       yield* Effect.promise(go)
       const { answer, child } = yield* Fiber.join(starting)
@@ -237,14 +237,14 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
 
       // A lost password is also set in single-user mode.
       yield* Effect.promise(() => fs.rm(path.join(dataDir, "password")))
-      const again = yield* Effect.forkChild(serve({ dataDir, settings, installed }))
+      const restarting = yield* Effect.forkChild(serve({ dataDir, settings, installed }))
       yield* until(async () => (await waiting()) !== undefined)
       assert.strictEqual(yield* owner(path.join(dataDir, "cluster")), NOBODY)
-      assert.strictEqual(yield* reach(dataDir, NOBODY, NOBODY), "")
+      assert.strictEqual(yield* accessOf(dataDir, NOBODY, NOBODY), "")
       yield* Effect.promise(go)
-      const told = yield* Fiber.join(again)
-      assert.lengthOf(yield* query(told.answer.url, "SELECT 1"), 1)
-      assert.strictEqual(yield* foreigners(path.join(dataDir, "cluster"), uid), "")
+      const restarted = yield* Fiber.join(restarting)
+      assert.lengthOf(yield* query(restarted.answer.url, "SELECT 1"), 1)
+      assert.strictEqual(yield* filesOfOthers(path.join(dataDir, "cluster"), uid), "")
     }),
   )
 })

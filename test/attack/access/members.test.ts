@@ -11,7 +11,7 @@ const RACERS = 8
 const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
 
 /** Returns an account with its owner, the admin key of the first account, and an operator. */
-const parties = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const { key, owner, url } = yield* House
   const name = randomBytes(4).toString("hex")
   const operator = browser(url)
@@ -25,26 +25,26 @@ const parties = Effect.gen(function* () {
     const { status } = yield* page.signIn({ email, password })
     return { page, status }
   })
-  const ofOther = `bea-${name}@example.org`
-  const account = { name: "B", owner: ofOther, plan: "free" }
+  const beaAddress = `bea-${name}@example.org`
+  const account = { name: "B", owner: beaAddress, plan: "free" }
   const { link } = (yield* operator.ask("POST", "/v1/operate/accounts", { body: account })).json
   yield* setPassword(link.url)
-  const { page: bea } = yield* signedIn(ofOther)
-  return { url, name, operator, byKey, setPassword, signedIn, bea, beaAddress: ofOther }
+  const { page: bea } = yield* signedIn(beaAddress)
+  return { url, name, operator, byKey, setPassword, signedIn, bea, beaAddress }
 })
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team", (it) => {
   it.effect("a key can neither create, change, remove nor impersonate an owner", () =>
     Effect.gen(function* () {
-      const { byKey, name, operator, setPassword, signedIn } = yield* parties
-      const own = (email: string, role: string) => ({ email: `${email}-${name}@example.org`, role })
+      const { byKey, name, operator, setPassword, signedIn } = yield* setUp
+      const memberWithRole = (email: string, role: string) => ({ email: `${email}-${name}@example.org`, role })
       // The reported attack: a key invites an owner and opens the link itself.
-      assert.deepStrictEqual(reasonOf(yield* byKey("POST", "/v1/members", own("eve", "owner"))), [
+      assert.deepStrictEqual(reasonOf(yield* byKey("POST", "/v1/members", memberWithRole("eve", "owner"))), [
         422,
         "owners_need_session",
       ])
       // The key cannot promote a member that it created, either.
-      const mallory = yield* byKey("POST", "/v1/members", own("mallory", "member"))
+      const mallory = yield* byKey("POST", "/v1/members", memberWithRole("mallory", "member"))
       const path = `/v1/members/${mallory.json.member.id}`
       assert.deepStrictEqual(reasonOf(yield* byKey("PATCH", path, { role: "owner" })), [422, "owners_need_session"])
       yield* setPassword(mallory.json.url)
@@ -52,7 +52,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       assert.strictEqual((yield* page.ask("GET", "/v1/members")).status, 403)
 
       // Covers an owner who has not joined yet and one who has.
-      const olga = yield* operator.ask("POST", "/v1/members", { body: own("olga", "owner") })
+      const olga = yield* operator.ask("POST", "/v1/members", { body: memberWithRole("olga", "owner") })
       const olgaPath = `/v1/members/${olga.json.member.id}`
       for (const refused of [
         yield* byKey("POST", `${olgaPath}/link`),
@@ -68,11 +68,11 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
 
   it.effect("an owner cannot create a link for a member who has signed in, even after changing the role", () =>
     Effect.gen(function* () {
-      const { name, operator, setPassword, signedIn } = yield* parties
-      const own = (email: string) => ({ body: { email: `${email}-${name}@example.org`, role: "owner" } })
+      const { name, operator, setPassword, signedIn } = yield* setUp
+      const ownerInvitation = (email: string) => ({ body: { email: `${email}-${name}@example.org`, role: "owner" } })
       const [eve, olga] = yield* Effect.all([
-        operator.ask("POST", "/v1/members", own("eve")),
-        operator.ask("POST", "/v1/members", own("olga")),
+        operator.ask("POST", "/v1/members", ownerInvitation("eve")),
+        operator.ask("POST", "/v1/members", ownerInvitation("olga")),
       ])
       yield* setPassword(eve.json.url)
       yield* setPassword(olga.json.url)
@@ -85,23 +85,23 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       }
       // A member who is removed and invited again gets a new id, with a separate history.
       assert.strictEqual((yield* page.ask("DELETE", path)).status, 200)
-      const again = yield* page.ask("POST", "/v1/members", own("olga"))
-      assert.notStrictEqual(again.json.member.id, olga.json.member.id)
+      const reinvited = yield* page.ask("POST", "/v1/members", ownerInvitation("olga"))
+      assert.notStrictEqual(reinvited.json.member.id, olga.json.member.id)
       assert.strictEqual((yield* operator.ask("POST", `/v1/members/${eve.json.member.id}/link`)).status, 200)
     }),
   )
 
   it.effect("a link is invalid once the member has joined or has another role", () =>
     Effect.gen(function* () {
-      const { byKey, name, operator, setPassword, signedIn } = yield* parties
+      const { byKey, name, operator, setPassword, signedIn } = yield* setUp
       const email = `vic-${name}@example.org`
       const invited = yield* byKey("POST", "/v1/members", { email, role: "viewer" })
       const path = `/v1/members/${invited.json.member.id}`
       yield* setPassword(invited.json.url)
       // The password is set but nobody has signed in, so the key may still make a link.
-      const kept = yield* byKey("POST", `${path}/link`)
+      const spareLink = yield* byKey("POST", `${path}/link`)
       yield* signedIn(email)
-      assert.strictEqual((yield* setPassword(kept.json.url, OTHER_PASSWORD)).status, 400)
+      assert.strictEqual((yield* setPassword(spareLink.json.url, OTHER_PASSWORD)).status, 400)
 
       const wanda = yield* byKey("POST", "/v1/members", { email: `wanda-${name}@example.org`, role: "viewer" })
       yield* operator.ask("PATCH", `/v1/members/${wanda.json.member.id}`, { body: { role: "owner" } })
@@ -111,18 +111,18 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
 
   it.effect("a key with limits cannot manage members, because a sign-in would not have these limits", () =>
     Effect.gen(function* () {
-      const { byKey, name } = yield* parties
+      const { byKey, name } = yield* setUp
       const limited = [
         { allowed_ips: ["0.0.0.0/0", "::/0"] },
         { expires_at: "2199-01-01T00:00:00.000Z" },
         { domain: "acme.test" },
       ]
       for (const limits of limited) {
-        const made = yield* byKey("POST", "/v1/api-keys", { name: "Limited", scopes: ["admin"], ...limits })
+        const created = yield* byKey("POST", "/v1/api-keys", { name: "Limited", scopes: ["admin"], ...limits })
         // A refusal to create a bound key with this scope is as good.
-        if (made.status !== 201) continue
+        if (created.status !== 201) continue
         const body = { email: `kim-${name}@example.org`, role: "viewer" }
-        const refused = yield* byKey("POST", "/v1/members", body, made.json.key)
+        const refused = yield* byKey("POST", "/v1/members", body, created.json.key)
         assert.isTrue([403, 422].includes(refused.status), JSON.stringify([limits, refused.json]))
       }
     }),
@@ -132,21 +132,21 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     "an invitation gets the same answer and reserves no address, whether or not another account knows the address",
     () =>
       Effect.gen(function* () {
-        const { bea, beaAddress, byKey, name, operator, setPassword, signedIn } = yield* parties
+        const { bea, beaAddress, byKey, name, operator, setPassword, signedIn } = yield* setUp
         const invite = (email: string) => byKey("POST", "/v1/members", { email, role: "member" })
-        const nobody = yield* invite(`new-${name}@example.org`)
-        const taken = yield* invite(beaAddress)
+        const unknownAddress = yield* invite(`new-${name}@example.org`)
+        const knownAddress = yield* invite(beaAddress)
         const shape = ({ json, status }: Seen) => [
           status,
           Object.keys(json),
           Object.keys(json.member),
           json.member.status,
         ]
-        assert.deepStrictEqual(shape(taken), shape(nobody))
+        assert.deepStrictEqual(shape(knownAddress), shape(unknownAddress))
 
         // The inviter opens the link. The result is a separate sign-in to the inviter's account; the other account keeps
         // its own.
-        assert.strictEqual((yield* setPassword(taken.json.url, OTHER_PASSWORD)).status, 200)
+        assert.strictEqual((yield* setPassword(knownAddress.json.url, OTHER_PASSWORD)).status, 200)
         const squatter = yield* signedIn(beaAddress, OTHER_PASSWORD)
         const first = yield* signedIn(beaAddress)
         assert.deepStrictEqual([squatter.status, first.status], [200, 200])
@@ -154,16 +154,16 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
           Effect.map(page.ask("GET", "/v1/session"), ({ json }) => [json.account_id, json.actor.id])
         const [theirs, ours] = [yield* accountOf(bea), yield* accountOf(operator)]
         assert.deepStrictEqual(yield* accountOf(first.page), theirs)
-        assert.deepStrictEqual(yield* accountOf(squatter.page), [ours[0], taken.json.member.id])
+        assert.deepStrictEqual(yield* accountOf(squatter.page), [ours[0], knownAddress.json.member.id])
         assert.strictEqual((yield* bea.ask("GET", "/v1/session")).status, 200)
 
         // Another account may still invite the squatted address, and removing the squatter ends no session of that
         // account.
-        const early = `early-${name}@example.org`
-        yield* invite(early)
-        const wanted = yield* bea.ask("POST", "/v1/members", { body: { email: early, role: "owner" } })
-        assert.strictEqual(wanted.status, 201)
-        yield* byKey("DELETE", `/v1/members/${taken.json.member.id}`)
+        const invitedEmail = `early-${name}@example.org`
+        yield* invite(invitedEmail)
+        const secondInvitation = yield* bea.ask("POST", "/v1/members", { body: { email: invitedEmail, role: "owner" } })
+        assert.strictEqual(secondInvitation.status, 201)
+        yield* byKey("DELETE", `/v1/members/${knownAddress.json.member.id}`)
         assert.strictEqual((yield* signedIn(beaAddress)).status, 200)
         assert.strictEqual((yield* signedIn(beaAddress, OTHER_PASSWORD)).status, 401)
       }),
@@ -171,15 +171,15 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
 
   it.effect("of concurrent invitations one per account succeeds, and the others leave no user behind", () =>
     Effect.gen(function* () {
-      const { bea, byKey, name } = yield* parties
+      const { bea, byKey, name } = yield* setUp
       const body = { email: `race-${name}@example.org`, role: "member" }
-      const here = yield* Effect.all(
+      const racing = yield* Effect.all(
         Array.from({ length: RACERS }, (_, nth) =>
           nth % 2 === 0 ? byKey("POST", "/v1/members", body) : bea.ask("POST", "/v1/members", { body }),
         ),
         { concurrency: "unbounded" },
       )
-      const answers = here.map((seen) => JSON.stringify(reasonOf(seen))).toSorted()
+      const answers = racing.map((seen) => JSON.stringify(reasonOf(seen))).toSorted()
       const expected = [
         ...Array.from({ length: 2 }, () => JSON.stringify([201, undefined])),
         ...Array.from({ length: RACERS - 2 }, () => JSON.stringify([422, "already_member"])),
@@ -192,7 +192,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
 
   it.effect("only operators change the role of an operator, and nobody gets a link for themselves", () =>
     Effect.gen(function* () {
-      const { byKey, name, operator, setPassword, signedIn } = yield* parties
+      const { byKey, name, operator, setPassword, signedIn } = yield* setUp
       const { id } = (yield* operator.ask("GET", "/v1/session")).json.actor
       const eve = { email: `eve-${name}@example.org`, role: "owner" }
       const invited = yield* operator.ask("POST", "/v1/members", { body: eve })
@@ -209,8 +209,8 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
         422,
         "member_has_joined",
       ])
-      const own = yield* operator.ask("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } })
-      assert.strictEqual(own.json.role, "viewer")
+      const changed = yield* operator.ask("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } })
+      assert.strictEqual(changed.json.role, "viewer")
     }),
   )
 })

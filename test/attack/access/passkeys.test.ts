@@ -16,13 +16,13 @@ type Device = ReturnType<typeof SoftAuthenticator.make>
 const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
 
 /** Gives each test a rate window of its own. */
-const anotherMinute = Effect.gen(function* () {
+const resetRateWindows = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   yield* sql`DELETE FROM rate_windows WHERE starts_with(bucket, 'sign-in/')`
 })
 
-const parties = Effect.gen(function* () {
-  yield* anotherMinute
+const setUp = Effect.gen(function* () {
+  yield* resetRateWindows
   const { owner, url } = yield* House
   const origin = url.replace("127.0.0.1", RP_ID)
   const operator = browser(url)
@@ -54,13 +54,17 @@ const register = Effect.fnUntraced(function* (page: Page, device: Device) {
   return String(seen.json.id)
 })
 
-const signsIn = Effect.fnUntraced(function* (url: string, device: Device, lies?: SoftAuthenticator.ForgedFields) {
+const signsIn = Effect.fnUntraced(function* (
+  url: string,
+  device: Device,
+  forgedFields?: SoftAuthenticator.ForgedFields,
+) {
   const page = browser(url)
-  const seen = yield* sendAuthentication(page, device.authenticate(yield* authentication(page), lies))
+  const seen = yield* sendAuthentication(page, device.authenticate(yield* authentication(page), forgedFields))
   return { page, seen }
 })
 
-const LIES: ReadonlyArray<readonly [what: string, lies: SoftAuthenticator.ForgedFields]> = [
+const FORGERIES: ReadonlyArray<readonly [what: string, forgedFields: SoftAuthenticator.ForgedFields]> = [
   ["another site's origin", { origin: "https://evil.test" }],
   ["another port's origin", { origin: "http://localhost:1" }],
   ["another site's name", { rpId: "evil.test" }],
@@ -72,7 +76,7 @@ const LIES: ReadonlyArray<readonly [what: string, lies: SoftAuthenticator.Forged
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a passkey", (it) => {
   it.effect("signs in its owner and requires the authenticator to verify the user", () =>
     Effect.gen(function* () {
-      const { device, member, url } = yield* parties
+      const { device, member, url } = yield* setUp
       const pia = yield* member
       const laptop = device()
       assert.strictEqual((yield* registration(pia.page)).authenticatorSelection.userVerification, "required")
@@ -86,11 +90,11 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
 
   it.effect("is not registered with a wrong site, a wrong challenge or without user verification", () =>
     Effect.gen(function* () {
-      const { device, member } = yield* parties
+      const { device, member } = yield* setUp
       const { page } = yield* member
-      for (const [what, lies] of [...LIES, ["the other ceremony", { type: "webauthn.get" }] as const]) {
-        yield* anotherMinute
-        const seen = yield* sendRegistration(page, device().register(yield* registration(page), lies))
+      for (const [what, forgedFields] of [...FORGERIES, ["the other ceremony", { type: "webauthn.get" }] as const]) {
+        yield* resetRateWindows
+        const seen = yield* sendRegistration(page, device().register(yield* registration(page), forgedFields))
         assert.isTrue(seen.status === 400 || seen.status === 401, `${what}: ${JSON.stringify(seen.json)}`)
         assert.notStrictEqual(seen.json.error?.reason, undefined, what)
       }
@@ -100,43 +104,43 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
 
   it.effect("does not sign in with wrong client data, a lower counter or a signature by another key", () =>
     Effect.gen(function* () {
-      const { device, member, url } = yield* parties
+      const { device, member, url } = yield* setUp
       const { page } = yield* member
       const id = randomBytes(32)
       const laptop = device(id)
       yield* register(page, laptop)
       assert.strictEqual((yield* signsIn(url, laptop, { counter: 9 })).seen.status, 200)
       const wrong: ReadonlyArray<readonly [string, SoftAuthenticator.ForgedFields]> = [
-        ...LIES,
+        ...FORGERIES,
         ["the other ceremony", { type: "webauthn.create" }],
         ["the same counter", { counter: 9 }],
         ["a counter that went back", { counter: 3 }],
       ]
-      for (const [nth, [what, lies]] of wrong.entries()) {
-        yield* anotherMinute
-        const { page: thief, seen } = yield* signsIn(url, laptop, { counter: 10 + nth, ...lies })
+      for (const [nth, [what, forgedFields]] of wrong.entries()) {
+        yield* resetRateWindows
+        const { page: thief, seen } = yield* signsIn(url, laptop, { counter: 10 + nth, ...forgedFields })
         assert.strictEqual(seen.status, 401, `${what}: ${JSON.stringify(seen.json)}`)
         assert.strictEqual((yield* thief.ask("GET", "/v1/session")).status, 401, what)
       }
       // Two copies of the same answer race: both are read before either is written.
-      yield* anotherMinute
+      yield* resetRateWindows
       const [one, two] = [browser(url), browser(url)]
       const answers = [
         { page: one, answer: laptop.authenticate(yield* authentication(one), { counter: 25 }) },
         { page: two, answer: laptop.authenticate(yield* authentication(two), { counter: 25 }) },
       ]
-      const held = yield* HeldWrites.hold("user_passkeys", "UPDATE")
+      const heldWrites = yield* HeldWrites.hold("user_passkeys", "UPDATE")
       const racing = Effect.all(
         answers.map(({ answer, page }) => sendAuthentication(page, answer)),
         { concurrency: "unbounded" },
       )
       const copies = yield* Effect.forkChild(racing)
-      yield* held.until(2)
-      yield* held.release
+      yield* heldWrites.until(2)
+      yield* heldWrites.release
       const seen = (yield* Fiber.join(copies)).map(({ status }) => status)
       assert.deepStrictEqual(seen.toSorted(), [200, 401])
-      yield* held.drop
-      yield* anotherMinute
+      yield* heldWrites.drop
+      yield* resetRateWindows
       // The same credential signed by another key, and a credential that is not registered.
       assert.strictEqual((yield* signsIn(url, device(id))).seen.status, 401)
       assert.strictEqual((yield* signsIn(url, device())).seen.status, 401)
@@ -146,13 +150,13 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
 
   it.effect("a challenge is valid once, in the browser and for the ceremony that requested it", () =>
     Effect.gen(function* () {
-      const { device, member, url } = yield* parties
+      const { device, member, url } = yield* setUp
       const { page } = yield* member
       const laptop = device()
-      const asked = yield* registration(page)
-      const made = laptop.register(asked)
-      assert.strictEqual((yield* sendRegistration(page, made)).status, 200)
-      assert.deepStrictEqual(reasonOf(yield* sendRegistration(page, made)), [400, "challenge_not_found"])
+      const challenge = yield* registration(page)
+      const registered = laptop.register(challenge)
+      assert.strictEqual((yield* sendRegistration(page, registered)).status, 200)
+      assert.deepStrictEqual(reasonOf(yield* sendRegistration(page, registered)), [400, "challenge_not_found"])
 
       // The answer is replayed by the same browser with its old cookie, and by several browsers at once.
       const first = browser(url)
@@ -172,25 +176,25 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
 
       // An answer captured in one browser is used in another that has its own challenge.
       const victim = browser(url)
-      const caught = laptop.authenticate(yield* authentication(victim))
+      const captured = laptop.authenticate(yield* authentication(victim))
       const thief = browser(url)
       yield* authentication(thief)
-      assert.strictEqual((yield* sendAuthentication(thief, caught)).status, 401)
-      assert.strictEqual((yield* sendAuthentication(browser(url), caught)).status, 400)
+      assert.strictEqual((yield* sendAuthentication(thief, captured)).status, 401)
+      assert.strictEqual((yield* sendAuthentication(browser(url), captured)).status, 400)
 
       // The challenge of a registration signs nobody in.
-      const mixed = laptop.authenticate(yield* registration(page))
-      assert.deepStrictEqual(reasonOf(yield* sendAuthentication(page, mixed)), [400, "challenge_not_found"])
+      const wrongCeremony = laptop.authenticate(yield* registration(page))
+      assert.deepStrictEqual(reasonOf(yield* sendAuthentication(page, wrongCeremony)), [400, "challenge_not_found"])
     }),
   )
 
   it.effect("is registered only for the user of a recent session, and replaces no credential of another user", () =>
     Effect.gen(function* () {
-      const { device, member, url } = yield* parties
+      const { device, member, url } = yield* setUp
       const [pia, eve] = [yield* member, yield* member]
       // Eve answers a challenge that was made for Pia, with her own session.
-      const asked = yield* registration(pia.page)
-      const response = device().register(asked)
+      const challenge = yield* registration(pia.page)
+      const response = device().register(challenge)
       for (const [name, value] of pia.page.jar) if (name.endsWith("passkey")) eve.page.jar.set(name, value)
       const refused = yield* sendRegistration(eve.page, response)
       assert.strictEqual(refused.status, 401, JSON.stringify(refused.json))
@@ -213,7 +217,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
 
   it.effect("only its owner removes it, after a sign-in within the last hour, and it then signs in no more", () =>
     Effect.gen(function* () {
-      const { device, member, url } = yield* parties
+      const { device, member, url } = yield* setUp
       const [pia, eve] = [yield* member, yield* member]
       const laptop = device()
       const id = yield* register(pia.page, laptop)
@@ -231,18 +235,18 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
 
   it.effect("the cookie of a pending second factor, which has the same signature, is not accepted as a challenge", () =>
     Effect.gen(function* () {
-      const { device, member, url } = yield* parties
+      const { device, member, url } = yield* setUp
       const pia = yield* member
       const { json } = yield* pia.page.ask("POST", "/auth/two-factor/enable", { body: { password: PASSWORD } })
       const body = { code: yield* authenticator(json.totpURI) }
       yield* pia.page.ask("POST", "/auth/two-factor/verify-totp", { body })
       const thief = browser(url)
       yield* thief.signIn({ email: pia.email, password: PASSWORD })
-      const asked = yield* authentication(thief)
+      const challenge = yield* authentication(thief)
       const [waiting = ""] = [...thief.jar].flatMap(([name, value]) => (name.endsWith("two_factor") ? [value] : []))
       const ceremony = [...thief.jar.keys()].find((name) => name.endsWith("passkey")) ?? ""
       thief.jar.set(ceremony, waiting)
-      const seen = yield* sendAuthentication(thief, device().authenticate(asked))
+      const seen = yield* sendAuthentication(thief, device().authenticate(challenge))
       assert.deepStrictEqual(reasonOf(seen), [400, "challenge_not_found"])
     }),
   )

@@ -8,13 +8,13 @@ import * as Webhooks from "../../support/web/Webhooks.ts"
 const numbersIn = (text: string): ReadonlySet<string> => new Set(text.match(/(?<![\w.])\d{4,}(?![\w.])/gu) ?? [])
 
 /** Start of the log, far from 1, so that a position cannot equal a number that is in an answer for another reason. */
-const BEGINNING = 7_310_000_000
+const LOG_START = 7_310_000_000
 
 layer(HttpWorld.layer(), { excludeTestServices: true })("the volume of other accounts", (it) => {
   const setUp = Effect.gen(function* () {
     const lab = yield* HttpWorld
-    yield* Effect.orDie(lab.sql`SELECT setval('event_position', ${BEGINNING}::bigint, true) FROM events
-      HAVING coalesce(max(position), 0) < ${BEGINNING}::bigint`)
+    yield* Effect.orDie(lab.sql`SELECT setval('event_position', ${LOG_START}::bigint, true) FROM events
+      HAVING coalesce(max(position), 0) < ${LOG_START}::bigint`)
     const account = yield* lab.account()
     const { secret: key } = yield* lab.key(account)
     const call = (method: string, path: string, body?: unknown) =>
@@ -48,7 +48,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("the volume of other acc
       assert.strictEqual(JSON.parse(delivery.json.request_body).sequence, 1)
       const rows = yield* Effect.orDie(lab.sql<{ readonly position: bigint }>`SELECT position FROM events`)
       const positions = new Set(rows.map(({ position }) => String(position)))
-      assert.isAbove([...positions].filter((each) => Number(each) > BEGINNING).length, 4)
+      assert.isAbove([...positions].filter((each) => Number(each) > LOG_START).length, 4)
       for (const { headers, status, text } of [...answers, delivery]) {
         assert.isBelow(status, 300, text)
         const seen = numbersIn(text + JSON.stringify([...headers]))
@@ -74,7 +74,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("the volume of other acc
         const empty = yield* call("GET", `/v1/events?after_position=${json.next_position}`)
         const stats = yield* call("GET", "/v1/stats")
         assert.deepStrictEqual(empty.json.data, [])
-        for (const place of [json.next_position, empty.json.next_position, stats.json.up_to_position]) seen.add(place)
+        for (const cursor of [json.next_position, empty.json.next_position, stats.json.up_to_position]) seen.add(cursor)
       }
       assert.strictEqual(seen.size, 12)
     }),
@@ -87,7 +87,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("the volume of other acc
       const { secret } = yield* lab.key(theirs)
       const foreign = (yield* lab.ask("GET", "/v1/events", { key: secret })).json.data[0].position as string
       const range = { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" }
-      for (const position of [foreign, `pos_${"0".repeat(26)}`, String(BEGINNING), "pos_x"]) {
+      for (const position of [foreign, `pos_${"0".repeat(26)}`, String(LOG_START), "pos_x"]) {
         const refused = [
           yield* call("GET", `/v1/events?after_position=${position}`),
           yield* call("GET", `/v1/events/stream?after_position=${position}`),
@@ -106,7 +106,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("the volume of other acc
     Effect.gen(function* () {
       const { account, call } = yield* setUp
       const cursors = yield* Effect.provide(Cursors, Cursors.layer)
-      for (const ahead of [BEGINNING * 2, Number.MAX_SAFE_INTEGER]) {
+      for (const ahead of [LOG_START * 2, Number.MAX_SAFE_INTEGER]) {
         const { json, status } = yield* call(
           "GET",
           `/v1/events?after_position=${cursors.ofEvent(account, BigInt(ahead))}`,

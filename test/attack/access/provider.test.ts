@@ -15,7 +15,7 @@ afterAll(provider.close)
 const settings = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: "waybill", OIDC_CLIENT_SECRET: "between us" }
 
 /** Signs in at the provider and follows the callback as a browser does; returns the final redirect. */
-const comeBack = Effect.fnUntraced(function* (url: string, person: Provider.Person) {
+const signInAtProvider = Effect.fnUntraced(function* (url: string, person: Provider.Person) {
   const page = browser(url)
   const body = { provider: "oidc", callbackURL: "/emails", errorCallbackURL: "/sign-in" }
   const { json } = yield* page.ask("POST", "/auth/sign-in/social", { body })
@@ -23,8 +23,8 @@ const comeBack = Effect.fnUntraced(function* (url: string, person: Provider.Pers
   const back = yield* Effect.promise(() => fetch(json.url, { redirect: "manual" }))
   const { pathname, search } = new URL(back.headers.get("location") ?? "")
   const seen = yield* page.ask("GET", pathname + search)
-  const led = new URL(seen.headers.get("location") ?? "", url)
-  return { page, seen, to: led.pathname, search: led.searchParams }
+  const target = new URL(seen.headers.get("location") ?? "", url)
+  return { page, seen, to: target.pathname, search: target.searchParams }
 })
 
 const member = Effect.gen(function* () {
@@ -46,8 +46,8 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
   it.effect("a sign-in at the provider still requires the second factor", () =>
     Effect.gen(function* () {
       const { email, id, link, operator, url } = yield* member
-      const known = person(email)
-      const first = yield* comeBack(url, known)
+      const identity = person(email)
+      const first = yield* signInAtProvider(url, identity)
       assert.deepStrictEqual([first.to, yield* isSignedIn(first.page)], ["/emails", true])
 
       const token = { token: tokenOf(link), newPassword: PASSWORD }
@@ -62,16 +62,20 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
       const code = authenticator(json.totpURI)
       yield* page.ask("POST", "/auth/two-factor/verify-totp", { body: { code: yield* code } })
 
-      const again = yield* comeBack(url, known)
-      assert.deepStrictEqual([again.seen.status, again.to], [302, "/sign-in"])
-      assert.deepStrictEqual(Object.fromEntries(again.search), { second: "true", next: "/emails" })
-      assert.isFalse(yield* isSignedIn(again.page))
-      const wrong = yield* again.page.ask("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })
+      const pendingSignIn = yield* signInAtProvider(url, identity)
+      assert.deepStrictEqual([pendingSignIn.seen.status, pendingSignIn.to], [302, "/sign-in"])
+      assert.deepStrictEqual(Object.fromEntries(pendingSignIn.search), { second: "true", next: "/emails" })
+      assert.isFalse(yield* isSignedIn(pendingSignIn.page))
+      const wrong = yield* pendingSignIn.page.ask("POST", "/auth/two-factor/verify-totp", {
+        body: { code: "000000" },
+      })
       assert.strictEqual(wrong.status, 401)
-      assert.isFalse(yield* isSignedIn(again.page))
-      const right = yield* again.page.ask("POST", "/auth/two-factor/verify-totp", { body: { code: yield* code } })
+      assert.isFalse(yield* isSignedIn(pendingSignIn.page))
+      const right = yield* pendingSignIn.page.ask("POST", "/auth/two-factor/verify-totp", {
+        body: { code: yield* code },
+      })
       assert.strictEqual(right.status, 200, JSON.stringify(right.json))
-      assert.isTrue(yield* isSignedIn(again.page))
+      assert.isTrue(yield* isSignedIn(pendingSignIn.page))
     }),
   )
 
@@ -79,16 +83,16 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
     Effect.gen(function* () {
       const { email, url } = yield* member
       const first = person(email)
-      assert.isTrue(yield* isSignedIn((yield* comeBack(url, first)).page))
-      const second = yield* comeBack(url, person(email))
+      assert.isTrue(yield* isSignedIn((yield* signInAtProvider(url, first)).page))
+      const second = yield* signInAtProvider(url, person(email))
       assert.deepStrictEqual([second.to, second.search.get("error")], ["/sign-in", "unable_to_link_account"])
       assert.isFalse(yield* isSignedIn(second.page))
       // The provider's subject identifies the first user, even after the address changed at the provider.
-      assert.isTrue(yield* isSignedIn((yield* comeBack(url, person("moved@example.org", first.sub))).page))
+      assert.isTrue(yield* isSignedIn((yield* signInAtProvider(url, person("moved@example.org", first.sub))).page))
 
       const other = yield* member
       const pages = Array.from({ length: RACERS }, () => browser(url))
-      const begun = yield* Effect.forEach(pages, (page) =>
+      const callbacks = yield* Effect.forEach(pages, (page) =>
         Effect.gen(function* () {
           const body = { provider: "oidc", callbackURL: "/emails", errorCallbackURL: "/sign-in" }
           const { json } = yield* page.ask("POST", "/auth/sign-in/social", { body })
@@ -100,7 +104,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
       // The provider now reports another subject for each of them.
       provider.people = pages.map(() => person(other.email))
       const seen = yield* Effect.all(
-        begun.map(({ page, path }) => page.ask("GET", path)),
+        callbacks.map(({ page, path }) => page.ask("GET", path)),
         { concurrency: "unbounded" },
       )
       provider.people = []
@@ -114,7 +118,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
     Effect.gen(function* () {
       const { email, id, operator, url } = yield* member
       const bound = person(email)
-      yield* comeBack(url, bound)
+      yield* signInAtProvider(url, bound)
       const name = randomBytes(4).toString("hex")
       const account = { name: "Squatters", owner: `squatter-${name}@example.org`, plan: "free" }
       const { link } = (yield* operator.ask("POST", "/v1/operate/accounts", { body: account })).json
@@ -127,9 +131,9 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
         yield* squatter.ask("POST", "/v1/members", { body: { email: each, role: "owner" } })
       yield* operator.ask("POST", "/v1/members", { body: { email: fresh, role: "member" } })
       // A bound user stays bound; a user without a binding is asked for a password.
-      const { page } = yield* comeBack(url, bound)
+      const { page } = yield* signInAtProvider(url, bound)
       assert.strictEqual((yield* page.ask("GET", "/v1/session")).json.actor.id, id)
-      const refused = yield* comeBack(url, person(fresh))
+      const refused = yield* signInAtProvider(url, person(fresh))
       assert.strictEqual(refused.search.get("error"), "signup_disabled")
       assert.isFalse(yield* isSignedIn(refused.page))
     }),
@@ -138,14 +142,14 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
   it.effect("an unverified address, an uninvited user or the state of another browser does not sign in", () =>
     Effect.gen(function* () {
       const { email, url } = yield* member
-      const unverified = yield* comeBack(url, { ...person(email), email_verified: false })
+      const unverified = yield* signInAtProvider(url, { ...person(email), email_verified: false })
       assert.strictEqual(unverified.search.get("error"), "account_not_linked")
-      const stranger = yield* comeBack(url, person("stranger@example.org"))
+      const stranger = yield* signInAtProvider(url, person("stranger@example.org"))
       assert.strictEqual(stranger.search.get("error"), "signup_disabled")
       // The sign-in library's internal user names are not addresses, so they match no one.
       const { id } = yield* member
-      const named = yield* comeBack(url, person(`${id}@user.invalid`))
-      assert.strictEqual(named.search.get("error"), "signup_disabled")
+      const internalName = yield* signInAtProvider(url, person(`${id}@user.invalid`))
+      assert.strictEqual(internalName.search.get("error"), "signup_disabled")
 
       const body = { provider: "oidc", callbackURL: "/emails", errorCallbackURL: "/sign-in" }
       const attacker = browser(url)
@@ -158,9 +162,12 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
       assert.strictEqual(seen.status, 302)
       assert.strictEqual(new URL(seen.headers.get("location") ?? "", url).pathname, "/sign-in")
       assert.isFalse(yield* isSignedIn(victim))
-      const bare = yield* victim.ask("GET", "/auth/callback/oidc?error=x&error_description=%3Cscript%3E&extra=1")
-      assert.deepStrictEqual([bare.status, bare.headers.get("location")?.split("?")[0]], [302, "/sign-in"])
-      assert.notInclude(bare.headers.get("location"), "script")
+      const forgedError = yield* victim.ask("GET", "/auth/callback/oidc?error=x&error_description=%3Cscript%3E&extra=1")
+      assert.deepStrictEqual(
+        [forgedError.status, forgedError.headers.get("location")?.split("?")[0]],
+        [302, "/sign-in"],
+      )
+      assert.notInclude(forgedError.headers.get("location"), "script")
     }),
   )
 })

@@ -42,20 +42,31 @@ const member = Effect.gen(function* () {
   })
   const factor = yield* enrol(page)
   /** Signs in up to the request for a second factor. */
-  const begin = Effect.fnUntraced(function* (password = PASSWORD) {
-    const begun = browser(url)
-    const { json } = yield* begun.signIn({ email, password })
+  const beginSignIn = Effect.fnUntraced(function* (password = PASSWORD) {
+    const pending = browser(url)
+    const { json } = yield* pending.signIn({ email, password })
     assert.deepInclude(json, { twoFactorRedirect: true })
-    return begun
+    return pending
   })
   const trust = Effect.gen(function* () {
-    const trusted = yield* begin()
+    const trusted = yield* beginSignIn()
     const body = { code: yield* factor.next, trustDevice: true }
     assert.strictEqual((yield* trusted.ask("POST", "/auth/two-factor/verify-totp", { body })).status, 200)
     assert.isTrue([...trusted.jar.keys()].some((name) => name.endsWith("trust_device")))
     return trusted
   })
-  return { id: String(invited.json.member.id), email, url, operator, page, enrol, begin, trust, factor, setPassword }
+  return {
+    id: String(invited.json.member.id),
+    email,
+    url,
+    operator,
+    page,
+    enrol,
+    beginSignIn,
+    trust,
+    factor,
+    setPassword,
+  }
 })
 
 /** Returns whether this browser may still skip the code. */
@@ -73,7 +84,7 @@ const command = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
 })
 
 /** Starts new rate windows by deleting the current ones. */
-const anotherMinute = Effect.gen(function* () {
+const resetRateWindows = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   yield* sql`DELETE FROM rate_windows WHERE starts_with(bucket, 'sign-in/')`
 })
@@ -92,22 +103,22 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
       assert.isFalse(yield* isTrusted(trusted, email, NEXT_PASSWORD))
       // A sign-in that began before the change and lacks only the code does not complete either.
       const body = { code: factor.backupCodes[0] }
-      const late = yield* waiting.ask("POST", "/auth/two-factor/verify-backup-code", { body })
-      assert.deepStrictEqual(reasonOf(late), [401, "invalid_two_factor_cookie"])
+      const lateReply = yield* waiting.ask("POST", "/auth/two-factor/verify-backup-code", { body })
+      assert.deepStrictEqual(reasonOf(lateReply), [401, "invalid_two_factor_cookie"])
 
       // Repeats the check for a link and for the command line; the trust is restored before each.
       const sql = yield* PgClient.PgClient
-      const ends = [
+      const passwordChanges = [
         Effect.gen(function* () {
           const link = yield* operator.ask("POST", `/v1/members/${id}/link`)
           assert.strictEqual((yield* setPassword(link.json.url, PASSWORD)).status, 200)
         }),
         command("users", "password", email),
       ]
-      for (const end of ends) {
+      for (const changePassword of passwordChanges) {
         yield* sql`INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
           VALUES ('kept', 'trust-device-kept', ${id}, now() + interval '1 day', now(), now())`
-        yield* end
+        yield* changePassword
         assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
       }
     }),
@@ -129,54 +140,57 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
 
   it.effect("a password change stops a sign-in that is in progress", () =>
     Effect.gen(function* () {
-      const { begin, email, factor, id } = yield* member
+      const { beginSignIn, email, factor, id } = yield* member
       const sql = yield* PgClient.PgClient
-      const late = yield* begin()
+      const racing = yield* beginSignIn()
       // Holds the write of the session, which follows all checks.
-      const held = yield* HeldWrites.hold("user_sessions", "INSERT")
+      const heldWrites = yield* HeldWrites.hold("user_sessions", "INSERT")
       const body = { code: yield* factor.next, trustDevice: true }
-      const waiting = yield* Effect.forkChild(late.ask("POST", "/auth/two-factor/verify-totp", { body }))
-      yield* held.until(1)
+      const waiting = yield* Effect.forkChild(racing.ask("POST", "/auth/two-factor/verify-totp", { body }))
+      yield* heldWrites.until(1)
       yield* command("users", "password", email)
-      yield* held.release
+      yield* heldWrites.release
       const seen = yield* Fiber.join(waiting)
       assert.strictEqual(seen.status, 401, JSON.stringify(seen.json))
-      assert.strictEqual((yield* late.ask("GET", "/v1/session")).status, 401)
+      assert.strictEqual((yield* racing.ask("GET", "/v1/session")).status, 401)
       assert.deepStrictEqual(yield* sql`SELECT id FROM user_sessions WHERE user_id = ${id}`, [])
       assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
-      yield* held.drop
+      yield* heldWrites.drop
     }),
   )
 
   it.effect("each code is valid once: not after enrolment, not if older, not in concurrent requests", () =>
     Effect.gen(function* () {
-      const { begin, factor } = yield* member
-      const give = (page: Page, code: string) => page.ask("POST", "/auth/two-factor/verify-totp", { body: { code } })
-      assert.deepStrictEqual(reasonOf(yield* give(yield* begin(), factor.enrolled)), [401, "invalid_code"])
+      const { beginSignIn, factor } = yield* member
+      const submitCode = (page: Page, code: string) =>
+        page.ask("POST", "/auth/two-factor/verify-totp", { body: { code } })
+      assert.deepStrictEqual(reasonOf(yield* submitCode(yield* beginSignIn(), factor.enrolled)), [401, "invalid_code"])
       const code = yield* factor.next
-      const racers = yield* Effect.forEach(Array.from({ length: RACERS }), () => begin())
+      const racers = yield* Effect.forEach(Array.from({ length: RACERS }), () => beginSignIn())
       const seen = yield* Effect.all(
-        racers.map((page) => give(page, code)),
+        racers.map((page) => submitCode(page, code)),
         { concurrency: "unbounded" },
       )
       assert.deepStrictEqual(statuses(seen).toSorted(), [200, ...Array.from({ length: RACERS - 1 }, () => 401)])
-      assert.deepStrictEqual(reasonOf(yield* give(yield* begin(), factor.enrolled)), [401, "invalid_code"])
+      assert.deepStrictEqual(reasonOf(yield* submitCode(yield* beginSignIn(), factor.enrolled)), [401, "invalid_code"])
     }),
   )
 
   it.effect("each backup code is valid once, also in concurrent requests", () =>
     Effect.gen(function* () {
-      const { begin, factor } = yield* member
+      const { beginSignIn, factor } = yield* member
       const [code] = factor.backupCodes
-      const racers = yield* Effect.forEach(Array.from({ length: RACERS }), () => begin())
+      const racers = yield* Effect.forEach(Array.from({ length: RACERS }), () => beginSignIn())
       const seen = yield* Effect.all(
         racers.map((page) => page.ask("POST", "/auth/two-factor/verify-backup-code", { body: { code } })),
         { concurrency: "unbounded" },
       )
       assert.strictEqual(seen.filter(({ status }) => status === 200).length, 1, JSON.stringify(statuses(seen)))
       assert.isTrue(seen.every(({ status }) => status < 500))
-      const again = yield* (yield* begin()).ask("POST", "/auth/two-factor/verify-backup-code", { body: { code } })
-      assert.strictEqual(again.status, 401)
+      const repeated = yield* (yield* beginSignIn()).ask("POST", "/auth/two-factor/verify-backup-code", {
+        body: { code },
+      })
+      assert.strictEqual(repeated.status, 401)
     }),
   )
 
@@ -187,7 +201,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
       for (const path of ["/verify-password", "/two-factor/generate-backup-codes", "/two-factor/get-totp-uri"])
         assert.strictEqual((yield* page.ask("POST", `/auth${path}`, { body: { password: WRONG } })).status, 404, path)
 
-      yield* anotherMinute
+      yield* resetRateWindows
       const ways = [
         ["/auth/two-factor/enable", { password: WRONG }],
         ["/auth/two-factor/disable", { password: WRONG }],
@@ -206,11 +220,11 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
 
   it.effect("guesses of a code with the right password are limited over all browsers and addresses", () =>
     Effect.gen(function* () {
-      const { begin } = yield* member
-      const thieves = yield* Effect.forEach(Array.from({ length: 3 * TRIES_PER_MINUTE }), () => begin(), {
+      const { beginSignIn } = yield* member
+      const thieves = yield* Effect.forEach(Array.from({ length: 3 * TRIES_PER_MINUTE }), () => beginSignIn(), {
         concurrency: RACERS,
       })
-      yield* anotherMinute
+      yield* resetRateWindows
       const seen = yield* Effect.all(
         thieves.map((thief, nth) =>
           thief.ask("POST", "/auth/two-factor/verify-totp", { body: { code: String(100_000 + nth) } }),

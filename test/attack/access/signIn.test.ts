@@ -51,7 +51,7 @@ const WRONG = "not the password of anybody"
 const statuses = (seen: ReadonlyArray<Seen>) => seen.map(({ status }) => status)
 
 /** Headers other than the proxies' list in which a client may claim an address. */
-const OTHER_WORDS = ["x-waybill-client", "x-real-ip", "cf-connecting-ip", "x-client-ip"]
+const ADDRESS_HEADERS = ["x-waybill-client", "x-real-ip", "cf-connecting-ip", "x-client-ip"]
 
 /** Guesses more often than one minute allows, even if the minute changes in between. */
 const guess = (
@@ -76,7 +76,7 @@ const useLink = (url: string, link: string, newPassword = PASSWORD) =>
 const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
 
 /** Returns a key holder and a second owner of the first account, and the owner of another account. */
-const strangers = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const { key, owner, url } = yield* House
   const byKey = (method: string, path: string, body?: unknown) =>
     browser(url).ask(method, path, { body, headers: { authorization: `Bearer ${key}` } })
@@ -123,11 +123,11 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
               }),
             )
             const text = yield* Effect.promise(() => response.text())
-            const said = `${path} with ${what} as ${type}: ${response.status} ${text.slice(0, 200)}`
+            const context = `${path} with ${what} as ${type}: ${response.status} ${text.slice(0, 200)}`
             const isHarmless = path === "/auth/sign-out" && response.status === 200
-            assert.isTrue((response.status >= 400 && response.status < 500) || isHarmless, said)
-            assert.isNull(response.headers.get("location"), said)
-            assert.notMatch(text, /\bat \S+:\d+|node_modules|SELECT /u, said)
+            assert.isTrue((response.status >= 400 && response.status < 500) || isHarmless, context)
+            assert.isNull(response.headers.get("location"), context)
+            assert.notMatch(text, /\bat \S+:\d+|node_modules|SELECT /u, context)
           }
         }
       }
@@ -141,8 +141,8 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
         browser(url).signIn({ email: owner.email, password: WRONG }),
         browser(url).signIn({ email: "nobody@example.org", password: WRONG }),
       ])
-      const words = ({ json }: Seen) => ({ ...json.error, request_id: "" })
-      assert.deepStrictEqual([wrong.status, words(wrong)], [401, words(nobody)])
+      const errorOf = ({ json }: Seen) => ({ ...json.error, request_id: "" })
+      assert.deepStrictEqual([wrong.status, errorOf(wrong)], [401, errorOf(nobody)])
       assert.strictEqual(nobody.status, 401)
       assert.deepStrictEqual([...wrong.headers.keys()].toSorted(), [...nobody.headers.keys()].toSorted())
     }),
@@ -170,7 +170,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
         owner.email,
         () => "198.51.100.7",
         (nth) => ({
-          ...Object.fromEntries(OTHER_WORDS.map((name) => [name, `203.0.113.${nth}`])),
+          ...Object.fromEntries(ADDRESS_HEADERS.map((name) => [name, `203.0.113.${nth}`])),
           forwarded: `for=203.0.113.${nth}`,
         }),
       )
@@ -180,7 +180,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
 
   it.effect("neither a key nor another owner can create a link for an operator or remove an operator", () =>
     Effect.gen(function* () {
-      const { bea, byKey, eve, operator, url } = yield* strangers
+      const { bea, byKey, eve, operator, url } = yield* setUp
       for (const { id, reason } of [
         { id: operator.id, reason: "member_is_operator" },
         { id: eve.id, reason: "member_has_joined" },
@@ -190,16 +190,16 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
         422,
         "member_is_operator",
       ])
-      for (const asked of [
+      for (const reply of [
         yield* eve.page.ask("POST", `/v1/members/${operator.id}/link`),
         yield* eve.page.ask("DELETE", `/v1/members/${operator.id}`),
       ])
-        assert.deepStrictEqual(reasonOf(asked), [422, "member_is_operator"])
-      for (const asked of [
+        assert.deepStrictEqual(reasonOf(reply), [422, "member_is_operator"])
+      for (const reply of [
         yield* bea.page.ask("POST", `/v1/members/${operator.id}/link`),
         yield* bea.page.ask("DELETE", `/v1/members/${eve.id}`),
       ])
-        assert.deepStrictEqual(reasonOf(asked), [404, "member_not_found"])
+        assert.deepStrictEqual(reasonOf(reply), [404, "member_not_found"])
       // Users cannot make links for themselves: a stolen session would become a password. An operator helps others.
       for (const { id, page } of [eve, operator])
         assert.deepStrictEqual(reasonOf(yield* page.ask("POST", `/v1/members/${id}/link`)), [422, "member_has_joined"])
@@ -210,7 +210,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
 
   it.effect("only the newest link is valid, and none after one was used", () =>
     Effect.gen(function* () {
-      const { byKey, name, url } = yield* strangers
+      const { byKey, name, url } = yield* setUp
       const first = yield* byKey("POST", "/v1/members", { email: `ann-${name}@example.org`, role: "viewer" })
       const { id } = first.json.member
       const second = yield* byKey("POST", `/v1/members/${id}/link`)
@@ -226,7 +226,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
 
   it.effect("one of several links requested at the same time is valid", () =>
     Effect.gen(function* () {
-      const { byKey, name, url } = yield* strangers
+      const { byKey, name, url } = yield* setUp
       const { member } = (yield* byKey("POST", "/v1/members", { email: `amy-${name}@example.org`, role: "viewer" }))
         .json
       const links = yield* Effect.all(
@@ -240,10 +240,10 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
 
   it.effect("a password change ends all other sessions and all links by other owners", () =>
     Effect.gen(function* () {
-      const { eve, name, operator, url } = yield* strangers
-      const elsewhere = browser(url)
+      const { eve, name, operator, url } = yield* setUp
+      const otherSession = browser(url)
       assert.strictEqual(
-        (yield* elsewhere.signIn({ email: `eve-${name}@example.org`, password: PASSWORD })).status,
+        (yield* otherSession.signIn({ email: `eve-${name}@example.org`, password: PASSWORD })).status,
         200,
       )
       const { url: link } = (yield* operator.page.ask("POST", `/v1/members/${eve.id}/link`)).json
@@ -252,9 +252,9 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
         return eve.page.ask("POST", "/auth/change-password", { body })
       }
       assert.strictEqual((yield* change(WRONG)).status, 400)
-      assert.strictEqual((yield* elsewhere.ask("GET", "/v1/session")).status, 200)
+      assert.strictEqual((yield* otherSession.ask("GET", "/v1/session")).status, 200)
       assert.strictEqual((yield* change(PASSWORD)).status, 200)
-      assert.strictEqual((yield* elsewhere.ask("GET", "/v1/session")).status, 401)
+      assert.strictEqual((yield* otherSession.ask("GET", "/v1/session")).status, 401)
       assert.strictEqual((yield* eve.page.ask("GET", "/v1/session")).status, 200)
       assert.strictEqual((yield* useLink(url, link)).status, 400)
     }),
@@ -262,7 +262,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
 
   it.effect("an earlier password or link of one account does not sign in to another account", () =>
     Effect.gen(function* () {
-      const { bea, byKey, name, url } = yield* strangers
+      const { bea, byKey, name, url } = yield* setUp
       const carl = { email: `carl-${name}@example.org`, password: PASSWORD }
       const invitation = { email: carl.email, role: "member" }
       const { member, url: before } = (yield* byKey("POST", "/v1/members", invitation)).json
@@ -271,10 +271,10 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
       assert.strictEqual((yield* useLink(url, before)).status, 400)
 
       // The user joined A, was removed there and is invited into B: the credentials of A do not sign in to B.
-      const again = (yield* byKey("POST", "/v1/members", invitation)).json
-      assert.strictEqual((yield* useLink(url, again.url)).status, 200)
+      const rejoined = (yield* byKey("POST", "/v1/members", invitation)).json
+      assert.strictEqual((yield* useLink(url, rejoined.url)).status, 200)
       assert.strictEqual((yield* browser(url).signIn(carl)).status, 200)
-      yield* byKey("DELETE", `/v1/members/${again.member.id}`)
+      yield* byKey("DELETE", `/v1/members/${rejoined.member.id}`)
       const { url: link } = (yield* inB()).json
       assert.strictEqual((yield* browser(url).signIn(carl)).status, 401)
       assert.strictEqual((yield* useLink(url, link, "carl's own password")).status, 200)
@@ -286,20 +286,20 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
 
   it.effect("an invitation of the address of an operator without an account creates another user", () =>
     Effect.gen(function* () {
-      const { bea, byKey, name, url } = yield* strangers
+      const { bea, byKey, name, url } = yield* setUp
       const dan = { email: `dan-${name}@example.org`, role: "member" }
       const invited = yield* byKey("POST", "/v1/members", dan)
       yield* useLink(url, invited.json.url)
       yield* byKey("DELETE", `/v1/members/${invited.json.member.id}`)
       const sql = yield* PgClient.PgClient
       yield* sql`UPDATE users SET operator = true WHERE id = ${invited.json.member.id}`
-      for (const asked of [
+      for (const reply of [
         yield* bea.page.ask("POST", "/v1/members", { body: dan }),
         yield* byKey("POST", "/v1/members", dan),
       ]) {
-        assert.strictEqual(asked.status, 201)
-        assert.notStrictEqual(asked.json.member.id, invited.json.member.id)
-        yield* useLink(url, asked.json.url)
+        assert.strictEqual(reply.status, 201)
+        assert.notStrictEqual(reply.json.member.id, invited.json.member.id)
+        yield* useLink(url, reply.json.url)
       }
       const operators = yield* sql`SELECT id FROM users WHERE email = ${dan.email} AND operator`
       assert.deepStrictEqual(operators, [{ id: invited.json.member.id }])
@@ -325,15 +325,15 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
         yield* thief.signIn(owner)
         // Starts a new rate window.
         yield* sql`DELETE FROM rate_windows WHERE bucket LIKE 'sign-in/code/%'`
-        const tried = yield* thief.ask("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })
-        if (tried.status === 401) wrong++
-        assert.isBelow(address, 3 * MAX_WRONG_CODES, JSON.stringify(tried.json))
+        const attempt = yield* thief.ask("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })
+        if (attempt.status === 401) wrong++
+        assert.isBelow(address, 3 * MAX_WRONG_CODES, JSON.stringify(attempt.json))
       }
-      const late = browser(url, "10.78.0.1")
-      yield* late.signIn(owner)
-      const refused = yield* late.ask("POST", "/auth/two-factor/verify-totp", yield* right)
+      const newBrowser = browser(url, "10.78.0.1")
+      yield* newBrowser.signIn(owner)
+      const refused = yield* newBrowser.ask("POST", "/auth/two-factor/verify-totp", yield* right)
       assert.isAtLeast(refused.status, 400, JSON.stringify(refused.json))
-      assert.strictEqual((yield* late.ask("GET", "/v1/session")).status, 401)
+      assert.strictEqual((yield* newBrowser.ask("GET", "/v1/session")).status, 401)
     }),
   )
 })

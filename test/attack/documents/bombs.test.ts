@@ -14,7 +14,7 @@ import * as World from "../../support/world/World.ts"
 
 const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
 /** Parsing takes seconds with the limits, on any machine, and minutes to hours without. */
-const HANGS = Duration.seconds(60)
+const TIMEOUT = Duration.seconds(60)
 const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
 const REPORT = readFileSync(new URL("../../fixtures/reports/gmail.eml", import.meta.url), "latin1")
 
@@ -54,7 +54,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a docum
         Effect.gen(function* () {
           const acme = yield* Smtp.customer()
           const submission = yield* Smtp.raw(yield* Smtp.submission())
-          const begun = yield* Effect.promise(() =>
+          const replies = yield* Effect.promise(() =>
             submission.all([
               "EHLO x",
               Smtp.plain(acme.secret),
@@ -63,7 +63,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a docum
               "DATA",
             ]),
           )
-          assert.match(begun.at(-1) ?? "", /^354 /u)
+          assert.match(replies.at(-1) ?? "", /^354 /u)
           submission.write(Buffer.from(`${bytes.replace("a@b.cc", `hi@${acme.domain}`)}.\r\n`, "latin1"))
           assert.match(yield* Effect.promise(() => submission.reply()), /^(?:250 2\.6\.0|55[24] 5\.\d\.\d) /u)
           assert.match(yield* Effect.promise(() => submission.say("NOOP")), /^250 /u)
@@ -88,8 +88,8 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a docum
           reports.write(Buffer.from(`${REPORT.replaceAll(/^\./gmu, "..").replace(/\r?\n?$/u, "")}\r\n.\r\n`, "latin1"))
           assert.match(yield* Effect.promise(() => reports.reply()), /^250 2\.6\.0 /u)
           assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailBounced"])
-        }).pipe(Effect.timeout(HANGS)),
-      2 * Duration.toMillis(HANGS),
+        }).pipe(Effect.timeout(TIMEOUT)),
+      2 * Duration.toMillis(TIMEOUT),
     )
   }
 })
@@ -125,9 +125,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       for (const [encoding, raw] of Object.entries(encodings)) {
         assert.isBelow(raw.length, 1_000_000)
         for (const path of ["/v1/email/send", "/v1/email/send/batch", "/v1/webhooks"]) {
-          for (const named of [encoding, `identity, ${encoding}`, encoding.toUpperCase()]) {
-            const { json, status } = yield* lab.ask("POST", path, { key, raw, headers: { "content-encoding": named } })
-            assert.deepStrictEqual([status, json.error.code], [400, "invalid_request"], `${path} ${named}`)
+          for (const value of [encoding, `identity, ${encoding}`, encoding.toUpperCase()]) {
+            const { json, status } = yield* lab.ask("POST", path, { key, raw, headers: { "content-encoding": value } })
+            assert.deepStrictEqual([status, json.error.code], [400, "invalid_request"], `${path} ${value}`)
           }
         }
       }
@@ -140,8 +140,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       Effect.gen(function* () {
         const { key, lab } = yield* setUp
         const { url } = yield* Database.Fresh
-        const kept = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
-        yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(kept) }))
+        const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
+        yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }))
         for (const piece of HTML) {
           const html = piece.repeat(Math.ceil((2 * HTML_TEXT_LIMIT) / piece.length))
           const body = { from: MESSAGE.from, to: MESSAGE.to, subject: "x", html }
@@ -150,12 +150,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
           yield* World.until(
             lab.ask("GET", `/v1/email/logs/${sent.json.id}`, { key }),
             ({ json }) => json.status === "delivered",
-            HANGS,
+            TIMEOUT,
           )
           const read = yield* lab.ask("GET", `/v1/sandbox/messages/${sent.json.id}`, { key })
           assert.deepStrictEqual([read.status, read.json.html.trim()], [200, html.trim()], piece)
         }
       }),
-    4 * Duration.toMillis(HANGS),
+    4 * Duration.toMillis(TIMEOUT),
   )
 })

@@ -9,7 +9,7 @@ import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
 /** Headers that servers write, follow or trust, and that an author may not set. */
-const FOREIGN = [
+const RESERVED = [
   "Apparently-To",
   "ARC-Seal",
   "ARC-Authentication-Results",
@@ -31,8 +31,8 @@ const FOREIGN = [
   "X-Received",
   "X-Waybill-Position",
 ]
-const OWNED = ["DKIM-Signature", "Received", "Return-Path", "Content-Type", "Message-ID", "MIME-Version"]
-const AUTHORS = [
+const SERVICE_HEADERS = ["DKIM-Signature", "Received", "Return-Path", "Content-Type", "Message-ID", "MIME-Version"]
+const ALLOWED = [
   "Auto-Submitted",
   "Disposition-Notification-To",
   "Feedback-ID",
@@ -44,14 +44,14 @@ const AUTHORS = [
 
 describe("the table of headers", () => {
   plain("contains each documented header and none that an author may set", () => {
-    for (const name of FOREIGN) assert.isTrue(Header.isReservedHeader(name.toUpperCase()), name)
-    for (const name of OWNED) assert.isTrue(Header.isServiceHeader(name), name)
-    for (const name of AUTHORS) assert.isTrue(Header.isAllowed(name), name)
+    for (const name of RESERVED) assert.isTrue(Header.isReservedHeader(name.toUpperCase()), name)
+    for (const name of SERVICE_HEADERS) assert.isTrue(Header.isServiceHeader(name), name)
+    for (const name of ALLOWED) assert.isTrue(Header.isAllowed(name), name)
     const described = Header.FORBIDDEN_DESCRIPTION.match(/[A-Z][A-Za-z]*(?:-[A-Za-z*]+)*/gu) ?? []
     assert.isAbove(described.length, 15)
     for (const name of described) assert.isFalse(Header.isAllowed(name.replace("*", "X")), name)
     const page = readFileSync("docs/smtp.md", "utf8")
-    for (const name of FOREIGN)
+    for (const name of RESERVED)
       assert.isTrue(
         [name, `${name.split("-")[0]}-*`, ...(name.startsWith("X-Waybill-") ? ["X-Waybill-*"] : [])].some((each) =>
           page.includes(`\`${each}\``),
@@ -94,14 +94,16 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
   it.effect("a header that an author may not set is refused by name", () =>
     Effect.gen(function* () {
       const { send } = yield* setUp
-      const { json, status } = yield* send(Object.fromEntries([...FOREIGN, ...OWNED].map((name) => [name, "x"])))
+      const { json, status } = yield* send(
+        Object.fromEntries([...RESERVED, ...SERVICE_HEADERS].map((name) => [name, "x"])),
+      )
       assert.strictEqual(status, 400)
       assert.sameMembers(
         json.error.details.map(({ path }: { readonly path: string }) => path),
-        [...FOREIGN, ...OWNED].map((name) => `headers.${name}`),
+        [...RESERVED, ...SERVICE_HEADERS].map((name) => `headers.${name}`),
       )
-      const own = yield* send(Object.fromEntries(AUTHORS.map((name) => [name, "<mailto:a@b.example>"])))
-      assert.strictEqual(own.status, 200)
+      const allowed = yield* send(Object.fromEntries(ALLOWED.map((name) => [name, "<mailto:a@b.example>"])))
+      assert.strictEqual(allowed.status, 200)
     }),
   )
 
@@ -115,13 +117,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
           json.error?.reason,
           json.error?.details[0].path,
         ])
-      const fine = [200, undefined, undefined]
-      assert.deepStrictEqual(yield* verdict("Desk <desk@acme.test>"), fine)
-      assert.deepStrictEqual(yield* verdict("desk@OTHER.test"), fine)
+      const accepted = [200, undefined, undefined]
+      assert.deepStrictEqual(yield* verdict("Desk <desk@acme.test>"), accepted)
+      assert.deepStrictEqual(yield* verdict("desk@OTHER.test"), accepted)
       const path = "headers.Sender"
       assert.deepStrictEqual(yield* verdict("ceo@bank.example"), [422, "domain_not_verified", path])
       assert.deepStrictEqual(yield* verdict("ceo@sub.acme.test"), [422, "domain_not_verified", path])
-      assert.deepStrictEqual(yield* verdict("desk@acme.test", bound), fine)
+      assert.deepStrictEqual(yield* verdict("desk@acme.test", bound), accepted)
       assert.deepStrictEqual(yield* verdict("desk@other.test", bound), [403, "domain_not_allowed", path])
       assert.deepStrictEqual(yield* verdict("ceo@bank.example", bound), [403, "domain_not_allowed", path])
       const malformed = ["desk@acme.test, ceo@bank.example", "<a@acme.test> <b@bank.example>", "desk", ""]
@@ -142,8 +144,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const { account, lab, send } = yield* setUp
       const { json } = yield* send({ Sender: "desk@other.test" })
       const { secret: bound } = yield* lab.key(account, { domain: "acme.test" })
-      const again = yield* lab.ask("POST", `/v1/email/${json.id}/resend`, { key: bound })
-      assert.deepStrictEqual([again.status, again.json.error.reason], [403, "domain_not_allowed"])
+      const resent = yield* lab.ask("POST", `/v1/email/${json.id}/resend`, { key: bound })
+      assert.deepStrictEqual([resent.status, resent.json.error.reason], [403, "domain_not_allowed"])
     }),
   )
 })
@@ -158,7 +160,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("headers
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
-      const lines = [...FOREIGN, "Received", "Return-Path", "DKIM-Signature", "X-Order"].map((name) => `${name}: x`)
+      const lines = [...RESERVED, "Received", "Return-Path", "DKIM-Signature", "X-Order"].map((name) => `${name}: x`)
       assert.match(yield* Smtp.send(port, acme.secret, raw(acme.domain, lines)), /^250 /u)
       const [mail] = yield* Smtp.accepted(acme.account_id)
       assert.deepStrictEqual(mail?.headers, { "X-Order": "x" })
@@ -169,19 +171,19 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("headers
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
-      const hand = (value: string, { domain, secret } = acme) =>
+      const submit = (value: string, { domain, secret } = acme) =>
         Smtp.send(port, secret, raw(domain, [`Sender: ${value}`]))
-      assert.match(yield* hand("ceo@bank.example"), /^550 5\.7\.1 domain_not_verified: The domain bank\.example /u)
+      assert.match(yield* submit("ceo@bank.example"), /^550 5\.7\.1 domain_not_verified: The domain bank\.example /u)
       assert.match(
-        yield* hand("two@a.example, ceo@bank.example"),
+        yield* submit("two@a.example, ceo@bank.example"),
         /^554 5\.6\.0 validation_failed: `headers\.Sender` /u,
       )
       const encoded = "=?utf-8?Q?Ana=2C_Desk?="
-      assert.match(yield* hand(`${encoded} <desk@${acme.domain}>`), /^250 /u)
+      assert.match(yield* submit(`${encoded} <desk@${acme.domain}>`), /^250 /u)
       const [mail] = yield* Smtp.accepted(acme.account_id)
       assert.deepStrictEqual(mail?.headers, { Sender: `"Ana, Desk" <desk@${acme.domain}>` })
       const bound = yield* Smtp.customer({ keyDomain: "only.test" })
-      assert.match(yield* hand("x@only.test", { ...bound, domain: "only.test" }), /^550 5\.7\.1 /u)
+      assert.match(yield* submit("x@only.test", { ...bound, domain: "only.test" }), /^550 5\.7\.1 /u)
     }),
   )
 })

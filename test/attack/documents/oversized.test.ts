@@ -6,8 +6,8 @@ import * as Smtp from "../../server/smtp/support.ts"
 
 const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
 /** Below the limit of ten megabytes for a body, so that the limit of each field applies. */
-const MUCH = 9_000_000
-const long = (text: string) => text.repeat(Math.ceil(MUCH / Buffer.byteLength(text)))
+const FIELD_BYTES = 9_000_000
+const long = (text: string) => text.repeat(Math.ceil(FIELD_BYTES / Buffer.byteLength(text)))
 const many = <A>(value: A, count = 90_000): ReadonlyArray<A> => Array.from({ length: count }, () => value)
 const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, nth) => [`X-${nth}`, "v"]))
 const file = (change: object) => ({ attachments: [{ filename: "a.txt", content: "QUFB", ...change }] })
@@ -85,10 +85,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     Effect.gen(function* () {
       const { key, lab } = yield* setUp
       for (const [method, path, body] of CALLS) {
-        const asked = `${method} ${path.slice(0, 60)} ${JSON.stringify(body ?? "").slice(0, 60)}`
+        const request = `${method} ${path.slice(0, 60)} ${JSON.stringify(body ?? "").slice(0, 60)}`
         const answer = yield* lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
-        assert.include([400, 404], answer.status, asked)
-        assert.isBelow(answer.text.length, MAX_ANSWER_CHARS, asked)
+        assert.include([400, 404], answer.status, request)
+        assert.isBelow(answer.text.length, MAX_ANSWER_CHARS, request)
       }
       assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key })).status, 200)
     }),
@@ -104,11 +104,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.strictEqual(each.status, 200)
       assert.isBelow(each.text.length, MAX_ANSWER_CHARS)
       // Every message gets at least one error.
-      const told = each.json.data.map((result: { readonly error: { readonly details: ReadonlyArray<unknown> } }) =>
-        Math.sign(result.error.details.length),
+      const errorCounts = each.json.data.map(
+        (result: { readonly error: { readonly details: ReadonlyArray<unknown> } }) =>
+          Math.sign(result.error.details.length),
       )
       assert.deepStrictEqual(
-        told,
+        errorCounts,
         emails.map(() => 1),
       )
     }),

@@ -21,12 +21,12 @@ const COUNT = 200
 /** Maximum processor time of the main thread between two turns of its event loop. */
 const MAX_STALL_MS = 250
 /** Number of documents that are sent, delivered or shown at one time. */
-const GROUP = 20
+const GROUP_SIZE = 20
 /** Number of connections that submit documents at one time. */
 const CONNECTIONS = 5
 /** Number of attachments of a mail that is previewed. */
-const PICTURES = 20
-const HANGS = Duration.seconds(300)
+const IMAGES = 20
+const TIMEOUT = Duration.seconds(300)
 
 const MONITOR = new URL("../../support/stallMonitor.mjs", import.meta.url).href
 
@@ -136,21 +136,21 @@ const stalls = (groups: ReadonlyArray<Documents>, read: (group: Documents) => Pr
         await read(group)
         return longestStall()
       }
-      const found: Array<string> = []
+      const stalled: Array<string> = []
       for (const group of groups) {
         if ((await stall(group)) <= MAX_STALL_MS) continue
         for (const document of group) {
           const ms = await stall([document])
-          if (ms > MAX_STALL_MS) found.push(`${document.name}: ${Math.round(ms)} ms`)
+          if (ms > MAX_STALL_MS) stalled.push(`${document.name}: ${Math.round(ms)} ms`)
         }
       }
-      return found
+      return stalled
     }),
   )
 
-const alone = (each: Iterable<Document>) => Array.from(each, (document) => [document])
+const oneByOne = (each: Iterable<Document>) => Array.from(each, (document) => [document])
 
-const groupsOf = (each: Iterable<Document>, size = GROUP): ReadonlyArray<Documents> => {
+const groupsOf = (each: Iterable<Document>, size = GROUP_SIZE): ReadonlyArray<Documents> => {
   const all = [...each]
   return Array.from({ length: Math.ceil(all.length / size) }, (_, nth) => all.slice(nth * size, (nth + 1) * size))
 }
@@ -160,23 +160,23 @@ const dataOf = (text: string): Buffer =>
   Buffer.from(`${text.replaceAll(/\r?\n/gu, "\r\n").replaceAll(/^\./gmu, "..")}\r\n.\r\n`, "latin1")
 
 /** Submits a group of documents, each on its own connection. */
-const handing =
-  (clients: ReadonlyArray<Smtp.Raw>, begin: ReadonlyArray<string>, answer: RegExp) =>
+const submitting =
+  (clients: ReadonlyArray<Smtp.Raw>, commands: ReadonlyArray<string>, answer: RegExp) =>
   (group: Documents): Promise<unknown> =>
     Promise.all(
       group.map(async ({ name, text }, nth) => {
         const client = clients[nth]
         if (client === undefined) throw new Error("there are fewer connections than documents")
-        assert.match((await client.all([...begin, "DATA"])).at(-1) ?? "", /^354 /u)
+        assert.match((await client.all([...commands, "DATA"])).at(-1) ?? "", /^354 /u)
         client.write(dataOf(text.replace("{from}", "hi@acme.test")))
         assert.match(await client.reply(), answer, name)
       }),
     )
 
 /** Opens connections to a listener; each has sent its first commands. */
-const connections = (port: number, begin: ReadonlyArray<string>) =>
+const connections = (port: number, commands: ReadonlyArray<string>) =>
   Effect.forEach(Array.from({ length: CONNECTIONS }), () =>
-    Effect.tap(Smtp.raw(port), (client) => Effect.promise(() => client.all(begin))),
+    Effect.tap(Smtp.raw(port), (client) => Effect.promise(() => client.all(commands))),
   )
 
 /** Builds a request. JSON escapes make HTML longer than in a mail, so that long HTML is cut to be accepted. */
@@ -199,34 +199,34 @@ const sending =
     )
 
 const delivering =
-  (...how: Parameters<typeof sending>) =>
+  (...options: Parameters<typeof sending>) =>
   async (group: Documents) => {
-    const [running] = how
-    const ids = await sending(...how)(group)
-    for (let there = await running.captured(); ids.some((id) => !there.has(id)); there = await running.captured())
+    const [running] = options
+    const ids = await sending(...options)(group)
+    for (let arrived = await running.captured(); ids.some((id) => !arrived.has(id)); arrived = await running.captured())
       await new Promise((resolve) => setTimeout(resolve, 20))
   }
 
 const LARGEST = DEFAULT_MAX_BODY_BYTES - 100_000
 
-const Attacked = Running.layer.pipe(Layer.provideMerge(Database.layerFresh))
+const runningLayer = Running.layer.pipe(Layer.provideMerge(Database.layerFresh))
 
-layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("the event loop is not blocked", (it) => {
+layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the event loop is not blocked", (it) => {
   it.effect(
     "by 200 submitted pathological mails and 200 pathological headers",
     () =>
       Effect.gen(function* () {
         const { key, smtpPort } = yield* Running
         const clients = yield* connections(smtpPort, ["EHLO x", Smtp.plain(key)])
-        const begin = ["MAIL FROM:<hi@acme.test>", "RCPT TO:<ana@example.org>"]
-        const hand = handing(clients, begin, /^(?:250 2\.6\.0|55[24] 5\.\d\.\d) /u)
+        const commands = ["MAIL FROM:<hi@acme.test>", "RCPT TO:<ana@example.org>"]
+        const submit = submitting(clients, commands, /^(?:250 2\.6\.0|55[24] 5\.\d\.\d) /u)
         for (const [seed, grammar] of [Pathological.MIME, Pathological.ADDRESSES].entries())
           assert.deepStrictEqual(
-            yield* stalls(groupsOf(documents(grammar, seed, COUNT, LARGEST), CONNECTIONS), hand),
+            yield* stalls(groupsOf(documents(grammar, seed, COUNT, LARGEST), CONNECTIONS), submit),
             [],
           )
       }),
-    Duration.toMillis(HANGS),
+    Duration.toMillis(TIMEOUT),
   )
 
   it.effect(
@@ -239,7 +239,7 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("the even
         const tracking = { text: "x", tracking: { opens: true, clicks: true } }
         assert.deepStrictEqual(yield* stalls(pages(4), delivering(running, tracking)), [])
       }),
-    Duration.toMillis(HANGS),
+    Duration.toMillis(TIMEOUT),
   )
 
   it.effect(
@@ -255,9 +255,9 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("the even
           const { status } = await call("GET", `/v1/sandbox/messages/${mail?.text}`)
           assert.include([200, 422], status)
         }
-        const shown = alone(ids.map((id) => ({ name: `shown ${id}`, text: id })))
+        const shown = oneByOne(ids.map((id) => ({ name: `shown ${id}`, text: id })))
         assert.deepStrictEqual(yield* stalls(shown, show), [])
-        const attachments = Array.from({ length: PICTURES }, (_, nth) => ({
+        const attachments = Array.from({ length: IMAGES }, (_, nth) => ({
           filename: `p${nth}.png`,
           content: "QUFB",
           content_id: `p${nth}`,
@@ -271,7 +271,7 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("the even
         const pictures = groupsOf(documents(Pathological.PICTURES, 5, COUNT, LARGEST))
         assert.deepStrictEqual(yield* stalls(pictures, preview), [])
       }),
-    Duration.toMillis(HANGS),
+    Duration.toMillis(TIMEOUT),
   )
 
   it.effect(
@@ -281,14 +281,18 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("the even
         const { captured, reportsPort } = yield* Running
         const [returnPath = ""] = (yield* Effect.promise(captured)).values()
         const clients = yield* connections(reportsPort, ["EHLO x"])
-        const hand = handing(clients, ["MAIL FROM:<>", `RCPT TO:<${returnPath}>`], /^(?:250 2\.6\.0|451 4\.3\.\d) /u)
+        const submit = submitting(
+          clients,
+          ["MAIL FROM:<>", `RCPT TO:<${returnPath}>`],
+          /^(?:250 2\.6\.0|451 4\.3\.\d) /u,
+        )
         for (const [seed, grammar] of [PathologicalReports.REPORTS, PathologicalReports.BOUNCES].entries())
           assert.deepStrictEqual(
-            yield* stalls(groupsOf(documents(grammar, seed, COUNT, 2 * REPORT_SIZE_LIMIT), CONNECTIONS), hand),
+            yield* stalls(groupsOf(documents(grammar, seed, COUNT, 2 * REPORT_SIZE_LIMIT), CONNECTIONS), submit),
             [],
           )
       }),
-    Duration.toMillis(HANGS),
+    Duration.toMillis(TIMEOUT),
   )
 
   it.effect(
@@ -299,7 +303,7 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("the even
         const [returnPath = ""] = (yield* Effect.promise(captured)).values()
         // Connects one client after another: an address may have fewer connections at once before a recipient is
         // accepted.
-        const clients = yield* Effect.forEach(Array.from({ length: FLOOD }), () =>
+        const clients = yield* Effect.forEach(Array.from({ length: FLOOD_CONNECTIONS }), () =>
           Effect.tap(Smtp.raw(reportsPort), (client) =>
             Effect.promise(() => client.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${returnPath}>`, "DATA"])),
           ),
@@ -320,13 +324,13 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("the even
         }
         const { code } = yield* Effect.promise(() => service.stop("SIGTERM"))
         assert.strictEqual(code, 0)
-      }).pipe(Effect.timeout(HANGS)),
-    2 * Duration.toMillis(HANGS),
+      }).pipe(Effect.timeout(TIMEOUT)),
+    2 * Duration.toMillis(TIMEOUT),
   )
 })
 
 /** Number of connections from one address. */
-const FLOOD = 50
+const FLOOD_CONNECTIONS = 50
 
 /** 5 KB of HTML from which postal-mime derives the text in three seconds. */
 const CUBIC = htmlBesideText("a@b.test", `<a ${"href=".repeat(1_000)}`)

@@ -28,17 +28,17 @@ const poolOf = (options: Partial<Options>) =>
   )
 
 /** A pool whose deadline ends every task at once. */
-const Hurried = poolOf({ deadline_ms: 1, deadline_ms_per_mb: 0 })
+const NoTimePool = poolOf({ deadline_ms: 1, deadline_ms_per_mb: 0 })
 /** A pool whose queue has no capacity. */
-const Full = poolOf({ inAll: 0 })
+const FullQueuePool = poolOf({ inAll: 0 })
 
 const submit = (mail: string) =>
   Effect.gen(function* () {
     const customer = yield* Smtp.customer()
     const client = yield* Smtp.raw(yield* Smtp.submission())
     const from = `hi@${customer.domain}`
-    const begin = ["EHLO x", Smtp.plain(customer.secret), `MAIL FROM:<${from}>`, "RCPT TO:<ana@example.org>", "DATA"]
-    yield* Effect.promise(() => client.all(begin))
+    const commands = ["EHLO x", Smtp.plain(customer.secret), `MAIL FROM:<${from}>`, "RCPT TO:<ana@example.org>", "DATA"]
+    yield* Effect.promise(() => client.all(commands))
     client.write(`${mail.replace("{from}", from)}\r\n.\r\n`)
     return yield* Effect.promise(() => client.reply())
   })
@@ -68,7 +68,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })(
       Effect.gen(function* () {
         assert.match(yield* submit(MAIL), /^554 5\.6\.0 The message takes too long to parse/u)
         assert.match(yield* submit("From: {from}\r\n\r\nx"), /^250 2\.6\.0 /u)
-      }).pipe(Effect.provide(Hurried)),
+      }).pipe(Effect.provide(NoTimePool)),
     )
 
     it.effect("is kept unread and counted if it is a report", () =>
@@ -76,14 +76,14 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })(
         const before = yield* unread
         assert.match(yield* report(MAIL), /^250 2\.6\.0 /u)
         assert.strictEqual(yield* unread, before + 1)
-        const [kept, ...more] = yield* UnreadReports.list()
+        const [unreadReport, ...more] = yield* UnreadReports.list()
         assert.deepStrictEqual(
-          [kept?.reason, kept?.size_bytes, more],
+          [unreadReport?.reason, unreadReport?.size_bytes, more],
           ["deadline", Buffer.byteLength(`${MAIL}\r\n`), []],
         )
         assert.match(yield* report("From: x@x.test\r\n\r\nx"), /^250 2\.6\.0 /u)
         assert.lengthOf(yield* UnreadReports.list(), 1)
-      }).pipe(Effect.provide(Hurried)),
+      }).pipe(Effect.provide(NoTimePool)),
     )
   },
 )
@@ -95,7 +95,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })(
       Effect.gen(function* () {
         assert.match(yield* submit(MAIL), /^451 4\.3\.2 /u)
         assert.match(yield* report(MAIL), /^451 4\.3\.2 /u)
-      }).pipe(Effect.provide(Full)),
+      }).pipe(Effect.provide(FullQueuePool)),
     )
   },
 )
@@ -112,8 +112,8 @@ const labOf = Effect.gen(function* () {
 
 const worker = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
-  const kept = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
-  yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(kept) }))
+  const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
+  yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }))
 })
 
 /** Shows a captured mail through the API; returns the status, the code, the reason and the Retry-After header. */
@@ -130,7 +130,7 @@ const showing =
       return [status, json.error?.code, json.error?.reason, headers.get("retry-after")]
     })
 
-layer(HttpWorld.layer().pipe(Layer.provideMerge(Hurried)), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(HttpWorld.layer().pipe(Layer.provideMerge(NoTimePool)), { excludeTestServices: true, timeout: "60 seconds" })(
   "HTTP: a document that exceeds the parsing deadline",
   (it) => {
     it.effect("is sent as HTML only if no text can be derived", () =>
@@ -139,8 +139,8 @@ layer(HttpWorld.layer().pipe(Layer.provideMerge(Hurried)), { excludeTestServices
         yield* worker
         const sent = yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, html: SLOW } })
         const find = Sandbox.find(account_id, sent.json.id)
-        const found = yield* World.until(find, (mail) => mail._tag === "Some")
-        const mail = found._tag === "Some" ? Buffer.from(found.value.bytes).toString() : ""
+        const captured = yield* World.until(find, (mail) => mail._tag === "Some")
+        const mail = captured._tag === "Some" ? Buffer.from(captured.value.bytes).toString() : ""
         assert.include(mail, "Content-Type: text/html")
         assert.notInclude(mail, "Content-Type: text/plain")
       }),
@@ -156,7 +156,7 @@ layer(HttpWorld.layer().pipe(Layer.provideMerge(Hurried)), { excludeTestServices
   },
 )
 
-layer(HttpWorld.layer().pipe(Layer.provideMerge(Full)), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(HttpWorld.layer().pipe(Layer.provideMerge(FullQueuePool)), { excludeTestServices: true, timeout: "60 seconds" })(
   "HTTP: a document that finds the parsing queue full",
   (it) => {
     it.effect("is answered with a retryable error in the usual shape", () =>

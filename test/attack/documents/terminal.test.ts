@@ -140,7 +140,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const { secret: key } = yield* lab.key(account)
       yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
       const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
-      const borders: ReadonlyArray<
+      const fields: ReadonlyArray<
         readonly [method: string, path: string, field: string, body: (name: string) => object]
       > = [
         ["POST", "/v1/api-keys", "name", (name) => ({ name, scopes: ["email:send"] })],
@@ -160,7 +160,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         ],
         ["POST", "/v1/domains", "name", (name) => ({ name: `${name}.test` })],
       ]
-      for (const [method, path, field, body] of borders)
+      for (const [method, path, field, body] of fields)
         for (const name of NAMES) {
           const { json, status } = yield* lab.ask(method, path, { key, body: body(name) })
           assert.strictEqual(status, 400, `${path} ${JSON.stringify(name)}`)

@@ -19,7 +19,7 @@ export interface Options {
 export class Run extends Context.Service<
   Run,
   {
-    readonly attack: (scenario: Scenario, nth: number) => Effect.Effect<Row>
+    readonly attack: (scenario: Scenario, index: number) => Effect.Effect<Row>
     readonly rows: ReadonlyArray<Row>
   }
 >()("test/attack/Run") {
@@ -37,38 +37,38 @@ interface Running {
 }
 
 const make = Effect.fnUntraced(function* ({ form, seed }: Options) {
-  const ground: Target.Ground = {
+  const deployment: Target.Deployment = {
     database: yield* Database.Fresh,
     run: Effect.runPromiseWith(yield* Effect.context<EventStore>()),
     owner: undefined,
   }
   const control = yield* Effect.acquireRelease(
-    Effect.promise(() => Watch.control()),
+    Effect.promise(() => Watch.startControl()),
     ({ stop }) => Effect.promise(stop),
   )
-  const begin = async (): Promise<Running> => {
-    const target = await Target.start(ground)
+  const startService = async (): Promise<Running> => {
+    const target = await Target.start(deployment)
     await Target.warmUp(target)
-    const places = { service: target.http, control: { host: "127.0.0.1", port: control.port } }
-    const watch = await Watch.open({ ...places, pid: target.pid })
+    const endpoints = { service: target.http, control: { host: "127.0.0.1", port: control.port } }
+    const watch = await Watch.open({ ...endpoints, pid: target.pid })
     await watch.begin()
     await sleep(IDLE_MS[form])
     return { target, watch, idle: (await watch.end()).stall }
   }
-  let running = yield* Effect.promise(begin)
+  let running = yield* Effect.promise(startService)
   const end = async () => {
     await running.watch.stop()
     await running.target.stop(STOP_MS)
   }
   yield* Effect.addFinalizer(() => Effect.promise(end))
   const rows: Array<Row> = []
-  const attack = (scenario: Scenario, nth: number) =>
+  const attack = (scenario: Scenario, index: number) =>
     Effect.promise(async () => {
-      const row = await judge(scenario, { ...running, form, nth, seed })
+      const row = await judge(scenario, { ...running, form, index, seed })
       rows.push(row)
       if (row.isDead) {
         await end()
-        running = await begin()
+        running = await startService()
       }
       return row
     })

@@ -12,9 +12,9 @@ export interface Attack {
 
 export interface Outcome {
   /** Summary of the service's answers for the table. */
-  readonly answered: string
+  readonly summary: string
   /** Expectations of the scenario that failed, besides stall and memory; one about time begins with `slow`. */
-  readonly broken: ReadonlyArray<string>
+  readonly failures: ReadonlyArray<string>
 }
 
 export interface Bounds {
@@ -28,7 +28,7 @@ export interface Bounds {
 export interface Scenario {
   readonly name: string
   /** Load, as the table shows it. */
-  readonly sends: string
+  readonly load: string
   readonly bounds?: Partial<Bounds>
   readonly run: (attack: Attack) => Promise<Outcome>
 }
@@ -41,21 +41,21 @@ export const MEMORY_MIB = 200
 export const SCENARIO_MS = { short: 15_000, long: 45_000 } as const
 
 /** Returns the texts of the expectations that failed. */
-export const broken = (
-  expectations: ReadonlyArray<readonly [holds: boolean, otherwise: string]>,
-): ReadonlyArray<string> => expectations.flatMap(([holds, otherwise]) => (holds ? [] : [otherwise]))
+export const failures = (
+  expectations: ReadonlyArray<readonly [isMet: boolean, failure: string]>,
+): ReadonlyArray<string> => expectations.flatMap(([isMet, failure]) => (isMet ? [] : [failure]))
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Returns the value of a promise, or the fallback after a timeout; the promise is not cancelled. */
-export const within = async <A, B>(ms: number, promise: Promise<A>, fallback: B): Promise<A | B> => {
+export const withTimeout = async <A, B>(ms: number, promise: Promise<A>, fallback: B): Promise<A | B> => {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<B>((resolve) => (timer = setTimeout(() => resolve(fallback), ms)))
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+  const timeout = new Promise<B>((resolve) => (timer = setTimeout(() => resolve(fallback), ms)))
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }
 
 /** Counts equal answers, as in `200 ×3, 503 ×7`. */
-export const counted = (answers: ReadonlyArray<string | number>): string => {
+export const summarize = (answers: ReadonlyArray<string | number>): string => {
   const counts = new Map<string, number>()
   for (const answer of answers) counts.set(String(answer), (counts.get(String(answer)) ?? 0) + 1)
   return [...counts].map(([answer, times]) => (times === 1 ? answer : `${answer} ×${times}`)).join(", ")

@@ -9,15 +9,15 @@ import * as os from "node:os"
 import * as path from "node:path"
 import type * as Database from "../../support/postgres/Database.ts"
 import { freePort, WaybillCommand } from "../../support/process/service.ts"
-import { ask, type Browser, browser, type Place } from "./http.ts"
-import { within } from "./Scenario.ts"
+import { ask, type Browser, browser, type Endpoint } from "./http.ts"
+import { withTimeout } from "./Scenario.ts"
 import * as World from "../../support/world/World.ts"
 
 const READY_MS = 60_000
 const RETURN_PATH_DOMAIN = "bounces.waybill.test"
 /** Length of the quoted output of a service that did not start. */
-const SAID_CHARS = 2_000
-const MANY = 100_000
+const QUOTED_CHARS = 2_000
+const NO_LIMIT = 100_000
 
 /** A customer with a domain, whose limits are too high to affect an attack. */
 export interface Customer {
@@ -28,16 +28,16 @@ export interface Customer {
 
 /** A running service and what an attacker who is a customer can use. */
 export interface Target {
-  readonly http: Place
+  readonly http: Endpoint
   readonly url: string
   readonly smtpPort: number
   readonly reportsPort: number
   readonly pid: number
   readonly settings: Readonly<Record<string, string>>
   /** Database and first secrets, shared with further processes. */
-  readonly ground: Ground
+  readonly deployment: Deployment
   /** Returns the output of the process until now. */
-  readonly said: () => string
+  readonly output: () => string
   readonly owner: Owner
   readonly customer: () => Promise<Customer>
   /** Returns a valid return path, which every recipient of the email knows. */
@@ -59,7 +59,7 @@ interface Owner {
   readonly key: string
 }
 
-export interface Ground {
+export interface Deployment {
   readonly database: Database.Database
   readonly run: <A>(effect: Effect.Effect<A, never, EventStore>) => Promise<A>
   /** Secrets that the first start on this database printed; set by that start. */
@@ -78,11 +78,14 @@ const secretKeys = Effect.map(InstanceKey, ({ derive }) => ({
 )
 
 /** Starts a process of the service; `settings` override those that all attacks share. */
-export const start = async (ground: Ground, settings: Readonly<Record<string, string>> = {}): Promise<Target> => {
+export const start = async (
+  deployment: Deployment,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Target> => {
   const [port, smtpPort, reportsPort] = await Promise.all([freePort(), freePort(), freePort()])
   const data = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-attack-"))
   const env: Readonly<Record<string, string>> & { readonly BASE_URL?: string } = {
-    DATABASE_URL: Redacted.value(ground.database.url),
+    DATABASE_URL: Redacted.value(deployment.database.url),
     WAYBILL_INSTANCE_KEY: instanceKey,
     WAYBILL_DATA: data,
     PORT: String(port),
@@ -95,35 +98,35 @@ export const start = async (ground: Ground, settings: Readonly<Record<string, st
     ...settings,
   }
   const service = new WaybillCommand(["start"], env)
-  const text = await within(READY_MS, service.waitForOutput("Waybill is ready"), undefined)
+  const text = await withTimeout(READY_MS, service.waitForOutput("Waybill is ready"), undefined)
   const pid = service.child.pid
   if (text === undefined || pid === undefined) throw new Error(`the service did not start:\n${service.output}`)
-  if (ground.owner === undefined) await service.waitForOutput("API key    wb_")
-  ground.owner ??= ownerIn(service.output)
-  const { owner } = ground
+  if (deployment.owner === undefined) await service.waitForOutput("API key    wb_")
+  deployment.owner ??= ownerIn(service.output)
+  const { owner } = deployment
   const http = { host: settings["HOST"] ?? "127.0.0.1", port }
   const keys = await Effect.runPromise(secretKeys)
   const url = `http://${http.host.includes(":") ? `[${http.host}]` : http.host}:${port}`
   const end = async (signal: NodeJS.Signals, within_ms: number) => {
-    const began = performance.now()
-    const ended = await within(within_ms, service.stop(signal), undefined)
-    const took_ms = performance.now() - began
-    if (ended === undefined) await service.stop("SIGKILL")
+    const startedAt = performance.now()
+    const exit = await withTimeout(within_ms, service.stop(signal), undefined)
+    const took_ms = performance.now() - startedAt
+    if (exit === undefined) await service.stop("SIGKILL")
     await fs.rm(data, { recursive: true, force: true })
-    return { code: ended?.code ?? null, took_ms }
+    return { code: exit?.code ?? null, took_ms }
   }
   const visitor = (from?: string) => browser(http, env.BASE_URL ?? url, from)
   return {
     http,
     url,
-    ground,
+    deployment,
     smtpPort,
     reportsPort,
     pid,
     owner,
     settings: env,
-    said: () => service.output,
-    customer: () => customer(ground, http),
+    output: () => service.output,
+    customer: () => customer(deployment, http),
     returnPath: (emailId) =>
       ReturnPath.make(keys.returnPath, RETURN_PATH_DOMAIN, { emailId: emailId as never, recipientIndex: 0 }),
     unsubscribeToken: (emailId) => Unsubscribe.token(keys.unsubscribe, emailId as never),
@@ -133,7 +136,7 @@ export const start = async (ground: Ground, settings: Readonly<Record<string, st
       const { email, password } = owner
       const { status, text } = await page.ask("POST", "/auth/sign-in/email", { email, password })
       if (status !== 200)
-        throw new Error(`the owner could not sign in: ${status} ${text}\n${service.output.slice(-SAID_CHARS)}`)
+        throw new Error(`the owner could not sign in: ${status} ${text}\n${service.output.slice(-QUOTED_CHARS)}`)
       return page
     },
     stop: (within_ms) => end("SIGTERM", within_ms),
@@ -148,8 +151,8 @@ export const warmUp = async ({ customer, http, signedIn }: Target): Promise<void
 }
 
 /** Starts another process on the same database, for attacks that end the service or need other settings. */
-export const another = (target: Target, settings: Readonly<Record<string, string>> = {}): Promise<Target> =>
-  start(target.ground, settings)
+export const startAnother = (target: Target, settings: Readonly<Record<string, string>> = {}): Promise<Target> =>
+  start(target.deployment, settings)
 
 const ownerIn = (output: string): Owner => {
   const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(output) ?? []
@@ -158,10 +161,10 @@ const ownerIn = (output: string): Owner => {
 }
 
 let customers = 0
-const customer = async ({ run }: Ground, http: Place): Promise<Customer> => {
+const customer = async ({ run }: Deployment, http: Endpoint): Promise<Customer> => {
   const { account_id, secret } = await run(
     Effect.gen(function* () {
-      const account_id = yield* World.account({ limits: { send: MANY, logs: MANY, other: MANY } })
+      const account_id = yield* World.account({ limits: { send: NO_LIMIT, logs: NO_LIMIT, other: NO_LIMIT } })
       return { account_id, ...(yield* World.key(account_id)) }
     }),
   )
@@ -173,11 +176,11 @@ const customer = async ({ run }: Ground, http: Place): Promise<Customer> => {
 
 /** Sends a mail and returns its id. */
 export const send = async (
-  http: Place,
+  http: Endpoint,
   { domain, key }: Customer,
-  over: Readonly<Record<string, unknown>> = {},
+  overrides: Readonly<Record<string, unknown>> = {},
 ): Promise<string> => {
-  const body = { from: `hi@${domain}`, to: "ana@example.org", subject: "x", text: "x", ...over }
+  const body = { from: `hi@${domain}`, to: "ana@example.org", subject: "x", text: "x", ...overrides }
   const sent = await ask(http, "POST", "/v1/email/send", { key, body })
   if (sent.status !== 200) throw new Error(`not sent: ${sent.status} ${sent.text}`)
   return String(sent.json.id)

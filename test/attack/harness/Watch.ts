@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
-import type { Figures, Watched } from "./watcher.ts"
+import type { Figures, WatcherOptions } from "./watcher.ts"
 
 const CONTROL = fileURLToPath(new URL("./control.ts", import.meta.url))
 
@@ -13,19 +13,19 @@ export interface Watch {
   readonly stop: () => Promise<void>
 }
 
-export const open = async (watched: Watched): Promise<Watch> => {
-  const worker = new Worker(new URL("./watcher.ts", import.meta.url), { workerData: watched })
+export const open = async (options: WatcherOptions): Promise<Watch> => {
+  const worker = new Worker(new URL("./watcher.ts", import.meta.url), { workerData: options })
   /** A worker thread has no origin. */
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   const post = (message: "begin" | "end" | "stop") => worker.postMessage(message)
-  const say = async (message: "begin" | "end"): Promise<unknown> => {
+  const request = async (message: "begin" | "end"): Promise<unknown> => {
     post(message)
-    const [heard] = (await once(worker, "message")) as [unknown]
-    return heard
+    const [reply] = (await once(worker, "message")) as [unknown]
+    return reply
   }
   return {
-    begin: async () => void (await say("begin")),
-    end: async () => (await say("end")) as Figures,
+    begin: async () => void (await request("begin")),
+    end: async () => (await request("end")) as Figures,
     stop: async () => {
       post("stop")
       await once(worker, "exit")
@@ -34,7 +34,7 @@ export const open = async (watched: Watched): Promise<Watch> => {
 }
 
 /** Starts the idle process against which the service is compared; one process serves a whole run. */
-export const control = async (): Promise<{ readonly port: number; readonly stop: () => Promise<void> }> => {
+export const startControl = async (): Promise<{ readonly port: number; readonly stop: () => Promise<void> }> => {
   const child: ChildProcess = spawn(process.execPath, [CONTROL], { stdio: ["ignore", "pipe", "inherit", "ipc"] })
   if (child.stdout === null) throw new Error("the control process has no output")
   const [line] = (await once(child.stdout, "data")) as [Buffer]

@@ -1,12 +1,12 @@
 import * as http from "node:http"
 import * as net from "node:net"
 
-export interface Place {
+export interface Endpoint {
   readonly host: string
   readonly port: number
 }
 
-export interface Ask {
+export interface RequestOptions {
   readonly key?: string
   readonly body?: unknown
   /** Body that is sent unchanged. */
@@ -27,20 +27,20 @@ export interface Reply {
   readonly took_ms: number
 }
 
-const WITHIN_MS = 20_000
+const TIMEOUT_MS = 20_000
 const local = (from: string | undefined) => (from === undefined ? {} : { localAddress: from })
 
 /** Sends one request on a new connection. Never throws: a broken connection is an answer with status 0. */
-export const ask = (place: Place, method: string, path: string, options: Ask = {}): Promise<Reply> => {
-  const { body, from, headers = {}, key, raw, within_ms = WITHIN_MS } = options
+export const ask = (endpoint: Endpoint, method: string, path: string, options: RequestOptions = {}): Promise<Reply> => {
+  const { body, from, headers = {}, key, raw, within_ms = TIMEOUT_MS } = options
   const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
-  const began = performance.now()
+  const startedAt = performance.now()
   return new Promise((resolve) => {
-    const done = (status: number, text: string, answered: http.IncomingHttpHeaders = {}) =>
-      resolve({ status, text, headers: answered, json: parsed(text), took_ms: performance.now() - began })
+    const done = (status: number, text: string, answerHeaders: http.IncomingHttpHeaders = {}) =>
+      resolve({ status, text, headers: answerHeaders, json: parsed(text), took_ms: performance.now() - startedAt })
     const request = http.request(
       {
-        ...place,
+        ...endpoint,
         ...local(from),
         method,
         path,
@@ -78,57 +78,65 @@ const parsed = (text: string): unknown => {
 }
 
 /** A raw connection for a client that controls every byte and may leave answers unread. */
-export interface Line {
+export interface Connection {
   readonly socket: net.Socket
-  readonly heard: () => string
+  readonly received: () => string
   readonly closed: () => boolean
 }
 
 /** Resolves once connected or refused. */
-export const open = ({ host, port }: Place, { from, reads = true }: { from?: string | undefined; reads?: boolean }) =>
-  new Promise<Line>((resolve) => {
+export const open = (
+  { host, port }: Endpoint,
+  { from, reads = true }: { from?: string | undefined; reads?: boolean },
+) =>
+  new Promise<Connection>((resolve) => {
     const socket = net.connect({ host, port, ...local(from) })
     let text = ""
     let closed = false
-    const line: Line = { socket, heard: () => text, closed: () => closed }
+    const connection: Connection = { socket, received: () => text, closed: () => closed }
     socket.on("error", () => undefined)
-    socket.on("connect", () => resolve(line))
+    socket.on("connect", () => resolve(connection))
     socket.on("close", () => {
       closed = true
-      resolve(line)
+      resolve(connection)
     })
     if (reads) socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")))
     else socket.pause()
   })
 
 /** Opens connections a few at a time, so that the system's backlog refuses none. */
-export const openMany = async (count: number, one: (nth: number) => Promise<Line>): Promise<ReadonlyArray<Line>> => {
-  const lines: Array<Line> = []
+export const openMany = async (
+  count: number,
+  one: (nth: number) => Promise<Connection>,
+): Promise<ReadonlyArray<Connection>> => {
+  const connections: Array<Connection> = []
   for (let nth = 0; nth < count; nth += AT_ONCE)
-    lines.push(...(await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - nth) }, (_, at) => one(nth + at)))))
-  return lines
+    connections.push(
+      ...(await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - nth) }, (_, at) => one(nth + at)))),
+    )
+  return connections
 }
 const AT_ONCE = 50
 
-export const hangUp = (lines: ReadonlyArray<Line>): void => {
-  for (const { socket } of lines) socket.destroy()
+export const hangUp = (connections: ReadonlyArray<Connection>): void => {
+  for (const { socket } of connections) socket.destroy()
 }
 
 /** A client with the cookies and request headers of the dashboard. */
-export const browser = (place: Place, origin: string, from?: string) => {
+export const browser = (endpoint: Endpoint, origin: string, from?: string) => {
   const jar = new Map<string, string>()
   return {
     jar,
     ask: async (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
       const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
-      const reply = await ask(place, method, path, {
+      const reply = await ask(endpoint, method, path, {
         from,
         ...(body === undefined ? {} : { body }),
         headers: { origin, "x-waybill-dashboard": "1", ...(cookie === "" ? {} : { cookie }), ...headers },
       })
-      for (const line of reply.headers["set-cookie"] ?? []) {
-        const [, name = "", value = ""] = /^([^=]+)=([^;]*)/u.exec(line) ?? []
-        if (value === "" || /max-age=0/iu.test(line)) jar.delete(name)
+      for (const cookieLine of reply.headers["set-cookie"] ?? []) {
+        const [, name = "", value = ""] = /^([^=]+)=([^;]*)/u.exec(cookieLine) ?? []
+        if (value === "" || /max-age=0/iu.test(cookieLine)) jar.delete(name)
         else jar.set(name, value)
       }
       return reply

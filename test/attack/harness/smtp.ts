@@ -1,5 +1,5 @@
 import * as Smtp from "../../server/smtp/support.ts"
-import { within } from "./Scenario.ts"
+import { withTimeout } from "./Scenario.ts"
 
 const REPLY_MS = 30_000
 
@@ -15,17 +15,17 @@ export interface Mail {
 }
 
 /** Submits one message and returns the last reply, or `silence` after a timeout. */
-export const handIn = async ({ bytes, from, host, key, port, recipient, sender }: Mail): Promise<string> => {
+export const submit = async ({ bytes, from, host, key, port, recipient, sender }: Mail): Promise<string> => {
   const client = await Smtp.Raw.connect(port, host, from)
   try {
-    const begun = ["EHLO attacker.test", ...(key === undefined ? [] : [Smtp.plain(key)])]
-    const steps = [...begun, `MAIL FROM:<${sender}>`, `RCPT TO:<${recipient}>`, "DATA"]
-    const said = await within(REPLY_MS, client.all(steps), ["silence"])
-    const last = said.at(-1) ?? ""
-    if (!last.startsWith("354")) return said.find((reply) => /^[45]/u.test(reply)) ?? last
+    const greeting = ["EHLO attacker.test", ...(key === undefined ? [] : [Smtp.plain(key)])]
+    const steps = [...greeting, `MAIL FROM:<${sender}>`, `RCPT TO:<${recipient}>`, "DATA"]
+    const replies = await withTimeout(REPLY_MS, client.all(steps), ["silence"])
+    const last = replies.at(-1) ?? ""
+    if (!last.startsWith("354")) return replies.find((reply) => /^[45]/u.test(reply)) ?? last
     client.write(bytes)
     client.write("\r\n.\r\n")
-    return await within(REPLY_MS, client.reply(), "silence")
+    return await withTimeout(REPLY_MS, client.reply(), "silence")
   } finally {
     client.end()
   }

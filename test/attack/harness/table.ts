@@ -1,4 +1,4 @@
-import { boundsOf, type Row } from "./judge.ts"
+import { limitsOf, type Row } from "./judge.ts"
 
 const MIB = 1024 * 1024
 const HEAD = ["attack", "sent", "longest stall (idle)", "peak memory, after", "answered", "bound", "verdict"]
@@ -6,18 +6,18 @@ const HEAD = ["attack", "sent", "longest stall (idle)", "peak memory, after", "a
 const mib = (bytes: number) => `${bytes < 0 ? "-" : "+"}${Math.round(Math.abs(bytes) / MIB)} MiB`
 const ms = (time: number) => `${Math.round(time)} ms`
 
-const cells = ({ answered, broken, figures, idle, rssAfter, scenario }: Row): ReadonlyArray<string> => {
-  const { memory_mib, stall_ms } = boundsOf(scenario)
+const cells = ({ summary, failures, figures, idle, rssAfter, scenario }: Row): ReadonlyArray<string> => {
+  const { memory_mib, stall_ms } = limitsOf(scenario)
   const { ownStall, rssBefore, rssPeak, stall } = figures
   const own = Math.abs(stall - ownStall) > 20 ? `, own ${ms(ownStall)}` : ""
   return [
     scenario.name,
-    scenario.sends,
+    scenario.load,
     `${ms(stall)}${own} (${ms(Math.max(idle, figures.noise))})`,
     `${mib(rssPeak - rssBefore)}, ${mib(rssAfter - rssBefore)}`,
-    answered,
+    summary,
     `${ms(stall_ms)}, +${memory_mib} MiB`,
-    broken.length === 0 ? "held" : `BROKEN: ${broken.join("; ")}`,
+    failures.length === 0 ? "held" : `BROKEN: ${failures.join("; ")}`,
   ].map((cell) => printable(cell).replaceAll("|", "\\|"))
 }
 

@@ -8,12 +8,12 @@ import { rssBytes } from "./processes.ts"
  * the service. The watcher probes the service and an idle process without a pause, and samples the memory of the
  * service.
  */
-export interface Watched {
-  readonly service: Place
-  readonly control: Place
+export interface WatcherOptions {
+  readonly service: Endpoint
+  readonly control: Endpoint
   readonly pid: number
 }
-interface Place {
+interface Endpoint {
   readonly host: string
   readonly port: number
 }
@@ -27,7 +27,7 @@ export interface Figures {
   readonly noise: number
   readonly probes: number
   /** Number of probes whose connection was closed or refused. */
-  readonly lost: number
+  readonly failed: number
   readonly rssBefore: number
   readonly rssPeak: number
 }
@@ -35,7 +35,7 @@ export interface Figures {
 const PROBE_PAUSE_MS = 5
 const MEMORY_EVERY_MS = 40
 
-const { control, pid, service } = workerData as Watched
+const { control, pid, service } = workerData as WatcherOptions
 const port = parentPort
 if (port === null) throw new Error("the watcher runs in a thread")
 
@@ -58,14 +58,14 @@ class Prober {
   longest = 0
   own = 0
   probes = 0
-  lost = 0
+  failed = 0
   #socket: net.Socket | undefined
   #wait: Wait | undefined
-  readonly #place: Place
+  readonly #place: Endpoint
   readonly #delay: () => number
 
-  constructor(place: Place, delay: () => number) {
-    this.#place = place
+  constructor(endpoint: Endpoint, delay: () => number) {
+    this.#place = endpoint
     this.#delay = delay
   }
 
@@ -73,12 +73,12 @@ class Prober {
     this.longest = 0
     this.own = 0
     this.probes = 0
-    this.lost = 0
+    this.failed = 0
     if (this.#wait !== undefined) this.#wait = this.#now()
   }
 
   /** Records the wait of a probe that has no answer yet. */
-  look(): void {
+  recordWait(): void {
     if (this.#wait === undefined) return
     const waited = performance.now() - this.#wait.since
     this.longest = Math.max(this.longest, waited)
@@ -93,7 +93,7 @@ class Prober {
     socket.on("data", () => {
       // The chunk is the rest of an answer that has been counted.
       if (this.#wait === undefined) return
-      this.look()
+      this.recordWait()
       this.#wait = undefined
       this.probes++
       setTimeout(() => this.#ask(socket), PROBE_PAUSE_MS)
@@ -101,7 +101,7 @@ class Prober {
     socket.on("error", () => undefined)
     socket.on("close", () => {
       if (this.#socket !== socket) return
-      this.lost++
+      this.failed++
       // The wait continues while the service is unreachable.
       setTimeout(() => this.start(), PROBE_PAUSE_MS)
     })
@@ -146,10 +146,10 @@ port.on("message", (message: "begin" | "end" | "stop") => {
     probers.control.stop()
     return process.exit()
   }
-  probers.service.look()
-  probers.control.look()
-  const { longest: stall, lost, own, probes } = probers.service
-  const figures: Figures = { stall, ownStall: own, noise: probers.control.longest, probes, lost, rssBefore, rssPeak }
+  probers.service.recordWait()
+  probers.control.recordWait()
+  const { longest: stall, failed, own, probes } = probers.service
+  const figures: Figures = { stall, ownStall: own, noise: probers.control.longest, probes, failed, rssBefore, rssPeak }
   return port.postMessage(figures)
 })
 probers.service.start()

@@ -17,22 +17,22 @@ const DEADLINE = Duration.seconds(20)
 const NO_CONTENT = "HTTP/1.1 204 No Content\r\nConnection: keep-alive\r\n\r\n"
 const secrets = [`whsec_${Buffer.alloc(24, 1).toString("base64")}`]
 
-const calling = Effect.map(
+const makeCall = Effect.map(
   WebhookCaller.make({ allowedNetworks: networks("127.0.0.0/8"), timeout: DEADLINE }),
   (call) => (port: number) =>
     call({ url: `http://127.0.0.1:${port}/`, id: "evt_1", body: "{}", secrets }).pipe(Effect.provide(dnsZones({}))),
 )
 
-const until = (isSo: () => boolean): Effect.Effect<void> =>
+const until = (isDone: () => boolean): Effect.Effect<void> =>
   Effect.promise(async () => {
-    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5))
+    while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 5))
   })
 
 const INTERIM = `more than ${AnswerBudget.MAX_INTERIM_ANSWERS} interim responses (1xx)`
 const WIRE = `the response is larger than ${WebhookExchange.MAX_WIRE_BYTES / 1024} KB on the wire`
 
 /** Expected status and error of a webhook delivery; a status that came before the flood is kept. */
-const FARED: Readonly<
+const EXPECTED: Readonly<
   Record<keyof typeof Floods.HTTP_FLOODS, readonly [status: number | null, error: RegExp | string | null]>
 > = {
   "103 Early Hints": [null, INTERIM],
@@ -57,8 +57,8 @@ describe("an endless answer", () => {
     it.live(`of a webhook's endpoint is ended long before its deadline: ${name}`, () =>
       Effect.gen(function* () {
         const { port } = yield* Floods.listen(flood)
-        const attempt = yield* (yield* calling)(port)
-        const [status, error] = FARED[name as keyof typeof FARED]
+        const attempt = yield* (yield* makeCall)(port)
+        const [status, error] = EXPECTED[name as keyof typeof EXPECTED]
         assert.strictEqual(attempt.status, status)
         if (error instanceof RegExp) assert.match(attempt.error ?? "", error)
         else assert.strictEqual(attempt.error, error)
@@ -69,21 +69,21 @@ describe("an endless answer", () => {
 
   it.live("of a webhook's endpoint is ended if the answer comes before the request or after a complete answer", () =>
     Effect.gen(function* () {
-      const call = yield* calling
+      const call = yield* makeCall
       const early = yield* Floods.listen(Floods.HTTP_FLOODS["103 Early Hints"], { atOnce: true })
       assert.strictEqual((yield* call(early.port)).error, INTERIM)
-      const kept = yield* Floods.listen(Floods.HTTP_FLOODS["103 Early Hints"], { before: [NO_CONTENT] })
-      assert.strictEqual((yield* call(kept.port)).status, 204)
-      const second = yield* call(kept.port)
+      const keptConnection = yield* Floods.listen(Floods.HTTP_FLOODS["103 Early Hints"], { before: [NO_CONTENT] })
+      assert.strictEqual((yield* call(keptConnection.port)).status, 204)
+      const second = yield* call(keptConnection.port)
       assert.deepStrictEqual([second.status, second.error], [null, INTERIM])
       // The failure does not count as an expired kept connection, which would be called again.
-      assert.strictEqual(kept.connections(), 1)
+      assert.strictEqual(keptConnection.connections(), 1)
     }),
   )
 
   it.live("of a webhook's endpoint on an idle kept connection closes that connection", () =>
     Effect.gen(function* () {
-      const call = yield* calling
+      const call = yield* makeCall
       for (const name of [
         "103 Early Hints",
         "line ends before the status line",
@@ -98,9 +98,9 @@ describe("an endless answer", () => {
 
   it.live("does not include a few interim answers before the final one", () =>
     Effect.gen(function* () {
-      const few = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(AnswerBudget.MAX_INTERIM_ANSWERS)
-      const { port } = yield* Floods.listen({ forever: "x" }, { before: [few + NO_CONTENT] })
-      const attempt = yield* (yield* calling)(port)
+      const interimAnswers = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(AnswerBudget.MAX_INTERIM_ANSWERS)
+      const { port } = yield* Floods.listen({ forever: "x" }, { before: [interimAnswers + NO_CONTENT] })
+      const attempt = yield* (yield* makeCall)(port)
       assert.deepStrictEqual([attempt.status, attempt.error], [204, null])
     }),
   )
@@ -125,22 +125,22 @@ describe("an endless answer", () => {
 
 describe("a TLS handshake", () => {
   /** Starts a TLS server that requests new handshakes without end once it has received data. */
-  const renegotiating = Effect.acquireRelease(
+  const renegotiatingServer = Effect.acquireRelease(
     Effect.promise(
       () =>
         new Promise<{ readonly server: tls.Server; readonly port: number; readonly handshakes: () => number }>(
           (resolve) => {
             let handshakes = 0
-            const again = (socket: tls.TLSSocket): void => {
+            const renegotiateForever = (socket: tls.TLSSocket): void => {
               socket.renegotiate({}, (error) => {
                 if (error !== null) return void socket.destroy()
                 handshakes++
-                again(socket)
+                renegotiateForever(socket)
               })
             }
             const server = tls.createServer({ ...SmtpServer.certified, maxVersion: "TLSv1.2" }, (socket) => {
               socket.on("error", () => undefined)
-              socket.once("data", () => again(socket))
+              socket.once("data", () => renegotiateForever(socket))
             })
             server.listen(0, "127.0.0.1", () => {
               const address = server.address()
@@ -155,7 +155,7 @@ describe("a TLS handshake", () => {
 
   it.live("is made once per connection, also if the server requests renegotiation: webhooks, MTA-STS", () =>
     Effect.gen(function* () {
-      const { handshakes, port } = yield* renegotiating
+      const { handshakes, port } = yield* renegotiatingServer
       const allowedNetworks = networks("127.0.0.0/8")
       const call = yield* WebhookCaller.make({
         allowedNetworks,

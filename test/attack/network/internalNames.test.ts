@@ -17,7 +17,11 @@ const MX = {
 } as const
 
 describe("names in the operator's own DNS are hidden from a customer who adds a domain", () => {
-  const asking = (own: DnsServer.DnsServer, resolver: DnsServer.DnsServer, allowed: ReadonlyArray<string>) =>
+  const checkDomain = (
+    operatorDns: DnsServer.DnsServer,
+    resolver: DnsServer.DnsServer,
+    allowed: ReadonlyArray<string>,
+  ) =>
     DomainCheck.check(
       "acme.test",
       DomainRecords.expectedRecords("acme.test", [SELECTOR], {
@@ -28,36 +32,36 @@ describe("names in the operator's own DNS are hidden from a customer who adds a 
       Effect.provide(
         Dns.Dns.layer({
           servers: [resolver.server],
-          authoritative_port: own.port,
+          authoritative_port: operatorDns.port,
           allowed: networks(...allowed),
         }),
       ),
     )
-  const shown = ({ records }: DomainCheck.Report) => records.map(({ error, found, status }) => [status, found, error])
+  const visible = ({ records }: DomainCheck.Report) => records.map(({ error, found, status }) => [status, found, error])
 
   it.effect("for a zone that only the operator's network serves", () =>
     Effect.gen(function* () {
-      const own = yield* DnsServer.listen()
+      const operatorDns = yield* DnsServer.listen()
       const inside = {
         "wb1._domainkey.acme.test": { TXT: ["secret"] },
         "bounce.acme.test": { MX: [[10, "mx.inner.test"]], TXT: ["v=spf1 ip4:10.0.0.1 -all"] },
         "_dmarc.acme.test": { TXT: ["v=DMARC1;"] },
       } as const
       const served = { "acme.test": { NS: ["ns1.acme.test"] }, "ns1.acme.test": { A: ["10.0.0.53"] } } as const
-      const nothing = shown(yield* asking(own, yield* DnsServer.listen(), []))
+      const emptyZones = visible(yield* checkDomain(operatorDns, yield* DnsServer.listen(), []))
       for (const zones of [
         { ...inside, "db.acme.test": { A: ["10.0.0.7"] } },
         { ...inside, ...served, "db.acme.test": { CNAME: "db1.inner.test" } },
       ]) {
-        assert.deepStrictEqual(shown(yield* asking(own, yield* DnsServer.listen(zones), [])), nothing)
+        assert.deepStrictEqual(visible(yield* checkDomain(operatorDns, yield* DnsServer.listen(zones), [])), emptyZones)
       }
       // A public key at Waybill's selector is not secret, and the answer shows it to a customer who mistyped the
       // record.
       const stale = yield* DnsServer.listen({ "wb1._domainkey.acme.test": { TXT: ["v=DKIM1; k=rsa; p=AAAA"] } })
-      assert.match((yield* asking(own, stale, [])).records[0]?.error ?? "", /another key/u)
+      assert.match((yield* checkDomain(operatorDns, stale, [])).records[0]?.error ?? "", /another key/u)
       // Expected values still verify, because operators may serve their own zones.
-      const ours = yield* DnsServer.listen({ ...served, "wb1._domainkey.acme.test": { TXT: [DKIM] } })
-      assert.strictEqual((yield* asking(own, ours, [])).verdict, "verified")
+      const operatorZones = yield* DnsServer.listen({ ...served, "wb1._domainkey.acme.test": { TXT: [DKIM] } })
+      assert.strictEqual((yield* checkDomain(operatorDns, operatorZones, [])).verdict, "verified")
     }),
   )
 
@@ -67,13 +71,13 @@ describe("names in the operator's own DNS are hidden from a customer who adds a 
       const alias = { CNAME: "db.inner.test" } as const
       const names = ["wb1._domainkey.acme.test", "bounce.acme.test", "_dmarc.acme.test"]
       const aliases = Object.fromEntries(names.map((name) => [name, alias]))
-      const own = yield* DnsServer.listen(aliases)
-      const look = (zones: Readonly<Record<string, { readonly TXT: ReadonlyArray<string> }>>) =>
+      const operatorDns = yield* DnsServer.listen(aliases)
+      const recordsWith = (zones: Readonly<Record<string, { readonly TXT: ReadonlyArray<string> }>>) =>
         Effect.flatMap(DnsServer.listen({ ...served, ...aliases, ...zones }), (resolver) =>
-          Effect.map(asking(own, resolver, ["127.0.0.0/8"]), shown),
+          Effect.map(checkDomain(operatorDns, resolver, ["127.0.0.0/8"]), visible),
         )
-      const without = yield* look({})
-      assert.deepStrictEqual(yield* look({ "db.inner.test": { TXT: ["root password: x"] } }), without)
+      const withoutSecret = yield* recordsWith({})
+      assert.deepStrictEqual(yield* recordsWith({ "db.inner.test": { TXT: ["root password: x"] } }), withoutSecret)
     }),
   )
 })

@@ -14,20 +14,20 @@ const DOCUMENTS = { requests: 5, bytes: 64 * MIB, allBytes: 64 * MIB, firstBytes
 
 interface Client {
   readonly socket: net.Socket
-  heard: string
+  received: string
 }
 
-const open = (url: string, said: string, reads = true) =>
+const open = (url: string, request: string, reads = true) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const { hostname, port } = new URL(url)
       const socket = net.connect(Number(port), hostname)
       socket.on("error", () => undefined)
       await once(socket, "connect")
-      const client: Client = { socket, heard: "" }
-      if (reads) socket.on("data", (chunk: Buffer) => (client.heard += chunk.toString("latin1")))
+      const client: Client = { socket, received: "" }
+      if (reads) socket.on("data", (chunk: Buffer) => (client.received += chunk.toString("latin1")))
       else socket.pause()
-      socket.write(said)
+      socket.write(request)
       return client
     }),
     ({ socket }) => Effect.sync(() => socket.destroy()),
@@ -36,18 +36,18 @@ const open = (url: string, said: string, reads = true) =>
 const post = (path: string, key: string, bytes: number) =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`
 
-const turn = Effect.sleep("20 millis")
+const pause = Effect.sleep("20 millis")
 
-const settles = <A>(look: () => A, isSo: (seen: A) => boolean) =>
+const poll = <A>(read: () => A, isDone: (value: A) => boolean) =>
   Effect.gen(function* () {
-    while (!isSo(look())) yield* turn
-    return look()
+    while (!isDone(read())) yield* pause
+    return read()
   })
 
-const refusalIn = (heard: string) => ({
-  status: Number(heard.split(" ")[1]),
-  retry: /^retry-after: (\d+)/imu.exec(heard)?.[1],
-  error: JSON.parse(heard.slice(heard.indexOf("\r\n\r\n") + 4)).error as Record<string, string>,
+const refusalIn = (received: string) => ({
+  status: Number(received.split(" ")[1]),
+  retry: /^retry-after: (\d+)/imu.exec(received)?.[1],
+  error: JSON.parse(received.slice(received.indexOf("\r\n\r\n") + 4)).error as Record<string, string>,
 })
 
 const setUp = Effect.gen(function* () {
@@ -73,12 +73,12 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
         const clients = yield* Effect.forEach(Array.from({ length: many }), () =>
           open(lab.url, post(path, key, each) + "x".repeat(each - 1)),
         )
-        const refused = yield* settles(
-          () => clients.filter(({ heard }) => heard.includes("}}")),
+        const refused = yield* poll(
+          () => clients.filter(({ received }) => received.includes("}}")),
           ({ length }) => length >= many - Math.floor(BUDGETS.bodies.holder_bytes / (each - 1)),
         )
-        for (const { heard } of refused) {
-          const { error, retry, status } = refusalIn(heard)
+        for (const { received } of refused) {
+          const { error, retry, status } = refusalIn(received)
           assert.deepStrictEqual(
             [status, error["code"], error["reason"], retry],
             [503, "internal_error", "overloaded", "5"],
@@ -91,9 +91,9 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
         assert.strictEqual((yield* send(other.from, other.key)).status, 200)
         for (const { socket } of clients) socket.destroy()
         const large = { emails: [{ from: other.from, to: "ana@example.org", subject: "x", text: "x".repeat(each) }] }
-        const again = () => lab.ask("POST", "/v1/email/send/batch", { key, body: large })
-        let answer = yield* again()
-        while (answer.status === 503) answer = yield* Effect.andThen(turn, again())
+        const sendLarge = () => lab.ask("POST", "/v1/email/send/batch", { key, body: large })
+        let answer = yield* sendLarge()
+        while (answer.status === 503) answer = yield* Effect.andThen(pause, sendLarge())
         assert.strictEqual(answer.json.error.reason, "domain_not_verified")
       }),
     )
@@ -103,11 +103,11 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
       const { key, lab } = yield* setUp
       for (const path of ["/v1/email/send", "/v1/email/send/batch"]) {
         const client = yield* open(lab.url, post(path, key, BUDGETS.bodies.holder_bytes + 1))
-        const heard = yield* settles(
-          () => client.heard,
-          (heard) => heard.includes("}}"),
+        const received = yield* poll(
+          () => client.received,
+          (received) => received.includes("}}"),
         )
-        const { error, retry, status } = refusalIn(heard)
+        const { error, retry, status } = refusalIn(received)
         assert.deepStrictEqual([status, error["reason"], retry], [503, "overloaded", "5"], path)
       }
     }),
@@ -121,8 +121,8 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
       const clients = yield* Effect.forEach(accounts, ({ key }) =>
         open(lab.url, post("/v1/email/send/batch", key, each) + "x".repeat(each - 1)),
       )
-      yield* settles(
-        () => clients.filter(({ heard }) => heard.includes("}}")),
+      yield* poll(
+        () => clients.filter(({ received }) => received.includes("}}")),
         ({ length }) => length >= 2,
       )
       const small = yield* setUp
@@ -153,9 +153,9 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
 })
 
 /** Number of clients that request the documentation and read nothing: 200 MB of copies. */
-const UNREAD = 60
+const UNREAD_CLIENTS = 60
 /** Returns the memory of the process in objects and in buffers. */
-const held = () => {
+const memoryInUse = () => {
   const { external, heapUsed } = process.memoryUsage()
   return external + heapUsed
 }
@@ -173,10 +173,10 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
       const body = { from, to: "ana@example.org", subject: "x", text: "x".repeat(9 * MIB) }
       const { id } = (yield* lab.ask("POST", "/v1/email/send", { key, body })).json
       const get = (key: string) => lab.ask("GET", `/v1/email/logs/${id}`, { key })
-      const said = `GET /v1/email/logs/${id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`
-      const clients = yield* Effect.forEach(Array.from({ length: 8 }), () => open(lab.url, said, false))
+      const request = `GET /v1/email/logs/${id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`
+      const clients = yield* Effect.forEach(Array.from({ length: 8 }), () => open(lab.url, request, false))
       let answer = yield* get(key)
-      while (answer.status === 200) answer = yield* Effect.andThen(turn, get(key))
+      while (answer.status === 200) answer = yield* Effect.andThen(pause, get(key))
       assert.deepStrictEqual(
         [answer.status, answer.json.error.reason, answer.headers.get("retry-after")],
         [503, "overloaded", "5"],
@@ -184,7 +184,7 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
       // Small answers are still given, and large ones after some have been read or dropped.
       assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 200)
       for (const { socket } of clients) socket.destroy()
-      while (answer.status === 503) answer = yield* Effect.andThen(turn, get(key))
+      while (answer.status === 503) answer = yield* Effect.andThen(pause, get(key))
       assert.strictEqual(answer.json.content.text.length, 9 * MIB)
     }),
   )
@@ -195,20 +195,20 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
       // The documentation is built at the first request.
       const { text } = yield* lab.ask("GET", "/docs", { headers: { "accept-encoding": "identity" } })
       assert.isAbove(text.length, 2 * MIB)
-      const before = held()
-      const said = "GET /docs HTTP/1.1\r\nHost: x\r\nAccept-Encoding: identity\r\n\r\n".repeat(3)
-      yield* Effect.forEach(Array.from({ length: UNREAD }), () => open(lab.url, said, false))
+      const before = memoryInUse()
+      const request = "GET /docs HTTP/1.1\r\nHost: x\r\nAccept-Encoding: identity\r\n\r\n".repeat(3)
+      yield* Effect.forEach(Array.from({ length: UNREAD_CLIENTS }), () => open(lab.url, request, false))
       // The last answer has begun once a later probe is answered.
       for (let nth = 0; nth < 5; nth++) assert.strictEqual((yield* lab.ask("GET", "/healthz")).status, 200)
-      assert.isBelow(held() - before, (UNREAD * text.length) / 4)
+      assert.isBelow(memoryInUse() - before, (UNREAD_CLIENTS * text.length) / 4)
     }),
   )
 })
 
 /** Limits that allow a few copies of the contract. */
-const FEW = { requests: 1_000, bytes: 2 * MIB, allBytes: 64 * MIB, firstBytes: 0 }
+const DOCUMENT_LIMITS = { requests: 1_000, bytes: 2 * MIB, allBytes: 64 * MIB, firstBytes: 0 }
 
-layer(HttpWorld.layer({ documents: FEW }), { excludeTestServices: true, timeout: "90 seconds" })(
+layer(HttpWorld.layer({ documents: DOCUMENT_LIMITS }), { excludeTestServices: true, timeout: "90 seconds" })(
   "a client that downloads documents",
   (it) => {
     it.effect("gets a 429 after the bytes of a minute, to which a HEAD request adds nothing", () =>
@@ -216,10 +216,10 @@ layer(HttpWorld.layer({ documents: FEW }), { excludeTestServices: true, timeout:
         const { lab } = yield* setUp
         const ask = (method: string) => lab.ask(method, "/openapi.json", { headers: { "accept-encoding": "identity" } })
         const size = Buffer.byteLength((yield* ask("GET")).text)
-        assert.isTrue(size > FEW.bytes / 20 && size < FEW.bytes, String(size))
+        assert.isTrue(size > DOCUMENT_LIMITS.bytes / 20 && size < DOCUMENT_LIMITS.bytes, String(size))
         for (let nth = 0; nth < 20; nth++) assert.strictEqual((yield* ask("HEAD")).status, 200)
         // A minute may end during these requests.
-        const many = 2 * Math.ceil(FEW.bytes / size) + 1
+        const many = 2 * Math.ceil(DOCUMENT_LIMITS.bytes / size) + 1
         const answers = yield* Effect.forEach(Array.from({ length: many }), () => ask("GET"))
         const refused = answers.filter(({ status }) => status === 429)
         assert.isAtLeast(refused.length, 1)

@@ -12,12 +12,12 @@ import * as Smtp from "../../server/smtp/support.ts"
 const CLIENTS = 60
 const TRICKLE_MS = 20
 /** Timeout after which a test counts as hanging. */
-const HANGS = Duration.seconds(30)
+const TIMEOUT = Duration.seconds(30)
 const TIMEOUTS: NodeServer.Timeouts = { headers_ms: 400, request_ms: 800, check_ms: 50, stalled_ms: 800 }
 /** Larger than any buffer between two sockets of one machine. */
 const ANSWER = Buffer.alloc(32 * 1024 * 1024, "x")
 
-interface How {
+interface ClientOptions {
   /** Text that is sent again and again. */
   readonly drip?: string
   readonly reads?: boolean
@@ -25,7 +25,7 @@ interface How {
   readonly greeted?: boolean
 }
 
-const open = (port: number, head: string, { drip, greeted = false, reads = true }: How) =>
+const open = (port: number, head: string, { drip, greeted = false, reads = true }: ClientOptions) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const socket = net.connect(port, "127.0.0.1")
@@ -45,9 +45,9 @@ const open = (port: number, head: string, { drip, greeted = false, reads = true 
       }),
   )
 
-const many = (port: number, head: string, how: How) =>
+const openMany = (port: number, head: string, options: ClientOptions) =>
   Effect.all(
-    Array.from({ length: CLIENTS }, () => open(port, head, how)),
+    Array.from({ length: CLIENTS }, () => open(port, head, options)),
     { concurrency: "unbounded" },
   )
 
@@ -55,8 +55,8 @@ const many = (port: number, head: string, how: How) =>
 const http = Effect.acquireRelease(
   Effect.promise(async () => {
     const server = NodeServer.make(Context.empty(), TIMEOUTS)
-    const seen = { connections: 0 }
-    server.on("connection", () => seen.connections++)
+    const counts = { connections: 0 }
+    server.on("connection", () => counts.connections++)
     server.on("request", (request, response: ServerResponse) => {
       if (request.url === "/large") return void response.end(ANSWER)
       request.resume()
@@ -65,7 +65,7 @@ const http = Effect.acquireRelease(
     server.listen(0, "127.0.0.1")
     await once(server, "listening")
     const { port } = server.address() as net.AddressInfo
-    return { server, port, seen }
+    return { server, port, counts }
   }),
   ({ server }) =>
     Effect.promise(async () => {
@@ -79,7 +79,7 @@ const connections = (server: NodeServer.NodeServer) =>
     () => new Promise<number>((resolve, reject) => server.getConnections((no, n) => (no ? reject(no) : resolve(n)))),
   )
 
-const answered = (port: number) =>
+const fetchText = (port: number) =>
   Effect.promise(() =>
     fetch(`http://127.0.0.1:${port}/`, { headers: { connection: "close" } }).then(
       (answer) => answer.text(),
@@ -88,7 +88,7 @@ const answered = (port: number) =>
   )
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd of slow clients", (it) => {
-  for (const [what, head, how] of [
+  for (const [client, head, options] of [
     ["whose headers never end", "GET / HTTP/1.1\r\nHost: x\r\n", { drip: "X-A: b\r\n" }],
     ["whose first line never ends", "GET /", { drip: "x" }],
     ["that says nothing at all", "", {}],
@@ -100,44 +100,44 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
     ],
     ["that reads nothing of its answer", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n", { reads: false }],
   ] as const) {
-    it.effect(`over HTTP ${what} is disconnected, and other clients get an answer`, () =>
+    it.effect(`over HTTP ${client} is disconnected, and other clients get an answer`, () =>
       Effect.gen(function* () {
-        const { port, seen, server } = yield* http
-        yield* many(port, head, how)
+        const { port, counts, server } = yield* http
+        yield* openMany(port, head, options)
         yield* World.until(
-          Effect.sync(() => seen.connections),
+          Effect.sync(() => counts.connections),
           (opened) => opened >= CLIENTS,
-          HANGS,
+          TIMEOUT,
         )
         // On a slow machine a quick client may be disconnected as a slow one; it tries again.
-        yield* World.until(answered(port), (answer) => answer === "well", HANGS)
-        yield* World.until(connections(server), (open) => open === 0, HANGS)
+        yield* World.until(fetchText(port), (answer) => answer === "well", TIMEOUT)
+        yield* World.until(connections(server), (open) => open === 0, TIMEOUT)
       }),
     )
   }
 
-  const within = Duration.millis(800)
-  const begun = "EHLO x\r\n"
+  const timeLimit = Duration.millis(800)
+  const ehlo = "EHLO x\r\n"
   const submission = Effect.gen(function* () {
     const acme = yield* Smtp.customer()
     const limits = {
-      stranger: within,
-      message: within,
-      idle: within,
+      stranger: timeLimit,
+      message: timeLimit,
+      idle: timeLimit,
       maxConnectionsPerAddress: CLIENTS,
       maxStrangersPerAddress: CLIENTS,
     }
     const port = yield* Smtp.submission({ limits })
     const address = "ana@example.org"
-    const message = `${begun}${Smtp.plain(acme.secret)}\r\nMAIL FROM:<hi@${acme.domain}>\r\nRCPT TO:<${address}>\r\nDATA\r\n`
+    const message = `${ehlo}${Smtp.plain(acme.secret)}\r\nMAIL FROM:<hi@${acme.domain}>\r\nRCPT TO:<${address}>\r\nDATA\r\n`
     return { port, message }
   })
   const reports = Effect.gen(function* () {
     const { domain, secretKey } = World.RETURN_PATH
     const limits = {
-      stranger: within,
-      message: within,
-      idle: within,
+      stranger: timeLimit,
+      message: timeLimit,
+      idle: timeLimit,
       maxConnectionsPerAddress: CLIENTS,
       maxStrangersPerAddress: CLIENTS,
     }
@@ -150,32 +150,32 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
     })
     const emailId = "msg_01m7ysmwp0e41861050r3gg28a" as never
     const address = ReturnPath.make(secretKey, domain, { emailId, recipientIndex: 0 })
-    return { port, message: `${begun}MAIL FROM:<>\r\nRCPT TO:<${address}>\r\nDATA\r\n` }
+    return { port, message: `${ehlo}MAIL FROM:<>\r\nRCPT TO:<${address}>\r\nDATA\r\n` }
   })
 
   for (const [name, listen] of [
     ["submission", submission],
     ["reports", reports],
   ] as const) {
-    for (const [what, headOf, how] of [
+    for (const [client, headOf, options] of [
       ["whose command never ends", () => "", { drip: "x" }],
       ["that says nothing at all", () => "", {}],
-      ["that goes on being polite", () => begun, { drip: "RSET\r\n" }],
+      ["that goes on being polite", () => ehlo, { drip: "RSET\r\n" }],
       ["whose message never ends", (message: string) => message, { drip: "x\r\n" }],
-      ["that reads no answers", () => begun, { drip: "RSET\r\n".repeat(2_000), reads: false }],
+      ["that reads no answers", () => ehlo, { drip: "RSET\r\n".repeat(2_000), reads: false }],
     ] as const) {
-      it.effect(`on the listener for ${name} ${what} is disconnected, and its connections become free`, () =>
+      it.effect(`on the listener for ${name} ${client} is disconnected, and its connections become free`, () =>
         Effect.gen(function* () {
           const { message, port } = yield* listen
           // The clients take all connections that an address may have.
-          yield* many(port, headOf(message), { ...how, greeted: true })
+          yield* openMany(port, headOf(message), { ...options, greeted: true })
           const greeted = Effect.promise(async () => {
             const client = await Smtp.Raw.connect(port)
             const answer = client.closed ? "closed" : await client.say("EHLO x")
             client.end()
             return answer
           })
-          yield* World.until(greeted, (answer) => answer.startsWith("250"), HANGS)
+          yield* World.until(greeted, (answer) => answer.startsWith("250"), TIMEOUT)
         }),
       )
     }

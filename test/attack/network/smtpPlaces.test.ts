@@ -10,17 +10,17 @@ import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 import * as World from "../../support/world/World.ts"
 
-const STRANGERS = 1000
+const IDLE_CLIENTS = 1000
 const PER_ADDRESS = 100
 /** Three times the number of handshakes that may begin at once. */
 const HANDSHAKES = 60
 /** Timeout after which a test counts as hanging. */
-const HANGS = Duration.seconds(30)
+const TIMEOUT = Duration.seconds(30)
 
 const hasV6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1") ?? false)
 
 /** Opens connections that stay idle, from loopback addresses that no other test uses. */
-const idlers = (port: number, count: number, { said = "", perAddress = PER_ADDRESS } = {}) =>
+const idleConnections = (port: number, count: number, { text = "", perAddress = PER_ADDRESS } = {}) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const sockets: Array<net.Socket> = []
@@ -30,7 +30,7 @@ const idlers = (port: number, count: number, { said = "", perAddress = PER_ADDRE
         socket.on("error", () => undefined)
         sockets.push(socket)
         await once(socket, "data")
-        if (said !== "") socket.write(said)
+        if (text !== "") socket.write(text)
       }
       return sockets
     }),
@@ -68,15 +68,18 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
-      const early = yield* Smtp.raw(port)
-      assert.match((yield* Effect.promise(() => early.all(["EHLO x", Smtp.plain(acme.secret)]))).at(-1) ?? "", /^235 /u)
-      const crowd = yield* idlers(port, STRANGERS)
+      const loggedIn = yield* Smtp.raw(port)
+      assert.match(
+        (yield* Effect.promise(() => loggedIn.all(["EHLO x", Smtp.plain(acme.secret)]))).at(-1) ?? "",
+        /^235 /u,
+      )
+      const crowd = yield* idleConnections(port, IDLE_CLIENTS)
       assert.match(yield* Smtp.send(port, acme.secret, mail(acme)), /^250 2\.6\.0 Queued as /u)
-      assert.match(yield* Effect.promise(() => early.say("NOOP")), /^250 /u)
+      assert.match(yield* Effect.promise(() => loggedIn.say("NOOP")), /^250 /u)
       yield* World.until(
         Effect.sync(() => open(crowd)),
         (left) => left <= 500,
-        HANGS,
+        TIMEOUT,
       )
     }),
   )
@@ -87,13 +90,13 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
       const acme = yield* Smtp.customer()
       const busy = yield* Smtp.raw(port)
       const from = `hi@${acme.domain}`
-      const begin = ["EHLO x", Smtp.plain(acme.secret), `MAIL FROM:<${from}>`, "RCPT TO:<ana@example.org>", "DATA"]
-      assert.match((yield* Effect.promise(() => busy.all(begin))).at(-1) ?? "", /^354 /u)
+      const commands = ["EHLO x", Smtp.plain(acme.secret), `MAIL FROM:<${from}>`, "RCPT TO:<ana@example.org>", "DATA"]
+      assert.match((yield* Effect.promise(() => busy.all(commands))).at(-1) ?? "", /^354 /u)
       busy.write(`From: ${from}\r\n`)
       const idle = yield* Smtp.raw(port)
       assert.match((yield* Effect.promise(() => idle.all(["EHLO x", Smtp.plain(acme.secret)]))).at(-1) ?? "", /^235 /u)
-      const late = yield* Smtp.raw(port)
-      assert.match(yield* Effect.promise(() => late.say("EHLO x")), /^250 /u)
+      const newClient = yield* Smtp.raw(port)
+      assert.match(yield* Effect.promise(() => newClient.say("EHLO x")), /^250 /u)
       yield* Effect.promise(() => idle.untilClosed())
       busy.write("\r\nx\r\n.\r\n")
       assert.match(yield* Effect.promise(() => busy.reply()), /^250 2\.6\.0 /u)
@@ -104,15 +107,15 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
     Effect.gen(function* () {
       const limits = { maxStrangers: 4, strangerInCrowd: Duration.millis(300), stranger: Duration.minutes(5) }
       const port = yield* Smtp.submission({ limits })
-      const two = yield* idlers(port, 2)
+      const two = yield* idleConnections(port, 2)
       yield* Effect.sleep("600 millis")
       assert.strictEqual(open(two), 2)
       // The total is now more than half of the limit of four.
-      const more = yield* idlers(port, 2)
+      const more = yield* idleConnections(port, 2)
       yield* World.until(
         Effect.sync(() => open(more)),
         (left) => left === 0,
-        HANGS,
+        TIMEOUT,
       )
     }),
   )
@@ -124,7 +127,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
       assert.match(yield* Effect.promise(() => client.say("EHLO x")), /^250 /u)
       client.write("NOOP\r\n".repeat(20))
       yield* Effect.promise(() => client.untilClosed())
-    }).pipe(Effect.timeout(HANGS)),
+    }).pipe(Effect.timeout(TIMEOUT)),
   )
 
   it.effect("accepts reports beside clients that fill the listener for reports", () =>
@@ -138,13 +141,13 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
       const port = yield* Reports.listen({ host: "127.0.0.1", port: 0, name: "mx.test", returnPath, limits })
       const emailId = "msg_01m7ysmwp0e41861050r3gg28a" as never
       const address = ReturnPath.make(World.RETURN_PATH.secretKey, returnPath.domain, { emailId, recipientIndex: 0 })
-      const begun = yield* Smtp.raw(port)
-      yield* Effect.promise(() => begun.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${address}>`]))
+      const earlier = yield* Smtp.raw(port)
+      yield* Effect.promise(() => earlier.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${address}>`]))
       // Each connection has its own address: among clients of one group the oldest would be closed first.
-      yield* idlers(port, 60, { said: "EHLO x\r\n", perAddress: 1 })
-      const late = yield* Smtp.raw(port)
-      for (const client of [begun, late]) {
-        const lines = client === begun ? [] : ["EHLO x", "MAIL FROM:<>", `RCPT TO:<${address}>`]
+      yield* idleConnections(port, 60, { text: "EHLO x\r\n", perAddress: 1 })
+      const newClient = yield* Smtp.raw(port)
+      for (const client of [earlier, newClient]) {
+        const lines = client === earlier ? [] : ["EHLO x", "MAIL FROM:<>", `RCPT TO:<${address}>`]
         const replies = yield* Effect.promise(() => client.all([...lines, "DATA", "Subject: bounce\r\n\r\nno\r\n."]))
         assert.match(replies.at(-1) ?? "", /^250 2\.6\.0 /u)
       }
@@ -158,10 +161,10 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
       const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false, limits })
       const acme = yield* Smtp.customer()
       const stalled: Array<Smtp.Raw> = []
-      for (const said of [Buffer.alloc(0), Buffer.from([0x16]), hello.subarray(0, 40), hello]) {
+      for (const bytes of [Buffer.alloc(0), Buffer.from([0x16]), hello.subarray(0, 40), hello]) {
         const client = yield* Smtp.raw(port)
         assert.match((yield* Effect.promise(() => client.all(["EHLO x", "STARTTLS"]))).at(-1) ?? "", /^220 /u)
-        client.write(said)
+        client.write(bytes)
         stalled.push(client)
       }
       for (const client of stalled) yield* Effect.promise(() => client.untilClosed())
@@ -183,8 +186,8 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
         client.write(hello)
         stalled.push(client)
       }
-      const late = yield* Smtp.raw(port)
-      assert.match(yield* Effect.promise(() => late.say("EHLO x")), /^250 /u)
+      const newClient = yield* Smtp.raw(port)
+      assert.match(yield* Effect.promise(() => newClient.say("EHLO x")), /^250 /u)
       yield* Effect.promise(() => stalled[0]?.untilClosed() ?? Promise.resolve())
       assert.isFalse(stalled[1]?.closed)
     }),
@@ -196,10 +199,10 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
       const clients = yield* Effect.forEach(Array.from({ length: HANDSHAKES }), () =>
         Effect.tap(Smtp.raw(port), (client) => Effect.promise(() => client.say("EHLO x"))),
       )
-      const begun = performance.now()
+      const startedAt = performance.now()
       const replies = yield* Effect.promise(() => Promise.all(clients.map((client) => client.say("STARTTLS"))))
       // One clock tick is subtracted from the minimum duration.
-      assert.isAtLeast(performance.now() - begun, ((HANDSHAKES - MAX_BURST) / HANDSHAKES_PER_SECOND) * 1_000 - 100)
+      assert.isAtLeast(performance.now() - startedAt, ((HANDSHAKES - MAX_BURST) / HANDSHAKES_PER_SECOND) * 1_000 - 100)
       for (const reply of replies) assert.match(reply, /^220 /u)
     }),
   )
@@ -216,12 +219,12 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
         await once(plain, "data")
         const socket = tls.connect({ socket: plain, ca: Smtp.CA, servername: "localhost", maxVersion: "TLSv1.2" })
         await once(socket, "secureConnect")
-        const said = await new Promise<string>((resolve) => {
+        const message = await new Promise<string>((resolve) => {
           socket.on("error", ({ message }) => resolve(message))
           socket.renegotiate({}, (error) => resolve(error === null ? "done" : error.message))
         })
         socket.destroy()
-        return said
+        return message
       })
       assert.match(answer, /no[_ ]renegotiation/iu)
     }),
@@ -235,11 +238,11 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
         ["127.0.0.1", "127.0.0.0/8", "::/0"],
       ] as const) {
         // A key is accepted without TLS only from this machine.
-        const welcome = yield* Smtp.customer({ allowed_ips: [allowed] })
-        const stranger = yield* Smtp.customer({ allowed_ips: [other] })
+        const allowedCustomer = yield* Smtp.customer({ allowed_ips: [allowed] })
+        const refusedCustomer = yield* Smtp.customer({ allowed_ips: [other] })
         const client = yield* Smtp.raw(port, host)
         const replies = yield* Effect.promise(() =>
-          client.all(["EHLO x", Smtp.plain(stranger.secret), Smtp.plain(welcome.secret)]),
+          client.all(["EHLO x", Smtp.plain(refusedCustomer.secret), Smtp.plain(allowedCustomer.secret)]),
         )
         assert.match(replies[1] ?? "", /^535 5\.7\.8 .* not allowed from this address/u)
         assert.match(replies[2] ?? "", /^235 /u)

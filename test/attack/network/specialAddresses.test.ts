@@ -70,7 +70,7 @@ const text = (ip: Uint8Array): string =>
     : Array.from({ length: 8 }, (_, i) => (((ip[2 * i] ?? 0) << 8) | (ip[2 * i + 1] ?? 0)).toString(16)).join(":")
 
 /** Returns the first, a middle and the last address of a block. */
-const within = (cidr: string): ReadonlyArray<string> => {
+const samplesOf = (cidr: string): ReadonlyArray<string> => {
   const block = DomainNetwork.parseBlock(cidr)
   if (block === undefined) return assert.fail(`${cidr} is no block`)
   const filled = (bit: (at: number) => number) =>
@@ -92,7 +92,7 @@ const atCreation = (address: string) =>
 
 describe("every special-purpose address", () => {
   it.each(REGISTRY)("is refused at creation and at dispatch: %s, %s", (cidr) => {
-    for (const address of within(cidr)) {
+    for (const address of samplesOf(cidr)) {
       const made = atCreation(address)
       assert(Result.isFailure(made), `${address} at creation`)
       assert.deepStrictEqual([made.failure.status, made.failure.reason], [422, "url_not_allowed"])
@@ -104,7 +104,7 @@ describe("every special-purpose address", () => {
 
   it("is refused inside an IPv6 address that embeds it, and a public address is not", () => {
     for (const [cidr] of REGISTRY.filter(([cidr]) => !cidr.includes(":"))) {
-      for (const address of within(cidr)) {
+      for (const address of samplesOf(cidr)) {
         for (const prefix of ["::ffff:", "64:ff9b::"]) {
           assert.isTrue(Result.isFailure(atCreation(`${prefix}${address}`)), `${prefix}${address}`)
           assert.isFalse(Network.isReachable(`${prefix}${address}`), `${prefix}${address}`)
@@ -125,7 +125,7 @@ describe("every special-purpose address", () => {
       return Uint8Array.from(Buffer.from(wrapped.toString(16).padStart(ip.length * 2, "0"), "hex"))
     }
     for (const [cidr] of REGISTRY) {
-      const [first = "", last = ""] = within(cidr)
+      const [first = "", last = ""] = samplesOf(cidr)
       for (const [edge, step] of [
         [first, -1n],
         [last, 1n],

@@ -1,5 +1,5 @@
 import { ask } from "../../harness/http.ts"
-import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
 
 const PATHS = [
   "/auth/reset-password",
@@ -22,9 +22,9 @@ const DEPTH = 10_000
  */
 export const authNonsense: Scenario = {
   name: "nonsense at /auth",
-  sends: "NUL, half characters, depth, prototypes and wrong types in every field",
+  load: "NUL, half characters, depth, prototypes and wrong types in every field",
   run: async ({ dice, from, size, target }) => {
-    const before = target.said().length
+    const before = target.output().length
     const bodies = [
       ...NONSENSE.map((value) => JSON.stringify(Object.fromEntries(FIELDS.map((field) => [field, value])))),
       JSON.stringify(Object.fromEntries(FIELDS.map((field) => [field, { $ne: null }]))),
@@ -53,12 +53,12 @@ export const authNonsense: Scenario = {
         headers: { origin: target.url },
       }),
     )
-    const printed = target.said().slice(before)
+    const printed = target.output().slice(before)
     const leaks = replies.filter(({ text }) => INSIDES.test(text))
     const statuses = replies.map(({ status }) => status)
     return {
-      answered: counted(statuses.toSorted((a, b) => a - b)),
-      broken: broken([
+      summary: summarize(statuses.toSorted((a, b) => a - b)),
+      failures: failures([
         [statuses.every((status) => status >= 400 && status < 500), "an answer that is no refusal"],
         [leaks.length === 0, `an answer shows the inside: ${leaks[0]?.text.slice(0, 80)}`],
         [!INSIDES.test(printed), `standard output shows the inside: ${printed.slice(0, 80)}`],

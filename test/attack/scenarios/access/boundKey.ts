@@ -1,6 +1,6 @@
 import { ask } from "../../harness/http.ts"
-import { broken, type Scenario } from "../../harness/Scenario.ts"
-import { handIn } from "../../harness/smtp.ts"
+import { failures, type Scenario } from "../../harness/Scenario.ts"
+import { submit } from "../../harness/smtp.ts"
 import { send } from "../../harness/Target.ts"
 
 const HOUR_MS = 3_600_000
@@ -9,7 +9,7 @@ const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOS
 /** Uses a key that is bound to one domain of its account against mail of another domain. */
 export const boundKey: Scenario = {
   name: "a bound key and another domain",
-  sends: "cancel, reschedule, resend, read, new keys and Sender: with a key that is bound to one domain",
+  load: "cancel, reschedule, resend, read, new keys and Sender: with a key that is bound to one domain",
   run: async ({ target }) => {
     const customer = await target.customer()
     const other = `other.${customer.domain}`
@@ -21,29 +21,30 @@ export const boundKey: Scenario = {
       return String((await byOwner("POST", "/v1/api-keys", body)).json?.key)
     }
     const [sender, admin] = [await bind(["email:send"]), await bind(["admin"])]
-    const foreign = await send(target.http, { ...customer, domain: other }, { scheduled_at: inHours(2) })
+    const otherMail = await send(target.http, { ...customer, domain: other }, { scheduled_at: inHours(2) })
     const by = (key: string, method: string, path: string, body?: unknown) =>
       ask(target.http, method, path, { key, ...(body === undefined ? {} : { body }) })
     const reached = []
     for (const key of [sender, admin])
       for (const [method, path, body] of [
-        ["PATCH", `/v1/email/${foreign}`, { scheduled_at: inHours(3) }],
-        ["GET", `/v1/email/logs/${foreign}`, undefined],
-        ["GET", `/v1/email/logs/${foreign}/events`, undefined],
-        ["POST", `/v1/email/${foreign}/resend`, {}],
-        ["POST", `/v1/email/${foreign}/cancel`, undefined],
+        ["PATCH", `/v1/email/${otherMail}`, { scheduled_at: inHours(3) }],
+        ["GET", `/v1/email/logs/${otherMail}`, undefined],
+        ["GET", `/v1/email/logs/${otherMail}/events`, undefined],
+        ["POST", `/v1/email/${otherMail}/resend`, {}],
+        ["POST", `/v1/email/${otherMail}/cancel`, undefined],
       ] as const) {
         const { status } = await by(key, method, path, body)
-        if (status < 400) reached.push(`${method} ${path.replace(foreign, "{id}")}: ${status}`)
+        if (status < 400) reached.push(`${method} ${path.replace(otherMail, "{id}")}: ${status}`)
       }
-    const state = (await byOwner("GET", `/v1/email/logs/${foreign}`)).json?.status
-    const grown = await by(admin, "POST", "/v1/api-keys", { name: "unbound", scopes: ["admin"] })
-    const isGrown = grown.status < 300 && grown.json?.domain !== customer.domain
+    const state = (await byOwner("GET", `/v1/email/logs/${otherMail}`)).json?.status
+    const newKey = await by(admin, "POST", "/v1/api-keys", { name: "unbound", scopes: ["admin"] })
+    const isUnbound = newKey.status < 300 && newKey.json?.domain !== customer.domain
     const headers = { Sender: `hi@${other}` }
     const overHttp = await by(sender, "POST", "/v1/email/send", { ...mail(customer.domain), headers })
-    const isWritten = overHttp.status === 200 && (await written(byOwner, overHttp.json.id)).includes(`hi@${other}`)
+    const isWritten =
+      overHttp.status === 200 && (await capturedBytes(byOwner, overHttp.json.id)).includes(`hi@${other}`)
     const bytes = `From: <hi@${customer.domain}>\r\nSender: <hi@${other}>\r\nTo: <ana@example.org>\r\nSubject: x\r\n\r\nx`
-    const overSmtp = await handIn({
+    const overSmtp = await submit({
       port: target.smtpPort,
       key: sender,
       sender: `hi@${customer.domain}`,
@@ -51,11 +52,11 @@ export const boundKey: Scenario = {
       bytes,
     })
     return {
-      answered: `reached ${reached.length} of 10; state ${state}; new key ${grown.status}; Sender: HTTP ${overHttp.status}, SMTP ${overSmtp.slice(0, 3)}`,
-      broken: broken([
+      summary: `reached ${reached.length} of 10; state ${state}; new key ${newKey.status}; Sender: HTTP ${overHttp.status}, SMTP ${overSmtp.slice(0, 3)}`,
+      failures: failures([
         [reached.length === 0, `it reached ${reached.join(", ")}`],
         [state === "queued", `the mail of the other domain is ${state}`],
-        [!isGrown, "it made a key that is not bound"],
+        [!isUnbound, "it made a key that is not bound"],
         [!isWritten, "a Sender: of the other domain passed over HTTP"],
       ]),
     }
@@ -67,7 +68,7 @@ const mail = (domain: string) => ({ from: `hi@${domain}`, to: "sender@example.or
 type AskOwner = (method: string, path: string) => ReturnType<typeof ask>
 
 /** Returns the bytes of a captured mail. */
-const written = async (byOwner: AskOwner, id: string): Promise<string> => {
+const capturedBytes = async (byOwner: AskOwner, id: string): Promise<string> => {
   await byOwner("GET", "/v1/sandbox/messages?to=sender@example.org&wait=5s")
   const { json } = await byOwner("GET", `/v1/sandbox/messages/${id}`)
   return Buffer.from(String(json?.raw ?? ""), "base64").toString("latin1")

@@ -1,5 +1,5 @@
 import { totp } from "../../../server/signIn/house.ts"
-import { broken, type Scenario } from "../../harness/Scenario.ts"
+import { failures, type Scenario } from "../../harness/Scenario.ts"
 import { member, PASSWORD } from "./member.ts"
 
 const STEP_MS = 30_000
@@ -7,7 +7,7 @@ const STEP_MS = 30_000
 /** Replays a code of the second factor, as an onlooker who read the code could. */
 export const codeReplay: Scenario = {
   name: "replay of a TOTP code",
-  sends: "the same code for two sign-ins, and the one of the enrolment",
+  load: "the same code for two sign-ins, and the one of the enrolment",
   run: async ({ dice, from, target }) => {
     const { email, page } = await member(target, `totp-${dice.text(8)}`, from(0))
     const enabled = await page.ask("POST", "/auth/two-factor/enable", { password: PASSWORD })
@@ -20,16 +20,16 @@ export const codeReplay: Scenario = {
       await other.ask("POST", "/auth/sign-in/email", { email, password: PASSWORD })
       return (await other.ask("POST", "/auth/two-factor/verify-totp", { code })).status
     }
-    const again = await signIn(enrolled)
+    const enrolledAgain = await signIn(enrolled)
     const next = totp(uri, Date.now() + STEP_MS)
-    const once = await signIn(next)
-    const twice = await signIn(next)
+    const firstUse = await signIn(next)
+    const secondUse = await signIn(next)
     return {
-      answered: `enrolment ${first.status}, its code again ${again}; the next code ${once}, again ${twice}`,
-      broken: broken([
+      summary: `enrolment ${first.status}, its code again ${enrolledAgain}; the next code ${firstUse}, again ${secondUse}`,
+      failures: failures([
         [first.status === 200, "the second factor could not be set up"],
-        [again !== 200, "the code of the enrolment was accepted twice"],
-        [twice !== 200 || once !== 200, "a code was accepted twice"],
+        [enrolledAgain !== 200, "the code of the enrolment was accepted twice"],
+        [secondUse !== 200 || firstUse !== 200, "a code was accepted twice"],
       ]),
     }
   },

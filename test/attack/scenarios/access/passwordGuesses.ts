@@ -1,13 +1,13 @@
-import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
 import { member } from "./member.ts"
 
 /** Twice the limit of ten per minute, because a minute may end in between. */
-const MOST = 20
+const MAX_ANSWERED = 20
 
 /** Guesses a user's password from a browser that was left signed in. */
 export const passwordGuesses: Scenario = {
   name: "guesses at verify-password",
-  sends: "wrong passwords within a session, as fast as they are answered",
+  load: "wrong passwords within a session, as fast as they are answered",
   run: async ({ dice, from, size, target }) => {
     const { page } = await member(target, `guess-${dice.text(8)}`, from(0))
     const statuses: Array<number> = []
@@ -15,10 +15,12 @@ export const passwordGuesses: Scenario = {
       const body = { password: `not the password ${dice.text(8)}` }
       statuses.push((await page.ask("POST", "/auth/verify-password", body)).status)
     }
-    const tried = statuses.filter((status) => status === 400 || status === 401 || status === 200).length
+    const answeredGuesses = statuses.filter((status) => status === 400 || status === 401 || status === 200).length
     return {
-      answered: counted(statuses),
-      broken: broken([[tried <= MOST, `${tried} guesses were answered, bound ${MOST}`]]),
+      summary: summarize(statuses),
+      failures: failures([
+        [answeredGuesses <= MAX_ANSWERED, `${answeredGuesses} guesses were answered, bound ${MAX_ANSWERED}`],
+      ]),
     }
   },
 }

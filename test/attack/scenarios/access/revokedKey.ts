@@ -1,5 +1,5 @@
-import { ask, hangUp, open, type Place } from "../../harness/http.ts"
-import { broken, type Scenario, sleep } from "../../harness/Scenario.ts"
+import { ask, hangUp, open, type Endpoint } from "../../harness/http.ts"
+import { failures, type Scenario, sleep } from "../../harness/Scenario.ts"
 import type { Customer } from "../../harness/Target.ts"
 
 /** Maximum time until a stream ends; the contract says one second, and a busy machine needs longer. */
@@ -10,31 +10,32 @@ const SLOW_MS = 1_300
 /** Opens streams and requests with a key that is revoked while they are in progress. */
 export const revokedKey: Scenario = {
   name: "work that outlives its key",
-  sends: "event streams and half-sent requests of a key that is then revoked",
+  load: "event streams and half-sent requests of a key that is then revoked",
   run: async ({ from, size, target }) => {
     const customer = await target.customer()
-    const made = await ask(target.http, "POST", "/v1/api-keys", {
+    const created = await ask(target.http, "POST", "/v1/api-keys", {
       key: customer.key,
       body: { name: "soon revoked", scopes: ["admin"] },
     })
-    const { id, key } = made.json as { readonly id: string; readonly key: string }
-    const streams = await many(size(3, 10), () => begin(target.http, from(0), stream(key)))
-    const requests = await many(size(3, 10), () => begin(target.http, from(0), halfSend(customer, key)))
+    const { id, key } = created.json as { readonly id: string; readonly key: string }
+    const streams = await repeat(size(3, 10), () => openAndSend(target.http, from(0), stream(key)))
+    const requests = await repeat(size(3, 10), () => openAndSend(target.http, from(0), halfSend(customer, key)))
     await sleep(SLOW_MS)
-    const opened = streams.filter((line) => line.heard().startsWith("HTTP/1.1 200")).length
+    const opened = streams.filter((connection) => connection.received().startsWith("HTTP/1.1 200")).length
     const revoked = await ask(target.http, "DELETE", `/v1/api-keys/${id}`, { key: customer.key })
-    const began = performance.now()
+    const startedAt = performance.now()
     for (const { socket } of requests) socket.write(REST)
-    const isOver = () => streams.every((line) => line.closed() || line.heard().endsWith("0\r\n\r\n"))
-    while (!isOver() && performance.now() - began < ENDS_WITHIN_MS) await sleep(20)
-    const took = Math.round(performance.now() - began)
+    const isOver = () =>
+      streams.every((connection) => connection.closed() || connection.received().endsWith("0\r\n\r\n"))
+    while (!isOver() && performance.now() - startedAt < ENDS_WITHIN_MS) await sleep(20)
+    const took = Math.round(performance.now() - startedAt)
     await sleep(500)
-    const statuses = requests.map((line) => /^HTTP\/1\.1 (\d+)/u.exec(line.heard())?.[1] ?? "closed")
+    const statuses = requests.map((connection) => /^HTTP\/1\.1 (\d+)/u.exec(connection.received())?.[1] ?? "closed")
     const ended = isOver()
     hangUp([...streams, ...requests])
     return {
-      answered: `${opened} streams ${ended ? `ended after ${took} ms` : "go on"}; requests ${[...new Set(statuses)].join(", ")}`,
-      broken: broken([
+      summary: `${opened} streams ${ended ? `ended after ${took} ms` : "go on"}; requests ${[...new Set(statuses)].join(", ")}`,
+      failures: failures([
         [opened === streams.length, "a stream could not be opened"],
         [revoked.status === 200, `the key could not be revoked: ${revoked.status}`],
         [ended, `a stream goes on ${ENDS_WITHIN_MS} ms after its key was revoked`],
@@ -44,12 +45,12 @@ export const revokedKey: Scenario = {
   },
 }
 
-const many = <A>(count: number, one: () => Promise<A>) => Promise.all(Array.from({ length: count }, one))
+const repeat = <A>(count: number, one: () => Promise<A>) => Promise.all(Array.from({ length: count }, one))
 
-const begin = async (place: Place, from: string | undefined, head: string) => {
-  const line = await open(place, { from })
-  line.socket.write(head)
-  return line
+const openAndSend = async (endpoint: Endpoint, from: string | undefined, head: string) => {
+  const connection = await open(endpoint, { from })
+  connection.socket.write(head)
+  return connection
 }
 
 const stream = (key: string) => `GET /v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`

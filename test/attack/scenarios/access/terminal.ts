@@ -1,6 +1,6 @@
 import { runToEnd } from "../../../support/process/service.ts"
 import { ask } from "../../harness/http.ts"
-import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
 
 /** Sequences that move the cursor, set the window title, end a line or reverse the reading direction. */
 const ESCAPES = [
@@ -19,16 +19,16 @@ const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u
 /** Sends names, subjects and tags that contain control sequences of terminals. */
 export const terminal: Scenario = {
   name: "terminal escapes",
-  sends: "names of keys, members and webhooks, subjects and tags with escape sequences, and what the CLI prints",
+  load: "names of keys, members and webhooks, subjects and tags with escape sequences, and what the CLI prints",
   run: async ({ dice, size, target }) => {
     const { key } = target.owner
-    const named: Array<number> = []
+    const nameStatuses: Array<number> = []
     for (const escape of ESCAPES.slice(0, size(4, ESCAPES.length))) {
       const name = `x${escape}y`
       const email = `escape-${dice.text(8)}@example.org`
       const post = (path: string, body: unknown) => ask(target.http, "POST", path, { key, body })
-      named.push((await post("/v1/members", { email, role: "viewer", name })).status)
-      named.push((await post("/v1/api-keys", { name, scopes: ["stats:read"] })).status)
+      nameStatuses.push((await post("/v1/members", { email, role: "viewer", name })).status)
+      nameStatuses.push((await post("/v1/api-keys", { name, scopes: ["stats:read"] })).status)
       // Mail may contain these characters; the command line must escape them.
       await post("/v1/email/send", {
         from: "hi@acme.test",
@@ -48,9 +48,9 @@ export const terminal: Scenario = {
     const printed = await Promise.all(commands.map((args) => runToEnd(args, env)))
     const raw = commands.filter((_, nth) => RAW.test((printed[nth]?.output ?? "").replaceAll("\n", "")))
     return {
-      answered: `names ${counted(named)}; ${raw.length} of ${commands.length} tables raw`,
-      broken: broken([
-        [named.every((status) => status === 400), "a control character was taken in a name"],
+      summary: `names ${summarize(nameStatuses)}; ${raw.length} of ${commands.length} tables raw`,
+      failures: failures([
+        [nameStatuses.every((status) => status === 400), "a control character was taken in a name"],
         [raw.length === 0, `control characters reach the terminal by ${raw.map((args) => args.join(" ")).join(", ")}`],
       ]),
     }

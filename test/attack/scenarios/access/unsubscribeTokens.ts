@@ -4,8 +4,8 @@ import { once } from "node:events"
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
 import { CA, CERTIFICATE } from "../../../server/smtp/support.ts"
-import { ask, type Place } from "../../harness/http.ts"
-import { type Attack, broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import { ask, type Endpoint } from "../../harness/http.ts"
+import { type Attack, failures, summarize, type Scenario } from "../../harness/Scenario.ts"
 import * as Target from "../../harness/Target.ts"
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -13,41 +13,42 @@ const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 /** Attacks one-click unsubscribing (RFC 8058) behind a proxy that terminates TLS. */
 export const unsubscribeTokens: Scenario = {
   name: "unsubscribe tokens over https",
-  sends: "tokens that are forged, cut, swapped, huge, replayed, and asked for by every method",
+  load: "tokens that are forged, cut, swapped, huge, replayed, and asked for by every method",
   run: async (attack) => {
     const proxy = await tlsProxy()
     const settings = { BASE_URL: `https://localhost:${proxy.port}`, TRUSTED_PROXIES: "127.0.0.0/8" }
-    const own = await Target.another(attack.target, settings)
-    proxy.lead(own.http)
+    const service = await Target.startAnother(attack.target, settings)
+    proxy.forwardTo(service.http)
     try {
-      return await tried(attack, own, proxy.port)
+      return await attackTokens(attack, service, proxy.port)
     } finally {
       proxy.close()
-      await own.kill()
+      await service.kill()
     }
   },
 }
 
-const tried = async ({ dice, size }: Attack, own: Target.Target, port: number) => {
-  const [mine, theirs] = [await own.customer(), await own.customer()]
+const attackTokens = async ({ dice, size }: Attack, service: Target.Target, port: number) => {
+  const [mine, theirs] = [await service.customer(), await service.customer()]
   const to = `ana-${dice.text(6)}@example.org`
-  const first = await Target.send(own.http, mine, { to, list_unsubscribe: true })
-  const second = await Target.send(own.http, theirs, { to, list_unsubscribe: true })
-  const good = own.unsubscribeToken(first)
-  const other = own.unsubscribeToken(second)
-  const call = (method: string, token: string, over: Over = {}) => secure(port, method, Unsubscribe.PATH + token, over)
+  const first = await Target.send(service.http, mine, { to, list_unsubscribe: true })
+  const second = await Target.send(service.http, theirs, { to, list_unsubscribe: true })
+  const good = service.unsubscribeToken(first)
+  const other = service.unsubscribeToken(second)
+  const call = (method: string, token: string, parts: RequestParts = {}) =>
+    requestOverTls(port, method, Unsubscribe.PATH + token, parts)
   const suppressed = async ({ key }: Target.Customer) =>
-    ((await ask(own.http, "GET", "/v1/suppressions", { key })).json?.data ?? []).length as number
+    ((await ask(service.http, "GET", "/v1/suppressions", { key })).json?.data ?? []).length as number
 
   const wrong = [...forged(good, other, size(20, 200), dice)]
   const refused = await Promise.all(wrong.map((token) => call("POST", token)))
   const methods = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "CONNECTED"]
-  const looked = await Promise.all([
+  const withoutPost = await Promise.all([
     ...methods.map((method) => call(method, good)),
     call("GET", `${good}?_method=POST`),
     call("GET", good, { headers: { "x-http-method-override": "POST", "x-method-override": "POST" } }),
   ])
-  const early = (await suppressed(mine)) + (await suppressed(theirs))
+  const suppressedEarly = (await suppressed(mine)) + (await suppressed(theirs))
   const body = "List-Unsubscribe=One-Click"
   const type = "application/x-www-form-urlencoded"
   const replays = await Promise.all(
@@ -55,12 +56,12 @@ const tried = async ({ dice, size }: Attack, own: Target.Target, port: number) =
   )
   const large = await call("POST", good, { body: "x".repeat(1_000_000), headers: { "content-type": "text/html" } })
   const [ofMine, ofTheirs] = [await suppressed(mine), await suppressed(theirs)]
-  const answers = [...refused, ...looked, ...replays, large].map(({ status }) => status)
+  const answers = [...refused, ...withoutPost, ...replays, large].map(({ status }) => status)
   return {
-    answered: `wrong ${counted(refused.map(({ status }) => status))}; methods ${counted(looked.map(({ status }) => status))}; replays ${counted(replays.map(({ status }) => status))}; large ${large.status}`,
-    broken: broken([
+    summary: `wrong ${summarize(refused.map(({ status }) => status))}; methods ${summarize(withoutPost.map(({ status }) => status))}; replays ${summarize(replays.map(({ status }) => status))}; large ${large.status}`,
+    failures: failures([
       [refused.every(({ status }) => status >= 400 && status < 500), "a wrong token was not refused"],
-      [early === 0, "somebody was taken off without a POST of a whole token"],
+      [suppressedEarly === 0, "somebody was taken off without a POST of a whole token"],
       [
         replays.every(({ status }) => status === 200 || status === 429),
         "a replay was not answered like the first time",
@@ -92,12 +93,12 @@ function* forged(good: string, other: string, count: number, dice: Attack["dice"
   }
 }
 
-interface Over {
+interface RequestParts {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
 
-const secure = (port: number, method: string, path: string, { body, headers = {} }: Over) =>
+const requestOverTls = (port: number, method: string, path: string, { body, headers = {} }: RequestParts) =>
   new Promise<{ readonly status: number }>((resolve) => {
     const sent = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }
     const options = { host: "127.0.0.1", port, servername: "localhost", ca: CA, method, path, agent: false as const }
@@ -112,11 +113,11 @@ const secure = (port: number, method: string, path: string, { body, headers = {}
 
 /** Starts a proxy that terminates TLS and forwards requests to the service. */
 const tlsProxy = async () => {
-  let place: Place | undefined
+  let endpoint: Endpoint | undefined
   const server = https.createServer(CERTIFICATE, (request, response) => {
     const headers = { ...request.headers, "x-forwarded-for": request.socket.remoteAddress ?? "" }
     const { method, url: path } = request
-    const forward = http.request({ ...place, method, path, headers, agent: false }, (answer) => {
+    const forward = http.request({ ...endpoint, method, path, headers, agent: false }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(response)
     })
@@ -127,7 +128,7 @@ const tlsProxy = async () => {
   await once(server, "listening")
   return {
     port: (server.address() as AddressInfo).port,
-    lead: (to: Place) => void (place = to),
+    forwardTo: (to: Endpoint) => void (endpoint = to),
     close: () => {
       server.closeAllConnections()
       server.close()

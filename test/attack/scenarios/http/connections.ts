@@ -1,5 +1,5 @@
 import { ask, hangUp, open, openMany } from "../../harness/http.ts"
-import { broken, type Scenario, sleep } from "../../harness/Scenario.ts"
+import { failures, type Scenario, sleep } from "../../harness/Scenario.ts"
 
 const PER_ADDRESS = 150
 const SETTLED_MS = 500
@@ -7,14 +7,14 @@ const SETTLED_MS = 500
 /** Opens idle connections, first from one address and then from many. */
 export const connections: Scenario = {
   name: "many HTTP connections",
-  sends: "idle connections of one address, then of many",
+  load: "idle connections of one address, then of many",
   run: async ({ from, size, target }) => {
     const [ofOne, inAll] = [size(1_500, 3_000), size(1_000, 4_000)]
     const isApart = from(0) !== undefined
     const one = await openMany(ofOne, () => open(target.http, { from: from(0) }))
     await sleep(SETTLED_MS)
     const keptOfOne = one.filter(({ closed }) => !closed()).length
-    const beside = await ask(target.http, "GET", "/healthz", { from: from(1), within_ms: 5_000 })
+    const concurrent = await ask(target.http, "GET", "/healthz", { from: from(1), within_ms: 5_000 })
     hangUp(one)
     await sleep(SETTLED_MS)
     const many = await openMany(inAll, (nth) => open(target.http, { from: from(2 + Math.floor(nth / PER_ADDRESS)) }))
@@ -24,10 +24,10 @@ export const connections: Scenario = {
     await sleep(SETTLED_MS)
     const after = await ask(target.http, "GET", "/healthz", { from: from(1), within_ms: 5_000 })
     return {
-      answered: `${keptOfOne} of ${ofOne} kept for one address, ${keptOfMany} of ${inAll} for many; beside them ${beside.status}, afterwards ${after.status}`,
-      broken: broken([
+      summary: `${keptOfOne} of ${ofOne} kept for one address, ${keptOfMany} of ${inAll} for many; beside them ${concurrent.status}, afterwards ${after.status}`,
+      failures: failures([
         [keptOfOne < ofOne, "one address may have all connections"],
-        [!isApart || beside.status === 200, "another address gets no answer beside them"],
+        [!isApart || concurrent.status === 200, "another address gets no answer beside them"],
         [after.status === 200, "no answer once they are gone"],
       ]),
     }

@@ -1,12 +1,12 @@
 import { ask } from "../../harness/http.ts"
-import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
 
 /** Host headers of a page on another site whose name was made to resolve to this machine (DNS rebinding). */
 const HOSTS = ["evil.example", "evil.example:3025", "127.0.0.1.evil.example", "localhost.evil.example"]
 
 export const metricsHost: Scenario = {
   name: "metrics under another host",
-  sends: "GET /metrics from loopback with the Host of another site",
+  load: "GET /metrics from loopback with the Host of another site",
   run: async ({ from, target }) => {
     const { port } = target.http
     const own = await ask(target.http, "GET", "/metrics", { headers: { host: `127.0.0.1:${port}` } })
@@ -15,8 +15,8 @@ export const metricsHost: Scenario = {
       foreign.push(await ask(target.http, "GET", "/metrics", { from: from(0), headers: { host } }))
     const statuses = foreign.map(({ status }) => status)
     return {
-      answered: `own host ${own.status}, others ${counted(statuses)}`,
-      broken: broken([
+      summary: `own host ${own.status}, others ${summarize(statuses)}`,
+      failures: failures([
         [own.status === 200, "its own host gets no metrics"],
         [foreign.every(({ text }) => !text.includes("waybill_")), "another host gets metrics"],
       ]),

@@ -7,18 +7,18 @@ const PAUSE_MS = 1_000
 
 export const pipelined: Scenario = {
   name: "pipelined requests",
-  sends: `${REQUESTS} requests for /docs in 45 KB on one connection that reads nothing, once a second`,
+  load: `${REQUESTS} requests for /docs in 45 KB on one connection that reads nothing, once a second`,
   run: async ({ from, size, target }) => {
     const count = size(1, 6)
-    const lines = []
+    const connections = []
     for (let nth = 0; nth < count; nth++) {
-      const line = await open(target.http, { from: from(nth), reads: false })
-      line.socket.write(REQUEST.repeat(REQUESTS))
-      lines.push(line)
+      const connection = await open(target.http, { from: from(nth), reads: false })
+      connection.socket.write(REQUEST.repeat(REQUESTS))
+      connections.push(connection)
       await sleep(PAUSE_MS)
     }
-    const closed = lines.filter((line) => line.closed()).length
-    hangUp(lines)
-    return { answered: `${count - closed} connections kept, ${closed} closed`, broken: [] }
+    const closed = connections.filter((connection) => connection.closed()).length
+    hangUp(connections)
+    return { summary: `${count - closed} connections kept, ${closed} closed`, failures: [] }
   },
 }

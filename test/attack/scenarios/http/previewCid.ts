@@ -1,4 +1,4 @@
-import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
 import { send } from "../../harness/Target.ts"
 
 const PIECE = "cid:% "
@@ -7,7 +7,7 @@ const ATTACHMENTS = 20
 /** Sends HTML with very many references to attachments; the preview looks up each of them. */
 export const previewCid: Scenario = {
   name: "preview of many places",
-  sends: `a mail of "${PIECE}" without an end and ${ATTACHMENTS} attachments, looked at in the dashboard`,
+  load: `a mail of "${PIECE}" without an end and ${ATTACHMENTS} attachments, looked at in the dashboard`,
   run: async ({ from, size, target }) => {
     const owner = { account_id: "", key: target.owner.key, domain: "acme.test" }
     const attachments = Array.from({ length: ATTACHMENTS }, (_, nth) => ({
@@ -27,6 +27,6 @@ export const previewCid: Scenario = {
     const statuses = replies.map(({ status }) => status)
     // An answer that says that the preview cannot be shown is accepted too.
     const isAnswered = statuses.every((status) => status > 0 && status !== 500)
-    return { answered: counted(statuses), broken: broken([[isAnswered, "the preview was not answered"]]) }
+    return { summary: summarize(statuses), failures: failures([[isAnswered, "the preview was not answered"]]) }
   },
 }

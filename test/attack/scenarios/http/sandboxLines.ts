@@ -1,5 +1,5 @@
 import { ask, type Reply } from "../../harness/http.ts"
-import { broken, type Scenario } from "../../harness/Scenario.ts"
+import { failures, type Scenario } from "../../harness/Scenario.ts"
 import { send } from "../../harness/Target.ts"
 
 /** A line of one character, which takes three characters in the JSON of the request. */
@@ -7,7 +7,7 @@ const LINE = "x\n"
 
 export const sandboxLines: Scenario = {
   name: "captured mail of short lines",
-  sends: "a text of up to 3 million lines, captured and read back",
+  load: "a text of up to 3 million lines, captured and read back",
   bounds: { memory_mib: 400 },
   run: async ({ size, target }) => {
     const customer = await target.customer()
@@ -17,15 +17,15 @@ export const sandboxLines: Scenario = {
     const { json, status, text } = await ask(target.http, "GET", list, { key: customer.key, within_ms: 40_000 })
     const captured = json?.data?.[0]?.id as string | undefined
     if (captured === undefined)
-      return { answered: `not captured: ${status} ${text.slice(0, 200)}`, broken: ["the mail was not captured"] }
+      return { summary: `not captured: ${status} ${text.slice(0, 200)}`, failures: ["the mail was not captured"] }
     const read: Reply = await ask(target.http, "GET", `/v1/sandbox/messages/${captured}`, {
       key: customer.key,
       within_ms: 40_000,
     })
     const logged = await ask(target.http, "GET", `/v1/email/logs/${id}`, { key: customer.key })
     return {
-      answered: `${read.status} after ${Math.round(read.took_ms)} ms; log ${logged.status}`,
-      broken: broken([
+      summary: `${read.status} after ${Math.round(read.took_ms)} ms; log ${logged.status}`,
+      failures: failures([
         [read.status > 0 && read.status !== 500, "the mail could not be read back, nor was that said"],
         [logged.status === 200, "the log could not be read"],
       ]),

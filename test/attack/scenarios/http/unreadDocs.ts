@@ -1,35 +1,35 @@
 import { ask, hangUp, open, openMany } from "../../harness/http.ts"
-import { broken, counted, type Scenario, sleep } from "../../harness/Scenario.ts"
+import { failures, summarize, type Scenario, sleep } from "../../harness/Scenario.ts"
 
 const PER_ADDRESS = 30
 /** Number of pipelined requests per connection. */
 const REQUESTS = 5
-const HELD_MS = { short: 1_500, long: 5_000 }
+const UNREAD_MS = { short: 1_500, long: 5_000 }
 
 /** Requests the largest public answers and reads nothing. */
 export const unreadDocs: Scenario = {
   name: "unread documentation",
-  sends: "connections that ask for /docs and /openapi.json and read nothing",
+  load: "connections that ask for /docs and /openapi.json and read nothing",
   bounds: { memory_mib: 200 },
   run: async ({ from, size, target }) => {
     const count = size(60, 450)
-    const lines = await openMany(count, (nth) =>
+    const connections = await openMany(count, (nth) =>
       open(target.http, { from: from(Math.floor(nth / PER_ADDRESS)), reads: false }),
     )
     try {
-      for (const [nth, { socket }] of lines.entries())
+      for (const [nth, { socket }] of connections.entries())
         socket.write(`GET ${nth % 3 === 0 ? "/openapi.json" : "/docs"} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(REQUESTS))
-      await sleep(size(HELD_MS.short, HELD_MS.long))
+      await sleep(size(UNREAD_MS.short, UNREAD_MS.long))
       const [page, document] = [
         await ask(target.http, "GET", "/docs", { from: from(200) }),
         await ask(target.http, "GET", "/openapi.json", { from: from(200) }),
       ]
       return {
-        answered: `${counted(lines.map(({ closed }) => (closed() ? "closed" : "kept")))}; a reader ${page.status}, ${document.status}`,
-        broken: broken([[page.status === 200 && document.status === 200, "a reader gets no documentation"]]),
+        summary: `${summarize(connections.map(({ closed }) => (closed() ? "closed" : "kept")))}; a reader ${page.status}, ${document.status}`,
+        failures: failures([[page.status === 200 && document.status === 200, "a reader gets no documentation"]]),
       }
     } finally {
-      hangUp(lines)
+      hangUp(connections)
     }
   },
 }

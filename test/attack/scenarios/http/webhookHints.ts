@@ -2,31 +2,31 @@ import * as net from "node:net"
 import { once } from "node:events"
 import { ask } from "../../harness/http.ts"
 import { cpuMs } from "../../harness/processes.ts"
-import { broken, type Scenario, sleep } from "../../harness/Scenario.ts"
+import { failures, type Scenario, sleep } from "../../harness/Scenario.ts"
 
 const HINT = "HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n"
 const HINTS = HINT.repeat(400)
 /** Maximum time of a call. Interim answers are counted, so that the call ends long before its deadline. */
-const LET_GO_MS = 5_000
-const CPU_MS = 2_500
+const MAX_CALL_MS = 5_000
+const MAX_CPU_MS = 2_500
 
 /** Starts an endpoint that answers every call with an endless series of `103 Early Hints`. */
 export const webhookHints: Scenario = {
   name: "webhook of early hints",
-  sends: "a call to an endpoint that sends 103 as fast as it is read, and never ends",
+  load: "a call to an endpoint that sends 103 as fast as it is read, and never ends",
   run: async ({ target }) => {
     const customer = await target.customer()
-    let [bytes, held_ms] = [0, 0]
+    let [bytes, connected_ms] = [0, 0]
     const server = net.createServer((socket) => {
-      const began = performance.now()
-      const pour = () => {
+      const startedAt = performance.now()
+      const writeHints = () => {
         while (!socket.destroyed && socket.write(HINTS)) bytes += HINTS.length
       }
       socket.on("error", () => undefined)
-      socket.on("drain", pour)
-      socket.on("close", () => (held_ms = performance.now() - began))
+      socket.on("drain", writeHints)
+      socket.on("close", () => (connected_ms = performance.now() - startedAt))
       socket.resume()
-      pour()
+      writeHints()
     })
     server.listen(0, "127.0.0.1")
     await once(server, "listening")
@@ -38,17 +38,17 @@ export const webhookHints: Scenario = {
       const { json } = await ask(target.http, "POST", "/v1/webhooks", { key: customer.key, body })
       const before = cpuMs(target.pid)
       await ask(target.http, "POST", `/v1/webhooks/${json.id}/test`, { key: customer.key, body: {} })
-      const began = performance.now()
-      while (held_ms === 0 && performance.now() - began < LET_GO_MS) await sleep(50)
+      const startedAt = performance.now()
+      while (connected_ms === 0 && performance.now() - startedAt < MAX_CALL_MS) await sleep(50)
       const after = cpuMs(target.pid)
       const used = before === undefined || after === undefined ? 0 : after - before
       await ask(target.http, "DELETE", `/v1/webhooks/${json.id}`, { key: customer.key })
       return {
-        answered: `${held_ms === 0 ? "still read" : `let go after ${Math.round(held_ms)} ms`}, ${Math.round(bytes / 1e6)} MB, ${used} ms of processor`,
-        broken: broken([
+        summary: `${connected_ms === 0 ? "still read" : `let go after ${Math.round(connected_ms)} ms`}, ${Math.round(bytes / 1e6)} MB, ${used} ms of processor`,
+        failures: failures([
           [sockets.length > 0, "the endpoint was not called"],
-          [held_ms > 0, `the endpoint is still read after ${LET_GO_MS} ms`],
-          [used < CPU_MS, `the call took ${used} ms of processor`],
+          [connected_ms > 0, `the endpoint is still read after ${MAX_CALL_MS} ms`],
+          [used < MAX_CPU_MS, `the call took ${used} ms of processor`],
         ]),
       }
     } finally {

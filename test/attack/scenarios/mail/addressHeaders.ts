@@ -1,5 +1,5 @@
-import { handIn } from "../../harness/smtp.ts"
-import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import { submit } from "../../harness/smtp.ts"
+import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
 import { send } from "../../harness/Target.ts"
 
 const HEADER_BYTES = 250_000
@@ -16,7 +16,7 @@ const message = (sender: string, header: string, pieces: string) =>
 
 export const addressHeaders: Scenario = {
   name: "address headers of 250 KB",
-  sends: "To, Cc and Reply-To of `a:`, `(`, `,` over submission and reports",
+  load: "To, Cc and Reply-To of `a:`, `(`, `,` over submission and reports",
   run: async ({ from, size, target }) => {
     const customer = await target.customer()
     const path = target.returnPath(await send(target.http, customer))
@@ -29,15 +29,16 @@ export const addressHeaders: Scenario = {
     ] as const
     for (const [nth, [header, pieces]] of kinds.slice(0, size(1, 3)).entries()) {
       const bytes = message(sender, header, pieces)
-      const [own, report] = [
+      const [submission, report] = [
         { port: target.smtpPort, key: customer.key, sender, recipient: "ana@example.org" },
         { port: target.reportsPort, sender: "", recipient: path },
       ]
-      for (const place of [own, report]) codes.push((await handIn({ ...place, bytes, from: from(nth) })).slice(0, 3))
+      for (const listener of [submission, report])
+        codes.push((await submit({ ...listener, bytes, from: from(nth) })).slice(0, 3))
     }
     return {
-      answered: counted(codes),
-      broken: broken([[codes.every((code) => /^[245]\d\d$/u.test(code)), "a message got no answer"]]),
+      summary: summarize(codes),
+      failures: failures([[codes.every((code) => /^[245]\d\d$/u.test(code)), "a message got no answer"]]),
     }
   },
 }

@@ -1,5 +1,5 @@
-import { handIn } from "../../harness/smtp.ts"
-import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import { submit } from "../../harness/smtp.ts"
+import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
 import { send } from "../../harness/Target.ts"
 import { cubic } from "./messages.ts"
 
@@ -9,12 +9,12 @@ const REPEATS = 1_250
 /** Sends reports as a recipient of one mail can: with a valid return path and without a login. */
 export const cubicReport: Scenario = {
   name: "report of cubic HTML",
-  sends: "messages of 6.4 KB to REPORTS_PORT, without a login",
+  load: "messages of 6.4 KB to REPORTS_PORT, without a login",
   run: async ({ from, size, target }) => {
     const recipient = target.returnPath(await send(target.http, await target.customer()))
     const replies = await Promise.all(
       Array.from({ length: size(2, 10) }, (_, nth) =>
-        handIn({
+        submit({
           port: target.reportsPort,
           from: from(nth),
           sender: "",
@@ -25,8 +25,8 @@ export const cubicReport: Scenario = {
     )
     const codes = replies.map((reply) => reply.slice(0, 3))
     return {
-      answered: counted(codes),
-      broken: broken([[codes.every((code) => /^[245]\d\d$/u.test(code)), "a message got no answer"]]),
+      summary: summarize(codes),
+      failures: failures([[codes.every((code) => /^[245]\d\d$/u.test(code)), "a message got no answer"]]),
     }
   },
 }

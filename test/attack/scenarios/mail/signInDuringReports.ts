@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs"
-import { handIn } from "../../harness/smtp.ts"
+import { submit } from "../../harness/smtp.ts"
 import { type Reply } from "../../harness/http.ts"
-import { type Attack, broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import { type Attack, failures, summarize, type Scenario } from "../../harness/Scenario.ts"
 import { send } from "../../harness/Target.ts"
 import { cubic } from "./messages.ts"
 
 const REPORT = readFileSync(new URL("../../../fixtures/reports/gmail.eml", import.meta.url), "latin1")
 const PEERS = 6
 /** Maximum time for a page or a sign-in, which may wait in a queue. */
-const SLOWEST_MS = 3_000
+const MAX_PAGE_MS = 3_000
 
 /** Returns reports of all kinds: genuine, cubic, deeply nested, and with many parts. */
 const documents = (recipient: string): ReadonlyArray<string> => [
@@ -22,36 +22,36 @@ const documents = (recipient: string): ReadonlyArray<string> => [
 
 export const signInDuringReports: Scenario = {
   name: "sign-in while reports arrive",
-  sends: `valid and hostile reports by ${PEERS} peers without a pause, and sign-ins and pages beside them`,
+  load: `valid and hostile reports by ${PEERS} peers without a pause, and sign-ins and pages beside them`,
   // Memory of the threads that parse reports, and of the reports.
   bounds: { memory_mib: 300 },
   run: async (attack) => {
     const { dice, from, size, target } = attack
     const recipient = target.returnPath(await send(target.http, await target.customer()))
     const all = documents(recipient)
-    let over = false
+    let isOver = false
     const codes: Array<string> = []
     const peer = async (nth: number) => {
-      while (!over) {
+      while (!isOver) {
         const mail = { port: target.reportsPort, sender: "", recipient, bytes: dice.pick(all), from: from(nth) }
-        codes.push((await handIn(mail)).slice(0, 3))
+        codes.push((await submit(mail)).slice(0, 3))
       }
     }
     const peers = Promise.all(Array.from({ length: PEERS }, (_, nth) => peer(nth)))
-    const seen: Array<readonly [what: string, reply: Reply]> = []
+    const visited: Array<readonly [what: string, reply: Reply]> = []
     try {
-      for (let round = 0; round < size(2, 8); round++) seen.push(...(await visit(attack, round)))
+      for (let round = 0; round < size(2, 8); round++) visited.push(...(await visit(attack, round)))
     } finally {
-      over = true
+      isOver = true
       await peers
     }
-    const slowest = seen.reduce((longest, [, { took_ms }]) => Math.max(longest, took_ms), 0)
-    const failed = seen.filter(([, { status }]) => status !== 200).map(([what, { status }]) => `${what}: ${status}`)
+    const slowest = visited.reduce((longest, [, { took_ms }]) => Math.max(longest, took_ms), 0)
+    const failed = visited.filter(([, { status }]) => status !== 200).map(([what, { status }]) => `${what}: ${status}`)
     return {
-      answered: `reports ${counted(codes)}; slowest page ${Math.round(slowest)} ms`,
-      broken: broken([
-        [failed.length === 0, `a page failed: ${counted(failed)}`],
-        [slowest < SLOWEST_MS, `slow: a page took ${Math.round(slowest)} ms, bound ${SLOWEST_MS}`],
+      summary: `reports ${summarize(codes)}; slowest page ${Math.round(slowest)} ms`,
+      failures: failures([
+        [failed.length === 0, `a page failed: ${summarize(failed)}`],
+        [slowest < MAX_PAGE_MS, `slow: a page took ${Math.round(slowest)} ms, bound ${MAX_PAGE_MS}`],
       ]),
     }
   },
@@ -63,7 +63,7 @@ const visit = async ({ from, target }: Attack, round: number) => {
   const { email, password } = target.owner
   const signedIn = await page.ask("POST", "/auth/sign-in/email", { email, password })
   const pages = ["/", "/v1/session", "/v1/email/logs?limit=20", "/v1/domains", "/auth/list-sessions"]
-  const seen: Array<readonly [string, Reply]> = [["/auth/sign-in/email", signedIn]]
-  for (const path of pages) seen.push([path, await page.ask("GET", path)])
-  return seen
+  const visited: Array<readonly [string, Reply]> = [["/auth/sign-in/email", signedIn]]
+  for (const path of pages) visited.push([path, await page.ask("GET", path)])
+  return visited
 }
