@@ -47,7 +47,7 @@ layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeou
         assert.deepStrictEqual(
           failed.map(({ scenario }) => scenario.name),
           [],
-          "bounds were passed",
+          "limits were exceeded",
         )
       }),
     )

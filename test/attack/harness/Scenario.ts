@@ -41,7 +41,7 @@ export const MEMORY_MIB = 200
 export const SCENARIO_MS = { short: 15_000, long: 45_000 } as const
 
 /** Returns the texts of the expectations that failed. */
-export const failures = (
+export const failedExpectations = (
   expectations: ReadonlyArray<readonly [isMet: boolean, failure: string]>,
 ): ReadonlyArray<string> => expectations.flatMap(([isMet, failure]) => (isMet ? [] : [failure]))
 

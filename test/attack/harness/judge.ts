@@ -81,8 +81,8 @@ const runOnce = async (scenario: Scenario, { form, idle, index, seed, target, wa
   const limit = SCENARIO_MS[form]
   const startedAt = performance.now()
   await watch.begin()
-  const timeout: Outcome = { summary: "no end", failures: [`not over within ${limit} ms`] }
-  const outcome = await withTimeout(limit, runScenario(scenario, attack), timeout)
+  const timedOut: Outcome = { summary: "timeout", failures: [`not over within ${limit} ms`] }
+  const outcome = await withTimeout(limit, runScenario(scenario, attack), timedOut)
   const figures = await watch.end()
   const took_ms = performance.now() - startedAt
   const health = await ask(target.http, "GET", "/healthz", { within_ms: ALIVE_MS })

@@ -61,11 +61,11 @@ class Prober {
   failed = 0
   #socket: net.Socket | undefined
   #wait: Wait | undefined
-  readonly #place: Endpoint
+  readonly #endpoint: Endpoint
   readonly #delay: () => number
 
   constructor(endpoint: Endpoint, delay: () => number) {
-    this.#place = endpoint
+    this.#endpoint = endpoint
     this.#delay = delay
   }
 
@@ -87,7 +87,7 @@ class Prober {
 
   start(): void {
     this.#wait ??= this.#now()
-    const socket = net.connect(this.#place)
+    const socket = net.connect(this.#endpoint)
     this.#socket = socket
     socket.on("connect", () => this.#ask(socket))
     socket.on("data", () => {

@@ -173,7 +173,7 @@ describe("a TLS handshake", () => {
 
 /** Endless replies of an SMTP server, and why the session is ended. */
 const SMTP_FLOODS: ReadonlyArray<readonly [name: string, flood: Floods.Flood, why: RegExp]> = [
-  ["a greeting of more and more lines", { forever: "220-mx1.acme.test\r\n" }, /reply too long/u],
+  ["a greeting with more and more lines", { forever: "220-mx1.acme.test\r\n" }, /reply too long/u],
   ["a line without end", { forever: "220 x" }, /reply too long/u],
   ["one greeting after the other", { forever: "220 mx1.acme.test\r\n" }, /220 mx1|more replies/u],
   ["interim replies", { forever: "150 soon\r\n" }, /not an SMTP reply/u],

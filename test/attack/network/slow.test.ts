@@ -91,14 +91,14 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
   for (const [client, head, options] of [
     ["whose headers never end", "GET / HTTP/1.1\r\nHost: x\r\n", { drip: "X-A: b\r\n" }],
     ["whose first line never ends", "GET /", { drip: "x" }],
-    ["that says nothing at all", "", {}],
+    ["that sends nothing", "", {}],
     ["whose body never ends", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n", { drip: "x" }],
     [
       "whose chunks never end",
       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
       { drip: "1\r\nx\r\n" },
     ],
-    ["that reads nothing of its answer", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n", { reads: false }],
+    ["that reads no byte of its answer", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n", { reads: false }],
   ] as const) {
     it.effect(`over HTTP ${client} is disconnected, and other clients get an answer`, () =>
       Effect.gen(function* () {
@@ -159,8 +159,8 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
   ] as const) {
     for (const [client, headOf, options] of [
       ["whose command never ends", () => "", { drip: "x" }],
-      ["that says nothing at all", () => "", {}],
-      ["that goes on being polite", () => ehlo, { drip: "RSET\r\n" }],
+      ["that sends nothing", () => "", {}],
+      ["that keeps sending RSET", () => ehlo, { drip: "RSET\r\n" }],
       ["whose message never ends", (message: string) => message, { drip: "x\r\n" }],
       ["that reads no answers", () => ehlo, { drip: "RSET\r\n".repeat(2_000), reads: false }],
     ] as const) {

@@ -1,5 +1,5 @@
 import { ask } from "../../harness/http.ts"
-import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
+import { failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 
 const PATHS = [
   "/auth/reset-password",
@@ -21,8 +21,8 @@ const DEPTH = 10_000
  * details.
  */
 export const authNonsense: Scenario = {
-  name: "nonsense at /auth",
-  load: "NUL, half characters, depth, prototypes and wrong types in every field",
+  name: "invalid data at /auth",
+  load: "NUL, lone surrogates, deep nesting, prototypes and wrong types in every field",
   run: async ({ dice, from, size, target }) => {
     const before = target.output().length
     const bodies = [
@@ -58,10 +58,10 @@ export const authNonsense: Scenario = {
     const statuses = replies.map(({ status }) => status)
     return {
       summary: summarize(statuses.toSorted((a, b) => a - b)),
-      failures: failures([
-        [statuses.every((status) => status >= 400 && status < 500), "an answer that is no refusal"],
-        [leaks.length === 0, `an answer shows the inside: ${leaks[0]?.text.slice(0, 80)}`],
-        [!INSIDES.test(printed), `standard output shows the inside: ${printed.slice(0, 80)}`],
+      failures: failedExpectations([
+        [statuses.every((status) => status >= 400 && status < 500), "an answer is not a 4xx"],
+        [leaks.length === 0, `an answer shows internal details: ${leaks[0]?.text.slice(0, 80)}`],
+        [!INSIDES.test(printed), `standard output shows internal details: ${printed.slice(0, 80)}`],
       ]),
     }
   },

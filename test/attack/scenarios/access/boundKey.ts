@@ -1,5 +1,5 @@
 import { ask } from "../../harness/http.ts"
-import { failures, type Scenario } from "../../harness/Scenario.ts"
+import { failedExpectations, type Scenario } from "../../harness/Scenario.ts"
 import { submit } from "../../harness/smtp.ts"
 import { send } from "../../harness/Target.ts"
 
@@ -53,7 +53,7 @@ export const boundKey: Scenario = {
     })
     return {
       summary: `reached ${reached.length} of 10; state ${state}; new key ${newKey.status}; Sender: HTTP ${overHttp.status}, SMTP ${overSmtp.slice(0, 3)}`,
-      failures: failures([
+      failures: failedExpectations([
         [reached.length === 0, `it reached ${reached.join(", ")}`],
         [state === "queued", `the mail of the other domain is ${state}`],
         [!isUnbound, "it made a key that is not bound"],

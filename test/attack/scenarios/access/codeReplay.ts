@@ -1,5 +1,5 @@
 import { totp } from "../../../server/signIn/house.ts"
-import { failures, type Scenario } from "../../harness/Scenario.ts"
+import { failedExpectations, type Scenario } from "../../harness/Scenario.ts"
 import { member, PASSWORD } from "./member.ts"
 
 const STEP_MS = 30_000
@@ -7,7 +7,7 @@ const STEP_MS = 30_000
 /** Replays a code of the second factor, as an onlooker who read the code could. */
 export const codeReplay: Scenario = {
   name: "replay of a TOTP code",
-  load: "the same code for two sign-ins, and the one of the enrolment",
+  load: "the same code for two sign-ins, and the code of the enrolment",
   run: async ({ dice, from, target }) => {
     const { email, page } = await member(target, `totp-${dice.text(8)}`, from(0))
     const enabled = await page.ask("POST", "/auth/two-factor/enable", { password: PASSWORD })
@@ -26,7 +26,7 @@ export const codeReplay: Scenario = {
     const secondUse = await signIn(next)
     return {
       summary: `enrolment ${first.status}, its code again ${enrolledAgain}; the next code ${firstUse}, again ${secondUse}`,
-      failures: failures([
+      failures: failedExpectations([
         [first.status === 200, "the second factor could not be set up"],
         [enrolledAgain !== 200, "the code of the enrolment was accepted twice"],
         [secondUse !== 200 || firstUse !== 200, "a code was accepted twice"],

@@ -1,4 +1,4 @@
-import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
+import { failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 import { member } from "./member.ts"
 
 /** Twice the limit of ten per minute, because a minute may end in between. */
@@ -18,7 +18,7 @@ export const passwordGuesses: Scenario = {
     const answeredGuesses = statuses.filter((status) => status === 400 || status === 401 || status === 200).length
     return {
       summary: summarize(statuses),
-      failures: failures([
+      failures: failedExpectations([
         [answeredGuesses <= MAX_ANSWERED, `${answeredGuesses} guesses were answered, bound ${MAX_ANSWERED}`],
       ]),
     }

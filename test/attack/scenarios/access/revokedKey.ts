@@ -1,5 +1,5 @@
 import { ask, hangUp, open, type Endpoint } from "../../harness/http.ts"
-import { failures, type Scenario, sleep } from "../../harness/Scenario.ts"
+import { failedExpectations, type Scenario, sleep } from "../../harness/Scenario.ts"
 import type { Customer } from "../../harness/Target.ts"
 
 /** Maximum time until a stream ends; the contract says one second, and a busy machine needs longer. */
@@ -9,7 +9,7 @@ const SLOW_MS = 1_300
 
 /** Opens streams and requests with a key that is revoked while they are in progress. */
 export const revokedKey: Scenario = {
-  name: "work that outlives its key",
+  name: "requests of a revoked key",
   load: "event streams and half-sent requests of a key that is then revoked",
   run: async ({ from, size, target }) => {
     const customer = await target.customer()
@@ -35,7 +35,7 @@ export const revokedKey: Scenario = {
     hangUp([...streams, ...requests])
     return {
       summary: `${opened} streams ${ended ? `ended after ${took} ms` : "go on"}; requests ${[...new Set(statuses)].join(", ")}`,
-      failures: failures([
+      failures: failedExpectations([
         [opened === streams.length, "a stream could not be opened"],
         [revoked.status === 200, `the key could not be revoked: ${revoked.status}`],
         [ended, `a stream goes on ${ENDS_WITHIN_MS} ms after its key was revoked`],

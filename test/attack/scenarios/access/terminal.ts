@@ -1,6 +1,6 @@
 import { runToEnd } from "../../../support/process/service.ts"
 import { ask } from "../../harness/http.ts"
-import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
+import { failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 
 /** Sequences that move the cursor, set the window title, end a line or reverse the reading direction. */
 const ESCAPES = [
@@ -49,7 +49,7 @@ export const terminal: Scenario = {
     const raw = commands.filter((_, nth) => RAW.test((printed[nth]?.output ?? "").replaceAll("\n", "")))
     return {
       summary: `names ${summarize(nameStatuses)}; ${raw.length} of ${commands.length} tables raw`,
-      failures: failures([
+      failures: failedExpectations([
         [nameStatuses.every((status) => status === 400), "a control character was taken in a name"],
         [raw.length === 0, `control characters reach the terminal by ${raw.map((args) => args.join(" ")).join(", ")}`],
       ]),

@@ -5,7 +5,7 @@ import * as http from "node:http"
 import type { AddressInfo } from "node:net"
 import { CA, CERTIFICATE } from "../../../server/smtp/support.ts"
 import { ask, type Endpoint } from "../../harness/http.ts"
-import { type Attack, failures, summarize, type Scenario } from "../../harness/Scenario.ts"
+import { type Attack, failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 import * as Target from "../../harness/Target.ts"
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -13,7 +13,7 @@ const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 /** Attacks one-click unsubscribing (RFC 8058) behind a proxy that terminates TLS. */
 export const unsubscribeTokens: Scenario = {
   name: "unsubscribe tokens over https",
-  load: "tokens that are forged, cut, swapped, huge, replayed, and asked for by every method",
+  load: "tokens that are forged, cut, swapped, huge, replayed and requested with every method",
   run: async (attack) => {
     const proxy = await tlsProxy()
     const settings = { BASE_URL: `https://localhost:${proxy.port}`, TRUSTED_PROXIES: "127.0.0.0/8" }
@@ -59,16 +59,16 @@ const attackTokens = async ({ dice, size }: Attack, service: Target.Target, port
   const answers = [...refused, ...withoutPost, ...replays, large].map(({ status }) => status)
   return {
     summary: `wrong ${summarize(refused.map(({ status }) => status))}; methods ${summarize(withoutPost.map(({ status }) => status))}; replays ${summarize(replays.map(({ status }) => status))}; large ${large.status}`,
-    failures: failures([
+    failures: failedExpectations([
       [refused.every(({ status }) => status >= 400 && status < 500), "a wrong token was not refused"],
-      [suppressedEarly === 0, "somebody was taken off without a POST of a whole token"],
+      [suppressedEarly === 0, "somebody was unsubscribed without a POST of a complete token"],
       [
         replays.every(({ status }) => status === 200 || status === 429),
         "a replay was not answered like the first time",
       ],
-      [replays.some(({ status }) => status === 200), "nobody was taken off"],
+      [replays.some(({ status }) => status === 200), "nobody was unsubscribed"],
       [ofMine === 1 && ofTheirs === 0, `${ofMine} suppressions of the account, ${ofTheirs} of the other`],
-      [answers.every((status) => status < 500), "an answer is an error of the service"],
+      [answers.every((status) => status < 500), "an answer is an internal error"],
     ]),
   }
 }

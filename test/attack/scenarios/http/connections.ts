@@ -1,5 +1,5 @@
 import { ask, hangUp, open, openMany } from "../../harness/http.ts"
-import { failures, type Scenario, sleep } from "../../harness/Scenario.ts"
+import { failedExpectations, type Scenario, sleep } from "../../harness/Scenario.ts"
 
 const PER_ADDRESS = 150
 const SETTLED_MS = 500
@@ -24,11 +24,11 @@ export const connections: Scenario = {
     await sleep(SETTLED_MS)
     const after = await ask(target.http, "GET", "/healthz", { from: from(1), within_ms: 5_000 })
     return {
-      summary: `${keptOfOne} of ${ofOne} kept for one address, ${keptOfMany} of ${inAll} for many; beside them ${concurrent.status}, afterwards ${after.status}`,
-      failures: failures([
+      summary: `${keptOfOne} of ${ofOne} kept for one address, ${keptOfMany} of ${inAll} for many; another address ${concurrent.status}, afterwards ${after.status}`,
+      failures: failedExpectations([
         [keptOfOne < ofOne, "one address may have all connections"],
-        [!isApart || concurrent.status === 200, "another address gets no answer beside them"],
-        [after.status === 200, "no answer once they are gone"],
+        [!isApart || concurrent.status === 200, "another address gets no answer meanwhile"],
+        [after.status === 200, "no answer after the connections were closed"],
       ]),
     }
   },

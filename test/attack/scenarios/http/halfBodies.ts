@@ -1,5 +1,5 @@
 import { ask, hangUp, open, openMany } from "../../harness/http.ts"
-import { failures, summarize, type Scenario, sleep } from "../../harness/Scenario.ts"
+import { failedExpectations, summarize, type Scenario, sleep } from "../../harness/Scenario.ts"
 
 const BODY_BYTES = 9_900_000
 const MISSING = 1_000
@@ -8,8 +8,8 @@ const WRITE_MS = { short: 2_500, long: 6_000 }
 
 /** Sends request bodies of one account that stay incomplete for as long as the service waits. */
 export const halfBodies: Scenario = {
-  name: "bodies without an end",
-  load: "sends of 10 MB with a key, each but for its last bytes",
+  name: "incomplete request bodies",
+  load: "sends of 10 MB with a key, each without its last bytes",
   bounds: { memory_mib: 400 },
   run: async ({ from, size, target }) => {
     const { domain, key } = await target.customer()
@@ -39,7 +39,7 @@ export const halfBodies: Scenario = {
       const isPolite = refused.every((connection) => /\r\nretry-after:/iu.test(connection.received()))
       return {
         summary: `${summarize(answers)}; another customer ${concurrent.status}`,
-        failures: failures([
+        failures: failedExpectations([
           [concurrent.status === 200, "another customer cannot send a small mail"],
           [isPolite, "a 503 without Retry-After"],
         ]),

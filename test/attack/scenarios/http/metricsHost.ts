@@ -1,5 +1,5 @@
 import { ask } from "../../harness/http.ts"
-import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
+import { failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 
 /** Host headers of a page on another site whose name was made to resolve to this machine (DNS rebinding). */
 const HOSTS = ["evil.example", "evil.example:3025", "127.0.0.1.evil.example", "localhost.evil.example"]
@@ -16,7 +16,7 @@ export const metricsHost: Scenario = {
     const statuses = foreign.map(({ status }) => status)
     return {
       summary: `own host ${own.status}, others ${summarize(statuses)}`,
-      failures: failures([
+      failures: failedExpectations([
         [own.status === 200, "its own host gets no metrics"],
         [foreign.every(({ text }) => !text.includes("waybill_")), "another host gets metrics"],
       ]),

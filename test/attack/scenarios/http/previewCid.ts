@@ -1,4 +1,4 @@
-import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
+import { failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 import { send } from "../../harness/Target.ts"
 
 const PIECE = "cid:% "
@@ -6,8 +6,8 @@ const ATTACHMENTS = 20
 
 /** Sends HTML with very many references to attachments; the preview looks up each of them. */
 export const previewCid: Scenario = {
-  name: "preview of many places",
-  load: `a mail of "${PIECE}" without an end and ${ATTACHMENTS} attachments, looked at in the dashboard`,
+  name: "preview with many image references",
+  load: `a mail of "${PIECE}" repeated and ${ATTACHMENTS} attachments, previewed in the dashboard`,
   run: async ({ from, size, target }) => {
     const owner = { account_id: "", key: target.owner.key, domain: "acme.test" }
     const attachments = Array.from({ length: ATTACHMENTS }, (_, nth) => ({
@@ -27,6 +27,9 @@ export const previewCid: Scenario = {
     const statuses = replies.map(({ status }) => status)
     // An answer that says that the preview cannot be shown is accepted too.
     const isAnswered = statuses.every((status) => status > 0 && status !== 500)
-    return { summary: summarize(statuses), failures: failures([[isAnswered, "the preview was not answered"]]) }
+    return {
+      summary: summarize(statuses),
+      failures: failedExpectations([[isAnswered, "the preview was not answered"]]),
+    }
   },
 }

@@ -1,5 +1,5 @@
 import { ask, type Reply } from "../../harness/http.ts"
-import { failures, type Scenario } from "../../harness/Scenario.ts"
+import { failedExpectations, type Scenario } from "../../harness/Scenario.ts"
 import { send } from "../../harness/Target.ts"
 
 /** A line of one character, which takes three characters in the JSON of the request. */
@@ -25,8 +25,8 @@ export const sandboxLines: Scenario = {
     const logged = await ask(target.http, "GET", `/v1/email/logs/${id}`, { key: customer.key })
     return {
       summary: `${read.status} after ${Math.round(read.took_ms)} ms; log ${logged.status}`,
-      failures: failures([
-        [read.status > 0 && read.status !== 500, "the mail could not be read back, nor was that said"],
+      failures: failedExpectations([
+        [read.status > 0 && read.status !== 500, "the mail could not be read back and got no error"],
         [logged.status === 200, "the log could not be read"],
       ]),
     }

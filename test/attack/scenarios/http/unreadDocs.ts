@@ -1,5 +1,5 @@
 import { ask, hangUp, open, openMany } from "../../harness/http.ts"
-import { failures, summarize, type Scenario, sleep } from "../../harness/Scenario.ts"
+import { failedExpectations, summarize, type Scenario, sleep } from "../../harness/Scenario.ts"
 
 const PER_ADDRESS = 30
 /** Number of pipelined requests per connection. */
@@ -26,7 +26,9 @@ export const unreadDocs: Scenario = {
       ]
       return {
         summary: `${summarize(connections.map(({ closed }) => (closed() ? "closed" : "kept")))}; a reader ${page.status}, ${document.status}`,
-        failures: failures([[page.status === 200 && document.status === 200, "a reader gets no documentation"]]),
+        failures: failedExpectations([
+          [page.status === 200 && document.status === 200, "a reader gets no documentation"],
+        ]),
       }
     } finally {
       hangUp(connections)

@@ -2,7 +2,7 @@ import * as net from "node:net"
 import { once } from "node:events"
 import { ask } from "../../harness/http.ts"
 import { cpuMs } from "../../harness/processes.ts"
-import { failures, type Scenario, sleep } from "../../harness/Scenario.ts"
+import { failedExpectations, type Scenario, sleep } from "../../harness/Scenario.ts"
 
 const HINT = "HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n"
 const HINTS = HINT.repeat(400)
@@ -12,7 +12,7 @@ const MAX_CPU_MS = 2_500
 
 /** Starts an endpoint that answers every call with an endless series of `103 Early Hints`. */
 export const webhookHints: Scenario = {
-  name: "webhook of early hints",
+  name: "webhook that answers with early hints",
   load: "a call to an endpoint that sends 103 as fast as it is read, and never ends",
   run: async ({ target }) => {
     const customer = await target.customer()
@@ -44,8 +44,8 @@ export const webhookHints: Scenario = {
       const used = before === undefined || after === undefined ? 0 : after - before
       await ask(target.http, "DELETE", `/v1/webhooks/${json.id}`, { key: customer.key })
       return {
-        summary: `${connected_ms === 0 ? "still read" : `let go after ${Math.round(connected_ms)} ms`}, ${Math.round(bytes / 1e6)} MB, ${used} ms of processor`,
-        failures: failures([
+        summary: `${connected_ms === 0 ? "still read" : `ended after ${Math.round(connected_ms)} ms`}, ${Math.round(bytes / 1e6)} MB, ${used} ms of processor`,
+        failures: failedExpectations([
           [sockets.length > 0, "the endpoint was not called"],
           [connected_ms > 0, `the endpoint is still read after ${MAX_CALL_MS} ms`],
           [used < MAX_CPU_MS, `the call took ${used} ms of processor`],

@@ -1,5 +1,5 @@
 import { submit } from "../../harness/smtp.ts"
-import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
+import { failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 import { send } from "../../harness/Target.ts"
 
 const HEADER_BYTES = 250_000
@@ -38,7 +38,7 @@ export const addressHeaders: Scenario = {
     }
     return {
       summary: summarize(codes),
-      failures: failures([[codes.every((code) => /^[245]\d\d$/u.test(code)), "a message got no answer"]]),
+      failures: failedExpectations([[codes.every((code) => /^[245]\d\d$/u.test(code)), "a message got no answer"]]),
     }
   },
 }

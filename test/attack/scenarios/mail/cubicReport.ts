@@ -1,5 +1,5 @@
 import { submit } from "../../harness/smtp.ts"
-import { failures, summarize, type Scenario } from "../../harness/Scenario.ts"
+import { failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 import { send } from "../../harness/Target.ts"
 import { cubic } from "./messages.ts"
 
@@ -26,7 +26,7 @@ export const cubicReport: Scenario = {
     const codes = replies.map((reply) => reply.slice(0, 3))
     return {
       summary: summarize(codes),
-      failures: failures([[codes.every((code) => /^[245]\d\d$/u.test(code)), "a message got no answer"]]),
+      failures: failedExpectations([[codes.every((code) => /^[245]\d\d$/u.test(code)), "a message got no answer"]]),
     }
   },
 }

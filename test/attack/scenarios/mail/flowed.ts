@@ -1,5 +1,5 @@
 import { submit } from "../../harness/smtp.ts"
-import { failures, type Scenario } from "../../harness/Scenario.ts"
+import { failedExpectations, type Scenario } from "../../harness/Scenario.ts"
 
 const LINE = `${"x".repeat(62)} \r\n`
 
@@ -13,6 +13,6 @@ export const flowed: Scenario = {
     const head = `From: <${sender}>\r\nTo: <${recipient}>\r\nSubject: x\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; format=flowed; delsp=yes\r\n\r\n`
     const bytes = head + LINE.repeat(size(4_500_000, 9_000_000) / LINE.length)
     const reply = await submit({ port: target.smtpPort, from: from(0), key, sender, recipient, bytes })
-    return { summary: reply, failures: failures([[/^[245]\d\d /u.test(reply), "the message got no answer"]]) }
+    return { summary: reply, failures: failedExpectations([[/^[245]\d\d /u.test(reply), "the message got no answer"]]) }
   },
 }

@@ -1,5 +1,5 @@
 import { hangUp, open, openMany } from "../../harness/http.ts"
-import { failures, type Scenario, sleep, withTimeout } from "../../harness/Scenario.ts"
+import { failedExpectations, type Scenario, sleep, withTimeout } from "../../harness/Scenario.ts"
 import { plain, Raw } from "../../harness/smtp.ts"
 
 const CLIENTS = 1_000
@@ -9,7 +9,7 @@ const LOGIN_MS = 5_000
 
 /** Fills all connections of submission with clients that never log in. */
 export const idleClients: Scenario = {
-  name: "idle strangers on submission",
+  name: "idle clients on submission",
   load: `${CLIENTS} connections from several addresses that say EHLO and wait`,
   run: async ({ from, target }) => {
     const { key } = await target.customer()
@@ -18,7 +18,7 @@ export const idleClients: Scenario = {
     try {
       // A client that speaks before the greeting is refused for that reason alone.
       await sleep(GREETING_MS)
-      for (const { socket } of crowd) socket.write("EHLO stranger.test\r\n")
+      for (const { socket } of crowd) socket.write("EHLO idle.test\r\n")
       await sleep(GREETING_MS)
       const login = async () => {
         const client = await Raw.connect(target.smtpPort, "127.0.0.1", from(200))
@@ -29,8 +29,8 @@ export const idleClients: Scenario = {
       const reply = await withTimeout(LOGIN_MS, login(), "silence")
       const remaining = crowd.filter(({ closed }) => !closed()).length
       return {
-        summary: `${remaining} strangers kept; a customer: ${reply.slice(0, 30)}`,
-        failures: failures([[reply.startsWith("235"), "a customer cannot log in beside them"]]),
+        summary: `${remaining} idle clients kept; a customer: ${reply.slice(0, 30)}`,
+        failures: failedExpectations([[reply.startsWith("235"), "a customer cannot log in beside the idle clients"]]),
       }
     } finally {
       hangUp(crowd)

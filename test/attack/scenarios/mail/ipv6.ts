@@ -1,7 +1,7 @@
 import * as net from "node:net"
 import { freePort } from "../../../support/process/service.ts"
 import { ask } from "../../harness/http.ts"
-import { failures, type Scenario } from "../../harness/Scenario.ts"
+import { failedExpectations, type Scenario } from "../../harness/Scenario.ts"
 import { submit, plain, Raw } from "../../harness/smtp.ts"
 import * as Target from "../../harness/Target.ts"
 
@@ -49,7 +49,7 @@ export const ipv6: Scenario = {
       const admitted = statuses.filter((status) => status === 401).length
       return {
         summary: `HTTP ${healthy.status}, submission ${submitted.slice(0, 3)}, reports ${reported.slice(0, 3)}, metrics ${measured.status}; ${admitted} anonymous requests of a /64; ${open} of ${CROWD} connections`,
-        failures: failures([
+        failures: failedExpectations([
           [healthy.status === 200, "HTTP does not answer"],
           [submitted.startsWith("250"), `submission: ${submitted}`],
           [reported.startsWith("250"), `reports: ${reported}`],

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { submit } from "../../harness/smtp.ts"
 import { type Reply } from "../../harness/http.ts"
-import { type Attack, failures, summarize, type Scenario } from "../../harness/Scenario.ts"
+import { type Attack, failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 import { send } from "../../harness/Target.ts"
 import { cubic } from "./messages.ts"
 
@@ -49,7 +49,7 @@ export const signInDuringReports: Scenario = {
     const failed = visited.filter(([, { status }]) => status !== 200).map(([what, { status }]) => `${what}: ${status}`)
     return {
       summary: `reports ${summarize(codes)}; slowest page ${Math.round(slowest)} ms`,
-      failures: failures([
+      failures: failedExpectations([
         [failed.length === 0, `a page failed: ${summarize(failed)}`],
         [slowest < MAX_PAGE_MS, `slow: a page took ${Math.round(slowest)} ms, bound ${MAX_PAGE_MS}`],
       ]),

@@ -1,5 +1,5 @@
 import { submit } from "../../harness/smtp.ts"
-import { failures, type Scenario, sleep } from "../../harness/Scenario.ts"
+import { failedExpectations, type Scenario, sleep } from "../../harness/Scenario.ts"
 import * as Target from "../../harness/Target.ts"
 import { cubic } from "./messages.ts"
 
@@ -24,7 +24,7 @@ export const stopDuringReport: Scenario = {
       const after = `${Math.round(took_ms)} ms`
       return {
         summary: `ended with ${code ?? "a kill"} after ${after}; ${(await reply).slice(0, 3)}`,
-        failures: failures([[code === 0, `SIGTERM was not answered within ${MAX_STOP_MS} ms`]]),
+        failures: failedExpectations([[code === 0, `SIGTERM was not answered within ${MAX_STOP_MS} ms`]]),
       }
     } finally {
       await service.kill()
