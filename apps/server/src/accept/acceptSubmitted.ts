@@ -35,7 +35,7 @@ export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   { idempotency, message }: ConvertedEmail,
 ): Effect.fn.Return<Idempotent.Outcome<Answer>, Refusal, EventStore> {
   const { account_id, address, key } = sender
-  const { asked: at, id } = yield* NewIds.newEmail
+  const { at, id } = yield* NewIds.newEmail
   const request_id = yield* NewIds.newId("RequestId")
   const work = Acceptance.acceptMessage(sender, id, message, at, ({ created_at, id }): Answer => ({ id, created_at }))
   const target = { store: yield* EventStore, account_id, domain: key?.domain ?? null }

@@ -98,7 +98,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
     const sender = { account_id, key: { id: key.id, domain }, tracks }
     const committing = Effect.clockWith((clock) => {
       const email = NewIds.newEmailAt(clock.currentTimeMillisUnsafe())
-      const work = Acceptance.acceptMessage(sender, email.id, call.payload, email.asked, Acceptance.queued)
+      const work = Acceptance.acceptMessage(sender, email.id, call.payload, email.at, Acceptance.queued)
       return Idempotent.commitTo({ store, account_id, domain }, { endpoint: ENDPOINT, ...call }, work)
     })
     const provenance = Authorization.provenanceOf({ type: "api_key", id: key.id }, id, address)

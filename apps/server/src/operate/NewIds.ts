@@ -22,5 +22,5 @@ export const newEmail = Effect.map(DateTime.now, (at) => newEmailAt(DateTime.toE
 
 export const newEmailAt = (epochMillis: number) => ({
   id: newIdAt("EmailId", epochMillis),
-  asked: Timestamp.fromMillis(epochMillis),
+  at: Timestamp.fromMillis(epochMillis),
 })

@@ -181,6 +181,8 @@ const keep = Effect.fnUntraced(function* (bytes: Buffer, reason: UnreadReports.R
     ),
     Effect.mapError(() => UNREAD),
   )
-  yield* Effect.logWarning("report could not be parsed; it is kept unread", { ...fields, ids })
+  yield* ids.length === 0
+    ? Effect.logInfo("report could not be parsed and was dropped; its email was removed meanwhile", fields)
+    : Effect.logWarning("report could not be parsed; it is kept unread", { ...fields, ids })
   return THANKS
 })

@@ -35,9 +35,9 @@ export const find = Effect.fnUntraced(function* (sql: PgClient.PgClient, address
       // The pattern also matches other addresses that contain this one.
       if (!mask.contains(data) && !mask.mayContain(data)) continue
       const key = `${account_id} ${stream_id}`
-      const isTo =
+      const isRecipient =
         streams.get(key)?.isRecipient === true || (type === "EmailQueued" && mask.contains(recipientsOf(data)))
-      streams.set(key, { account_id, stream, stream_id, isRecipient: isTo })
+      streams.set(key, { account_id, stream, stream_id, isRecipient })
     }
     after = upTo
   }

@@ -32,7 +32,7 @@ export const erase = Effect.fnUntraced(function* (
   mask: Mask.Mask,
   streams: ReadonlyArray<AffectedStream>,
 ): Effect.fn.Return<ReadonlyArray<RemainingContent>, SqlError.SqlError> {
-  const sentTo = streams.filter(({ isRecipient: isTo }) => isTo)
+  const sentTo = streams.filter(({ isRecipient }) => isRecipient)
   for (const [account_id, affected] of Map.groupBy(sentTo, (stream) => stream.account_id)) {
     const messages = affected.map(({ stream_id }) => stream_id)
     yield* remove(sql, account_id, yield* notSentToOthers(sql, account_id, messages))
@@ -169,12 +169,12 @@ const ANSWERS: Table = {
 /** Passes every row that may match to `take`, in key order, page by page. */
 const scan = Effect.fnUntraced(function* <R extends Row>(
   sql: PgClient.PgClient,
-  { otherColumns: also, bytes, key, name }: Table,
+  { bytes, key, name, otherColumns }: Table,
   looksLike: Fragment,
   take: (row: R) => Effect.Effect<unknown, SqlError.SqlError>,
 ) {
   const keys = sql.literal(key.join(", "))
-  const columns = sql.literal([...key, ...also].map((column) => `t.${column}`).join(", "))
+  const columns = sql.literal([...key, ...otherColumns].map((column) => `t.${column}`).join(", "))
   let last: ReadonlyArray<string> = key.map(() => "")
   while (true) {
     const rows = yield* sql<R>`

@@ -30,7 +30,7 @@ const currentSender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sende
 })
 
 const send = Effect.fnUntraced(function* (call: Idempotent.Call & { readonly payload: EmailMessage }) {
-  const { asked: at, id } = yield* NewIds.newEmail
+  const { at, id } = yield* NewIds.newEmail
   return yield* Idempotent.commit(
     call,
     Acceptance.acceptMessage(yield* currentSender, id, call.payload, at, Acceptance.queued),
@@ -124,7 +124,7 @@ const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
   const copy = yield* NewIds.newEmail
   return Acceptance.accept({
     sender,
-    at: copy.asked,
+    at: copy.at,
     messages: [{ id: copy.id, draft: Result.succeed(draftOf(state)), rebuild }],
     load: [id],
     answer: Acceptance.only(Acceptance.queued),
