@@ -42,7 +42,7 @@ const node = async (url: Redacted.Redacted) => {
     return run(
       store.transact({
         account_id,
-        streams: [{ aggregate: Email, id, fresh: true }],
+        streams: [{ aggregate: Email, id, isNew: true }],
         decide: () => Result.succeed({ append: [{ aggregate: Email, id, events: [event] }], answer: id }),
       }),
     )

@@ -52,7 +52,7 @@ const grouped = (
       const { event, id } = message()
       return store.transact({
         account_id,
-        streams: [{ aggregate: Email, id, fresh: true }],
+        streams: [{ aggregate: Email, id, isNew: true }],
         decide: () => Result.succeed({ append: [{ aggregate: Email, id, events: [event] }], answer: id }),
       })
     })

@@ -22,7 +22,7 @@ export const send = (
   const email = id("EmailId")
   return {
     account_id,
-    streams: [{ aggregate: Email, id: email, fresh: true }],
+    streams: [{ aggregate: Email, id: email, isNew: true }],
     decide: () =>
       Result.succeed({ append: [{ aggregate: Email, id: email, events: [queued(email, fields)] }], answer: email }),
     ...over,
@@ -47,7 +47,7 @@ export const addKey = (account_id: AccountId, most: number): Commit<ApiKeyId, Re
   }
   return {
     account_id,
-    streams: [{ aggregate: ApiKey, id: key_id, fresh: true }],
+    streams: [{ aggregate: ApiKey, id: key_id, isNew: true }],
     needs: { countOf: "api_key" },
     decide: ({ facts }) =>
       facts.countOf(account_id, "api_key") < most

@@ -75,7 +75,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("commits that meet oth
       // A decision that was taken on version 1 for ever: nothing is loaded, and version 1 is taken.
       const stale = store.transact({
         account_id: ref.account_id,
-        streams: [{ aggregate: Email, id: ref.stream_id, fresh: true }],
+        streams: [{ aggregate: Email, id: ref.stream_id, isNew: true }],
         decide: () =>
           Result.map(openCounted(), (events) => ({
             append: [{ aggregate: Email, id: ref.stream_id, events }],

@@ -96,7 +96,7 @@ const mail = Effect.fnUntraced(function* (
   const events = [queued(email_id, { to, from: { address: from }, subject, tags, content }), ...after] as const
   yield* transact({
     account_id,
-    streams: [{ aggregate: Email, id: email_id, fresh: true }],
+    streams: [{ aggregate: Email, id: email_id, isNew: true }],
     decide: () =>
       Result.succeed({
         append: [{ aggregate: Email, id: email_id, events }],

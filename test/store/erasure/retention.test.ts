@@ -67,7 +67,7 @@ const message = Effect.fnUntraced(function* (
   const events = [queued(email_id, { subject, tags: [subject] }), ...after] as const
   yield* transact({
     account_id,
-    streams: [{ aggregate: Email, id: email_id, fresh: true }],
+    streams: [{ aggregate: Email, id: email_id, isNew: true }],
     decide: () => Result.succeed({ append: [{ aggregate: Email, id: email_id, events }], answer: null }),
   })
   return email_id

@@ -103,7 +103,7 @@ const sending = (
   return {
     account_id,
     streams: [
-      ...ids.map((email_id) => ({ aggregate: Email, id: email_id, fresh: true })),
+      ...ids.map((email_id) => ({ aggregate: Email, id: email_id, isNew: true })),
       ...(original === undefined ? [] : [{ aggregate: Email, id: original }]),
     ],
     needs: { month: monthOf(requests[0]?.at ?? NOVEMBER) },

@@ -49,7 +49,7 @@ const grown = (account_id: AccountId, events: number) => {
   const history = [added(domain_id), ...Array.from({ length: events - 1 }, (_, nth) => switched(nth))]
   const commit: Commit<typeof domain_id, never> = {
     account_id,
-    streams: [{ aggregate: Domain, id: domain_id, fresh: true }],
+    streams: [{ aggregate: Domain, id: domain_id, isNew: true }],
     decide: () =>
       Result.succeed({ append: [{ aggregate: Domain, id: domain_id, events: history }], answer: domain_id }),
   }

@@ -112,7 +112,7 @@ export const acceptEmail = Effect.fnUntraced(function* (account_id: Id.AccountId
   yield* Effect.orDie(
     transact({
       account_id,
-      streams: [{ aggregate: Email, id: email_id, fresh: true }],
+      streams: [{ aggregate: Email, id: email_id, isNew: true }],
       decide: () =>
         Result.succeed({ append: [{ aggregate: Email, id: email_id, events: [event] }], answer: undefined }),
     }),

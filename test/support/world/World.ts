@@ -191,7 +191,7 @@ export const send = Effect.fnUntraced(function* (
   yield* Effect.orDie(
     transact({
       account_id: from.account_id,
-      streams: [{ aggregate: Email, id: email_id, fresh: true }],
+      streams: [{ aggregate: Email, id: email_id, isNew: true }],
       decide: () =>
         Result.succeed({
           append: [{ aggregate: Email, id: email_id, events: [event] }],

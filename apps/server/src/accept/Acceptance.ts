@@ -59,7 +59,7 @@ export const accept = <A, E, F>({ answer, at, load = [], messages, sender }: Acc
   const drafts = messages.flatMap(({ draft }) => (Result.isSuccess(draft) ? [draft.success] : []))
   return {
     streams: [
-      ...messages.map(({ id }) => ({ aggregate: Email, id, fresh: true })),
+      ...messages.map(({ id }) => ({ aggregate: Email, id, isNew: true })),
       ...load.map((id) => ({ aggregate: Email, id })),
     ],
     needs: Draft.needsOf(drafts, at),

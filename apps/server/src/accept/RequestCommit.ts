@@ -54,11 +54,11 @@ export const onStream = <State, Event extends AnyEvent, E, A>(
   id: string,
   decide: (now: Timestamp.Timestamp, view: View) => Aggregate.Decide<State, Event, E | NothingNew>,
   answer: (state: State, version: number, now: Timestamp.Timestamp) => A,
-  options: Pick<Commit<A, E>, "needs"> & { readonly fresh?: true } = {},
+  options: Pick<Commit<A, E>, "needs"> & { readonly isNew?: true } = {},
 ): Work<A, Exclude<E, NothingNew>> => {
   const erased = aggregate as never
   return {
-    streams: [{ aggregate: erased, id, ...(options.fresh === true ? { fresh: true } : {}) }],
+    streams: [{ aggregate: erased, id, ...(options.isNew === true ? { isNew: true } : {}) }],
     ...(options.needs === undefined ? {} : { needs: options.needs }),
     decide: (view) => {
       const state = view.state<State>(erased, id)

@@ -48,9 +48,9 @@ export const ensure = Effect.fn("Installation.ensure")(function* () {
     store.transact({
       account_id,
       streams: [
-        { aggregate: Account, id: account_id, fresh: true },
+        { aggregate: Account, id: account_id, isNew: true },
         { aggregate: Team, id: Team.STREAM_ID },
-        { aggregate: ApiKey, id: key.keyId, fresh: true },
+        { aggregate: ApiKey, id: key.keyId, isNew: true },
         ...(domain?.streams ?? []),
       ],
       ...(domain === undefined ? {} : { needs: domain.needs }),

@@ -38,7 +38,7 @@ export const addition = Effect.fn("domains.addition")(function* (account_id: Acc
   const at = yield* NewIds.now
   return {
     account_id,
-    streams: [{ aggregate: Domain, id: domainId, fresh: true }],
+    streams: [{ aggregate: Domain, id: domainId, isNew: true }],
     needs: { domains: [name], countOf: "domain" },
     decide: (view) => {
       const taken = view.facts.domain(account_id, name) !== undefined

@@ -28,7 +28,7 @@ export const createApiKey = Effect.fn("createApiKey")(function* (
   const { keyId, secret } = facts
   yield* store.transact({
     account_id,
-    streams: [{ aggregate: ApiKey, id: keyId, fresh: true }],
+    streams: [{ aggregate: ApiKey, id: keyId, isNew: true }],
     needs: { countOf: "api_key" },
     decide: ({ facts: { countOf } }) =>
       Result.map(

@@ -135,8 +135,8 @@ const streamsToLoad = (
 ): ReadonlyMap<string, StreamToLoad> => {
   const toLoad = new Map<string, StreamToLoad>()
   for (const { commit, deferrals = 0, longStreams } of batch) {
-    for (const { aggregate, fresh, id } of commit.streams) {
-      if (fresh === true) continue
+    for (const { aggregate, id, isNew } of commit.streams) {
+      if (isNew === true) continue
       const ref = { account_id: commit.account_id, stream_id: id }
       const key = streamKey(ref)
       const other = toLoad.get(key)
@@ -189,9 +189,9 @@ const decideAll = (
 }
 
 const longStreamsOf = ({ commit }: PendingCommit, long: ReadonlySet<string>): ReadonlyArray<TypedStreamRef> =>
-  commit.streams.flatMap(({ aggregate, fresh, id }) => {
+  commit.streams.flatMap(({ aggregate, id, isNew }) => {
     const ref = { account_id: commit.account_id, stream_id: id }
-    return fresh !== true && long.has(streamKey(ref)) ? [{ ...ref, aggregate }] : []
+    return isNew !== true && long.has(streamKey(ref)) ? [{ ...ref, aggregate }] : []
   })
 
 /** Decides one commit. A decision or a fold that throws fails only its own caller. */

@@ -37,8 +37,8 @@ export interface Decision<A> {
 /** One caller's change of the log: committed as a whole or refused as a whole. */
 export interface Commit<A, E> {
   readonly account_id: AccountId
-  /** Streams to load. A `fresh` stream has an id that was made for this commit, so it is not read. */
-  readonly streams: ReadonlyArray<{ readonly aggregate: AnyAggregate; readonly id: string; readonly fresh?: boolean }>
+  /** Streams to load. A new stream has an id that was made for this commit, so it is not read. */
+  readonly streams: ReadonlyArray<{ readonly aggregate: AnyAggregate; readonly id: string; readonly isNew?: boolean }>
   readonly needs?: Needs
   readonly decide: (view: View) => Result.Result<Decision<A>, E>
   readonly idempotency?: Claim & { readonly encode: (answer: A) => Uint8Array }

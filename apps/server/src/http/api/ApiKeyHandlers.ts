@@ -67,7 +67,7 @@ const create = Effect.fnUntraced(function* (call: Idempotent.Call, payload: Crea
         keyId,
         (now, view) => ApiKey.create({ ...facts, now, active: view.facts.countOf(account_id, "api_key") }, command),
         (state) => recordWithSecret(state, secret),
-        { fresh: true, needs: { countOf: "api_key" } },
+        { isNew: true, needs: { countOf: "api_key" } },
       ),
     ),
   )

@@ -86,7 +86,7 @@ const managedBy = Effect.gen(function* () {
 const withAccount =
   ({ aggregate, events, id }: Append) =>
   <A, E>(work: Pick<Commit<A, E>, "streams" | "decide">) => ({
-    streams: [{ aggregate, id, fresh: true }, ...work.streams],
+    streams: [{ aggregate, id, isNew: true }, ...work.streams],
     decide: (view: View) =>
       Result.map(work.decide(view), (decision) => ({
         ...decision,

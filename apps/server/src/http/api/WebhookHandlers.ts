@@ -53,7 +53,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
           }
           const answer = (state: Webhook.State) => ({ ...recordOf(state), secret })
           return RequestCommit.onStream(Webhook, webhookId, create, answer, {
-            fresh: true,
+            isNew: true,
             needs: { countOf: "webhook" },
           })
         }),
