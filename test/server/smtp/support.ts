@@ -96,7 +96,7 @@ export const accepted = Effect.fnUntraced(function* (account_id: AccountId) {
   return yield* Effect.forEach(rows, ({ id }) =>
     Effect.gen(function* () {
       const { history, state } = yield* store.load(Email, { account_id, stream_id: id })
-      if (state._tag === "Unborn") return yield* Effect.die(new Error("a row without a stream"))
+      if (state._tag === "NotCreated") return yield* Effect.die(new Error("a row without a stream"))
       const content = yield* Content.findComplete(account_id, state.accepted.content)
       return { id, history, ...state.accepted, body: Option.getOrThrow(content) }
     }),

@@ -246,7 +246,7 @@ const picky = ReadModel.make<
   key: ["account_id", "id"],
   changes: [],
   rows: ({ account_id, stream_id }, state) => {
-    if (state._tag === "Unborn") return []
+    if (state._tag === "NotCreated") return []
     if (state.accepted.subject === "bug") throw new Error("a bug in a fold")
     return [{ account_id, id: stream_id, subject: state.accepted.subject }]
   },

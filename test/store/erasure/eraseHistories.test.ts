@@ -114,9 +114,9 @@ layer(Store, { excludeTestServices: true })("erasure from random histories", (it
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         yield* Histories.write(21, 30)
-        const unborn = yield* sql<{ readonly account_id: AccountId }>`
+        const notCreated = yield* sql<{ readonly account_id: AccountId }>`
           SELECT account_id FROM events GROUP BY 1 HAVING NOT bool_or(type = 'AccountCreated')`
-        yield* Effect.forEach(unborn, ({ account_id }) => accountCreated(account_id))
+        yield* Effect.forEach(notCreated, ({ account_id }) => accountCreated(account_id))
         // These histories were written without counting, so count them now.
         yield* Rebuild.rebuild("monthly_usage", { release: "test" })
         yield* Swap.swap("monthly_usage", false)

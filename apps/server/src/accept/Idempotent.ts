@@ -56,9 +56,9 @@ export const run = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effec
   const done = yield* IdempotentWork.run(claim, yield* NewIds.now, work, (answer) =>
     Buffer.from(JSON.stringify(answer)),
   )
-  if (done._tag === "Fresh") return response({ answer: done.answer, isReplayed: false })
+  if (done._tag === "New") return response({ answer: done.answer, isReplayed: false })
   if (done.fingerprint !== claim.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
-  return response(replayed<A>(claim, done.kept, PLAIN))
+  return response(replayed<A>(claim, done.answer, PLAIN))
 })
 
 /** The answer to a request, and whether it repeats the one to an earlier request. */

@@ -50,7 +50,7 @@ export const recordReport = Effect.fn("recordReport")(function* (
   const { emailId } = bounced
   const store = yield* EventStore
   const { history, state } = yield* store.load(Email, { account_id, stream_id: emailId })
-  if (state._tag === "Unborn") return 0
+  if (state._tag === "NotCreated") return 0
   const recipientFacts = yield* Effect.forEach(attribute(state, bounced, facts), ({ fact, recipient, shared }) =>
     Effect.gen(function* () {
       const suppression_id = yield* NewIds.newId("SuppressionId")

@@ -64,7 +64,7 @@ export const Event = Schema.TaggedUnion({
 export type Event = typeof Event.Type
 
 export type State =
-  | { readonly _tag: "Unborn" }
+  | { readonly _tag: "NotCreated" }
   | {
       readonly _tag: "Account"
       readonly account_id: Id.AccountId
@@ -79,7 +79,7 @@ export type State =
     }
 export type Account = Extract<State, { readonly _tag: "Account" }>
 
-export const initial: State = { _tag: "Unborn" }
+export const initial: State = { _tag: "NotCreated" }
 
 export const NONE_GRANTED: Limits = { ...RateLimit.NONE_GRANTED, monthly_emails: null }
 
@@ -100,7 +100,7 @@ export const evolve = (state: State, event: Event): State => {
       created_at: event.at,
     }
   }
-  if (state._tag === "Unborn") return state
+  if (state._tag === "NotCreated") return state
   switch (event._tag) {
     case "PlanChanged":
       return { ...state, plan: event.plan }
@@ -152,7 +152,7 @@ export const create =
 const change =
   (differs: (account: Account) => boolean, event: Event): Decide<AccountNotFound | NothingNew> =>
   (state) => {
-    if (state._tag === "Unborn") return Result.fail(new AccountNotFound())
+    if (state._tag === "NotCreated") return Result.fail(new AccountNotFound())
     return differs(state) ? Result.succeed(Array.of(event)) : Result.fail(new NothingNew())
   }
 

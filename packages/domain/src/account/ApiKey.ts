@@ -44,7 +44,7 @@ export const Event = Schema.TaggedUnion({
 export type Event = typeof Event.Type
 export type KeyCreated = typeof Event.cases.KeyCreated.Type
 
-export type State = { readonly _tag: "Unborn" } | Key
+export type State = { readonly _tag: "NotCreated" } | Key
 
 export interface Key {
   readonly _tag: "Key"
@@ -52,12 +52,12 @@ export interface Key {
   readonly revoked_at: Timestamp.Timestamp | null
 }
 
-export const initial: State = { _tag: "Unborn" }
+export const initial: State = { _tag: "NotCreated" }
 
 export const evolve = (state: State, event: Event): State => {
   switch (event._tag) {
     case "KeyCreated":
-      return state._tag === "Unborn" ? { _tag: "Key", created: event, revoked_at: null } : state
+      return state._tag === "NotCreated" ? { _tag: "Key", created: event, revoked_at: null } : state
     case "KeyRevoked":
       return state._tag === "Key" && state.revoked_at === null ? { ...state, revoked_at: event.at } : state
   }
@@ -173,7 +173,7 @@ export const create =
 export const revoke =
   (now: Timestamp.Timestamp): Decide<KeyNotFound | AlreadyRevoked> =>
   (state) => {
-    if (state._tag === "Unborn") return Result.fail(new KeyNotFound())
+    if (state._tag === "NotCreated") return Result.fail(new KeyNotFound())
     return state.revoked_at === null
       ? Result.succeed(Array.of<Event>({ _tag: "KeyRevoked", at: now }))
       : Result.fail(new AlreadyRevoked({ revoked_at: state.revoked_at }))

@@ -67,7 +67,7 @@ export const add =
   (state) => {
     if (taken) return Result.fail(new DomainRefusal.DomainAlreadyExists({ domain: name }))
     if (others >= MAX_DOMAINS) return Result.fail(new DomainRefusal.TooManyDomains({ most: MAX_DOMAINS }))
-    if (state._tag !== "Unborn") return Result.fail(new NothingNew())
+    if (state._tag !== "NotCreated") return Result.fail(new NothingNew())
     const ids = { domain_id: domainId, name }
     const trusted = captured && DomainName.isReserved(name)
     const next_check_at = trusted

@@ -69,14 +69,14 @@ export interface Domain {
 }
 
 export type State =
-  | { readonly _tag: "Unborn" }
+  | { readonly _tag: "NotCreated" }
   | Domain
   | { readonly _tag: "Removed"; readonly name: DomainName.DomainName }
 
-export const initial: State = { _tag: "Unborn" }
+export const initial: State = { _tag: "NotCreated" }
 
 export const evolve = (state: State, event: Event): State => {
-  if (event._tag === "DomainAdded") return state._tag === "Unborn" ? created(event) : state
+  if (event._tag === "DomainAdded") return state._tag === "NotCreated" ? created(event) : state
   if (state._tag !== "Domain") return state
   switch (event._tag) {
     case "DomainChecked":

@@ -34,7 +34,7 @@ export {
 export const queue =
   (facts: Acceptance.Context, command: Acceptance.Command): EmailState.Decide<Acceptance.Refusal | NothingNew> =>
   (state) =>
-    state._tag === "Unborn" ? Acceptance.accept(facts, command) : Result.fail(new NothingNew())
+    state._tag === "NotCreated" ? Acceptance.accept(facts, command) : Result.fail(new NothingNew())
 
 export const cancel = (
   now: Timestamp.Timestamp,

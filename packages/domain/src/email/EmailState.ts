@@ -7,7 +7,7 @@ import * as EmailStatus from "./EmailStatus.ts"
 import * as Recipient from "./Recipient.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 
-export type State = { readonly _tag: "Unborn" } | AcceptedEmail
+export type State = { readonly _tag: "NotCreated" } | AcceptedEmail
 
 export interface AcceptedEmail {
   readonly _tag: "Message"
@@ -21,13 +21,13 @@ export interface AcceptedEmail {
   readonly clicks: number
 }
 
-export const initial: State = { _tag: "Unborn" }
+export const initial: State = { _tag: "NotCreated" }
 
 export const status = (message: AcceptedEmail): EmailStatus.Status => EmailStatus.ofRecipients(message.recipients)
 
 export const evolve = (state: State, event: Event): State => {
-  if (event._tag === "EmailQueued") return state._tag === "Unborn" ? created(event) : state
-  if (state._tag === "Unborn") return state
+  if (event._tag === "EmailQueued") return state._tag === "NotCreated" ? created(event) : state
+  if (state._tag === "NotCreated") return state
   const updated_at = Timestamp.latest(state.updated_at, event.at)
   switch (event._tag) {
     case "EmailCanceled":
@@ -81,4 +81,4 @@ export const ofMessage =
     decide: (message: AcceptedEmail) => Result.Result<Array.NonEmptyReadonlyArray<Event>, Error>,
   ): Decide<Error | EmailRefusal.EmailNotFound> =>
   (state) =>
-    state._tag === "Unborn" ? Result.fail(new EmailRefusal.EmailNotFound()) : decide(state)
+    state._tag === "NotCreated" ? Result.fail(new EmailRefusal.EmailNotFound()) : decide(state)

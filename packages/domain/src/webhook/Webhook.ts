@@ -101,7 +101,7 @@ export const create =
     enabled: boolean,
   ): Decide<WebhookUrl.UrlNotAllowed | NothingNew | TooManyWebhooks> =>
   (state) => {
-    if (state._tag !== "Unborn") return Result.fail(new NothingNew())
+    if (state._tag !== "NotCreated") return Result.fail(new NothingNew())
     if (others >= MAX_WEBHOOKS) return Result.fail(new TooManyWebhooks())
     return Result.map(WebhookUrl.check(url, allowedNetworks), () =>
       Array.of<Event>({

@@ -57,12 +57,12 @@ export interface Webhook extends WebhookSettings {
   readonly enabled_at: Timestamp.Timestamp
 }
 
-export type State = { readonly _tag: "Unborn" } | Webhook | { readonly _tag: "Deleted" }
+export type State = { readonly _tag: "NotCreated" } | Webhook | { readonly _tag: "Deleted" }
 
-export const initial: State = { _tag: "Unborn" }
+export const initial: State = { _tag: "NotCreated" }
 
 export const evolve = (state: State, event: Event): State => {
-  if (event._tag === "WebhookCreated") return state._tag === "Unborn" ? created(event) : state
+  if (event._tag === "WebhookCreated") return state._tag === "NotCreated" ? created(event) : state
   if (state._tag !== "Webhook") return state
   switch (event._tag) {
     case "WebhookUpdated": {

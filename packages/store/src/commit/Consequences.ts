@@ -69,7 +69,7 @@ export const pending = (stream: ChangedStream): OutboxRow | "none" | undefined =
 
 /** Returns a row that is due when the first unfinished recipient is. */
 const delivery = (stream: ChangedStream, message: Email.State): OutboxRow | "none" => {
-  if (message._tag === "Unborn") return "none"
+  if (message._tag === "NotCreated") return "none"
   const unfinished = message.recipients.filter(Recipient.isUnfinished)
   if (unfinished.length === 0) return "none"
   const first = message.scheduled_at ?? message.accepted.created_at

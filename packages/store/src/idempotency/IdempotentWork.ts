@@ -5,8 +5,8 @@ import { type Claim, claimKey, IDEMPOTENCY_TTL_MS } from "./Claim.ts"
 import * as StoredAnswers from "./StoredAnswers.ts"
 
 export type Done<A> =
-  | { readonly _tag: "Fresh"; readonly answer: A }
-  | { readonly _tag: "Kept"; readonly fingerprint: string; readonly kept: Uint8Array }
+  | { readonly _tag: "New"; readonly answer: A }
+  | { readonly _tag: "Stored"; readonly fingerprint: string; readonly answer: Uint8Array }
 
 /** Returns the answer stored for a key. Two requests may both find none: only storing the answer decides which is first. */
 export const storedAnswer = Effect.fn("IdempotentWork.storedAnswer")(function* (
@@ -34,14 +34,14 @@ export const run = Effect.fn("IdempotentWork.run")(function* <A, E, R>(
       sql`SELECT pg_advisory_xact_lock(hashtextextended(${`once ${claimKey(claim)}`}, 0)) IS NULL AS locked`,
     )
     const stored = yield* storedAnswer(claim, now)
-    if (stored !== undefined) return { _tag: "Kept", fingerprint: stored.fingerprint, kept: stored.answer } as const
+    if (stored !== undefined) return { _tag: "Stored", fingerprint: stored.fingerprint, answer: stored.answer } as const
     const answer = yield* work
     const expires_at = Timestamp.plus(now, IDEMPOTENCY_TTL_MS)
     const taken = yield* Effect.orDie(
       StoredAnswers.insert(sql, [{ ...claim, answer: encode(answer), expires_at }], now),
     )
     if (taken.size > 0) return yield* Effect.die(new Error("the idempotency key is taken in spite of its lock"))
-    return { _tag: "Fresh", answer } as const
+    return { _tag: "New", answer } as const
   })
   return yield* sql
     .withTransaction(transaction)

@@ -23,7 +23,7 @@ export const readModel = ReadModel.make({
   key: ["account_id"],
   changes: ["version", "plan", "record"],
   rows: ({ version }, state: Account.State) => {
-    if (state._tag === "Unborn") return []
+    if (state._tag === "NotCreated") return []
     const { account_id, content_days, created_at, granted, keeping, links_stopped_at, name, plan } = state
     const limits = Account.limitsOf(state)
     const record: StoredAccount = {

@@ -15,7 +15,7 @@ export const readModel = ReadModel.make({
   key: ["account_id", "id"],
   changes: ["version", "revoked_at", "record"],
   rows: ({ account_id, version }, state: ApiKey.State) => {
-    if (state._tag === "Unborn") return []
+    if (state._tag === "NotCreated") return []
     const { created, revoked_at } = state
     const { allowed_ips, at, created_by, domain, expires_at, hash, key_id, name, prefix, scopes } = created
     return [

@@ -22,7 +22,7 @@ export const readModel = ReadModel.make({
   key: ["account_id", "id"],
   changes: ["version", "status", "removed", "record"],
   rows: ({ account_id, stream_id: id, version }, state: Domain.State): ReadonlyArray<Row> => {
-    if (state._tag === "Unborn") return []
+    if (state._tag === "NotCreated") return []
     const key = { account_id, id, version, name: state.name }
     if (state._tag === "Removed") return [{ ...key, status: "removed", removed: true, record: null }]
     const { _tag, ...record } = state

@@ -83,7 +83,7 @@ export const readModel = ReadModel.make({
     record: "json",
   },
   rows: ({ account_id, stream_id, version }, state: Email.State) => {
-    if (state._tag === "Unborn") return []
+    if (state._tag === "NotCreated") return []
     return [
       {
         account_id,
@@ -111,7 +111,7 @@ export const terms = ReadModel.make({
   changes: [],
   types: { account_id: "text", term: "text", email_id: "text" },
   rows: ({ account_id, stream_id }, state: Email.State) => {
-    if (state._tag === "Unborn") return []
+    if (state._tag === "NotCreated") return []
     const words = new Set([
       ...state.recipients.map(({ address }) => recipientTerm(address)),
       ...state.accepted.tags.map(tagTerm),

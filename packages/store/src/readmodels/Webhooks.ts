@@ -44,7 +44,7 @@ export const readModel = ReadModel.make({
   key: ["account_id", "id"],
   changes: ["version", "enabled", "removed", "events", "signing", "record"],
   rows: ({ account_id, stream_id: id, version }, state: Webhook.State): ReadonlyArray<Row> => {
-    if (state._tag === "Unborn") return []
+    if (state._tag === "NotCreated") return []
     const key = { account_id, id, version }
     if (state._tag === "Deleted")
       return [{ ...key, enabled: false, removed: true, events: [], signing: null, record: null }]

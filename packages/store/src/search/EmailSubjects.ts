@@ -63,7 +63,7 @@ export const readModel: ReadModel = {
   isShared: true,
   rows: ({ account_id }, state) => {
     const message = state as Email.State
-    if (message._tag === "Unborn") return []
+    if (message._tag === "NotCreated") return []
     const folded = fold(message.accepted.subject)
     return [{ account_id, term: termOf(folded), folded } satisfies Row]
   },

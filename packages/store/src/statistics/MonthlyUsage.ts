@@ -83,7 +83,7 @@ const changesOf = (history: ReadonlyArray<Stored>, counted: ReadonlyArray<Stored
   return history.flatMap(({ account_id, data, meta, position, type }) => {
     const event = eventOf(Email, type, meta.schema_version, { ...data }) as Email.Event
     state = Email.evolve(state, event)
-    if (state._tag === "Unborn" || !positions.has(position)) return []
+    if (state._tag === "NotCreated" || !positions.has(position)) return []
     return UsageChange.changesOf(event, state).map((change) => ({ account_id, ...change }))
   })
 }

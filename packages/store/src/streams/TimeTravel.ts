@@ -77,5 +77,5 @@ export const email = Effect.fn("TimeTravel.email")(function* (
     FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = ${Email.stream} ORDER BY version`)
   const history = until(rows, as_of).map((row) => RecordedEvents.decode(Email, DomainEvent, row))
   const state = RecordedEvents.fold(Email, history) as Email.State
-  return state._tag === "Unborn" ? Option.none() : Option.some(EmailLog.record(state, history.length))
+  return state._tag === "NotCreated" ? Option.none() : Option.some(EmailLog.record(state, history.length))
 })

@@ -74,7 +74,7 @@ const create = Effect.fnUntraced(function* (call: Idempotent.Call, payload: Crea
 })
 
 const recordWithSecret = (state: ApiKey.State, key: string) => {
-  if (state._tag === "Unborn") throw new Error("a key that was just made is not there")
+  if (state._tag === "NotCreated") throw new Error("a key that was just made is not there")
   const { allowed_ips, at, created_by, domain, expires_at, key_id, name, prefix, scopes } = state.created
   return {
     object: "api_key" as const,
@@ -101,6 +101,6 @@ const revoke = (now: Timestamp.Timestamp) => (state: ApiKey.State) =>
   )
 
 const revoked = (id: Id.ApiKeyId) => (state: ApiKey.State) => {
-  if (state._tag === "Unborn" || state.revoked_at === null) throw new Error("revoked a key that does not exist")
+  if (state._tag === "NotCreated" || state.revoked_at === null) throw new Error("revoked a key that does not exist")
   return { object: "api_key" as const, id, revoked: true as const, revoked_at: state.revoked_at }
 }

@@ -98,7 +98,7 @@ const unlessStarted = <E>(
   )
 
 const recordOf = (state: Email.State, version: number): EmailRecord => {
-  if (state._tag === "Unborn") throw new Error("decided about an email that does not exist")
+  if (state._tag === "NotCreated") throw new Error("decided about an email that does not exist")
   return EmailLog.record(state, version) as EmailRecord
 }
 
@@ -107,7 +107,7 @@ const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
   const sender = yield* currentSender
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id: sender.account_id, stream_id: id })
-  if (state._tag === "Unborn") return yield* new EmailRefusal.EmailNotFound()
+  if (state._tag === "NotCreated") return yield* new EmailRefusal.EmailNotFound()
   const content = yield* Content.findComplete(sender.account_id, state.accepted.content)
   const draftOf = (message: Email.Message): Draft.Draft => ({
     command: Email.resendCommand(message),
@@ -119,7 +119,7 @@ const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
   })
   const rebuild = (view: View) => {
     const message = view.state<Email.State>(Email, id)
-    return message._tag === "Unborn" ? Result.fail(new EmailRefusal.EmailNotFound()) : Result.succeed(draftOf(message))
+    return message._tag === "NotCreated" ? Result.fail(new EmailRefusal.EmailNotFound()) : Result.succeed(draftOf(message))
   }
   const copy = yield* NewIds.newEmail
   return Acceptance.accept({

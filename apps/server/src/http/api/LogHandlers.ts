@@ -65,7 +65,7 @@ const filterOf = (account_id: Id.AccountId, { tag, ...query }: LogQuery): EmailL
 const detailsOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.EmailId) {
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: id })
-  if (state._tag === "Unborn") return { tracking: Tracking.NONE, content: null }
+  if (state._tag === "NotCreated") return { tracking: Tracking.NONE, content: null }
   const { content, tracking = Tracking.NONE } = state.accepted
   const body = yield* Content.findBody(account_id, content)
   return {

@@ -24,7 +24,7 @@ export const checkEmail = Effect.fnUntraced(function* (id: Id.EmailId) {
   if (domain === null) return
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: id })
-  if (state._tag === "Unborn") return yield* new EmailRefusal.EmailNotFound()
+  if (state._tag === "NotCreated") return yield* new EmailRefusal.EmailNotFound()
   yield* checkDomain(state.accepted.domain)
 })
 

@@ -55,7 +55,7 @@ const requestedEmail = Effect.gen(function* () {
   if (!isEmailId(id)) return yield* new EmailRefusal.EmailNotFound()
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: id })
-  return state._tag === "Unborn" ? yield* new EmailRefusal.EmailNotFound() : { account_id, message: state }
+  return state._tag === "NotCreated" ? yield* new EmailRefusal.EmailNotFound() : { account_id, message: state }
 })
 
 const content = Effect.gen(function* () {
