@@ -121,11 +121,11 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
   const submission = Effect.gen(function* () {
     const acme = yield* Smtp.customer()
     const limits = {
-      stranger: timeLimit,
+      identifiedWithin: timeLimit,
       message: timeLimit,
       idle: timeLimit,
       maxConnectionsPerAddress: CLIENTS,
-      maxStrangersPerAddress: CLIENTS,
+      maxUnidentifiedPerAddress: CLIENTS,
     }
     const port = yield* Smtp.submission({ limits })
     const address = "ana@example.org"
@@ -135,11 +135,11 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
   const reports = Effect.gen(function* () {
     const { domain, secretKey } = World.RETURN_PATH
     const limits = {
-      stranger: timeLimit,
+      identifiedWithin: timeLimit,
       message: timeLimit,
       idle: timeLimit,
       maxConnectionsPerAddress: CLIENTS,
-      maxStrangersPerAddress: CLIENTS,
+      maxUnidentifiedPerAddress: CLIENTS,
     }
     const port = yield* Reports.listen({
       host: "127.0.0.1",

@@ -86,7 +86,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
 
   it.effect("a full listener closes an idle client, not one that is sending a message", () =>
     Effect.gen(function* () {
-      const port = yield* Smtp.submission({ limits: { maxConnections: 2, maxStrangers: 2 } })
+      const port = yield* Smtp.submission({ limits: { maxConnections: 2, maxUnidentified: 2 } })
       const acme = yield* Smtp.customer()
       const busy = yield* Smtp.raw(port)
       const from = `hi@${acme.domain}`
@@ -105,7 +105,11 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
 
   it.effect("clients without a login get less time when connections are scarce", () =>
     Effect.gen(function* () {
-      const limits = { maxStrangers: 4, strangerInCrowd: Duration.millis(300), stranger: Duration.minutes(5) }
+      const limits = {
+        maxUnidentified: 4,
+        identifiedWithinCrowded: Duration.millis(300),
+        identifiedWithin: Duration.minutes(5),
+      }
       const port = yield* Smtp.submission({ limits })
       const two = yield* idleConnections(port, 2)
       yield* Effect.sleep("600 millis")
@@ -134,9 +138,9 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
     Effect.gen(function* () {
       const limits = {
         maxConnections: 20,
-        maxStrangers: 15,
+        maxUnidentified: 15,
         maxConnectionsPerAddress: 200,
-        maxStrangersPerAddress: 200,
+        maxUnidentifiedPerAddress: 200,
       }
       const port = yield* Reports.listen({ host: "127.0.0.1", port: 0, name: "mx.test", returnPath, limits })
       const emailId = "msg_01m7ysmwp0e41861050r3gg28a" as never
@@ -157,7 +161,11 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
   it.effect("disconnects unfinished TLS handshakes like clients without a login", () =>
     Effect.gen(function* () {
       const hello = yield* clientHello
-      const limits = { stranger: Duration.millis(500), maxConnectionsPerAddress: 4, maxStrangersPerAddress: 4 }
+      const limits = {
+        identifiedWithin: Duration.millis(500),
+        maxConnectionsPerAddress: 4,
+        maxUnidentifiedPerAddress: 4,
+      }
       const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false, limits })
       const acme = yield* Smtp.customer()
       const stalled: Array<Smtp.Raw> = []
@@ -177,7 +185,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
   it.effect("closes an unfinished TLS handshake for a new client", () =>
     Effect.gen(function* () {
       const hello = yield* clientHello
-      const limits = { maxStrangers: 3 }
+      const limits = { maxUnidentified: 3 }
       const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false, limits })
       const stalled: Array<Smtp.Raw> = []
       for (let nth = 0; nth < 3; nth++) {

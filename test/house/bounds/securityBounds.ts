@@ -144,11 +144,11 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer("Connections per address", "MAX_CONNECTIONS_PER_ADDRESS", SUBMISSION, "421"),
       operator(
         "Connections without a login per process",
-        "MAX_STRANGERS",
+        "MAX_UNIDENTIFIED",
         SUBMISSION,
         "the oldest idle one is closed with 421",
       ),
-      customer("Connections without a login per address", "MAX_STRANGERS_PER_ADDRESS", SUBMISSION, "421"),
+      customer("Connections without a login per address", "MAX_UNIDENTIFIED_PER_ADDRESS", SUBMISSION, "421"),
       customer("Time from connecting to the login", "LOGIN_WITHIN", SUBMISSION, "421, closed"),
       customer(
         "Time from connecting to the login, when connections are scarce",
@@ -181,11 +181,11 @@ export const securityBounds: ReadonlyArray<Group> = [
       internal("Connections per address", "MAX_CONNECTIONS_PER_ADDRESS", REPORTS, "421"),
       internal(
         "Connections without an accepted recipient per process",
-        "MAX_STRANGERS",
+        "MAX_UNIDENTIFIED",
         REPORTS,
         "the oldest idle one is closed",
       ),
-      internal("Connections without an accepted recipient per address", "MAX_STRANGERS_PER_ADDRESS", REPORTS, "421"),
+      internal("Connections without an accepted recipient per address", "MAX_UNIDENTIFIED_PER_ADDRESS", REPORTS, "421"),
       internal("Time of a connection", "CONNECTED_WITHIN", REPORTS, "421, closed"),
       internal("Time to send a report", "MESSAGE_WITHIN", REPORTS, "421, closed"),
       operator("A report", "MAX_MESSAGE_BYTES", REPORTS, "552"),

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Handshakes from "../../../apps/server/src/smtp/Handshakes.ts"
 import * as ConnectionSlots from "../../../apps/server/src/smtp/ConnectionSlots.ts"
 
-const BOUNDS: ConnectionSlots.Bounds = { total: 10, strangers: 6, perNetwork: 4, strangersPerNetwork: 3 }
+const BOUNDS: ConnectionSlots.Bounds = { total: 10, unidentified: 6, perNetwork: 4, unidentifiedPerNetwork: 3 }
 
 class Client implements ConnectionSlots.SlotHolder {
   known = false
@@ -13,7 +13,7 @@ class Client implements ConnectionSlots.SlotHolder {
   constructor(remoteAddress: string) {
     this.remoteAddress = remoteAddress
   }
-  isKnown = () => this.known
+  isIdentified = () => this.known
   isBusy = () => this.busy
   leave = () => void (this.gone = true)
 }
@@ -39,7 +39,7 @@ describe("the slots of an SMTP listener", () => {
   it("are partly reserved: unidentified connections get only their share and displace each other", () => {
     const { come, inside } = listener()
     for (let nth = 0; nth < 100; nth++) assert.isDefined(come(`192.0.2.${nth}`))
-    assert.lengthOf(inside(), BOUNDS.strangers)
+    assert.lengthOf(inside(), BOUNDS.unidentified)
     assert.deepStrictEqual(
       inside().map(({ remoteAddress }) => remoteAddress),
       [94, 95, 96, 97, 98, 99].map((nth) => `192.0.2.${nth}`),

@@ -126,9 +126,9 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission limits", (it) 
       yield* Effect.promise(() => slow.untilClosed())
       assert.deepStrictEqual(yield* Smtp.accepted(acme.account_id), [])
 
-      const hurried = yield* Smtp.submission({ limits: { stranger: Duration.millis(300) } })
-      const stranger = yield* Smtp.raw(hurried)
-      assert.match(yield* Effect.promise(() => stranger.reply()), /^421 4\.4\.2 /u)
+      const hurried = yield* Smtp.submission({ limits: { identifiedWithin: Duration.millis(300) } })
+      const client = yield* Smtp.raw(hurried)
+      assert.match(yield* Effect.promise(() => client.reply()), /^421 4\.4\.2 /u)
     }),
   )
 

@@ -37,7 +37,7 @@ export class Connection extends SMTPConnection implements SlotHolder {
   /** The TLS socket, which exists before the library uses it, or the plain one. */
   #outermost: net.Socket | undefined
   #deadline: NodeJS.Timeout | undefined
-  #stranger: NodeJS.Timeout | undefined
+  #identityTimer: NodeJS.Timeout | undefined
 
   static accept(server: SMTPServer, deps: Deps, socket: net.Socket, options?: SMTPConnectionOptions | null): void {
     const connection = new Connection(server, deps, socket, options)
@@ -54,12 +54,12 @@ export class Connection extends SMTPConnection implements SlotHolder {
   override init(): void {
     this._setListeners(() => {
       if (!this.#deps.slots.enter(this)) return this.leave()
-      this.#stranger = this.#expectIdentity()
+      this.#identityTimer = this.#expectIdentity()
       this.connectionReady()
     })
   }
 
-  isKnown(): boolean {
+  isIdentified(): boolean {
     if (this.#deps.hasLogin) return Boolean(this.session.user)
     return Boolean(this._dataStream) || (this.session.envelope?.rcptTo.length ?? 0) > 0
   }
@@ -76,11 +76,11 @@ export class Connection extends SMTPConnection implements SlotHolder {
   /** Closes the connection unless the client identifies itself in time, which is shorter while slots are scarce. */
   #expectIdentity(): NodeJS.Timeout {
     const { limits, slots } = this.#deps
-    const crowded = Duration.min(limits.strangerInCrowd, limits.stranger)
-    const rest = Duration.subtract(limits.stranger, crowded)
+    const crowded = Duration.min(limits.identifiedWithinCrowded, limits.identifiedWithin)
+    const rest = Duration.subtract(limits.identifiedWithin, crowded)
     const timer = setTimeout(() => {
-      if (!this.isKnown() && slots.isCrowded()) return this.#tooSlow()
-      this.#stranger = this.#closeAfter(rest, () => !this.session.user)
+      if (!this.isIdentified() && slots.isCrowded()) return this.#tooSlow()
+      this.#identityTimer = this.#closeAfter(rest, () => !this.session.user)
     }, Duration.toMillis(crowded))
     return timer.unref()
   }
@@ -143,7 +143,7 @@ export class Connection extends SMTPConnection implements SlotHolder {
 
   override _onClose(): void {
     clearTimeout(this.#deadline)
-    clearTimeout(this.#stranger)
+    clearTimeout(this.#identityTimer)
     this.#cancelHandshake?.()
     this.#deps.slots.remove(this)
     super._onClose()

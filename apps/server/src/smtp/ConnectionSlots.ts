@@ -7,17 +7,17 @@ export interface Bounds {
   /** Maximum number of connections. */
   readonly total: number
   /** Maximum number of connections that are not identified; the other slots are reserved for those that are. */
-  readonly strangers: number
+  readonly unidentified: number
   /** Maximum number of connections of one network: an IPv4 address, or an IPv6 /64. */
   readonly perNetwork: number
   /** Maximum number of these that are not identified. */
-  readonly strangersPerNetwork: number
+  readonly unidentifiedPerNetwork: number
 }
 
 export interface SlotHolder {
   readonly remoteAddress: string
   /** Whether the client is identified: by a login, or by a recipient address that only this instance can have made. */
-  readonly isKnown: () => boolean
+  readonly isIdentified: () => boolean
   /** Whether the client waits for a reply or is in the middle of a message. */
   readonly isBusy: () => boolean
   /** Called when the slot is given to another connection. */
@@ -42,7 +42,7 @@ interface Slot {
 /** Returns the IPv6 /48 of a network, which one customer of a provider often has and which holds 65,536 networks. */
 const siteOf = (network: string): string => /^ip\/\w+:\w+:\w+:/u.exec(network)?.[0] ?? network
 
-const isStranger = ({ holder }: Slot) => !holder.isKnown()
+const isUnidentified = ({ holder }: Slot) => !holder.isIdentified()
 const isIdle = ({ holder }: Slot) => !holder.isBusy()
 
 /** Returns the oldest slot of the site that has most of them, so that a flood displaces itself. */
@@ -65,13 +65,13 @@ export const make = (bounds: Bounds, now: () => number = () => performance.now()
   const slotToTake = (network: string): Slot | undefined | false => {
     const all = [...slots.values()]
     const sameNetwork = all.filter((slot) => slot.network === network)
-    const strangersOfNetwork = sameNetwork.filter(isStranger)
-    if (sameNetwork.length >= bounds.perNetwork || strangersOfNetwork.length >= bounds.strangersPerNetwork)
-      return oldestIdle(strangersOfNetwork) ?? false
-    const strangers = all.filter(isStranger)
-    if (strangers.length >= bounds.strangers) return oldestOfLargestSite(strangers.filter(isIdle)) ?? false
+    const unidentifiedOfNetwork = sameNetwork.filter(isUnidentified)
+    if (sameNetwork.length >= bounds.perNetwork || unidentifiedOfNetwork.length >= bounds.unidentifiedPerNetwork)
+      return oldestIdle(unidentifiedOfNetwork) ?? false
+    const unidentified = all.filter(isUnidentified)
+    if (unidentified.length >= bounds.unidentified) return oldestOfLargestSite(unidentified.filter(isIdle)) ?? false
     if (all.length < bounds.total) return undefined
-    return oldestOfLargestSite(strangers.filter(isIdle)) ?? oldestOfLargestSite(all.filter(isIdle)) ?? false
+    return oldestOfLargestSite(unidentified.filter(isIdle)) ?? oldestOfLargestSite(all.filter(isIdle)) ?? false
   }
 
   return {
@@ -87,6 +87,6 @@ export const make = (bounds: Bounds, now: () => number = () => performance.now()
       return true
     },
     remove: (holder) => void slots.delete(holder),
-    isCrowded: () => [...slots.values()].filter(isStranger).length * 2 > bounds.strangers,
+    isCrowded: () => [...slots.values()].filter(isUnidentified).length * 2 > bounds.unidentified,
   }
 }

@@ -140,9 +140,9 @@ export const listen = <Login, R>(
       handshakes: Handshakes.make(),
       slots: ConnectionSlots.make({
         total: limits.maxConnections,
-        strangers: limits.maxStrangers,
+        unidentified: limits.maxUnidentified,
         perNetwork: limits.maxConnectionsPerAddress,
-        strangersPerNetwork: limits.maxStrangersPerAddress,
+        unidentifiedPerNetwork: limits.maxUnidentifiedPerAddress,
       }),
     }
     server.connect = (socket, accepted) => Connection.accept(server, deps, socket, accepted)

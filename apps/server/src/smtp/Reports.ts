@@ -16,8 +16,8 @@ import { line, reply, type SmtpReply } from "./SmtpReply.ts"
 export const MAX_CONNECTIONS = 500
 export const MAX_CONNECTIONS_PER_ADDRESS = 50
 /** Maximum number of connections without an accepted recipient; the other slots are reserved for those with one. */
-export const MAX_STRANGERS = 400
-export const MAX_STRANGERS_PER_ADDRESS = 25
+export const MAX_UNIDENTIFIED = 400
+export const MAX_UNIDENTIFIED_PER_ADDRESS = 25
 /** Maximum number of recipients. A report is about one message, which has one return path. */
 export const MAX_RECIPIENTS = 10
 /** Maximum size of a report. Some servers return the whole message, whose files have at most 40 MiB before encoding. */
@@ -56,14 +56,14 @@ export const listen = ({ host, limits, name, port, returnPath, tls }: Options) =
       limits: {
         maxConnections: MAX_CONNECTIONS,
         maxConnectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
-        maxStrangers: MAX_STRANGERS,
-        maxStrangersPerAddress: MAX_STRANGERS_PER_ADDRESS,
+        maxUnidentified: MAX_UNIDENTIFIED,
+        maxUnidentifiedPerAddress: MAX_UNIDENTIFIED_PER_ADDRESS,
         maxRecipients: MAX_RECIPIENTS,
         maxMessageBytes: MAX_MESSAGE_BYTES,
         idle: IDLE,
         message: MESSAGE_WITHIN,
-        stranger: CONNECTED_WITHIN,
-        strangerInCrowd: RECIPIENT_WITHIN_CROWDED,
+        identifiedWithin: CONNECTED_WITHIN,
+        identifiedWithinCrowded: RECIPIENT_WITHIN_CROWDED,
         stopWithin: STOP_WITHIN,
         ...limits,
       },

@@ -19,9 +19,9 @@ import * as SubmittedEmail from "../accept/SubmittedEmail.ts"
 export const MAX_CONNECTIONS = 1000
 export const MAX_CONNECTIONS_PER_ADDRESS = 200
 /** Maximum number of connections without a login; the other slots are reserved for those with one. */
-export const MAX_STRANGERS = 500
+export const MAX_UNIDENTIFIED = 500
 /** Maximum number of connections without a login of one IPv4 address or IPv6 /64. */
-export const MAX_STRANGERS_PER_ADDRESS = 100
+export const MAX_UNIDENTIFIED_PER_ADDRESS = 100
 /** Maximum number of recipients, as in the API. An account's plan may allow fewer, which is checked after DATA. */
 export const MAX_RECIPIENTS = 1000
 export const IDLE = Duration.minutes(5)
@@ -65,14 +65,14 @@ export const listen = ({ host, isLocal, limits, maxMessageBytes, name, port, tls
       limits: {
         maxConnections: MAX_CONNECTIONS,
         maxConnectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
-        maxStrangers: MAX_STRANGERS,
-        maxStrangersPerAddress: MAX_STRANGERS_PER_ADDRESS,
+        maxUnidentified: MAX_UNIDENTIFIED,
+        maxUnidentifiedPerAddress: MAX_UNIDENTIFIED_PER_ADDRESS,
         maxRecipients: MAX_RECIPIENTS,
         maxMessageBytes,
         idle: IDLE,
         message: MESSAGE_WITHIN,
-        stranger: LOGIN_WITHIN,
-        strangerInCrowd: LOGIN_WITHIN_CROWDED,
+        identifiedWithin: LOGIN_WITHIN,
+        identifiedWithinCrowded: LOGIN_WITHIN_CROWDED,
         stopWithin: STOP_WITHIN,
         ...limits,
       },
