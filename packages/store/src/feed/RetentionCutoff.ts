@@ -41,7 +41,7 @@ export const all = Effect.fn("RetentionCutoff.all")(function* (sql: PgClient.PgC
 const wholeHourAfter = (millis: number): Timestamp.Timestamp =>
   Timestamp.fromMillis((Math.floor(millis / Timestamp.HOUR) + 2) * Timestamp.HOUR)
 
-/** Returns the cutoffs as a table `horizon(account_id, before)` to join with. */
+/** Returns the cutoffs as a table `cutoff(account_id, before)` to join with. */
 export const table = (sql: PgClient.PgClient, cutoffs: ReadonlyArray<RetentionCutoff>) => sql`
   unnest(${cutoffs.map((cutoff) => cutoff.account_id)}::text[], ${cutoffs.map((cutoff) => cutoff.before)}::timestamptz[])
-    AS horizon(account_id, before)`
+    AS cutoff(account_id, before)`

@@ -69,12 +69,12 @@ export const follower: Follower = {
     const beforeCutoff = RetentionCutoff.table(sql, cutoffs)
     yield* sql`
       DELETE FROM ${sql(table)} AS t USING ${beforeCutoff}
-      WHERE t.account_id = horizon.account_id AND t.hour < horizon.before AND NOT EXISTS (
+      WHERE t.account_id = cutoff.account_id AND t.hour < cutoff.before AND NOT EXISTS (
         SELECT FROM email_stats s WHERE ${sql.and(KEY.map((column) => sql`s.${sql(column)} = t.${sql(column)}`))})`
     yield* sql`
       INSERT INTO ${sql(table)} AS t (account_id, tag, hour, domain, measure, bucket, count)
       SELECT s.account_id, s.tag, s.hour, s.domain, s.measure, s.bucket, s.count
-      FROM email_stats s JOIN ${beforeCutoff} ON s.account_id = horizon.account_id AND s.hour < horizon.before
+      FROM email_stats s JOIN ${beforeCutoff} ON s.account_id = cutoff.account_id AND s.hour < cutoff.before
       ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = excluded.count
       WHERE t.count <> excluded.count`
     yield* sql`DELETE FROM ${sql(table)} WHERE hour < (SELECT kept_from FROM followers WHERE name = ${EmailStats.FOLLOWER})`
@@ -82,7 +82,7 @@ export const follower: Follower = {
   unverifiable: Effect.fnUntraced(function* (sql, cutoffs) {
     const [row] = yield* sql<{ readonly n: number }>`
       SELECT count(*)::float8 AS n FROM email_stats s
-      JOIN ${RetentionCutoff.table(sql, cutoffs)} ON s.account_id = horizon.account_id AND s.hour < horizon.before`
+      JOIN ${RetentionCutoff.table(sql, cutoffs)} ON s.account_id = cutoff.account_id AND s.hour < cutoff.before`
     return row?.n ?? 0
   }),
 }

@@ -60,8 +60,8 @@ export const counts: Counts = {
  * Months that began before the account's log is complete. Compared as text, because a row may hold an invalid month.
  */
 const beforeCutoff = (sql: PgClient.PgClient, cutoffs: ReadonlyArray<RetentionCutoff.RetentionCutoff>) => sql`
-  ${RetentionCutoff.table(sql, cutoffs)} ON u.account_id = horizon.account_id
-    AND u.month || '-01T00' < to_char(horizon.before AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24')`
+  ${RetentionCutoff.table(sql, cutoffs)} ON u.account_id = cutoff.account_id
+    AND u.month || '-01T00' < to_char(cutoff.before AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24')`
 
 /** Returns what each event adds to its month, by the same fold as commits use. */
 const changes = Effect.fnUntraced(function* (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) {
