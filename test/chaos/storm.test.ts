@@ -116,11 +116,12 @@ it.live(
         const used = yield* one(sql<{ n: number }>`
           SELECT sum(accepted)::int AS n FROM monthly_usage WHERE account_id = ${account_id}`)
         assert.strictEqual(used, ids.length)
-        for (const { accepted, astray, final, in_flight } of yield* Conservation.emails())
-          assert.deepStrictEqual([final + in_flight, in_flight, astray], [accepted, waiting.length, 0])
-        for (const { deliveries, events, missing, stray } of yield* Conservation.webhooks())
-          assert.deepStrictEqual([deliveries, missing, stray], [events, [], []])
-        for (const { missing, stray } of yield* Conservation.work()) assert.deepStrictEqual([missing, stray], [[], []])
+        for (const { accepted, mismatched, final, in_flight } of yield* Conservation.emails())
+          assert.deepStrictEqual([final + in_flight, in_flight, mismatched], [accepted, waiting.length, 0])
+        for (const { deliveries, events, missing, mismatched } of yield* Conservation.webhooks())
+          assert.deepStrictEqual([deliveries, missing, mismatched], [events, [], []])
+        for (const { missing, unexpected } of yield* Conservation.work())
+          assert.deepStrictEqual([missing, unexpected], [[], []])
         // The read models equal a rebuild from the log.
         for (const { name } of Projections.inCommits) {
           const { differences } = yield* Rebuild.verify(name, { release: "storm" })

@@ -74,7 +74,7 @@ const installation = Effect.gen(function* () {
       yield* standby.promote
       address.lead(standby.url)
     }),
-    /** The same, with the address moved before the replica was promoted. */
+    /** Kills the primary, and moves the address before it promotes the replica. */
     failOverTooEarly: Effect.gen(function* () {
       process.kill(primary.pid, "SIGKILL")
       address.lead(standby.url)
@@ -171,9 +171,10 @@ const heardOut = Effect.fnUntraced(function* (account_id: string, reader: Return
 const balanced = (account_id: string) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    for (const { accepted, astray, final, in_flight } of yield* Conservation.emails())
-      assert.deepStrictEqual([final + in_flight, astray], [accepted, 0])
-    for (const { missing, stray } of yield* Conservation.work()) assert.deepStrictEqual([missing, stray], [[], []])
+    for (const { accepted, mismatched, final, in_flight } of yield* Conservation.emails())
+      assert.deepStrictEqual([final + in_flight, mismatched], [accepted, 0])
+    for (const { missing, unexpected } of yield* Conservation.work())
+      assert.deepStrictEqual([missing, unexpected], [[], []])
     for (const { name } of Projections.inCommits) {
       const { differences } = yield* Rebuild.verify(name, { release: "failover" })
       assert.deepStrictEqual(differences, [], name)

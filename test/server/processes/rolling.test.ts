@@ -72,8 +72,8 @@ layer(World.layer, { excludeTestServices: true })("a rolling restart of two api 
           balances.reduce((sum, { accepted }) => sum + accepted, 0),
           answers.length,
         )
-        for (const { accepted, astray, final, in_flight } of balances) {
-          assert.deepStrictEqual([final, in_flight, astray], [accepted, 0, 0])
+        for (const { accepted, mismatched, final, in_flight } of balances) {
+          assert.deepStrictEqual([final, in_flight, mismatched], [accepted, 0, 0])
         }
       }),
     240_000,

@@ -120,7 +120,8 @@ layer(World.layer, { excludeTestServices: true })("a webhook that was deleted wh
       assert.lengthOf(yield* underWay, 1)
       assert.deepStrictEqual(yield* failing, [kept.webhook_id])
       const balances = (yield* Conservation.webhooks()).filter(({ account_id }) => account_id === deleted.account_id)
-      for (const { deliveries, events, stray } of balances) assert.deepStrictEqual([deliveries, stray], [events, []])
+      for (const { deliveries, events, mismatched } of balances)
+        assert.deepStrictEqual([deliveries, mismatched], [events, []])
     }),
   )
 })

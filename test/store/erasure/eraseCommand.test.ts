@@ -174,7 +174,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         const done = yield* waybill("erase", "ana@example.org", "--json")
         assert.strictEqual(done.code, 0, done.output)
         const { erased_as, ...said } = JSON.parse(done.output)
-        assert.deepStrictEqual(said, { streams: 3, events: 6, left: [] })
+        assert.deepStrictEqual(said, { streams: 3, events: 6, remaining: [] })
         for (const word of ["Ana Smith", "192.0.2.77", "Lynx", "ana%40example.org"])
           assert.deepStrictEqual(yield* standsIn(word), [])
         assert.deepStrictEqual(
@@ -205,7 +205,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         assert.deepInclude(facts[0]?.data, { erased_as, streams: 3, events: 6 })
         assert.strictEqual(facts[0]?.account_id, one)
         const again = yield* waybill("erase", "ana@example.org", "--json")
-        assert.deepInclude(JSON.parse(again.output), { streams: 0, events: 0, left: [] })
+        assert.deepInclude(JSON.parse(again.output), { streams: 0, events: 0, remaining: [] })
       }).pipe(Effect.orDie),
     TIMEOUT,
   )
@@ -252,10 +252,10 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         const done = yield* waybill("erase", "dee@example.org", "--json")
         assert.strictEqual(done.code, 3, done.output)
         const [said = ""] = done.output.split("\n")
-        const { erased_as, left } = JSON.parse(said)
+        const { erased_as, remaining } = JSON.parse(said)
         const why = "content of mail in progress: cancel the mail, or run this again when it is final"
         const { sha256 } = Content.encodeBody({ html: null, text: "Ask dee@example.org" })
-        assert.deepStrictEqual(left, [{ account_id, stream: "content", stream_id: sha256, why }])
+        assert.deepStrictEqual(remaining, [{ account_id, stream: "content", stream_id: sha256, why }])
         const texts = Effect.map(
           sql<{ readonly text: string }>`
             SELECT convert_from(bytes, 'UTF8')::json ->> 'text' AS text FROM content WHERE account_id = ${account_id} ORDER BY 1`,
@@ -289,7 +289,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
       assert.strictEqual(refused.message, "suppressions is being rebuilt: try again when the rebuild has ended")
       assert.isNotEmpty(yield* standsIn("Dear Eve"))
       yield* World.until(RebuildMarkers.inProgress(), (all) => all.length === 0)
-      assert.deepStrictEqual((yield* erase).left, [])
+      assert.deepStrictEqual((yield* erase).remaining, [])
       assert.deepStrictEqual([...(yield* standsIn("Dear Eve")), ...(yield* standsIn("eve@example.org"))], [])
     }).pipe(Effect.orDie),
   )

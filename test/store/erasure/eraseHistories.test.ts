@@ -126,7 +126,7 @@ layer(Store, { excludeTestServices: true })("erasure from random histories", (it
           WHERE data ->> 'recipient' IS NOT NULL GROUP BY 1 ORDER BY 2 DESC LIMIT 1`
         const address = most?.address ?? assert.fail("nobody is written to")
         assert.isAbove(most?.n ?? 0, 10)
-        const { accounts, left } = yield* Erase.erase(address, Mask.replacement(Uint8Array.of(1, 2, 3)))
+        const { accounts, remaining } = yield* Erase.erase(address, Mask.replacement(Uint8Array.of(1, 2, 3)))
         assert.isAbove(accounts.size, 3)
         for (const { name } of Projections.inCommits)
           assert.deepStrictEqual([name, (yield* Rebuild.verify(name, { release: "test" })).differences], [name, []])
@@ -134,7 +134,7 @@ layer(Store, { excludeTestServices: true })("erasure from random histories", (it
           SELECT stream_id, data FROM events WHERE strpos(lower(data::text), ${address.toLowerCase()}) > 0`
         const spelt = Mask.make(address, "x@y.z" as Address)
         const still = new Set(named.flatMap(({ data, stream_id }) => (spelt.contains(data) ? [stream_id] : [])))
-        assert.deepStrictEqual([...still].toSorted(), left.map(({ stream_id }) => stream_id).toSorted())
+        assert.deepStrictEqual([...still].toSorted(), remaining.map(({ stream_id }) => stream_id).toSorted())
       }).pipe(Effect.orDie),
     { timeout: 180_000 },
   )

@@ -68,7 +68,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
       assert.lengthOf(balances, 4)
       for (const balance of balances) {
         assert.isAbove(balance.events, 0)
-        assert.deepStrictEqual([balance.deliveries, balance.missing, balance.stray], [balance.events, [], []])
+        assert.deepStrictEqual([balance.deliveries, balance.missing, balance.mismatched], [balance.events, [], []])
       }
     }),
   )
@@ -119,7 +119,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
         (sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.bounced' WHERE id = ${told?.id ?? ""}`,
       )
       const [balance] = yield* balancesOf(endpoint.account_id)
-      assert.deepStrictEqual(balance?.stray, [told?.id])
+      assert.deepStrictEqual(balance?.mismatched, [told?.id])
       assert.isTrue(Exit.isFailure(yield* waybillAudit("webhooks", "--json")))
       yield* execute(
         (sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.queued' WHERE id = ${told?.id ?? ""}`,
@@ -134,7 +134,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
       const [told] = yield* Webhooks.deliveries(endpoint)
       yield* execute((sql) => sql`DELETE FROM outbox WHERE id = ${told?.id ?? ""}`)
       const [balance] = yield* balancesOf(endpoint.account_id)
-      assert.deepStrictEqual(balance?.stray, [told?.id])
+      assert.deepStrictEqual(balance?.mismatched, [told?.id])
       assert.isTrue(Exit.isFailure(yield* waybillAudit("webhooks")))
     }),
   )
@@ -182,7 +182,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of emails", (it)
       yield* Effect.orDie(store.commit(Email, { account_id, stream_id: first }, Email.cancel(yield* Webhooks.now)))
       const [balance, ...more] = yield* emailBalance(account_id)
       assert.deepStrictEqual(more, [])
-      assert.deepInclude(balance, { accepted: 2, final: 1, in_flight: 1, astray: 0 })
+      assert.deepInclude(balance, { accepted: 2, final: 1, in_flight: 1, mismatched: 0 })
       assert.isTrue(Exit.isSuccess(yield* waybillAudit("emails")))
     }),
   )
@@ -209,7 +209,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of emails", (it)
       const email_id = yield* Webhooks.acceptEmail(account_id)
       yield* execute((sql) => sql`DELETE FROM outbox WHERE id = ${email_id}`)
       const [balance] = yield* emailBalance(account_id)
-      assert.deepInclude(balance, { accepted: 1, in_flight: 1, astray: 1 })
+      assert.deepInclude(balance, { accepted: 1, in_flight: 1, mismatched: 1 })
       assert.isTrue(Exit.isFailure(yield* waybillAudit("emails")))
     }),
   )
@@ -233,12 +233,12 @@ layer(World.layer, { excludeTestServices: true })("conservation of work", (it) =
         ["webhook", 2, told?.id ?? ""],
         ["domain_check", 1, domain_id],
       ] as const) {
-        const stray = `stray ${kind}`
-        assert.deepStrictEqual(yield* balanceOf(kind), { kind, waiting, missing: [], stray: [] })
-        yield* execute((sql) => sql`UPDATE outbox SET id = ${stray} WHERE id = ${row_id}`)
-        assert.deepStrictEqual(yield* balanceOf(kind), { kind, waiting, missing: [row_id], stray: [stray] })
+        const unexpected = `unexpected ${kind}`
+        assert.deepStrictEqual(yield* balanceOf(kind), { kind, waiting, missing: [], unexpected: [] })
+        yield* execute((sql) => sql`UPDATE outbox SET id = ${unexpected} WHERE id = ${row_id}`)
+        assert.deepStrictEqual(yield* balanceOf(kind), { kind, waiting, missing: [row_id], unexpected: [unexpected] })
         if (kind === "domain_check") assert.include(String(yield* waybillAudit("work")), "in 1 kind of work")
-        yield* execute((sql) => sql`UPDATE outbox SET id = ${row_id} WHERE id = ${stray}`)
+        yield* execute((sql) => sql`UPDATE outbox SET id = ${row_id} WHERE id = ${unexpected}`)
       }
       assert.isTrue(Exit.isSuccess(yield* waybillAudit("work")))
     }),

@@ -126,8 +126,8 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
       const [last] = yield* sql<{ readonly position: bigint }>`SELECT max(position) AS position FROM events`
       assert.isAbove(Number(last?.position), 1e12)
       const nobody = "nobody@example.org" as Address
-      const { left } = yield* Erase.erase(nobody, Mask.replacement(Uint8Array.of(1)))
-      assert.deepStrictEqual(left, [])
+      const { remaining } = yield* Erase.erase(nobody, Mask.replacement(Uint8Array.of(1)))
+      assert.deepStrictEqual(remaining, [])
     }),
   )
 

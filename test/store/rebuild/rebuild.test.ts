@@ -72,8 +72,8 @@ layer(Store, { excludeTestServices: true })("rebuilds of random histories", (it)
         Effect.gen(function* () {
           assert.isAbove(yield* Histories.write(seed, 40), 500)
           for (const { name } of ReadModels.readModels) assert.isAbove(yield* isClean(name), 10, name)
-          for (const { missing, stray } of yield* Conservation.work())
-            assert.deepStrictEqual([missing, stray], [[], []])
+          for (const { missing, unexpected } of yield* Conservation.work())
+            assert.deepStrictEqual([missing, unexpected], [[], []])
           // The follower stops within the log, and at its end.
           yield* Follower.step(EmailStatsFollower.follower)
           yield* isClean(EmailStatsFollower.follower.name)

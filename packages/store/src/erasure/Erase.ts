@@ -32,14 +32,14 @@ import * as StreamRemoval from "../streams/StreamRemoval.ts"
  */
 const KINDS: ReadonlyArray<string> = [Email.stream, Suppression.stream, Team.stream]
 
-export interface RemainingPlace extends AffectedStreams.StreamOfAccount {
+export interface RemainingCopy extends AffectedStreams.StreamOfAccount {
   readonly why: string
 }
 export interface Erased {
   /** Number of streams and events masked, per account. */
   readonly accounts: ReadonlyMap<AccountId, { readonly streams: number; readonly events: number }>
-  /** Places that still hold the address, with the reason. */
-  readonly left: ReadonlyArray<RemainingPlace>
+  /** Copies of the address that were not erased, with the reason. */
+  readonly remaining: ReadonlyArray<RemainingCopy>
 }
 
 /**
@@ -63,19 +63,19 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
     ReadModels.readModels,
   )
   const accounts = new Map<AccountId, { streams: number; events: number }>()
-  const left: Array<RemainingPlace> = []
+  const remaining: Array<RemainingCopy> = []
   yield* Effect.catchTag(StreamRemoval.requireNoRebuild(sql, KINDS), "SqlError", Effect.die)
   const affected = yield* Effect.orDie(AffectedStreams.find(sql, address, mask))
   // Contents first: if this is stopped in between, nothing would lead to them once the events are masked.
   for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, affected)))
-    left.push({
+    remaining.push({
       account_id,
       stream: "content",
       stream_id: sha256,
       why: "content of mail in progress: cancel the mail, or run this again when it is final",
     })
   for (const { isRecipient: _, ...stream } of affected)
-    if (!KINDS.includes(stream.stream)) left.push({ ...stream, why: "to be changed by the account itself" })
+    if (!KINDS.includes(stream.stream)) remaining.push({ ...stream, why: "to be changed by the account itself" })
   const maskable = affected.filter(({ stream }) => KINDS.includes(stream))
   for (const [account_id, ofAccount] of Map.groupBy(maskable, (affectedStream) => affectedStream.account_id)) {
     for (let nth = 0; nth < ofAccount.length; nth += BATCH_STREAMS) {
@@ -90,7 +90,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
         )
         .pipe(Effect.retry({ while: ({ _tag }) => _tag === "TryAgain", times: TRIES }), Effect.orDie)
       if (batch instanceof StreamRemoval.RebuildUnderWay) return yield* batch
-      left.push(...batch.left)
+      remaining.push(...batch.remaining)
       if (batch.streams === 0) continue
       const { events, streams } = accounts.get(account_id) ?? { streams: 0, events: 0 }
       accounts.set(account_id, { streams: streams + batch.streams, events: events + batch.events })
@@ -102,7 +102,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
     Effect.orDie,
   )
   yield* Effect.orDie(deleteUsers(sql, address))
-  return { accounts, left } satisfies Erased
+  return { accounts, remaining } satisfies Erased
 }, Effect.scoped)
 
 /** Masks streams and records that in the same transaction, so that no masking stays unrecorded. */
@@ -115,18 +115,18 @@ const eraseStreams = Effect.fnUntraced(function* (
   replacement: Address.Address,
 ) {
   const tables = yield* StreamRemoval.takeAccount(sql, account_id, KINDS)
-  const left: Array<RemainingPlace> = []
+  const remaining: Array<RemainingCopy> = []
   let streams = 0
   let events = 0
   for (const { stream, stream_id } of ofAccount) {
     const key = { account_id, stream, stream_id }
     const done = yield* eraseStream(sql, key, mask, tables)
-    if (done.remaining !== undefined) left.push({ ...key, why: done.remaining })
+    if (done.remaining !== undefined) remaining.push({ ...key, why: done.remaining })
     if (done.events > 0) streams++
     events += done.events
   }
   if (streams > 0) yield* recordErasure(transaction, account_id, replacement, { streams, events })
-  return { left, streams, events }
+  return { remaining, streams, events }
 })
 
 const recordErasure = Effect.fnUntraced(function* (

@@ -46,11 +46,11 @@ export const erase = Effect.fnUntraced(function* (
     sql`lower(encode(${sql.literal(column)}, 'escape') COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
   const names = (value: unknown) => mask.contains(value) || mask.mayContain(value)
 
-  const left: Array<RemainingContent> = []
+  const remaining: Array<RemainingContent> = []
   yield* scan(sql, CONTENT, looksLike("t.bytes"), ({ account_id, bytes, sha256 }: ContentRow) =>
     Effect.gen(function* () {
       if (!names(parse(bytes))) return
-      if ((yield* remove(sql, account_id, [sha256])) === 0) left.push({ account_id, sha256 })
+      if ((yield* remove(sql, account_id, [sha256])) === 0) remaining.push({ account_id, sha256 })
     }),
   )
   // Captured mail is encoded in ways that SQL cannot search, and there is little of it.
@@ -73,7 +73,7 @@ export const erase = Effect.fnUntraced(function* (
           WHERE account_id = ${account_id} AND route = ${route} AND key = ${key}`
       : Effect.void
   })
-  return left
+  return remaining
 })
 
 /**

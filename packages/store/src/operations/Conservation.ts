@@ -20,7 +20,7 @@ export interface WebhookBalance {
   /** Events without their delivery. */
   readonly missing: ReadonlyArray<string>
   /** Deliveries whose event is missing or different in the log, or that are pending without an outbox row. */
-  readonly stray: ReadonlyArray<string>
+  readonly mismatched: ReadonlyArray<string>
 }
 
 interface EnabledPeriod {
@@ -68,14 +68,14 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
     LEFT JOIN webhook_deliveries d
       ON d.account_id = e.account_id AND d.webhook_id = ${webhook_id} AND d.event_id = e.event_id
     GROUP BY e.event_id`)
-  const stray = yield* Effect.orDie(mismatched(sql, account_id, webhook_id))
+  const wrong = yield* Effect.orDie(findMismatched(sql, account_id, webhook_id))
   return {
     account_id,
     webhook_id,
     events: rows.length,
     deliveries: rows.reduce((sum, { deliveries }) => sum + Number(deliveries), 0),
     missing: rows.flatMap(({ event_id, deliveries }) => (deliveries === 0n ? [event_id] : [])),
-    stray: stray.map(({ id }) => id),
+    mismatched: wrong.map(({ id }) => id),
   } satisfies WebhookBalance
 })
 
@@ -85,7 +85,7 @@ const asText = ({ from, tags, to }: EnabledPeriod) => ({ from: `${from}`, to: to
  * Finds deliveries that do not match the log. A replay may deliver events outside a webhook's enabled time, but only
  * events of the log.
  */
-const mismatched = (sql: PgClient.PgClient, account_id: string, webhook_id: string) => sql<{ readonly id: string }>`
+const findMismatched = (sql: PgClient.PgClient, account_id: string, webhook_id: string) => sql<{ readonly id: string }>`
   SELECT d.id FROM webhook_deliveries d
   LEFT JOIN events e ON e.account_id = d.account_id AND e.stream_id = d.stream_id AND e.version = d.stream_version
     AND e.event_id = d.event_id
@@ -126,7 +126,7 @@ export interface EmailBalance {
   readonly final: number
   readonly in_flight: number
   /** Messages waiting for delivery without an outbox row, or the reverse. */
-  readonly astray: number
+  readonly mismatched: number
 }
 
 /** Checks that recipients accepted according to the log are final or in flight according to the log records. */
@@ -146,7 +146,7 @@ export const emails = Effect.fn("Conservation.emails")(function* () {
     )
     SELECT a.account_id, a.day, sum(a.n) AS accepted, coalesce(sum(s.n - s.in_flight), 0) AS final,
       coalesce(sum(s.in_flight), 0) AS in_flight,
-      count(*) FILTER (WHERE (coalesce(s.waiting, 0) > 0) <> (o.id IS NOT NULL)) AS astray
+      count(*) FILTER (WHERE (coalesce(s.waiting, 0) > 0) <> (o.id IS NOT NULL)) AS mismatched
     FROM accepted a
     LEFT JOIN shown s ON s.account_id = a.account_id AND s.id = a.stream_id
     LEFT JOIN outbox o ON o.id = a.stream_id AND o.kind = 'delivery'
@@ -159,7 +159,7 @@ export const emails = Effect.fn("Conservation.emails")(function* () {
     accepted: Number(row.accepted),
     final: Number(row.final),
     in_flight: Number(row.in_flight),
-    astray: Number(row.astray),
+    mismatched: Number(row.mismatched),
   }))
 })
 
@@ -170,7 +170,7 @@ export interface WorkBalance {
   /** Ids of waiting work without an outbox row. */
   readonly missing: ReadonlyArray<string>
   /** Ids of outbox rows without waiting work. */
-  readonly stray: ReadonlyArray<string>
+  readonly unexpected: ReadonlyArray<string>
 }
 
 /**
@@ -195,7 +195,7 @@ export const work = Effect.fn("Conservation.work")(function* () {
       FULL JOIN (SELECT kind, account_id, id, true AS armed FROM outbox) AS o USING (kind, account_id, id)
     )
     SELECT kind, (count(*) FILTER (WHERE waits))::float8 AS waiting,
-      ${named("NOT armed")} AS missing, ${named("NOT waits")} AS stray
+      ${named("NOT armed")} AS missing, ${named("NOT waits")} AS unexpected
     FROM sides GROUP BY kind ORDER BY kind`
   return yield* withoutTimeout(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
 })

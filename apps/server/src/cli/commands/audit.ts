@@ -16,9 +16,11 @@ const webhooks = Command.make(
     const balances = yield* Conservation.webhooks()
     yield* Output.print(
       balances.map((each) => ({ ...each })),
-      { json, columns: ["account_id", "webhook_id", "events", "deliveries", "missing", "stray"] },
+      { json, columns: ["account_id", "webhook_id", "events", "deliveries", "missing", "mismatched"] },
     )
-    const wrong = balances.filter(({ deliveries, events, stray }) => deliveries !== events || stray.length > 0)
+    const wrong = balances.filter(
+      ({ deliveries, events, mismatched }) => deliveries !== events || mismatched.length > 0,
+    )
     if (wrong.length > 0)
       return yield* new OutOfBalance({ message: `Deliveries of ${count(wrong, "webhook")} do not match the log.` })
   }),
@@ -31,9 +33,9 @@ const emails = Command.make(
     const balances = yield* Conservation.emails()
     yield* Output.print(
       balances.map((each) => ({ ...each })),
-      { json, columns: ["account_id", "day", "accepted", "final", "in_flight", "astray"] },
+      { json, columns: ["account_id", "day", "accepted", "final", "in_flight", "mismatched"] },
     )
-    const wrong = balances.filter((each) => each.accepted !== each.final + each.in_flight || each.astray > 0)
+    const wrong = balances.filter((each) => each.accepted !== each.final + each.in_flight || each.mismatched > 0)
     if (wrong.length > 0)
       return yield* new OutOfBalance({ message: `Recipients of ${count(wrong, "day")} do not match the log.` })
   }),
@@ -46,9 +48,9 @@ const work = Command.make(
     const balances = yield* Conservation.work()
     yield* Output.print(
       balances.map((each) => ({ ...each })),
-      { json, columns: ["kind", "waiting", "missing", "stray"] },
+      { json, columns: ["kind", "waiting", "missing", "unexpected"] },
     )
-    const wrong = balances.filter(({ missing, stray }) => missing.length > 0 || stray.length > 0)
+    const wrong = balances.filter(({ missing, unexpected }) => missing.length > 0 || unexpected.length > 0)
     if (wrong.length > 0)
       return yield* new OutOfBalance({
         message: `The outbox does not match the log in ${count(wrong, "kind")} of work.`,

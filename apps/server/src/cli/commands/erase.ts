@@ -25,21 +25,21 @@ export const erase = Command.make(
   },
   Effect.fn(function* ({ address, json }) {
     const erased_as = Mask.replacement(SecureRandom.randomBytesUnsafe(STAND_IN_BYTES))
-    const { accounts, left } = yield* Erase.erase(address, erased_as)
+    const { accounts, remaining } = yield* Erase.erase(address, erased_as)
     let streams = 0
     let events = 0
     for (const counts of accounts.values()) {
       streams += counts.streams
       events += counts.events
     }
-    if (json) yield* Output.printJson({ erased_as, streams, events, left })
+    if (json) yield* Output.printJson({ erased_as, streams, events, remaining })
     else {
       yield* Output.say(`Replaced the address by ${erased_as} in ${events} events of ${streams} histories.`)
-      for (const { account_id, stream, stream_id, why } of left)
+      for (const { account_id, stream, stream_id, why } of remaining)
         yield* Output.say(`remaining: ${stream} ${stream_id} of ${account_id}, ${why}`)
     }
-    if (left.length > 0)
-      return yield* new AddressRemains({ message: `The address remains in ${left.length} histories.` })
+    if (remaining.length > 0)
+      return yield* new AddressRemains({ message: `The address remains in ${remaining.length} histories.` })
   }),
 ).pipe(
   Command.withDescription("Erase an address from the log, read models and contents permanently"),
