@@ -9,7 +9,7 @@ const drawn = [...text.matchAll(/^ {2}([\w-]+)(?:\[[^\]]+\])? (-->|-\.->) ([\w-]
   ([, from = "", arrow = "", to = ""]) => `${from} ${arrow} ${to}`,
 )
 
-/** The same arrows from the rules of `test/tidy.test.ts`; a dotted arrow allows types alone. */
+/** Arrows that the rules of `test/tidy.test.ts` allow; a dotted arrow allows types alone. */
 const allowed = () => {
   const [, rules = ""] = /^const rooms[^\n]*\{\n([^]*?)^\}$/mu.exec(read("test/tidy.test.ts").text) ?? []
   return [...rules.matchAll(/^ {2}"(?:packages|apps)\/([a-z-]+)": \[([^\]]*)\]/gmu)].flatMap(

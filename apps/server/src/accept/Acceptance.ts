@@ -85,7 +85,7 @@ export const accept = <A, E, F>({ answer, at, load = [], messages, sender }: Acc
   }
 }
 
-/** The same for a request of one message. */
+/** Returns the work that accepts a request of one message. */
 export const acceptMessage = <A>(
   sender: Sender,
   id: Id.EmailId,

@@ -28,18 +28,18 @@ export interface Call {
 export const commit = <A, E>(call: Call, work: RequestCommit.Work<A, E>) =>
   Effect.flatMap(RequestCommit.currentTarget, (target) => commitTo(target, call, work))
 
-/** The same for a caller that knows its target already. */
+/** Like `commit`, for a caller that has its target already. */
 export const commitTo = <A, E>(target: RequestCommit.Target, call: Call, work: RequestCommit.Work<A, E>) =>
   Effect.map(commitClaimed(target, claimOf(target, call), work), response)
 
 /**
- * The same for work that has to look up or create something first. A repeated request skips that, because what it would
- * look up may be gone, and what it would create would stay unused.
+ * Like `commit`, for work that has to look up or create something first. A repeated request skips that, because what it
+ * would look up may be gone, and what it would create would stay unused.
  */
 export const commitPrepared = <A, E, E2, R>(call: Call, prepare: Effect.Effect<RequestCommit.Work<A, E>, E2, R>) =>
   prepared(call, prepare, PLAIN)
 
-/** The same for an answer that shows a secret: it is stored encrypted and repeated only to the same key or user. */
+/** Like `commitPrepared`, for an answer that shows a secret: it is stored encrypted and repeated only to the same key or user. */
 export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
   call: Call,
   prepare: Effect.Effect<RequestCommit.Work<A, E>, E2, R>,
@@ -49,7 +49,7 @@ export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
   return yield* prepared({ ...call, caller: actor }, prepare, { seal: secrets.sealAnswer, open: secrets.openAnswer })
 })
 
-/** Runs work that writes rows and no events, with the same promise, inside one transaction with the stored answer. */
+/** Runs work that writes rows and no events, in one transaction with the stored answer. */
 export const run = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effect.Effect<A, E, R>) {
   const claim = claimOf(yield* CurrentKey, call)
   if (claim === undefined) return response({ answer: yield* work, isReplayed: false })

@@ -38,5 +38,5 @@ const storeOn = <E>(prepare: (url: Redacted.Redacted) => Effect.Effect<unknown, 
 /** Store of a command: that of a running service, or an embedded Postgres started for the command. */
 export const layer = storeOn(Migrations.requireCurrent)
 
-/** The same, with the schema created if there is none yet. */
+/** Store of a command that may be the first one: creates the schema if there is none. */
 export const layerOrNew = storeOn(Migrations.requireCurrentOrCreate)

@@ -232,7 +232,7 @@ const answerOf = (refusal: Refusal) =>
     return { status: refusal.status, headers, body }
   })
 
-/** The same as raw bytes, for a connection whose request could not be parsed. */
+/** Returns the whole HTTP response as text, for a connection whose request could not be parsed. */
 const rawAnswer = (refusal: RequestRefusal.InvalidRequest) =>
   Effect.map(answerOf(refusal), ({ body, headers }) =>
     [

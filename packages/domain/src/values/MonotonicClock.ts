@@ -6,5 +6,5 @@ import { Clock, Effect } from "effect"
  */
 export const millis: Effect.Effect<number> = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
-/** The same without an effect, for hot paths. */
+/** Monotonic time in milliseconds, read without an effect, for hot paths. */
 export const millisOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)

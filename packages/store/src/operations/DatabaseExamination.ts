@@ -24,7 +24,7 @@ export interface DatabaseFindings {
   readonly readOnly: boolean
   /** Settings that are off and may therefore lose confirmed commits. */
   readonly unsafeSettings: ReadonlyArray<string>
-  /** Those of `EXTENSIONS` that the server does not have. */
+  /** Extensions of `EXTENSIONS` that the server does not have. */
   readonly missingExtensions: ReadonlyArray<string>
   /** Milliseconds by which the database's clock is ahead of this machine's, and the maximum error of that. */
   readonly skew_ms: number

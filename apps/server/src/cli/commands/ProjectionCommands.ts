@@ -33,7 +33,7 @@ const replayOn = <E, F>(
 
 /** Connections of a replay, on the database of the service. */
 export const withReplay = replayOn(Postgres.layer, Migrations.requireCurrent)
-/** The same, with a new database created if there is none. */
+/** Connections of a replay that creates a new embedded database if there is none. */
 export const withNewReplay = replayOn(Postgres.layerOrMake, Migrations.migrate)
 
 const name = Argument.String("name").pipe(Argument.withDescription("Read model, as listed by `projections status`"))

@@ -119,7 +119,9 @@ const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
   })
   const rebuild = (view: View) => {
     const message = view.state<Email.State>(Email, id)
-    return message._tag === "NotCreated" ? Result.fail(new EmailRefusal.EmailNotFound()) : Result.succeed(draftOf(message))
+    return message._tag === "NotCreated"
+      ? Result.fail(new EmailRefusal.EmailNotFound())
+      : Result.succeed(draftOf(message))
   }
   const copy = yield* NewIds.newEmail
   return Acceptance.accept({

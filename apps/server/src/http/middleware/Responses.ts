@@ -16,7 +16,7 @@ export const requestHeaders = (id: string, { limit, remaining, reset_s }: RateLi
   "x-ratelimit-reset": String(reset_s),
 })
 
-/** The same for a request that no window counts: the full window of an anonymous client. */
+/** Headers of a response to a request that no window counts: the full window of an anonymous client. */
 export const uncountedHeaders = (id: string) =>
   Effect.map(Clock.currentTimeMillis, (now_ms) =>
     requestHeaders(id, RateLimit.windowState(RateLimit.ANONYMOUS_PER_MINUTE, 0, now_ms)),

@@ -12,7 +12,7 @@ import { Duration } from "effect"
 export const DEFAULT_PAUSE_MS = 20_000
 /** Time since mail was due after which it fails if a site keeps deferring it before an attempt. */
 export const DEFERRED_LIMIT = Duration.hours(72)
-/** The same for mail that only waited during pauses given to other mail, so that no server has replied to it. */
+/** Time until failure for mail that only waited during pauses of other mail, so that no server has replied to it. */
 export const UNATTEMPTED_LIMIT = Duration.days(7)
 /** Shortest pause of a row, however short the pause of the site is. */
 export const MIN_PAUSE_MS = 1_000
