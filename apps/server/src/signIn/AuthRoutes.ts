@@ -38,8 +38,7 @@ export const layer = (trustedProxies: Networks) =>
 const answer = Effect.fnUntraced(function* (signIn: SignIn["Service"], trustedProxies: Networks) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { headers, method } = request
-  if (method !== "GET" && !isSameOrigin(headers, signIn.place))
-    return yield* Refusals.invalidOrigin(signIn.place.origins)
+  if (method !== "GET" && !isSameOrigin(headers, signIn.urls)) return yield* Refusals.invalidOrigin(signIn.urls.origins)
   const { body, path, tries, url } = yield* readRequest(request, signIn.oidc)
   // Without a cookie there is no session, so the first page need not wait until the library is loaded.
   if (path === "/get-session" && !Session.hasCookie(request)) return HttpServerResponse.jsonUnsafe(null)
@@ -56,26 +55,26 @@ const answer = Effect.fnUntraced(function* (signIn: SignIn["Service"], trustedPr
   sent.set("user-agent", (headers["user-agent"] ?? "").slice(0, MAX_AGENT_CHARS))
   if (body !== null) sent.set("content-type", "application/json")
   sent.set(ADDRESS_HEADER, address)
-  const response = yield* signIn.handle(new Request(urlOf(headers, url, signIn.place), { method, headers: sent, body }))
+  const response = yield* signIn.handle(new Request(urlOf(headers, url, signIn.urls), { method, headers: sent, body }))
   return HttpServerResponse.fromWeb(yield* finishResponse(path, response))
 })
 
 /** Whether a request comes from a page of this service. The library checks that as well. */
 const isSameOrigin = (
   headers: HttpServerRequest.HttpServerRequest["headers"],
-  place: SignIn["Service"]["place"],
+  urls: SignIn["Service"]["urls"],
 ): boolean =>
   headers["origin"] === undefined
     ? (headers["sec-fetch-site"] ?? "same-origin") === "same-origin"
-    : place.origins.includes(headers["origin"])
+    : urls.origins.includes(headers["origin"])
 
 /** Returns the URL under the requested host. The library checks whether that host is allowed. */
 const urlOf = (
   headers: HttpServerRequest.HttpServerRequest["headers"],
   url: string,
-  place: SignIn["Service"]["place"],
+  urls: SignIn["Service"]["urls"],
 ): string => {
   const host = headers["host"] ?? ""
-  const scheme = new URL(place.url).protocol
-  return /^[\w.:[\]-]+$/u.test(host) ? `${scheme}//${host}${url}` : `${place.url}${url}`
+  const scheme = new URL(urls.url).protocol
+  return /^[\w.:[\]-]+$/u.test(host) ? `${scheme}//${host}${url}` : `${urls.url}${url}`
 }

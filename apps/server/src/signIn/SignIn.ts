@@ -59,7 +59,7 @@ export class SignIn extends Context.Service<
     /** Loads the library in the background. */
     readonly warm: Effect.Effect<void>
     /** URLs under which browsers reach the service. */
-    readonly place: ReturnType<typeof urlsOf>
+    readonly urls: ReturnType<typeof urlsOf>
     readonly oidc: boolean
   }
 >()("@waybill/server/signIn/SignIn") {
@@ -87,9 +87,9 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
     }),
     (pool) => Effect.promise(() => pool.end()),
   )
-  const place = urlsOf(url)
+  const urls = urlsOf(url)
   const options: Options = {
-    ...place,
+    ...urls,
     oidc,
     secret: Buffer.from(keyring.derive("sign-in")[0] ?? new Uint8Array()).toString("base64"),
     beforeSession: ({ userId }) =>
@@ -148,10 +148,10 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
         }),
       )
       // After the hash sign, so that the token is in no server log and no referrer.
-      return `${place.url}${LINK_PATH}#${token}`
+      return `${urls.url}${LINK_PATH}#${token}`
     }),
     warm: Effect.asVoid(Effect.forkDetach(Effect.ignoreCause(Effect.delay(auth, WARM_AFTER)))),
-    place,
+    urls,
     oidc: oidc !== undefined,
   })
 })

@@ -117,11 +117,11 @@ const body = (message: Message.Message, derived: Derived): Part => {
 /**
  * Returns the HTML with tracked links. The text part is derived from the original HTML and keeps the original links.
  */
-const tracked = (message: Message.Message, html: string, places?: TrackedHtml.HtmlEdits): string => {
+const tracked = (message: Message.Message, html: string, edits?: TrackedHtml.HtmlEdits): string => {
   const { tracking } = message
   return tracking === undefined
     ? html
-    : TrackedHtml.write(html, places ?? TrackedHtml.find(linksIn(message, html, tracking)), tracking)
+    : TrackedHtml.write(html, edits ?? TrackedHtml.find(linksIn(message, html, tracking)), tracking)
 }
 
 /** Returns the places of trackable links in a message's HTML. */

@@ -4,7 +4,7 @@ const LINE_LENGTH = 76
 const ENCODED_WORD_LENGTH = 75
 const ENCODED_WORD_FRAME = 12
 /** With less space than this on the first line a word starts on the next one. */
-const ENCODED_WORD_MIN_ROOM = 24
+const ENCODED_WORD_MIN_SPACE = 24
 /** Longer phrases are encoded: a quoted string must not be folded inside, an encoded one may be. */
 const QUOTED_LENGTH_LIMIT = 60
 /** Characters of each piece of an RFC 2231 parameter. */
@@ -146,22 +146,22 @@ export const encodeWords = (value: string, column: number): string => {
 
   const words: Array<string> = []
   let out = ""
-  let room = LINE_LENGTH - column
-  if (room < ENCODED_WORD_MIN_ROOM) {
+  let space = LINE_LENGTH - column
+  if (space < ENCODED_WORD_MIN_SPACE) {
     out = "\r\n "
-    room = ENCODED_WORD_LENGTH
+    space = ENCODED_WORD_LENGTH
   }
   let current = ""
   let used = 0
   const capacity = () => {
-    const characters = Math.min(room, ENCODED_WORD_LENGTH) - ENCODED_WORD_FRAME
+    const characters = Math.min(space, ENCODED_WORD_LENGTH) - ENCODED_WORD_FRAME
     return useQ ? characters : Math.floor(characters / 4) * 3
   }
   const flush = () => {
     words.push(useQ ? `=?UTF-8?Q?${qEncode(current)}?=` : `=?UTF-8?B?${Buffer.from(current).toString("base64")}?=`)
     current = ""
     used = 0
-    room = ENCODED_WORD_LENGTH
+    space = ENCODED_WORD_LENGTH
   }
   for (const char of wellFormed) {
     const cost = useQ ? qLength(char) : Buffer.byteLength(char)

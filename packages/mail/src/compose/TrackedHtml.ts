@@ -64,16 +64,16 @@ export const find = (document: {
 }
 
 /** The pixel goes before the end of the body, where links may still follow. */
-export const write = (html: string, places: HtmlEdits, { click, open }: Addresses): string => {
+export const write = (html: string, { edits: replacements, pixel }: HtmlEdits, { click, open }: Addresses): string => {
   const edits: Array<readonly [start: number, end: number, text: string]> = []
-  for (const edit of places.edits) {
+  for (const edit of replacements) {
     if (edit._tag === "Text") edits.push([edit.start, edit.end, edit.text])
     else if (click !== undefined) {
       const text = escaped(click(edit.url))
       edits.push([edit.start, edit.end, edit.isQuoted ? text : `"${text}"`])
     }
   }
-  if (open !== undefined && places.pixel !== undefined) edits.push([places.pixel, places.pixel, pixelTag(open)])
+  if (open !== undefined && pixel !== undefined) edits.push([pixel, pixel, pixelTag(open)])
   const pieces: Array<string> = []
   let at = 0
   for (const [start, end, text] of edits.toSorted(([a], [b]) => a - b)) {

@@ -128,7 +128,7 @@ const dkim = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, 
 
 /** Looks for the key at names where forms of DNS providers make people put it. */
 const misplacedKey = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
-  const places = [
+  const candidates = [
     {
       name: `${record.name}.${domain}`,
       error: `the domain was added twice: the key was found at ${record.name}.${domain}; enter only ${record.host} as the host`,
@@ -139,11 +139,11 @@ const misplacedKey = Effect.fnUntraced(function* (queries: Dns.Queries, domain: 
       error: `the host is missing ._domainkey; enter ${record.host}`,
     },
   ]
-  for (const place of places) {
-    const answer = yield* queries.txt(place.name)
+  for (const { error, name } of candidates) {
+    const answer = yield* queries.txt(name)
     if (answer._tag !== "Found") continue
     const keys = answer.records.filter((text) => DkimRecord.isKey(record.value, text))
-    if (keys.length > 0) return mismatch(keys, place.error)
+    if (keys.length > 0) return mismatch(keys, error)
   }
   return undefined
 })

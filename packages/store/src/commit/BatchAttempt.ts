@@ -90,7 +90,7 @@ const needsOf = ({ commit: { account_id, leases, needs } }: PendingCommit) => ({
 })
 
 interface StreamToLoad extends TypedStreamRef {
-  readonly known: StreamState.StreamState
+  readonly cached: StreamState.StreamState
   /** Whether the stream is read to its end, however long it is. */
   readonly isReadWhole: boolean
 }
@@ -114,14 +114,14 @@ const loadStreams = Effect.fnUntraced(function* (
     const changed = new Map<string, StreamToLoad>()
     for (const [key, stream] of toLoad) {
       const rows = read.get(key) ?? []
-      if (!StreamState.isContinuedBy(stream.known, rows)) {
+      if (!StreamState.isContinuedBy(stream.cached, rows)) {
         cache.delete(key)
-        changed.set(key, { ...stream, known: StreamState.initial(stream.aggregate) })
+        changed.set(key, { ...stream, cached: StreamState.initial(stream.aggregate) })
       } else if (rows.length > cache.maxStreamEvents && !stream.isReadWhole) long.add(key)
       else {
-        const state = StreamState.advance(shapes, stream.known, rows)
+        const state = StreamState.advance(shapes, stream.cached, rows)
         streams.set(key, state)
-        if (stream.known.version > 0) cache.advance(key, state, rows)
+        if (stream.cached.version > 0) cache.advance(key, state, rows)
       }
     }
     toLoad = changed
@@ -143,7 +143,7 @@ const streamsToLoad = (
       toLoad.set(key, {
         ...ref,
         aggregate,
-        known: longStreams?.get(key) ?? other?.known ?? cache.find(key, aggregate) ?? StreamState.initial(aggregate),
+        cached: longStreams?.get(key) ?? other?.cached ?? cache.find(key, aggregate) ?? StreamState.initial(aggregate),
         isReadWhole: deferrals >= MAX_DEFERRALS || other?.isReadWhole === true,
       })
     }
@@ -154,9 +154,9 @@ const streamsToLoad = (
 /** Returns a range of one event more than a batch folds, to see whether the stream is longer. */
 const rangeOf = (
   { maxStreamEvents }: StreamStateCache,
-  { account_id, isReadWhole, known, stream_id }: StreamToLoad,
+  { account_id, cached, isReadWhole, stream_id }: StreamToLoad,
 ): StreamRange => {
-  const from = StreamState.readFrom(known)
+  const from = StreamState.readFrom(cached)
   return { account_id, stream_id, from, ...(isReadWhole ? {} : { to: from + maxStreamEvents }) }
 }
 

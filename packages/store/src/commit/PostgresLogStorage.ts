@@ -80,10 +80,10 @@ export const ACCOUNT_LOCKS = 0x5742_4143
  * of the feed. No reader goes past an announced transaction, so the announcement must follow all waiting for locks; the
  * condition on `locks`, which always holds, makes Postgres evaluate them in this order.
  */
-const begin = (sql: PgClient.PgClient, { accounts, isExclusive: alone }: TransactionScope) => sql`
+const begin = (sql: PgClient.PgClient, { accounts, isExclusive }: TransactionScope) => sql`
   WITH locked AS MATERIALIZED (
     SELECT count(taken) AS locks FROM (
-      SELECT ${sql.literal(alone ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared")}(${ACCOUNT_LOCKS}::int, key)::text AS taken
+      SELECT ${sql.literal(isExclusive ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared")}(${ACCOUNT_LOCKS}::int, key)::text AS taken
       FROM (
         SELECT DISTINCT hashtext(account_id) AS key FROM unnest(${accounts}::text[]) AS a(account_id) ORDER BY 1
       ) AS keys

@@ -32,11 +32,11 @@ export interface ReplicaShape {
    * Returns the position at which a replica shows the account's last write on this node and the positions that the caller
    * names; undefined without a replica.
    */
-  readonly positionOf: (account_id: string, known?: string) => string | undefined
+  readonly positionOf: (account_id: string, clientPosition?: string) => string | undefined
   /** Runs a read where it sees the account's writes on this node and the positions that the caller names. */
   readonly read: <A, E, R>(
     account_id: string,
-    known: string | undefined,
+    clientPosition: string | undefined,
     effect: Effect.Effect<A, E, R>,
   ) => Effect.Effect<A, E, R>
 }
@@ -68,10 +68,10 @@ export const layer = (options: Options): Layer.Layer<never, never, PgClient.PgCl
 const latestNamed = (
   cursors: Cursors.CursorsShape,
   account_id: string,
-  known: string | undefined,
+  clientPosition: string | undefined,
 ): Lsn.Lsn | undefined => {
-  if (known === undefined) return Lsn.LOWEST
-  const named = known.split(",", MAX_NAMED_POSITIONS + 1)
+  if (clientPosition === undefined) return Lsn.LOWEST
+  const named = clientPosition.split(",", MAX_NAMED_POSITIONS + 1)
   const positions = named.flatMap((text) => cursors.read(account_id, text.trim()) ?? [])
   return named.length > MAX_NAMED_POSITIONS || positions.length < named.length ? undefined : positions.reduce(Lsn.max)
 }
@@ -95,7 +95,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   let replayed = Lsn.LOWEST
   /** Epoch of the primary. */
   let epoch: string | null = null
-  /** The latest time up to which the replica shows every commit; undefined while it is not known. */
+  /** The latest time up to which the replica shows every commit; undefined while that time is unknown. */
   let complete: bigint | undefined
 
   const note = (account_id: string, lsn: Lsn.Lsn) => {
@@ -172,7 +172,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         Effect.catchCause(() => Effect.sync(() => void unknownCommits++)),
         Effect.asVoid,
       ),
-    positionOf: (account_id, known) =>
+    positionOf: (account_id, clientPosition) =>
       // For a commit of unknown position, an upper bound. Not the highest position of all: a client keeps the greatest
       // position it has got, and would never be served by a replica again.
       cursors.ofProgress(
@@ -181,13 +181,13 @@ const make = Effect.fnUntraced(function* (options: Options) {
           unknownCommits > 0
             ? [lastWrite, floor, samples.at(-1)?.lsn ?? Lsn.LOWEST].reduce(Lsn.max) + MAX_UNSEEN_BYTES
             : Lsn.max(written.peek(account_id) ?? lastWrite, floor),
-          latestNamed(cursors, account_id, known) ?? Lsn.LOWEST,
+          latestNamed(cursors, account_id, clientPosition) ?? Lsn.LOWEST,
         ),
       ),
-    read: (account_id, known, effect) =>
+    read: (account_id, clientPosition, effect) =>
       Effect.gen(function* () {
         // A position that cannot be decrypted was not issued here: the primary is the safe choice.
-        const named = latestNamed(cursors, account_id, known) ?? NEVER
+        const named = latestNamed(cursors, account_id, clientPosition) ?? NEVER
         const needed =
           unknownCommits > 0 ? NEVER : [written.peek(account_id) ?? Lsn.LOWEST, floor, named].reduce(Lsn.max)
         const isRead = yield* isReplayed(needed)

@@ -31,11 +31,11 @@ export const isContinuedBy = ({ last }: StreamState, [first]: ReadonlyArray<Reco
 /** Applies rows that were read from `readFrom` on. */
 export const advance = (
   shapes: RecordedEvents.Shapes,
-  known: StreamState,
+  previous: StreamState,
   rows: ReadonlyArray<RecordedEvents.EventRow>,
 ): StreamState => {
-  const { aggregate } = known
-  let { last, state, version } = known
+  const { aggregate } = previous
+  let { last, state, version } = previous
   for (const row of last === undefined ? rows : rows.slice(1)) {
     state = aggregate.evolve(state, RecordedEvents.eventOf(aggregate, shapes, row))
     last = row

@@ -18,19 +18,19 @@ export const readLongStream = Effect.fnUntraced(function* (
   { account_id, aggregate, stream_id }: TypedStreamRef,
 ): Effect.fn.Return<StreamState.StreamState, StorageError> {
   const key = streamKey({ account_id, stream_id })
-  let known = cache.find(key, aggregate) ?? StreamState.initial(aggregate)
+  let cached = cache.find(key, aggregate) ?? StreamState.initial(aggregate)
   while (true) {
-    const from = StreamState.readFrom(known)
+    const from = StreamState.readFrom(cached)
     const streams = yield* readStreams([{ account_id, stream_id, from, to: from + EVENTS_PER_STEP - 1 }])
     const rows = streams.get(key) ?? []
-    if (StreamState.isContinuedBy(known, rows)) {
-      known = StreamState.advance(shapes, known, rows)
+    if (StreamState.isContinuedBy(cached, rows)) {
+      cached = StreamState.advance(shapes, cached, rows)
       if (rows.length < EVENTS_PER_STEP) break
     } else {
       cache.delete(key)
-      known = StreamState.initial(aggregate)
+      cached = StreamState.initial(aggregate)
     }
   }
-  cache.store(key, known)
-  return known
+  cache.store(key, cached)
+  return cached
 })

@@ -109,14 +109,14 @@ const escaped = (text: string): string =>
 
 /** Data that the page needs before sign-in. */
 const bootData = Effect.gen(function* () {
-  const { oidc, place } = yield* SignIn
+  const { oidc, urls } = yield* SignIn
   const { trackingHost, transport } = yield* Instance
   return JSON.stringify({
     version: Version.VERSION,
-    url: place.url,
+    url: urls.url,
     transport,
     oidc,
-    passkeyDomain: place.passkeyDomain,
+    passkeyDomain: urls.passkeyDomain,
     trackingDomains: trackingHost !== null,
   })
 })

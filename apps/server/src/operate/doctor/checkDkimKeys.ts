@@ -38,13 +38,13 @@ export const checkDkimKeys = (
     return Finding.ok("dkim keys", `${keys.length} ${keys.length === 1 ? "key opens and signs" : "keys open and sign"}`)
   })
 
-const signs = ({ dkim, domain, ref: place, sealed }: ExaminedKey, ring: Keyring): Effect.Effect<boolean> => {
+const signs = ({ dkim, domain, ref, sealed }: ExaminedKey, ring: Keyring): Effect.Effect<boolean> => {
   if (sealed === null) return Effect.succeed(false)
-  const opened = Result.try(() => ring.open(contextOf(place), sealed))
+  const opened = Result.try(() => ring.open(contextOf(ref), sealed))
   if (Result.isFailure(opened)) return Effect.succeed(false)
   const { algorithm, selector } = dkim
   // Not the id that a worker uses, under which a parsed key would be trusted.
-  const id = `${place.account_id} ${place.id} ${selector} ${Buffer.from(sealed.nonce).toString("hex")}`
+  const id = `${ref.account_id} ${ref.id} ${selector} ${Buffer.from(sealed.nonce).toString("hex")}`
   return Dkim.canSign({ id, domain, selector, algorithm, privateKey: Redacted.make(opened.success) })
 }
 

@@ -75,7 +75,7 @@ export const compose = Effect.fnUntraced(function* (
 const UNTRACKED: HtmlEdits = { edits: [], pixel: undefined }
 
 /**
- * Derives the text part and the tracked places from the HTML, with bounded work. If the parser is stopped, the message is
+ * Derives the text part and the places to track from the HTML, with bounded work. If the parser is stopped, the message is
  * still sent, without a text part and with its links unchanged.
  */
 const derived = Effect.fnUntraced(function* (
@@ -88,13 +88,13 @@ const derived = Effect.fnUntraced(function* (
   const derivedText = Parser.run("text", html, account_id, parsing).pipe(
     Effect.catchTag("Killed", () => Effect.succeed("")),
   )
-  const places = (tracking: Addresses) =>
+  const editsFor = (tracking: Addresses) =>
     Parser.run("links", Compose.linksIn(mail, html, tracking), account_id, parsing).pipe(
       Effect.catchTag("Killed", () => Effect.succeed(UNTRACKED)),
     )
   return {
     text: text ?? (yield* derivedText),
-    edits: tracking === undefined ? undefined : yield* places(tracking),
+    edits: tracking === undefined ? undefined : yield* editsFor(tracking),
   }
 })
 
