@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Logger, Redacted } from "effect"
+import { Cause, Effect, Logger, Redacted, References } from "effect"
 import * as Logs from "../../../apps/server/src/observability/Logs.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
@@ -39,11 +39,27 @@ describe("a line of the log", () => {
     }),
   )
 
-  it.effect("has the message of an error and none of its fields", () =>
+  it.effect("has the code and message of an error as its cause, and none of its other fields", () =>
     Effect.gen(function* () {
-      const [line] = yield* saidBy(Effect.logError("it broke", new WithSecret("duplicate key")))
-      assert.strictEqual(line?.["error"], "duplicate key")
+      const full = Object.assign(new Error("no space left on device"), { code: "ENOSPC" })
+      const [line, other] = yield* saidBy(
+        Effect.andThen(
+          Effect.logError("it broke", { code: "mine", cause: "mine" }, new WithSecret("not\nstored", { cause: full })),
+          Effect.logError("it broke", Cause.fail(new WithSecret("duplicate key"))),
+        ),
+      )
+      assert.deepStrictEqual(line?.["cause"], { code: "ENOSPC", message: "not stored: no space left on device" })
+      assert.strictEqual(line?.["code"], "mine")
+      assert.deepStrictEqual(other?.["cause"], { code: "Error", message: "duplicate key" })
       assert.notInclude(JSON.stringify(line), "ana@example.org")
+    }),
+  )
+
+  it.effect("has the stack of its cause at debug level only", () =>
+    Effect.gen(function* () {
+      const program = Effect.logError("it broke", new Error("why"))
+      const [line] = yield* saidBy(Effect.provideService(program, References.MinimumLogLevel, "Debug"))
+      assert.match(JSON.stringify(line?.["cause"]), /"stack":"Error: why/u)
     }),
   )
 
@@ -119,7 +135,7 @@ layer(World.layer, { excludeTestServices: true })("the logs", (it) => {
         }
         const trouble = entries.find(({ message }) => message === "request failed; answered 500")
         assert.strictEqual(trouble?.["request_id"], failed.headers.get("x-request-id"))
-        assert.include(String(trouble?.["error"]), "email_log")
+        assert.include(JSON.stringify(trouble?.["cause"]), "email_log")
 
         const database = new URL(Redacted.value(url)).password
         for (const kept of [

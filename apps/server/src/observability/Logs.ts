@@ -1,15 +1,16 @@
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Cause, Layer, Logger, LogLevel, References } from "effect"
-import { causeFields } from "./causeFields.ts"
+import { type CauseFields, causeFields } from "./causeFields.ts"
 
 /** Maximum length of a text in a line, such as a message that quotes a server, so that tools accept the line. */
 export const MAX_TEXT_CHARS = 16_384
 
-/** A log line. It is flat, so that tools find fields such as `request_id` in every line. */
+/** A log line. It is flat except for `cause`, so that tools find fields such as `request_id` in every line. */
 interface Line {
   readonly timestamp: string
   readonly level: string
   readonly message: string
+  readonly cause?: CauseFields & { readonly stack?: string }
   readonly [field: string]: unknown
 }
 
@@ -23,7 +24,7 @@ const isFields = (part: unknown): part is Readonly<Record<string, unknown>> =>
 const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknown>): Line => {
   const parts: ReadonlyArray<unknown> = Array.isArray(message) ? message : [message]
   const errors = parts.filter((part) => part instanceof Error)
-  const { code, error } = causeFields(cause, errors) ?? {}
+  const failure = causeFields(cause, errors)
   const isDebug = LogLevel.isLessThanOrEqualTo(fiber.getRef(References.MinimumLogLevel), "Debug")
   const own = {
     timestamp: date.toISOString(),
@@ -34,13 +35,19 @@ const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknow
         .map(String)
         .join(" "),
     ),
-    ...(error === undefined ? {} : { error: cut(error) }),
-    ...(error !== undefined && isDebug ? { stack: cut(stackOf(cause, errors)) } : {}),
+    ...(failure === undefined
+      ? {}
+      : {
+          cause: {
+            code: failure.code,
+            message: cut(failure.message),
+            ...(isDebug ? { stack: cut(stackOf(cause, errors)) } : {}),
+          },
+        }),
   }
   // Assigned first, so that these fields have the same place in every line, and again last, so that none replaces them.
-  const codeField = code === undefined ? {} : { code }
   const fields = parts.filter(isFields)
-  return Object.assign({ ...own }, codeField, ...fields, fiber.getRef(References.CurrentLogAnnotations), own)
+  return Object.assign({ ...own }, ...fields, fiber.getRef(References.CurrentLogAnnotations), own)
 }
 
 const stackOf = (cause: Cause.Cause<unknown>, errors: ReadonlyArray<Error>): string =>
@@ -55,8 +62,8 @@ const written = (line: Line): string => {
   try {
     return inJson(line, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value))
   } catch {
-    const { error, level, message, timestamp } = line
-    return inJson({ timestamp, level, message, error })
+    const { cause, level, message, timestamp } = line
+    return inJson({ timestamp, level, message, cause })
   }
 }
 

@@ -7,7 +7,7 @@ export interface CauseFields {
   /** Code of the innermost error that has one, such as an SQLSTATE or `ECONNREFUSED`; otherwise the kind of error. */
   readonly code: string
   /** Messages of the errors and of their causes, on one line. */
-  readonly error: string
+  readonly message: string
 }
 
 /** Returns the fields with which errors are logged: no stack, and none of their own fields, which may hold anything. */
@@ -21,13 +21,13 @@ export const causeFields = (
   const chains = [...errors, ...thrown].map(chainOf)
   const [outermost] = chains[0] ?? []
   if (outermost === undefined)
-    return cause.reasons.length === 0 ? undefined : { code: "Interrupted", error: "interrupted" }
+    return cause.reasons.length === 0 ? undefined : { code: "Interrupted", message: "interrupted" }
   const messages = chains.map((chain) => [...new Set(chain.map(messageOf))].join(": "))
   return {
     code:
       chains.flatMap((chain) => chain.toReversed()).reduce<string | undefined>(firstCode, undefined) ??
       kindOf(outermost),
-    error: [...new Set(messages)].join("; ").replaceAll(/\s*[\r\n]\s*/gu, " "),
+    message: [...new Set(messages)].join("; ").replaceAll(/\s*[\r\n]\s*/gu, " "),
   }
 }
 
