@@ -1,3 +1,4 @@
+import { LruCache } from "@waybill/domain/values/LruCache"
 import * as Email from "@waybill/domain/email/Email"
 import type { EmailId } from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
@@ -56,7 +57,7 @@ export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId,
 
 /** Requests per email and minute that reach the database. One suffices; mailbox providers repeat some. */
 export const MAX_UNSUBSCRIBES_PER_MINUTE = 10
-/** Emails whose unsubscribe requests are counted in one process; the oldest is forgotten first. */
+/** Emails whose unsubscribe requests are counted in one process; the one used longest ago is removed first. */
 export const MAX_UNSUBSCRIBES_COUNTED = 10_000
 
 const MINUTE_MS = 60_000
@@ -66,13 +67,13 @@ const MINUTE_MS = 60_000
  * from few addresses; in memory, so that repeated requests cause no queries.
  */
 export const makeWindows = (): ((emailId: EmailId, now_ms: number) => boolean) => {
-  const counts = new Map<EmailId, { readonly minute: number; readonly requests: number }>()
+  const counts = new LruCache<EmailId, { readonly minute: number; readonly requests: number }>({
+    maxEntries: MAX_UNSUBSCRIBES_COUNTED,
+  })
   return (emailId, now_ms) => {
     const minute = Math.floor(now_ms / MINUTE_MS)
     const counted = counts.get(emailId)
     const requests = counted?.minute === minute ? counted.requests + 1 : 1
-    const [oldest] = counts.keys()
-    if (counted === undefined && counts.size >= MAX_UNSUBSCRIBES_COUNTED && oldest !== undefined) counts.delete(oldest)
     counts.set(emailId, { minute, requests: Math.min(requests, MAX_UNSUBSCRIBES_PER_MINUTE + 1) })
     return requests <= MAX_UNSUBSCRIBES_PER_MINUTE
   }

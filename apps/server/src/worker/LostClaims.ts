@@ -13,7 +13,7 @@ export const make = (kind: OutboxRow["kind"], owner: string, rows: ClaimedRows) 
   /** Tokens of the claims whose rows arrived. */
   const tokens = new LruCache<string, true>({ maxEntries: MAX_TOKENS })
   // A successor's row may also have been tried, by the process that died with it.
-  const wasTried = (row: Leases.Leased) => tokens.peek(row.token) === true || Leases.isTakenOver(row)
+  const wasTried = (row: Leases.Leased) => tokens.get(row.token) === true || Leases.isTakenOver(row)
   return {
     /** Remembers a claim whose rows arrived. */
     remember: (token: string): void => tokens.set(token, true),

@@ -1,12 +1,10 @@
+import { LruCache } from "@waybill/domain/values/LruCache"
 import { Effect, Redacted, Schema } from "effect"
 import { createHash, createPrivateKey, type KeyObject, sign as signBytes } from "node:crypto"
 import * as Canonical from "./DkimCanonical.ts"
 import type { Algorithm } from "./DkimKey.ts"
 
-/**
- * Maximum number of parsed keys in memory; the oldest is evicted first. Parsing a key costs as much as half a
- * signature.
- */
+/** Maximum number of parsed keys in memory. Parsing a key costs as much as half a signature. */
 const PARSED_KEY_LIMIT = 1000
 /** RFC 8301 §3.2 forbids signing with less. */
 const MIN_RSA_BITS = 1024
@@ -130,11 +128,11 @@ const signature = Effect.fnUntraced(function* (
 
 const DNS_NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9_\-.]{0,251}[A-Za-z0-9_])?$/
 
-const parsedKeys = new Map<string, KeyObject>()
+const parsedKeys = new LruCache<string, KeyObject>({ maxEntries: PARSED_KEY_LIMIT })
 
 const parsed = (key: Key): Effect.Effect<KeyObject, SigningFailed> => {
-  const known = parsedKeys.get(key.id)
-  if (known !== undefined) return Effect.succeed(known)
+  const cached = parsedKeys.get(key.id)
+  if (cached !== undefined) return Effect.succeed(cached)
   const refuse = (reason: SigningFailed["reason"]) => new SigningFailed({ reason, domain: key.domain })
   return Effect.try({
     try: () => createPrivateKey({ key: Buffer.from(Redacted.value(key.privateKey)), format: "der", type: "pkcs8" }),
@@ -145,8 +143,6 @@ const parsed = (key: Key): Effect.Effect<KeyObject, SigningFailed> => {
       if (privateKey.asymmetricKeyType !== key.algorithm) return refuse("key_type")
       const bits = privateKey.asymmetricKeyDetails?.modulusLength
       if (bits !== undefined && bits < MIN_RSA_BITS) return refuse("weak_key")
-      const [oldest] = parsedKeys.keys()
-      if (parsedKeys.size >= PARSED_KEY_LIMIT && oldest !== undefined) parsedKeys.delete(oldest)
       parsedKeys.set(key.id, privateKey)
       return Effect.succeed(privateKey)
     }),

@@ -1,3 +1,4 @@
+import { LruCache } from "@waybill/domain/values/LruCache"
 import { Cache, Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import * as Dns from "./Dns.ts"
 import * as TagList from "../compose/TagList.ts"
@@ -64,17 +65,15 @@ export class MtaSts extends Context.Service<
       MtaSts,
       Effect.gen(function* () {
         const dns = yield* Dns.Dns
-        const remembered = new Map<string, StoredPolicy>()
+        const remembered = new LruCache<string, StoredPolicy>({ maxEntries: DOMAINS })
         // A cache, so that of a thousand mails to one domain one queries and all wait for its result.
         const checks = yield* Cache.make({
           capacity: DOMAINS,
           timeToLive: Duration.millis(CHECK_MS),
           lookup: Effect.fnUntraced(function* (domain: string) {
             const next = yield* check(dns, fetch, storage, domain, remembered.get(domain))
-            remembered.delete(domain)
-            const [oldest] = remembered.keys()
-            if (remembered.size >= DOMAINS && oldest !== undefined) remembered.delete(oldest)
-            if (next !== undefined) remembered.set(domain, next)
+            if (next === undefined) remembered.delete(domain)
+            else remembered.set(domain, next)
             return next
           }),
         })

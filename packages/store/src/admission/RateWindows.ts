@@ -43,14 +43,15 @@ export interface ExhaustedWindows {
 }
 
 export const exhaustedWindows = (): ExhaustedWindows => {
-  const windows = new LruCache<string, ExhaustedWindow>({ maxEntries: MAX_EXHAUSTED_REMEMBERED })
+  const empty = () => new LruCache<string, ExhaustedWindow>({ maxEntries: MAX_EXHAUSTED_REMEMBERED })
+  let windows = empty()
   let newest = 0
   return {
     get: (name) => windows.get(name),
     remember: (name, window) => {
       if (window.window_ms > newest) {
         newest = window.window_ms
-        windows.clear()
+        windows = empty()
       }
       if (window.window_ms === newest) windows.set(name, window)
     },

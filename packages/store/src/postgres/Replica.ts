@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { LruCache } from "@waybill/domain/values/LruCache"
 import { Clock, Context, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import * as Cursors from "../feed/Cursors.ts"
 import * as Database from "./Database.ts"
@@ -80,11 +79,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const cursors = Cursors.make((yield* InstanceKey).derive(PURPOSE))
   const primary = yield* PgClient.PgClient
   const replica = Context.get(yield* Layer.build(pool(options)), PgClient.PgClient)
-  /** Position of each account's last write on this node. */
-  const written = new LruCache<string, Lsn.Lsn>({
-    maxEntries: MAX_ACCOUNTS,
-    onEvict: (_, lsn) => (floor = Lsn.max(floor, lsn)),
-  })
+  /** Position of each account's last write on this node, in the order of the writes. */
+  const written = new Map<string, Lsn.Lsn>()
   /** Positions of the primary in the last `MAX_STALENESS`. */
   const samples: Array<{ readonly at: bigint; readonly lsn: Lsn.Lsn }> = []
   let lastWrite = Lsn.LOWEST
@@ -100,7 +96,14 @@ const make = Effect.fnUntraced(function* (options: Options) {
 
   const note = (account_id: string, lsn: Lsn.Lsn) => {
     // Concurrent queries may return in another order.
-    written.set(account_id, Lsn.max(written.peek(account_id) ?? Lsn.LOWEST, lsn))
+    const latest = Lsn.max(written.get(account_id) ?? Lsn.LOWEST, lsn)
+    written.delete(account_id)
+    written.set(account_id, latest)
+    for (const [oldest, position] of written) {
+      if (written.size <= MAX_ACCOUNTS) break
+      written.delete(oldest)
+      floor = Lsn.max(floor, position)
+    }
   }
 
   const advance = (to: Lsn.Lsn) => {
@@ -180,7 +183,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         Lsn.max(
           unknownCommits > 0
             ? [lastWrite, floor, samples.at(-1)?.lsn ?? Lsn.LOWEST].reduce(Lsn.max) + MAX_UNSEEN_BYTES
-            : Lsn.max(written.peek(account_id) ?? lastWrite, floor),
+            : Lsn.max(written.get(account_id) ?? lastWrite, floor),
           latestNamed(cursors, account_id, clientPosition) ?? Lsn.LOWEST,
         ),
       ),
@@ -189,7 +192,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         // A position that cannot be decrypted was not issued here: the primary is the safe choice.
         const named = latestNamed(cursors, account_id, clientPosition) ?? NEVER
         const needed =
-          unknownCommits > 0 ? NEVER : [written.peek(account_id) ?? Lsn.LOWEST, floor, named].reduce(Lsn.max)
+          unknownCommits > 0 ? NEVER : [written.get(account_id) ?? Lsn.LOWEST, floor, named].reduce(Lsn.max)
         const isRead = yield* isReplayed(needed)
         Metrics.logRead(isRead ? "replica" : "primary")
         if (!isRead) return yield* effect

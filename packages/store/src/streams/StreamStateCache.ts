@@ -64,7 +64,7 @@ export const make = (limits: Limits = LIMITS): StreamStateCache => {
       if (state.version > limits.streamEvents) set(key, { state, chars: JSON.stringify(state.state).length })
     },
     advance: (key, state, rows) => {
-      const entry = cache.peek(key)
+      const entry = cache.get(key)
       // An upper bound: a state grows by at most the length of its events. Past the limit it is dropped and measured anew.
       const grown = rows.slice(1).reduce((sum, { data }) => sum + JSON.stringify(data).length, 0)
       if (entry !== undefined) set(key, { state, chars: entry.chars + grown })

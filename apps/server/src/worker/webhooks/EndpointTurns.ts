@@ -55,7 +55,7 @@ export const make = (): EndpointTurns => {
   const endpointOf = (webhook_id: string): Endpoint => {
     const existing = endpoints.get(webhook_id)
     if (existing !== undefined) return existing
-    const limit = limits.peek(webhook_id) ?? MAX_CALLS_PER_WEBHOOK
+    const limit = limits.get(webhook_id) ?? MAX_CALLS_PER_WEBHOOK
     limits.delete(webhook_id)
     const endpoint: Endpoint = { limit, calls: 0, admitted: 0, stuck: false, queue: new Set() }
     endpoints.set(webhook_id, endpoint)

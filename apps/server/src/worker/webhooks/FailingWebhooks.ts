@@ -33,7 +33,7 @@ export const make = () => {
     const at = yield* NewIds.now
     if (ok) return notBefore.set(webhook_id, Timestamp.plus(at, Webhook.FAILING_LIMIT_MS))
     if (status === GONE) return yield* disable(account_id, webhook_id, Webhook.disableGone(at, called))
-    if (at < (notBefore.peek(webhook_id) ?? "")) return
+    if (at < (notBefore.get(webhook_id) ?? "")) return
     notBefore.set(webhook_id, Timestamp.plus(at, CHECK_EVERY_MS))
     const since = yield* WebhookFailures.since(account_id, webhook_id)
     yield* disable(account_id, webhook_id, Webhook.disableFailing(at, since as Timestamp.Timestamp | null))

@@ -78,7 +78,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     )
     const at = yield* NewIds.now
     for (const { account_id, stream_id } of new Map(jobs.map(({ row }) => [row.stream_id, row])).values()) {
-      const until = postponed.peek(stream_id)
+      const until = postponed.get(stream_id)
       if (until !== undefined && at < until) continue
       postponed.set(stream_id, Timestamp.plus(at, PARK_EVERY_MS))
       yield* BusyEndpoints.defer(sql, account_id, stream_id)
