@@ -152,6 +152,21 @@ layer(HttpWorld.layer({ minuteStands: true }), LAYER)("fast and normal path of a
     }),
   )
 
+  it.effect("give equal responses when a table is gone, for the admission or for the commit", () =>
+    Effect.gen(function* () {
+      const { keys, lab } = yield* setUp
+      for (const table of ["api_keys", "events"]) {
+        yield* lab.sql`ALTER TABLE ${lab.sql(table)} RENAME TO elsewhere`
+        const ask: Ask = { key: keys.good, body: MESSAGE }
+        const [fast, normal] = [yield* lab.ask("POST", FAST, ask), yield* lab.ask("POST", NORMAL, ask)]
+        yield* lab.sql`ALTER TABLE elsewhere RENAME TO ${lab.sql(table)}`
+        assert.deepStrictEqual(essence(fast), essence(normal), table)
+        assert.strictEqual(fast.status, 500)
+        assert.match(fast.headers.get("x-request-id") ?? "", /^req_/u)
+      }
+    }),
+  )
+
   it.effect("share idempotency keys and rate windows", () =>
     Effect.gen(function* () {
       const { keys, lab } = yield* setUp

@@ -1,7 +1,7 @@
 import type { AdmittedKey } from "@waybill/store/admission/Admission"
 import type { RequestUser } from "@waybill/store/readmodels/Members"
 import type { Verdict } from "@waybill/store/admission/Admission"
-import { Context } from "effect"
+import { Context, type Exit } from "effect"
 import type { IncomingMessage } from "node:http"
 
 /** The key or the dashboard user that a request was admitted for, and the client address. */
@@ -14,5 +14,5 @@ export const Admitted = Context.Reference<Admitted | undefined>("@waybill/server
   defaultValue: () => undefined,
 })
 
-/** Verdicts on requests that the fast path has admitted and handed to the normal path, so that they count once. */
-export const earlierVerdicts = new WeakMap<IncomingMessage, Verdict>()
+/** Admissions of requests that the fast path has handed to the normal path, so that each request counts once. */
+export const earlierAdmissions = new WeakMap<IncomingMessage, Exit.Exit<Verdict>>()

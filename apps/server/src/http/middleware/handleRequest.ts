@@ -5,7 +5,7 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Networks } from "@waybill/mail/dns/Network"
 import { Admission, type Verdict } from "@waybill/store/admission/Admission"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
-import { Clock, Effect, Exit, Option } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { IncomingMessage } from "node:http"
 import * as TrackingHosts from "../../links/TrackingHosts.ts"
@@ -14,7 +14,7 @@ import * as Traces from "../../observability/Traces.ts"
 import * as NewIds from "../../operate/NewIds.ts"
 import type { DocumentWindows } from "../pages/DocumentWindows.ts"
 import * as Position from "../Position.ts"
-import { Admitted, earlierVerdicts } from "./Admitted.ts"
+import { Admitted, earlierAdmissions } from "./Admitted.ts"
 import * as LargeResponses from "./LargeResponses.ts"
 import { bearerHash } from "./bearerHash.ts"
 import * as Bodies from "./Bodies.ts"
@@ -125,11 +125,9 @@ const admittedResponse = Effect.fnUntraced(function* <E, R, R2>(
   const { authorization } = request.headers
   const admission = yield* Admission
   const query = { tokenHash: bearerHash(authorization), bucket: RequestTarget.bucketOf(request.method, path), address }
-  const earlier = earlierVerdicts.get(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage)
   const admitting =
-    earlier === undefined
-      ? yield* Effect.exit(Session.admitOr(request, query, admission.admit(query)))
-      : Exit.succeed(earlier)
+    earlierAdmissions.get(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage) ??
+    (yield* Effect.exit(Session.admitOr(request, query, admission.admit(query))))
   if (admitting._tag === "Failure")
     return HttpServerResponse.setHeaders(
       yield* Responses.fromCause(admitting.cause, id),
