@@ -2,7 +2,8 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
-import { BEAT_EVERY, DEAD_AFTER, Processes } from "@waybill/store/outbox/Processes"
+import { BEAT_EVERY, Processes } from "@waybill/store/outbox/Processes"
+import * as Registrations from "@waybill/store/outbox/Registrations"
 import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Database from "../../support/postgres/Database.ts"
@@ -130,8 +131,8 @@ describe("worker processes", { concurrent: true }, () => {
       yield* insertDead("prc_dead")
       yield* World.until(names, (found) => !found.includes("prc_dead"))
       assert.deepStrictEqual(reclaimed.toSorted(), ["prc_dead", "prc_long_dead"])
-      assert.isAtLeast((yield* MonotonicClock.millis) - began, Duration.toMillis(DEAD_AFTER))
-      assert.isAtLeast(Math.max(...silent), Duration.toMillis(DEAD_AFTER))
+      assert.isAtLeast((yield* MonotonicClock.millis) - began, Duration.toMillis(Registrations.DEAD_AFTER))
+      assert.isAtLeast(Math.max(...silent), Duration.toMillis(Registrations.DEAD_AFTER))
     }),
   )
 

@@ -1,4 +1,5 @@
 import { LruCache } from "@waybill/domain/values/LruCache"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import type { OutboxRow } from "@waybill/store/commit/LogStorage"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
@@ -7,6 +8,8 @@ import type { ClaimedRows } from "./ClaimedRows.ts"
 
 /** Maximum number of remembered claims. The leases of older claims have run out, so nobody holds them. */
 const MAX_TOKENS = 10_000
+/** Time after an outage of the database in which lost claims are looked for, since a claim may still commit late. */
+const EXPECTED_MS = 30_000
 
 /** Leases of this process on rows that it does not work on: the reply to a claim was lost, or a failover lost a commit. */
 export const make = (kind: OutboxRow["kind"], owner: string, rows: ClaimedRows) => {
@@ -14,16 +17,21 @@ export const make = (kind: OutboxRow["kind"], owner: string, rows: ClaimedRows) 
   const tokens = new LruCache<string, true>({ maxEntries: MAX_TOKENS })
   // A successor's row may also have been tried, by the process that died with it.
   const wasTried = (row: Leases.Leased) => tokens.get(row.token) === true || Leases.isTakenOver(row)
+  let expectedUntil = -Infinity
+  /** Frees such leases. If the row may have been tried before, its attempt is recorded as lost. */
+  const release = Effect.gen(function* () {
+    const claimed = new Set(rows.all().map(({ row }) => row.id))
+    const held = yield* Leases.heldBy(owner)
+    const unknown = held.filter((row) => row.kind === kind && !claimed.has(row.id))
+    yield* Leases.release(unknown.filter((row) => !wasTried(row)))
+    yield* Reclaim.reclaim(unknown.filter(wasTried))
+  })
   return {
     /** Remembers a claim whose rows arrived. */
     remember: (token: string): void => tokens.set(token, true),
-    /** Frees such leases. If the row may have been tried before, its attempt is recorded as lost. */
-    release: Effect.gen(function* () {
-      const claimed = new Set(rows.all().map(({ row }) => row.id))
-      const held = yield* Leases.heldBy(owner)
-      const unknown = held.filter((row) => row.kind === kind && !claimed.has(row.id))
-      yield* Leases.release(unknown.filter((row) => !wasTried(row)))
-      yield* Reclaim.reclaim(unknown.filter(wasTried))
-    }),
+    release,
+    /** Notes an outage of the database, after which leases may turn up. */
+    expect: Effect.map(MonotonicClock.millis, (now) => void (expectedUntil = now + EXPECTED_MS)),
+    releaseIfExpected: Effect.flatMap(MonotonicClock.millis, (now) => (now < expectedUntil ? release : Effect.void)),
   }
 }

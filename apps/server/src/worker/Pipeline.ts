@@ -32,8 +32,6 @@ const CALL_EVERY = Duration.seconds(1)
 const UNSEEN_PAUSE = Duration.millis(500)
 /** Pause after the database failed. */
 const FAILURE_PAUSE = Duration.seconds(1)
-/** Time after an outage of the database in which lost claims are looked for, since a claim may still commit late. */
-const UNSURE_MS = 30_000
 
 /** A row in flight. Its work ends with a commit under its lease, a pause, or by giving the row back. */
 export interface PipelineJob {
@@ -87,7 +85,6 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     let wantsMore = false
     let after = ""
     let calledAt = 0
-    let unsureUntil = -Infinity
 
     const giveBack = (batch: ReadonlyArray<ClaimedRows.ClaimedRow>) =>
       Effect.andThen(untilDone(Leases.release(batch.map(({ row }) => row))), kick)
@@ -175,11 +172,9 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       // Leases that the database granted must be given back, also if its reply arrives while the service stops.
     }).pipe(Effect.uninterruptible)
 
-    const markUnsure = Effect.map(MonotonicClock.millis, (now) => void (unsureUntil = now + UNSURE_MS))
-
     const claimAll = Effect.gen(function* () {
       yield* Queue.take(signals)
-      if ((yield* MonotonicClock.millis) < unsureUntil) yield* lostClaims.release
+      yield* lostClaims.releaseIfExpected
       if (rows.size() > 0) yield* Effect.sleep(CLAIM_PACE)
       wantsMore = false
       let more: Leases.Claimed["more"] = "now"
@@ -208,7 +203,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         Effect.logError("outbox rows could not be claimed; claiming will be retried", cause).pipe(
           Effect.andThen(Effect.sleep(FAILURE_PAUSE)),
           Effect.andThen(untilDone(lostClaims.release)),
-          Effect.andThen(markUnsure),
+          Effect.andThen(lostClaims.expect),
           Effect.andThen(kick),
         ),
       ),
@@ -216,7 +211,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       Effect.forkScoped,
     )
     yield* Effect.forkScoped(Effect.repeat(kick, Schedule.spaced(LOOK_EVERY)))
-    const watchSession = Effect.suspend(() => (processes.isVisible() ? Effect.void : markUnsure))
+    const watchSession = Effect.suspend(() => (processes.isVisible() ? Effect.void : lostClaims.expect))
     yield* Effect.forkScoped(Effect.repeat(watchSession, Schedule.spaced(UNSEEN_PAUSE)))
     yield* Effect.forkScoped(ClaimedRows.keepLeases(rows, processes.trustedSince))
     yield* Effect.addFinalizer(() =>

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import type { StoredAccount } from "../readmodels/Accounts.ts"
 import * as Iso from "../postgres/Iso.ts"
-import { SILENT_AFTER } from "../outbox/Processes.ts"
+import * as Registrations from "../outbox/Registrations.ts"
 
 export interface AccountUsage {
   readonly record: StoredAccount
@@ -37,7 +37,7 @@ export const nodes = Effect.fn("AccountUsage.nodes")(
     const sql = yield* PgClient.PgClient
     return yield* sql<Node>`
       SELECT p.id, ${Iso.iso(sql, "p.started_at")} AS started_at, ${Iso.iso(sql, "p.beat_at")} AS beat_at,
-        p.beat_at > now() - make_interval(secs => ${Duration.toSeconds(SILENT_AFTER)}::float8) AS alive,
+        p.beat_at > now() - make_interval(secs => ${Duration.toSeconds(Registrations.SILENT_AFTER)}::float8) AS alive,
         (SELECT count(*)::int FROM outbox o WHERE o.lease_token IS NOT NULL AND o.lease_owner = p.id) AS leases
       FROM processes p ORDER BY p.started_at`
   },

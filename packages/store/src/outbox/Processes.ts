@@ -2,24 +2,13 @@ import { PgClient, PgConnection } from "@effect/sql-pg"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Clock, Context, Data, Duration, Effect, Latch, Layer, Queue, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { SqlError, Statement } from "effect/sql"
 import type * as Leases from "./Leases.ts"
+import * as Registrations from "./Registrations.ts"
 
 /** Interval of heartbeats, and of the search for dead processes. */
 export const BEAT_EVERY = Duration.seconds(2)
-/**
- * Silence after which a process whose lock is free counts as dead. The free lock alone is not enough: a session may end
- * while its process lives, and opening another takes a moment. Only silence that this process itself observed counts,
- * because otherwise the first process to reconnect after a database outage would declare all others dead.
- */
-export const DEAD_AFTER = Duration.seconds(4)
 /** Time limit for deregistering. A process that exceeds it is later found dead. */
 export const LEAVE_TIMEOUT = Duration.seconds(1)
-/**
- * Silence after which the database session of a process is terminated: a machine that lost power or network keeps its
- * lock until then.
- */
-export const SILENT_AFTER = Duration.seconds(20)
 /** Time limit for opening a session and for one heartbeat; a session that exceeds it is replaced. */
 export const BEAT_TIMEOUT = Duration.seconds(5)
 /** Time limit for the first registration at start, long enough for several attempts. Each failed attempt is logged. */
@@ -30,12 +19,9 @@ const RECONNECT_EVERY = Duration.millis(500)
 const MIN_PAUSE = Duration.millis(50)
 /** Channel without messages. Listening on it reports the end of the session at once. */
 const CHANNEL = "waybill_process"
-/** First key of our advisory locks with two keys: "WB", processes. */
-const LOCK_CLASS = 0x5742_0002
 
 const ID_BYTES = 12
-const SILENT_SECONDS = Duration.toSeconds(SILENT_AFTER)
-const DEAD_MS = Duration.toMillis(DEAD_AFTER)
+const DEAD_MS = Duration.toMillis(Registrations.DEAD_AFTER)
 
 export interface Options<R> {
   readonly url: Redacted.Redacted
@@ -116,34 +102,34 @@ const make = <R>(options: Options<R>) =>
         connectTimeout: BEAT_TIMEOUT,
       })
       const pinned = yield* connection.pin
-      const run: Run = (statement) =>
+      const run: Registrations.Run = (statement) =>
         Effect.map(pinned.query(...statement.compile()), ({ rows }) => rows as ReadonlyArray<never>)
       const ended = yield* pinned.listen(CHANNEL).pipe(withTimeLimit)
       const begun = yield* MonotonicClock.millis
-      const number = yield* register(run, shared, id, workerIds).pipe(withTimeLimit)
+      const number = yield* Registrations.register(run, shared, id, workerIds).pipe(withTimeLimit)
       yield* Effect.addFinalizer(() => Effect.sync(() => (seen = false)))
       noteHeartbeat(begun)
       seen = true
       firstSeen.openUnsafe()
       const sendHeartbeats = Effect.gen(function* () {
         const sent = yield* MonotonicClock.millis
-        yield* run(heartbeat(shared, id, number, workerIds)).pipe(withTimeLimit)
+        yield* run(Registrations.heartbeat(shared, id, number, workerIds)).pipe(withTimeLimit)
         noteHeartbeat(sent)
         yield* Effect.sleep(BEAT_EVERY)
       })
       const reclaimDead = Effect.gen(function* () {
-        yield* run(terminateSilent(shared, id)).pipe(withTimeLimit)
+        yield* run(Registrations.terminateSilent(shared, id)).pipe(withTimeLimit)
         const watched_ms = (yield* MonotonicClock.millis) - begun
-        const others = yield* run(findDead(shared, id, watched_ms)).pipe(withTimeLimit)
+        const others = yield* run(Registrations.findDead(shared, id, watched_ms)).pipe(withTimeLimit)
         for (const dead of others.filter(({ dead }) => dead)) {
           yield* Effect.logWarning("process died; this process takes over its work", { process: dead.id })
           yield* options.reclaim(dead).pipe(
             Effect.provideContext(context),
-            Effect.andThen(run(remove(shared, dead))),
+            Effect.andThen(run(Registrations.remove(shared, dead))),
             Effect.catchCause((cause) =>
               Effect.logError("work of a dead process could not be taken over; it will retry", cause),
             ),
-            Effect.ensuring(Effect.ignore(run(unlock(shared, dead)))),
+            Effect.ensuring(Effect.ignore(run(Registrations.unlock(shared, dead)))),
           )
         }
         yield* Effect.sleep(pauseBefore(others))
@@ -162,7 +148,10 @@ const make = <R>(options: Options<R>) =>
       const lasted = (yield* MonotonicClock.millis) - begun
       yield* Effect.sleep(Math.max(0, Duration.toMillis(RECONNECT_EVERY) - lasted))
     }).pipe(Effect.forever)
-    const deregistration = Effect.timeoutOption(Effect.interruptible(deregister(shared, id)), LEAVE_TIMEOUT)
+    const deregistration = Effect.timeoutOption(
+      Effect.interruptible(Registrations.deregister(shared, id)),
+      LEAVE_TIMEOUT,
+    )
     yield* Effect.addFinalizer(() => (lastBeat === -Infinity ? Effect.void : Effect.ignore(deregistration)))
     yield* Effect.forkScoped(keepSession)
     // Without this, a process that others cannot see would claim work that they then take over.
@@ -185,73 +174,9 @@ const make = <R>(options: Options<R>) =>
 const withTimeLimit = <A, E, R>(answer: Effect.Effect<A, E, R>) =>
   Effect.timeoutOrElse(answer, { duration: BEAT_TIMEOUT, orElse: () => Effect.fail(new TimedOut()) })
 
-/** Runs a statement on this process's own session, which holds its locks. */
-type Run = <A extends object>(statement: Statement.Statement<A>) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
-
-/** Takes the lock before it inserts the row, because a row without its lock means a dead process. */
-const register = Effect.fnUntraced(function* (
-  run: Run,
-  sql: PgClient.PgClient,
-  id: string,
-  workerIds: ReadonlyArray<string>,
-) {
-  const number =
-    (yield* run(sql<{ readonly number: number }>`SELECT nextval('process_number')::int AS number`))[0]?.number ?? 0
-  yield* run(sql`SELECT 1 AS locked FROM (SELECT pg_advisory_lock(${LOCK_CLASS}::int, ${number}::int)) AS done`)
-  yield* run(sql`
-    INSERT INTO processes (id, number, worker_ids) VALUES (${id}, ${number}::int, ${workerIds}::text[])
-    ON CONFLICT (id) DO UPDATE SET number = excluded.number, beat_at = now()`)
-  return number
-})
-
-/**
- * Inserts the row again if another process declared this one dead and removed it. Always writes the number whose lock
- * is held, because a registration that timed out may have been written late.
- */
-const heartbeat = (sql: PgClient.PgClient, id: string, number: number, workerIds: ReadonlyArray<string>) => sql`
-  INSERT INTO processes (id, number, worker_ids) VALUES (${id}, ${number}::int, ${workerIds}::text[])
-  ON CONFLICT (id) DO UPDATE SET number = excluded.number, beat_at = now()`
-
-interface OtherProcess extends Leases.Registration {
-  readonly dead: boolean
-  /** Time since its last heartbeat, or since this session began, whichever is shorter. */
-  readonly silent_ms: number
-}
-
-/** Tries the lock only for silent processes other than this one, because this session already holds its own. */
-const findDead = (sql: PgClient.PgClient, id: string, watched: number) => sql<OtherProcess>`
-  SELECT id, number, silent_ms,
-    CASE WHEN silent_ms >= ${DEAD_MS}::float8 THEN pg_try_advisory_lock(${LOCK_CLASS}::int, number) ELSE false END AS dead
-  FROM (
-    SELECT *, least((extract(epoch FROM now() - beat_at) * 1000)::float8, ${watched}::float8) AS silent_ms
-    FROM processes WHERE id <> ${id} OFFSET 0) AS others`
-
-/** Returns the time until the next process could have been silent for `DEAD_AFTER`. */
-const pauseBefore = (others: ReadonlyArray<OtherProcess>) =>
+/** Returns the time until the next process could have been silent for `Registrations.DEAD_AFTER`. */
+const pauseBefore = (others: ReadonlyArray<Registrations.OtherProcess>) =>
   others
     .filter(({ silent_ms }) => silent_ms < DEAD_MS)
     .map(({ silent_ms }) => Duration.millis(DEAD_MS - silent_ms))
     .reduce((pause, due) => Duration.max(MIN_PAUSE, Duration.min(pause, due)), BEAT_EVERY)
-
-/** Deletes the registration unless the process has registered again, and unlocks the jobs of its workers. */
-const remove = (sql: PgClient.PgClient, dead: Leases.Registration) => sql`
-  WITH removed AS (DELETE FROM processes WHERE id = ${dead.id} AND number = ${dead.number}::int RETURNING worker_ids)
-  SELECT count(*) FROM removed CROSS JOIN LATERAL graphile_worker.force_unlock_workers(removed.worker_ids) AS unlocked`
-
-const unlock = (sql: PgClient.PgClient, dead: Leases.Registration) =>
-  sql`SELECT pg_advisory_unlock(${LOCK_CLASS}::int, ${dead.number}::int) AS unlocked`
-
-/**
- * Terminates sessions of processes silent for `SILENT_AFTER`. Their locks are then free, so the processes count as
- * dead.
- */
-const terminateSilent = (sql: PgClient.PgClient, id: string) => sql`
-  SELECT pg_terminate_backend(l.pid) AS ended FROM processes p
-  JOIN pg_locks l ON l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted AND l.objid = p.number
-    AND l.classid = ${LOCK_CLASS}::int AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-  WHERE p.id <> ${id} AND p.beat_at < now() - make_interval(secs => ${SILENT_SECONDS}::float8)`
-
-/** Deletes this process's row unless it still holds leases; then the row makes another process reclaim them. */
-const deregister = (sql: PgClient.PgClient, id: string) => sql`
-  DELETE FROM processes WHERE id = ${id}
-    AND NOT EXISTS (SELECT FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${id})`

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Feed from "../feed/Feed.ts"
-import { SILENT_AFTER } from "../outbox/Processes.ts"
+import * as Registrations from "../outbox/Registrations.ts"
 
 /** Kinds of work in the outbox, as in its CHECK constraint. */
 export const KINDS = ["delivery", "webhook", "domain_check"] as const
@@ -56,7 +56,7 @@ export const read = Effect.fn("InstanceStats.read")(
       SELECT count(*)::int AS workers, pg_database_size(current_database())::float8 AS size_bytes,
         (SELECT count(*) FROM unread_reports)::int AS unread_reports
       FROM processes
-      WHERE beat_at > now() - make_interval(secs => ${Duration.toSeconds(SILENT_AFTER)}::float8)`
+      WHERE beat_at > now() - make_interval(secs => ${Duration.toSeconds(Registrations.SILENT_AFTER)}::float8)`
     const { size_bytes = 0, unread_reports = 0, workers = 0 } = totals ?? {}
     return {
       queue,

@@ -1,0 +1,108 @@
+import { type PgClient, PgTypes } from "@effect/sql-pg"
+import * as Email from "@waybill/domain/email/Email"
+import * as Recipient from "@waybill/domain/email/Recipient"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as Team from "@waybill/domain/account/Team"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import * as RecordedEvents from "../commit/RecordedEvents.ts"
+import * as Iso from "../postgres/Iso.ts"
+import * as ReadModels from "../readmodels/ReadModels.ts"
+import { aggregateOf, rowsOf } from "../rebuild/HistoryReader.ts"
+import * as StreamRemoval from "../streams/StreamRemoval.ts"
+import type { StreamOfAccount } from "./AffectedStreams.ts"
+import type * as Mask from "./Mask.ts"
+
+const UNDECIDED = "may be part of another address: check by hand"
+
+interface StreamResult {
+  /** Number of masked events. */
+  readonly events: number
+  /** Reason why the stream still holds the address; undefined if it does not. */
+  readonly remaining: string | undefined
+}
+
+/** Masks an address in the events of a stream, and in the read models and webhook deliveries made from them. */
+export const maskStream = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  { account_id, stream, stream_id }: StreamOfAccount,
+  mask: Mask.Mask,
+  tables: Effect.Effect<StreamRemoval.TablesOf, SqlError.SqlError>,
+): Effect.fn.Return<StreamResult, SqlError.SqlError> {
+  const before = yield* sql<RecordedEvents.Stored>`
+    SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
+      ${Iso.iso(sql, "recorded_at")} AS recorded_at
+    FROM events WHERE account_id = ${account_id} AND stream_id = ${stream_id} ORDER BY version`
+  const unsure = before.some(({ data }) => mask.mayContain(data)) ? UNDECIDED : undefined
+  if (!before.some(({ data }) => mask.contains(data))) return { events: 0, remaining: unsure }
+  const reason = reasonToKeep(stream, before, mask)
+  if (reason !== undefined) return { events: 0, remaining: reason }
+  const tablesOf = yield* tables
+  const isTheirs = stream === Email.stream && isOnlyRecipient(before, mask)
+  const after = before.map((event) => ({
+    ...event,
+    stream_id: stream === Suppression.stream ? mask.apply(stream_id) : stream_id,
+    data: isTheirs ? mask.applyToTrace(event.data) : mask.apply(event.data),
+    // An unsubscribe without a key or a session comes from the person, so its network address is removed.
+    meta:
+      stream === Suppression.stream && event.meta.actor.type === "system"
+        ? { ...event.meta, address: null }
+        : event.meta,
+  }))
+  const aggregate = aggregateOf(stream)
+  const [old, masked] = [before, after].map((events) =>
+    events.map((each) => RecordedEvents.decode(aggregate, DomainEvent, each)),
+  )
+  // Updates all events, even those that do not name the address: a node notices by them that its cached state is
+  // outdated.
+  yield* sql`
+    UPDATE events e SET data = m.data, meta = m.meta, stream_id = m.stream_id
+    FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ data, meta, position, stream_id }) => ({ position: String(position), stream_id, data, meta })))})
+      AS m(position bigint, stream_id text, data jsonb, meta jsonb)
+    WHERE e.position = m.position`
+  for (const model of ReadModels.readModels.filter((each) => each.stream === stream)) {
+    const rows = rowsOf(model, aggregate, masked ?? [])
+    for (const table of tablesOf(model)) {
+      yield* StreamRemoval.remove(sql, model, table, rowsOf(model, aggregate, old ?? []))
+      if (rows.length > 0) yield* model.write(sql, rows, table)
+    }
+  }
+  // Responses of endpoints to calls about this stream may repeat the address.
+  yield* sql`
+    UPDATE webhook_deliveries d SET history = '[]', stream_id = m.stream_id
+    FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ event_id, stream_id }) => ({ event_id, stream_id })))})
+      AS m(event_id text, stream_id text), webhooks w
+    WHERE w.account_id = ${account_id} AND d.account_id = ${account_id} AND d.webhook_id = w.id AND d.event_id = m.event_id`
+  return { events: before.filter(({ data }) => mask.contains(data)).length, remaining: unsure }
+})
+
+const stateOf = (stream: string, events: ReadonlyArray<RecordedEvents.Stored>): unknown => {
+  const aggregate = aggregateOf(stream)
+  return RecordedEvents.fold(
+    aggregate,
+    events.map((each) => RecordedEvents.decode(aggregate, DomainEvent, each)),
+  )
+}
+
+/** Returns why a stream cannot be masked yet: mail in progress needs its recipient, and a member needs an address. */
+const reasonToKeep = (
+  stream: string,
+  events: ReadonlyArray<RecordedEvents.Stored>,
+  mask: Mask.Mask,
+): string | undefined => {
+  if (stream === Email.stream) {
+    const state = stateOf(stream, events) as Email.State
+    const waits = state._tag === "Message" && state.recipients.some(Recipient.isUnfinished)
+    return waits ? "mail in progress: cancel it, or run this again when it is final" : undefined
+  }
+  if (stream !== Team.stream) return undefined
+  const { members } = stateOf(stream, events) as Team.State
+  const isMember = members.some(({ email }) => mask.contains(email))
+  return isMember ? "a member of the account: remove the member first" : undefined
+}
+
+const isOnlyRecipient = (events: ReadonlyArray<RecordedEvents.Stored>, mask: Mask.Mask): boolean => {
+  const state = stateOf(Email.stream, events) as Email.State
+  return state._tag === "Message" && state.recipients.every(({ address }) => mask.contains(address))
+}
