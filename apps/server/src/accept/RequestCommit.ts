@@ -1,18 +1,17 @@
 import { CurrentKey } from "@waybill/api/Authorization"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import type { Headers } from "@waybill/api/schemas/Idempotency"
 import type * as KeyLimits from "@waybill/domain/account/KeyLimits"
-import type * as Aggregate from "@waybill/domain/stream/Aggregate"
-import type { NothingNew } from "@waybill/domain/values/Refusal"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
-import type {
-  IdempotencyKeyReused as IdempotencyKeyReusedInStore,
-  LeaseLost,
-  Commit,
-  View,
-} from "@waybill/store/commit/Commit"
+import type { Commit, IdempotencyKeyReused, LeaseLost } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import { type Actor, Provenance } from "@waybill/store/commit/Provenance"
 import type { Claim } from "@waybill/store/idempotency/Claim"
-import type { AnyEvent } from "@waybill/store/commit/RecordedEvents"
-import { Effect, Result } from "effect"
+import * as IdempotentWork from "@waybill/store/idempotency/IdempotentWork"
+import { Secrets } from "@waybill/store/secrets/Secrets"
+import { Effect } from "effect"
+import { HttpApiSchema } from "effect/http-api"
+import { createHash } from "node:crypto"
+import * as NewIds from "../operate/NewIds.ts"
 
 /** The work of a request in one transaction: streams to load, a decision, events to append. */
 export type Work<A, E> = Omit<Commit<A, E>, "account_id" | "idempotency">
@@ -26,57 +25,167 @@ export interface Target {
 }
 
 /** The target of the request in progress. */
-export const currentTarget = Effect.gen(function* (): Effect.fn.Return<Target, never, EventStore | CurrentKey> {
+const currentTarget = Effect.gen(function* (): Effect.fn.Return<Target, never, EventStore | CurrentKey> {
   const { account_id, domain } = yield* CurrentKey
   return { store: yield* EventStore, account_id, domain }
 })
 
-/** Commits work that may be repeated without harm and needs no idempotency key, such as PATCH and DELETE. */
-export const commit = <A, E>(work: Work<A, E>) => Effect.flatMap(currentTarget, (target) => commitTo(target, work))
+/** The parts of a request that identify it for idempotency. */
+export interface Call {
+  readonly endpoint: { readonly method: string; readonly path: string }
+  readonly headers?: Headers
+  readonly params?: unknown
+  readonly payload?: unknown
+  /** The caller, where the answer must not be repeated to anybody else. */
+  readonly caller?: Actor
+}
 
-export const commitTo = <A, E>({ account_id, store }: Target, work: Work<A, E>): Effect.Effect<A, E> =>
+/** Commits work that may be repeated without harm and needs no idempotency key, such as PATCH and DELETE. */
+export const commitRepeatable = <A, E>(work: Work<A, E>) =>
+  Effect.flatMap(currentTarget, (target) => commitWithoutClaim(target, work))
+
+const commitWithoutClaim = <A, E>({ account_id, store }: Target, work: Work<A, E>): Effect.Effect<A, E> =>
   Effect.flatMap(Effect.catch(store.transact<A, E>({ ...work, account_id }), withoutStoreErrors<E>), (committed) =>
     committed._tag === "Committed" ? Effect.succeed(committed.answer) : Effect.die("replayed without a claim"),
   )
 
 /** Keeps the work's own errors; those of claims and leases cannot occur here and are bugs. */
-export const withoutStoreErrors = <E>(error: E | IdempotencyKeyReusedInStore | LeaseLost): Effect.Effect<never, E> =>
+const withoutStoreErrors = <E>(error: E | IdempotencyKeyReused | LeaseLost): Effect.Effect<never, E> =>
   hasTag(error, "IdempotencyKeyReused") || hasTag(error, "LeaseLost") ? Effect.die(error) : Effect.fail(error as E)
 
 export const hasTag = (error: unknown, tag: string): boolean =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === tag
 
-interface Decider<State, Event extends AnyEvent> extends Aggregate.Aggregate<State, Event> {}
+/**
+ * Commits work and, if the client sent an idempotency key, stores the answer in the same transaction. A repeated request
+ * with the key gets the stored answer, and nothing is decided again.
+ */
+export const commit = <A, E>(call: Call, work: Work<A, E>) =>
+  Effect.flatMap(currentTarget, (target) => commitTo(target, call, work))
 
-/** Returns the work of one decision about one stream. A decision that changes nothing is answered with the present state. */
-export const onStream = <State, Event extends AnyEvent, E, A>(
-  aggregate: Decider<State, Event>,
-  id: string,
-  decide: (now: Timestamp.Timestamp, view: View) => Aggregate.Decide<State, Event, E | NothingNew>,
-  answer: (state: State, version: number, now: Timestamp.Timestamp) => A,
-  options: Pick<Commit<A, E>, "needs"> & { readonly isNew?: true } = {},
-): Work<A, Exclude<E, NothingNew>> => {
-  const erased = aggregate as never
-  return {
-    streams: [{ aggregate: erased, id, ...(options.isNew === true ? { isNew: true } : {}) }],
-    ...(options.needs === undefined ? {} : { needs: options.needs }),
-    decide: (view) => {
-      const state = view.state<State>(erased, id)
-      const now = view.now as Timestamp.Timestamp
-      const version = view.version(id)
-      const decided = decide(now, view)(state)
-      if (Result.isSuccess(decided)) {
-        const events = decided.success
-        const after = events.reduce<State>((before, event) => aggregate.evolve(before, event), state)
-        return Result.succeed({
-          append: [{ aggregate: erased, id, events }],
-          answer: answer(after, version + events.length, now),
-        })
-      }
-      const refusal = decided.failure
-      return hasTag(refusal, "NothingNew")
-        ? Result.succeed({ append: [], answer: answer(state, version, now) })
-        : Result.fail(refusal as Exclude<E, NothingNew>)
-    },
-  }
+/** Like `commit`, for a caller that has its target already. */
+export const commitTo = <A, E>(target: Target, call: Call, work: Work<A, E>) =>
+  Effect.map(commitClaimed(target, claimOf(target, call), work), response)
+
+/**
+ * Like `commit`, for work that has to look up or create something first. A repeated request skips that, because what it
+ * would look up may be gone, and what it would create would stay unused.
+ */
+export const commitPrepared = <A, E, E2, R>(call: Call, prepare: Effect.Effect<Work<A, E>, E2, R>) =>
+  prepared(call, prepare, PLAIN)
+
+/** Like `commitPrepared`, for an answer that shows a secret: it is stored encrypted and repeated only to the same key or user. */
+export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
+  call: Call,
+  prepare: Effect.Effect<Work<A, E>, E2, R>,
+) {
+  const secrets = yield* Secrets
+  const { actor } = yield* Provenance
+  return yield* prepared({ ...call, caller: actor }, prepare, { seal: secrets.sealAnswer, open: secrets.openAnswer })
+})
+
+/** Runs work that writes rows and no events, in one transaction with the stored answer. */
+export const commitRows = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effect.Effect<A, E, R>) {
+  const claim = claimOf(yield* CurrentKey, call)
+  if (claim === undefined) return response({ answer: yield* work, isReplayed: false })
+  const done = yield* IdempotentWork.run(claim, yield* NewIds.now, work, (answer) =>
+    Buffer.from(JSON.stringify(answer)),
+  )
+  if (done._tag === "New") return response({ answer: done.answer, isReplayed: false })
+  if (done.fingerprint !== claim.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
+  return response(replayed<A>(claim, done.answer, PLAIN))
+})
+
+/** The answer to a request, and whether it repeats the one to an earlier request. */
+export interface Outcome<A> {
+  readonly answer: A
+  readonly isReplayed: boolean
 }
+
+/** Commits work under a claim of an idempotency key, if there is one. */
+export const commitClaimed = <A, E>(
+  target: Target,
+  claim: Claim | undefined,
+  work: Work<A, E>,
+  encoding: Encoding = PLAIN,
+): Effect.Effect<Outcome<A>, E | RequestRefusal.IdempotencyKeyReused> => {
+  if (claim === undefined)
+    return Effect.map(commitWithoutClaim(target, work), (answer) => ({ answer, isReplayed: false }))
+  const { account_id, store } = target
+  const encode = (answer: A) => encoding.seal(claim, Buffer.from(JSON.stringify(answer)))
+  const committing = store
+    .transact<A, E>({ ...work, account_id, idempotency: { ...claim, encode } })
+    .pipe(
+      Effect.catch((error): Effect.Effect<never, E | RequestRefusal.IdempotencyKeyReused> =>
+        hasTag(error, "IdempotencyKeyReused")
+          ? Effect.fail(new RequestRefusal.IdempotencyKeyReused())
+          : withoutStoreErrors<E>(error),
+      ),
+    )
+  return Effect.map(committing, (committed) =>
+    committed._tag === "Committed"
+      ? { answer: committed.answer, isReplayed: false }
+      : replayed<A>(claim, committed.storedAnswer, encoding),
+  )
+}
+
+/** How an answer is stored. */
+interface Encoding {
+  readonly seal: (claim: Claim, bytes: Uint8Array) => Uint8Array
+  readonly open: (claim: Claim, bytes: Uint8Array) => Uint8Array
+}
+const PLAIN: Encoding = { seal: (_, bytes) => bytes, open: (_, bytes) => bytes }
+
+const prepared = Effect.fnUntraced(function* <A, E, E2, R>(
+  call: Call,
+  prepare: Effect.Effect<Work<A, E>, E2, R>,
+  encoding: Encoding,
+) {
+  const target = yield* currentTarget
+  const claim = claimOf(target, call)
+  const stored = claim === undefined ? undefined : yield* IdempotentWork.storedAnswer(claim, yield* NewIds.now)
+  if (claim === undefined || stored === undefined)
+    return response(yield* commitClaimed(target, claim, yield* prepare, encoding))
+  if (stored.fingerprint !== claim.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
+  return response(replayed<A>(claim, stored.answer, encoding))
+})
+
+const replayed = <A>(claim: Claim, stored: Uint8Array, { open }: Encoding): Outcome<A> => ({
+  answer: JSON.parse(Buffer.from(open(claim, stored)).toString("utf8")) as A,
+  isReplayed: true,
+})
+
+interface ReplayHeaders {
+  readonly "idempotent-replayed"?: "true"
+}
+
+const response = <A>({ answer, isReplayed }: Outcome<A>) =>
+  HttpApiSchema.withHeaders<A, ReplayHeaders>({
+    body: answer,
+    headers: isReplayed ? { "idempotent-replayed": "true" } : {},
+  })
+
+/**
+ * Returns the claim of a request's idempotency key, if it has one. The fingerprint covers the request and, where it would
+ * change the answer, the domain that the key is bound to and the caller: another caller's request is a different one, and
+ * is refused with 422.
+ */
+const claimOf = (
+  { account_id, domain }: Pick<Target, "account_id" | "domain">,
+  { caller, endpoint, headers, params, payload }: Call,
+): Claim | undefined => {
+  const key = headers?.["idempotency-key"]
+  if (key === undefined) return undefined
+  const route = `${endpoint.method} ${endpoint.path.replace(/^\/v1/u, "")}`
+  const callerParts = { ...(domain === null ? {} : { domain }), ...(caller === undefined ? {} : { caller }) }
+  return { account_id, route, key, fingerprint: fingerprint({ params, payload, ...callerParts }) }
+}
+
+/** Returns a hash that is equal for equal requests, whatever the order of fields and the white space. */
+const fingerprint = (request: unknown): string =>
+  createHash("sha256").update(JSON.stringify(request, withSortedKeys)).digest("hex")
+
+const withSortedKeys = (_: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value

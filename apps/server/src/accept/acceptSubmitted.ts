@@ -4,7 +4,7 @@ import { Provenance } from "@waybill/store/commit/Provenance"
 import { Effect } from "effect"
 import * as NewIds from "../operate/NewIds.ts"
 import * as Acceptance from "./Acceptance.ts"
-import * as Idempotent from "./Idempotent.ts"
+import * as RequestCommit from "./RequestCommit.ts"
 import type { ConvertedEmail } from "./SubmittedEmail.ts"
 
 /** Distinct from every route of the API: the same key used over SMTP and over HTTP is two requests. */
@@ -33,14 +33,14 @@ const claimOf = (
 export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   sender: SmtpSender,
   { idempotency, message }: ConvertedEmail,
-): Effect.fn.Return<Idempotent.Outcome<Answer>, Refusal, EventStore> {
+): Effect.fn.Return<RequestCommit.Outcome<Answer>, Refusal, EventStore> {
   const { account_id, address, key } = sender
   const { at, id } = yield* NewIds.newEmail
   const request_id = yield* NewIds.newId("RequestId")
   const work = Acceptance.acceptMessage(sender, id, message, at, ({ created_at, id }): Answer => ({ id, created_at }))
   const target = { store: yield* EventStore, account_id, domain: key?.domain ?? null }
   const claim = idempotency === undefined ? undefined : claimOf(sender, idempotency)
-  return yield* Effect.provideService(Idempotent.commitClaimed(target, claim, work), Provenance, {
+  return yield* Effect.provideService(RequestCommit.commitClaimed(target, claim, work), Provenance, {
     actor: key === null ? { type: "system", id: null } : { type: "api_key", id: key.id },
     request_id,
     correlation_id: request_id,

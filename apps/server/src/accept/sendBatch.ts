@@ -8,14 +8,14 @@ import { Clock, Effect, Result } from "effect"
 import * as NewIds from "../operate/NewIds.ts"
 import * as Acceptance from "./Acceptance.ts"
 import * as Draft from "./Draft.ts"
-import * as Idempotent from "./Idempotent.ts"
+import * as RequestCommit from "./RequestCommit.ts"
 
 type Refused = Refusal & { readonly status: 422 | 429 | 403 }
 type Verdicts = ReadonlyArray<Acceptance.Verdict<Refusal>>
 
 /** Accepts all messages of a batch in one commit or, in permissive mode, those that are acceptable. */
 export const sendBatch = Effect.fnUntraced(function* (
-  call: Idempotent.Call & { readonly payload: Batch },
+  call: RequestCommit.Call & { readonly payload: Batch },
   sender: Acceptance.Sender,
 ) {
   const { emails, mode } = call.payload
@@ -28,7 +28,7 @@ export const sendBatch = Effect.fnUntraced(function* (
     messages: emails.map((judged) => ({ id: NewIds.newIdAt("EmailId", millis), draft: draftOf(judged) })),
     answer: (verdicts) => (mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)),
   })
-  return yield* Idempotent.commit(call, work)
+  return yield* RequestCommit.commit(call, work)
 })
 
 const checkAllWellFormed = (emails: ReadonlyArray<DecodedMessage>) => {

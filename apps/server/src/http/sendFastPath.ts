@@ -10,7 +10,7 @@ import { Context, Effect, Exit, Fiber, Option, Schema, Scope as Lifetime } from 
 import { HttpServerResponse } from "effect/http"
 import type { IncomingMessage } from "node:http"
 import * as Acceptance from "../accept/Acceptance.ts"
-import * as Idempotent from "../accept/Idempotent.ts"
+import * as RequestCommit from "../accept/RequestCommit.ts"
 import * as TrackingHosts from "../links/TrackingHosts.ts"
 import * as Traces from "../observability/Traces.ts"
 import * as NewIds from "../operate/NewIds.ts"
@@ -88,7 +88,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
     const committing = Effect.clockWith((clock) => {
       const email = NewIds.newEmailAt(clock.currentTimeMillisUnsafe())
       const work = Acceptance.acceptMessage(sender, email.id, call.payload, email.at, Acceptance.queued)
-      return Idempotent.commitTo({ store, account_id, domain }, { endpoint: ENDPOINT, ...call }, work)
+      return RequestCommit.commitTo({ store, account_id, domain }, { endpoint: ENDPOINT, ...call }, work)
     })
     const provenance = Authorization.provenanceOf({ type: "api_key", id: key.id }, id, address)
     return Effect.matchCauseEffect(Effect.provideService(committing, Provenance, provenance), {

@@ -14,8 +14,8 @@ import { SecureRandom } from "effect/crypto"
 import { HttpApiBuilder } from "effect/http-api"
 import * as NewApiKeys from "../../operate/NewApiKeys.ts"
 import * as NewIds from "../../operate/NewIds.ts"
-import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
+import { workOnStream } from "../../accept/workOnStream.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as Records from "./Records.ts"
 
@@ -33,7 +33,7 @@ export const ApiKeyHandlers = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
     revoke: ({ params }) =>
       Effect.andThen(
         find(params.key_id),
-        RequestCommit.commit(RequestCommit.onStream(ApiKey, params.key_id, revoke, revoked(params.key_id))),
+        RequestCommit.commitRepeatable(workOnStream(ApiKey, params.key_id, revoke, revoked(params.key_id))),
       ),
   }),
 )
@@ -50,7 +50,7 @@ const find = Effect.fnUntraced(function* (id: Id.ApiKeyId) {
 type Creation = Omit<ApiKey.Command, "allowed_ips"> & { readonly allowed_ips: ApiKey.Command["allowed_ips"] | null }
 
 /** Creates a key. Its secret is shown in this answer only. */
-const create = Effect.fnUntraced(function* (call: Idempotent.Call, payload: Creation) {
+const create = Effect.fnUntraced(function* (call: RequestCommit.Call, payload: Creation) {
   const { actor } = yield* Provenance
   const { account_id } = yield* CurrentKey
   const requested = { ...payload, allowed_ips: payload.allowed_ips ?? [] }
@@ -58,11 +58,11 @@ const create = Effect.fnUntraced(function* (call: Idempotent.Call, payload: Crea
   const keyId = yield* NewIds.newId("ApiKeyId")
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
   const facts = { keyId, secret, hash: NewApiKeys.hashOf(secret), createdBy: actor.id }
-  return yield* Idempotent.commitSealed(
+  return yield* RequestCommit.commitSealed(
     // The idempotency fingerprint covers the key as created, including limits that it inherits from the caller.
     { ...call, payload: command },
     Effect.succeed(
-      RequestCommit.onStream(
+      workOnStream(
         ApiKey,
         keyId,
         (now, view) => ApiKey.create({ ...facts, now, active: view.facts.countOf(account_id, "api_key") }, command),

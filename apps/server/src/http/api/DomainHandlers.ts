@@ -19,8 +19,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { newDkimKey } from "../../operate/newDkimKey.ts"
 import * as DomainCommands from "../../operate/DomainCommands.ts"
 import * as NewIds from "../../operate/NewIds.ts"
-import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
+import { workOnStream } from "../../accept/workOnStream.ts"
 import { Instance } from "../Instance.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as Records from "./Records.ts"
@@ -38,21 +38,21 @@ export const DomainHandlers = HttpApiBuilder.group(Api, "domains", (handlers) =>
         return Records.completeList(visible.map((record) => present(record, instance)))
       }),
     get: ({ params }) => Effect.flatMap(find(params.domain), show),
-    add: (call) => Idempotent.commitPrepared(call, addition(call, call.payload.name ?? call.payload.domain)),
-    verify: (call) => Idempotent.commitPrepared(call, verification(call.params.domain)),
-    rotateDkim: (call) => retryOnConflict(Idempotent.commitPrepared(call, rotation(call.params.domain))),
-    addEd25519: (call) => retryOnConflict(Idempotent.commitPrepared(call, ed25519Addition(call.params.domain))),
-    rotateEd25519: (call) => retryOnConflict(Idempotent.commitPrepared(call, ed25519Rotation(call.params.domain))),
+    add: (call) => RequestCommit.commitPrepared(call, addition(call, call.payload.name ?? call.payload.domain)),
+    verify: (call) => RequestCommit.commitPrepared(call, verification(call.params.domain)),
+    rotateDkim: (call) => retryOnConflict(RequestCommit.commitPrepared(call, rotation(call.params.domain))),
+    addEd25519: (call) => retryOnConflict(RequestCommit.commitPrepared(call, ed25519Addition(call.params.domain))),
+    rotateEd25519: (call) => retryOnConflict(RequestCommit.commitPrepared(call, ed25519Rotation(call.params.domain))),
     removeEd25519: ({ params }) =>
       Effect.gen(function* () {
         const { domain_id } = yield* find(params.domain)
-        return yield* RequestCommit.commit(yield* change(domain_id, Domain.removeEd25519))
+        return yield* RequestCommit.commitRepeatable(yield* change(domain_id, Domain.removeEd25519))
       }),
     update: ({ params, payload }) => track(params.domain, payload),
     remove: ({ params }) =>
       Effect.flatMap(find(params.domain), ({ domain_id, name }) =>
-        RequestCommit.commit(
-          RequestCommit.onStream(Domain, domain_id, Domain.remove, () => ({
+        RequestCommit.commitRepeatable(
+          workOnStream(Domain, domain_id, Domain.remove, () => ({
             object: "domain" as const,
             id: domain_id,
             name,
@@ -105,7 +105,7 @@ const present = (record: Domains.DomainRecord, instance: DomainCommands.RecordSe
   }
 }
 
-const addition = Effect.fnUntraced(function* (call: Idempotent.Call, name: DomainName.DomainName | undefined) {
+const addition = Effect.fnUntraced(function* (call: RequestCommit.Call, name: DomainName.DomainName | undefined) {
   if (name === undefined) return yield* Effect.die("a domain without a name passed its schema")
   const { account_id } = yield* CurrentKey
   yield* CallerReach.checkDomain(name)
@@ -146,7 +146,7 @@ const track = Effect.fnUntraced(function* (
     if (others.some((other) => other.name === name))
       return yield* new DomainRefusal.NameTaken({ name, path: "tracking_domain" })
   }
-  return yield* RequestCommit.commit(
+  return yield* RequestCommit.commitRepeatable(
     yield* change<DomainRefusal.NotBelowDomain>(record.domain_id, (at) =>
       Domain.track(at, { opens, clicks, domain: name }),
     ),
@@ -159,7 +159,7 @@ type Decide<E> = (
 
 const change = Effect.fnUntraced(function* <E = never>(id: Id.DomainId, decide: Decide<E>) {
   const instance = yield* Instance
-  return RequestCommit.onStream(Domain, id, decide, (state) => answerOf(state, instance))
+  return workOnStream(Domain, id, decide, (state) => answerOf(state, instance))
 })
 
 /** Another request has created or removed a key in the meantime, so the selector chosen for this one may be in use. */

@@ -16,8 +16,8 @@ import { Effect, Option, Result } from "effect"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import * as Acceptance from "../../accept/Acceptance.ts"
 import type * as Draft from "../../accept/Draft.ts"
-import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
+import { workOnStream } from "../../accept/workOnStream.ts"
 import { sendBatch } from "../../accept/sendBatch.ts"
 import * as NewIds from "../../operate/NewIds.ts"
 import { Instance } from "../Instance.ts"
@@ -29,9 +29,9 @@ const currentSender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sende
   return { account_id, key: key_id === null ? null : { id: key_id, domain }, tracks }
 })
 
-const send = Effect.fnUntraced(function* (call: Idempotent.Call & { readonly payload: EmailMessage }) {
+const send = Effect.fnUntraced(function* (call: RequestCommit.Call & { readonly payload: EmailMessage }) {
   const { at, id } = yield* NewIds.newEmail
-  return yield* Idempotent.commit(
+  return yield* RequestCommit.commit(
     call,
     Acceptance.acceptMessage(yield* currentSender, id, call.payload, at, Acceptance.queued),
   )
@@ -44,7 +44,7 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
     cancel: (call) =>
       Effect.gen(function* () {
         yield* CallerReach.checkEmail(call.params.id)
-        const { body, headers } = yield* Idempotent.commit(call, unlessStarted(call.params.id, Email.cancel))
+        const { body, headers } = yield* RequestCommit.commit(call, unlessStarted(call.params.id, Email.cancel))
         return HttpApiSchema.withHeaders({ body: yield* readable(body), headers })
       }),
     reschedule: ({ params, payload }) =>
@@ -52,12 +52,12 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
         yield* CallerReach.checkEmail(params.id)
         const reschedule = (at: Timestamp.Timestamp, attempt: Email.AttemptState) =>
           Email.reschedule(at, payload.scheduled_at, attempt)
-        return yield* readable(yield* RequestCommit.commit(unlessStarted(params.id, reschedule)))
+        return yield* readable(yield* RequestCommit.commitRepeatable(unlessStarted(params.id, reschedule)))
       }),
     resend: (call) =>
       Effect.andThen(
         CallerReach.checkEmail(call.params.id),
-        Idempotent.commitPrepared(call, resending(call.params.id)),
+        RequestCommit.commitPrepared(call, resending(call.params.id)),
       ),
   }),
 )
@@ -89,7 +89,7 @@ const unlessStarted = <E>(
   id: Id.EmailId,
   decide: (now: Timestamp.Timestamp, attempt: Email.AttemptState) => Decide<Email.State, Email.Event, E>,
 ) =>
-  RequestCommit.onStream(
+  workOnStream(
     Email,
     id,
     (now, { facts }) => decide(now, (facts.outbox(id)?.lease_token ?? null) === null ? "none" : "under way"),

@@ -14,8 +14,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as NewIds from "../../operate/NewIds.ts"
 import { LINK_HOURS } from "../../signIn/Options.ts"
 import { Admitted } from "../middleware/Admitted.ts"
-import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
+import { workOnStream } from "../../accept/workOnStream.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as Records from "./Records.ts"
 import { Sessions } from "../middleware/Session.ts"
@@ -37,7 +37,7 @@ export const MemberHandlers = HttpApiBuilder.group(Api, "members", (handlers) =>
       }),
     invite: (call) => invite(call, call.payload),
     changeRole: ({ params, payload }) => changeRole(params.id, payload.role),
-    makeLink: (call) => dropEarlierLinks(Idempotent.commitSealed(call, newLink(call.params.id))),
+    makeLink: (call) => dropEarlierLinks(RequestCommit.commitSealed(call, newLink(call.params.id))),
     remove: ({ params }) => remove(params.id),
   }),
 )
@@ -56,13 +56,13 @@ const listed = ({ last_seen_at, name, record, two_factor }: StoredMembers.Listed
 
 type Invitation = Omit<Team.Invitation, "user_id" | "name"> & { readonly name: string | null }
 
-export const invite = (call: Idempotent.Call, invitation: Invitation) =>
-  withNewUser((user_id) => dropEarlierLinks(Idempotent.commitSealed(call, invited(user_id, invitation))))
+export const invite = (call: RequestCommit.Call, invitation: Invitation) =>
+  withNewUser((user_id) => dropEarlierLinks(RequestCommit.commitSealed(call, invited(user_id, invitation))))
 
 /** Invites the first owner of a new account, in one commit with the account, so that no account is without an owner. */
-export const inviteWithAccount = (call: Idempotent.Call, invitation: Invitation, account: Append) =>
+export const inviteWithAccount = (call: RequestCommit.Call, invitation: Invitation, account: Append) =>
   withNewUser((user_id) =>
-    dropEarlierLinks(Idempotent.commitSealed(call, Effect.map(invited(user_id, invitation), withAccount(account)))),
+    dropEarlierLinks(RequestCommit.commitSealed(call, Effect.map(invited(user_id, invitation), withAccount(account)))),
   )
 
 /** Deletes the user again if the invitation is refused. */
@@ -110,8 +110,8 @@ const invited = Effect.fnUntraced(function* (user_id: Id.UserId, { email, name, 
 const changeRole = Effect.fnUntraced(function* (id: Id.UserId, role: Team.Role) {
   const by = yield* managedBy
   yield* checkMember(by, id)
-  const member = yield* RequestCommit.commit(
-    RequestCommit.onStream(Team, Team.STREAM_ID, (at) => Team.changeRole(at, id, role, by), memberOf(id)),
+  const member = yield* RequestCommit.commitRepeatable(
+    workOnStream(Team, Team.STREAM_ID, (at) => Team.changeRole(at, id, role, by), memberOf(id)),
   )
   yield* Users.dropLinks(id)
   return member
@@ -133,8 +133,8 @@ const newLink = Effect.fnUntraced(function* (id: Id.UserId) {
 const remove = Effect.fnUntraced(function* (id: Id.UserId) {
   const by = yield* managedBy
   yield* checkMember("session", id)
-  yield* RequestCommit.commit(
-    RequestCommit.onStream(
+  yield* RequestCommit.commitRepeatable(
+    workOnStream(
       Team,
       Team.STREAM_ID,
       (at) => Team.remove(at, id, by),
@@ -177,7 +177,7 @@ const linked = Effect.fnUntraced(function* <E>(
   const url = signIn === undefined ? null : yield* signIn.link(id)
   const expires_at = Timestamp.plus(yield* NewIds.now, LINK_HOURS * 60 * Timestamp.MINUTE)
   const answer = (team: Team.State) => ({ object: "member_link" as const, member: memberOf(id)(team), url, expires_at })
-  return RequestCommit.onStream(Team, Team.STREAM_ID, decide, answer)
+  return workOnStream(Team, Team.STREAM_ID, decide, answer)
 })
 
 const memberOf =

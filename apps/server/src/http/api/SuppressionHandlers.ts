@@ -8,8 +8,8 @@ import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as NewIds from "../../operate/NewIds.ts"
-import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
+import { workOnStream } from "../../accept/workOnStream.ts"
 import * as Records from "./Records.ts"
 
 export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (handlers) =>
@@ -37,9 +37,9 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
       Effect.gen(function* () {
         const { email, reason } = call.payload
         const id = yield* NewIds.newId("SuppressionId")
-        return yield* Idempotent.commit(
+        return yield* RequestCommit.commit(
           call,
-          RequestCommit.onStream(
+          workOnStream(
             Suppression,
             Suppression.streamId(email),
             (now) => Suppression.add(now, id, email, reason ?? "manual", null),
@@ -49,7 +49,7 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
       }),
     remove: ({ params }) => {
       const id = Suppression.streamId(params.email)
-      return RequestCommit.commit({
+      return RequestCommit.commitRepeatable({
         streams: [{ aggregate: Suppression, id }],
         decide: (view) => {
           const before = view.state<Suppression.State>(Suppression, id)

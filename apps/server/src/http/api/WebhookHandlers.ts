@@ -11,8 +11,8 @@ import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpApiBuilder } from "effect/http-api"
 import * as NewIds from "../../operate/NewIds.ts"
-import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
+import { workOnStream } from "../../accept/workOnStream.ts"
 import * as DeliveryHandlers from "../../worker/webhooks/DeliveryHandlers.ts"
 import { Instance } from "../Instance.ts"
 import * as Records from "./Records.ts"
@@ -38,7 +38,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
         )
       }),
     create: (call) =>
-      Idempotent.commitSealed(
+      RequestCommit.commitSealed(
         call,
         Effect.gen(function* () {
           const { allowedNetworks } = yield* Instance
@@ -52,7 +52,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
             return Webhook.create({ now, webhookId, secretRef, allowedNetworks, others }, settings, enabled ?? true)
           }
           const answer = (state: Webhook.State) => ({ ...recordOf(state), secret })
-          return RequestCommit.onStream(Webhook, webhookId, create, answer, {
+          return workOnStream(Webhook, webhookId, create, answer, {
             isNew: true,
             needs: { countOf: "webhook" },
           })
@@ -60,20 +60,20 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
       ),
     update: ({ params, payload }) =>
       Effect.flatMap(Instance, ({ allowedNetworks }) =>
-        RequestCommit.commit(
-          RequestCommit.onStream(Webhook, params.id, (now) => Webhook.update(now, payload, allowedNetworks), recordOf),
+        RequestCommit.commitRepeatable(
+          workOnStream(Webhook, params.id, (now) => Webhook.update(now, payload, allowedNetworks), recordOf),
         ),
       ),
     remove: ({ params }) =>
-      RequestCommit.commit(
-        RequestCommit.onStream(Webhook, params.id, Webhook.remove, () => ({
+      RequestCommit.commitRepeatable(
+        workOnStream(Webhook, params.id, Webhook.remove, () => ({
           object: "webhook" as const,
           id: params.id,
           deleted: true as const,
         })),
       ),
     rotateSecret: (call) =>
-      Idempotent.commitSealed(
+      RequestCommit.commitSealed(
         call,
         Effect.gen(function* () {
           const { id } = call.params
@@ -81,7 +81,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
           // Checked before a secret is stored for a webhook that does not exist.
           if (Option.isNone(yield* Webhooks.find(account_id, id))) return yield* new Webhook.WebhookNotFound()
           const { secret, secretRef } = yield* newSecret(id)
-          return RequestCommit.onStream(
+          return workOnStream(
             Webhook,
             id,
             (now) => Webhook.rotateSecret(now, secretRef),
@@ -98,7 +98,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
 )
 
 /** Checked before a secret is stored in vain; the commit checks again. */
-const checkLimit = Effect.fnUntraced(function* (call: Idempotent.Call, account_id: Id.AccountId) {
+const checkLimit = Effect.fnUntraced(function* (call: RequestCommit.Call, account_id: Id.AccountId) {
   if (call.headers?.["idempotency-key"] !== undefined) return
   if ((yield* AccountCounts.count(account_id, "webhook", yield* NewIds.now)) >= Webhook.MAX_WEBHOOKS)
     return yield* new Webhook.TooManyWebhooks()

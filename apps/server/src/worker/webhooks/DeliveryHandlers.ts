@@ -14,7 +14,7 @@ import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import { Array, Data, Effect, Option } from "effect"
 import * as NewIds from "../../operate/NewIds.ts"
 import { webhookPayload } from "./webhookPayload.ts"
-import * as Idempotent from "../../accept/Idempotent.ts"
+import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as Cursor from "../../http/Cursor.ts"
 import * as Records from "../../http/api/Records.ts"
 
@@ -85,7 +85,8 @@ export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
 })
 
 /** Queues a call with a test event. Its delivery shows the result. */
-export const test = (call: Idempotent.Call & WebhookParams) => Idempotent.run(call, queueTest(call.params.id))
+export const test = (call: RequestCommit.Call & WebhookParams) =>
+  RequestCommit.commitRows(call, queueTest(call.params.id))
 
 const queueTest = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
   const { account_id } = yield* findEnabled(webhook_id)
@@ -104,7 +105,8 @@ const queueTest = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
   return withoutHistory(yield* Effect.orDie(Effect.fromOption(delivery)))
 })
 
-export const replay = (call: Idempotent.Call & DeliveryParams) => Idempotent.run(call, replayOne(call.params))
+export const replay = (call: RequestCommit.Call & DeliveryParams) =>
+  RequestCommit.commitRows(call, replayOne(call.params))
 
 const replayOne = Effect.fnUntraced(function* ({ delivery_id, id }: DeliveryParams["params"]) {
   const { account_id } = yield* findEnabled(id)
@@ -119,8 +121,8 @@ interface Range {
   readonly events: ReadonlyArray<string> | null
 }
 
-export const replayRange = (call: Idempotent.Call & WebhookParams & { readonly payload: Range }) =>
-  Idempotent.run(call, replayAll(call.params.id, call.payload))
+export const replayRange = (call: RequestCommit.Call & WebhookParams & { readonly payload: Range }) =>
+  RequestCommit.commitRows(call, replayAll(call.params.id, call.payload))
 
 const replayAll = Effect.fnUntraced(function* (
   webhook_id: Id.WebhookId,

@@ -1,0 +1,42 @@
+import type * as Aggregate from "@waybill/domain/stream/Aggregate"
+import type { NothingNew } from "@waybill/domain/values/Refusal"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import type { Commit, View } from "@waybill/store/commit/Commit"
+import type { AnyEvent } from "@waybill/store/commit/RecordedEvents"
+import { Result } from "effect"
+import * as RequestCommit from "./RequestCommit.ts"
+
+interface Decider<State, Event extends AnyEvent> extends Aggregate.Aggregate<State, Event> {}
+
+/** Returns the work of one decision about one stream. A decision that changes nothing is answered with the present state. */
+export const workOnStream = <State, Event extends AnyEvent, E, A>(
+  aggregate: Decider<State, Event>,
+  id: string,
+  decide: (now: Timestamp.Timestamp, view: View) => Aggregate.Decide<State, Event, E | NothingNew>,
+  answer: (state: State, version: number, now: Timestamp.Timestamp) => A,
+  options: Pick<Commit<A, E>, "needs"> & { readonly isNew?: true } = {},
+): RequestCommit.Work<A, Exclude<E, NothingNew>> => {
+  const erased = aggregate as never
+  return {
+    streams: [{ aggregate: erased, id, ...(options.isNew === true ? { isNew: true } : {}) }],
+    ...(options.needs === undefined ? {} : { needs: options.needs }),
+    decide: (view) => {
+      const state = view.state<State>(erased, id)
+      const now = view.now as Timestamp.Timestamp
+      const version = view.version(id)
+      const decided = decide(now, view)(state)
+      if (Result.isSuccess(decided)) {
+        const events = decided.success
+        const after = events.reduce<State>((before, event) => aggregate.evolve(before, event), state)
+        return Result.succeed({
+          append: [{ aggregate: erased, id, events }],
+          answer: answer(after, version + events.length, now),
+        })
+      }
+      const refusal = decided.failure
+      return RequestCommit.hasTag(refusal, "NothingNew")
+        ? Result.succeed({ append: [], answer: answer(state, version, now) })
+        : Result.fail(refusal as Exclude<E, NothingNew>)
+    },
+  }
+}
