@@ -127,7 +127,7 @@ export const riddles = (): ReadonlyArray<string> =>
 
 /** Words that once named things in the code; docs/concepts.md has the word for each. */
 const RETIRED =
-  /\b(?:[Ff]lights?|[Ll]edger|[Tt]ally|[Tt]allied|Pulse|[Hh]orizon|KeptStates?|Folded|Trouble|[Ss]endLane|once(?:At|Made|Sealed|With)|[Vv]ouched|heirs?|twins?)\b/
+  /\b(?:[Ff]lights?|[Ll]edger|[Tt]ally|[Tt]allied|Pulse|[Hh]orizon|KeptStates?|Folded|Trouble|[Ss]endLane|once(?:At|Made|Sealed|With)|[Vv]ouched|heirs?|twins?|[Uu]nborn|[Ss]trangers?|[Aa]?stray|(?<!Layer\.)fresh)\b/
 
 /** Names of files and lines of code that use a retired word. */
 export const retired = (): ReadonlyArray<string> =>

@@ -50,12 +50,12 @@ interface ArrivedReport {
  */
 export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: ArrivedReport) {
   const sql = yield* PgClient.PgClient
-  const kept = yield* sql.withTransaction(insert(sql, arrived)).pipe(
+  const stored = yield* sql.withTransaction(insert(sql, arrived)).pipe(
     Effect.catchTag("SqlError", Effect.die),
     Effect.tapError(() => Effect.sync(() => Metrics.reportUnread("refused"))),
   )
-  if (kept.length > 0) Metrics.reportUnread("kept")
-  return kept
+  if (stored.length > 0) Metrics.reportUnread("kept")
+  return stored
 })
 
 const insert = Effect.fnUntraced(function* (
@@ -68,7 +68,7 @@ const insert = Effect.fnUntraced(function* (
       SELECT 1 AS taken FROM (
         SELECT pg_advisory_xact_lock_shared(${PostgresLogStorage.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
   yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${UNREAD_LOCK}::int, 0)::text) AS t`
-  const kept: Array<UnreadReportId> = []
+  const stored: Array<UnreadReportId> = []
   for (const { account_id, address, email_id, id, recipient_index, scope } of addressed) {
     const [message] = yield* sql<{ readonly has_capacity: boolean }>`
       SELECT (SELECT count(*) FROM unread_reports WHERE account_id = ${account_id}) < ${MAX_UNREAD_PER_ACCOUNT}::int
@@ -82,9 +82,9 @@ const insert = Effect.fnUntraced(function* (
         (account_id, id, email_id, recipient_index, scope, address, reason, size_bytes, bytes)
       VALUES (${account_id}, ${id}, ${email_id}, ${recipient_index}::int, ${scope}, ${address}, ${reason},
         ${bytes.length}::int, ${bytes})`
-    kept.push(id)
+    stored.push(id)
   }
-  return kept
+  return stored
 })
 
 /** Unread reports of one account, or of all accounts, oldest first. For operators. */

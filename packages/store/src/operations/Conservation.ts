@@ -54,10 +54,10 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
   const [first] = history
   const account_id = first?.account_id ?? ""
   const webhook_id = first?.stream_id ?? ""
-  const stretches = enabledPeriods(history)
+  const periods = enabledPeriods(history)
   const rows = yield* Effect.orDie(sql<{ readonly event_id: string; readonly deliveries: bigint }>`
     SELECT e.event_id, count(d.id) AS deliveries
-    FROM jsonb_to_recordset(${sql.json(stretches.map(asText))})
+    FROM jsonb_to_recordset(${sql.json(periods.map(asText))})
       AS s("from" bigint, "to" bigint, tags text[])
     JOIN events e ON e.account_id = ${account_id} AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
       AND e.type = ANY(s.tags)
@@ -99,12 +99,12 @@ const findMismatched = (sql: PgClient.PgClient, account_id: string, webhook_id: 
 
 /** Returns the periods in which a webhook was enabled, with its event types. */
 const enabledPeriods = (history: ReadonlyArray<Stored>): ReadonlyArray<EnabledPeriod> => {
-  const stretches: Array<EnabledPeriod> = []
+  const periods: Array<EnabledPeriod> = []
   let state: Webhook.State = Webhook.initial
   let open: { readonly from: bigint; readonly tags: ReadonlyArray<string> } | undefined
   for (const { data, position, type } of history) {
     state = Webhook.evolve(state, { _tag: type, ...data } as Webhook.Event)
-    if (open !== undefined) stretches.push({ ...open, to: position })
+    if (open !== undefined) periods.push({ ...open, to: position })
     const webhook = state
     open =
       webhook._tag === "Webhook" && webhook.enabled
@@ -114,8 +114,8 @@ const enabledPeriods = (history: ReadonlyArray<Stored>): ReadonlyArray<EnabledPe
           }
         : undefined
   }
-  if (open !== undefined) stretches.push({ ...open, to: null })
-  return stretches
+  if (open !== undefined) periods.push({ ...open, to: null })
+  return periods
 }
 
 /** Mail of an account on one day: accepted recipients and their states. */

@@ -21,7 +21,7 @@ import * as WebhookSecrets from "./WebhookSecrets.ts"
 /** Maximum number of calls that one process has in flight, over all endpoints. */
 export const MAX_CALLS = 1_000
 /** Minimum interval between postponements of an endpoint's backlog. */
-export const PARK_EVERY_MS = 1_000
+export const DEFER_EVERY_MS = 1_000
 const GONE = 410
 
 export interface Options extends WebhookCaller.Options {
@@ -80,7 +80,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     for (const { account_id, stream_id } of new Map(jobs.map(({ row }) => [row.stream_id, row])).values()) {
       const until = postponed.get(stream_id)
       if (until !== undefined && at < until) continue
-      postponed.set(stream_id, Timestamp.plus(at, PARK_EVERY_MS))
+      postponed.set(stream_id, Timestamp.plus(at, DEFER_EVERY_MS))
       yield* BusyEndpoints.defer(sql, account_id, stream_id)
     }
   })
