@@ -26,7 +26,7 @@ describe("resolvers", () => {
     Effect.gen(function* () {
       const { server } = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
       const finding = yield* checkResolvers([server], "broken")
-      assert.deepStrictEqual([finding.status, finding.mend], ["ok", null])
+      assert.deepStrictEqual([finding.status, finding.fix], ["ok", null])
     }),
   )
 
@@ -36,9 +36,9 @@ describe("resolvers", () => {
       const refusing = yield* DnsServer.listen({ "example.com": "REFUSED" })
       const finding = yield* checkResolvers([private_.server, refusing.server], "broken")
       assert.strictEqual(finding.status, "broken")
-      assert.include(finding.found, `${private_.server} has no record of example.com (NXDOMAIN)`)
-      assert.include(finding.found, `${refusing.server} does not answer (REFUSED)`)
-      assert.include(finding.mend ?? "", "public names")
+      assert.include(finding.result, `${private_.server} has no record of example.com (NXDOMAIN)`)
+      assert.include(finding.result, `${refusing.server} does not answer (REFUSED)`)
+      assert.include(finding.fix ?? "", "public names")
     }),
   )
 
@@ -47,13 +47,13 @@ describe("resolvers", () => {
       const good = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
       const bad = yield* DnsServer.listen({ "example.com": "SERVFAIL" })
       const finding = yield* checkResolvers([good.server, bad.server], "broken")
-      assert.deepStrictEqual([finding.status, finding.found], ["warning", `${bad.server} does not answer (SERVFAIL)`])
+      assert.deepStrictEqual([finding.status, finding.result], ["warning", `${bad.server} does not answer (SERVFAIL)`])
     }),
   )
 
   it.live("are a problem if there are none", () =>
-    Effect.map(checkResolvers([], "warning"), ({ found, status }) =>
-      assert.deepStrictEqual([status, found], ["warning", "this machine has no resolver"]),
+    Effect.map(checkResolvers([], "warning"), ({ result, status }) =>
+      assert.deepStrictEqual([status, result], ["warning", "this machine has no resolver"]),
     ),
   )
 })
@@ -66,7 +66,7 @@ describe("port 25", () => {
       const server = yield* SmtpServer.listen()
       const finding = yield* checkPort25([server, NOBODY], NAME, "broken")
       assert.deepStrictEqual(finding.status, "ok")
-      assert.include(finding.found, `${server.port}`)
+      assert.include(finding.result, `${server.port}`)
       assert.deepStrictEqual(server.lines, [`EHLO ${NAME}`, "QUIT"])
     }).pipe(Effect.provide(nothing)),
   )
@@ -75,8 +75,8 @@ describe("port 25", () => {
     Effect.gen(function* () {
       const finding = yield* checkPort25([NOBODY], NAME, "broken")
       assert.deepStrictEqual(finding.status, "broken")
-      assert.include(finding.found, "ECONNREFUSED")
-      assert.include(finding.mend ?? "", "provider")
+      assert.include(finding.result, "ECONNREFUSED")
+      assert.include(finding.fix ?? "", "provider")
     }).pipe(Effect.provide(nothing)),
   )
 
@@ -87,14 +87,14 @@ describe("port 25", () => {
       })
       const finding = yield* checkPort25([server], NAME, "broken")
       assert.deepStrictEqual(finding.status, "warning")
-      assert.include(finding.found, "is listed")
+      assert.include(finding.result, "is listed")
     }).pipe(Effect.provide(nothing)),
   )
 
   it.live("is checked with servers from DNS, and says so if there are none", () =>
     Effect.gen(function* () {
       const finding = yield* checkPort25([], NAME, "broken")
-      assert.include(finding.mend ?? "", "Fix DNS first")
+      assert.include(finding.fix ?? "", "Fix DNS first")
     }).pipe(Effect.provide(nothing)),
   )
 })
@@ -117,12 +117,12 @@ describe("the name in EHLO", () => {
     Effect.gen(function* () {
       const none = yield* look(NAME, zones(undefined))
       assert.deepStrictEqual(
-        [none.status, none.found],
+        [none.status, none.result],
         ["broken", `${NAME}: 127.0.0.1 points back to nothing (NXDOMAIN)`],
       )
       const other = yield* look(NAME, zones("host-1.provider.test"))
-      assert.include(other.found, "points back to host-1.provider.test")
-      assert.include(other.mend ?? "", "PTR record")
+      assert.include(other.result, "points back to host-1.provider.test")
+      assert.include(other.fix ?? "", "PTR record")
     }),
   )
 
@@ -135,7 +135,7 @@ describe("the name in EHLO", () => {
         [yield* look(NAME, zones(NAME), ["203.0.113.7"]), "this machine is 203.0.113.7"],
       ] as const) {
         assert.strictEqual(finding.status, "broken")
-        assert.include(finding.found, words)
+        assert.include(finding.result, words)
       }
     }),
   )
@@ -148,9 +148,9 @@ describe("the return path", () => {
   it.effect("is ok, has no listener, or has no MX record", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* look("bounces.acme.dev", true)).status, "ok")
-      assert.include((yield* look("bounces.acme.dev", false)).mend ?? "", "REPORTS_PORT")
-      assert.include((yield* look("nowhere.acme.dev", true)).found, "no MX record")
-      assert.include((yield* look("bounces.localhost", true)).mend ?? "", "RETURN_PATH_DOMAIN")
+      assert.include((yield* look("bounces.acme.dev", false)).fix ?? "", "REPORTS_PORT")
+      assert.include((yield* look("nowhere.acme.dev", true)).result, "no MX record")
+      assert.include((yield* look("bounces.localhost", true)).fix ?? "", "RETURN_PATH_DOMAIN")
     }),
   )
 })
@@ -168,9 +168,9 @@ describe("the relay", () => {
         { ...to(server), tls: { mode: "required", verify: true } },
         { ...options, ca: SmtpServer.authority },
       )
-      assert.strictEqual(finding.status, "ok", finding.found)
-      assert.match(finding.found, /TLSv1\.\d, as acme$/)
-      assert.notInclude(finding.found, login.password)
+      assert.strictEqual(finding.status, "ok", finding.result)
+      assert.match(finding.result, /TLSv1\.\d, as acme$/)
+      assert.notInclude(finding.result, login.password)
       assert.deepStrictEqual(
         server.lines.map((line) => line.split(" ")[0]),
         ["EHLO", "STARTTLS", "EHLO", "AUTH", "QUIT"],
@@ -183,15 +183,15 @@ describe("the relay", () => {
       const plain = yield* SmtpServer.listen({ auth: login })
       const foreign = yield* SmtpServer.listen({ auth: login, starttls: SmtpServer.selfSigned })
       const required = { mode: "required", verify: true } as const
-      for (const [finding, mend] of [
+      for (const [finding, fix] of [
         [yield* checkRelay(to(plain, "wrong"), options), "user and password"],
         [yield* checkRelay({ ...to(foreign), tls: required }, options), "certificate"],
         [yield* checkRelay({ ...to(plain), tls: required }, options), "smtps://"],
         [yield* checkRelay(to(NOBODY), options), "Nothing listens there"],
       ] as const) {
         assert.strictEqual(finding.status, "broken")
-        assert.include(finding.mend ?? "", mend)
-        assert.notInclude(finding.found, login.password)
+        assert.include(finding.fix ?? "", fix)
+        assert.notInclude(finding.result, login.password)
       }
     }),
   )
@@ -229,7 +229,7 @@ describe("the disk", () => {
         DiskCheck.check({ path: join(path, ...names), database: true }, { low: 1, least: 1 })
       assert.strictEqual((yield* of("not", "yet")).status, "ok")
       const never = yield* of("file", "below")
-      assert.deepStrictEqual([never.status, never.found], ["broken", `${join(path, "file")} cannot be written`])
+      assert.deepStrictEqual([never.status, never.result], ["broken", `${join(path, "file")} cannot be written`])
     }),
   )
 })

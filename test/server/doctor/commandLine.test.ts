@@ -21,8 +21,8 @@ const Answer = Schema.fromJsonString(
       Schema.Struct({
         check: Schema.String,
         status: Schema.Literals(["ok", "warning", "broken", "skipped"]),
-        found: Schema.String,
-        mend: Schema.NullOr(Schema.String),
+        result: Schema.String,
+        fix: Schema.NullOr(Schema.String),
       }),
     ),
   }),

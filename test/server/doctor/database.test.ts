@@ -36,13 +36,13 @@ describe("findings about a database", () => {
   it("a standby is broken, and settings that lose mail are a warning", () => {
     assert.strictEqual(checks.server({ ...well, readOnly: true }).status, "broken")
     const forgetful = checks.server({ ...well, unsafeSettings: ["fsync"] })
-    assert.deepStrictEqual([forgetful.status, forgetful.mend], ["warning", "Turn fsync on in postgresql.conf."])
+    assert.deepStrictEqual([forgetful.status, forgetful.fix], ["warning", "Turn fsync on in postgresql.conf."])
   })
 
   it("missing extensions are named, which are those of the migrations", () => {
     const finding = checks.server({ ...well, missingExtensions: ["pg_trgm"] })
-    assert.deepStrictEqual([finding.status, finding.found], ["broken", "PostgreSQL 18.4 without pg_trgm"])
-    assert.include(finding.mend ?? "", "postgresql-contrib")
+    assert.deepStrictEqual([finding.status, finding.result], ["broken", "PostgreSQL 18.4 without pg_trgm"])
+    assert.include(finding.fix ?? "", "postgresql-contrib")
     const created = readdirSync("db/migrations").flatMap((name) =>
       [...readFileSync(`db/migrations/${name}`, "utf8").matchAll(/^CREATE EXTENSION IF NOT EXISTS (\w+)/gmu)].map(
         ([, extension = ""]) => extension,
@@ -69,7 +69,7 @@ describe("findings about a database", () => {
   it("a clock that was set back, by events in the future", () => {
     const finding = checks.clock({ ...well, newest_fact_ms: NOW + MINUTE }, NOW)
     assert.deepStrictEqual(finding.status, "broken")
-    assert.include(finding.found, "60 s in the future")
+    assert.include(finding.result, "60 s in the future")
   })
 })
 
@@ -117,15 +117,15 @@ describe("a real database", () => {
       const shut = yield* Effect.flip(
         DatabaseExamination.examine(Redacted.make("postgres://nobody:hidden@127.0.0.1:1/waybill")),
       )
-      for (const [failure, mend] of [
+      for (const [failure, fix] of [
         [missing, "Create the database"],
         [shut, "Nothing listens there"],
       ] as const) {
         if (failure._tag !== "Unreachable") return assert.fail(failure._tag)
         const finding = checks.unreachable(failure)
         assert.strictEqual(finding.status, "broken")
-        assert.include(finding.mend ?? "", mend)
-        assert.notInclude(finding.found, "hidden")
+        assert.include(finding.fix ?? "", fix)
+        assert.notInclude(finding.result, "hidden")
       }
     }).pipe(Effect.provide(World.layer)),
   )

@@ -31,15 +31,15 @@ it.live("doctor, DKIM keys: a first key that cannot sign is broken, a second one
     yield* World.addEd25519Key(from)
     yield* World.verifiedDomain("two.test")
     // A key that DNS has not shown signs nothing.
-    assert.strictEqual((yield* look).finding.found, "2 keys open and sign")
+    assert.strictEqual((yield* look).finding.result, "2 keys open and sign")
     const { commit } = yield* EventStore
     const shown = Domain.verifyReserved(Timestamp.fromMillis(Date.UTC(2999, 0, 1)))
     yield* Effect.orDie(commit(Domain, { account_id: from.account_id, stream_id: from.domain_id }, shown))
     const { finding: well, keys } = yield* look
-    assert.deepStrictEqual([well.status, well.found], ["ok", "3 keys open and sign"])
+    assert.deepStrictEqual([well.status, well.result], ["ok", "3 keys open and sign"])
     const elsewhere = yield* checkDkimKeys(keys, yield* ring(InstanceKey.generate()), "warning")
     assert.deepStrictEqual(
-      [elsewhere.status, elsewhere.found],
+      [elsewhere.status, elsewhere.result],
       [
         "warning",
         "mail signed by wb1._domainkey.one.test, wb1._domainkey.two.test is deferred: the key cannot be opened or cannot sign",
@@ -51,11 +51,11 @@ it.live("doctor, DKIM keys: a first key that cannot sign is broken, a second one
     yield* seal({ account_id: from.account_id, id: from.domain_id, purpose: "dkim:wbe1" }, Buffer.from("no key"))
     const second = (yield* look).finding
     assert.strictEqual(second.status, "warning")
-    assert.include(second.found, "the second signature of wbe1._domainkey.one.test:")
+    assert.include(second.result, "the second signature of wbe1._domainkey.one.test:")
     yield* Effect.orDie(sql`DELETE FROM secrets WHERE id = ${from.domain_id}`)
     const first = (yield* look).finding
     assert.strictEqual(first.status, "broken")
-    assert.include(first.found, "by wb1._domainkey.one.test ")
+    assert.include(first.result, "by wb1._domainkey.one.test ")
   }).pipe(Effect.provide(World.layer)),
 )
 

@@ -61,7 +61,7 @@ export const doctor = Command.make(
 const STATUS_WIDTH = 8
 const CHECK_WIDTH = 12
 
-const linesOf = ({ check, found, mend, status }: Finding.Finding): ReadonlyArray<string> => {
-  const line = `${status.padEnd(STATUS_WIDTH)} ${check.padEnd(CHECK_WIDTH)} ${found}`
-  return mend === null ? [line] : [line, `${" ".repeat(STATUS_WIDTH + CHECK_WIDTH + 2)}${mend}`]
+const linesOf = ({ check, fix, result, status }: Finding.Finding): ReadonlyArray<string> => {
+  const line = `${status.padEnd(STATUS_WIDTH)} ${check.padEnd(CHECK_WIDTH)} ${result}`
+  return fix === null ? [line] : [line, `${" ".repeat(STATUS_WIDTH + CHECK_WIDTH + 2)}${fix}`]
 }

@@ -74,9 +74,9 @@ export const schema = ({ schema: { applied, pending } }: DatabaseExamination.Dat
 export const clock = (examined: DatabaseExamination.DatabaseFindings, now_ms: number): Finding.Finding => {
   const { newest_fact_ms, skew_ms, skew_within_ms } = examined
   const off = Math.max(0, Math.abs(skew_ms) - skew_within_ms)
-  const found = `the database's clock is ${seconds(Math.abs(skew_ms))} ${skew_ms < 0 ? "behind" : "ahead of"} this machine's`
-  const mend = "Synchronize both machines by NTP (`timedatectl set-ntp true`, or chrony)."
-  if (off > Duration.toMillis(SKEW_BROKEN)) return Finding.broken("clock", found, mend)
+  const result = `the database's clock is ${seconds(Math.abs(skew_ms))} ${skew_ms < 0 ? "behind" : "ahead of"} this machine's`
+  const fix = "Synchronize both machines by NTP (`timedatectl set-ntp true`, or chrony)."
+  if (off > Duration.toMillis(SKEW_BROKEN)) return Finding.broken("clock", result, fix)
   const behind = (newest_fact_ms ?? 0) - (now_ms + skew_ms)
   if (behind > Duration.toMillis(SKEW_NOTICED)) {
     return Finding.broken(
@@ -85,7 +85,7 @@ export const clock = (examined: DatabaseExamination.DatabaseFindings, now_ms: nu
       "Synchronize the database machine by NTP; leases and schedules stand still until its clock has caught up.",
     )
   }
-  if (off > Duration.toMillis(SKEW_NOTICED)) return Finding.warning("clock", found, mend)
+  if (off > Duration.toMillis(SKEW_NOTICED)) return Finding.warning("clock", result, fix)
   return Finding.ok("clock", `within ${seconds(Math.abs(skew_ms) + skew_within_ms)} of the database's`)
 }
 

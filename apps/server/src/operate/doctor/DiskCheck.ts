@@ -31,15 +31,15 @@ export const check = ({ database, path }: Folder, space: { readonly low: number;
     }
     const { bavail, bsize, ffree, files } = yield* Effect.promise(() => statfs(folder))
     const free = bavail * bsize
-    const found = `${Math.floor(free / MIB)} MiB free for ${path}`
-    const mend = "Free space, or move WAYBILL_DATA to a larger disk while the service is stopped."
-    if (free < space.least) return Finding.problem("disk", database ? "broken" : "warning", found, mend)
+    const result = `${Math.floor(free / MIB)} MiB free for ${path}`
+    const fix = "Free space, or move WAYBILL_DATA to a larger disk while the service is stopped."
+    if (free < space.least) return Finding.problem("disk", database ? "broken" : "warning", result, fix)
     // Some file systems have no fixed number of inodes and report 0 of 0.
     if (database && files > 0 && ffree < LEAST_FILES) {
       return Finding.broken("disk", `only ${ffree} inodes free for ${path}`, "Free inodes: delete small files there.")
     }
-    if (database && free < space.low) return Finding.warning("disk", found, mend)
-    return Finding.ok("disk", found)
+    if (database && free < space.low) return Finding.warning("disk", result, fix)
+    return Finding.ok("disk", result)
   })
 
 /** Returns the folder, or before the first start its nearest parent that exists. */

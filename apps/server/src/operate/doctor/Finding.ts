@@ -4,9 +4,9 @@ export interface Finding {
   /** `warning`: works, but possibly not for long or not for all mail; `skipped`: not needed by this instance. */
   readonly status: "ok" | "warning" | "broken" | "skipped"
   /** Observation of the check. */
-  readonly found: string
+  readonly result: string
   /** Suggested fix, if one is needed. */
-  readonly mend: string | null
+  readonly fix: string | null
 }
 
 export const CHECKS = [
@@ -27,13 +27,13 @@ export type Check = (typeof CHECKS)[number]
 /** Status of a problem that only some transports depend on. */
 export type Severity = "warning" | "broken"
 
-export const ok = (check: Check, found: string): Finding => ({ check, status: "ok", found, mend: null })
-export const skipped = (check: Check, found: string): Finding => ({ check, status: "skipped", found, mend: null })
-export const problem = (check: Check, status: Severity, found: string, mend: string): Finding => ({
+export const ok = (check: Check, result: string): Finding => ({ check, status: "ok", result, fix: null })
+export const skipped = (check: Check, result: string): Finding => ({ check, status: "skipped", result, fix: null })
+export const problem = (check: Check, status: Severity, result: string, fix: string): Finding => ({
   check,
   status,
-  found,
-  mend,
+  result,
+  fix,
 })
-export const warning = (check: Check, found: string, mend: string) => problem(check, "warning", found, mend)
-export const broken = (check: Check, found: string, mend: string) => problem(check, "broken", found, mend)
+export const warning = (check: Check, result: string, fix: string) => problem(check, "warning", result, fix)
+export const broken = (check: Check, result: string, fix: string) => problem(check, "broken", result, fix)

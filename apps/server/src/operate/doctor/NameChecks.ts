@@ -22,7 +22,7 @@ export const ehloName = (
   weight: Finding.Severity,
 ): Effect.Effect<Finding.Finding, never, Dns.Dns> =>
   Effect.gen(function* () {
-    const bad = (found: string, mend: string) => Finding.problem("ehlo name", weight, found, mend)
+    const bad = (result: string, fix: string) => Finding.problem("ehlo name", weight, result, fix)
     if (Result.isFailure(DomainName.parse(name))) {
       return bad(`"${name}" is not a public host name`, "Set EHLO_NAME to a full host name, such as mail.example.org.")
     }

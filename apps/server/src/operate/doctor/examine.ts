@@ -113,21 +113,21 @@ const tracking = (settings: Settings, { domains, names }: Tracked): Finding.Find
       "Set TRACKING_URL or BASE_URL to a URL with a host name under which readers of mail reach this service.",
     )
   if (domains === 0 && names === 0) return Finding.skipped("tracking", "no domain tracks its mail")
-  const found = `${domains} ${domains === 1 ? "domain tracks its" : "domains track their"} mail`
+  const result = `${domains} ${domains === 1 ? "domain tracks its" : "domains track their"} mail`
   const own = `${names} ${names === 1 ? "has a tracking host of its" : "have tracking hosts of their"} own`
   if (url === undefined)
     return Finding.warning(
       "tracking",
-      `${found}, but there is no URL for its links, so it is sent untracked`,
+      `${result}, but there is no URL for its links, so it is sent untracked`,
       "Set TRACKING_URL or BASE_URL to a URL under which readers of mail reach this service.",
     )
   if (names > 0 && host === null)
     return Finding.warning(
       "tracking",
-      `${found}; ${own}, but TRACKING_DOMAINS is off, so links use ${url}`,
+      `${result}; ${own}, but TRACKING_DOMAINS is off, so links use ${url}`,
       "Set TRACKING_DOMAINS=on on every node once the proxy serves TLS for those hosts.",
     )
-  return Finding.ok("tracking", `${found}; links use ${url}${names === 0 ? "" : `; ${own}`}`)
+  return Finding.ok("tracking", `${result}; links use ${url}${names === 0 ? "" : `; ${own}`}`)
 }
 
 const databaseFindings = (settings: Settings) =>
