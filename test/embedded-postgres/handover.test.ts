@@ -92,7 +92,7 @@ describe.skipIf(!isLinux)("a folder in use (only Linux tells of it)", () => {
   })
 })
 
-describe.skipIf(!isRoot || !isLinux)("a folder given to a server's user (only root on Linux can give it)", () => {
+describe.skipIf(!isRoot || !isLinux)("a folder given to a server's user (as root on Linux)", () => {
   it("is root's from before the first file was given until the last one is", async () => {
     const folder = makeFolder()
     const files = Array.from({ length: FOLDERS }, (_, nth) => path.join(folder, `${nth}`, "file"))

@@ -33,7 +33,7 @@ describe("user ids of root's servers", () => {
   })
 })
 
-describe.skipIf(!isRoot || !isLinux)("the user id that a server gets (only root on Linux can try it)", () => {
+describe.skipIf(!isRoot || !isLinux)("the user id that a server gets (as root on Linux)", () => {
   const first = Users.PREFERRED.first + 77
   const takes = () => Promise.resolve(true)
   const refusal = (chosen: Promise<number>) => chosen.catch(({ message }: Error) => message)

@@ -31,7 +31,7 @@ const isThere = (file: string) =>
   )
 
 /** Only root can run programs as other users. */
-describe.skipIf(!isRoot || !isLinux)("started by root (skipped for other users, and off Linux)", () => {
+describe.skipIf(!isRoot || !isLinux)("started by root (as root on Linux)", () => {
   it.live("the server and its data belong to a user of their own, and the folder is closed to others", () =>
     Effect.gen(function* () {
       const dataDir = path.join(yield* folder, "data")
@@ -102,7 +102,7 @@ describe.skipIf(!isRoot || !isLinux)("started by root (skipped for other users, 
   )
 })
 
-describe.skipIf(!isRoot || !isLinux)("started by another user (only as root on Linux)", () => {
+describe.skipIf(!isRoot || !isLinux)("started by another user (as root on Linux)", () => {
   const ownFolder = Effect.gen(function* () {
     const parent = yield* folder
     const own = path.join(parent, "own")

@@ -87,7 +87,7 @@ const filesOfOthers = (cluster: string, uid: number) =>
     return stdout.trim()
   })
 
-describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root on Linux can try it)", () => {
+describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (as root on Linux)", () => {
   it.live("is closed to other programs of the machine and to the server of another installation", () =>
     Effect.gen(function* () {
       const [first, second] = [yield* servedBefore(yield* folder), yield* servedBefore(yield* folder)]

@@ -366,6 +366,8 @@ describe("the Nix package", () => {
         assert.deepStrictEqual(await fs.readdir(state), [basename(copy)])
         assert.strictEqual((await fs.stat(join(copy, "bin"))).mode & 0o200, 0o200)
       } finally {
+        // Only root can remove files from a folder without write permission.
+        await fs.chmod(join(home, NAME, "bin"), 0o755)
         await fs.rm(home, { recursive: true, force: true })
       }
     },
