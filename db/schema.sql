@@ -95,6 +95,12 @@ CREATE TABLE email_subjects (
   CONSTRAINT email_subjects_pkey PRIMARY KEY (account_id, term)
 ) WITH (autovacuum_analyze_scale_factor=0.3);
 
+CREATE TABLE event_kinds (
+  kind text COLLATE "C" NOT NULL,
+  opened_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT event_kinds_pkey PRIMARY KEY (kind)
+);
+
 CREATE TABLE events (
   "position" bigint NOT NULL DEFAULT nextval('event_position'::regclass),
   account_id text COLLATE "C" NOT NULL,
@@ -168,6 +174,14 @@ CREATE TABLE mta_sts_policies (
   refresh_at timestamp with time zone NOT NULL,
   CONSTRAINT mta_sts_policies_pkey PRIMARY KEY (domain),
   CONSTRAINT mta_sts_policies_policy_check CHECK ((octet_length((policy)::text) <= 131072))
+);
+
+CREATE TABLE nodes (
+  id text COLLATE "C" NOT NULL,
+  release text NOT NULL,
+  kinds text[] NOT NULL,
+  beat_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT nodes_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE outbox (

@@ -62,6 +62,7 @@ describe("waybill doctor", () => {
           // The tests' Postgres has fsync off.
           database: of["database"] ?? "skipped",
           schema: "ok",
+          nodes: "ok",
           clock: "ok",
           disk: "ok",
           dns: "ok",

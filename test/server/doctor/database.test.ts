@@ -16,6 +16,7 @@ const well: DatabaseExamination.DatabaseFindings = {
   version: 180_004,
   schema: { applied: ["0001_event_log.sql"], pending: [] },
   readOnly: false,
+  nodes: [],
   unsafeSettings: [],
   missingExtensions: [],
   skew_ms: 0,
@@ -55,6 +56,15 @@ describe("findings about a database", () => {
     const of = (applied: ReadonlyArray<string>, pending: ReadonlyArray<string>) =>
       checks.schema({ ...well, schema: { applied, pending } }).status
     assert.deepStrictEqual([of(["a"], []), of([], ["a", "b"]), of(["a"], ["b"])], ["ok", "warning", "broken"])
+  })
+
+  it("nodes of an older release, for which new events wait", () => {
+    const one = { id: "node_1", release: "0.1.0", lacks: [] }
+    const of = (nodes: DatabaseExamination.DatabaseFindings["nodes"]) => checks.nodes({ ...well, nodes })
+    assert.deepStrictEqual(of([one, { ...one, id: "node_2" }]).found, "2 running (release 0.1.0)")
+    const upgrading = of([one, { id: "node_2", release: "0.0.9", lacks: ["EmailSnoozed/1"] }])
+    assert.strictEqual(upgrading.status, "warning")
+    assert.include(upgrading.found, "node_2 (release 0.0.9) cannot read EmailSnoozed/1")
   })
 
   it("the difference of the clocks, within its uncertainty", () => {

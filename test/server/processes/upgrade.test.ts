@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Migrations from "@waybill/store/postgres/Migrations"
 import { Cause, Duration, Effect, Exit } from "effect"
 import * as fs from "node:fs/promises"
@@ -71,6 +72,35 @@ layer(World.layer, { excludeTestServices: true })("an older node", (it) => {
         assert.strictEqual(answer.status, 200)
       }),
     120_000,
+  )
+})
+
+layer(World.layer, { excludeTestServices: true })("a newer node", (it) => {
+  it.effect(
+    "refuses what the event of a new kind needs while an older node runs",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        const sql = yield* PgClient.PgClient
+        const kinds = DomainEvent.EVENT_KINDS.filter((kind) => !kind.startsWith("SuppressionAdded"))
+        yield* sql`INSERT INTO nodes (id, release, kinds, beat_at)
+          VALUES ('node_old', '0.0.9', ${kinds}::text[], now() + interval '1 hour')`
+        const node = yield* ServiceProcess.start(url, { LOG_LEVEL: "Warn" })
+        const { secret } = yield* World.key(yield* World.account())
+        const body = { email: "ana@example.org", reason: "manual" }
+        const suppress = Effect.promise(() => node.ask("POST", "/v1/suppressions", { key: secret, body }))
+        const { headers, json, status } = yield* suppress
+        assert.deepStrictEqual(
+          [status, json.error?.reason, headers.get("retry-after")],
+          [503, "upgrade_in_progress", "30"],
+        )
+        const domain = { key: secret, body: { name: "acme.test" } }
+        assert.strictEqual((yield* Effect.promise(() => node.ask("POST", "/v1/domains", domain))).status, 201)
+        yield* sql`DELETE FROM nodes WHERE id = 'node_old'`
+        yield* World.until(suppress, (answer) => answer.status === 201, Duration.seconds(30))
+        assert.include(node.output(), "SuppressionAdded/1")
+      }),
+    60_000,
   )
 })
 

@@ -64,6 +64,7 @@ const slow = Effect.gen(function* () {
   const group = yield* GroupCommit.make({
     storage,
     shapes: { schemaVersion: () => 1, upcast: (_, __, data) => data },
+    kinds: { isOpen: () => true },
     consequences: Consequences.live,
     cache: StreamStateCache.make(),
     nextEventId: () => "" as EventId,

@@ -3,6 +3,7 @@ import * as MailNetwork from "@waybill/mail/dns/Network"
 import { Admission } from "@waybill/store/admission/Admission"
 import * as Database from "@waybill/store/postgres/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import * as EventKinds from "@waybill/store/feed/EventKinds"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
 import * as Replica from "@waybill/store/postgres/Replica"
 import { Secrets } from "@waybill/store/secrets/Secrets"
@@ -29,6 +30,7 @@ import * as Exposition from "../observability/Exposition.ts"
 import * as HostNames from "../observability/HostNames.ts"
 import * as Reports from "../smtp/Reports.ts"
 import * as Submission from "../smtp/Submission.ts"
+import * as Version from "./Version.ts"
 import * as StoppedLinks from "../links/StoppedLinks.ts"
 import * as TrackedLinks from "../links/TrackedLinks.ts"
 import * as Visits from "../links/Visits.ts"
@@ -38,6 +40,7 @@ export const store = (settings: Settings, url: Redacted.Redacted) =>
   Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
     Layer.provideMerge(KeyUses.layer),
     Layer.provideMerge(EventStore.layer()),
+    Layer.provideMerge(EventKinds.layer({ release: Version.VERSION })),
     Layer.provideMerge(replica(settings)),
     Layer.provideMerge(InstanceKeys.instanceKey(settings)),
     Layer.provideMerge(Database.layer({ url, connections: settings.databaseConnections })),

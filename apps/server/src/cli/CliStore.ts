@@ -1,5 +1,6 @@
 import * as Database from "@waybill/store/postgres/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import * as EventKinds from "@waybill/store/feed/EventKinds"
 import * as Migrations from "@waybill/store/postgres/Migrations"
 import { Provenance } from "@waybill/store/commit/Provenance"
 import { Effect, Layer, type Redacted } from "effect"
@@ -28,6 +29,7 @@ const storeOn = <E>(prepare: (url: Redacted.Redacted) => Effect.Effect<unknown, 
         }),
       )
       return EventStore.layer().pipe(
+        Layer.provideMerge(EventKinds.layer({ release: undefined })),
         Layer.provideMerge(database),
         Layer.provideMerge(Postgres.layer(settings)),
         Layer.merge(Layer.effect(Provenance, operator)),

@@ -114,3 +114,11 @@ export const occurredAt = (event: DomainEvent): Timestamp.Timestamp =>
   event._tag === "EmailQueued" ? event.created_at : event.at
 
 export const { schemaVersion, upcast } = Upcast.make(Upcast.STEPS)
+
+/** Returns the kind under which nodes announce that they can read an event: its type and the version of its data. */
+export const eventKind = (type: string): string => `${type}/${schemaVersion(type)}`
+
+/** Every event kind that this release can read, older versions included. */
+export const EVENT_KINDS: ReadonlyArray<string> = TAGS.flatMap((tag) =>
+  Array.from({ length: schemaVersion(tag) }, (_, nth) => `${tag}/${nth + 1}`),
+)

@@ -1,4 +1,6 @@
 import type { AccountId } from "@waybill/domain/values/Id"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import { UpgradeInProgress } from "../feed/EventKinds.ts"
 import type { StoredAnswer } from "../idempotency/Claim.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
@@ -126,6 +128,8 @@ export class BatchWrites {
     const continuation = continuations.get(id) ?? { stream, recorded: [], state: stream.state }
     continuations.set(id, continuation)
     for (const event of events) {
+      const kind = DomainEvent.eventKind(event._tag)
+      if (!this.#deps.kinds.isOpen(kind)) throw new UpgradeInProgress({ kind })
       const envelope = {
         // Postgres assigns the position when it writes the row, so no fold may depend on it.
         position: 0n,

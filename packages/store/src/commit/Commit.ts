@@ -1,5 +1,6 @@
 import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import { Data, type Exit, type Result } from "effect"
+import type { EventKindsShape } from "../feed/EventKinds.ts"
 import type { Claim } from "../idempotency/Claim.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
@@ -71,6 +72,7 @@ export interface PendingCommit {
 /** Dependencies of committing, beside the storage. */
 export interface CommitDeps {
   readonly shapes: Shapes
+  readonly kinds: EventKindsShape
   readonly consequences: Consequences
   readonly cache: StreamStateCache
   readonly nextEventId: (epochMillis: number) => EventId

@@ -3,6 +3,7 @@ import type { Decide } from "@waybill/domain/stream/Aggregate"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Id from "@waybill/domain/values/Id"
 import { Context, Effect, Exit, Layer, Result, Schedule, type Scope } from "effect"
+import { EventKinds, type EventKindsShape } from "../feed/EventKinds.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as IdBytes from "../postgres/IdBytes.ts"
 import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
@@ -109,8 +110,13 @@ const retryRead = <A>(read: Effect.Effect<A, StorageError>): Effect.Effect<A> =>
 
 const shapes = { schemaVersion: DomainEvent.schemaVersion, upcast: DomainEvent.upcast }
 
-export const makeDeps = (consequences: Consequences = live, cacheLimits?: StreamStateCache.Limits): CommitDeps => ({
+export const makeDeps = (
+  consequences: Consequences = live,
+  cacheLimits?: StreamStateCache.Limits,
+  kinds: EventKindsShape = { isOpen: () => true },
+): CommitDeps => ({
   shapes,
+  kinds,
   consequences,
   cache: StreamStateCache.make(cacheLimits),
   nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),
@@ -133,7 +139,9 @@ export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
     // No other batch follows to which the commit could be deferred: a long stream is read inside this transaction.
     deferrals: BatchAttempt.MAX_DEFERRALS,
   }
-  const { outcomes } = yield* BatchAttempt.attempt(makeDeps(), transaction, [pending])
+  const { outcomes } = yield* BatchAttempt.attempt(makeDeps(undefined, undefined, yield* EventKinds), transaction, [
+    pending,
+  ])
   const outcome: CommitOutcome = outcomes.get(pending) ?? Exit.die(new Error("the commit has no outcome"))
   return yield* outcome as Exit.Exit<Committed<A>, E>
 })
@@ -142,7 +150,7 @@ const make = Effect.fnUntraced(function* (
   storage: LogStorage,
   options: Options,
 ): Effect.fn.Return<EventStore["Service"], never, Scope.Scope> {
-  const deps = makeDeps(options.consequences, options.cacheLimits)
+  const deps = makeDeps(options.consequences, options.cacheLimits, yield* EventKinds)
   const group = yield* GroupCommit.make({ storage, ...deps })
   return EventStore.of({
     load: Effect.fn("EventStore.load")(function* (aggregate, ref) {

@@ -1,7 +1,8 @@
 import type { TransportChoice } from "@waybill/domain/domain/Domain"
-import { Clock, Data, Effect, Redacted } from "effect"
+import { Clock, Data, Duration, Effect, Redacted } from "effect"
 import pg from "pg"
 import * as Database from "../postgres/Database.ts"
+import { NODE_DEAD_AFTER } from "../feed/EventKinds.ts"
 import * as ExaminedKeys from "./ExaminedKeys.ts"
 import * as Migrations from "../postgres/Migrations.ts"
 
@@ -15,11 +16,19 @@ export const TIME_SAMPLES = 5
 /** Extensions that migrations create. They belong to Postgres, but some systems put them in a separate package. */
 export const EXTENSIONS = ["btree_gin", "pg_trgm"]
 
+export interface ExaminedNode {
+  readonly id: string
+  readonly release: string
+  readonly lacks: ReadonlyArray<string>
+}
+
 /** Findings about the database for `waybill doctor`. Examining changes nothing. */
 export interface DatabaseFindings {
   /** Number of `server_version_num`: 180004 is 18.4. */
   readonly version: number
   readonly schema: Migrations.Status
+  /** The running nodes, with the event kinds of other nodes that each cannot read. */
+  readonly nodes: ReadonlyArray<ExaminedNode>
   /** Whether the server is a standby or set to read-only. */
   readonly readOnly: boolean
   /** Settings that are off and may therefore lose confirmed commits. */
@@ -64,9 +73,10 @@ export const examine = (
     const installable = yield* query<{ name: string }>("SELECT name FROM pg_available_extensions")
     const time = yield* compareClocks(query)
     const schema = yield* Migrations.check(url)
-    const [log] = yield* query<{ events: boolean; domains: boolean }>(
-      "SELECT to_regclass('events') IS NOT NULL AS events, to_regclass('domains') IS NOT NULL AS domains",
+    const [log] = yield* query<{ events: boolean; domains: boolean; nodes: boolean }>(
+      "SELECT to_regclass('events') IS NOT NULL AS events, to_regclass('domains') IS NOT NULL AS domains, to_regclass('nodes') IS NOT NULL AS nodes",
     )
+    const nodes = log?.nodes ? yield* query<ExaminedNode>(NODES, [Duration.toSeconds(NODE_DEAD_AFTER)]) : []
     const [newest] = log?.events
       ? yield* query<{ at: number }>(
           "SELECT extract(epoch FROM recorded_at)::float8 * 1000 AS at FROM events ORDER BY position DESC LIMIT 1",
@@ -86,6 +96,7 @@ export const examine = (
     return {
       version: server?.version ?? 0,
       schema,
+      nodes,
       readOnly: server?.read_only ?? false,
       unsafeSettings: Object.entries(server?.settings ?? {}).flatMap(([name, value]) =>
         value === "off" ? [name] : [],
@@ -99,6 +110,13 @@ export const examine = (
       keys,
     } satisfies DatabaseFindings
   }).pipe(Effect.scoped)
+
+const NODES = `
+  WITH live AS (SELECT * FROM nodes WHERE beat_at >= now() - make_interval(secs => $1::float8))
+  SELECT id, release, ARRAY(
+    SELECT DISTINCT kind FROM live AS other CROSS JOIN unnest(other.kinds) AS kind WHERE NOT kind = ANY(live.kinds)
+    ORDER BY kind) AS lacks
+  FROM live ORDER BY id`
 
 const connect = (url: Redacted.Redacted) =>
   Effect.acquireRelease(

@@ -70,6 +70,20 @@ export const schema = ({ schema: { applied, pending } }: DatabaseExamination.Dat
   )
 }
 
+/** Names the nodes of an older release, for which the features of a newer one wait. */
+export const nodes = ({ nodes: running }: DatabaseExamination.DatabaseFindings): Finding.Finding => {
+  const releases = [...new Set(running.map(({ release }) => release))].join(", ")
+  if (running.length === 0) return Finding.ok("nodes", "none running")
+  const old = running.filter(({ lacks }) => lacks.length > 0)
+  const kinds = [...new Set(old.flatMap(({ lacks }) => lacks))].join(", ")
+  if (old.length === 0) return Finding.ok("nodes", `${running.length} running (release ${releases})`)
+  return Finding.warning(
+    "nodes",
+    `an upgrade is in progress: ${old.map(({ id, release }) => `${id} (release ${release})`).join(", ")} cannot read ${kinds}`,
+    "Stop the nodes of the older release. Until then, requests that need these events are answered 503.",
+  )
+}
+
 /** Compares the clock of the database with that of this machine, and with the newest event in the log. */
 export const clock = (examined: DatabaseExamination.DatabaseFindings, now_ms: number): Finding.Finding => {
   const { newest_fact_ms, skew_ms, skew_within_ms } = examined

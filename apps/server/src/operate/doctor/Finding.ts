@@ -12,6 +12,7 @@ export interface Finding {
 export const CHECKS = [
   "database",
   "schema",
+  "nodes",
   "clock",
   "disk",
   "dns",

@@ -164,7 +164,12 @@ const ofDatabase = (url: Redacted.Redacted) =>
     const examined = yield* DatabaseExamination.examine(url)
     const now = yield* Clock.currentTimeMillis
     return {
-      findings: [DatabaseChecks.server(examined), DatabaseChecks.schema(examined), DatabaseChecks.clock(examined, now)],
+      findings: [
+        DatabaseChecks.server(examined),
+        DatabaseChecks.schema(examined),
+        DatabaseChecks.nodes(examined),
+        DatabaseChecks.clock(examined, now),
+      ],
       chosen: examined.transports,
       tracked: { domains: examined.tracked, names: examined.tracking_domains },
       keys: examined.keys,
