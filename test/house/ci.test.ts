@@ -43,7 +43,9 @@ const ci = async () => {
     await fs.writeFile(calls, "")
     for (const each of [scratch, calls]) await fs.chmod(each, 0o777)
     await fs.chmod(folder, 0o711)
-    const env = { PATH: process.env["PATH"], HOME: folder, TMPDIR: scratch, CALLS: calls }
+    const own = { HOME: folder, TMPDIR: scratch, CALLS: calls }
+    // npm would keep its compiled code in TMPDIR.
+    const env = { PATH: process.env["PATH"], NODE_DISABLE_COMPILE_CACHE: "1", ...own }
     const { stdout } = await promisify(execFile)(join(checkout, ".ci/run"), { env })
     const lines = (await fs.readFile(calls, "utf8")).trim().split("\n")
     return {
