@@ -8,6 +8,7 @@ import type * as Dns from "@waybill/mail/dns/Dns"
 import * as Network from "@waybill/mail/dns/Network"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Secrets } from "@waybill/store/secrets/Secrets"
+import * as Iso from "@waybill/store/postgres/Iso"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import { Clock, type Duration, Effect, Layer, Option, type Redacted, Result } from "effect"
@@ -156,12 +157,12 @@ export interface OutboxState {
   readonly ready: boolean
   readonly attempt: number
   readonly lease_token: string | null
-  readonly ahead_seconds: number
+  readonly available_at: string
 }
 export const outbox = Effect.fnUntraced(function* (delivery_id: string) {
   const sql = yield* PgClient.PgClient
   const [row] = yield* Effect.orDie(sql<OutboxState>`
-    SELECT ready, attempt, lease_token, extract(epoch FROM available_at - now())::float8 AS ahead_seconds
+    SELECT ready, attempt, lease_token, ${Iso.iso(sql, "available_at")} AS available_at
     FROM outbox WHERE id = ${delivery_id}`)
   return row
 })
