@@ -269,4 +269,53 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission on the wire", 
       yield* Effect.promise(() => client.untilClosed())
     }),
   )
+
+  it.effect("refuses parameters of MAIL and RCPT that it does not know, and never ignores one", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const client = yield* Smtp.raw(port)
+      const say = (line: string) => Effect.promise(() => client.say(line))
+      const offered = yield* Effect.promise(() => client.lines("EHLO x"))
+      assert.deepStrictEqual(
+        offered.filter((line) => /DSN|REQUIRETLS/u.test(line)),
+        [],
+      )
+      yield* say(Smtp.plain(acme.secret))
+      const from = `MAIL FROM:<hi@${acme.domain}>`
+      const mail: ReadonlyArray<readonly [parameters: string, reply: RegExp]> = [
+        ["FOO=BAR", /^555 5\.5\.4 FOO is not a known parameter of MAIL\. Known: SIZE, BODY, SMTPUTF8, AUTH$/u],
+        ["SIZE=100 foo", /^555 5\.5\.4 FOO /u],
+        ["RET=FULL", /^555 5\.5\.4 RET is not supported: the DSN extension is not offered/u],
+        ["ENVID=42", /^555 5\.5\.4 ENVID /u],
+        ["REQUIRETLS", /^555 5\.5\.4 REQUIRETLS /u],
+        ["MT-PRIORITY=3", /^555 5\.5\.4 MT-PRIORITY /u],
+        ["=BAR", /^501 5\.5\.4 "=BAR" is not a parameter/u],
+        ["FOO=", /^501 5\.5\.4 "FOO=" is not a parameter/u],
+        ["FOO=a=b", /^501 5\.5\.4 /u],
+        ["SIZE=many", /^501 /u],
+        ["SIZE", /^501 /u],
+        ["BODY=BINARYMIME", /^501 /u],
+        ["SMTPUTF8=yes", /^501 /u],
+        ["AUTH", /^501 5\.5\.4 AUTH /u],
+        ["AUTH=a+zz", /^501 5\.5\.4 AUTH /u],
+        ["SIZE=1 SIZE=2", /^501 /u],
+      ]
+      for (const [parameters, reply] of mail) assert.match(yield* say(`${from} ${parameters}`), reply)
+      const known = "SIZE=100 BODY=8BITMIME SMTPUTF8 AUTH=hi+2B1@example.org"
+      for (const parameters of ["AUTH=<>", known]) {
+        assert.match(yield* say(`${from} ${parameters}`), /^250 /u)
+        if (parameters !== known) assert.match(yield* say("RSET"), /^250 /u)
+      }
+      const rcpt: ReadonlyArray<readonly [parameters: string, reply: RegExp]> = [
+        ["NOTIFY=SUCCESS", /^555 5\.5\.4 NOTIFY is not supported: the DSN extension is not offered/u],
+        ["ORCPT=rfc822;ana@example.org", /^555 5\.5\.4 ORCPT /u],
+        ["FOO", /^555 5\.5\.4 FOO is not a known parameter of RCPT\. It takes none$/u],
+        ["FOO=", /^501 /u],
+      ]
+      for (const [parameters, reply] of rcpt) assert.match(yield* say(`RCPT TO:<ana@example.org> ${parameters}`), reply)
+      assert.match(yield* say("DATA"), /^503 /u)
+      assert.match(yield* say("RCPT TO:<ana@example.org>"), /^250 /u)
+    }),
+  )
 })

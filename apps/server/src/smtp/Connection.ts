@@ -2,6 +2,7 @@ import { Duration } from "effect"
 import type * as net from "node:net"
 import type { SMTPServer } from "smtp-server"
 import { SMTPConnection, type SMTPConnectionOptions } from "smtp-server/lib/smtp-connection.js"
+import { checkParameters } from "./checkParameters.ts"
 import type { Handshakes } from "./Handshakes.ts"
 import type { ConnectionSlots, SlotHolder } from "./ConnectionSlots.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
@@ -21,6 +22,9 @@ export interface Deps {
   /** Whether a client with this address may log in without TLS. */
   readonly isLocal: (address: string) => boolean
 }
+
+/** Parameters of MAIL that are offered to all clients; those that log in may also send AUTH. RCPT has none. */
+const MAIL_PARAMETERS = ["SIZE", "BODY", "SMTPUTF8"]
 
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /u
 
@@ -128,6 +132,25 @@ export class Connection extends SMTPConnection implements SlotHolder {
     }
     if (++this.#attempts > MAX_LOGIN_ATTEMPTS) return this.send(421, "4.7.0 Too many failed logins on this connection")
     super.handler_AUTH(command, callback)
+  }
+
+  override handler_MAIL(command: Buffer, callback: () => void): void {
+    const known = this.#deps.hasLogin ? [...MAIL_PARAMETERS, "AUTH"] : MAIL_PARAMETERS
+    if (!this.#refusesParameters("mail from", command, known)) return super.handler_MAIL(command, callback)
+    callback()
+  }
+
+  override handler_RCPT(command: Buffer, callback: () => void): void {
+    if (!this.#refusesParameters("rcpt to", command, [])) return super.handler_RCPT(command, callback)
+    callback()
+  }
+
+  /** Refuses a command with unknown parameters. One whose address cannot be read is left to the library. */
+  #refusesParameters(name: string, command: Buffer, known: ReadonlyArray<string>): boolean {
+    const refusal = this._parseAddressCommand(name, command) && checkParameters(command.toString(), known)
+    if (!refusal) return false
+    this.send(refusal.code, refusal.message)
+    return true
   }
 
   override handler_DATA(command: Buffer, callback: () => void): void {
