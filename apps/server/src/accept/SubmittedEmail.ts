@@ -40,7 +40,9 @@ export const read = (
 ): Effect.Effect<ConvertedEmail, RequestRefusal.InvalidRequest> =>
   Effect.gen(function* () {
     const instructions = instructionsIn(submitted.headers)
-    const { bcc, cc, to } = shownTo(submitted, envelope.recipients)
+    const shown = shownTo(submitted, envelope.recipients)
+    // The API requires a recipient in `to`; a borrowed one is given back below.
+    const lender = shown.to.length > 0 ? "to" : shown.bcc.length > 0 ? "bcc" : "cc"
     const custom = customHeaders(submitted.headers)
     const scheduled = instructions.get(SCHEDULED_AT) ?? []
     const keys = instructions.get(KEY) ?? []
@@ -55,10 +57,7 @@ export const read = (
     ]
     const written = {
       from: mailboxText(submitted.from[0] ?? { address: envelope.from, name: "" }),
-      // The API requires a recipient in `to`; a borrowed one is moved back below.
-      to: to.length > 0 ? to : bcc.slice(0, 1),
-      cc,
-      bcc: to.length > 0 ? bcc : bcc.slice(1),
+      ...(lender === "to" ? shown : { ...shown, to: shown[lender].slice(0, 1), [lender]: shown[lender].slice(1) }),
       reply_to: submitted.replyTo.map(mailboxText),
       subject: submitted.subject,
       headers: custom.headers,
@@ -82,7 +81,7 @@ export const read = (
       return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
     const message = decoded.success
     return {
-      message: to.length > 0 ? message : { ...message, to: [], bcc: [...message.to, ...message.bcc] },
+      message: lender === "to" ? message : { ...message, to: [], [lender]: [...message.to, ...message[lender]] },
       idempotency: keys[0] === undefined ? undefined : { key: keys[0], fingerprint: fingerprint(written) },
     }
   })
@@ -119,9 +118,25 @@ const customHeaders = (fields: ReadonlyArray<Field>) => {
     if (!Header.isAllowed(lower) || INSTRUCTIONS.has(lower)) continue
     if (seen.has(lower)) repeated.push(name)
     seen.add(lower)
-    headers[name] = lower === Header.SENDER ? oneMailbox(value) : value
+    headers[name] = lower === Header.SENDER ? oneMailbox(value) : lower === REFERENCES ? references(value) : value
   }
   return { headers, repeated }
+}
+
+const REFERENCES = "references"
+
+/**
+ * Shortens the ids of a long thread to what a header may hold. The first, which names the thread, and the last ones are
+ * kept, as RFC 5537 §3.4.4 has it for news.
+ */
+const references = (value: string): string => {
+  if (value.length <= Header.MAX_HEADER_VALUE_CHARS) return value
+  const [first = "", ...later] = value.match(/<[^<>\s]+>/gu) ?? []
+  let from = later.length
+  let left = Header.MAX_HEADER_VALUE_CHARS - first.length
+  for (; from > 0 && (later[from - 1] ?? "").length < left; from--) left -= (later[from - 1] ?? "").length + 1
+  // Without a thread that fits, the value is refused with its limit.
+  return left < 0 || from === later.length ? value : [first, ...later.slice(from)].join(" ")
 }
 
 const shownTo = (submitted: SubmittedMessage, recipients: ReadonlyArray<Address.Address>) => {

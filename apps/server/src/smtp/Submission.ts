@@ -139,6 +139,8 @@ const UNREADABLE: { readonly [reason: string]: readonly [code: number, enhanced:
   signed_or_encrypted: [554, "5.6.1"],
   nested_groups: [554, "5.6.0"],
   too_slow: [554, "5.6.0"],
+  unknown_charset: [554, "5.6.3"],
+  unknown_encoding: [554, "5.6.3"],
 }
 
 const BUSY = reply(451, "4.3.2", "Too much mail is being read at once, please try again in a moment")

@@ -46,7 +46,7 @@ export const compose = (
     `Date: ${date(message.createdAt)}`,
     MimeHeader.mailboxes("From", [from]),
     ...(replyTo.length > 0 ? [MimeHeader.mailboxes("Reply-To", replyTo)] : []),
-    ...(to.length > 0 ? [MimeHeader.mailboxes("To", to)] : []),
+    to.length > 0 ? MimeHeader.mailboxes("To", to) : NOBODY,
     ...(cc.length > 0 ? [MimeHeader.mailboxes("Cc", cc)] : []),
     MimeHeader.text("Subject", message.subject),
     `Message-ID: <${id}>`,
@@ -65,6 +65,9 @@ export const compose = (
     smtpUtf8: headers.some((mailbox) => isUtf8(mailbox.address)),
   })
 }
+
+/** An empty group (RFC 5322 §3.4): an empty To is not valid, and filters distrust mail without one. */
+const NOBODY = "To: undisclosed-recipients:;"
 
 /**
  * Returns the mailboxes of a Sender header, whose name may be encoded; empty for mail written before Sender was

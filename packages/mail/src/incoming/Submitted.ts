@@ -12,6 +12,9 @@ const DESCRIPTIONS = {
   nested_groups: "has address groups inside address groups",
   empty_multipart: "declares a multipart type, but does not contain its boundary",
   too_slow: "takes too long to parse",
+  unknown_charset: "is in a charset that this service cannot read; send UTF-8",
+  unknown_encoding:
+    "has a transfer encoding that this service cannot read; send 7bit, 8bit, quoted-printable or base64",
   signed_or_encrypted: "is signed or encrypted as a whole, which this service would break by composing it again",
 } as const
 
@@ -25,10 +28,14 @@ export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {
     "empty_multipart",
     "signed_or_encrypted",
     "too_slow",
+    "unknown_charset",
+    "unknown_encoding",
   ]),
+  /** Name of the charset or encoding. */
+  name: Schema.optionalKey(Schema.String),
 }) {
   override get message() {
-    return `The message ${DESCRIPTIONS[this.reason]}`
+    return `The message ${DESCRIPTIONS[this.reason]}${this.name === undefined ? "" : ` (it says ${this.name})`}`
   }
 }
 
@@ -40,5 +47,7 @@ export const parse = Effect.fnUntraced(function* (
   const read = yield* Effect.mapError(Parser.run("submitted", bytes, account), (error) =>
     error._tag === "Busy" ? error : new Unreadable({ reason: "too_slow" }),
   )
-  return typeof read === "string" ? yield* new Unreadable({ reason: read }) : read
+  if (typeof read !== "string") return read
+  const [reason, name] = read.split(" ") as [Unreadable["reason"], string?]
+  return yield* new Unreadable({ reason, ...(name === undefined ? {} : { name }) })
 })

@@ -1,5 +1,6 @@
 import PostalMime, { addressParser, type Attachment, decodeWords } from "postal-mime"
 import { HTML_TEXT_LIMIT, textFromHtml } from "../compose/textFromHtml.ts"
+import { isNamedFile } from "./isNamedFile.ts"
 import { PartBody } from "./PartBody.ts"
 
 /** Maximum nesting of parts; real mail is far below. */
@@ -18,10 +19,24 @@ export interface Part {
   readonly contentTransferEncoding: { readonly encoding: string }
 }
 
-interface OpenPart extends Part {
+/** The same with its headers. */
+export interface Node extends Part {
+  readonly parentNode?: Node | undefined
+  readonly childNodes: ReadonlyArray<Node>
+  readonly contentType: { readonly multipart: string | false; readonly parsed: StructuredValue }
+  readonly contentDisposition: { readonly parsed: StructuredValue }
+  readonly headers: ReadonlyArray<Field>
+}
+
+interface StructuredValue {
+  /** In lower case. */
+  readonly value: string
+  readonly params: { readonly [name: string]: string | undefined }
+}
+
+interface OpenPart extends Node {
   readonly state: "header" | "body" | "finished"
   contentDecoder: unknown
-  readonly headers: ReadonlyArray<Field>
 }
 
 export interface Field {
@@ -48,12 +63,30 @@ export interface ParsedMail {
   readonly root: Part
 }
 
+export interface MailTree extends ParsedMail {
+  readonly root: Node
+  /** The nodes of the attachments. */
+  readonly nodes: ReadonlyMap<Attachment, Node>
+}
+
+export interface Options {
+  /**
+   * Whether content has every byte of a part: no line break of the boundary behind it, calendars as they are. Otherwise
+   * it is as the parser has it.
+   */
+  readonly exact?: boolean
+}
+
+/** RFC 5545 §3.1 ends their lines with CRLF. */
+export const CALENDARS: ReadonlySet<string> = new Set(["text/calendar", "application/ics"])
+
 /**
  * Reads a message with the linear parts of postal-mime: headers, tree and character sets. Its other parts are not
  * called: its text from HTML is cubic in the length of a tag, each line of a body costs 13 µs, and it parses every
  * address header. Decision 0023 has the patterns and measurements.
  */
-export const read = (bytes: Uint8Array): Promise<ParsedMail> => new MimeReader().read(bytes)
+export const read = (bytes: Uint8Array, { exact = false }: Options = {}): Promise<MailTree> =>
+  new MimeReader(exact).read(bytes)
 
 class MimeReader extends PostalMime {
   /** Members that the parser's types leave out. */
@@ -67,12 +100,15 @@ class MimeReader extends PostalMime {
   declare private readonly processLine: (line: Uint8Array, isFinal: boolean) => Promise<void>
   declare private readonly finalize: () => Promise<void>
   declare private readonly collectNode: (node: Part, alternative: false, related: false) => Promise<void>
+  readonly #exact: boolean
+  readonly #nodes = new Map<Attachment, Node>()
 
-  constructor() {
+  constructor(exact: boolean) {
     super({ maxNestingDepth: MAX_DEPTH, maxHeadersSize: MAX_HEADER_BYTES })
+    this.#exact = exact
   }
 
-  async read(bytes: Uint8Array): Promise<ParsedMail> {
+  async read(bytes: Uint8Array): Promise<MailTree> {
     const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     for (let at = 0; at < message.length;) {
       at = this.#readBody(message, at)
@@ -96,8 +132,22 @@ class MimeReader extends PostalMime {
       html: this.#html(),
       text: this.#text(),
       attachments: this.attachments,
+      nodes: this.#nodes,
       root: this.root,
     }
+  }
+
+  /** A text with a name is a file, unless its place makes it a body. */
+  protected isInlineTextNode(node: Node): boolean {
+    return TEXTS.has(node.contentType.parsed.value) && !isNamedFile(node)
+  }
+
+  protected collectAttachment(node: Node, content: ArrayBuffer, ...others: ReadonlyArray<boolean>): void {
+    PARSER.collectAttachment.call(this, node, content, ...others)
+    const attachment = this.attachments.at(-1)
+    if (attachment === undefined) return
+    this.#nodes.set(attachment, node)
+    if (this.#exact) attachment.content = content
   }
 
   /** Adds the lines up to the next that may be a boundary to the part that is open. Returns where that line begins. */
@@ -109,7 +159,11 @@ class MimeReader extends PostalMime {
       const body =
         part.contentDecoder instanceof PartBody
           ? part.contentDecoder
-          : new PartBody(part.contentTransferEncoding.encoding)
+          : new PartBody(part.contentTransferEncoding.encoding, {
+              // The line end of a text that is the whole message belongs to the end of DATA.
+              dropsLastBreak: this.#exact && (part.parentNode !== undefined || this.isInlineTextNode(part)),
+              keepsCrlf: this.#exact && CALENDARS.has(part.contentType.parsed.value),
+            })
       part.contentDecoder = body
       body.add(message.subarray(from, end))
     }
@@ -131,7 +185,7 @@ class MimeReader extends PostalMime {
     const parts = [...this.textMap.values()].flatMap(
       ({ html, plain = [] }) => html?.map(({ value }) => value) ?? plain.map(({ value }) => htmlFromText(value)),
     )
-    return parts.join("\n") || undefined
+    return this.#joined(parts)
   }
 
   /** HTML without a text beside it becomes text; of all such parts together as much is read as of the HTML of a mail. */
@@ -147,9 +201,21 @@ class MimeReader extends PostalMime {
     const parts = [...this.textMap.values()].flatMap(
       ({ html = [], plain }) => plain?.map(({ value }) => value) ?? html.map(({ value }) => derived(value)),
     )
-    return parts.join("\n") || undefined
+    return this.#joined(parts)
+  }
+
+  /** Joins texts with an empty line between them. Those of the parser end in a line break already. */
+  #joined(parts: ReadonlyArray<string>): string | undefined {
+    return parts.join(this.#exact ? "\n\n" : "\n") || undefined
   }
 }
+
+/** Methods that the parser's types leave out. */
+const PARSER = PostalMime.prototype as unknown as {
+  readonly collectAttachment: (node: Node, content: ArrayBuffer, ...others: ReadonlyArray<boolean>) => void
+}
+
+const TEXTS: ReadonlySet<string> = new Set(["text/plain", "text/html"])
 
 const CR = 0x0d
 const LF = 0x0a

@@ -3,16 +3,28 @@ const LF = 0x0a
 const EQUALS = 0x3d
 const LINE_END = Buffer.from([LF])
 
+/** How the lines of a body become its content. */
+export interface BodyForm {
+  /** The last line end belongs to the boundary behind it (RFC 2046 §5.1.1). The parser counts it to the content. */
+  readonly dropsLastBreak: boolean
+  /** Lines of quoted-printable end in CRLF, as RFC 2045 §6.7 (4) has it. The parser ends them in LF. */
+  readonly keepsCrlf: boolean
+}
+
+const AS_PARSER: BodyForm = { dropsLastBreak: false, keepsCrlf: false }
+
 /**
  * The body of one part while a message is read, in place of the parser's decoders. Those take each line by itself, 13
  * µs each; this one keeps views of the message and decodes them all at once, in time linear in their bytes.
  */
 export class PartBody {
   readonly #encoding: string
+  readonly #form: BodyForm
   #pieces: Array<Uint8Array> = []
 
-  constructor(encoding: string) {
+  constructor(encoding: string, form: BodyForm = AS_PARSER) {
     this.#encoding = encoding
+    this.#form = form
   }
 
   /** Adds whole lines as they stand in the message; only the message's last line may lack its line end. */
@@ -29,15 +41,20 @@ export class PartBody {
   finalize(): Promise<ArrayBuffer> {
     const lines = Buffer.concat(this.#pieces)
     this.#pieces = []
-    return Promise.resolve(decode(lines, this.#encoding))
+    return Promise.resolve(decode(lines, this.#encoding, this.#form))
   }
 }
 
-const decode = (lines: Buffer, encoding: string): ArrayBuffer => {
+const decode = (lines: Buffer, encoding: string, { dropsLastBreak, keepsCrlf }: BodyForm): ArrayBuffer => {
   if (/base64/iu.test(encoding)) return owned(base64(lines))
-  const text = withLineFeeds(lines)
-  return owned(/quoted-printable/iu.test(encoding) ? quotedPrintable(text) : text)
+  const isQuoted = /quoted-printable/iu.test(encoding)
+  const text = isQuoted && keepsCrlf ? lines : withLineFeeds(lines)
+  const own = dropsLastBreak ? text.subarray(0, endOfLast(text)) : text
+  return owned(isQuoted ? quotedPrintable(own) : own)
 }
+
+/** Returns where the last line ends without its line end. */
+const endOfLast = (text: Buffer): number => text.length - (text.at(-1) !== LF ? 0 : text.at(-2) === CR ? 2 : 1)
 
 /** Returns the bytes in a buffer that holds nothing else. */
 const owned = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer
@@ -73,8 +90,9 @@ const quotedPrintable = (text: Buffer): Buffer => {
       text[at++] = byte
       continue
     }
-    if (text[i + 1] === LF) {
-      i++
+    const next = afterSoftBreak(text, i + 1)
+    if (next > i + 1 || next === text.length) {
+      i = next - 1
       continue
     }
     const high = nibble(text[i + 1])
@@ -86,6 +104,12 @@ const quotedPrintable = (text: Buffer): Buffer => {
     }
   }
   return text.subarray(0, at)
+}
+
+/** Returns where text goes on behind a line end, or behind the end of the body; `at` if neither is there. */
+const afterSoftBreak = (text: Buffer, at: number): number => {
+  if (text[at] === LF) return at + 1
+  return text[at] === CR && text[at + 1] === LF ? at + 2 : at
 }
 
 const nibble = (byte = 0): number => {

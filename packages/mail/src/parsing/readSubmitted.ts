@@ -4,6 +4,7 @@ import * as HtmlReference from "../compose/HtmlReference.ts"
 import * as LineEnds from "../compose/LineEnds.ts"
 import * as MediaType from "../compose/MediaType.ts"
 import type { Field, SubmittedFile, SubmittedMailbox, SubmittedMessage } from "../incoming/SubmittedMessage.ts"
+import * as Encodings from "./Encodings.ts"
 import * as MimeReader from "./MimeReader.ts"
 
 /** Maximum lines that could open a part, boundaries included; each part costs memory, whatever its size. */
@@ -27,19 +28,22 @@ export type Reason =
   | "nested_groups"
   | "empty_multipart"
   | "signed_or_encrypted"
+  | Encodings.Unknown
 
 /** Reads a message of RFC 5322 and MIME; refuses anything too costly before it is parsed. */
 export const readSubmitted = async (bytes: Uint8Array): Promise<SubmittedMessage | Reason> => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const reason = tooLarge(buffer)
   if (reason !== undefined) return reason
-  const mail = await MimeReader.read(EightBit.inUtf8(buffer)).catch(() => undefined)
+  const mail = await MimeReader.read(EightBit.inUtf8(buffer), { exact: true }).catch(() => undefined)
   if (mail === undefined) return "too_complex"
   if (SIGNED_OR_ENCRYPTED.test(headerOf(mail, "content-type"))) return "signed_or_encrypted"
   // Nothing of it would be read, and an empty mail would be sent.
   if (hasNoParts(mail.root) || mail.root.childNodes.some(hasEmptyMultipart)) return "empty_multipart"
   if (mail.headers.some(({ key, value }) => ADDRESS_HEADERS.has(key) && groupDepth(value) > MAX_GROUP_DEPTH))
     return "nested_groups"
+  const unknown = Encodings.findUnknown(mail)
+  if (unknown !== undefined) return unknown
   const [from, to, cc, replyTo] = ["from", "to", "cc", "reply-to"].map((name) => mailboxes(mail, name)) as Lists
   if (from.length + to.length + cc.length + replyTo.length > MAX_ADDRESSES) return "too_many_addresses"
   return {
@@ -52,14 +56,11 @@ export const readSubmitted = async (bytes: Uint8Array): Promise<SubmittedMessage
     headers: mail.headers
       .filter(({ key }) => !READ.has(key))
       .map(({ originalKey, value }): Field => ({ name: originalKey, value: decodeWords(value) })),
-    html: withoutLastBreak(mail.html),
-    text: withoutLastBreak(mail.text),
+    html: mail.html ?? null,
+    text: mail.text ?? null,
     files: filesIn(mail),
   }
 }
-
-/** The parser ends every text with a line break, the one before a boundary included. */
-const withoutLastBreak = (text: string | undefined): string | null => text?.replace(/\n$/u, "") ?? null
 
 type Lists = [Array<SubmittedMailbox>, Array<SubmittedMailbox>, Array<SubmittedMailbox>, Array<SubmittedMailbox>]
 
@@ -111,12 +112,24 @@ const mailboxes = (mail: MimeReader.ParsedMail, name: string): Array<SubmittedMa
     .flatMap(({ value }) => addressParser(value, { flatten: true }))
     .map((mailbox) => ({ address: mailbox.address ?? "", name: mailbox.name.replaceAll("\t", " ") }))
 
-const filesIn = ({ attachments, html, root }: MimeReader.ParsedMail): ReadonlyArray<SubmittedFile> => {
-  const parts = partsIn(root)
+const hasNoParts = ({ childNodes, contentType }: MimeReader.Part): boolean =>
+  contentType.multipart !== false && childNodes.length === 0
+
+/** A multipart inside another may be empty, as long as it holds no text. */
+const hasEmptyMultipart = (part: MimeReader.Part): boolean =>
+  hasNoParts(part) ? hasWords(part) : part.childNodes.some(hasEmptyMultipart)
+
+const hasWords = ({ content }: MimeReader.Part): boolean =>
+  content instanceof ArrayBuffer && new Uint8Array(content).some((byte) => byte > SPACE)
+const SPACE = 0x20
+
+const filesIn = ({ attachments, html, nodes }: MimeReader.MailTree): ReadonlyArray<SubmittedFile> => {
   const shown = attachments.some(({ contentId }) => contentId !== undefined)
     ? contentIdsIn(html ?? "")
     : new Set<string>()
-  return attachments.flatMap((attachment) => (isForOthers(attachment) ? [] : [file(attachment, shown, parts)]))
+  return attachments.flatMap((attachment) =>
+    isForOthers(attachment) ? [] : [file(attachment, shown, nodes.get(attachment))],
+  )
 }
 
 /** An alternative of the text for programs that know its type; a useless file for all others. */
@@ -127,18 +140,19 @@ const isForOthers = ({ disposition, mimeType }: Attachment): boolean =>
  * Many programs give each file a content id. One that the HTML never shows is an ordinary file: inside
  * multipart/related most readers would hide it.
  */
-const file = (
-  attachment: Attachment,
-  shown: ReadonlySet<string>,
-  parts: ReadonlyMap<unknown, MimeReader.Part>,
-): SubmittedFile => {
+const file = (attachment: Attachment, shown: ReadonlySet<string>, part: MimeReader.Node | undefined): SubmittedFile => {
   const { content, contentId, method, mimeType } = attachment
   const bytes = typeof content === "string" ? Buffer.from(content) : new Uint8Array(content)
-  const type = method !== undefined && METHOD.test(method) ? `${mimeType}; method=${method}` : mimeType
+  const charset = part?.contentType.parsed.params["charset"]?.toLowerCase() ?? ""
+  const type = [
+    mimeType,
+    ...(method !== undefined && METHOD.test(method) ? [`method=${method}`] : []),
+    ...(CHARSET.test(charset) && !IN_UTF8.has(charset) ? [`charset=${charset}`] : []),
+  ].join("; ")
   const id = contentId?.trim().replace(/^<|>$/gu, "") ?? ""
   return {
     filename: attachment.filename ?? FALLBACK_NAMES.get(mimeType) ?? "attachment",
-    bytes: CALENDARS.has(mimeType) ? LineEnds.inCrlf(bytes) : originalBytes(bytes, parts.get(content)),
+    bytes: originalBytes(bytes, part),
     contentType: MediaType.isMediaType(type) ? type : MediaType.UNKNOWN,
     contentId: shown.has(id) ? id : null,
   }
@@ -166,42 +180,17 @@ const unescaped = (id: string): string => {
   }
 }
 
-const hasNoParts = ({ childNodes, contentType }: MimeReader.Part): boolean =>
-  contentType.multipart !== false && childNodes.length === 0
-
-/** A multipart inside another may be empty, as long as it holds no text. */
-const hasEmptyMultipart = (part: MimeReader.Part): boolean =>
-  hasNoParts(part) ? hasWords(part) : part.childNodes.some(hasEmptyMultipart)
-
-const hasWords = ({ content }: MimeReader.Part): boolean =>
-  content instanceof ArrayBuffer && new Uint8Array(content).some((byte) => byte > SPACE)
-const SPACE = 0x20
-
-/** Parts by their bytes. */
-const partsIn = (root: MimeReader.Part): ReadonlyMap<unknown, MimeReader.Part> => {
-  const found = new Map<unknown, MimeReader.Part>()
-  const add = (part: MimeReader.Part): void => {
-    found.set(part.content, part)
-    part.childNodes.forEach(add)
-  }
-  add(root)
-  return found
-}
-
 /**
- * The parser ends all lines with LF, also the last, whose break belongs to a following boundary. In quoted-printable an
- * LF may have been written as one, and base64 has no lines of its own.
+ * The parser ends the lines of unencoded parts with LF. In quoted-printable an LF may have been written as one, and
+ * base64 has no lines of its own.
  */
-const originalBytes = (bytes: Uint8Array, part: MimeReader.Part | undefined): Uint8Array => {
-  const encoding = part?.contentTransferEncoding.encoding
-  if (encoding === undefined || encoding === "base64") return bytes
-  const own = part?.parentNode !== undefined && bytes.at(-1) === LF ? bytes.subarray(0, -1) : bytes
-  return encoding === "quoted-printable" ? own : LineEnds.inCrlf(own)
-}
+const originalBytes = (bytes: Uint8Array, part: MimeReader.Node | undefined): Uint8Array =>
+  part === undefined || Encodings.isEncoded(part) ? bytes : LineEnds.inCrlf(bytes)
 
-/** RFC 5545 §3.1 ends their lines with CRLF; the parser has rewritten them. */
-const CALENDARS: ReadonlySet<string> = new Set(["text/calendar", "application/ics"])
 const METHOD = /^[A-Z-]{1,40}$/u
+const CHARSET = /^[\w.:+-]{1,40}$/u
+/** Charsets of which UTF-8 is a superset: whether the bytes are UTF-8 decides. */
+const IN_UTF8: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"])
 
 const FALLBACK_NAMES: ReadonlyMap<string, string> = new Map([
   ["message/rfc822", "message.eml"],
