@@ -26,7 +26,7 @@ describe("the capture transport", () => {
     }),
   )
 
-  it.effect("simulates outcomes only on domains under .test", () =>
+  it.effect("simulates outcomes only on domains under reserved names", () =>
     Effect.gen(function* () {
       const { kept, outcomes } = yield* deliver([
         "delivered@acme.test",
@@ -35,6 +35,9 @@ describe("the capture transport", () => {
         "complained@acme.test",
         "bounced@acme.test.org",
         "bounced@test",
+        "bounced@mail.example",
+        "suppressed+1@acme.test",
+        "suppressed@example.org",
       ])
       assert.deepStrictEqual(outcomes.map(short), [
         "delivered",
@@ -43,16 +46,25 @@ describe("the capture transport", () => {
         "delivered",
         "delivered",
         "bounced invalid_recipient",
+        "bounced invalid_recipient",
+        "suppressed",
+        "delivered",
       ])
       assert.deepStrictEqual(
+        outcomes.map((outcome) => outcome.simulated),
+        [undefined, true, true, true, undefined, true, true, true, undefined],
+      )
+      assert.deepStrictEqual(
         outcomes.map((outcome) => outcome.followUp),
-        [null, null, null, "complained", null, null],
+        [null, null, null, "complained", null, null, null, null, null],
       )
       assert.deepStrictEqual(
         outcomes.map((outcome) => outcome.suppress),
-        ["never", "now", "now", "never", "never", "now"],
+        ["never", "now", "now", "never", "never", "now", "now", "never", "never"],
       )
-      assert.deepStrictEqual(kept, [["delivered@acme.test", "complained@acme.test", "bounced@acme.test.org"]])
+      assert.deepStrictEqual(kept, [
+        ["delivered@acme.test", "complained@acme.test", "bounced@acme.test.org", "suppressed@example.org"],
+      ])
     }),
   )
 

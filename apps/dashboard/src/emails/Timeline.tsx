@@ -58,6 +58,9 @@ const notesOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
     ip === undefined ? undefined : `from ${ip}`,
     text(data["user_agent"]),
     text(data["feedback_type"]),
+    text(data["would_suppress"]) === undefined
+      ? undefined
+      : "Simulated: a real one would have suppressed the recipient",
   ].filter((each) => each !== undefined)
 }
 

@@ -45,6 +45,13 @@ export const NO_RESPONSE: ServerResponse = {
   attempt: null,
 }
 
+/** Marks an outcome that a simulator made up. A test would work only once if it suppressed its recipient. */
+export interface Simulation {
+  readonly simulated: true
+  /** Reason for which a real outcome would have suppressed the recipient. */
+  readonly would_suppress?: Suppression.Reason
+}
+
 /** The result for one recipient. A delivery reports all recipients of a message at once. */
 export type Outcome =
   | { readonly _tag: "Delivered"; readonly recipient: Address.Address; readonly words: ServerResponse }
@@ -55,10 +62,20 @@ export type Outcome =
       readonly words: ServerResponse
       readonly next_attempt_at: Timestamp.Timestamp
     }
-  | { readonly _tag: "Bounced"; readonly recipient: Address.Address; readonly words: ServerResponse }
+  | {
+      readonly _tag: "Bounced"
+      readonly recipient: Address.Address
+      readonly words: ServerResponse
+      readonly simulation?: Simulation | undefined
+    }
   | { readonly _tag: "Failed"; readonly recipient: Address.Address; readonly words: ServerResponse }
   | { readonly _tag: "AttemptLost"; readonly recipient: Address.Address; readonly attempt: number }
-  | { readonly _tag: "Suppressed"; readonly recipient: Address.Address; readonly reason: Suppression.Reason }
+  | {
+      readonly _tag: "Suppressed"
+      readonly recipient: Address.Address
+      readonly reason: Suppression.Reason
+      readonly simulation?: Simulation | undefined
+    }
 
 /** Clips a response to what an event may hold. The text comes from another server, so it can be anything. */
 export const clipped = (words: ServerResponse, attemptsSoFar: number) => ({

@@ -11,6 +11,10 @@ import { Tracking } from "./Tracking.ts"
 
 const at = Timestamp.Timestamp
 const recipient = Address.Address
+/** Set if the outcome is one of the simulator, which suppresses nobody. */
+const simulated = Schema.optionalKey(Schema.Literal(true))
+/** Reason for which a real outcome would have suppressed the recipient. */
+const would_suppress = Schema.optionalKey(Suppression.Reason)
 const mailboxes = Schema.Array(Address.MailboxObject)
 
 /**
@@ -42,14 +46,21 @@ export const Event = Schema.TaggedUnion({
     tracking: Schema.optionalKey(Tracking),
     created_at: Timestamp.Timestamp,
   },
-  EmailSuppressed: { recipient, reason: Suppression.Reason, at },
+  EmailSuppressed: { recipient, reason: Suppression.Reason, simulated, at },
   EmailSent: { recipient, ...DeliveryOutcome.fields, at },
   EmailDelivered: { recipient, ...DeliveryOutcome.fields, at },
   EmailDeferred: { recipient, ...DeliveryOutcome.fields, next_attempt_at: Timestamp.Timestamp, at },
-  EmailBounced: { recipient, bounce_type: DeliveryOutcome.BounceType, ...DeliveryOutcome.fields, at },
+  EmailBounced: {
+    recipient,
+    bounce_type: DeliveryOutcome.BounceType,
+    ...DeliveryOutcome.fields,
+    simulated,
+    would_suppress,
+    at,
+  },
   EmailFailed: { recipient, ...DeliveryOutcome.fields, at },
   EmailAttemptLost: { recipient, attempt: Schema.Natural, at },
-  EmailComplained: { recipient, feedback_type: Schema.NullOr(Text.Stored), at },
+  EmailComplained: { recipient, feedback_type: Schema.NullOr(Text.Stored), simulated, would_suppress, at },
   /** `recipient` is known only for a message with a single recipient, because all recipients get the same body. */
   EmailOpened: {
     recipient: Schema.NullOr(recipient),

@@ -55,7 +55,10 @@ const eventOf = (
   }
   const _tag = `Email${outcome._tag}` as const
   if (!Recipient.accepts(recipient, _tag)) return undefined
-  if (outcome._tag === "Suppressed") return { _tag: "EmailSuppressed", recipient: address, reason: outcome.reason, at }
+  if (outcome._tag === "Suppressed") {
+    const { reason, simulation } = outcome
+    return { _tag: "EmailSuppressed", recipient: address, reason, ...simulation, at }
+  }
   const words = DeliveryOutcome.clipped(outcome.words, attempts)
   switch (outcome._tag) {
     case "Deferred":
@@ -69,6 +72,7 @@ const eventOf = (
         recipient: address,
         bounce_type: DeliveryOutcome.bounceType(words.category),
         ...words,
+        ...outcome.simulation,
         at,
       }
     case "Delivered":
@@ -138,6 +142,7 @@ export const recordComplained = (
   now: Timestamp.Timestamp,
   recipient: Address.Address,
   feedback_type: string | null,
+  simulation?: DeliveryOutcome.Simulation,
 ): EmailState.Decide<NothingNew | EmailNotFound> =>
   EmailState.ofMessage((message) => {
     const complainant = find(message.recipients, recipient)
@@ -149,6 +154,7 @@ export const recordComplained = (
         _tag: "EmailComplained",
         recipient: complainant.address,
         feedback_type: feedbackType,
+        ...simulation,
         at: now,
       }),
     )

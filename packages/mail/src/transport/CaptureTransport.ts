@@ -15,8 +15,8 @@ export const SLOW_MS = 2_000
 export const DEFERRED_ATTEMPTS = 2
 
 /**
- * Opens no socket. Every mail is delivered and captured, except to the simulator's addresses on domains under `.test`,
- * whose outcomes pass through the service like those of a real server.
+ * Opens no socket. Every mail is delivered and captured, except to the simulator's addresses on domains under reserved
+ * top-level names, whose outcomes pass through the service like those of a real server, but suppress nobody.
  */
 export const layer = (keep: (captured: Captured) => Effect.Effect<void>): Layer.Layer<Transport.Transport> =>
   Layer.succeed(Transport.Transport, {
@@ -48,21 +48,24 @@ const simulate = Effect.fnUntraced(function* (
   const delivered = Transport.accepted(recipient, hop, { ...OK, text: `captured as ${message.emailId}` })
   switch (role) {
     case "bounced":
-      return Transport.refused(recipient, hop, NO_USER)
+      return { ...Transport.refused(recipient, hop, NO_USER), simulated: true }
     case "deferred":
       return message.attempt <= DEFERRED_ATTEMPTS ? Transport.refused(recipient, hop, TRY_LATER) : delivered
     case "complained":
-      return { ...delivered, followUp: "complained" }
+      return { ...delivered, followUp: "complained", simulated: true }
+    case "suppressed":
+      return { ...Transport.suppressed(recipient, hop), simulated: true }
     default:
       return delivered
   }
 })
 
-/**
- * A label behind a plus keeps addresses apart (`bounced+1@acme.test`), since a bounced one is suppressed afterwards.
- */
-const simulated = (recipient: string): string | undefined =>
-  /^(delivered|bounced|deferred|complained|slow)(?:\+[^@]*)?@(?:[^@]+\.)?test$/iu.exec(recipient)?.[1]?.toLowerCase()
+/** A label behind a plus keeps addresses apart: `bounced+1@acme.test`. */
+const simulated = (recipient: string): string | undefined => SIMULATED.exec(recipient)?.[1]?.toLowerCase()
+
+/** Names of RFC 2606 §2, under which there is no mailbox. */
+const SIMULATED =
+  /^(delivered|bounced|deferred|complained|suppressed|slow)(?:\+[^@]*)?@(?:[^@]+\.)?(?:test|example|invalid|localhost)$/iu
 
 const HOP = { mx: "capture", tls: null }
 const OK = { code: 250, enhancedCode: "2.0.0", stage: "end_of_data" } as const

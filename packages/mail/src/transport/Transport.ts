@@ -28,8 +28,11 @@ export type Category = ReplyClass.ReplyClass | "connection" | "tls" | "dns" | "c
 
 export interface RecipientOutcome {
   readonly recipient: string
-  /** `sent` to a relay that confirms later; `failed` for a reason of our own. The caller retries a `deferred` one. */
-  readonly status: "delivered" | "sent" | "deferred" | "bounced" | "failed"
+  /**
+   * `sent` to a relay that confirms later; `failed` for a reason of our own; `suppressed` only by the simulator. The
+   * caller retries a `deferred` one.
+   */
+  readonly status: "delivered" | "sent" | "deferred" | "bounced" | "failed" | "suppressed"
   readonly code: number | null
   readonly enhanced_code: string | null
   readonly response: string | null
@@ -45,6 +48,8 @@ export interface RecipientOutcome {
   readonly no_attempt: boolean
   /** Event to append after the delivery; only the simulator knows one at once. */
   readonly followUp: "complained" | null
+  /** The outcome is made up, and suppresses nobody. */
+  readonly simulated?: true
 }
 
 export class Transport extends Context.Service<
@@ -122,6 +127,12 @@ export const refused = (recipient: string, hop: Hop, reply: Reply.Reply): Recipi
     retry_after_ms: verdict.hint === undefined ? null : Duration.toMillis(verdict.hint),
   }
 }
+
+/** The recipient counts as suppressed, without an attempt; only the simulator knows. */
+export const suppressed = (recipient: string, hop: Hop): RecipientOutcome => ({
+  ...baseOutcome(recipient, hop),
+  status: "suppressed",
+})
 
 export const deferred = (recipient: string, hop: Hop, category: Category, response: string): RecipientOutcome => ({
   ...baseOutcome(recipient, hop),

@@ -92,7 +92,8 @@ const eventsOf = (now: Timestamp.Timestamp, before: Email.State, { complained, o
     state = decided.success.reduce(Email.evolve, state)
   }
   take(Email.record(now, outcomes)(state))
-  for (const address of complained) take(Email.recordComplained(now, address, "abuse")(state))
+  for (const { address, simulation } of complained)
+    take(Email.recordComplained(now, address, "abuse", simulation)(state))
   return events
 }
 

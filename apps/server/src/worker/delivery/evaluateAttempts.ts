@@ -23,10 +23,15 @@ export interface Attempted {
   readonly outcome: Transport.RecipientOutcome
 }
 
+export interface Complaint {
+  readonly address: Address.Address
+  readonly simulation: DeliveryOutcome.Simulation | undefined
+}
+
 /** Facts about an attempt to write to the log, and their consequences. */
 export interface AttemptResult {
   readonly outcomes: ReadonlyArray<DeliveryOutcome.Outcome>
-  readonly complained: ReadonlyArray<Address.Address>
+  readonly complained: ReadonlyArray<Complaint>
   /** Addresses to suppress, because they do not exist or complained. */
   readonly suppress: ReadonlyArray<{ readonly address: Address.Address; readonly reason: Suppression.Reason }>
   /** Addresses to suppress if such bounces repeat. */
@@ -69,8 +74,10 @@ export const evaluateAttempts = (
   }
   for (const { next_attempt_at } of others) if (next_attempt_at !== null) later.push(next_attempt_at)
   const tried = attempted.filter(({ outcome }) => !outcome.no_attempt)
-  const bounced = tried.filter(({ outcome }) => outcome.status === "bounced")
-  const complained = tried.filter(({ outcome }) => outcome.followUp === "complained").map(addressOf)
+  const bounced = tried.filter(({ outcome }) => outcome.status === "bounced" && outcome.simulated === undefined)
+  const complained = tried
+    .filter(({ outcome }) => outcome.followUp === "complained")
+    .map((each): Complaint => ({ address: addressOf(each), simulation: simulationOf(each.outcome, "complaint") }))
   return {
     outcomes,
     complained,
@@ -78,12 +85,19 @@ export const evaluateAttempts = (
       ...bounced
         .filter(({ outcome }) => outcome.suppress === "now")
         .map((each) => ({ address: addressOf(each), reason: "hard_bounce" as const })),
-      ...complained.map((address) => ({ address, reason: "complaint" as const })),
+      ...complained
+        .filter(({ simulation }) => simulation === undefined)
+        .map(({ address }) => ({ address, reason: "complaint" as const })),
     ],
     suppressIfRepeated: bounced.filter(({ outcome }) => outcome.suppress === "after_repeats").map(addressOf),
     paused_until: pauses.length === 0 ? null : [...pauses, ...later].reduce(Timestamp.earliest),
   }
 }
+
+const simulationOf = (
+  { simulated }: Transport.RecipientOutcome,
+  would_suppress: Suppression.Reason,
+): DeliveryOutcome.Simulation | undefined => (simulated === undefined ? undefined : { simulated, would_suppress })
 
 const addressOf = ({ recipient }: Attempted) => recipient.address
 
@@ -124,7 +138,9 @@ const evaluateAttempt = (
     case "sent":
       return { _tag: "Sent", recipient: address, words: reply }
     case "bounced":
-      return { _tag: "Bounced", recipient: address, words: reply }
+      return { _tag: "Bounced", recipient: address, words: reply, simulation: simulationOf(outcome, "hard_bounce") }
+    case "suppressed":
+      return { _tag: "Suppressed", recipient: address, reason: "hard_bounce", simulation: { simulated: true } }
     case "failed":
       return { _tag: "Failed", recipient: address, words: reply }
     case "deferred": {
