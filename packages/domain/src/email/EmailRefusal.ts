@@ -12,6 +12,18 @@ export class EmailNotFound extends Schema.TaggedError<EmailNotFound>()("EmailNot
   }
 }
 
+export class EmailNotCaptured extends Schema.TaggedError<EmailNotCaptured>()("EmailNotCaptured", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "email_not_captured"
+  override get message() {
+    return (
+      "No captured mail with this id. Mail is captured when it reaches a recipient, and kept for 7 days. " +
+      "GET /v1/email/logs/{id} shows an email in any state."
+    )
+  }
+}
+
 /** The field of a message that names the sender's domain. */
 const Field = Schema.Literals(["from", "headers.Sender"])
 
@@ -169,6 +181,6 @@ export class ContentExpired extends Schema.TaggedError<ContentExpired>()("Conten
   readonly code = "unprocessable"
   readonly reason = "content_expired"
   override get message() {
-    return "The content of this email is no longer kept, so it cannot be sent again."
+    return "The content of this email is no longer kept, so it can be neither shown nor sent again."
   }
 }

@@ -35,7 +35,7 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
         const row = yield* Sandbox.find(account_id, params.id, domain)
         const { bytes, ...record } = yield* Effect.mapError(
           Effect.fromOption(row),
-          () => new EmailRefusal.EmailNotFound(),
+          () => new EmailRefusal.EmailNotCaptured(),
         )
         const json = yield* Effect.mapError(ReadMail.show(bytes, record, account_id), (error) =>
           error._tag === "Busy"
@@ -48,7 +48,7 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
       Effect.gen(function* () {
         const { account_id, domain } = yield* owner
         const deleted = yield* Sandbox.remove(account_id, params.id, domain)
-        return deleted === 0 ? yield* new EmailRefusal.EmailNotFound() : { object: "sandbox" as const, deleted }
+        return deleted === 0 ? yield* new EmailRefusal.EmailNotCaptured() : { object: "sandbox" as const, deleted }
       }),
     clear: () =>
       Effect.gen(function* () {

@@ -61,7 +61,7 @@ const requestedEmail = Effect.gen(function* () {
 const content = Effect.gen(function* () {
   const { account_id, message } = yield* requestedEmail
   const whole = yield* Content.findComplete(account_id, message.accepted.content)
-  return Option.isNone(whole) ? yield* new EmailRefusal.EmailNotFound() : whole.value
+  return Option.isNone(whole) ? yield* new EmailRefusal.ContentExpired() : whole.value
 })
 
 const html = Effect.gen(function* () {
@@ -70,6 +70,8 @@ const html = Effect.gen(function* () {
   const images = new URL(request.url, "http://x").searchParams.get("images") === "1"
   return HttpServerResponse.html(`<!doctype html><base target="_blank">${body}`).pipe(
     HttpServerResponse.setHeaders({
+      // The header counts more than a <meta> of the mail, which was written for its bytes in transit.
+      "content-type": "text/html; charset=utf-8",
       "content-security-policy": policy(images),
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
@@ -139,7 +141,10 @@ const attachment = Effect.gen(function* () {
   })
 })
 
-/** The message as sent, except for the DKIM signature: reading a mail should not load a private key. */
+/**
+ * The message as it was, will be or would have been sent, in any state: composing it again gives the same bytes. Without
+ * the DKIM signature, since reading a mail should not load a private key.
+ */
 const raw = (sender: Pick<OutgoingMessages.Sender, "track" | "unsubscribeUrl">) =>
   Effect.gen(function* () {
     const { account_id, message } = yield* requestedEmail
@@ -149,9 +154,12 @@ const raw = (sender: Pick<OutgoingMessages.Sender, "track" | "unsubscribeUrl">) 
       { message, content: undefined, domain: Option.getOrNull(domain) },
       sender,
     ).pipe(
-      Effect.mapError((error) =>
-        error._tag === "Busy" ? new RequestRefusal.Overloaded({ budget: "parsing" }) : new EmailRefusal.EmailNotFound(),
-      ),
+      Effect.mapError((error) => {
+        if (error._tag === "Busy") return new RequestRefusal.Overloaded({ budget: "parsing" })
+        return error.category === "content_expired"
+          ? new EmailRefusal.ContentExpired()
+          : new RequestRefusal.MessageUnreadable()
+      }),
     )
     return HttpServerResponse.uint8Array(bytes, {
       contentType: "text/plain; charset=utf-8",
@@ -159,11 +167,17 @@ const raw = (sender: Pick<OutgoingMessages.Sender, "track" | "unsubscribeUrl">) 
         "content-security-policy": "sandbox; default-src 'none'",
         "x-content-type-options": "nosniff",
         "cache-control": "private, no-store",
+        "x-waybill-attempted": String(message.recipients.some(({ attempts }) => attempts > 0)),
       },
     })
   })
 
-type Refused = EmailRefusal.EmailNotFound | RequestRefusal.NoSuchRoute | RequestRefusal.Overloaded
+type Refused =
+  | EmailRefusal.ContentExpired
+  | EmailRefusal.EmailNotFound
+  | RequestRefusal.MessageUnreadable
+  | RequestRefusal.NoSuchRoute
+  | RequestRefusal.Overloaded
 
 /** Message bodies for the dashboard's frames. `base` and `settings` are the addresses that links in messages use. */
 export const layer = (base: string, settings: Pick<TrackedLinks.LinkSettings, "base" | "customers">) =>
