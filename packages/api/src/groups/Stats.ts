@@ -1,4 +1,5 @@
 import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -73,6 +74,9 @@ const Latency = Schema.Struct({
   p99: Schema.Natural,
 }).annotate({ identifier: "StatsLatency" })
 
+/** Every status, with its number of recipients. */
+const StatusCounts = Schema.Record(EmailStatus.Status, count).annotate({ identifier: "StatsRecipientCounts" })
+
 export const StatsRow = Schema.Struct({
   at: Schema.NullOr(Timestamp.Timestamp).annotate({
     description: "Start of the hour or day; `null` unless grouped by one",
@@ -80,14 +84,18 @@ export const StatsRow = Schema.Struct({
   domain: Schema.NullOr(Schema.String).annotate({ description: "`null` unless grouped by it" }),
   tag: Schema.NullOr(Schema.String).annotate({ description: "`null` unless grouped by it" }),
   accepted: count.annotate({ description: "Recipients of accepted messages" }),
-  delivered: count,
+  delivered: count.annotate({ description: "Recipients delivered in this period; some may bounce or complain later" }),
   deferred: count.annotate({ description: "Deferred attempts; a recipient may have several" }),
-  bounced: count,
+  bounced: count.annotate({ description: "Bounces, also of recipients that were delivered before" }),
   failed: count,
   suppressed: count,
-  complained: count,
+  complained: count.annotate({ description: "Complaints of recipients that were delivered before" }),
   opened: count.annotate({ description: "Opens of tracked mail; a message may have several" }),
   clicked: count.annotate({ description: "Clicks in tracked mail; a message may have several" }),
+  recipient_counts: StatusCounts.annotateKey({
+    description:
+      "Current status of the recipients accepted in this period. Each counts once, so the sum is `accepted`; the other fields count events by the time at which they happened",
+  }),
   latency_ms: Schema.NullOr(Latency).annotate({
     description:
       "From acceptance, or the scheduled time, to delivery; accurate to 5 %. `null` if nothing was delivered",
@@ -117,7 +125,7 @@ export class Statistics extends HttpApiGroup.make("stats")
       annotate(
         "Get statistics",
         "email:logs:read",
-        `Counts events by the hour in which they happened, by default for the last 24 hours. Counting is asynchronous; each event is counted exactly once. A range has at most ${MAX_STATS_DAYS} days, grouped by hour ${MAX_HOURLY_STATS_DAYS}. A message with several tags counts under each of them. A response by tag has ${MAX_SHOWN_TAGS} tags; \`more_tags\` tells whether there are more.`,
+        `Counts events by the hour in which they happened, and accepted recipients by their current status (\`recipient_counts\`), by default for the last 24 hours. Counting is asynchronous; each event is counted exactly once. A range has at most ${MAX_STATS_DAYS} days, grouped by hour ${MAX_HOURLY_STATS_DAYS}. A message with several tags counts under each of them. A response by tag has ${MAX_SHOWN_TAGS} tags; \`more_tags\` tells whether there are more.`,
       ),
     ),
   )

@@ -80,12 +80,17 @@ const STATUS_AFTER: { readonly [Tag in keyof typeof ALLOWED_FROM]: EmailStatus.S
   EmailComplained: "complained",
 }
 
+export const STATUS_TAGS = Object.keys(ALLOWED_FROM) as ReadonlyArray<keyof typeof ALLOWED_FROM>
+
 /** Whether this event changes a recipient in that status. Events that change nothing are not appended. */
-export const accepts = (recipient: Recipient, tag: keyof typeof ALLOWED_FROM): boolean =>
+export const accepts = (recipient: Pick<Recipient, "status">, tag: keyof typeof ALLOWED_FROM): boolean =>
   ALLOWED_FROM[tag].includes(recipient.status)
 
+/** Returns the status of a recipient after an event that it accepts. */
+export const statusAfter = (tag: keyof typeof ALLOWED_FROM): EmailStatus.Status => STATUS_AFTER[tag]
+
 /** Whether canceling or rescheduling the message still affects this recipient. */
-export const isUnfinished = (recipient: Recipient): boolean => UNCONFIRMED.includes(recipient.status)
+export const isUnfinished = (recipient: Pick<Recipient, "status">): boolean => UNCONFIRMED.includes(recipient.status)
 
 /** Applies an event. Total: an event that does not fit leaves the status unchanged, even in a damaged history. */
 export const evolve = (recipient: Recipient, event: Event): Recipient => {

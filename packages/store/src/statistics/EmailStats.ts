@@ -1,4 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
+import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import { Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 
@@ -18,6 +19,15 @@ export const MEASURES = [
 ] as const
 export type Measure = (typeof MEASURES)[number]
 export const LATENCY = "latency"
+
+/**
+ * Recipients by their current status, counted in the hour of acceptance. Queued recipients have no count of their own:
+ * they are the accepted ones that have no other status.
+ */
+export type CountedStatus = Exclude<EmailStatus.Status, "queued">
+const STATUS_PREFIX = "recipients_"
+export type StatusMeasure = `${typeof STATUS_PREFIX}${CountedStatus}`
+export const statusMeasure = (status: CountedStatus): StatusMeasure => `${STATUS_PREFIX}${status}`
 
 /**
  * Ratio of the upper bounds of two neighbouring latency buckets. Values are then within 5 % of a bucket's middle,
@@ -50,12 +60,13 @@ interface CountRow {
   readonly at: string | null
   readonly domain: string | null
   readonly tag: string | null
-  readonly measure: Measure | typeof LATENCY | typeof MORE_TAGS
+  readonly measure: Measure | StatusMeasure | typeof LATENCY | typeof MORE_TAGS
   readonly bucket: number
   readonly n: bigint
 }
 
 export type Row = Pick<CountRow, "at" | "domain" | "tag"> & { readonly [M in Measure]: number } & {
+  readonly recipient_counts: { readonly [S in EmailStatus.Status]: number }
   readonly latency_ms: { readonly p50: number; readonly p90: number; readonly p95: number; readonly p99: number } | null
 }
 
@@ -116,6 +127,8 @@ const everyTag = (sql: PgClient.PgClient, account_id: string) => sql`
     SELECT tag FROM email_stats WHERE account_id = ${account_id} AND tag > tags.tag ORDER BY tag LIMIT 1) AS next
   WHERE tags.nth <= ${MAX_TAGS}::int`
 
+const isMeasure = (measure: string): measure is Measure => (MEASURES as ReadonlyArray<string>).includes(measure)
+
 const rowOf = (countRows: ReadonlyArray<CountRow>): Row => {
   const counts: Record<Measure, number> = {
     accepted: 0,
@@ -128,13 +141,22 @@ const rowOf = (countRows: ReadonlyArray<CountRow>): Row => {
     opened: 0,
     clicked: 0,
   }
+  const byMeasure = new Map<string, number>()
   const latencies: Array<readonly [bucket: number, n: number]> = []
   for (const { bucket, measure, n } of countRows) {
     if (measure === LATENCY) latencies.push([bucket, Number(n)])
-    else if (measure !== MORE_TAGS) counts[measure] = Number(n)
+    else if (isMeasure(measure)) counts[measure] = Number(n)
+    else byMeasure.set(measure, Number(n))
   }
   const { at = null, domain = null, tag = null } = countRows[0] ?? {}
-  return { at, domain, tag, ...counts, latency_ms: latencyOf(latencies) }
+  const recipient_counts = statusCounts(counts.accepted, (status) => byMeasure.get(statusMeasure(status)) ?? 0)
+  return { at, domain, tag, ...counts, recipient_counts, latency_ms: latencyOf(latencies) }
+}
+
+const statusCounts = (accepted: number, countOf: (status: CountedStatus) => number): Row["recipient_counts"] => {
+  const counts = EmailStatus.ALL.map((status) => [status, status === "queued" ? 0 : countOf(status)] as const)
+  const others = counts.reduce((sum, [, n]) => sum + n, 0)
+  return { ...(Object.fromEntries(counts) as Row["recipient_counts"]), queued: accepted - others }
 }
 
 /** Expects buckets in ascending order. */

@@ -3,6 +3,7 @@ import type * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as EmailStats from "./EmailStats.ts"
+import * as RecipientChanges from "./RecipientChanges.ts"
 import type { Follower } from "../feed/Follower.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
@@ -19,16 +20,16 @@ const MEASURE_OF = {
   EmailOpened: "opened",
   EmailClicked: "clicked",
 } as const satisfies { readonly [T in Email.Event["_tag"]]?: EmailStats.Measure }
-type CountedTag = keyof typeof MEASURE_OF
+const measureOf = (type: string): EmailStats.Measure | undefined =>
+  type in MEASURE_OF ? MEASURE_OF[type as keyof typeof MEASURE_OF] : undefined
 
 /**
  * Events of a message that its counts depend on. They are ordered by version, so that the last schedule before an event
- * applies to it.
+ * applies to it, and the status of each recipient before an event is known.
  */
-interface QueuedEvent {
+interface HistoryEvent extends RecipientChanges.HistoryEvent {
   readonly account_id: string
   readonly stream_id: string
-  readonly version: number
   readonly domain: string | null
   readonly tags: ReadonlyArray<string> | null
   readonly created_at: Timestamp.Timestamp | null
@@ -50,20 +51,23 @@ export const KEY = ["account_id", "tag", "hour", "domain", "measure", "bucket"] 
 export const follower: Follower = {
   name: EmailStats.FOLLOWER,
   by: "follower",
-  types: Object.keys(MEASURE_OF),
+  types: [...new Set([...Object.keys(MEASURE_OF), ...RecipientChanges.TYPES])],
   key: KEY,
   count: Effect.fnUntraced(function* (sql, events, table = EmailStats.FOLLOWER) {
-    const queued = Map.groupBy(yield* queuedEvents(sql, events), messageOf)
+    const histories = Map.groupBy(yield* historyEvents(sql, events), messageOf)
     const entries = new Map<string, Entry>()
-    for (const event of events) {
-      for (const entry of entriesOf(event, queued.get(messageOf(event)) ?? [])) {
+    for (const [message, counted] of Map.groupBy(events, messageOf)) {
+      for (const entry of entriesOf(counted, histories.get(message) ?? [])) {
         const key = `${messageOf({ ...entry, stream_id: entry.tag })} ${entry.hour} ${entry.domain} ${entry.measure} ${entry.bucket}`
         const existing = entries.get(key)
         if (existing === undefined) entries.set(key, entry)
         else existing.count += entry.count
       }
     }
-    if (entries.size > 0) yield* add(sql, table, [...entries.values()])
+    const changed = [...entries.values()]
+    const [added, removed] = [changed.filter(({ count }) => count > 0), changed.filter(({ count }) => count < 0)]
+    if (added.length > 0) yield* add(sql, table, added)
+    if (removed.length > 0) yield* subtract(sql, table, removed)
   }),
   inherit: Effect.fnUntraced(function* (sql, table, cutoffs) {
     const beforeCutoff = RetentionCutoff.table(sql, cutoffs)
@@ -87,62 +91,96 @@ export const follower: Follower = {
   }),
 }
 
-const messageOf = ({ account_id, stream_id }: Pick<QueuedEvent, "account_id" | "stream_id">): string =>
+const messageOf = ({ account_id, stream_id }: Pick<HistoryEvent, "account_id" | "stream_id">): string =>
   `${account_id} ${stream_id}`
 
-const queuedEvents = (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) => {
+const HISTORY_TYPES = ["EmailQueued", "EmailRescheduled", ...RecipientChanges.TYPES]
+
+const historyEvents = (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) => {
   const messages = [...new Map(events.map((event) => [messageOf(event), event])).values()]
-  return sql<QueuedEvent>`
-    SELECT e.account_id, e.stream_id, e.version, e.data ->> 'domain' AS domain, e.data -> 'tags' AS tags,
-      e.data ->> 'created_at' AS created_at, e.data ->> 'scheduled_at' AS scheduled_at
+  return sql<HistoryEvent>`
+    SELECT e.account_id, e.stream_id, e.version, e.type, e.data ->> 'domain' AS domain, e.data -> 'tags' AS tags,
+      e.data ->> 'created_at' AS created_at, e.data ->> 'scheduled_at' AS scheduled_at,
+      e.data ->> 'recipient' AS recipient, (jsonb_array_length(e.data -> 'to') + jsonb_array_length(e.data -> 'cc')
+        + jsonb_array_length(e.data -> 'bcc'))::int AS recipients
     FROM unnest(${messages.map((each) => each.account_id)}::text[], ${messages.map((each) => each.stream_id)}::text[])
       AS wanted(account_id, stream_id)
     JOIN events e USING (account_id, stream_id)
-    WHERE e.type IN ('EmailQueued', 'EmailRescheduled') ORDER BY e.version`
+    WHERE e.type = ANY(${HISTORY_TYPES}::text[]) ORDER BY e.version`
 }
 
-const entriesOf = (event: Stored, queued: ReadonlyArray<QueuedEvent>): ReadonlyArray<Entry> => {
-  const [first] = queued
+/** Returns what the events of one message add to the counts. */
+const entriesOf = (events: ReadonlyArray<Stored>, history: ReadonlyArray<HistoryEvent>): ReadonlyArray<Entry> => {
+  const [first] = history
   if (first === undefined || first.domain === null || first.created_at === null) return []
-  const { account_id, domain } = { account_id: event.account_id, domain: first.domain }
-  const type = event.type as CountedTag
-  const at = (event.data["at"] ?? first.created_at) as Timestamp.Timestamp
-  const hour = Timestamp.fromMillis(Math.floor(Timestamp.toMillis(at) / Timestamp.HOUR) * Timestamp.HOUR)
-  const entry = (tag: string, measure: string, bucket: number, count: number): Entry => ({
-    account_id,
-    tag,
-    hour,
-    domain,
-    measure,
-    bucket,
-    count,
+  const { account_id, created_at, domain } = { ...first, created_at: first.created_at, domain: first.domain }
+  const versions = new Set(events.map(({ version }) => version))
+  const changes = RecipientChanges.of(history).filter(({ version }) => versions.has(version))
+  return ["", ...new Set(first.tags)].flatMap((tag) => {
+    const entry = (at: Timestamp.Timestamp, measure: string, count: number, bucket = 0): Entry => ({
+      account_id,
+      tag,
+      hour: hourOf(at),
+      domain,
+      measure,
+      bucket,
+      count,
+    })
+    return [
+      ...events.flatMap((event) => {
+        const at = (event.data["at"] ?? created_at) as Timestamp.Timestamp
+        const measure = measureOf(event.type)
+        if (measure === undefined) return []
+        const counted = entry(at, measure, event.type === "EmailQueued" ? (first.recipients ?? 0) : 1)
+        if (event.type !== "EmailDelivered") return [counted]
+        const latency = Timestamp.between(dueAt(history, event, created_at), at)
+        return [counted, entry(at, EmailStats.LATENCY, 1, EmailStats.bucketOf(latency))]
+      }),
+      ...changes.flatMap(({ count, from, to }) =>
+        (
+          [
+            [from, -count],
+            [to, count],
+          ] as const
+        ).flatMap(([status, n]) =>
+          status === "queued" ? [] : [entry(created_at, EmailStats.statusMeasure(status), n)],
+        ),
+      ),
+    ]
   })
-  const count = type === "EmailQueued" ? recipients(event.data) : 1
-  const due = queued.findLast(
-    ({ scheduled_at, version }) => version < event.version && scheduled_at !== null,
-  )?.scheduled_at
-  const began = due === null || due === undefined ? first.created_at : Timestamp.latest(first.created_at, due)
-  return ["", ...new Set(first.tags)].flatMap((tag) => [
-    entry(tag, MEASURE_OF[type], 0, count),
-    ...(type === "EmailDelivered"
-      ? [entry(tag, EmailStats.LATENCY, EmailStats.bucketOf(Timestamp.between(began, at)), 1)]
-      : []),
-  ])
 }
 
-const recipients = (data: Stored["data"]): number =>
-  ["to", "cc", "bcc"].reduce((sum, kind) => {
-    const list = data[kind]
-    return sum + (Array.isArray(list) ? list.length : 0)
-  }, 0)
+const hourOf = (at: Timestamp.Timestamp): Timestamp.Timestamp =>
+  Timestamp.fromMillis(Math.floor(Timestamp.toMillis(at) / Timestamp.HOUR) * Timestamp.HOUR)
+
+/** Returns the time from which the delivery of a message is measured: its last schedule before the event. */
+const dueAt = (
+  history: ReadonlyArray<HistoryEvent>,
+  { version }: Stored,
+  created_at: Timestamp.Timestamp,
+): Timestamp.Timestamp => {
+  const scheduled = history.findLast((each) => each.version < version && each.scheduled_at !== null)?.scheduled_at
+  return scheduled === null || scheduled === undefined ? created_at : Timestamp.latest(created_at, scheduled)
+}
+
+/** Entries as a table `new` with the columns of the counts. */
+const rows = (sql: PgClient.PgClient, entries: ReadonlyArray<Entry>) => sql`
+  unnest(${entries.map((each) => each.account_id)}::text[], ${entries.map((each) => each.tag)}::text[],
+    ${entries.map((each) => each.hour)}::timestamptz[], ${entries.map((each) => each.domain)}::text[],
+    ${entries.map((each) => each.measure)}::text[], ${entries.map((each) => each.bucket)}::int[],
+    ${entries.map((each) => each.count)}::bigint[]) AS new(account_id, tag, hour, domain, measure, bucket, count)`
 
 /** Adds counts. Only one follower at a time writes here, because its position is locked. */
 const add = (sql: PgClient.PgClient, table: string, entries: ReadonlyArray<Entry>) => sql`
   INSERT INTO ${sql(table)} AS s (account_id, tag, hour, domain, measure, bucket, count)
-  SELECT account_id, tag, hour, domain, measure, bucket, count
-  FROM unnest(${entries.map((each) => each.account_id)}::text[], ${entries.map((each) => each.tag)}::text[],
-    ${entries.map((each) => each.hour)}::timestamptz[], ${entries.map((each) => each.domain)}::text[],
-    ${entries.map((each) => each.measure)}::text[], ${entries.map((each) => each.bucket)}::int[],
-    ${entries.map((each) => each.count)}::bigint[]) AS new(account_id, tag, hour, domain, measure, bucket, count)
-  WHERE count > 0 AND hour >= (SELECT kept_from FROM followers WHERE name = ${EmailStats.FOLLOWER})
+  SELECT account_id, tag, hour, domain, measure, bucket, count FROM ${rows(sql, entries)}
+  WHERE hour >= (SELECT kept_from FROM followers WHERE name = ${EmailStats.FOLLOWER})
   ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = s.count + excluded.count`
+
+/** Subtracts counts, and removes rows that reach zero, so that a rebuild leads to the same rows. */
+const subtract = Effect.fnUntraced(function* (sql: PgClient.PgClient, table: string, entries: ReadonlyArray<Entry>) {
+  const matching = sql.and(KEY.map((column) => sql`s.${sql(column)} = new.${sql(column)}`))
+  yield* sql`DELETE FROM ${sql(table)} AS s USING ${rows(sql, entries)} WHERE ${matching} AND s.count + new.count < 1`
+  yield* sql`UPDATE ${sql(table)} AS s SET count = s.count + new.count FROM ${rows(sql, entries)}
+    WHERE ${matching} AND s.count + new.count >= 1`
+})
