@@ -609,6 +609,18 @@ export type StatsLatency = {
   readonly p99: number
 }
 
+export type StatsRecipientCounts = {
+  readonly queued: number
+  readonly deferred: number
+  readonly sent: number
+  readonly delivered: number
+  readonly bounced: number
+  readonly failed: number
+  readonly suppressed: number
+  readonly canceled: number
+  readonly complained: number
+}
+
 export type StatsRow = {
   /** Start of the hour or day; `null` unless grouped by one */
   readonly at: Timestamp | null
@@ -618,17 +630,22 @@ export type StatsRow = {
   readonly tag: string | null
   /** Recipients of accepted messages */
   readonly accepted: number
+  /** Recipients delivered in this period; some may bounce or complain later */
   readonly delivered: number
   /** Deferred attempts; a recipient may have several */
   readonly deferred: number
+  /** Bounces, also of recipients that were delivered before */
   readonly bounced: number
   readonly failed: number
   readonly suppressed: number
+  /** Complaints of recipients that were delivered before */
   readonly complained: number
   /** Opens of tracked mail; a message may have several */
   readonly opened: number
   /** Clicks in tracked mail; a message may have several */
   readonly clicked: number
+  /** Current status of the recipients accepted in this period. Each counts once, so the sum is `accepted`; the other fields count events by the time at which they happened */
+  readonly recipient_counts: StatsRecipientCounts
   /** From acceptance, or the scheduled time, to delivery; accurate to 5 %. `null` if nothing was delivered */
   readonly latency_ms: StatsLatency | null
 }

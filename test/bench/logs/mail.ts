@@ -28,7 +28,7 @@ const TERM = `'subject:' || left(translate(encode(sha256(lower(subject)::bytea),
 /**
  * Writes the messages of an account in bulk, with realistic shares: nearly all are delivered, one domain and a few
  * senders cover most of them, four in five subjects come from templates. Tags `spring` and `autumn` are both common and
- * never on one message; `rare`, `old@`, `complained` and "haystack" are on ten messages among the first ten thousand.
+ * never on one message; `rare`, `old@`, `complained`, scheduled mail, a failed recipient of delivered mail and "haystack" are on ten messages among the first ten thousand.
  */
 export const write = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -56,7 +56,11 @@ const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_
       CASE WHEN is_rare THEN 'old@' || domain ELSE (ARRAY['hello', 'billing', 'support'])[1 + n % 3] || '@' || domain END
         AS sender,
       CASE WHEN is_rare THEN 'complained' WHEN n % 47 = 7 THEN 'bounced' WHEN n % 97 = 3 THEN 'deferred'
-        ELSE 'delivered' END AS status,
+        WHEN n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 700 THEN 'queued' ELSE 'delivered' END AS status,
+      -- Bits of EmailFacets.ts: scheduled; or delivered with a failed, or with a bounced recipient.
+      CASE WHEN n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 700 THEN 512
+        WHEN n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 600 THEN 8 + 32
+        WHEN n % 47 <> 7 AND n % 97 <> 3 AND n % 53 = 9 AND NOT is_rare THEN 8 + 16 ELSE 0 END AS facets,
       CASE WHEN is_rare THEN 'A needle in the haystack ' || n WHEN n % 5 = 0 THEN 'Your order #' || n || ' has shipped'
         ELSE (ARRAY['Your receipt', 'Welcome to Acme', 'Reset your password', 'Invoice for last month'])[1 + n % 4] END
         AS subject,
@@ -64,8 +68,9 @@ const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_
         || CASE WHEN n % 2 = 0 THEN ARRAY['spring'] ELSE ARRAY['autumn'] END AS tags
     FROM mail`
   yield* sql`
-    INSERT INTO email_log (account_id, id, version, status, domain, from_address, subject, record)
-    SELECT ${account_id}, id, 2, status, domain, sender, lower(subject), jsonb_build_object('object', 'email_log',
+    INSERT INTO email_log (account_id, id, version, status, facets, domain, from_address, subject, record)
+    SELECT ${account_id}, id, 2, status, facets, domain, sender, lower(subject), jsonb_build_object(
+      'scheduled_at', CASE WHEN facets = 512 THEN '2126-01-01T00:00:00.000Z' END, 'object', 'email_log',
       'id', id, 'message_id', '<' || id || '@' || domain || '>', 'status', status, 'from', sender,
       'to', jsonb_build_array(recipient), 'cc', '[]'::jsonb, 'bcc', '[]'::jsonb, 'subject', subject, 'tags', tags,
       'attempts', 1, 'opens', 0, 'clicks', 0, 'domain', domain, 'size_bytes', 5000 + n % 1000, 'version', 2,

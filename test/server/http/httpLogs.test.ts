@@ -1,4 +1,8 @@
 import { assert, layer } from "@effect/vitest"
+import * as Email from "@waybill/domain/email/Email"
+import type { Address } from "@waybill/domain/values/Address"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
 import { nextMillisecond } from "../../support/WallClock.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
@@ -111,6 +115,60 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }),
   )
 
+  it.effect("finds mail by the status of any recipient, and scheduled mail", () =>
+    Effect.gen(function* () {
+      const { account: account_id, ids, key, lab, send } = yield* setUp
+      const store = yield* EventStore
+      const smtp = { code: 250, enhanced_code: null, response: null, mx: null, tls: null, duration_ms: 1, attempt: 1 }
+      const words = { ...smtp, category: null }
+      const happens = (stream_id: string, outcomes: Readonly<Record<string, "Delivered" | "Bounced">>) =>
+        store.commit(
+          Email,
+          { account_id, stream_id },
+          Email.record(
+            Timestamp.fromMillis(Date.now()),
+            Object.entries(outcomes).map(([name, _tag]) => ({
+              _tag,
+              recipient: `${name}@example.org` as Address,
+              words,
+            })),
+          ),
+        )
+      const partly = yield* send({ to: ["a", "b", "c", "d", "e"].map((name) => `${name}@example.org`) })
+      yield* happens(partly, { a: "Delivered", b: "Delivered", c: "Bounced", d: "Delivered", e: "Delivered" })
+      const bounced = yield* send({ to: "gone@example.org", tags: ["spring"] })
+      yield* happens(bounced, { gone: "Bounced" })
+      const delivered = yield* send({ to: "ana@example.org" })
+      yield* happens(delivered, { ana: "Delivered" })
+      const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+      const past = yield* send({ scheduled_at: new Date(Date.now() - 30_000).toISOString() })
+      const later = yield* send({ scheduled_at: inAnHour, from: "shop@shop.test" })
+      const canceled = yield* send({ scheduled_at: inAnHour })
+      yield* lab.ask("POST", `/v1/email/${canceled}/cancel`, { key })
+      const rescheduled = yield* send()
+      yield* lab.ask("PATCH", `/v1/email/${rescheduled}`, { key, body: { scheduled_at: inAnHour } })
+      const FOUND: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<string>]> = [
+        ["status=bounced", [bounced]],
+        ["recipient_status=bounced", [bounced, partly]],
+        ["recipient_status=delivered", [delivered, partly]],
+        ["recipient_status=bounced,canceled", [canceled, bounced, partly]],
+        ["recipient_status=bounced&status=delivered", [partly]],
+        ["recipient_status=bounced&tag=spring", [bounced]],
+        ["recipient_status=bounced&domain=acme.test", [bounced, partly]],
+        [`recipient_status=bounced&after=${bounced}`, [partly]],
+        [`recipient_status=bounced&before=${partly}`, [bounced]],
+        ["recipient_status=complained", []],
+        ["status=scheduled", [rescheduled, later]],
+        ["status=scheduled,bounced", [rescheduled, later, bounced]],
+        ["status=queued", [rescheduled, later, past]],
+        ["status=scheduled&from=shop@shop.test", [later]],
+        ["status=scheduled&domain=shop.test", [later]],
+        ["status=scheduled&recipient_status=queued", [rescheduled, later]],
+      ]
+      for (const [query, expected] of FOUND) assert.deepStrictEqual(yield* ids(query), expected, query)
+    }),
+  )
+
   it.effect("compares times with created_at exactly, also among concurrent messages", () =>
     Effect.gen(function* () {
       const { ids, key, lab, send } = yield* setUp
@@ -155,6 +213,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         ["status=lost", "status"],
         ["status=queued,lost", "status"],
         ["status=", "status"],
+        ["recipient_status=lost", "recipient_status"],
+        ["recipient_status=bounced,scheduled", "recipient_status"],
+        ["recipient_status=", "recipient_status"],
         ["after=nothing", "after"],
         ["before=dom_00000000000000000000000000", "before"],
         [`after=${id}&before=${id}`, "before"],

@@ -5,6 +5,8 @@ import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailLogSource from "@waybill/store/search/EmailLogSource"
 import * as EmailLogWalk from "@waybill/store/search/EmailLogWalk"
 import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
+import * as EmailFacets from "@waybill/store/search/EmailFacets"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
 import * as Database from "../../support/postgres/Database.ts"
@@ -44,13 +46,13 @@ const explain = Effect.fnUntraced(function* (statement: Statement.Fragment) {
 /** Returns the first statement of a search for each source it might choose. */
 const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof ACCOUNTS) {
   const sql = yield* PgClient.PgClient
-  const filter = EmailLogFilter.filterOf({
-    ...FILTERS[name]?.(Math.floor(size / 2)),
-    account_id: ACCOUNTS[size] ?? account(0),
-    limit: LIMIT,
-  })
+  const account_id = ACCOUNTS[size] ?? account(0)
+  const filter = EmailLogFilter.filterOf(
+    { ...FILTERS[name]?.(Math.floor(size / 2)), account_id, limit: LIMIT },
+    Timestamp.fromMillis(Date.now()),
+  )
   assert(filter !== undefined)
-  const sources = EmailLogFilter.sourcesOf(filter)
+  const sources = EmailLogFilter.sourcesOf(filter, yield* EmailFacets.known(sql, account_id))
   return (sources.length === 0 ? [EmailLogSource.all] : sources).map((source) => ({
     source,
     statement: EmailLogWalk.statement(
@@ -58,7 +60,7 @@ const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof
       filter,
       source,
       filter.range,
-      EmailLogFilter.isExact(filter, source) ? LIMIT + 1 : EmailLogQuery.FIRST_CHUNK,
+      EmailLogFilter.isExact(filter) ? LIMIT + 1 : EmailLogQuery.FIRST_CHUNK,
       LIMIT + 1,
     ),
   }))
@@ -92,6 +94,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
           const plan = yield* explain(statement)
           assert.deepStrictEqual(plan.scans, [])
           assert.include(plan.indexes, INDEX_OF[source._tag])
+          if (source._tag === "Status" && source.facets.length > 0) assert.include(plan.indexes, "email_log_by_facets")
           const twin = small[nth]
           assert(twin !== undefined)
           // Allows for one more level of the trees and different page boundaries.
@@ -105,15 +108,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   it.effect("counts its sources in their indexes, up to the cap", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const filter = EmailLogFilter.filterOf({
-        account_id: account(2),
-        limit: LIMIT,
-        tags: ["receipt", "spring"],
-        status: ["delivered"],
-      })
+      const filter = EmailLogFilter.filterOf(
+        { account_id: account(2), limit: LIMIT, tags: ["receipt", "spring"], status: ["delivered"] },
+        Timestamp.fromMillis(Date.now()),
+      )
       assert(filter !== undefined)
       const plan = yield* explain(
-        EmailLogSource.counts(sql, EmailLogFilter.sourcesOf(filter), filter.range, filter.order, 100),
+        EmailLogSource.counts(sql, EmailLogFilter.sourcesOf(filter, []), filter.range, filter.order, 100),
       )
       assert.deepStrictEqual(plan.scans, [])
       assert.includeMembers(plan.indexes, ["email_log_terms_pkey", "email_log_by_status"])
@@ -138,6 +139,17 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
       }),
     )
   }
+
+  it.effect("jumps through the index to find the facets of an account", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const statement = EmailFacets.knownStatement(sql, account(2))
+      const plan = yield* explain(statement)
+      assert.deepStrictEqual([plan.scans, [...new Set(plan.indexes)]], [[], ["email_log_by_facets"]])
+      assert.isAtMost(plan.blocks, 40)
+      assert.lengthOf(yield* statement, 3)
+    }),
+  )
 
   it.effect("finds a message and its events by their keys", () =>
     Effect.gen(function* () {

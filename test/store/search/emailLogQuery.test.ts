@@ -18,7 +18,12 @@ type Filters = Omit<Query, "account_id" | "limit">
 
 /** The filters of contract §5, one per line. */
 const matches = (filters: Filters) => (each: Message) =>
-  (filters.status === undefined || filters.status.length === 0 || filters.status.includes(each.status)) &&
+  (filters.status === undefined ||
+    filters.status.length === 0 ||
+    filters.status.includes(each.status) ||
+    (filters.status.includes("scheduled") && each.status === "queued" && (each.scheduled_at ?? "") > "2100")) &&
+  (filters.recipient_status === undefined ||
+    each.recipients.some(({ status }) => filters.recipient_status?.includes(status))) &&
   (filters.after === undefined || each.id < filters.after) &&
   (filters.before === undefined || each.id > filters.before) &&
   (filters.to === undefined || each.to.some((to) => to.toLowerCase() === filters.to?.toLowerCase())) &&
@@ -53,7 +58,24 @@ const allPages = Effect.fnUntraced(function* (filters: Filters, limit: number) {
 const address = (text: string) => text as Address
 
 const CHOICES: { readonly [Field in keyof Filters]-?: ReadonlyArray<Exclude<Filters[Field], undefined>> } = {
-  status: [["delivered"], ["complained"], ["bounced", "queued"], ["canceled"], []],
+  status: [
+    ["delivered"],
+    ["complained"],
+    ["bounced", "queued"],
+    ["canceled"],
+    [],
+    ["scheduled"],
+    ["scheduled", "bounced"],
+    ["queued", "scheduled"],
+  ],
+  recipient_status: [
+    ["bounced"],
+    ["delivered"],
+    ["failed", "canceled"],
+    ["canceled"],
+    ["suppressed"],
+    ["queued", "sent"],
+  ],
   after: [emailId(1_500), emailId(3), "msg_0000000000000000000000000a"],
   before: [emailId(400), emailId(1_990)],
   to: ["user7@example.org", "TEAM@example.org", "nobody@example.org"].map(address),

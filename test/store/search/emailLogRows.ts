@@ -5,6 +5,7 @@ import type { Status } from "@waybill/domain/email/EmailStatus"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as EmailLog from "@waybill/store/readmodels/EmailLog"
+import * as EmailFacets from "@waybill/store/search/EmailFacets"
 import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
 import { Effect } from "effect"
 
@@ -20,6 +21,9 @@ export interface Message {
   readonly subject: string
   readonly tags: ReadonlyArray<string>
   readonly created_at: Timestamp.Timestamp
+  /** Statuses of the recipients, of which `status` is the message's. */
+  readonly recipients: ReadonlyArray<{ readonly status: Status }>
+  readonly scheduled_at: Timestamp.Timestamp | null
 }
 
 export const account = (nth: number): Id.AccountId => Id.make("AccountId", BEGAN_MS + nth, new Uint8Array(10))
@@ -53,10 +57,17 @@ const SUBJECTS = [
  * singly.
  */
 export const message = (nth: number): Message => {
+  const status = nth % 211 === 5 ? "complained" : pick(STATUSES, Math.imul(nth, 0x9e37_79b1) >>> 9)
   const domain = pick(DOMAINS, Math.imul(nth, 7) >>> 3)
   return {
     id: emailId(nth),
-    status: nth % 211 === 5 ? "complained" : pick(STATUSES, Math.imul(nth, 0x9e37_79b1) >>> 9),
+    status,
+    recipients: [
+      status,
+      ...(nth % 13 === 0 ? [status === "bounced" ? ("failed" as const) : ("bounced" as const)] : []),
+      ...(nth % 401 === 7 ? ["canceled" as const] : []),
+    ].map((each) => ({ status: each })),
+    scheduled_at: nth % 7 < 4 ? null : Timestamp.Timestamp.make(`${nth % 7 < 6 ? 2026 : 2126}-01-01T00:00:00.000Z`),
     domain,
     from: `${pick(["hello", "billing"], nth)}@${domain}` as Address,
     to: [`user${nth % 40}@example.org`, ...(nth % 9 === 0 ? ["Team@Example.ORG"] : [])].map((to) => to as Address),
@@ -73,16 +84,19 @@ export const message = (nth: number): Message => {
 /** Writes rows as a commit would. */
 export const write = Effect.fnUntraced(function* (account_id: string, messages: ReadonlyArray<Message>) {
   const sql = yield* PgClient.PgClient
-  const rows = messages.map(({ created_at, domain, from, id, status, subject, tags, to }) => ({
-    account_id,
-    id,
-    version: 1,
-    status,
-    domain,
-    from_address: from,
-    subject: EmailSubjects.fold(subject),
-    record: { id, status, domain, from, to, subject, tags, created_at },
-  }))
+  const rows = messages.map(
+    ({ created_at, domain, from, id, recipients, scheduled_at, status, subject, tags, to }) => ({
+      account_id,
+      id,
+      version: 1,
+      status,
+      facets: EmailFacets.of({ recipients, scheduled_at }),
+      domain,
+      from_address: from,
+      subject: EmailSubjects.fold(subject),
+      record: { id, status, domain, from, to, subject, tags, created_at, scheduled_at },
+    }),
+  )
   const terms = messages.flatMap(({ id, subject, tags, to }) =>
     [...to.map(EmailLog.recipientTerm), ...tags.map(EmailLog.tagTerm), EmailSubjects.term(subject)].map((term) => ({
       account_id,

@@ -16,28 +16,43 @@ import { Validation } from "../errors/Validation.ts"
 export const MAX_SUBJECT_FILTER_CHARS = 200
 export const MAX_TAG_FILTERS = 5
 
-const isStatus = Schema.is(EmailStatus.Status)
+/** Statuses of a message to search for: its own, or scheduled. */
+const SearchedStatus = Schema.Literals([...EmailStatus.ALL, "scheduled"])
 
-/** One or several statuses, separated by commas. */
-const Statuses = Schema.String.annotate({
-  description: `One or several of ${EmailStatus.ALL.join(", ")}, separated by commas`,
-  examples: ["delivered", "bounced,failed"],
-}).pipe(
-  Schema.decodeTo(
-    Schema.Array(EmailStatus.Status),
-    SchemaTransformation.transformEffect<ReadonlyArray<EmailStatus.Status>, string>({
-      decode: (text) => {
-        const words = text.split(",").map((word) => word.trim())
-        const unknown = words.find((word) => !isStatus(word))
-        return unknown === undefined
-          ? Effect.succeed(words.filter(isStatus))
-          : Effect.fail(
-              new SchemaIssue.InvalidValue({ message: `takes one or several of ${EmailStatus.ALL.join(", ")}` }),
-            )
-      },
-      encode: (statuses) => Effect.succeed(statuses.join(",")),
-    }),
-  ),
+/** One or several values, separated by commas. */
+const commaList = <S extends Schema.Top & { readonly literals: ReadonlyArray<string> }>(
+  item: S,
+  description: string,
+  examples: readonly [string, ...Array<string>],
+) => {
+  const isItem = Schema.is(item)
+  const message = `takes one or several of ${item.literals.join(", ")}`
+  return Schema.String.annotate({ description, examples }).pipe(
+    Schema.decodeTo(
+      Schema.Array(item),
+      SchemaTransformation.transformEffect<ReadonlyArray<S["Type"]>, string>({
+        decode: (text) => {
+          const words = text.split(",").map((word) => word.trim())
+          const items = words.filter(isItem)
+          return items.length === words.length
+            ? Effect.succeed(items)
+            : Effect.fail(new SchemaIssue.InvalidValue({ message }))
+        },
+        encode: (items) => Effect.succeed(items.join(",")),
+      }),
+    ),
+  )
+}
+
+const Statuses = commaList(
+  SearchedStatus,
+  `One or several of ${SearchedStatus.literals.join(", ")}, separated by commas. \`scheduled\` is queued with \`scheduled_at\` in the future`,
+  ["delivered", "bounced,failed"],
+)
+const RecipientStatuses = commaList(
+  EmailStatus.Status,
+  `One or several of ${EmailStatus.ALL.join(", ")}, separated by commas. Emails match if any recipient has one of them, whatever the status of the email`,
+  ["bounced", "bounced,complained"],
 )
 
 const filter = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
@@ -45,6 +60,7 @@ const filter = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
 export const LogQuery = Schema.Struct({
   limit: Page.limit(),
   status: filter(Statuses),
+  recipient_status: filter(RecipientStatuses),
   after: filter(Id.EmailId),
   before: filter(Id.EmailId),
   to: filter(Address.FromText),

@@ -2,6 +2,7 @@ import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import type { Recipient } from "@waybill/domain/email/Recipient"
+import * as EmailFacets from "../search/EmailFacets.ts"
 import * as EmailSubjects from "../search/EmailSubjects.ts"
 import * as ReadModel from "./ReadModel.ts"
 
@@ -71,12 +72,13 @@ export const readModel = ReadModel.make({
   name: "email_log",
   stream: Email.stream,
   key: ["account_id", "id"],
-  changes: ["version", "status", "record"],
+  changes: ["version", "status", "facets", "record"],
   types: {
     account_id: "text",
     id: "text",
     version: "int",
     status: "text",
+    facets: "int",
     domain: "text",
     from_address: "text",
     subject: "text",
@@ -90,6 +92,7 @@ export const readModel = ReadModel.make({
         id: stream_id,
         version,
         status: Email.status(state),
+        facets: EmailFacets.of(state),
         domain: state.accepted.domain,
         from_address: Address.keyOf(state.accepted.from.address),
         // Folded for search; the record holds the original text.

@@ -1,6 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import { Effect, Option } from "effect"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Clock, Effect, Option } from "effect"
+import * as EmailFacets from "./EmailFacets.ts"
 import * as EmailLogFilter from "./EmailLogFilter.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailLogWalk from "./EmailLogWalk.ts"
@@ -44,7 +46,7 @@ export interface Page {
 
 /** Returns a page of the log. Its cost depends on the page, not on the account's amount of mail. */
 export const list = Effect.fn("EmailLogQuery.list")(function* (query: EmailLogFilter.Query) {
-  const filter = EmailLogFilter.filterOf(query)
+  const filter = EmailLogFilter.filterOf(query, Timestamp.fromMillis(yield* Clock.currentTimeMillis))
   if (filter === undefined) return EMPTY
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(search(sql, query.limit, filter))
@@ -56,9 +58,10 @@ const EMPTY: Page = { data: [], has_more: false, next_cursor: null }
 const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: number, filter: EmailLogFilter.Filter) {
   const { order } = filter
   let { range } = filter
-  const sources = [...EmailLogFilter.sourcesOf(filter)]
+  const facets = EmailLogFilter.needsFacets(filter) ? yield* EmailFacets.known(sql, range.account_id) : []
+  const sources = [...EmailLogFilter.sourcesOf(filter, facets)]
   let choice: Choice = yield* choose(sql, sources, range, order, [COUNT_CAP])
-  let chunk = EmailLogFilter.isExact(filter, choice.source) ? limit + 1 : FIRST_CHUNK
+  let chunk = EmailLogFilter.isExact(filter) ? limit + 1 : FIRST_CHUNK
   const messages: Array<EmailLogWalk.MatchingMessage> = []
   let examined = 0
   let isDeepened = false
@@ -71,7 +74,7 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
       if (!choice.isCertain || subjects !== undefined)
         choice = yield* choose(sql, sources, range, order, [COUNT_CAP, DEEP_COUNT_CAP])
     }
-    const reach = Math.min(chunk, Math.floor(MAX_ENTRIES / Math.max(1, EmailLogSource.keysOf(choice.source).length)))
+    const reach = Math.min(chunk, Math.floor(MAX_ENTRIES / Math.max(1, EmailLogSource.listsOf(choice.source))))
     const step = yield* EmailLogWalk.walk(sql, filter, choice.source, range, reach, limit + 1 - messages.length)
     messages.push(...step.rows)
     if (messages.length > limit || step.examined < reach) return pageOf(limit, order, messages, null)

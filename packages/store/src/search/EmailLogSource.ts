@@ -11,7 +11,8 @@ export type Source =
   | { readonly _tag: "All" }
   /** A recipient, a tag, or the subjects that contain a searched part. */
   | { readonly _tag: "Terms"; readonly terms: ReadonlyArray<string> }
-  | { readonly _tag: "Status"; readonly statuses: ReadonlyArray<string> }
+  /** Messages with one of the statuses, and messages with one of the facets. */
+  | { readonly _tag: "Status"; readonly statuses: ReadonlyArray<string>; readonly facets: ReadonlyArray<number> }
   | { readonly _tag: "Domain"; readonly domain: string; readonly statuses: ReadonlyArray<string> }
   | { readonly _tag: "From"; readonly address: string; readonly statuses: ReadonlyArray<string> }
 
@@ -26,8 +27,11 @@ export interface Range {
 
 export type Order = "newest first" | "oldest first"
 
-/** Keys of the lists of a source, each of which is in order by itself. */
-export const keysOf = (source: Source): ReadonlyArray<string> => {
+/** Number of lists of a source, each of which is in order by itself. */
+export const listsOf = (source: Source): number =>
+  keysOf(source).length + (source._tag === "Status" ? source.facets.length : 0)
+
+const keysOf = (source: Source): ReadonlyArray<string> => {
   switch (source._tag) {
     case "All":
       return [""]
@@ -40,25 +44,20 @@ export const keysOf = (source: Source): ReadonlyArray<string> => {
   }
 }
 
+const logOf = (sql: PgClient.PgClient, { account_id }: Range): Fragment =>
+  sql`SELECT id FROM email_log WHERE account_id = ${account_id}`
+
+type Bounds = (column: string) => Fragment
+
 /** Returns the first ids of the list with the key `part.key`. */
-const listOf = (
-  sql: PgClient.PgClient,
-  source: Source,
-  { above, account_id, below }: Range,
-  order: Order,
-  limit: number,
-): Fragment => {
-  const direction = sql.literal(order === "newest first" ? "DESC" : "ASC")
-  const bounds = (column: string) =>
-    sql`${sql.literal(column)} > ${above} AND ${sql.literal(column)} < ${below}
-      ORDER BY ${sql.literal(column)} ${direction} LIMIT ${limit}::int`
-  const log = sql`SELECT id FROM email_log WHERE account_id = ${account_id}`
+const listOf = (sql: PgClient.PgClient, source: Source, range: Range, bounds: Bounds): Fragment => {
+  const log = logOf(sql, range)
   switch (source._tag) {
     case "All":
       return sql`${log} AND ${bounds("id")}`
     case "Terms":
       return sql`SELECT email_id AS id FROM email_log_terms
-        WHERE account_id = ${account_id} AND term = part.key AND ${bounds("email_id")}`
+        WHERE account_id = ${range.account_id} AND term = part.key AND ${bounds("email_id")}`
     case "Status":
       return sql`${log} AND status = part.key AND ${bounds("id")}`
     case "Domain":
@@ -68,15 +67,25 @@ const listOf = (
   }
 }
 
-const lists = (sql: PgClient.PgClient, source: Source, range: Range, order: Order, limit: number): Fragment =>
-  sql`unnest(${keysOf(source)}::text[]) AS part(key)
-    CROSS JOIN LATERAL (${listOf(sql, source, range, order, limit)}) AS list`
+const lists = (sql: PgClient.PgClient, source: Source, range: Range, order: Order, limit: number): Fragment => {
+  const direction = sql.literal(order === "newest first" ? "DESC" : "ASC")
+  const bounds: Bounds = (column) =>
+    sql`${sql.literal(column)} > ${range.above} AND ${sql.literal(column)} < ${range.below}
+      ORDER BY ${sql.literal(column)} ${direction} LIMIT ${limit}::int`
+  const byKey = sql`SELECT list.id FROM unnest(${keysOf(source)}::text[]) AS part(key)
+    CROSS JOIN LATERAL (${listOf(sql, source, range, bounds)}) AS list`
+  if (source._tag !== "Status" || source.facets.length === 0) return sql`(${byKey}) AS lists`
+  // The condition of the partial index is repeated, because Postgres does not derive it from the key.
+  return sql`(${byKey} UNION ALL
+    SELECT list.id FROM unnest(${source.facets}::int[]) AS part(key)
+    CROSS JOIN LATERAL (${logOf(sql, range)} AND facets > 0 AND facets = part.key AND ${bounds("id")}) AS list) AS lists`
+}
 
 /** Returns the first ids of a source: as many as requested from each of its lists, then the first of all. */
 export const ids = (sql: PgClient.PgClient, source: Source, range: Range, order: Order, limit: number): Fragment => {
   const direction = sql.literal(order === "newest first" ? "DESC" : "ASC")
-  return sql`SELECT list.id FROM ${lists(sql, source, range, order, limit)}
-    ORDER BY list.id ${direction} LIMIT ${limit}::int`
+  return sql`SELECT lists.id FROM ${lists(sql, source, range, order, limit)}
+    ORDER BY lists.id ${direction} LIMIT ${limit}::int`
 }
 
 /** Counts the ids of each source within the range, up to the cap. */

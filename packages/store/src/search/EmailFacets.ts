@@ -1,0 +1,72 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as EmailStatus from "@waybill/domain/email/EmailStatus"
+import { Effect } from "effect"
+
+/**
+ * Bits of a number that say about a message more than its status: the status of each recipient if they differ, and
+ * whether it is queued with a scheduled time. Most messages have none, and an index of the others stays small.
+ */
+export type Facets = number
+
+/** Numbers of the bits. Rows hold them, so that they never change. */
+const BITS: { readonly [S in EmailStatus.Status]: number } = {
+  queued: 0,
+  deferred: 1,
+  sent: 2,
+  delivered: 3,
+  bounced: 4,
+  failed: 5,
+  suppressed: 6,
+  canceled: 7,
+  complained: 8,
+}
+const bitOf = (status: EmailStatus.Status): Facets => 1 << BITS[status]
+
+/** Queued with a scheduled time, which may have passed. */
+export const SCHEDULED: Facets = 1 << 9
+
+interface Message {
+  readonly recipients: ReadonlyArray<{ readonly status: EmailStatus.Status }>
+  readonly scheduled_at: string | null
+}
+
+export const of = ({ recipients, scheduled_at }: Message): Facets => {
+  const statuses = new Set(recipients.map(({ status }) => status))
+  const isScheduled = scheduled_at !== null && EmailStatus.ofRecipients(recipients) === "queued"
+  return (statuses.size > 1 ? any([...statuses]) : 0) | (isScheduled ? SCHEDULED : 0)
+}
+
+/** Returns the bits of these statuses. */
+export const any = (statuses: ReadonlyArray<EmailStatus.Status>): Facets =>
+  statuses.reduce((facets, status) => facets | bitOf(status), 0)
+
+/**
+ * Selects the values of messages that have a recipient with one of these statuses while the message itself has another
+ * status. Messages whose own status is one of these are found by it.
+ */
+export const withRecipients = (
+  known: ReadonlyArray<Facets>,
+  statuses: ReadonlyArray<EmailStatus.Status>,
+): ReadonlyArray<Facets> =>
+  known.filter((facets) => {
+    const recipients = EmailStatus.ALL.filter((status) => (facets & bitOf(status)) !== 0)
+    return (facets & any(statuses)) !== 0 && !statuses.includes(EmailStatus.ofRecipients(recipients.map(asRecipient)))
+  })
+
+const asRecipient = (status: EmailStatus.Status) => ({ status })
+
+export const withSchedule = (known: ReadonlyArray<Facets>): ReadonlyArray<Facets> =>
+  known.filter((facets) => (facets & SCHEDULED) !== 0)
+
+/** Returns the different values of an account's messages. Jumps from one to the next in the index. */
+export const known = (sql: PgClient.PgClient, account_id: string) =>
+  Effect.map(knownStatement(sql, account_id), (rows) => rows.map(({ facets }) => facets))
+
+export const knownStatement = (sql: PgClient.PgClient, account_id: string) => sql<{ readonly facets: number }>`
+  WITH RECURSIVE known AS (
+    (SELECT facets FROM email_log WHERE account_id = ${account_id} AND facets > 0 ORDER BY facets LIMIT 1)
+    UNION ALL
+    SELECT next.facets FROM known CROSS JOIN LATERAL (
+      SELECT facets FROM email_log
+      WHERE account_id = ${account_id} AND facets > 0 AND facets > known.facets ORDER BY facets LIMIT 1) AS next)
+  SELECT facets FROM known`
