@@ -185,7 +185,7 @@ describe.skipIf(typeof browser === "string")(
     it("filters emails by every field and keeps the filters in the URL", { timeout: TIMEOUT }, async () => {
       const { page } = tab
       await page.goto("/emails")
-      await page.getByRole("button", { name: "Status" }).click()
+      await page.getByRole("button", { name: "Status", exact: true }).click()
       await page.getByRole("menuitem", { name: "Delivered" }).click()
       await page.getByRole("button", { name: "More filters" }).click()
       const filters = page.getByRole("dialog")

@@ -107,6 +107,8 @@ layer(World.layer, { excludeTestServices: true })("a worker with direct delivery
           allowedNetworks: [],
           tracks: false,
           trackingHost: null,
+          baseUrl: null,
+          submission: null,
         }),
       )
       const resolver = new dns.Resolver()

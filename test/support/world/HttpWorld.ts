@@ -154,6 +154,8 @@ const served = (setup: Setup) => {
         allowedNetworks: allowedNetworks as ReadonlyArray<Network.Network>,
         tracks,
         trackingHost,
+        baseUrl: null,
+        submission: null,
       }),
     ),
   )

@@ -9,6 +9,7 @@ import type {
   Delivery,
   DeliveryDetail,
   Domain,
+  Email,
   EmailWithContent,
   EventRecord,
   Member,
@@ -70,6 +71,13 @@ export const domain = (name: string) =>
     queryKey: ["domains", name],
     queryFn: ({ signal }) => Api.get<Domain>(`/domains/${encodeURIComponent(name)}`, {}, signal),
   })
+
+export const RECENT_EMAILS = 6
+
+export const recentEmails = queryOptions({
+  queryKey: ["recent"],
+  queryFn: ({ signal }) => Api.get<Page<Email>>("/email/logs", { limit: RECENT_EMAILS }, signal),
+})
 
 export const email = (id: string) =>
   queryOptions({

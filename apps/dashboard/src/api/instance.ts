@@ -1,9 +1,11 @@
 /** Settings of this installation, which the server writes into the page. */
 interface Instance {
   readonly version: string
-  /** Base URL of the API for code examples. */
+  /** Base URL of the API for code examples: that of the operator, or the address of this page. */
   readonly url: string
   readonly transport: "capture" | "relay" | "direct"
+  /** Where this server accepts mail over SMTP; `null` if it does not. `host` is `null` if it is every address. */
+  readonly submission: { readonly host: string | null; readonly port: number; readonly tls: boolean } | null
   readonly oidc: boolean
   readonly passkeyDomain: string
   /** Whether customers may use their own domains in tracked links. */
@@ -16,6 +18,7 @@ export const instance: Instance = {
   version: "",
   url: window.location.origin,
   transport: "capture",
+  submission: null,
   oidc: false,
   passkeyDomain: window.location.hostname,
   trackingDomains: false,

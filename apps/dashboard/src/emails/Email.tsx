@@ -15,7 +15,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { EmailActions } from "./EmailActions.tsx"
 import { EmailContent } from "./EmailContent.tsx"
-import { displayStatus } from "./EmailTable.tsx"
+import { displayStatus } from "./EmailFilters.ts"
 import * as LiveEmails from "./LiveEmails.ts"
 import { Recipients } from "./Recipients.tsx"
 import { Timeline } from "./Timeline.tsx"
@@ -98,7 +98,7 @@ export const Email = () => {
                 ["ID", <Id key="id" text={email.id} />],
                 ["Message-ID", <Id key="mid" text={email.message_id} />],
                 [
-                  "Sent",
+                  "Accepted",
                   <time key="at" dateTime={email.created_at}>
                     {formatDateTime(email.created_at)}
                   </time>,
@@ -112,7 +112,7 @@ export const Email = () => {
                 ["Attempts", email.attempts],
                 ["Size", formatBytes(email.size_bytes)],
                 ["Domain", email.domain],
-                ["Sent with", email.api_key_id === null ? "Dashboard" : <Id key="key" text={email.api_key_id} />],
+                ["Submitted with", email.api_key_id === null ? "Dashboard" : <Id key="key" text={email.api_key_id} />],
                 ...(email.reply_to.length === 0 ? [] : [["Reply-to", email.reply_to.join(", ")] as const]),
                 ...(email.tags.length === 0 ? [] : [["Tags", email.tags.join(", ")] as const]),
                 ["Tracking", trackingOf(email.tracking)],

@@ -5,6 +5,7 @@ import type { Email } from "../api/Records.ts"
 import { useListKeys } from "../shell/useListKeys.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { cx } from "../ui/display/cx.ts"
+import { displayStatus } from "./EmailFilters.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
@@ -24,10 +25,6 @@ interface Props {
 
 const firstRecipient = ({ bcc, cc, to }: Email): string => [...to, ...cc, ...bcc][0] ?? ""
 const otherRecipients = ({ recipients }: Email): number => Math.max(0, recipients.length - 1)
-
-/** The status to show: an email that is queued for later is "scheduled". */
-export const displayStatus = ({ scheduled_at, status }: Email, now: number): string =>
-  status === "queued" && scheduled_at !== null && Date.parse(scheduled_at) > now ? "scheduled" : status
 
 const COLUMNS =
   "grid grid-cols-[6rem_minmax(0,1fr)_auto] items-center gap-x-3 sm:gap-x-4 sm:grid-cols-[7.25rem_minmax(0,15rem)_minmax(0,1fr)_6rem]"
@@ -63,7 +60,7 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, rows }: Pro
         <span>Status</span>
         <span>To</span>
         <span>Subject</span>
-        <span className="text-right">Sent</span>
+        <span className="text-right">Accepted</span>
       </div>
       <ul ref={list} aria-label="Emails" className="relative" style={{ height: virtual.getTotalSize() }}>
         {items.map((item) => {

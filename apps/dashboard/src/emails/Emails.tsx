@@ -8,7 +8,7 @@ import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
-import { sendExamples } from "./sendExamples.ts"
+import { useSendExamples } from "./useSendExamples.ts"
 import * as LiveEmails from "./LiveEmails.ts"
 import { FilterBar } from "./FilterBar.tsx"
 import { LiveToggle } from "./LiveToggle.tsx"
@@ -21,6 +21,7 @@ export const Emails = () => {
   const [isLive, setLive] = useState(true)
   const query = useInfiniteQuery(LiveEmails.emailListQuery(search))
   const live = LiveEmails.useLiveEmails(search, isLive && query.data !== undefined)
+  const examples = useSendExamples()
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
   return (
     <Screen
@@ -54,7 +55,7 @@ export const Emails = () => {
             Change or clear the filters to see more.
           </EmptyState>
         ) : (
-          <EmptyState icon={<Mail size={20} />} title="No emails yet" examples={sendExamples()}>
+          <EmptyState icon={<Mail size={20} />} title="No emails yet" examples={examples}>
             Emails appear here as soon as they are accepted. Send the first one with an API key.
           </EmptyState>
         )}

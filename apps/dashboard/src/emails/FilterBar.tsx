@@ -4,7 +4,7 @@ import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
-import { type EmailFilters, isFiltered, STATUSES } from "./EmailFilters.ts"
+import { EMAIL_STATUSES, type EmailFilters, isFiltered, STATUSES } from "./EmailFilters.ts"
 
 /** Delay of the search after the last key. */
 const SEARCH_DELAY_MS = 300
@@ -16,6 +16,7 @@ interface Props {
 
 const LABELS: { readonly [K in keyof EmailFilters]-?: string } = {
   status: "Status",
+  recipient_status: "Recipient status",
   to: "To",
   from: "From",
   subject: "Subject",
@@ -34,34 +35,16 @@ const capitalize = (word: string): string => word.slice(0, 1).toUpperCase() + wo
 
 export const FilterBar = ({ filters, onChange }: Props) => {
   const [isOpen, setOpen] = useState(false)
-  const statuses = filters.status?.split(",") ?? []
-  const toggle = (status: string) => {
-    const next = statuses.includes(status) ? statuses.filter((each) => each !== status) : [...statuses, status]
-    onChange(next.length === 0 ? without(filters, "status") : { ...filters, status: next.join(",") })
-  }
   return (
     <div className="flex flex-wrap items-center gap-2">
       <SearchBox filters={filters} onChange={onChange} />
-      <Menu
-        align="start"
-        trigger={
-          <Button icon={<ListFilter size={14} />}>
-            {statuses.length === 0 ? "Status" : statuses.map(capitalize).join(", ")}
-          </Button>
-        }
-        items={STATUSES.map((status) => ({
-          name: capitalize(status),
-          icon: (
-            <span className="inline-block w-3 text-center text-accent">{statuses.includes(status) ? "✓" : ""}</span>
-          ),
-          onSelect: () => toggle(status),
-        }))}
-      />
+      <StatusMenu name="status" options={EMAIL_STATUSES} filters={filters} onChange={onChange} />
+      <StatusMenu name="recipient_status" options={STATUSES} filters={filters} onChange={onChange} />
       <Button icon={<CalendarRange size={14} />} onClick={() => setOpen(true)}>
         More filters
       </Button>
       {Object.entries(filters)
-        .filter(([name]) => name !== "status" && name !== "subject" && name !== "to")
+        .filter(([name]) => !SHOWN_ELSEWHERE.has(name))
         .map(([name, value]) => (
           <Chip
             key={name}
@@ -86,6 +69,39 @@ export const FilterBar = ({ filters, onChange }: Props) => {
         />
       </Dialog>
     </div>
+  )
+}
+
+/** Filters that have a control of their own. */
+const SHOWN_ELSEWHERE: ReadonlySet<string> = new Set(["status", "recipient_status", "subject", "to"])
+
+interface StatusMenuProps extends Props {
+  readonly name: "status" | "recipient_status"
+  readonly options: ReadonlyArray<string>
+}
+
+/** Selects any number of statuses. */
+const StatusMenu = ({ filters, name, onChange, options }: StatusMenuProps) => {
+  const selected = filters[name]?.split(",") ?? []
+  const toggle = (status: string) => {
+    const next = selected.includes(status) ? selected.filter((each) => each !== status) : [...selected, status]
+    onChange(next.length === 0 ? without(filters, name) : { ...filters, [name]: next.join(",") })
+  }
+  const label = name === "recipient_status" && selected.length > 0 ? "Recipient: " : ""
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <Button icon={<ListFilter size={14} />}>
+          {selected.length === 0 ? LABELS[name] : label + selected.map(capitalize).join(", ")}
+        </Button>
+      }
+      items={options.map((status) => ({
+        name: capitalize(status),
+        icon: <span className="inline-block w-3 text-center text-accent">{selected.includes(status) ? "✓" : ""}</span>,
+        onSelect: () => toggle(status),
+      }))}
+    />
   )
 }
 
@@ -164,7 +180,11 @@ const FilterForm = ({
     event.preventDefault()
     const form = new FormData(event.currentTarget)
     const text = (name: string) => String(form.get(name) ?? "").trim()
-    const next: Record<string, unknown> = filters.status === undefined ? {} : { status: filters.status }
+    const next: Record<string, unknown> = Object.fromEntries(
+      (["status", "recipient_status"] as const).flatMap((name) =>
+        filters[name] === undefined ? [] : [[name, filters[name]]],
+      ),
+    )
     for (const name of ["to", "from", "subject", "domain"]) if (text(name) !== "") next[name] = text(name)
     for (const name of ["created_after", "created_before"])
       if (text(name) !== "") next[name] = new Date(text(name)).toISOString()

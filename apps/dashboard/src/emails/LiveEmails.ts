@@ -7,7 +7,7 @@ import type { Email, Page } from "../api/Records.ts"
 import { type StreamState, useEventStream } from "../api/useEventStream.ts"
 import { useThrottle } from "../api/useThrottle.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
-import { type EmailFilters, isFiltered } from "./EmailFilters.ts"
+import { type EmailFilters, hasStatus, isFiltered } from "./EmailFilters.ts"
 
 const PAGE_SIZE = 50
 /** Time per request of live updates. Keys may read logs 60 times a minute; this leaves half of that to the user. */
@@ -98,14 +98,14 @@ export const useLiveEmails = (filters: EmailFilters, enabled: boolean): LiveEmai
 /** Reads one row. The row is `undefined` if its status no longer matches the filter. */
 const readRow = async (
   id: string,
-  { status }: EmailFilters,
+  filters: EmailFilters,
 ): Promise<ReadonlyArray<readonly [string, Email | undefined]>> => {
   const email = await Api.get<Email>(`/email/logs/${id}`).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 404) return undefined
     throw error
   })
   if (email === undefined) return []
-  return [[id, status === undefined || email.status === status ? email : undefined]]
+  return [[id, hasStatus(email, filters, Date.now()) ? email : undefined]]
 }
 
 /** Events that change a row of the list. */

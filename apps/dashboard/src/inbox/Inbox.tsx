@@ -9,7 +9,7 @@ import * as Queries from "../api/Queries.ts"
 import type { SandboxMessage } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { useThrottle } from "../api/useThrottle.ts"
-import { sendExamples } from "../emails/sendExamples.ts"
+import { useSendExamples } from "../emails/useSendExamples.ts"
 import { useListKeys } from "../shell/useListKeys.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
 import { Button } from "../ui/controls/Button.tsx"
@@ -70,6 +70,7 @@ export const Inbox = () => {
   useEffect(() => {
     if (keyIndex >= 0) document.getElementById(`mail-${rows[keyIndex]?.id ?? ""}`)?.scrollIntoView({ block: "nearest" })
   }, [keyIndex, rows])
+  const examples = useSendExamples()
   const selected = rows.find((row) => row.id === id) ?? rows[0]
   const deletion = useMutation({
     mutationFn: (removedId: string) => Api.remove(`/sandbox/messages/${removedId}`),
@@ -105,7 +106,7 @@ export const Inbox = () => {
         <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
       ) : rows.length === 0 ? (
         <Panel>
-          <EmptyState icon={<Icon size={20} />} title="No captured mail yet" examples={sendExamples()}>
+          <EmptyState icon={<Icon size={20} />} title="No captured mail yet" examples={examples}>
             Every email you send in the sandbox appears here, whatever its recipient. Send the first one:
           </EmptyState>
         </Panel>

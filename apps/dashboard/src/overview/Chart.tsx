@@ -20,10 +20,14 @@ interface ChartKind {
 
 const VOLUME: ChartKind = {
   isRate: false,
+  // In the order of `STACKS`.
   series: [
     { name: "Delivered", token: "--good", swatch: "bg-good" },
+    { name: "Complained", token: "--violet", swatch: "bg-violet" },
+    { name: "Queued", token: "--accent-line", swatch: "bg-accent-line" },
     { name: "Deferred", token: "--warn", swatch: "bg-warn" },
     { name: "Bounced or failed", token: "--bad", swatch: "bg-bad" },
+    { name: "Suppressed or canceled", token: "--line-strong", swatch: "bg-line-strong" },
   ],
 }
 
@@ -198,5 +202,5 @@ const summaryOf = ({ isRate, series }: ChartKind, [times, ...columns]: Points): 
     const value = isRate ? percent.format(total / Math.max(1, values.length)) : number.format(total)
     return `${name.toLowerCase()} ${value}`
   })
-  return `${isRate ? "Average" : "Total"} over ${times.length} points: ${parts.join(", ")}`
+  return `${isRate ? "Average" : "Recipients accepted"} over ${times.length} points: ${parts.join(", ")}`
 }

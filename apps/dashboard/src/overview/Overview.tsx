@@ -6,7 +6,7 @@ import { useEventStream } from "../api/useEventStream.ts"
 import * as Queries from "../api/Queries.ts"
 import type { StatsRow } from "../api/Records.ts"
 import * as LiveEmails from "../emails/LiveEmails.ts"
-import { sendExamples } from "../emails/sendExamples.ts"
+import { useSendExamples } from "../emails/useSendExamples.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
 import { cx } from "../ui/display/cx.ts"
 import { ErrorBoundary } from "../ui/feedback/ErrorBoundary.tsx"
@@ -66,6 +66,8 @@ export const Overview = () => {
   const unit = days <= 1 ? "hour" : "day"
   const query = useQuery(Queries.stats(from, to, unit))
   useLiveRefresh()
+  const examples = useSendExamples()
+  const recent = useQuery(Queries.recentEmails)
   const rows: ReadonlyArray<StatsRow> = query.data?.data ?? []
   const totals = useMemo(() => Series.sum(rows), [rows])
   const points = useMemo(
@@ -86,15 +88,15 @@ export const Overview = () => {
       }
     >
       {query.isError ? <ErrorMessage error={query.error} onRetry={() => void query.refetch()} /> : undefined}
-      {query.isSuccess && totals.accepted === 0 ? (
+      {recent.isSuccess && recent.data.data.length === 0 ? (
         <Panel>
-          <EmptyState icon={<Activity size={20} />} title="No emails yet" examples={sendExamples()}>
+          <EmptyState icon={<Activity size={20} />} title="No emails yet" examples={examples}>
             Volume, delivery and bounce rates appear here. Send the first email with an API key.
           </EmptyState>
         </Panel>
       ) : (
         <>
-          <Tiles totals={query.isPending ? undefined : totals} />
+          <Tiles from={from} totals={query.isPending ? undefined : totals} />
           <div className="grid grid-cols-1 items-start gap-5 xl:grid-cols-[minmax(0,1fr)_22rem]">
             <div className="flex min-w-0 flex-col gap-5">
               <Panel
@@ -109,7 +111,7 @@ export const Overview = () => {
               </Panel>
               <RecentEmails />
             </div>
-            <SummaryPanels totals={totals} />
+            <SummaryPanels />
           </div>
         </>
       )}
@@ -147,17 +149,23 @@ const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFrac
 const HIGH_BOUNCE_RATE = 0.05
 const HIGH_COMPLAINT_RATE = 0.001
 
-const Tiles = ({ totals = Series.NO_TOTALS }: { readonly totals: Series.Totals | undefined }) => {
-  const ended = totals.delivered + totals.bounced + totals.failed
+const Tiles = ({
+  from,
+  totals = Series.NO_TOTALS,
+}: {
+  readonly from: string
+  readonly totals: Series.Totals | undefined
+}) => {
+  const ended = Series.ended(totals)
   const bounced = Series.rate(totals.bounced, ended)
-  const complained = Series.rate(totals.complained, totals.delivered)
+  const complained = Series.rate(totals.complained, Series.reached(totals))
   const tiles = [
     { name: "Accepted", value: number.format(totals.accepted), hint: "recipients", status: undefined, isBad: false },
     {
       name: "Delivered",
-      value: percent.format(Series.rate(totals.delivered, ended)),
-      hint: `${number.format(totals.delivered)} of ${number.format(ended)}`,
-      status: "delivered",
+      value: percent.format(Series.rate(Series.reached(totals), ended)),
+      hint: `${number.format(Series.reached(totals))} of ${number.format(ended)}`,
+      status: "delivered,complained",
       isBad: false,
     },
     {
@@ -188,7 +196,7 @@ const Tiles = ({ totals = Series.NO_TOTALS }: { readonly totals: Series.Totals |
         >
           <Link
             to="/emails"
-            search={status === undefined ? {} : { status }}
+            search={{ created_after: from, ...(status === undefined ? {} : { recipient_status: status }) }}
             className="block h-full px-4 py-4 hover:bg-hover focus-visible:-outline-offset-2 sm:px-5"
           >
             <p className="text-xs font-medium text-ink-3">{name}</p>

@@ -1,20 +1,16 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import type { Email, Page } from "../api/Records.ts"
-import * as Api from "../api/Api.ts"
+import * as Queries from "../api/Queries.ts"
+import { displayStatus } from "../emails/EmailFilters.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
-import { RelativeTime } from "../ui/display/Time.tsx"
+import { RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
-const ROWS = 6
-
 export const RecentEmails = () => {
-  const { data } = useQuery({
-    queryKey: ["recent"],
-    queryFn: ({ signal }) => Api.get<Page<Email>>("/email/logs", { limit: ROWS }, signal),
-  })
+  const { data } = useQuery(Queries.recentEmails)
+  const now = useNow()
   return (
     <Panel
       title="Recent emails"
@@ -25,7 +21,7 @@ export const RecentEmails = () => {
       }
     >
       {data === undefined ? (
-        <SkeletonRows rows={ROWS} />
+        <SkeletonRows rows={Queries.RECENT_EMAILS} />
       ) : (
         <ul className="divide-y divide-line">
           {data.data.map((email) => (
@@ -36,7 +32,7 @@ export const RecentEmails = () => {
                 className="flex items-center gap-3 px-4 py-2.5 text-sm hover:bg-hover focus-visible:-outline-offset-2"
               >
                 <span className="w-26 shrink-0">
-                  <StatusBadge status={email.status} />
+                  <StatusBadge status={displayStatus(email, now)} />
                 </span>
                 <span className="hidden w-48 shrink-0 truncate sm:block">
                   <UntrustedText text={email.recipients[0]?.address ?? ""} />

@@ -1,23 +1,36 @@
-import type { StatsRow } from "../api/Records.ts"
+import type { EmailStatus, StatsRow } from "../api/Records.ts"
 
-export const COUNTS = ["accepted", "delivered", "deferred", "bounced", "failed", "suppressed", "complained"] as const
-export type Totals = { readonly [C in (typeof COUNTS)[number]]: number }
+/** Recipients by their current status. Each counts once, so all of them together are the accepted ones. */
+export type Totals = { readonly accepted: number } & { readonly [S in EmailStatus]: number }
 
-export const NO_TOTALS: Totals = {
-  accepted: 0,
-  delivered: 0,
-  deferred: 0,
-  bounced: 0,
-  failed: 0,
-  suppressed: 0,
-  complained: 0,
-}
+const STATUSES: ReadonlyArray<EmailStatus> = [
+  "queued",
+  "deferred",
+  "sent",
+  "delivered",
+  "bounced",
+  "failed",
+  "suppressed",
+  "canceled",
+  "complained",
+]
 
-export const sum = (rows: ReadonlyArray<StatsRow>): Totals =>
-  rows.reduce<Totals>(
-    (totals, row) => Object.fromEntries(COUNTS.map((name) => [name, totals[name] + row[name]])) as unknown as Totals,
-    NO_TOTALS,
-  )
+export const sum = (rows: ReadonlyArray<Pick<StatsRow, "accepted" | "recipient_counts">>): Totals => ({
+  accepted: rows.reduce((total, { accepted }) => total + accepted, 0),
+  ...(Object.fromEntries(
+    STATUSES.map((status) => [status, rows.reduce((total, row) => total + row.recipient_counts[status], 0)]),
+  ) as { readonly [S in EmailStatus]: number }),
+})
+
+export const NO_TOTALS: Totals = sum([])
+
+/** Recipients that the mail reached; a complaint comes from one of them. */
+export const reached = ({ complained, delivered }: Pick<Totals, "complained" | "delivered">): number =>
+  delivered + complained
+
+/** Recipients with an outcome of the delivery, which rates are shares of. */
+export const ended = (totals: Pick<Totals, "bounced" | "complained" | "delivered" | "failed">): number =>
+  reached(totals) + totals.bounced + totals.failed
 
 export const rate = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole)
 
@@ -48,19 +61,35 @@ export interface TimeRange {
   readonly unit: Unit
 }
 
+/** Groups of statuses that are stacked, from the top of a bar to its bottom. Each status is in one group. */
+export const STACKS = [
+  ["delivered"],
+  ["complained"],
+  ["queued", "sent"],
+  ["deferred"],
+  ["bounced", "failed"],
+  ["suppressed", "canceled"],
+] as const satisfies ReadonlyArray<ReadonlyArray<EmailStatus>>
+
+/** Recipients by the time of acceptance. The columns of a time add up to its accepted recipients. */
 export const volume = (rows: ReadonlyArray<StatsRow>, range: TimeRange): Points =>
-  pointsOf(rows, range, [
-    (row) => row?.delivered ?? 0,
-    (row) => row?.deferred ?? 0,
-    (row) => (row?.bounced ?? 0) + (row?.failed ?? 0),
-  ])
+  pointsOf(
+    rows,
+    range,
+    STACKS.map((statuses) => (row) => statuses.reduce((n, status) => n + (row?.recipient_counts[status] ?? 0), 0)),
+  )
 
 const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole)
-const ended = (row: StatsRow): number => row.delivered + row.bounced + row.failed
 
-export const rates = (rows: ReadonlyArray<StatsRow>, range: TimeRange): Points =>
-  pointsOf(rows, range, [
-    (row) => (row === undefined ? null : share(row.delivered, ended(row))),
-    (row) => (row === undefined ? null : share(row.bounced, ended(row))),
-    (row) => (row === undefined ? null : share(row.complained, row.delivered)),
+/** Rates of the recipients accepted at each time. */
+export const rates = (rows: ReadonlyArray<StatsRow>, range: TimeRange): Points => {
+  const value =
+    (part: (counts: StatsRow["recipient_counts"]) => number, whole: (counts: StatsRow["recipient_counts"]) => number) =>
+    (row: StatsRow | undefined) =>
+      row === undefined ? null : share(part(row.recipient_counts), whole(row.recipient_counts))
+  return pointsOf(rows, range, [
+    value(reached, ended),
+    value(({ bounced }) => bounced, ended),
+    value(({ complained }) => complained, reached),
   ])
+}

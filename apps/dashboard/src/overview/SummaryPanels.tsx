@@ -10,12 +10,12 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { UsageMeter } from "../settings/UsageMeter.tsx"
-import type { Totals } from "./Series.ts"
+import { displayStatus } from "../emails/EmailFilters.ts"
 
 const number = new Intl.NumberFormat()
 
 /** Usage of the month, domains and the queue. */
-export const SummaryPanels = ({ totals }: { readonly totals: Totals }) => {
+export const SummaryPanels = () => {
   const canSeeDomains = useHasScope("domains:read")
   const { data: account } = useQuery(Queries.account)
   const { data: domains } = useQuery({ ...Queries.domains, enabled: canSeeDomains })
@@ -60,11 +60,7 @@ export const SummaryPanels = ({ totals }: { readonly totals: Totals }) => {
         </Panel>
       )}
       <Panel title="Queue">
-        <dl className="grid grid-cols-2 gap-4 p-4 text-sm">
-          <PendingEmails />
-          <Figure name="Deferred">{number.format(totals.deferred)}</Figure>
-          <Figure name="Suppressed">{number.format(totals.suppressed)}</Figure>
-        </dl>
+        <PendingEmails />
       </Panel>
     </div>
   )
@@ -77,29 +73,33 @@ const Figure = ({ children, name }: { readonly name: string; readonly children: 
   </div>
 )
 
-/** Maximum number of pending emails that are counted. */
+/** Maximum number of unfinished emails that are counted. */
 const MAX_COUNTED = 100
 const POLL_MS = 10_000
+/** Id below every other, so that a page before which nothing lies begins with the oldest email. */
+const LOWEST_ID = `msg_${"0".repeat(26)}`
 
-/** Number of emails that are due but not sent, and the age of the oldest. Scheduled emails count once they are due. */
+/** Unfinished emails: those that wait for their time, those that are due, and of these the deferred ones. */
 const PendingEmails = () => {
   const now = useNow()
   const { data } = useQuery({
     queryKey: ["pending-emails"],
     refetchInterval: POLL_MS,
     queryFn: ({ signal }) =>
-      Api.get<Page<Email>>("/email/logs", { status: "queued,deferred", limit: MAX_COUNTED }, signal),
+      Api.get<Page<Email>>("/email/logs", { status: "queued,deferred", before: LOWEST_ID, limit: MAX_COUNTED }, signal),
   })
-  const due = (data?.data ?? []).filter(({ scheduled_at }) => scheduled_at === null || Date.parse(scheduled_at) <= now)
+  const emails = data?.data ?? []
+  const due = emails.filter((email) => displayStatus(email, now) !== "scheduled")
   const oldest = Math.min(...due.map(({ created_at, scheduled_at }) => Date.parse(scheduled_at ?? created_at)))
+  const count = (n: number) => (data?.has_more === true ? `at least ${number.format(n)}` : number.format(n))
   return (
-    <>
-      <Figure name="Pending">
-        {data?.has_more === true ? `over ${number.format(due.length)}` : number.format(due.length)}
-      </Figure>
+    <dl className="grid grid-cols-2 gap-4 p-4 text-sm">
+      <Figure name="Pending">{count(due.length)}</Figure>
       <Figure name="Oldest waiting since">
         {due.length === 0 ? "–" : <RelativeTime iso={new Date(oldest).toISOString()} />}
       </Figure>
-    </>
+      <Figure name="Deferred">{count(due.filter(({ status }) => status === "deferred").length)}</Figure>
+      <Figure name="Scheduled">{count(emails.length - due.length)}</Figure>
+    </dl>
   )
 }

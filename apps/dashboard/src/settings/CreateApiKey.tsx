@@ -4,7 +4,7 @@ import * as Queries from "../api/Queries.ts"
 import type { CreatedApiKey, Scope } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { formErrors } from "../api/ApiError.ts"
-import { sendExamples } from "../emails/sendExamples.ts"
+import { useSendExamples } from "../emails/useSendExamples.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { CodeExamples } from "../ui/display/Code.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
@@ -154,18 +154,19 @@ const KeyForm = ({
   )
 }
 
-const CreatedKey = ({ created, onDone }: { readonly created: CreatedApiKey; readonly onDone: () => void }) => (
-  <div className="flex min-w-0 flex-col gap-4 p-5">
-    <CopyField text={created.key} label="Copy API key" />
-    {created.scopes.includes("email:send") || created.scopes.includes("admin") ? (
-      <CodeExamples
-        examples={sendExamples(created.key, created.domain === null ? undefined : `hello@${created.domain}`)}
-      />
-    ) : undefined}
-    <footer className="flex justify-end">
-      <Button variant="primary" onClick={onDone}>
-        Done
-      </Button>
-    </footer>
-  </div>
-)
+const CreatedKey = ({ created, onDone }: { readonly created: CreatedApiKey; readonly onDone: () => void }) => {
+  const examples = useSendExamples(created.key, created.domain ?? undefined)
+  return (
+    <div className="flex min-w-0 flex-col gap-4 p-5">
+      <CopyField text={created.key} label="Copy API key" />
+      {created.scopes.includes("email:send") || created.scopes.includes("admin") ? (
+        <CodeExamples examples={examples} />
+      ) : undefined}
+      <footer className="flex justify-end">
+        <Button variant="primary" onClick={onDone}>
+          Done
+        </Button>
+      </footer>
+    </div>
+  )
+}

@@ -19,7 +19,7 @@ export const UsageMeter = ({
       <p className="flex items-baseline justify-between gap-3 text-sm">
         <span className="font-medium first-letter:uppercase">{name}</span>
         <span className="tabular text-ink-2">
-          {number.format(used)} {limit === null ? "sent (unlimited)" : `of ${number.format(limit)}`}
+          {number.format(used)} {limit === null ? "recipients (unlimited)" : `of ${number.format(limit)} recipients`}
         </span>
       </p>
       <div

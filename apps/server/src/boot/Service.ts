@@ -14,7 +14,7 @@ import { hostname } from "node:os"
 import { EventFeed } from "../live/EventFeed.ts"
 import * as AuthRoutes from "../signIn/AuthRoutes.ts"
 import * as DashboardPages from "../http/pages/DashboardPages.ts"
-import { Instance } from "../http/Instance.ts"
+import { Instance, type SubmissionAddress } from "../http/Instance.ts"
 import * as OperatorRoutes from "../http/api/OperatorRoutes.ts"
 import * as PreviewPages from "../http/pages/PreviewPages.ts"
 import * as Server from "../http/Server.ts"
@@ -24,7 +24,7 @@ import * as TrackingHosts from "../links/TrackingHosts.ts"
 import * as UnsubscribePage from "../http/pages/UnsubscribePage.ts"
 import * as InstanceKeys from "./InstanceKeys.ts"
 import * as ReturnPathKeys from "./ReturnPathKeys.ts"
-import { type Settings, SettingsWrong, urlOf } from "./Settings.ts"
+import { isEveryAddress, type Settings, SettingsWrong, urlOf } from "./Settings.ts"
 import { SignIn } from "../signIn/SignIn.ts"
 import * as Exposition from "../observability/Exposition.ts"
 import * as HostNames from "../observability/HostNames.ts"
@@ -60,7 +60,21 @@ export const instance = (settings: Settings) =>
     allowedNetworks: settings.webhookAllowNetworks,
     tracks: TrackedLinks.trackingUrlOf(settings) !== undefined,
     trackingHost: TrackedLinks.trackingHostOf(settings),
+    baseUrl: Option.getOrNull(settings.baseUrl),
+    submission: submissionOf(settings),
   })
+
+const submissionOf = (settings: Settings): SubmissionAddress | null =>
+  settings.roles.includes("smtp")
+    ? {
+        host: isEveryAddress(settings.host) ? null : settings.host,
+        port: settings.smtpPort,
+        tls: hasSmtpTls(settings),
+      }
+    : null
+
+const hasSmtpTls = ({ smtpTlsCert, smtpTlsKey }: Settings): boolean =>
+  Option.isSome(smtpTlsCert) && Option.isSome(smtpTlsKey)
 
 /** The API, its documentation, and the dashboard with sign-in. */
 export const http = (

@@ -100,9 +100,12 @@ const ownUrl = ({ host, port }: ListenAddress): string =>
 export const urlOf = (settings: ListenAddress & Pick<Settings, "baseUrl">): string =>
   Option.getOrElse(settings.baseUrl, () => ownUrl(settings))
 
+/** Whether this value of HOST listens on every address of the machine. */
+export const isEveryAddress = (host: string): boolean => EVERY_ADDRESS.has(host)
+
 /** True if the service listens for other machines but would give them addresses of the loopback interface. */
 export const isBaseUrlMissing = ({ baseUrl, host }: Pick<Settings, "baseUrl" | "host">): boolean =>
-  Option.isNone(baseUrl) && EVERY_ADDRESS.has(host)
+  Option.isNone(baseUrl) && isEveryAddress(host)
 
 export const reveal = (secret: Option.Option<Redacted.Redacted>): string | undefined =>
   Option.getOrUndefined(Option.map(secret, Redacted.value))

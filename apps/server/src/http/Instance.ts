@@ -2,6 +2,14 @@ import type { Network } from "@waybill/domain/values/Network"
 import type { ReturnPath } from "@waybill/mail/dns/DomainRecords"
 import { Context } from "effect"
 
+export interface SubmissionAddress {
+  /** Address that the listener is bound to; `null` if it is bound to every address. */
+  readonly host: string | null
+  readonly port: number
+  /** Whether STARTTLS is offered. Without it, only programs on this machine can log in. */
+  readonly tls: boolean
+}
+
 /** The operator's decisions that concern the requests of all accounts. */
 export class Instance extends Context.Service<
   Instance,
@@ -15,5 +23,9 @@ export class Instance extends Context.Service<
     readonly tracks: boolean
     /** CNAME target for customers' tracking domains; `null` where those are not enabled. */
     readonly trackingHost: string | null
+    /** `BASE_URL`; `null` if it is not set, so that clients use the address by which they came. */
+    readonly baseUrl: string | null
+    /** Address on which this process accepts mail over SMTP; `null` if it does not. */
+    readonly submission: SubmissionAddress | null
   }
 >()("@waybill/server/http/Instance") {}

@@ -110,11 +110,13 @@ const escaped = (text: string): string =>
 /** Data that the page needs before sign-in. */
 const bootData = Effect.gen(function* () {
   const { oidc, urls } = yield* SignIn
-  const { trackingHost, transport } = yield* Instance
+  const { baseUrl, submission, trackingHost, transport } = yield* Instance
   return JSON.stringify({
     version: Version.VERSION,
-    url: urls.url,
+    // Without it, the dashboard uses its own address.
+    ...(baseUrl === null ? {} : { url: urls.url }),
     transport,
+    submission,
     oidc,
     passkeyDomain: urls.passkeyDomain,
     trackingDomains: trackingHost !== null,
