@@ -1,61 +1,29 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
-import * as Email from "@waybill/domain/email/Email"
-import type { Address } from "@waybill/domain/values/Address"
-import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
-import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Follower from "@waybill/store/feed/Follower"
-import { Duration, Effect, Fiber, Layer, Result } from "effect"
+import { Duration, Effect, Fiber, Layer } from "effect"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
-import { send } from "../commit/commits.ts"
-
-const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
-const BEGAN = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
-const later = (millis: number) => Timestamp.plus(BEGAN, millis)
-
-const outcome = { code: 250, enhanced_code: null, response: null, mx: null, tls: null, duration_ms: 5, category: null }
-
-const accept = (account_id: AccountId, over: Readonly<Record<string, unknown>>) =>
-  EventStore.use((store) => store.transact(send(account_id, {}, over))).pipe(
-    Effect.flatMap((done) => (done._tag === "Committed" ? Effect.succeed(done.answer) : Effect.die("replayed"))),
-    Effect.orDie,
-  )
-
-const happens = (account_id: AccountId, stream_id: EmailId, ...events: ReadonlyArray<Email.Event>) =>
-  EventStore.use((store) =>
-    Effect.forEach(events, (event) => store.commit(Email, { account_id, stream_id }, () => Result.succeed([event]))),
-  )
-
-const to = (...names: ReadonlyArray<string>) => names.map((name) => ({ address: `${name}@example.org` }))
-const address = (name: string) => `${name}@example.org` as Address
-const delivered = (name: string, at: Timestamp.Timestamp): Email.Event => ({
-  _tag: "EmailDelivered",
-  recipient: address(name),
-  ...outcome,
-  attempt: 1,
-  at,
-})
-
-const followToTheEnd = Effect.gen(function* () {
-  while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
-})
-
-const day = (account_id: AccountId, by: Partial<EmailStats.Query["by"]> = {}, over: Partial<EmailStats.Query> = {}) =>
-  EmailStats.find({
-    account_id,
-    from: "2026-11-21T00:00:00.000Z",
-    to: "2026-11-22T00:00:00.000Z",
-    by: { time: null, domain: false, tag: false, ...by },
-    ...over,
-  })
+import {
+  outcome,
+  BEGAN,
+  Store,
+  accept,
+  address,
+  day,
+  delivered,
+  followToTheEnd,
+  happens,
+  later,
+  to,
+} from "./statsMail.ts"
 
 describe("a latency bucket", () => {
   it("holds latencies within 5 % of its middle, up to 30 days", () => {
@@ -120,81 +88,6 @@ layer(Store, { excludeTestServices: true })("email statistics", (it) => {
       ])
     }),
   )
-
-  const failing = (_tag: "EmailBounced" | "EmailFailed" | "EmailDeferred", name: string, at: Timestamp.Timestamp) =>
-    ({
-      _tag,
-      recipient: address(name),
-      ...outcome,
-      attempt: 1,
-      bounce_type: "hard",
-      next_attempt_at: later(60_000),
-      at,
-    }) as unknown as Email.Event
-  const complained = (name: string, at: Timestamp.Timestamp): Email.Event => ({
-    _tag: "EmailComplained",
-    recipient: address(name),
-    feedback_type: null,
-    at,
-  })
-  const statuses = (row: EmailStats.Row | undefined) =>
-    Object.fromEntries(Object.entries(row?.recipient_counts ?? {}).filter(([, n]) => n !== 0))
-
-  for (const page of [1, 3, 1_000])
-    it.effect(`count each recipient once, by its current status in the hour of acceptance, in pages of ${page}`, () =>
-      Effect.gen(function* () {
-        const account_id = id("AccountId")
-        const names = ["deferred", "late", "angry", "gone", "failed", "blocked", "both", "waiting"]
-        const email = yield* accept(account_id, { to: to(...names), tags: ["spring"], created_at: BEGAN })
-        const canceled = yield* accept(account_id, { to: to("ana", "bob", "cleo"), created_at: later(Timestamp.HOUR) })
-        yield* happens(
-          account_id,
-          email,
-          failing("EmailDeferred", "deferred", later(1)),
-          delivered("deferred", later(Timestamp.HOUR)),
-          delivered("late", later(2)),
-          failing("EmailBounced", "late", later(2 * Timestamp.HOUR)),
-          delivered("angry", later(3)),
-          complained("angry", later(3 * Timestamp.HOUR)),
-          failing("EmailBounced", "gone", later(4)),
-          failing("EmailFailed", "failed", later(5)),
-          { _tag: "EmailSuppressed", recipient: address("blocked"), reason: "manual", at: later(6) },
-          failing("EmailDeferred", "both", later(7)),
-          failing("EmailDeferred", "both", later(8)),
-        )
-        yield* happens(
-          account_id,
-          canceled,
-          delivered("ana", later(Timestamp.HOUR + 1)),
-          failing("EmailDeferred", "bob", later(Timestamp.HOUR + 2)),
-          { _tag: "EmailCanceled", at: later(Timestamp.HOUR + 3) },
-        )
-        while ((yield* Follower.step(EmailStatsFollower.follower, page)).events > 0);
-        const [first, second, ...others] = (yield* day(account_id, { time: "hour" })).rows
-        assert.deepStrictEqual(statuses(first), {
-          queued: 1,
-          deferred: 1,
-          delivered: 1,
-          bounced: 2,
-          failed: 1,
-          suppressed: 1,
-          complained: 1,
-        })
-        assert.deepStrictEqual(statuses(second), { delivered: 1, canceled: 2 })
-        for (const row of [first, second]) {
-          const sum = Object.values(row?.recipient_counts ?? {}).reduce((a, b) => a + b, 0)
-          assert.strictEqual(sum, row?.accepted)
-        }
-        // Later hours have events, but no recipients.
-        assert.deepStrictEqual(others.map(statuses), [{}, {}])
-        const [tagged] = (yield* day(account_id, {}, { tag: "spring" })).rows
-        assert.deepStrictEqual(statuses(tagged), statuses(first))
-        const sql = yield* PgClient.PgClient
-        const [row] = yield* sql<{ readonly n: number }>`
-          SELECT count(*)::int AS n FROM email_stats WHERE account_id = ${account_id} AND count < 1`
-        assert.strictEqual(row?.n, 0)
-      }),
-    )
 
   it.effect("measure the latency of a scheduled message from its last scheduled time", () =>
     Effect.gen(function* () {

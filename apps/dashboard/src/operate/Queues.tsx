@@ -12,11 +12,11 @@ const QUEUES = [
 ] as const
 
 const EVENTS = [
-  ["EmailQueued", "Accepted"],
-  ["EmailDelivered", "Delivered"],
-  ["EmailDeferred", "Deferred"],
-  ["EmailBounced", "Bounced"],
-  ["EmailFailed", "Failed"],
+  ["EmailQueued", "Accepted", "emails"],
+  ["EmailDelivered", "Delivered", "recipients"],
+  ["EmailDeferred", "Deferred", "recipients"],
+  ["EmailBounced", "Bounced", "recipients"],
+  ["EmailFailed", "Failed", "recipients"],
 ] as const
 
 const number = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
@@ -36,13 +36,13 @@ const QueueTables = ({ data }: { readonly data: Operate.Queues }) => {
   return (
     <>
       <ul className="grid grid-cols-2 overflow-hidden rounded-xl border border-line bg-panel sm:grid-cols-5">
-        {EVENTS.map(([type, name]) => (
+        {EVENTS.map(([type, name, unit]) => (
           <li key={type} className="border-line px-4 py-4 not-first:border-l">
             <p className="text-xs font-medium text-ink-3">{name}</p>
             <p className="tabular mt-1 text-2xl font-semibold tracking-tight">
               {number.format(data.per_second[type] ?? 0)}
             </p>
-            <p className="mt-0.5 text-xs text-ink-3">per second</p>
+            <p className="mt-0.5 text-xs text-ink-3">{unit} per second</p>
           </li>
         ))}
       </ul>

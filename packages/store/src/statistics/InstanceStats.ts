@@ -93,17 +93,24 @@ const followerStats = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: 
   }))
 })
 
-/** Counts recent events by type. */
-export const recentEvents = Effect.fn("InstanceStats.recentEvents")(
-  function* (within: Duration.Duration) {
+/**
+ * Returns the events per second, by type, over the given period, or over the shorter one that the last `limit` events
+ * cover.
+ */
+export const eventRates = Effect.fn("InstanceStats.eventRates")(
+  function* (within: Duration.Duration, limit = MAX_RECENT_EVENTS) {
     const sql = yield* PgClient.PgClient
-    return yield* sql<{ readonly type: string; readonly events: number }>`
-      SELECT type, count(*)::int AS events FROM (
-        SELECT type, recorded_at FROM events ORDER BY position DESC LIMIT ${MAX_RECENT_EVENTS}::int) AS last
-      WHERE recorded_at > now() - make_interval(secs => ${Duration.toSeconds(within)}::float8)
-      GROUP BY type ORDER BY type`
+    const rows = yield* sql<{ readonly type: string; readonly per_second: number }>`
+      WITH last AS MATERIALIZED (SELECT type, recorded_at FROM events ORDER BY position DESC LIMIT ${limit}::int),
+      period AS (
+        SELECT least(${Duration.toSeconds(within)}::float8, CASE WHEN count(*) = ${limit}::int
+          THEN greatest(0.001, extract(epoch FROM now() - min(recorded_at))) END::float8) AS seconds FROM last)
+      SELECT last.type, count(*) / period.seconds AS per_second FROM last CROSS JOIN period
+      WHERE last.recorded_at > now() - make_interval(secs => ${Duration.toSeconds(within)}::float8)
+      GROUP BY last.type, period.seconds ORDER BY last.type`
+    return Object.fromEntries(rows.map(({ per_second, type }) => [type, per_second]))
   },
   (read) => Effect.orDie(read),
 )
-/** Maximum number of events that `lately` reads: ten seconds at a thousand messages per second. */
+/** Maximum number of events that `eventRates` reads: ten seconds at a thousand messages per second. */
 export const MAX_RECENT_EVENTS = 20_000

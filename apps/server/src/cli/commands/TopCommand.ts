@@ -23,10 +23,7 @@ interface Snapshot extends InstanceStats.InstanceStats {
 
 const takeSnapshot = Effect.gen(function* () {
   const at = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
-  const [stats, rates] = yield* Effect.all([InstanceStats.read(), InstanceStats.recentEvents(RATES_OVER)])
-  const per_second = Object.fromEntries(
-    rates.map(({ events, type }) => [type, events / Duration.toSeconds(RATES_OVER)]),
-  )
+  const [stats, per_second] = yield* Effect.all([InstanceStats.read(), InstanceStats.eventRates(RATES_OVER)])
   return { at, ...stats, per_second } satisfies Snapshot
 })
 

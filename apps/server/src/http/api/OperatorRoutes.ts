@@ -122,12 +122,10 @@ const change = byOperator(
 )
 
 const queues = Effect.gen(function* () {
-  const [{ position, queue, workers }, recent] = yield* Effect.all([
+  const [{ position, queue, workers }, per_second] = yield* Effect.all([
     InstanceStats.read(),
-    InstanceStats.recentEvents(RATE_PERIOD),
+    InstanceStats.eventRates(RATE_PERIOD),
   ])
-  const seconds = Duration.toSeconds(RATE_PERIOD)
-  const per_second = Object.fromEntries(recent.map(({ events, type }) => [type, events / seconds]))
   return { queue, workers, position, per_second } satisfies Operate.Queues
 })
 
