@@ -1,3 +1,5 @@
+import type { Email } from "../../apps/dashboard/src/api/Records.ts"
+import * as EmailFilters from "../../apps/dashboard/src/emails/EmailFilters.ts"
 import type { Locator } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as Browser from "./Browser.ts"
@@ -48,6 +50,31 @@ describe.skipIf(typeof browser === "string")(
         assert.include(smtp, "Works only on the server itself", path)
         assert.include(smtp, "--from hello@acme.test", path)
       }
+    })
+
+    it("the SMTP sample follows the listener's address and TLS", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const withSubmission = async (submission: object) => {
+        await page.route("**/overview", async (route) => {
+          const response = await route.fetch()
+          const settings = JSON.stringify({ url: "https://mail.example.com", submission })
+          const body = (await response.text()).replace(
+            /(<meta name="waybill" content=")[^"]*"/u,
+            (_, start: string) => `${start}${settings.replaceAll('"', "&quot;")}"`,
+          )
+          await route.fulfill({ response, body })
+        })
+        await page.goto("/overview")
+        const smtp = await sample("SMTP")
+        await page.unroute("**/overview")
+        return smtp
+      }
+      const everywhere = await withSubmission({ host: null, port: 587, tls: true })
+      assert.include(everywhere, "--server mail.example.com --port 587 --tls --auth PLAIN")
+      assert.notInclude(everywhere, "Works only")
+      const bound = await withSubmission({ host: "192.0.2.5", port: 25, tls: true })
+      assert.include(bound, "--server 192.0.2.5 --port 25 --tls")
+      assert.include(await withSubmission({ host: null, port: 25, tls: false }), "--server 127.0.0.1 --port 25 --auth")
     })
 
     const send = async (body: object): Promise<string> => {
@@ -136,6 +163,31 @@ describe.skipIf(typeof browser === "string")(
     })
   },
 )
+
+describe("a filter of the live email list", () => {
+  const email = (
+    status: Email["status"],
+    others: ReadonlyArray<Email["status"]> = [],
+    scheduled_at: string | null = null,
+  ) => ({ status, scheduled_at, recipients: [status, ...others].map((each) => ({ status: each })) }) as unknown as Email
+  const NOW = Date.parse("2026-11-21T12:00:00.000Z")
+  const CASES: ReadonlyArray<readonly [filter: EmailFilters.EmailFilters, email: Email, isKept: boolean]> = [
+    [{}, email("queued"), true],
+    [{ status: "queued,delivered" }, email("delivered"), true],
+    [{ status: "queued,deferred" }, email("delivered"), false],
+    [{ status: "scheduled" }, email("queued", [], "2026-11-21T13:00:00.000Z"), true],
+    [{ status: "queued" }, email("queued", [], "2026-11-21T13:00:00.000Z"), true],
+    [{ status: "scheduled" }, email("queued", [], "2026-11-21T11:00:00.000Z"), false],
+    [{ status: "scheduled" }, email("queued"), false],
+    [{ recipient_status: "bounced" }, email("delivered", ["bounced"]), true],
+    [{ recipient_status: "bounced,failed" }, email("delivered"), false],
+    [{ recipient_status: "bounced", status: "bounced" }, email("delivered", ["bounced"]), false],
+  ]
+  for (const [filter, changed, isKept] of CASES)
+    it(`${isKept ? "keeps" : "removes"} ${changed.status} mail that changed, by ${JSON.stringify(filter)}`, () => {
+      assert.strictEqual(EmailFilters.hasStatus(changed, filter, NOW), isKept)
+    })
+})
 
 describe.skipIf(typeof browser === "string")("samples of a server without SMTP and with BASE_URL", () => {
   it("say that SMTP is off, and use BASE_URL", { timeout: TIMEOUT }, async () => {

@@ -2,7 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Option } from "effect"
 import { readFile } from "node:fs/promises"
 import * as NotListening from "../../../apps/server/src/boot/NotListening.ts"
+import * as Service from "../../../apps/server/src/boot/Service.ts"
 import * as Settings from "../../../apps/server/src/boot/Settings.ts"
+import { Instance } from "../../../apps/server/src/http/Instance.ts"
 import * as TrackedLinks from "../../../apps/server/src/links/TrackedLinks.ts"
 import { FILE, render } from "../../../scripts/generate/configuration.ts"
 
@@ -206,6 +208,33 @@ describe("settings", () => {
         )
       const error = yield* Effect.flip(Settings.load.pipe(withEnv({ TRACKING_DOMAINS: "yes" })))
       assert.include(error.message, "TRACKING_DOMAINS is invalid")
+    }),
+  )
+
+  it.effect("tell the dashboard where this process really accepts mail over SMTP", () =>
+    Effect.gen(function* () {
+      const tls = { SMTP_TLS_CERT: "/cert.pem", SMTP_TLS_KEY: "/key.pem" }
+      const told = yield* Effect.forEach(
+        [
+          {},
+          { HOST: "0.0.0.0", SMTP_PORT: "587", ...tls },
+          { HOST: "::", BASE_URL: "https://mail.example.com" },
+          { HOST: "192.0.2.5", SMTP_PORT: "25" },
+          { ROLES: "api,worker" },
+        ],
+        (env: Record<string, string>) =>
+          Effect.gen(function* () {
+            const { baseUrl, submission } = yield* Effect.provide(Instance, Service.instance(yield* Settings.load))
+            return [baseUrl, submission] as const
+          }).pipe(withEnv(env)),
+      )
+      assert.deepStrictEqual(told, [
+        [null, { host: "127.0.0.1", port: 2525, tls: false }],
+        [null, { host: null, port: 587, tls: true }],
+        ["https://mail.example.com", { host: null, port: 2525, tls: false }],
+        [null, { host: "192.0.2.5", port: 25, tls: false }],
+        [null, null],
+      ])
     }),
   )
 

@@ -92,8 +92,8 @@ export const Domain = () => {
       {verify.error === null ? undefined : <ErrorMessage error={verify.error} />}
       {ed25519.error === null ? undefined : <ErrorMessage error={ed25519.error} />}
       <p className="text-sm text-ink-2">
-        Publish these records at the DNS provider of {domain.name}. Only the first is required to send; the others route
-        bounces back to Waybill and tell receivers how to handle spoofed mail.
+        Publish these records at the DNS provider of {domain.name}. Only those marked as required are needed to send;
+        the others are recommended.
       </p>
       {domain.records.map((record) => (
         <RecordPanel key={`${record.type} ${record.name} ${record.value}`} record={record} />

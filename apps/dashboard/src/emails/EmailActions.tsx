@@ -57,7 +57,7 @@ export const EmailActions = ({ email, onChanged }: Props) => {
         onConfirm={async () => {
           await Api.post(`/email/${email.id}/cancel`)
           onChanged()
-          showToast("Email canceled and refunded to this month’s limit.")
+          showToast("Email canceled. It no longer counts toward the monthly limit.")
         }}
       >
         Recipients who have not received it yet will not receive it.

@@ -4,6 +4,7 @@ import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
+import { formatDateTime } from "../ui/display/Time.tsx"
 import { EMAIL_STATUSES, type EmailFilters, isFiltered, STATUSES } from "./EmailFilters.ts"
 
 /** Delay of the search after the last key. */
@@ -51,7 +52,11 @@ export const FilterBar = ({ filters, onChange }: Props) => {
             name={LABELS[name as keyof EmailFilters]}
             onRemove={() => onChange(without(filters, name as keyof EmailFilters))}
           >
-            {Array.isArray(value) ? value.join(", ") : String(value)}
+            {Array.isArray(value)
+              ? value.join(", ")
+              : name.startsWith("created_")
+                ? formatDateTime(String(value))
+                : String(value)}
           </Chip>
         ))}
       {isFiltered(filters) ? (

@@ -168,6 +168,9 @@ export const Chart = ({ kind: kindName, points, unit }: Props) => {
   useEffect(() => plot.current?.setData(plotData(kind, points)), [kind, points])
   const [times, ...columns] = points
   const format = kind.isRate ? percent : number
+  // A time without mail has no rates.
+  const valueText = (value: number | null | undefined) =>
+    value === null || value === undefined ? "–" : format.format(value)
   const hoveredTime = index === undefined ? undefined : times[index]
   return (
     <div className="p-4 pt-3">
@@ -177,7 +180,7 @@ export const Chart = ({ kind: kindName, points, unit }: Props) => {
             <span aria-hidden className={cx("h-0.5 w-3 rounded-full", swatch)} />
             {name}
             {index === undefined ? undefined : (
-              <span className="tabular font-medium text-ink">{format.format(columns[column]?.[index] ?? 0)}</span>
+              <span className="tabular font-medium text-ink">{valueText(columns[column]?.[index])}</span>
             )}
           </span>
         ))}
@@ -185,22 +188,23 @@ export const Chart = ({ kind: kindName, points, unit }: Props) => {
           {hoveredTime === undefined
             ? unit === "hour"
               ? "Hourly"
-              : "Daily"
+              : "Daily (UTC)"
             : (unit === "hour" ? hour : day).format(new Date(hoveredTime * 1000))}
         </span>
       </div>
-      <div ref={box} role="img" aria-label={summaryOf(kind, points)} style={{ height: HEIGHT_PX }} />
+      <div ref={box} role="img" aria-label={summaryOf(kind, points, unit)} style={{ height: HEIGHT_PX }} />
     </div>
   )
 }
 
 /** Text alternative of the chart. */
-const summaryOf = ({ isRate, series }: ChartKind, [times, ...columns]: Points): string => {
+const summaryOf = ({ isRate, series }: ChartKind, [times, ...columns]: Points, unit: Unit): string => {
   const parts = series.map(({ name }, index) => {
     const values = (columns[index] ?? []).filter((value) => value !== null)
     const total = values.reduce((sum, each) => sum + each, 0)
     const value = isRate ? percent.format(total / Math.max(1, values.length)) : number.format(total)
     return `${name.toLowerCase()} ${value}`
   })
-  return `${isRate ? "Average" : "Recipients accepted"} over ${times.length} points: ${parts.join(", ")}`
+  const period = isRate ? `Average of the ${unit}s with mail` : `Recipients accepted in ${times.length} ${unit}s`
+  return `${period}: ${parts.join(", ")}`
 }

@@ -40,8 +40,11 @@ const LIVE_QUERIES = [
   ["recent", 6_000],
 ] as const
 
+/** Start of the range: of today in the user's time zone, of several days in UTC, as the statistics count days. */
 const startOf = (now: number, days: number): string =>
-  new Date(Math.floor(now / DAY_MS) * DAY_MS - (days - 1) * DAY_MS).toISOString()
+  days === 1
+    ? new Date(Math.floor(new Date(now).setHours(0, 0, 0, 0) / HOUR_MS) * HOUR_MS).toISOString()
+    : new Date(Math.floor(now / DAY_MS) * DAY_MS - (days - 1) * DAY_MS).toISOString()
 const endOf = (now: number): string => new Date(Math.floor(now / HOUR_MS) * HOUR_MS + HOUR_MS).toISOString()
 
 /** uPlot uses `navigator.language` as a locale when it loads and fails if that is not one, such as en-US@posix. */

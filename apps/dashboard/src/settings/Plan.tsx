@@ -42,7 +42,7 @@ export const Plan = () => {
                 ["Recipients per email", number.format(query.data.limits.max_recipients)],
                 ["Sends per minute and key", number.format(query.data.limits.send_per_minute)],
                 ["Log reads per minute and key", number.format(query.data.limits.logs_per_minute)],
-                ["Other requests per minute", number.format(query.data.limits.other_per_minute)],
+                ["Other requests per minute and key", number.format(query.data.limits.other_per_minute)],
                 ["Content retention", query.data.content_days === 1 ? "1 day" : `${query.data.content_days} days`],
                 [
                   "Account ID",

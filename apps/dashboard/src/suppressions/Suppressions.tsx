@@ -48,7 +48,7 @@ export const Suppressions = () => {
   return (
     <Screen
       title="Suppressions"
-      hint="Addresses that receive no email because they bounced, complained or unsubscribed."
+      hint="Addresses that receive no email: they bounced, complained, unsubscribed or were added here."
       actions={
         canEdit ? (
           <Button variant="primary" icon={<Plus size={15} />} onClick={() => setAdding(true)}>
