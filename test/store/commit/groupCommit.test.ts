@@ -4,7 +4,14 @@ import * as Consequences from "@waybill/store/commit/Consequences"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
-import { type Facts, type LogStorage, OutcomeUnknown, type LogTransaction } from "@waybill/store/commit/LogStorage"
+import { StreamTurns } from "@waybill/store/streams/StreamTurns"
+import {
+  type Facts,
+  type LogStorage,
+  OutcomeUnknown,
+  type LogTransaction,
+  RowRejected,
+} from "@waybill/store/commit/LogStorage"
 import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
 import { Deferred, Effect, Exit, type Fiber, Result } from "effect"
 import { describe } from "vitest"
@@ -30,8 +37,8 @@ interface Batch {
   readonly flush: Effect.Effect<unknown>
 }
 
-/** A group commit on a log whose batches are written and flushed only when a test lets them. */
-const slow = Effect.gen(function* () {
+/** A group commit on a log whose batches are written and flushed only when a test lets them, and may be rejected. */
+const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => boolean) {
   const batches: Array<Batch> = []
   let isOver = false
   const storage: LogStorage = {
@@ -41,21 +48,24 @@ const slow = Effect.gen(function* () {
     transaction: (_, body, onWritten = Effect.void) =>
       Effect.gen(function* () {
         const [mayWrite, mayFlush] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const batch = {
+          size: 0,
+          write: Deferred.succeed(mayWrite, undefined),
+          flush: Deferred.succeed(mayFlush, undefined),
+        }
         const transaction: LogTransaction = {
           readStreams: never,
           findAnswers: never,
           insertAnswers: never,
           write: never,
           readFacts: (needs) => {
-            batches.push({
-              size: needs.length,
-              write: Deferred.succeed(mayWrite, undefined),
-              flush: Deferred.succeed(mayFlush, undefined),
-            })
+            batch.size = needs.length
+            batches.push(batch)
             return Effect.as(isOver ? Effect.void : Deferred.await(mayWrite), facts)
           },
         }
         const done = yield* body(transaction)
+        if (isRejected(batch.size)) return yield* new RowRejected({ cause: "a row" })
         yield* onWritten
         if (!isOver) yield* Deferred.await(mayFlush)
         return done
@@ -67,6 +77,7 @@ const slow = Effect.gen(function* () {
     kinds: { isOpen: () => true },
     consequences: Consequences.live,
     cache: StreamStateCache.make(),
+    turns: new StreamTurns(),
     nextEventId: () => "" as EventId,
     nextDeliveryId: () => "" as WebhookDeliveryId,
   })
@@ -93,6 +104,7 @@ const slow = Effect.gen(function* () {
     Effect.suspend(() => Effect.andThen(batches[nth]?.[step] ?? Effect.die(new Error("no such batch")), settled))
   return { batches, submit, write: proceed("write"), flush: proceed("flush") }
 })
+const slow = slowUnless(() => false)
 
 /** Waits until nothing can continue by itself. */
 const settled = Effect.repeat(Effect.yieldNow, { times: 20 })
@@ -118,6 +130,24 @@ describe("group commit", () => {
       assert.deepStrictEqual(sizes(batches), [1, 1, 1])
       assert.strictEqual(first?.pollUnsafe()?._tag, "Success")
       assert.strictEqual(second?.pollUnsafe(), undefined)
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("starts the next batch after both halves of a batch that was split", () =>
+    Effect.gen(function* () {
+      const { batches, flush, submit, write } = yield* slowUnless((size) => size === 2)
+      yield* submit(1)
+      yield* submit(2)
+      yield* write(0)
+      yield* flush(0)
+      yield* write(1)
+      yield* submit(1)
+      yield* write(2)
+      assert.deepStrictEqual(sizes(batches), [1, 2, 1])
+      yield* flush(2)
+      assert.deepStrictEqual(sizes(batches), [1, 2, 1, 1])
+      yield* write(3)
+      assert.deepStrictEqual(sizes(batches), [1, 2, 1, 1, 1])
     }).pipe(Effect.scoped),
   )
 

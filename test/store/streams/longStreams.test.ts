@@ -219,6 +219,35 @@ describe("while a long stream is read", () => {
     }).pipe(Effect.scoped),
   )
 
+  it.effect("later changes of it are decided after the first one", () =>
+    Effect.gen(function* () {
+      let reads = 0
+      const mayEnd = yield* Latch.make()
+      const { account_id, change, group, reading } = yield* held(({ readStreams }) => ({
+        // Only the read for the first change is slow.
+        readStreams: (ranges) =>
+          ++reads === 1
+            ? Effect.andThen(readStreams(ranges), Effect.andThen(mayEnd.await, readStreams(ranges)))
+            : readStreams(ranges),
+      }))
+      const submit = Effect.forkChild(committed(group.submit(change)), { startImmediately: true })
+      const first = yield* submit
+      yield* reading.await
+      const second = yield* submit
+      for (const _ of [1, 2, 3]) yield* group.submit(send(account_id))
+      const third = yield* submit
+      for (const _ of [1, 2, 3]) yield* group.submit(send(account_id))
+      yield* mayEnd.open
+      const versions = yield* Effect.forEach([first, second, third], (each) =>
+        Effect.map(Fiber.join(each), ({ answer }) => answer[0]),
+      )
+      assert.deepStrictEqual(
+        versions,
+        [2, 3, 4].map((nth) => MAX_STREAM_EVENTS_IN_BATCH + nth),
+      )
+    }).pipe(Effect.scoped),
+  )
+
   it.effect("concurrent duplicates still get one answer", () =>
     Effect.gen(function* () {
       const { account_id, change, group, memory } = yield* held()

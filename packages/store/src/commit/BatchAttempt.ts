@@ -3,6 +3,7 @@ import { type Claim, claimKey, IDEMPOTENCY_TTL_MS, type StoredAnswer } from "../
 import type { TypedStreamRef } from "../streams/readLongStream.ts"
 import * as StreamState from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
+import type { StreamTurns } from "../streams/StreamTurns.ts"
 import { BatchWrites } from "./BatchWrites.ts"
 import {
   type CommitDeps,
@@ -25,10 +26,13 @@ import type { Stored } from "./RecordedEvents.ts"
 /** After this many deferrals a long stream is read inside the batch anyway, so that its commit cannot starve. */
 export const MAX_DEFERRALS = 3
 
-/** A commit that waits until its long streams are read outside the batches. */
+/** A commit that waits until its long streams are read outside the batches, or until an earlier such commit is decided. */
 export interface Deferred {
   readonly pending: PendingCommit
+  /** Long streams to read. */
   readonly streams: ReadonlyArray<TypedStreamRef>
+  /** Number of the earlier commit. */
+  readonly behind: number | undefined
 }
 
 export interface BatchResult {
@@ -60,7 +64,7 @@ export const attempt = Effect.fnUntraced(function* (
 
   const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
   const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
-  const decided = decideAll(writes, batch, facts, storedAnswers, long)
+  const decided = decideAll({ writes, facts, storedAnswers, long, turns: deps.turns }, batch)
   if (writes.answers.size > 0) {
     const taken = yield* transaction.insertAnswers([...writes.answers.values()], now)
     // A duplicate in another transaction was first. Decisions of this batch may depend on the commit that lost, so the
@@ -160,17 +164,24 @@ const rangeOf = (
   return { account_id, stream_id, from, ...(isReadWhole ? {} : { to: from + maxStreamEvents }) }
 }
 
+interface DecisionInput {
+  readonly writes: BatchWrites
+  readonly facts: Facts
+  readonly storedAnswers: ReadonlyMap<string, StoredAnswer>
+  readonly long: LoadedStreams["long"]
+  readonly turns: StreamTurns
+}
+
 const decideAll = (
-  writes: BatchWrites,
+  { facts, long, storedAnswers, turns, writes }: DecisionInput,
   batch: ReadonlyArray<PendingCommit>,
-  facts: Facts,
-  storedAnswers: ReadonlyMap<string, StoredAnswer>,
-  long: ReadonlySet<string>,
 ): Omit<BatchResult, "events"> => {
   const outcomes = new Map<PendingCommit, CommitOutcome>()
   const duplicates: Array<PendingCommit> = []
   const deferred: Array<Deferred> = []
-  for (const pending of batch) {
+  const decided = new Set<number>()
+  // A commit that was deferred is behind later ones in the queue.
+  for (const pending of turns.isEmpty ? batch : batch.toSorted((one, other) => one.nth - other.nth)) {
     const { idempotency, leases } = pending.commit
     const key = idempotency === undefined ? undefined : claimKey(idempotency)
     const storedAnswer = key === undefined ? undefined : storedAnswers.get(key)
@@ -180,19 +191,36 @@ const decideAll = (
     else if (key !== undefined && writes.answers.has(key)) duplicates.push(pending)
     else if (lostLease !== undefined) outcomes.set(pending, Exit.fail(new LeaseLost({ id: lostLease.id })))
     else {
-      const streams = long.size === 0 ? [] : longStreamsOf(pending, long)
-      if (streams.length > 0) deferred.push({ pending, streams })
-      else outcomes.set(pending, decide(writes, pending, key))
+      const deferral = deferralOf(pending, long, turns, decided)
+      if (deferral !== undefined) deferred.push(deferral)
+      else {
+        outcomes.set(pending, decide(writes, pending, key))
+        decided.add(pending.nth)
+      }
     }
   }
   return { outcomes, duplicates, deferred }
 }
 
-const longStreamsOf = ({ commit }: PendingCommit, long: ReadonlySet<string>): ReadonlyArray<TypedStreamRef> =>
-  commit.streams.flatMap(({ aggregate, id, isNew }) => {
-    const ref = { account_id: commit.account_id, stream_id: id }
-    return isNew !== true && long.has(streamKey(ref)) ? [{ ...ref, aggregate }] : []
-  })
+/** Returns how a commit is deferred; `undefined` for one that can be decided. */
+const deferralOf = (
+  pending: PendingCommit,
+  long: LoadedStreams["long"],
+  turns: StreamTurns,
+  decided: ReadonlySet<number>,
+): Deferred | undefined => {
+  if (long.size === 0 && turns.isEmpty) return undefined
+  const { commit, nth } = pending
+  const streams = commit.streams.flatMap(({ aggregate, id, isNew }): ReadonlyArray<TypedStreamRef> =>
+    isNew === true ? [] : [{ account_id: commit.account_id, stream_id: id, aggregate }],
+  )
+  const keys = streams.map(streamKey)
+  const behind = turns.earliestBefore(nth, keys, decided)
+  const toRead = behind === undefined ? streams.filter((stream) => long.has(streamKey(stream))) : []
+  if (behind === undefined && toRead.length === 0) return undefined
+  turns.add(nth, keys)
+  return { pending, streams: toRead, behind }
+}
 
 /** Decides one commit. A decision or a fold that throws fails only its own caller. */
 const decide = (writes: BatchWrites, pending: PendingCommit, claimKey: string | undefined): CommitOutcome => {

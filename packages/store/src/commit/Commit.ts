@@ -4,6 +4,7 @@ import type { EventKindsShape } from "../feed/EventKinds.ts"
 import type { Claim } from "../idempotency/Claim.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
+import type { StreamTurns } from "../streams/StreamTurns.ts"
 import type { Consequences } from "./Consequences.ts"
 import type { ContentRow, Facts, Needs } from "./LogStorage.ts"
 import type { Provenance } from "./Provenance.ts"
@@ -60,6 +61,8 @@ export type CommitOutcome = Exit.Exit<Committed<unknown>, unknown>
 export interface PendingCommit {
   readonly commit: Commit<unknown, unknown>
   readonly provenance: Provenance
+  /** Number of the commit in the order of submission. */
+  readonly nth: number
   /** When the caller began to wait, on the steady clock. */
   readonly waitingSince: number
   readonly complete: (outcome: CommitOutcome) => void
@@ -75,6 +78,7 @@ export interface CommitDeps {
   readonly kinds: EventKindsShape
   readonly consequences: Consequences
   readonly cache: StreamStateCache
+  readonly turns: StreamTurns
   readonly nextEventId: (epochMillis: number) => EventId
   readonly nextDeliveryId: (epochMillis: number) => WebhookDeliveryId
 }

@@ -64,7 +64,7 @@ const complete = (deps: Deps, { deferred, duplicates, events, outcomes }: BatchA
   Effect.suspend(() => {
     Metrics.batchCommitted(outcomes.size, events)
     for (const [pending, outcome] of outcomes) pending.complete(outcome)
-    Queue.offerAllUnsafe(deps.deferred, deferred)
+    for (const each of deferred) deps.turns.whenOver(each.behind, () => Queue.offerUnsafe(deps.deferred, each))
     return duplicates.length === 0 ? Effect.void : commit(deps, duplicates)
   })
 
@@ -103,7 +103,9 @@ const retry = (deps: Deps, batch: Batch, tries: number, error: StorageError): Ef
 const split = (deps: Deps, batch: Batch, cause: unknown): Effect.Effect<void> => {
   if (batch.length <= 1) return fail(batch, cause)
   const middle = Math.ceil(batch.length / 2)
-  return Effect.andThen(commit(deps, batch.slice(0, middle)), commit(deps, batch.slice(middle)))
+  // The next batch must not overtake the second half.
+  const first = commit({ ...deps, onWritten: Effect.void }, batch.slice(0, middle))
+  return Effect.andThen(first, commit(deps, batch.slice(middle)))
 }
 
 /** Retries a batch whose connection was lost before anything could be committed, for callers that may wait longer. */

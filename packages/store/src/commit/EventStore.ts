@@ -13,6 +13,7 @@ import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as ReadModels from "../readmodels/ReadModels.ts"
 import { readLongStream } from "../streams/readLongStream.ts"
 import * as StreamStateCache from "../streams/StreamStateCache.ts"
+import { StreamTurns } from "../streams/StreamTurns.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
 import type {
   CommitDeps,
@@ -119,6 +120,7 @@ export const makeDeps = (
   kinds,
   consequences,
   cache: StreamStateCache.make(cacheLimits),
+  turns: new StreamTurns(),
   nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),
   nextDeliveryId: (epochMillis) => Id.make("WebhookDeliveryId", epochMillis, IdBytes.next()),
 })
@@ -134,6 +136,7 @@ export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
   const pending: PendingCommit = {
     commit: commit as Commit<unknown, unknown>,
     provenance: yield* Provenance,
+    nth: 0,
     waitingSince: 0,
     complete: () => {},
     // No other batch follows to which the commit could be deferred: a long stream is read inside this transaction.

@@ -39,6 +39,8 @@ export interface Deps extends CommitDeps {
 export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<GroupCommit, never, Scope.Scope> {
   /** Number of commits in the batches under way. */
   let committing = 0
+  /** Number of commits that were submitted. */
+  let submitted = 0
   const commits = yield* Batcher.make<Committed<unknown>, unknown, PendingCommit>(
     {
       capacity: MAX_COMMITS_WAITING,
@@ -57,11 +59,13 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
   // Finalizers run in reverse order: this one when the batches under way have ended.
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
-      Batcher.completeAll(
-        (yield* Queue.clear(deferred)).map(({ pending }) => pending),
-        closed,
-      )
       yield* commits.close
+      // The outcome of a commit moves those that waited behind it to the queue.
+      while (Queue.sizeUnsafe(deferred) > 0)
+        Batcher.completeAll(
+          (yield* Queue.clear(deferred)).map(({ pending }) => pending),
+          closed,
+        )
     }),
   )
   for (let reader = 0; reader < LONG_STREAM_READERS; reader++)
@@ -93,12 +97,19 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
     submit: <A, E>(commit: Commit<A, E>) =>
       Effect.withFiber<Committed<A>, E | IdempotencyKeyReused | LeaseLost>(
         (fiber) =>
-          commits.submit((complete) => ({
-            commit: commit as Commit<unknown, unknown>,
-            provenance: fiber.getRef(Provenance),
-            waitingSince: MonotonicClock.millisOf(fiber.getRef(Clock.Clock)),
-            complete,
-          })) as Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>,
+          commits.submit((complete) => {
+            const nth = ++submitted
+            return {
+              commit: commit as Commit<unknown, unknown>,
+              provenance: fiber.getRef(Provenance),
+              nth,
+              waitingSince: MonotonicClock.millisOf(fiber.getRef(Clock.Clock)),
+              complete: (outcome) => {
+                deps.turns.remove(nth)
+                complete(outcome)
+              },
+            }
+          }) as Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>,
       ),
   }
 })
@@ -135,7 +146,7 @@ const runBatches = (commits: Commits, commitBatch: CommitBatchFn): Effect.Effect
   })
 
 /**
- * Reads the long streams of one deferred commit and submits it again. An error of the read is ignored: the batch meets it
+ * Reads the long streams of one deferred commit, if any, and submits it again. An error of the read is ignored: the batch meets it
  * as well and handles it.
  */
 const readDeferred = (
@@ -146,14 +157,15 @@ const readDeferred = (
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const { pending, streams } = yield* restore(Queue.take(deferred))
-      const longStreams = new Map<string, StreamState>()
+      const longStreams = new Map<string, StreamState>(pending.longStreams)
+      const deferrals = (pending.deferrals ?? 0) + (streams.length > 0 ? 1 : 0)
       const read = Effect.forEach(streams, (stream) =>
         Effect.map(readLongStream(deps, deps.storage.readStreams, stream), (state) =>
           longStreams.set(streamKey(stream), state),
         ),
       )
       yield* restore(Effect.ignoreCause(read)).pipe(
-        Effect.andThen(restore(commits.resubmit({ ...pending, longStreams, deferrals: (pending.deferrals ?? 0) + 1 }))),
+        Effect.andThen(restore(commits.resubmit({ ...pending, longStreams, deferrals }))),
         Effect.onInterrupt(() => Effect.sync(() => pending.complete(closed))),
       )
     }),
