@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
+import type { Decide } from "@waybill/domain/stream/Aggregate"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Domain from "@waybill/domain/domain/Domain"
 import type { AccountId } from "@waybill/domain/values/Id"
@@ -26,6 +27,7 @@ import { id } from "../../support/history.ts"
 import { committed, send } from "../commit/commits.ts"
 
 const EVENTS = 5_000
+const FORMER_MEMBERS = 20_000
 
 const added = (domain_id: Domain.Domain["domain_id"]): Domain.Event => ({
   _tag: "DomainAdded",
@@ -134,13 +136,25 @@ const Rebuilding = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.l
 )
 
 layer(Rebuilding, { excludeTestServices: true })("a team with very many former members", (it) => {
-  it.effect("is changed without writing their rows", () =>
+  it.effect("is changed by reading its new events and writing the rows of the members that changed", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const { commit } = yield* EventStore
+      const { inBatches, outside, storage } = counted(
+        PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), ReadModels.readModels),
+      )
+      const { submit } = yield* GroupCommit.make({ storage, ...makeDeps() })
       const account_id = id("AccountId")
-      const ref = { account_id, stream_id: Team.STREAM_ID }
-      const former = Array.from({ length: 500 }, () => id("UserId"))
+      const append = (decide: Decide<Team.State, Team.Event, unknown>) =>
+        submit({
+          account_id,
+          streams: [{ aggregate: Team, id: Team.STREAM_ID }],
+          decide: (view) =>
+            Result.map(decide(view.state<Team.State>(Team, Team.STREAM_ID)), (events) => ({
+              append: [{ aggregate: Team, id: Team.STREAM_ID, events }],
+              answer: undefined,
+            })),
+        })
+      const former = Array.from({ length: FORMER_MEMBERS }, () => id("UserId"))
       const [one, other] = former
       assert(one !== undefined && other !== undefined)
       const events = former.flatMap((user_id): ReadonlyArray<Team.Event> => {
@@ -150,7 +164,8 @@ layer(Rebuilding, { excludeTestServices: true })("a team with very many former m
           { _tag: "MemberRemoved", user_id, at: NOW },
         ]
       })
-      yield* commit(Team, ref, () => Result.succeed(events as [Team.Event]))
+      for (let from = 0; from < events.length; from += Team.REMEMBERED_EVENTS)
+        yield* append(() => Result.succeed(events.slice(from, from + Team.REMEMBERED_EVENTS) as [Team.Event]))
       const rows = Effect.map(
         sql<{ readonly user_id: string; readonly xmin: string }>`
           SELECT user_id, xmin::text AS xmin FROM members WHERE account_id = ${account_id} ORDER BY 1`,
@@ -160,16 +175,39 @@ layer(Rebuilding, { excludeTestServices: true })("a team with very many former m
       assert.strictEqual(before.size, former.length)
       for (const user_id of [one, other]) {
         const invitation = { user_id, email: `${user_id}@acme.test` as Address, name: "", role: "owner" as const }
-        yield* commit(Team, ref, Team.invite(NOW, invitation))
+        yield* append(Team.invite(NOW, invitation))
       }
-      yield* commit(Team, ref, Team.makeLink(NOW, one))
+      inBatches.length = 0
+      outside.length = 0
+      yield* append(Team.makeLink(NOW, one))
+      // The last known event and the invitation before.
+      assert.deepStrictEqual([inBatches, outside], [[2], []])
       const after = yield* rows
       assert.deepStrictEqual(
         former.filter((user_id) => before.get(user_id) !== after.get(user_id)),
         [one, other],
       )
       assert.deepStrictEqual((yield* Rebuild.verify("members", { release: "test" })).differences, [])
-    }).pipe(Effect.orDie),
+    }).pipe(Effect.scoped, Effect.orDie),
+  )
+
+  it.effect("refuses a commit that removes more members than its state remembers", () =>
+    Effect.gen(function* () {
+      const { commit } = yield* EventStore
+      const events = Array.from({ length: Team.REMEMBERED_EVENTS + 1 }, (): Team.Event => ({
+        _tag: "MemberInvited",
+        user_id: id("UserId"),
+        email: "ana@example.org" as Address,
+        name: "",
+        role: "viewer",
+        at: NOW,
+      }))
+      const ref = { account_id: id("AccountId"), stream_id: Team.STREAM_ID }
+      const exit = yield* Effect.exit(commit(Team, ref, () => Result.succeed(events as [Team.Event])))
+      assert.include(String(Exit.isFailure(exit) && exit.cause), "at most 256 events to a stream of members")
+      // The commits of one batch append one or two events each.
+      assert.isAtLeast(Team.REMEMBERED_EVENTS, 2 * GroupCommit.MAX_COMMITS_PER_BATCH)
+    }),
   )
 })
 

@@ -14,7 +14,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
 import * as Mask from "@waybill/store/erasure/Mask"
 import type { AnyAggregate, AnyEvent } from "@waybill/store/commit/RecordedEvents"
-import { Context, Effect, HashMap, Layer, Result } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { dkimKey, domainName, NOW } from "../../domain/values/examples.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id, opened, queued } from "../../support/history.ts"
@@ -249,7 +249,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("an erased address", (
       yield* Erase.erase(EVA, STAND_IN)
       const team = yield* store.commit(Team, ref, rename(4))
       assert.deepStrictEqual(
-        [...team.members, ...HashMap.values(team.former)].map(({ email }) => email),
+        [...team.members, ...team.former].map(({ email }) => email),
         [ANA, STAND_IN],
       )
       assert.deepStrictEqual(yield* holders, [])

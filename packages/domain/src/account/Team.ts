@@ -1,4 +1,4 @@
-import { Array, HashMap, Result, Schema } from "effect"
+import { Array, Result, Schema } from "effect"
 import * as Address from "../values/Address.ts"
 import type * as Aggregate from "../stream/Aggregate.ts"
 import * as Id from "../values/Id.ts"
@@ -16,6 +16,11 @@ export const stream = "team" as const
 export const STREAM_ID = "team"
 
 export const MAX_NAME_CHARS = 100
+/**
+ * Number of events after which the state forgets a removed member, so that a team can have any number of former ones.
+ * More than the commits of one batch append to a team.
+ */
+export const REMEMBERED_EVENTS = 256
 export const Name = Text.name(MAX_NAME_CHARS)
 
 export const Role = Schema.Literals(["owner", "member", "viewer"]).annotate({ identifier: "MemberRole" })
@@ -67,20 +72,27 @@ export interface State {
   /** Number of events in the stream. */
   readonly version: number
   readonly members: ReadonlyArray<Member>
-  /** Removed members. Their rows in the read model stay, marked as removed. The number of them is unlimited. */
-  readonly former: HashMap.HashMap<Id.UserId, Member>
+  /** Members that one of the last `REMEMBERED_EVENTS` events removed, whose rows in the read model are to be marked. */
+  readonly former: ReadonlyArray<Member>
 }
 
-export const initial: State = { _tag: "Team", version: 0, members: [], former: HashMap.empty() }
+export const initial: State = { _tag: "Team", version: 0, members: [], former: [] }
 
-export const evolve = ({ former, members, ...team }: State, event: Event): State => {
+export const evolve = (team: State, event: Event): State => {
+  const { members } = team
   const { user_id } = event
   const version = team.version + 1
   const others = members.filter((member) => member.user_id !== user_id)
+  const former = team.former.filter((each) => each.version > version - REMEMBERED_EVENTS)
   if (event._tag === "MemberInvited") {
     const { at, email, name, role } = event
     const invited: Member = { user_id, email, name, role, status: "invited", invited_at: at, joined_at: null, version }
-    return { ...team, version, members: [...others, invited], former: HashMap.remove(former, user_id) }
+    return {
+      ...team,
+      version,
+      members: [...others, invited],
+      former: former.filter((each) => each.user_id !== user_id),
+    }
   }
   const member = members.find((each) => each.user_id === user_id)
   if (member === undefined) return { ...team, version, members, former }
@@ -100,12 +112,7 @@ export const evolve = ({ former, members, ...team }: State, event: Event): State
     case "MemberFactorsRemoved":
       return { ...team, version, members, former }
     case "MemberRemoved":
-      return {
-        ...team,
-        version,
-        members: others,
-        former: HashMap.set(former, user_id, { ...changed, status: "removed" }),
-      }
+      return { ...team, version, members: others, former: [...former, { ...changed, status: "removed" }] }
   }
 }
 

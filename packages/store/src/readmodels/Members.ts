@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import type * as Id from "@waybill/domain/values/Id"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Team from "@waybill/domain/account/Team"
-import { Effect, HashMap, Option } from "effect"
+import { Effect, Option } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 import * as ReadModel from "./ReadModel.ts"
 
@@ -11,19 +11,18 @@ export const readModel = ReadModel.make({
   stream: Team.stream,
   key: ["account_id", "user_id"],
   changes: ["version", "email", "role", "status", "record"],
+  rememberedEvents: Team.REMEMBERED_EVENTS,
   rows: ({ account_id }, { former, members }: Team.State) =>
-    [...members, ...HashMap.values(former)].map(
-      ({ email, invited_at, joined_at, name, role, status, user_id, version }) => ({
-        account_id,
-        user_id,
-        // Version of this member's last change, so that a commit does not rewrite the rows of all other members.
-        version,
-        email,
-        role,
-        status,
-        record: { object: "member", id: user_id, email, name, role, status, invited_at, joined_at },
-      }),
-    ),
+    [...members, ...former].map(({ email, invited_at, joined_at, name, role, status, user_id, version }) => ({
+      account_id,
+      user_id,
+      // Version of this member's last change, so that a commit does not rewrite the rows of all other members.
+      version,
+      email,
+      role,
+      status,
+      record: { object: "member", id: user_id, email, name, role, status, invited_at, joined_at },
+    })),
 })
 
 export interface ListedMember {

@@ -17,6 +17,8 @@ export interface Description<Row, State> {
   readonly key: ReadonlyArray<keyof Row & string>
   /** Columns that later events change. If there are none, only the first commit of a stream writes rows. */
   readonly changes: ReadonlyArray<keyof Row & string>
+  /** Number of events for which a state knows rows that it forgets later, so that its size stays bounded. */
+  readonly rememberedEvents?: number
   /** Types of all columns, for large tables: their rows are then sent as arrays, not as JSON. */
   readonly types?: { readonly [Column in keyof Row & string]: ColumnType }
   /** Returns the rows of one stream. Must be pure: commits and rebuilds call it. */
@@ -33,6 +35,8 @@ export interface ReadModel {
   readonly isStatic: boolean
   /** Whether several streams yield the same row. */
   readonly isShared?: boolean
+  /** Number of events after which rows must have been taken from the state; infinite for a state that forgets none. */
+  readonly rememberedEvents?: number
   readonly rows: (stream: StreamVersion, state: unknown) => ReadonlyArray<object>
   /** Writes all rows in one statement, into the live table or into one that a rebuild fills. */
   readonly write: (sql: PgClient.PgClient, rows: ReadonlyArray<object>, table?: string) => Statement<object>
@@ -42,7 +46,7 @@ export interface ReadModel {
  * Makes a read model. Fields of a row have the names of the table's columns, so the same statement serves all tables.
  */
 export const make = <Row extends object, State>(description: Description<Row, State>): ReadModel => {
-  const { changes, key, name, types } = description
+  const { changes, key, name, rememberedEvents, types } = description
   const target = key.join(", ")
   const action =
     changes.length === 0
@@ -53,6 +57,7 @@ export const make = <Row extends object, State>(description: Description<Row, St
     stream: description.stream,
     key,
     isStatic: changes.length === 0,
+    ...(rememberedEvents === undefined ? {} : { rememberedEvents }),
     rows: (stream, state) => description.rows(stream, state as State),
     write: (sql, rows, table = name) => sql`
       INSERT INTO ${sql(table)} AS t ${types === undefined ? records(sql, table, key, rows) : arrays(sql, types, rows)}
@@ -89,6 +94,9 @@ export const rowsOf = (model: ReadModel, touched: ReadonlyArray<ChangedStream>):
   touched.flatMap((stream) => {
     const before = stream.version - stream.added.length
     if (stream.aggregate.stream !== model.stream || (model.isStatic && before > 0)) return []
+    const { rememberedEvents = Infinity } = model
+    if (stream.added.length > rememberedEvents)
+      throw new Error(`a commit appends at most ${rememberedEvents} events to a stream of ${model.name}`)
     const rows = model.rows(stream, stream.state)
     return model.isStatic ? rows : rows.filter((row) => (row as { readonly version: number }).version > before)
   })

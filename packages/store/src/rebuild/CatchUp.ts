@@ -3,9 +3,8 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import * as Feed from "../feed/Feed.ts"
 import type { Projection } from "../readmodels/Projections.ts"
-import type { ReadModel } from "../readmodels/ReadModel.ts"
 import type { NewEvent, Stored } from "../commit/RecordedEvents.ts"
-import { aggregateOf, eventOf, rowsOf } from "./HistoryReader.ts"
+import { aggregateOf, distinctBy, eventOf, rowsOf } from "./HistoryReader.ts"
 import * as CountedProjections from "./CountedProjections.ts"
 import * as Versions from "./Versions.ts"
 
@@ -42,19 +41,10 @@ export const apply = Effect.fnUntraced(function* (
   }))
   const streams = Map.groupBy(facts, ({ account_id, stream_id }) => `${account_id} ${stream_id}`)
   const rows = [...streams.values()].flatMap((history) => rowsOf(model, aggregate, history))
-  const distinct = model.isShared === true ? unique(model, rows) : rows
+  const distinct = model.isShared === true ? distinctBy(model, rows) : rows
   if (distinct.length > 0) yield* model.write(sql, distinct, table)
   return events.length
 })
-
-const unique = (model: ReadModel, rows: ReadonlyArray<object>): ReadonlyArray<object> => [
-  ...new Map(
-    rows.map((row) => {
-      const fields = row as Readonly<Record<string, unknown>>
-      return [model.key.map((column) => String(fields[column])).join(" "), row] as const
-    }),
-  ).values(),
-]
 
 /**
  * Returns the position of the next event. Between two epochs there may be too many unused positions to step through.

@@ -100,7 +100,7 @@ export class HistoryReader {
   }
 }
 
-/** Returns the rows of one stream as the commit of its last event wrote them. */
+/** Returns the rows of one stream as the commits of its events wrote them. */
 export const rowsOf = (
   model: ReadModel,
   aggregate: RecordedEvents.AnyAggregate,
@@ -108,8 +108,25 @@ export const rowsOf = (
 ): ReadonlyArray<object> => {
   const [first] = history
   if (first === undefined) return []
-  let state = aggregate.initial
-  for (const { event } of history) state = aggregate.evolve(state, event)
   const { account_id, stream_id } = first
-  return model.rows({ account_id, stream_id, version: history.length }, state)
+  const { rememberedEvents = history.length } = model
+  const pages: Array<ReadonlyArray<object>> = []
+  let state = aggregate.initial
+  for (const [nth, { event }] of history.entries()) {
+    state = aggregate.evolve(state, event)
+    const version = nth + 1
+    if (version % rememberedEvents === 0 || version === history.length)
+      pages.push(model.rows({ account_id, stream_id, version }, state))
+  }
+  return pages.length === 1 ? (pages[0] ?? []) : distinctBy(model, pages.flat())
 }
+
+/** Returns the last row of each key. */
+export const distinctBy = ({ key }: Pick<ReadModel, "key">, rows: ReadonlyArray<object>): ReadonlyArray<object> => [
+  ...new Map(
+    rows.map((row) => {
+      const fields = row as Readonly<Record<string, unknown>>
+      return [key.map((column) => String(fields[column])).join(" "), row] as const
+    }),
+  ).values(),
+]
