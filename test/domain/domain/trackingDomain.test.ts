@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as DnsFinding from "@waybill/domain/domain/DnsFinding"
 import * as Domain from "@waybill/domain/domain/Domain"
+import * as TrackingDomain from "@waybill/domain/domain/TrackingDomain"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Result } from "effect"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { after, dkimKey, domainName, id, NOW } from "../values/examples.ts"
 
@@ -104,6 +106,37 @@ describe("tracking domain", () => {
     given(Domain, ...verified())
       .when(over("a.links.acme.com", true))
       .appendsOnly("DomainTrackingChanged", "TrackingDomainSet")
+  })
+  it("a tracking domain is set at most ten times in 24 hours", () => {
+    const set = (at: number, name: string | null) =>
+      Domain.track(after(at), { opens: null, clicks: null, domain: name === null ? null : domainName(name) })
+    let history = verified()
+    for (let nth = 0; nth < TrackingDomain.MAX_CHANGES_PER_DAY; nth++)
+      history = happened(Domain, history, set(nth * MINUTE, `l${nth}.acme.com`))
+    given(Domain, ...history)
+      .when(set(DAY - 1, "more.acme.com"))
+      .refuses({ status: 422, reason: "too_many_tracking_domains" })
+    // It can be removed, tracking can be changed, and the present name is no change.
+    given(Domain, ...history)
+      .when(set(DAY - 1, null))
+      .appendsOnly("TrackingDomainRemoved")
+    given(Domain, ...history)
+      .when(set(DAY - 1, "l9.acme.com"))
+      .refuses(NOTHING_NEW)
+    const removed = happened(Domain, history, set(HOUR, null))
+    const refused = Domain.track(after(HOUR), { opens: null, clicks: null, domain: domainName("l9.acme.com") })(
+      folded(removed),
+    )
+    assert(Result.isFailure(refused) && refused.failure._tag === "TooManyTrackingDomains")
+    assert.strictEqual(
+      refused.failure.message,
+      `The tracking domain of a domain can be set 10 times in 24 hours. Set it again after ${after(DAY)}.`,
+    )
+    // The time of the first of the ten has passed, that of the second has not.
+    history = happened(Domain, history, set(DAY, "more.acme.com"))
+    given(Domain, ...history)
+      .when(set(DAY, "again.acme.com"))
+      .refuses({ status: 422, reason: "too_many_tracking_domains" })
   })
   it("a tracking domain of a reserved name is never verified", () => {
     const set = { opens: null, clicks: null, domain: domainName("links.acme.test") }

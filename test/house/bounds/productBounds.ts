@@ -205,6 +205,12 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("`allowed_ips` of an API key", "MAX_ALLOWED_IPS", "packages/domain/src/account/ApiKey.ts", "400"),
       customer("Domains", "MAX_DOMAINS", "packages/domain/src/domain/Domain.ts", "422 `too_many_domains`"),
       customer(
+        "Names set as the tracking domain of a domain in 24 hours",
+        "MAX_CHANGES_PER_DAY",
+        "packages/domain/src/domain/TrackingDomain.ts",
+        "422 `too_many_tracking_domains`",
+      ),
+      customer(
         "Time for DNS to show the records of a domain, and time for which they may be missing",
         "GRACE_MS",
         DOMAIN_CHECKS,

@@ -2,6 +2,7 @@ import * as DomainDecider from "@waybill/domain/domain/Domain"
 import * as DnsFinding from "@waybill/domain/domain/DnsFinding"
 import * as DomainName from "@waybill/domain/domain/DomainName"
 import * as DomainStatus from "@waybill/domain/domain/DomainStatus"
+import * as TrackingDomain from "@waybill/domain/domain/TrackingDomain"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Schema } from "effect"
@@ -177,7 +178,7 @@ export class Domains extends HttpApiGroup.make("domains")
       annotate(
         "Update a domain",
         "domains:write",
-        "Turns open and click tracking on or off; both are off by default. 422 `tracking_unavailable` if the service has no public address for tracked links. `tracking_domain` adds a CNAME to the records to publish, and tracked links use that name while the record is published; 422 `not_below_domain`, `name_taken`, or `tracking_domains_unavailable` if the operator has not enabled tracking domains.",
+        `Turns open and click tracking on or off; both are off by default. 422 \`tracking_unavailable\` if the service has no public address for tracked links. \`tracking_domain\` adds a CNAME to the records to publish, and tracked links use that name while the record is published; 422 \`not_below_domain\`, \`name_taken\`, \`too_many_tracking_domains\` after ${TrackingDomain.MAX_CHANGES_PER_DAY} names in 24 hours, or \`tracking_domains_unavailable\` if the operator has not enabled tracking domains.`,
       ),
     ),
     HttpApiEndpoint.delete("remove", "/domains/:domain", { params, success: Deleted }).annotateMerge(

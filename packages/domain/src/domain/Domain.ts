@@ -141,12 +141,14 @@ export interface TrackingChange extends Tracking.Change {
   readonly domain?: DomainName.DomainName | null | undefined
 }
 
+export type TrackingDomainRefusal = DomainRefusal.NotBelowDomain | DomainRefusal.TooManyTrackingDomains
+
 export const track = (
   now: Timestamp.Timestamp,
   { domain: trackingName, ...change }: TrackingChange,
-): DomainState.Decide<NothingNew | DomainRefusal.DomainNotFound | DomainRefusal.NotBelowDomain> =>
-  DomainState.ofDomain<NothingNew | DomainRefusal.NotBelowDomain>(
-    ({ name, tracking = Tracking.NONE, tracking_domain }) => {
+): DomainState.Decide<NothingNew | DomainRefusal.DomainNotFound | TrackingDomainRefusal> =>
+  DomainState.ofDomain<NothingNew | TrackingDomainRefusal>(
+    ({ name, tracking = Tracking.NONE, tracking_domain, tracking_domain_changes }) => {
       const events: DomainState.Event[] = []
       const { clicks, opens } = Tracking.apply(tracking, change) ?? Tracking.NONE
       if (opens !== tracking.opens || clicks !== tracking.clicks)
@@ -157,6 +159,11 @@ export const track = (
         if (!TrackingDomain.isBelow(trackingName, name))
           return Result.fail(
             new DomainRefusal.NotBelowDomain({ name: trackingName, domain: name, path: "tracking_domain" }),
+          )
+        const again_at = TrackingDomain.nextChangeAt(tracking_domain_changes, now)
+        if (again_at !== undefined)
+          return Result.fail(
+            new DomainRefusal.TooManyTrackingDomains({ most: TrackingDomain.MAX_CHANGES_PER_DAY, again_at }),
           )
         const next_check_at = DomainSchedule.pendingCheckAt(now, now, 0)
         events.push({ _tag: "TrackingDomainSet", name: trackingName, next_check_at, at: now })

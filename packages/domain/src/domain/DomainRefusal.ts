@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { Detail } from "../values/Refusal.ts"
+import * as Timestamp from "../values/Timestamp.ts"
 
 export class DomainNotFound extends Schema.TaggedError<DomainNotFound>()("DomainNotFound", {}) {
   readonly status = 404
@@ -55,6 +56,22 @@ export class NotBelowDomain extends Schema.TaggedError<NotBelowDomain>()("NotBel
   }
   get details(): ReadonlyArray<Detail> {
     return [{ path: this.path, message: `must be a name below ${this.domain}` }]
+  }
+}
+
+export class TooManyTrackingDomains extends Schema.TaggedError<TooManyTrackingDomains>()("TooManyTrackingDomains", {
+  most: Schema.Natural,
+  /** When the tracking domain may be set again. */
+  again_at: Timestamp.Timestamp,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "too_many_tracking_domains"
+  override get message() {
+    return `The tracking domain of a domain can be set ${this.most} times in 24 hours. Set it again after ${this.again_at}.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: "tracking_domain", message: `can be set again after ${this.again_at}` }]
   }
 }
 

@@ -56,6 +56,8 @@ export interface Domain {
   readonly tracking?: Tracking.Tracking
   /** Absent if links use the service's own name. */
   readonly tracking_domain?: TrackingDomain.TrackingDomain
+  /** Times at which the tracking domain was last set; absent if it never was. */
+  readonly tracking_domain_changes?: ReadonlyArray<Timestamp.Timestamp>
   readonly records: ReadonlyArray<DnsFinding.DnsFinding>
   /** Number of checks since the wait for DNS began. It sets the interval of the next check. */
   readonly checks: number
@@ -120,7 +122,9 @@ export const evolve = (state: State, event: Event): State => {
     case "TrackingDomainSet": {
       const { name, next_check_at } = event
       const records = TrackingDomain.withoutFindings(state.records)
-      return { ...state, tracking_domain: { name, verified: false }, records, checks: 0, next_check_at }
+      const tracking_domain_changes = TrackingDomain.addChange(state.tracking_domain_changes, event.at)
+      const tracking_domain = { name, verified: false }
+      return { ...state, tracking_domain, tracking_domain_changes, records, checks: 0, next_check_at }
     }
     case "TrackingDomainRemoved": {
       const { tracking_domain: _, ...others } = state

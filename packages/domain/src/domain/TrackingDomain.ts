@@ -12,6 +12,12 @@ export interface TrackingDomain {
   readonly verified: boolean
 }
 
+/**
+ * Maximum number of times that the tracking domain of a domain is set within 24 hours. Each new name costs DNS queries,
+ * and the proxy a certificate.
+ */
+export const MAX_CHANGES_PER_DAY = 10
+
 const at = Timestamp.Timestamp
 
 export const EVENTS = {
@@ -23,6 +29,23 @@ export const isBelow = (name: DomainName, domain: DomainName): boolean => name.e
 
 /** Returns the host relative to the domain, as in its DNS record. */
 export const hostOf = (name: DomainName, domain: DomainName): string => name.slice(0, -`.${domain}`.length)
+
+/** Adds a change to the times of the last changes. */
+export const addChange = (
+  changes: ReadonlyArray<Timestamp.Timestamp> | undefined,
+  now: Timestamp.Timestamp,
+): ReadonlyArray<Timestamp.Timestamp> => [...(changes ?? []), now].slice(-MAX_CHANGES_PER_DAY)
+
+/** Returns when the tracking domain may be changed again; `undefined` if it may be changed now. */
+export const nextChangeAt = (
+  changes: ReadonlyArray<Timestamp.Timestamp> | undefined,
+  now: Timestamp.Timestamp,
+): Timestamp.Timestamp | undefined => {
+  const [first, ...others] = changes ?? []
+  if (first === undefined || others.length + 1 < MAX_CHANGES_PER_DAY) return undefined
+  const free = Timestamp.plus(first, Timestamp.DAY)
+  return now < free ? free : undefined
+}
 
 /** Applies the findings of a DNS check. */
 export const applyFindings = (

@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import * as ReadModel from "./ReadModel.ts"
 
 /** State of a domain in the log. The DNS records its owner publishes follow from it and the instance's settings. */
-export type DomainRecord = Omit<Domain.Domain, "_tag">
+export type DomainRecord = Omit<Domain.Domain, "_tag" | "tracking_domain_changes">
 
 interface Row {
   readonly account_id: string
@@ -25,7 +25,8 @@ export const readModel = ReadModel.make({
     if (state._tag === "NotCreated") return []
     const key = { account_id, id, version, name: state.name }
     if (state._tag === "Removed") return [{ ...key, status: "removed", removed: true, record: null }]
-    const { _tag, ...record } = state
+    // Only decisions need the times of changes.
+    const { _tag, tracking_domain_changes, ...record } = state
     return [{ ...key, status: state.status, removed: false, record }]
   },
 })

@@ -147,7 +147,7 @@ const track = Effect.fnUntraced(function* (
       return yield* new DomainRefusal.NameTaken({ name, path: "tracking_domain" })
   }
   return yield* RequestCommit.commitRepeatable(
-    yield* change<DomainRefusal.NotBelowDomain>(record.domain_id, (at) =>
+    yield* change<Domain.TrackingDomainRefusal>(record.domain_id, (at) =>
       Domain.track(at, { opens, clicks, domain: name }),
     ),
   )
