@@ -89,6 +89,13 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
         assert.deepStrictEqual([status, json.error?.reason], [422, "url_not_allowed"], url)
         assert.match(json.error.message, /WEBHOOK_ALLOW_NETWORKS/u)
       }
+      const webhook = yield* create({ url: "https://example.org/" })
+      const changed = yield* call("PATCH", `/v1/webhooks/${webhook.json.id}`, { url: "http://hooks.example.org/" })
+      assert.deepStrictEqual([changed.status, changed.json.error.reason], [422, "url_not_allowed"])
+      assert.strictEqual(
+        changed.json.error.message,
+        "http://hooks.example.org/ is not allowed: plain http would send the payload unencrypted. Use https. An operator can allow a network with WEBHOOK_ALLOW_NETWORKS.",
+      )
       for (const [path, body] of [
         ["url", { url: "example.org" }],
         ["url", { url: "ftp://example.org/" }],

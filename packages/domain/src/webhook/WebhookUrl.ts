@@ -71,7 +71,7 @@ export const check = (
   // Over plain http, only a host name may still resolve to an allowed network.
   return ip === undefined && allowed.length > 0
     ? Result.succeed(url)
-    : refuse("plain http would send the payload unencrypted")
+    : refuse("plain http would send the payload unencrypted. Use https")
 }
 
 const LOOPBACK = ["127.0.0.1", "::1"]
