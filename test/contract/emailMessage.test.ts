@@ -102,7 +102,7 @@ const violations = (schema: Schema.Top, value: unknown) => {
   const exit = Schema.decodeUnknownExit(schema as Schema.Codec<unknown, unknown>, { errors: "all" })(value)
   if (Exit.isSuccess(exit)) return []
   const error = Option.getOrThrow(Exit.findErrorOption(exit))
-  return Violations.fromIssue(error.issue).map(({ message, path }) => `${path} ${message}`.trim())
+  return Violations.fromIssue(error.issue).details.map(({ message, path }) => `${path} ${message}`.trim())
 }
 
 describe("violations", () => {

@@ -17,6 +17,8 @@ const own = text
 const body = (json = "") => JSON.parse(json) as Readonly<Record<string, string>>
 const quoted = (pattern: RegExp) => [...own.matchAll(pattern)].map((match) => match.slice(1))
 
+const STRICT = { onExcessProperty: "error" } as const
+
 describe("docs/coming-from.md", () => {
   test("names endpoints that there are", () => {
     const { paths } = OpenApi.fromApi(Api)
@@ -46,7 +48,7 @@ describe("docs/coming-from.md", () => {
     const [message, suppression, ...more] = quoted(/```json\n([^]*?)```/gu).flat()
     assert.lengthOf(more, 0)
     const { "X-Order": order, ...none } =
-      Schema.decodeUnknownSync(EmailMessage.EmailMessage)(body(message)).headers ?? {}
+      Schema.decodeUnknownSync(EmailMessage.EmailMessage, STRICT)(body(message)).headers ?? {}
     assert.deepStrictEqual([order, none], ["4711", {}])
     const { SuppressionAddition } = OpenApi.fromApi(Api).components.schemas as Readonly<
       Record<string, { readonly properties: object }>

@@ -77,7 +77,7 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
       Effect.gen(function* () {
         const { key, lab, post } = yield* setUp
         const first = yield* post("/v1/email/send", "b", MESSAGE)
-        const raw = `{ "text": "Hi",\n "subject": "Hello", "to": ["ana@example.org"], "from": "Acme <hi@acme.test>", "unknown": 1 }`
+        const raw = `{ "text": "Hi",\n "subject": "Hello", "to": ["ana@example.org"], "from": "Acme <hi@acme.test>", "html": null }`
         const again = yield* lab.ask("POST", "/v1/email/send", { key, raw, headers: { "idempotency-key": "b" } })
         assert.strictEqual(again.text, first.text)
       }),

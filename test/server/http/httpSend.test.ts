@@ -55,7 +55,7 @@ const RULES: ReadonlyArray<Row> = [
   ["an empty to", { to: [] }, 400, "validation_failed", "to"],
   ["an empty subject", { subject: "" }, 200],
   ["optional fields that are null", Object.fromEntries(OPTIONAL.map((field) => [field, null])), 200],
-  ["a field that nobody knows", { shade: "blue" }, 200],
+  ["an unknown field", { shade: "blue" }, 400, "unknown_field", "shade"],
   // Bad address.
   ["an address without @", { to: "ana" }, 400, "validation_failed", "to"],
   ["an address without a local part", { to: "@example.org" }, 400, "validation_failed", "to"],

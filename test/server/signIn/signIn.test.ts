@@ -156,6 +156,47 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
+  it.effect("refuses fields and parameters that the dashboard's own endpoints do not know", () =>
+    Effect.gen(function* () {
+      const { page } = yield* owner
+      const account = { name: "N", owner: "nora@example.org", plan: "free" }
+      const words = "The body has an unknown field"
+      for (const [method, path, body, message] of [
+        [
+          "GET",
+          "/v1/operate/accounts?page=2",
+          undefined,
+          "The query has an unknown parameter `page`; this endpoint takes none.",
+        ],
+        ["POST", "/v1/operate/accounts", { ...account, Plans: 1 }, `${words} \`Plans\`; did you mean \`plan\`?`],
+        [
+          "PATCH",
+          `/v1/operate/accounts/acc_${"0".repeat(26)}`,
+          { linksFollowed: true },
+          `${words} \`linksFollowed\`; did you mean \`links_followed\`?`,
+        ],
+        [
+          "POST",
+          "/v1/operate/projections/stats/swap",
+          { back: false, backward: 1 },
+          `${words} \`backward\`; did you mean \`back\`?`,
+        ],
+        ["POST", "/v1/operate/projections/stats/verify", { all: true }, `${words} \`all\`; none is accepted here.`],
+        ["POST", "/auth/update-user", { name: "N", image: "x" }, `${words} \`image\`; known are name.`],
+        ["POST", "/auth/sign-out", { everywhere: true }, `${words} \`everywhere\`; none is accepted here.`],
+        [
+          "GET",
+          "/auth/list-sessions?x=1",
+          undefined,
+          "The query has an unknown parameter `x`; this endpoint takes none.",
+        ],
+      ] as const) {
+        const { json, status } = yield* page.ask(method, path, body === undefined ? {} : { body })
+        assert.deepStrictEqual([status, json.error?.reason, json.error?.message], [400, "unknown_field", message], path)
+      }
+    }),
+  )
+
   it.effect("counts requests of a frame in its reader's rate limit, and refuses other sites", () =>
     Effect.gen(function* () {
       const { house, page } = yield* owner

@@ -74,7 +74,7 @@ export const read = (
     const decoded = Schema.decodeUnknownResult(EmailMessage, { errors: "all" })(written)
     const details = [
       ...problems,
-      ...(Result.isFailure(decoded) ? Violations.fromIssue(decoded.failure.issue) : []),
+      ...(Result.isFailure(decoded) ? Violations.fromIssue(decoded.failure.issue).details : []),
       ...keyProblems(keys),
     ]
     if (Result.isFailure(decoded) || details.length > 0)

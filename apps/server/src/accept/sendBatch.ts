@@ -33,17 +33,16 @@ export const sendBatch = Effect.fnUntraced(function* (
 
 const checkAllWellFormed = (emails: ReadonlyArray<DecodedMessage>) => {
   // Limited as for a single message; a hundred times as many would make the answer larger than the request.
-  const details = emails
-    .flatMap((judged, index) =>
-      Result.isSuccess(judged)
-        ? []
-        : judged.failure.details.map((detail) => ({ ...detail, path: pathOf(index, detail.path) })),
-    )
-    .slice(0, Violations.MAX_DETAILS)
-  return details.length === 0
-    ? Effect.void
-    : Effect.fail(new RequestRefusal.InvalidRequest({ reason: "validation_failed", details }))
+  const violations = Violations.join(
+    emails.flatMap((judged, index) => (Result.isSuccess(judged) ? [] : [inBatch(index, judged.failure.violations)])),
+  )
+  return violations.details.length === 0 ? Effect.void : Effect.fail(RequestRefusal.invalid(violations))
 }
+
+const inBatch = (index: number, { details, unknown }: Violations.Violations): Violations.Violations => ({
+  details: details.map((detail) => ({ ...detail, path: pathOf(index, detail.path) })),
+  unknown: unknown === undefined ? undefined : `Message ${index} of the batch: ${unknown}`,
+})
 
 const pathOf = (index: number, path: string): string =>
   `emails[${index}]${path === "" || path.startsWith("[") ? path : `.${path}`}`
@@ -51,7 +50,7 @@ const pathOf = (index: number, path: string): string =>
 const draftOf = (judged: DecodedMessage): Result.Result<Draft.Draft, Refusal> =>
   Result.isSuccess(judged)
     ? Result.succeed(Draft.fromMessage(judged.success))
-    : Result.fail(new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: judged.failure.details }))
+    : Result.fail(RequestRefusal.invalid(judged.failure.violations))
 
 const queued = (index: number, { created_at, id }: Acceptance.Accepted): BatchResult => ({
   index,

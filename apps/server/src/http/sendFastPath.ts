@@ -43,6 +43,7 @@ const isPlainSend = ({ method, url }: IncomingMessage, headers: TextHeaders, max
 /** Stops at the first violation, which is several times as fast as finding all. */
 const decode = Schema.decodeUnknownOption(
   Schema.Struct({ headers: Schema.Struct(Idempotency.headers), payload: Schema.toCodecJson(EmailMessage) }),
+  { onExcessProperty: "error" },
 )
 const decoder = new TextDecoder()
 
@@ -52,7 +53,9 @@ const read = (request: IncomingMessage, headers: TextHeaders) => {
   const bytes = request.read() as Buffer
   try {
     if (Validation.problemOf(bytes) === undefined) {
-      const call = decode({ headers, payload: JSON.parse(decoder.decode(bytes)) })
+      const key = headers["idempotency-key"]
+      const given = key === undefined ? {} : { "idempotency-key": key }
+      const call = decode({ headers: given, payload: JSON.parse(decoder.decode(bytes)) })
       if (Option.isSome(call)) return call.value
     }
   } catch {}

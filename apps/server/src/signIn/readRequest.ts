@@ -1,6 +1,8 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import * as Violations from "@waybill/api/errors/Violations"
 import { Effect, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import * as Query from "../http/Query.ts"
 import * as Validation from "../http/middleware/Validation.ts"
 import { PATH } from "./Options.ts"
 import * as Endpoints from "./Endpoints.ts"
@@ -17,42 +19,25 @@ interface AuthRequest {
 /** Reads the parts of a request that the library may see: a known path, and fields that a schema has decoded. */
 export const readRequest = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, oidc: boolean) {
   const { method, url } = request
-  const [whole = "", search = ""] = url.split(/\?(.*)/su, 2)
+  const whole = url.split("?", 1)[0] ?? ""
   const path = whole.slice(PATH.length)
   const endpoint = Endpoints.find(method, path, oidc)
   if (endpoint === undefined) return yield* new RequestRefusal.NoSuchRoute({ method, path: whole })
-  const query = yield* readQuery(endpoint, search)
-  const body = endpoint.body === undefined ? null : JSON.stringify(yield* bodyOf(endpoint.body, request))
+  const query = yield* readQuery(endpoint, url)
+  const body = endpoint.body === undefined ? null : JSON.stringify(yield* Validation.decodedBody(endpoint.body))
   return { path, url: `${whole}${query}`, body, tries: endpoint.tries } satisfies AuthRequest
 })
 
-const readQuery = Effect.fnUntraced(function* ({ lenient, query }: Endpoints.Endpoint, search: string) {
-  const sent = [...new URLSearchParams(search)]
-  const fields = Object.fromEntries(sent)
-  const decoded = yield* decode("Query", query ?? Endpoints.NOTHING, fields, lenient === true ? "ignore" : "error")
+const readQuery = Effect.fnUntraced(function* (endpoint: Endpoints.Endpoint, url: string) {
+  const { lenient, query } = endpoint
+  const violations = lenient === true ? undefined : yield* Query.violations(query, url)
+  if (violations !== undefined && violations.details.length > 0) return yield* RequestRefusal.invalid(violations)
+  const [, search = ""] = url.split(/\?(.*)/su, 2)
+  const fields = Object.fromEntries(new URLSearchParams(search))
+  const decoded = yield* Effect.mapError(
+    Schema.decodeUnknownEffect(query ?? Endpoints.NOTHING, { errors: "all" })(fields),
+    ({ issue }) => RequestRefusal.invalid(Violations.fromIssue(issue)),
+  )
   const written = new URLSearchParams(decoded as Record<string, string>).toString()
   return written === "" ? "" : `?${written}`
 })
-
-const bodyOf = Effect.fnUntraced(function* (
-  schema: Schema.Codec<unknown, unknown>,
-  request: HttpServerRequest.HttpServerRequest,
-) {
-  yield* Validation.readBody(undefined)
-  const text = yield* Effect.orDie(request.text)
-  const sent = yield* Effect.try({
-    try: (): unknown => (text === "" ? {} : JSON.parse(text)),
-    catch: Validation.notJson,
-  })
-  return yield* decode("Payload", schema, sent, "error")
-})
-
-const decode = (
-  kind: "Payload" | "Query",
-  schema: Schema.Codec<unknown, unknown>,
-  sent: unknown,
-  onExcessProperty: "error" | "ignore",
-) =>
-  Effect.mapError(Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty })(sent), ({ issue }) =>
-    Validation.invalid(kind, issue),
-  )

@@ -1,11 +1,13 @@
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import { Data } from "effect"
+import type { Violations } from "./Violations.ts"
 
 /** Refusals of a request before any domain rule applies. Their reasons belong to the HTTP layer. */
 export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
   readonly reason:
     | "validation_failed"
+    | "unknown_field"
     | "malformed_json"
     | "malformed_request"
     | "payload_too_large"
@@ -13,7 +15,7 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
     | "unsupported_media_type"
     | "request_timeout"
   readonly details: ReadonlyArray<Detail>
-  /** The message if no field is at fault. */
+  /** The message, if the first detail does not give it. */
   readonly summary?: string
 }> {
   readonly status = 400
@@ -21,22 +23,37 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
   override get message() {
     const [first, ...more] = this.details
     if (first === undefined) return this.summary ?? "The request is not valid."
-    const words = first.path === "" ? `The body ${first.message}` : `\`${first.path}\` ${first.message}`
-    return more.length === 0 ? `${words}.` : `${words} (and ${more.length} more, see details).`
+    const words =
+      this.summary ?? (first.path === "" ? `The body ${first.message}` : `\`${first.path}\` ${first.message}`)
+    if (more.length === 0) return /[.?]$/u.test(words) ? words : `${words}.`
+    return `${words} (and ${more.length} more, see details).`
   }
 }
 
-export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{ readonly method: string; readonly path: string }> {
+export const isInvalid = (value: object): value is InvalidRequest => value instanceof InvalidRequest
+
+/** Refuses a request for its violations. */
+export const invalid = ({ details, unknown }: Violations): InvalidRequest =>
+  unknown === undefined
+    ? new InvalidRequest({ reason: "validation_failed", details })
+    : new InvalidRequest({ reason: "unknown_field", details, summary: unknown })
+
+export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{
+  readonly method: string
+  readonly path: string
+  /** Where to look instead, as a sentence. */
+  readonly advice?: string
+  /** Methods of the path, for the `Allow` header; absent if there is no such path. */
+  readonly allowed_methods?: ReadonlyArray<string>
+}> {
   readonly status = 404
   readonly code = "not_found"
   readonly reason = "route_not_found"
   override get message() {
-    return `There is no route ${this.method} ${this.path.replaceAll(KEY, "wb_…")}.`
+    const route = `There is no ${this.method} ${ApiKeySecret.hideIn(this.path)}.`
+    return this.advice === undefined ? route : `${route} ${this.advice}`
   }
 }
-
-/** Matches an API key in a path, so that the response, and a client's log of it, does not contain the key. */
-const KEY = new RegExp(`${ApiKeySecret.MARK}[0-9A-Za-z]{${ApiKeySecret.PREFIX_CHARS},}`, "gu")
 
 const MESSAGES = {
   missing: "No API key was sent. Send one in the header: Authorization: Bearer <key>.",
@@ -55,6 +72,16 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly wh
   }
   override get message() {
     return MESSAGES[this.why]
+  }
+}
+
+/** A key of another service was sent. */
+export class ForeignKey extends Data.TaggedError("ForeignKey")<{ readonly service: string }> {
+  readonly status = 401
+  readonly code = "unauthorized"
+  readonly reason = "api_key_invalid"
+  override get message() {
+    return `This is a key of ${this.service}. Waybill takes its own keys, which begin with ${ApiKeySecret.MARK}, in the header: Authorization: Bearer <key>.`
   }
 }
 

@@ -1,57 +1,92 @@
 import type { Detail } from "@waybill/domain/values/Refusal"
-import { type SchemaAST, type SchemaIssue } from "effect"
+import { SchemaAST, type SchemaIssue } from "effect"
+import * as UnknownNames from "./UnknownNames.ts"
 
 /** Maximum number of violations in one response. */
 export const MAX_DETAILS = 1_000
+
+/** The violations of a request, those by unknown fields first because they usually explain the others. */
+export interface Violations {
+  readonly details: ReadonlyArray<Detail>
+  /** The first unknown field as a sentence; `undefined` if all fields are known. */
+  readonly unknown: string | undefined
+}
 
 /**
  * Returns all violations of a request in plain English, worded to continue after the field's name. Schema issues name
  * types and filters; clients know fields.
  */
-export const fromIssue = (issue: SchemaIssue.Issue): ReadonlyArray<Detail> => {
-  const details: Array<Detail> = []
-  collect(issue, [], undefined, details)
-  return details
+export const fromIssue = (issue: SchemaIssue.Issue): Violations => {
+  const found: Found = { details: [], unknown: [] }
+  collect(issue, [], undefined, found)
+  return of(found.unknown, found.details)
+}
+
+export const of = (unknown: ReadonlyArray<UnknownNames.UnknownName>, others: ReadonlyArray<Detail>): Violations => ({
+  details: [...unknown.map(({ message, path }) => ({ path, message })), ...others].slice(0, MAX_DETAILS),
+  unknown: unknown[0]?.sentence,
+})
+
+/** Joins the violations of several parts of a request. */
+export const join = (parts: ReadonlyArray<Violations>): Violations => {
+  const sorted = parts.toSorted((one, other) => Number(other.unknown !== undefined) - Number(one.unknown !== undefined))
+  return { details: sorted.flatMap(({ details }) => details).slice(0, MAX_DETAILS), unknown: sorted[0]?.unknown }
+}
+
+interface Found {
+  readonly details: Array<Detail>
+  readonly unknown: Array<UnknownNames.UnknownName>
 }
 
 const collect = (
   issue: SchemaIssue.Issue,
   path: ReadonlyArray<PropertyKey>,
   annotation: string | undefined,
-  details: Array<Detail>,
+  found: Found,
 ): void => {
-  if (details.length >= MAX_DETAILS) return
+  const { details, unknown } = found
+  if (details.length + unknown.length >= MAX_DETAILS) return
   const add = (message: string) => details.push({ path: formatPath(path), message: annotation ?? message })
+  const describeUnknown = (known: ReadonlyArray<string>) =>
+    unknown.push(UnknownNames.describe("field", formatPath(path.slice(0, -1)), String(path.at(-1)), known))
   switch (issue._tag) {
     case "Pointer":
-      return collect(issue.issue, [...path, ...issue.path], annotation, details)
+      return collect(issue.issue, [...path, ...issue.path], annotation, found)
     case "Encoding":
-      return collect(issue.issue, path, annotation, details)
+      return collect(issue.issue, path, annotation, found)
     case "Filter":
-      return collect(issue.issue, path, annotation ?? filterMessage(issue), details)
+      return collect(issue.issue, path, annotation ?? filterMessage(issue), found)
     case "Composite":
-      for (const each of issue.issues) collect(each, path, annotation, details)
+      for (const each of issue.issues) collect(each, path, annotation, found)
       return
     case "AnyOf":
       if (issue.issues.length === 0) add(`must be ${expected(issue.ast)}`)
-      for (const each of issue.issues) collect(each, path, annotation, details)
+      for (const each of issue.issues) collect(each, path, annotation, found)
       return
     case "MissingKey":
       add("is required")
       return
     case "InvalidType":
-      add(`must be ${expected(issue.ast)}`)
+      // `Never` is the value of every field of an object that takes none.
+      if (SchemaAST.isNever(issue.ast)) describeUnknown([])
+      else add(`must be ${expected(issue.ast)}`)
       return
     case "InvalidValue":
     case "Forbidden":
       add(annotated(issue.annotations) ?? "is not valid")
       return
     case "UnexpectedKey":
+      describeUnknown(namesOf(issue.ast))
+      return
     case "OneOf":
       add("is not valid")
       return
   }
 }
+
+/** Returns the fields of an object's schema. */
+const namesOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+  SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
 
 const filterMessage = (issue: SchemaIssue.Filter): string | undefined => {
   const ownMessage = annotated(issue.filter.annotations)

@@ -21,6 +21,9 @@ export const AccountChange = Schema.Struct({
   links_followed: Schema.optionalKey(Schema.Boolean),
 })
 
+/** The body of a request that takes none. A struct without fields would accept any value. */
+export const Nothing = Schema.Record(Schema.String, Schema.Never)
+
 export const Swap = Schema.Struct({ back: Schema.Boolean })
 
 export interface AccountSummary {

@@ -1,5 +1,4 @@
 import * as Id from "@waybill/domain/values/Id"
-import type { Detail } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import * as ApiError from "../errors/ApiError.ts"
@@ -17,11 +16,11 @@ export type DecodedMessage = Result.Result<EmailMessage, Malformed>
  * detected.
  */
 export interface Malformed {
-  readonly details: ReadonlyArray<Detail>
+  readonly violations: Violations.Violations
   readonly json: unknown
 }
 
-const decode = Schema.decodeUnknownEffect(EmailMessage, { errors: "all" })
+const decode = Schema.decodeUnknownEffect(EmailMessage, { errors: "all", onExcessProperty: "error" })
 const encode = Schema.encodeEffect(EmailMessage)
 
 /**
@@ -34,7 +33,7 @@ const Item = Schema.Unknown.pipe(
     SchemaTransformation.transformEffect<DecodedMessage, unknown>({
       decode: (json) =>
         Effect.result(
-          Effect.mapError(decode(json), ({ issue }): Malformed => ({ details: Violations.fromIssue(issue), json })),
+          Effect.mapError(decode(json), ({ issue }): Malformed => ({ violations: Violations.fromIssue(issue), json })),
         ),
       encode: (decoded) =>
         Result.isSuccess(decoded)

@@ -31,6 +31,12 @@ export const isWellFormed = (text: string): text is ApiKeySecret => {
   return checksum(body) === text.slice(MARK.length + BODY_CHARS)
 }
 
+/** Matches a key, or the beginning of one, in a text. */
+const IN_TEXT = new RegExp(`${MARK}[0-9A-Za-z]{${PREFIX_CHARS},}`, "gu")
+
+/** Hides the keys in a text of a request, so that the response, and a client's log of it, does not contain them. */
+export const hideIn = (text: string): string => text.replaceAll(IN_TEXT, `${MARK}…`)
+
 export const prefixOf = (secret: ApiKeySecret): string => secret.slice(0, PREFIX_CHARS)
 
 const bigint = (bytes: Uint8Array): bigint => {

@@ -19,7 +19,7 @@ export interface Detail {
 
 /**
  * The public shape of every domain error, so that the API renders all of them with one function. `retry_after_s`
- * becomes the `Retry-After` header of a 429 or 503.
+ * becomes the `Retry-After` header of a 429 or 503, and `allowed_methods` the `Allow` header of a 404.
  */
 export interface Refusal {
   readonly _tag: string
@@ -29,6 +29,7 @@ export interface Refusal {
   readonly message: string
   readonly details?: ReadonlyArray<Detail>
   readonly retry_after_s?: number
+  readonly allowed_methods?: ReadonlyArray<string>
 }
 
 export const CODES: { readonly [S in Status]: Code } = {

@@ -4,6 +4,8 @@ import { Count, HttpAddress, Networks, setting } from "./Setting.ts"
 
 export const DEFAULT_MAX_BODY_BYTES = 10 * 1024 * 1024
 export const LARGEST_MAX_BODY_BYTES = 40 * 1024 * 1024
+/** The setting of that maximum. Refusals name it. */
+export const MAX_BODY_SETTING = "MAX_BODY_BYTES"
 
 /** Settings of the HTTP server, of sign-in and of what requests may reach. */
 export const TABLE = {
@@ -47,12 +49,12 @@ export const TABLE = {
     Networks("TRUSTED_PROXIES"),
   ),
   maxBodyBytes: setting(
-    "MAX_BODY_BYTES",
+    MAX_BODY_SETTING,
     `Maximum size of a request body in bytes, up to ${LARGEST_MAX_BODY_BYTES}.`,
     `${DEFAULT_MAX_BODY_BYTES}`,
     Config.schema(
       Schema.Int.check(Schema.isBetween({ minimum: 1024, maximum: LARGEST_MAX_BODY_BYTES })),
-      "MAX_BODY_BYTES",
+      MAX_BODY_SETTING,
     ).pipe(Config.withDefault(DEFAULT_MAX_BODY_BYTES)),
   ),
   httpMaxConnections: setting(

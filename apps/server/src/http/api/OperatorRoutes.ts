@@ -20,8 +20,9 @@ import { Replays } from "../../operate/Replays.ts"
 import * as Version from "../../boot/Version.ts"
 import { Admitted } from "../middleware/Admitted.ts"
 import * as Authorization from "../middleware/Authorization.ts"
-import * as Bodies from "../middleware/Bodies.ts"
 import * as Responses from "../middleware/Responses.ts"
+import * as Validation from "../middleware/Validation.ts"
+import * as Query from "../Query.ts"
 import { inviteWithAccount } from "./MemberHandlers.ts"
 
 /** Period over which rates are averaged. */
@@ -54,20 +55,24 @@ const byOperator = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 const json = <A, E extends Refusal, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.andThen(operator, effect).pipe(
+  Effect.andThen(operator, Effect.andThen(checkQuery, effect)).pipe(
     Effect.map((body) =>
       HttpServerResponse.setHeader(HttpServerResponse.jsonUnsafe(body), "cache-control", "no-store"),
     ),
     Effect.catch((refusal) => Effect.map(ApiError.RequestId, (id) => Responses.respond(refusal, id))),
   )
 
-const bodyOf = Effect.fnUntraced(function* <S extends Schema.Codec<unknown, unknown>>(schema: S) {
-  const invalid = (error: unknown) =>
-    new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path: "", message: String(error) }] })
-  const body = yield* Bodies.reading(({ json }) => Effect.mapError(json, invalid)).pipe(
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_OPERATE_BODY_BYTES)),
+const bodyOf = <A>(schema: Schema.Codec<A, unknown>) =>
+  Effect.provideService(
+    Validation.decodedBody(schema),
+    HttpIncomingMessage.MaxBodySize,
+    ByteSize.bytes(MAX_OPERATE_BODY_BYTES),
   )
-  return yield* Effect.mapError(Schema.decodeUnknownEffect(schema)(body), invalid)
+
+/** The routes take no query. */
+const checkQuery = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) => {
+  const violations = Query.nameViolations(undefined, url)
+  return violations.details.length === 0 ? Effect.void : Effect.fail(RequestRefusal.invalid(violations))
 })
 
 const accounts = Effect.gen(function* () {
@@ -154,6 +159,7 @@ const projectionName = Effect.gen(function* () {
 
 const begin = (kind: "rebuild" | "verify") =>
   Effect.gen(function* () {
+    yield* bodyOf(Operate.Nothing)
     const name = yield* projectionName
     const replays = yield* Replays
     if (!(yield* replays.begin(kind, name)))

@@ -2,12 +2,15 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { RequiredScope } from "@waybill/api/Authorization"
 import type { Scope } from "@waybill/domain/account/Scope"
 import type { Detail } from "@waybill/domain/values/Refusal"
+import * as UnknownNames from "@waybill/api/errors/UnknownNames"
 import { Validation } from "@waybill/api/errors/Validation"
 import * as Violations from "@waybill/api/errors/Violations"
-import { ByteSize, Context, Effect, Layer, Option, Result, Schema, type SchemaIssue } from "effect"
-import { HttpIncomingMessage, type HttpServerError, HttpServerRequest } from "effect/http"
+import { ByteSize, Context, Effect, Layer, Option, Result, Schema, type SchemaAST } from "effect"
+import { HttpIncomingMessage, HttpRouter, type HttpServerError, HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
+import * as HttpSettings from "../../boot/settings/HttpSettings.ts"
+import * as Query from "../Query.ts"
 import * as Bodies from "./Bodies.ts"
 
 /** Maximum number of values in a body; three times what the largest batch needs. */
@@ -15,31 +18,40 @@ export const MAX_VALUES = 100_000
 /** Maximum nesting of a body; no request of the API needs more than 6. */
 export const MAX_DEPTH = 32
 
-/** Reads and checks bodies before any schema decodes them, and explains what a schema refuses. */
+/** Decodes requests strictly: an unknown field is refused, because it is probably a misspelled one. */
+const STRICT = { errors: "all", onExcessProperty: "error" } as const
+
+/** Reads and checks query and body before any schema decodes them, and explains what a schema refuses. */
 export const layer = (maxBodyBytes: number) =>
   Layer.succeed(Validation, (handler, { endpoint }) => {
-    const checked =
-      endpoint.payload.size === 0
-        ? handler
-        : Effect.andThen(
-            readBody(Option.getOrUndefined(Context.getOption(endpoint.annotations, RequiredScope))),
-            handler,
-          ).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)))
-    return explained(checked, endpoint)
+    const scope = Option.getOrUndefined(Context.getOption(endpoint.annotations, RequiredScope))
+    const advice =
+      maxBodyBytes < HttpSettings.LARGEST_MAX_BODY_BYTES
+        ? `; an operator can raise ${HttpSettings.MAX_BODY_SETTING}, up to ${formatBytes(HttpSettings.LARGEST_MAX_BODY_BYTES)}`
+        : ""
+    const read = endpoint.payload.size === 0 ? readNoBody(endpoint, scope, advice) : readBody(scope, advice)
+    const checked = Effect.andThen(read, Effect.andThen(checkQuery(endpoint), handler))
+    return explained(
+      Effect.provideService(checked, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
+      endpoint,
+    )
   })
 
 type Refused = RequestRefusal.NoSuchRoute | RequestRefusal.InvalidRequest
 
 const explained = <A, E, R>(handler: Effect.Effect<A, E, R>, endpoint: HttpApiEndpoint.Top) =>
-  Effect.catch(handler, (error): Effect.Effect<never, E | Refused, HttpServerRequest.HttpServerRequest> =>
+  Effect.catch(handler, (error): Effect.Effect<never, E | Refused, HttpRouter.Provided> =>
     HttpApiError.HttpApiSchemaError.is(error) ? explain(error, endpoint) : Effect.fail(error),
   )
 
 const refuse = (reason: RequestRefusal.InvalidRequest["reason"], message: string) =>
   new RequestRefusal.InvalidRequest({ reason, details: [{ path: "", message }] })
 
-/** Reads a JSON body and checks its size, depth and number of values before it is parsed. */
-export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined) {
+/**
+ * Reads a JSON body and checks its size, depth and number of values before it is parsed. `advice` says what to do about a
+ * body that is too large.
+ */
+export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined, advice = "") {
   const request = yield* HttpServerRequest.HttpServerRequest
   const type = (request.headers["content-type"] ?? "application/json").split(";", 1)[0]?.trim() ?? ""
   if (type.toLowerCase() !== "application/json")
@@ -47,10 +59,35 @@ export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined) {
   const encoding = request.headers["content-encoding"] ?? "identity"
   if (encoding !== "identity") return yield* refuse("unsupported_media_type", "must be sent without Content-Encoding")
   // Decoders read the body again from the request's cache.
-  const read = Bodies.reading(({ arrayBuffer }) => Effect.catch(arrayBuffer, (error) => unreadable(error)), scope)
+  const read = Bodies.reading(
+    ({ arrayBuffer }) => Effect.catch(arrayBuffer, (error) => unreadable(error, advice)),
+    scope,
+  )
   const bytes = Buffer.from(yield* read)
   const problem = problemOf(bytes)
   if (problem !== undefined) return yield* problem
+})
+
+/** Reads the body of a request that takes none. Clients may send an empty one, or an object without fields. */
+const readNoBody = Effect.fnUntraced(function* (
+  endpoint: HttpApiEndpoint.Top,
+  scope: Scope | undefined,
+  advice: string,
+) {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  if (headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0) return
+  yield* readBody(scope, advice)
+  const body = yield* bodyViolations(endpoint)
+  if (RequestRefusal.isInvalid(body) || body.details.length > 0) yield* refuseAll(endpoint)
+})
+
+/** Reads and decodes a JSON body outside the API. An empty one counts as an object without fields. */
+export const decodedBody = Effect.fnUntraced(function* <A>(schema: Schema.Codec<A, unknown>) {
+  yield* readBody(undefined)
+  const sent = yield* parsedBody({})
+  return yield* Effect.mapError(Schema.decodeUnknownEffect(schema, STRICT)(sent), ({ issue }) =>
+    RequestRefusal.invalid(Violations.fromIssue(issue)),
+  )
 })
 
 /** Returns why a body must not be parsed, if there is a reason. */
@@ -60,77 +97,91 @@ export const problemOf = (bytes: Buffer): RequestRefusal.InvalidRequest | undefi
   return excess === undefined ? undefined : refuse("payload_too_large", excess)
 }
 
-const unreadable = (error: HttpServerError.HttpServerError) =>
-  error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
-    ? refuse("payload_too_large", "is larger than this service accepts")
-    : refuse("malformed_request", "ended before it was complete")
+const unreadable = Effect.fnUntraced(function* (error: HttpServerError.HttpServerError, advice: string) {
+  if (error.reason._tag !== "RequestParseError" || error.reason.reason !== "BodyTooLarge")
+    return yield* refuse("malformed_request", "ended before it was complete")
+  const limit = yield* HttpIncomingMessage.MaxBodySize
+  const most = limit === undefined ? "this service accepts" : formatBytes(ByteSize.toNumberUnsafe(limit))
+  return yield* refuse("payload_too_large", `is larger than ${most}${advice}`)
+})
+
+/** Writes a size such as `10485760 bytes (10 MiB)`. */
+const formatBytes = (bytes: number): string =>
+  bytes % MIB === 0 ? `${bytes} bytes (${bytes / MIB} MiB)` : `${bytes} bytes`
+
+const MIB = 1024 * 1024
 
 const explain = (
   error: HttpApiError.HttpApiSchemaError,
   endpoint: HttpApiEndpoint.Top,
-): Effect.Effect<never, Refused, HttpServerRequest.HttpServerRequest> => {
-  switch (error.kind) {
-    case "Params":
-      // An id of a wrong form matches nothing, like any unknown path.
-      return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) =>
-        Effect.fail(new RequestRefusal.NoSuchRoute({ method, path: url.split("?", 1)[0] ?? url })),
-      )
-    case "Body":
-    case "ResponseHeaders":
-      return Effect.die(error)
-    case "Headers":
-      return Effect.flatMap(bodyViolations(endpoint), (body) =>
-        Effect.fail(together(invalid("Headers", error.cause.issue), body)),
-      )
-    default:
-      return Effect.fail(
-        // Only an error of JSON.parse concerns the whole body without an expected type.
-        error.kind === "Payload" && error.cause.issue._tag === "InvalidValue"
-          ? notJson()
-          : invalid(error.kind, error.cause.issue),
-      )
-  }
-}
+): Effect.Effect<never, Refused, HttpRouter.Provided> =>
+  error.kind === "Body" || error.kind === "ResponseHeaders" ? Effect.die(error) : refuseAll(endpoint)
+
+const checkQuery = (endpoint: HttpApiEndpoint.Top) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
+    Query.nameViolations(endpoint.query, url).details.length === 0 ? Effect.void : refuseAll(endpoint),
+  )
 
 /**
- * Returns the violations of the body. HttpApi reports the first invalid part of a request only, and checks headers
- * before the body.
+ * Fails with all violations of headers, query and body (contract §2), because HttpApi reports the first invalid part of a
+ * request only.
  */
-const bodyViolations = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
-  const [payload] = endpoint.payload.values()
-  if (payload === undefined) return undefined
-  const text = yield* Effect.orDie(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => request.text))
-  const schema: Schema.Top = payload.schemas[0]
-  const decode = Schema.decodeUnknownEffect(schema as Schema.Codec<unknown, unknown>, { errors: "all" })
-  try {
-    const decoded = yield* Effect.result(decode(text === "" ? undefined : JSON.parse(text)))
-    return Result.isSuccess(decoded) ? undefined : invalid("Payload", decoded.failure.issue)
-  } catch {
-    return notJson()
-  }
+const refuseAll = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+  const { headers, method, url } = yield* HttpServerRequest.HttpServerRequest
+  const { params } = yield* HttpRouter.RouteContext
+  // An id of a wrong form matches nothing, like any unknown path.
+  if ((yield* issuesOf(endpoint.params, params)) !== undefined)
+    return yield* new RequestRefusal.NoSuchRoute({ method, path: url.split("?", 1)[0] ?? url })
+  const header = yield* issuesOf(endpoint.headers, headers)
+  const around = Violations.join([
+    { details: header?.details.map(spell) ?? [], unknown: undefined },
+    yield* Query.violations(endpoint.query, url),
+  ])
+  const body = yield* bodyViolations(endpoint)
+  return yield* RequestRefusal.isInvalid(body)
+    ? new RequestRefusal.InvalidRequest({ reason: body.reason, details: [...around.details, ...body.details] })
+    : RequestRefusal.invalid(Violations.join([around, body]))
 })
 
-/** Joins the violations of headers and body; the API reports all at once (contract §2). */
-export const together = (
-  headers: RequestRefusal.InvalidRequest,
-  body: RequestRefusal.InvalidRequest | undefined,
-): RequestRefusal.InvalidRequest =>
-  body === undefined
-    ? headers
-    : new RequestRefusal.InvalidRequest({ reason: body.reason, details: [...headers.details, ...body.details] })
+const issuesOf = Effect.fnUntraced(function* (
+  schema: Schema.Top | undefined,
+  sent: unknown,
+  options: SchemaAST.ParseOptions = { errors: "all" },
+) {
+  if (schema === undefined) return undefined
+  const decode = Schema.decodeUnknownEffect(schema as Schema.Codec<unknown, unknown>, options)
+  const decoded = yield* Effect.result(decode(sent))
+  return Result.isSuccess(decoded) ? undefined : Violations.fromIssue(decoded.failure.issue)
+})
 
-export const notJson = (): RequestRefusal.InvalidRequest => refuse("malformed_json", "is not valid JSON")
+const bodyViolations = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+  const [payload] = endpoint.payload.values()
+  const sent = yield* Effect.result(parsedBody(undefined))
+  if (Result.isFailure(sent)) return sent.failure
+  if (payload === undefined) return excessIn(sent.success)
+  return (yield* issuesOf(payload.schemas[0], sent.success, STRICT)) ?? Violations.of([], [])
+})
 
-export const invalid = (
-  kind: HttpApiError.HttpApiSchemaError["kind"],
-  issue: SchemaIssue.Issue,
-): RequestRefusal.InvalidRequest => {
-  const details = Violations.fromIssue(issue)
-  return new RequestRefusal.InvalidRequest({
-    reason: "validation_failed",
-    details: kind === "Headers" ? details.map(spell) : details,
-  })
+/** Returns the violations of a body where none is taken. */
+const excessIn = (body: unknown): Violations.Violations => {
+  if (body === undefined || body === null) return Violations.of([], [])
+  if (typeof body !== "object" || Array.isArray(body))
+    return Violations.of([], [{ path: "", message: "must be empty: this endpoint takes no fields" }])
+  const names = Object.keys(body).slice(0, Violations.MAX_DETAILS)
+  return Violations.of(
+    names.map((name) => UnknownNames.describe("field", "", name, [])),
+    [],
+  )
 }
+
+/** Parses the body, which was read and checked before. */
+const parsedBody = Effect.fnUntraced(function* (empty: unknown) {
+  const text = yield* Effect.orDie(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => request.text))
+  return yield* Effect.try({
+    try: (): unknown => (text === "" ? empty : JSON.parse(text)),
+    catch: () => refuse("malformed_json", "is not valid JSON"),
+  })
+})
 
 const spell = ({ message, path }: Detail) => ({ path: path === "idempotency-key" ? "Idempotency-Key" : path, message })
 

@@ -1,0 +1,39 @@
+import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
+import type { Detail } from "@waybill/domain/values/Refusal"
+import { nearestName } from "@waybill/domain/values/nearestName"
+
+/** Most known names that an error lists if none is near the unknown one; more than the largest schema of a request has. */
+export const MAX_LISTED_NAMES = 25
+/** Most characters of an unknown name that an error repeats. */
+export const MAX_SHOWN_NAME_CHARS = 64
+
+export type Kind = "field" | "parameter"
+
+/** A field or query parameter of a request that the API does not know: a detail, and the same as a whole sentence. */
+export interface UnknownName extends Detail {
+  readonly sentence: string
+}
+
+/** `parent` is the path of the object with the field; empty for the body or the query. */
+export const describe = (kind: Kind, parent: string, name: string, known: ReadonlyArray<string>): UnknownName => {
+  const shown = printable(name)
+  const owner = parent === "" ? (kind === "field" ? "The body" : "The query") : `\`${parent}\``
+  const advice = adviceOf(kind, name, known)
+  return {
+    path: parent === "" ? shown : `${parent}.${shown}`,
+    message: `is an unknown ${kind}; ${advice}`,
+    sentence: `${owner} has an unknown ${kind} \`${shown}\`; ${advice}`,
+  }
+}
+
+const adviceOf = (kind: Kind, name: string, known: ReadonlyArray<string>): string => {
+  const nearest = nearestName(name, known)
+  if (nearest !== undefined) return `did you mean \`${nearest}\`?`
+  if (known.length === 0) return kind === "field" ? "none is accepted here" : "this endpoint takes none"
+  const listed = known.slice(0, MAX_LISTED_NAMES).join(", ")
+  return known.length > MAX_LISTED_NAMES ? `known are ${listed} and others` : `known are ${listed}`
+}
+
+/** Shortens a name and replaces what could break a line, because the name may be anything. */
+const printable = (name: string): string =>
+  ApiKeySecret.hideIn(name.slice(0, MAX_SHOWN_NAME_CHARS).replaceAll(/[^!-_a-~]/gu, "?"))
