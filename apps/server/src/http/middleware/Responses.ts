@@ -4,6 +4,7 @@ import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Refusals from "@waybill/domain/values/Refusal"
 import { Cause, Clock, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
+import * as KnownRoutes from "../KnownRoutes.ts"
 import * as RequestTarget from "./RequestTarget.ts"
 
 type Refusal = Refusals.Refusal
@@ -22,7 +23,8 @@ export const uncountedHeaders = (id: string) =>
     requestHeaders(id, RateLimit.windowState(RateLimit.ANONYMOUS_PER_MINUTE, 0, now_ms)),
   )
 
-export const refusalHeaders = ({ retry_after_s, status }: Refusal): Record<string, string> => {
+export const refusalHeaders = ({ allowed_methods, retry_after_s, status }: Refusal): Record<string, string> => {
+  if (allowed_methods !== undefined) return { allow: allowed_methods.join(", ") }
   if (retry_after_s !== undefined) return { "retry-after": String(retry_after_s) }
   return status === 401 ? { "www-authenticate": "Bearer" } : {}
 }
@@ -52,10 +54,7 @@ const refusalOf = (error: unknown): Refusal | undefined => {
   if (!HttpServerError.isHttpServerError(error) || error._tag !== "HttpServerError") return undefined
   const { reason } = error
   if (reason._tag === "RouteNotFound")
-    return new RequestRefusal.NoSuchRoute({
-      method: reason.request.method,
-      path: RequestTarget.pathOf(reason.request.url),
-    })
+    return KnownRoutes.refuse(reason.request.method, RequestTarget.pathOf(reason.request.url))
   if (reason._tag !== "RequestParseError") return undefined
   return new RequestRefusal.InvalidRequest({
     reason: "malformed_request",

@@ -12,6 +12,7 @@ import * as TrackingHosts from "../../links/TrackingHosts.ts"
 import { Revocations } from "../../live/Revocations.ts"
 import * as Traces from "../../observability/Traces.ts"
 import * as NewIds from "../../operate/NewIds.ts"
+import * as ForeignKeys from "../ForeignKeys.ts"
 import type { DocumentWindows } from "../pages/DocumentWindows.ts"
 import * as Position from "../Position.ts"
 import { Admitted, earlierAdmissions } from "./Admitted.ts"
@@ -135,7 +136,7 @@ const admittedResponse = Effect.fnUntraced(function* <E, R, R2>(
     )
   const verdict = admitting.value
   const headers = Responses.requestHeaders(id, verdict.standing)
-  const refusal = refusalOf(verdict, path, authorization)
+  const refusal = refusalOf(verdict, path, request.headers)
   if (refusal !== undefined) return HttpServerResponse.setHeaders(Responses.respond(refusal, id), headers)
   const admitted = admittedBy(verdict, address)
   const account_id = accountOf(verdict)
@@ -173,12 +174,13 @@ const admittedBy = (verdict: Verdict | Session.UserAdmitted, address: string): A
 const refusalOf = (
   verdict: Verdict | Session.UserAdmitted,
   path: string,
-  authorization: string | undefined,
+  headers: HttpServerRequest.HttpServerRequest["headers"],
 ): Refusal | undefined => {
   if (verdict._tag === "RateLimited") return verdict.refusal
   if (verdict._tag !== "Unauthorized" || !isApi(path)) return undefined
-  const isMalformed = verdict.reason === "missing" && authorization !== undefined
-  return new RequestRefusal.Unauthorized({ why: isMalformed ? "malformed" : verdict.reason })
+  if (verdict.reason !== "missing") return new RequestRefusal.Unauthorized({ why: verdict.reason })
+  const why = headers["authorization"] === undefined ? "missing" : "malformed"
+  return ForeignKeys.refuse(headers) ?? new RequestRefusal.Unauthorized({ why })
 }
 
 const isApi = (path: string): boolean => path === "/v1" || path.startsWith("/v1/")

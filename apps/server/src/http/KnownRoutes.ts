@@ -1,0 +1,70 @@
+import { Api, PREFIX } from "@waybill/api/Api"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+
+interface Route {
+  readonly path: string
+  readonly pattern: RegExp
+  readonly methods: ReadonlySet<string>
+}
+
+/** Paths at which other services accept mail, and the endpoint that does it here. */
+const ELSEWHERE: ReadonlyArray<readonly [path: RegExp, endpoint: string]> = [
+  // Resend and Postmark.
+  [/^\/(?:v1\/)?emails?\/batch$/u, "/email/send/batch"],
+  [/^\/(?:v1\/)?(?:emails?|email\/withTemplate|emails\/send)$/u, "/email/send"],
+  // SendGrid and Brevo.
+  [/^\/v3\/(?:mail\/send|smtp\/email)$/u, "/email/send"],
+  // Postal.
+  [/^\/api\/v1\/send\/(?:message|raw)$/u, "/email/send"],
+  // Mailgun.
+  [/^\/v[34]\/[^/]+\/messages(?:\.mime)?$/u, "/email/send"],
+]
+
+/** Routes of the API by path, built at the first unknown route. */
+let routes: ReadonlyArray<Route> | undefined
+
+const build = (): ReadonlyArray<Route> => {
+  const byPath = new Map<string, Set<string>>()
+  for (const group of Object.values(Api.groups))
+    for (const endpoint of Object.values(group.endpoints)) {
+      const methods = byPath.get(endpoint.path) ?? new Set()
+      byPath.set(endpoint.path, methods.add(endpoint.method))
+    }
+  return Array.from(byPath, ([path, methods]) => ({ path, pattern: patternOf(path), methods: withHead(methods) }))
+}
+
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:[a-z_]+/gu, "[^/]+")}$`, "u")
+
+/** The router answers HEAD wherever it answers GET. */
+const withHead = (methods: ReadonlySet<string>): ReadonlySet<string> =>
+  methods.has("GET") ? new Set(["GET", "HEAD", ...methods]) : methods
+
+/** Returns the methods of a path; none if the API has no such path. `/v1/email/send` is no id of an email. */
+const methodsOf = (path: string): ReadonlyArray<string> => {
+  routes ??= build()
+  const route = routes.find((each) => each.path === path) ?? routes.find(({ pattern }) => pattern.test(path))
+  return route === undefined ? [] : [...route.methods]
+}
+
+/** Returns the refusal of an unknown route, which says where to look if the path resembles a known one. */
+export const refuse = (method: string, path: string): RequestRefusal.NoSuchRoute => {
+  const allowed_methods = methodsOf(path)
+  if (allowed_methods.length > 0) {
+    const advice = `This path takes ${allowed_methods.join(", ")}.`
+    return new RequestRefusal.NoSuchRoute({ method, path, allowed_methods, advice })
+  }
+  const elsewhere = method === "POST" ? ELSEWHERE.find(([pattern]) => pattern.test(path)) : undefined
+  const advice =
+    elsewhere === undefined ? adviceOfPrefix(method, path) : `Waybill sends at POST ${PREFIX}${elsewhere[1]}.`
+  return new RequestRefusal.NoSuchRoute({ method, path, ...(advice === undefined ? {} : { advice }) })
+}
+
+/** The API is below `/v1`. */
+const adviceOfPrefix = (method: string, path: string): string | undefined => {
+  const methods = methodsOf(`${PREFIX}${path}`)
+  if (methods.length === 0) return undefined
+  const shown = methods.includes(method)
+    ? `${method} ${PREFIX}${path}`
+    : `${PREFIX}${path}, which takes ${methods.join(", ")}`
+  return `The API begins with ${PREFIX}: use ${shown}.`
+}
