@@ -153,3 +153,37 @@ describe("violations", () => {
     assert.notInclude(words.join(), secret)
   })
 })
+
+describe("base64 of an attachment", () => {
+  const contentOf = (content: string) => {
+    const message = { from: "a@acme.test", to: "b@acme.test", subject: "x", attachments: [{ filename: "a", content }] }
+    const decoded = decode(message)
+    return Exit.isSuccess(decoded) ? decoded.value.attachments?.[0]?.content : undefined
+  }
+  const bytes = Buffer.from(Array.from({ length: 200 }, (_, nth) => nth))
+  const text = bytes.toString("base64")
+  const wrapped = (chars: number, end: string) => text.replaceAll(new RegExp(`.{${chars}}`, "gu"), (line) => line + end)
+
+  for (const [what, content] of [
+    ["in one line", text],
+    ["wrapped at 76 characters with CRLF (RFC 2045)", wrapped(76, "\r\n")],
+    ["wrapped at 64 characters with LF (PEM)", wrapped(64, "\n")],
+    ["wrapped at 60 characters with a last line break (Ruby, MIME::Base64)", `${wrapped(60, "\n")}\n`],
+  ] as const)
+    test(`${what} is accepted`, () => assert.strictEqual(contentOf(content), text))
+
+  for (const content of [
+    "aGk",
+    "aGk=\r",
+    "aGkg\raGkg",
+    "aGkg aGkg",
+    "aGkg\taGkg",
+    "aG k=",
+    "aGk=aGk=",
+    "a\\nGk=",
+    "=",
+    "aGk-",
+    "\u2028",
+  ])
+    test(`${JSON.stringify(content)} is refused`, () => assert.isUndefined(contentOf(content)))
+})

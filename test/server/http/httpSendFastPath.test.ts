@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { MAX_FAST_BYTES } from "../../../apps/server/src/http/sendFastPath.ts"
 import { type Answer, type Ask, HttpWorld } from "../../support/world/HttpWorld.ts"
 
-/** A query string, which the endpoint ignores, avoids the fast path. */
+/** An empty query avoids the fast path. */
 const FAST = "/v1/email/send"
 const NORMAL = "/v1/email/send?"
 
@@ -56,6 +56,26 @@ const REQUESTS: ReadonlyArray<Request> = [
   ],
   ["a body behind a byte order mark", 200, ({ good: key }) => ({ key, raw: `\ufeff${JSON.stringify(MESSAGE)}` })],
   ["a body behind two", 400, ({ good: key }) => ({ key, raw: `\ufeff\ufeff${JSON.stringify(MESSAGE)}` })],
+  ["an unknown field", 400, ({ good: key }) => ({ key, body: { ...MESSAGE, scheduledAt: "2026-11-21T10:00:00Z" } })],
+  [
+    "an unknown field of an attachment",
+    400,
+    ({ good: key }) => ({
+      key,
+      body: { ...MESSAGE, attachments: [{ filename: "a", content: "", type: "text/plain" }] },
+    }),
+  ],
+  ["an unknown field of tracking", 400, ({ good: key }) => ({ key, body: { ...MESSAGE, tracking: { open: true } } })],
+  [
+    "an attachment in wrapped base64",
+    200,
+    ({ good: key }) => ({ key, body: { ...MESSAGE, attachments: [{ filename: "a", content: "aGkg\r\naGkg\n" }] } }),
+  ],
+  [
+    "an attachment with a space in its base64",
+    400,
+    ({ good: key }) => ({ key, body: { ...MESSAGE, attachments: [{ filename: "a", content: "aGkg aGkg" }] } }),
+  ],
   ["one violation", 400, ({ good: key }) => ({ key, body: without("from") })],
   [
     "many violations",

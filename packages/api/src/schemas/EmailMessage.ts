@@ -15,21 +15,24 @@ export const MAX_COPIES = 1_000
 export const MAX_REPLY_TO = 50
 export const MAX_FILENAME_CHARS = 255
 
-const OneOrMany = Schema.Union([Schema.String, Schema.Array(Schema.String)])
+/** One address on the wire. Its syntax is checked by parsing; OpenAPI shows that it is not empty. */
+const AddressText = Schema.String.check(
+  Schema.makeFilter<string>(() => true, { toJsonSchema: () => ({ minLength: 1 }) }),
+)
+const oneOrMany = (minimum: 0 | 1, maximum: number) =>
+  Schema.Union([AddressText, Schema.Array(AddressText).check(Checks.items(minimum, maximum, "addresses"))])
 type Mailboxes = ReadonlyArray<Address.Mailbox>
 
 /** One address or several on the wire, always a list in memory. All invalid ones are reported. */
 const mailboxes = <S extends Schema.Codec<string | ReadonlyArray<string> | null, unknown>>(
   wire: S,
-  minimum: 0 | 1,
-  maximum: number,
   description: string,
 ) =>
   wire.annotate({ description, examples: [["ana@example.org", "Bo <bo@example.org>"]] }).pipe(
     Schema.decodeTo(
       Schema.Array(Schema.toType(Address.MailboxObject)),
       SchemaTransformation.transformEffect<Mailboxes, string | ReadonlyArray<string> | null>({
-        decode: (value) => parseMailboxes(wire, value, minimum, maximum),
+        decode: (value) => parseMailboxes(wire, value),
         encode: (list) => Effect.succeed(list.map(Address.format)),
       }),
     ),
@@ -38,13 +41,8 @@ const mailboxes = <S extends Schema.Codec<string | ReadonlyArray<string> | null,
 const parseMailboxes = (
   { ast }: Schema.Top,
   value: string | ReadonlyArray<string> | null,
-  minimum: number,
-  maximum: number,
 ): Effect.Effect<Mailboxes, SchemaIssue.Issue> => {
   const texts = value === null ? [] : typeof value === "string" ? [value] : value
-  const count = texts.length
-  if (count < minimum || count > maximum)
-    return Effect.fail(new SchemaIssue.InvalidValue({ message: Checks.counted(minimum, maximum, "addresses", count) }))
   const parsed: Array<Address.Mailbox> = []
   const issues: Array<SchemaIssue.Issue> = []
   for (const [nth, text] of texts.entries()) {
@@ -60,10 +58,25 @@ const parseMailboxes = (
 }
 
 const optionalMailboxes = (maximum: number, description: string) =>
-  mailboxes(Schema.NullOr(OneOrMany), 0, maximum, description).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+  mailboxes(Schema.NullOr(oneOrMany(0, maximum)), description).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/u
 const isBase64 = (text: string): boolean => text.length % 4 === 0 && BASE64.test(text)
+
+/** Removes line breaks: most encoders for mail wrap base64 at 76 characters (RFC 2045 §6.8). */
+const unwrap = (text: string): string => (text.includes("\n") ? text.replaceAll(/\r?\n/gu, "") : text)
+
+/** Base64 on the wire, in one line or wrapped; in memory always one line. */
+const Base64 = Schema.String.annotate({
+  description: "The bytes, in base64. Line breaks (LF or CRLF) are accepted",
+  contentEncoding: "base64",
+  examples: ["JVBERi0xLjQK"],
+}).pipe(
+  Schema.decodeTo(
+    Schema.String.check(Schema.makeFilter((text: string) => isBase64(text) || "must be base64, padded")),
+    SchemaTransformation.transform<string, string>({ decode: unwrap, encode: (text) => text }),
+  ),
+)
 
 /** RFC 6838 §4.2 names and simple parameters. Nothing in a match can end a line or a quoted string. */
 const MEDIA_TYPE =
@@ -75,9 +88,7 @@ export const Attachment = Schema.Struct({
   filename: Text.name(MAX_FILENAME_CHARS).annotate({
     examples: ["receipt.pdf"],
   }),
-  content: Schema.String.check(
-    Schema.makeFilter((text: string) => isBase64(text) || "must be base64, padded"),
-  ).annotate({ description: "The bytes, in base64", contentEncoding: "base64", examples: ["JVBERi0xLjQK"] }),
+  content: Base64,
   content_type: optional(
     Schema.String.check(
       Schema.makeFilter(
@@ -116,9 +127,7 @@ const isReplyTo = (name: string): boolean => name.toLowerCase() === "reply-to"
 export const EmailMessage = Schema.Struct({
   from: Address.Mailbox.annotate({ description: "The domain must be a verified domain of the account" }),
   to: mailboxes(
-    OneOrMany,
-    1,
-    Acceptance.MAX_TO,
+    oneOrMany(1, Acceptance.MAX_TO),
     `1 to ${Acceptance.MAX_TO} addresses, \`a@b.c\` or \`Name <a@b.c>\`; a single one needs no array`,
   ),
   subject: Schema.String.check(Checks.chars(Header.MAX_SUBJECT_CHARS), Checks.oneLine).annotate({
