@@ -44,7 +44,8 @@ const type = (schema: Json, indent: string): string => {
   if (schema.$ref !== undefined) return schema.$ref.split("/").at(-1) ?? "unknown"
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ")
   if (schema.const !== undefined) return JSON.stringify(schema.const)
-  const parts = schema.anyOf ?? schema.oneOf
+  // Beside a type, `anyOf` restricts the object and is no union.
+  const parts = schema.type === undefined ? (schema.anyOf ?? schema.oneOf) : undefined
   if (parts !== undefined) return [...new Set(parts.map((part) => type(part, indent)))].join(" | ")
   if (schema.allOf !== undefined && schema.type === undefined)
     return schema.allOf

@@ -174,6 +174,8 @@ class Comparison {
         this.#breaks.push(`${where}.${name} became required`)
       this.schemas(`${where}.${name}`, schema, next)
     }
+    if (this.#direction === "request" && old["additionalProperties"] !== false && now["additionalProperties"] === false)
+      this.#breaks.push(`${where}: unknown fields are refused now`)
     for (const name of Object.keys(after)) {
       if (before[name] !== undefined) continue
       if (this.#direction === "request" && required(now).has(name))
@@ -201,7 +203,8 @@ const alternatives = (document: Json, schema: Json): ReadonlyMap<string, Json> =
     const ref = each["$ref"]
     if (typeof ref === "string")
       return visit(at(at(at(document, "components"), "schemas"), ref.slice(ref.lastIndexOf("/") + 1)))
-    const members = (each["anyOf"] ?? each["oneOf"]) as ReadonlyArray<Json> | undefined
+    // Beside a type, `anyOf` restricts the object and is no union.
+    const members = each["type"] === undefined ? ((each["anyOf"] ?? each["oneOf"]) as ReadonlyArray<Json>) : undefined
     if (members !== undefined) return members.forEach(visit)
     schemas.set(
       typeof each["type"] === "string" ? each["type"] : "anything",

@@ -102,6 +102,11 @@ describe("contract", () => {
       assert.include(compare(served, changed(change)).breaks, difference)
     })
 
+  test("compatibility is broken when unknown fields of a request are refused", () => {
+    const before = changed((d) => delete message(d).additionalProperties)
+    assert.include(compare(before, served).breaks, "POST /v1/email/send body: unknown fields are refused now")
+  })
+
   const ADDITIONS: ReadonlyArray<readonly [what: string, change: (document: any) => void, difference: string]> = [
     ["a path is new", (d) => (d.paths["/v1/weather"] = { get: { responses: {} } }), "GET /v1/weather is new"],
     [

@@ -19,7 +19,8 @@ export class Api extends HttpApi.make("waybill")
       version: "1",
       summary: "Self-hosted transactional email on Postgres, with a complete history of every message",
       description:
-        "Requests and responses are JSON in snake_case; times are ISO 8601 UTC with milliseconds. Absent optional values are `null` in responses. Every response has `X-Request-Id` and the rate limit headers. If logs are read from replicas, a write also returns `X-Waybill-Position`; send it with later requests to read your own writes on any node. Ignore fields, values and event types that you do not know.",
+        "Requests and responses are JSON in snake_case; times are ISO 8601 UTC with milliseconds. Absent optional values are `null` in responses. Every response has `X-Request-Id` and the rate limit headers. If logs are read from replicas, a write also returns `X-Waybill-Position`; send it with later requests to read your own writes on any node. Ignore fields, values and event types of responses that you do not know. Unknown fields and query parameters of a request are refused with 400 `unknown_field`.",
+      servers: [{ url: "/", description: "The instance that serves this document" }],
       license: { name: "Apache-2.0", identifier: "Apache-2.0" } as { name: string },
       transform: Document.finish,
     }),

@@ -1,3 +1,6 @@
+import * as ApiKey from "@waybill/domain/account/ApiKey"
+import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
+import { MAX_TAG_CHARS } from "@waybill/domain/email/Tag"
 import * as BoundKeys from "./BoundKeys.ts"
 import * as Idempotency from "./schemas/Idempotency.ts"
 import * as Page from "./schemas/Page.ts"
@@ -49,7 +52,7 @@ const ERROR = {
 
 /**
  * Completes the OpenAPI document with what schemas cannot express: headers of every response, numbers in queries as
- * integers, unknown fields ignored in both directions, and the type of batch items.
+ * integers, limits of transformed fields, responses that may gain fields, and the type of batch items.
  */
 export const finish = (document: Record<string, unknown>): Record<string, unknown> => {
   for (const [path, operations] of Object.entries(document["paths"] as Record<string, Record<string, Json>>))
@@ -68,7 +71,60 @@ export const finish = (document: Record<string, unknown>): Record<string, unknow
   if (Error !== undefined) Error["examples"] = [ERROR]
   const properties = Batch?.["properties"] as { emails: Json } | undefined
   if (properties !== undefined) properties.emails["items"] = { $ref: "#/components/schemas/EmailMessage" }
+  restrict(parts.schemas)
+  const strict = schemasOfRequests(document)
+  for (const [name, schema] of Object.entries(parts.schemas)) if (!strict.has(name)) open(schema)
+  for (const operation of operationsOf(document)) open(operation["responses"])
   return rename(document) as Record<string, unknown>
+}
+
+const operationsOf = (document: Record<string, unknown>): ReadonlyArray<Json> =>
+  Object.values(document["paths"] as Record<string, Record<string, Json>>).flatMap((each) => Object.values(each))
+
+/** Adds what the library leaves out of a field whose decoded form differs from the wire, and of the object around it. */
+const restrict = ({ ApiKeyCreation, Attachment, DomainAddition, EmailMessage }: Record<string, Json>): void => {
+  if (DomainAddition !== undefined) DomainAddition["anyOf"] = [{ required: ["name"] }, { required: ["domain"] }]
+  if (Attachment !== undefined) Object.assign(fieldOf(Attachment, "content"), { pattern: BASE64 })
+  if (EmailMessage !== undefined) {
+    Object.assign(arrayOf(EmailMessage, "attachments"), { maxItems: MAX_ATTACHMENTS })
+    Object.assign(arrayOf(EmailMessage, "tags")["items"] as Json, { minLength: 1, maxLength: MAX_TAG_CHARS })
+  }
+  if (ApiKeyCreation !== undefined)
+    Object.assign(arrayOf(ApiKeyCreation, "allowed_ips"), { maxItems: ApiKey.MAX_ALLOWED_IPS })
+}
+
+/** Base64 in lines of any length. */
+const BASE64 = "^[A-Za-z0-9+/\\r\\n]*(?:=[\\r\\n]*){0,2}$"
+
+const fieldOf = (schema: Json, name: string): Json => (schema["properties"] as Record<string, Json>)[name] ?? {}
+
+/** The list among the alternatives of an optional field. */
+const arrayOf = (schema: Json, name: string): Json =>
+  (fieldOf(schema, name)["anyOf"] as ReadonlyArray<Json>).find(({ type }) => type === "array") ?? {}
+
+/** Returns the names of the schemas of request bodies. */
+const schemasOfRequests = (document: Record<string, unknown>): ReadonlySet<string> => {
+  const { schemas } = document["components"] as { schemas: Record<string, Json> }
+  const names = new Set<string>()
+  const visit = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return
+    const ref = (node as Json)["$ref"]
+    const name = typeof ref === "string" ? ref.slice(ref.lastIndexOf("/") + 1) : undefined
+    if (name !== undefined && !names.has(name)) {
+      names.add(name)
+      visit(schemas[name])
+    }
+    for (const value of Object.values(node)) visit(value)
+  }
+  for (const operation of operationsOf(document)) visit(operation["requestBody"])
+  return names
+}
+
+/** Allows unknown fields in a schema: clients ignore those of a response, because it may gain some (contract §12). */
+const open = (node: unknown): void => {
+  if (typeof node !== "object" || node === null) return
+  if ((node as Json)["additionalProperties"] === false) delete (node as Json)["additionalProperties"]
+  for (const value of Object.values(node)) open(value)
 }
 
 const BOUND: { readonly [R in BoundKeys.Rule]: string } = {
@@ -121,8 +177,6 @@ const rename = (node: unknown): unknown => {
   if (typeof node !== "object" || node === null) return node
   const renamed: Json = {}
   for (const [key, value] of Object.entries(node)) {
-    // Unknown fields are ignored in requests, and responses may gain fields.
-    if (key === "additionalProperties" && value === false) continue
     renamed[key.replace(/Encoded$/u, "Input")] =
       key === "$ref" && typeof value === "string" ? value.replace(/Encoded$/u, "Input") : rename(value)
   }

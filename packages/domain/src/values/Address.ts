@@ -10,7 +10,10 @@ export const MAX_NAME_CHARS = 256
 /** Maximum length of a mailbox, checked before any other parsing. */
 export const MAX_MAILBOX_CHARS = 1000
 
-const SHAPE = /^[!#-'*+\--9=?A-Z^-~\u00a1-\ud7ff\ue000-\uffff\u{10000}-\u{10ffff}]+@[a-z0-9][a-z0-9.-]*[a-z0-9]$/u
+/** Means the same with the `u` flag and without, because validators of the OpenAPI document use either. */
+const SHAPE =
+  // oxlint-disable-next-line no-control-regex
+  /^(?:[^\u0000-\u0020"(),:-<>@[-\]\u007f-\u00a0\ud800-\udfff]|[\ud800-\udbff][\udc00-\udfff])+@[a-z0-9][a-z0-9.-]*[a-z0-9]$/u
 
 /**
  * `local@domain`: the domain in lower case and IDNA-encoded, the local part as written (NFC). The schema checks the

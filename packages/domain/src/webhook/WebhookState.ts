@@ -8,7 +8,10 @@ import * as WebhookUrl from "./WebhookUrl.ts"
 /** Maximum number of previous secrets that still sign. Each adds a signature to every call. */
 export const MAX_PREVIOUS = 4
 
-export const Subscription = Schema.Union([PublicType.WebhookType, Schema.Literal("*")])
+/** A type that a webhook receives, or `*` for all. */
+export const Subscription = Schema.Literals([...PublicType.WebhookType.literals, "*"]).annotate({
+  identifier: "WebhookSubscription",
+})
 export type Subscription = typeof Subscription.Type
 
 export const DisabledReason = Schema.Literals(["manual", "gone", "failing"])
