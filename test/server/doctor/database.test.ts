@@ -61,10 +61,10 @@ describe("findings about a database", () => {
   it("nodes of an older release, for which new events wait", () => {
     const one = { id: "node_1", release: "0.1.0", lacks: [] }
     const of = (nodes: DatabaseExamination.DatabaseFindings["nodes"]) => checks.nodes({ ...well, nodes })
-    assert.deepStrictEqual(of([one, { ...one, id: "node_2" }]).found, "2 running (release 0.1.0)")
+    assert.deepStrictEqual(of([one, { ...one, id: "node_2" }]).result, "2 running (release 0.1.0)")
     const upgrading = of([one, { id: "node_2", release: "0.0.9", lacks: ["EmailSnoozed/1"] }])
     assert.strictEqual(upgrading.status, "warning")
-    assert.include(upgrading.found, "node_2 (release 0.0.9) cannot read EmailSnoozed/1")
+    assert.include(upgrading.result, "node_2 (release 0.0.9) cannot read EmailSnoozed/1")
   })
 
   it("the difference of the clocks, within its uncertainty", () => {
