@@ -82,7 +82,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const steps = new Set<string>()
       for (const key of keys) {
         const [request] = yield* Effect.orDie(plansOf(sql, AdmissionStatement.statement(sql, lookupsOf(key))))
-        const [login] = yield* plansOf(sql, ValidKeys.findHolder(bearerHash(`Bearer ${key}`) ?? "", "127.0.0.1"))
+        const [login] = yield* plansOf(sql, ValidKeys.check(bearerHash(`Bearer ${key}`) ?? "", "127.0.0.1"))
         steps.add(JSON.stringify([request?.steps, login?.steps]))
         for (const plan of [request, login]) assert.include(plan?.steps ?? [], "Index Scan api_keys_by_hash")
       }

@@ -1,15 +1,35 @@
-import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
+import { ConfigProvider, Context, Effect, Layer, Redacted, Scope } from "effect"
 import { createHmac, randomBytes } from "node:crypto"
 import * as Installation from "../../../apps/server/src/boot/Installation.ts"
 import * as Service from "../../../apps/server/src/boot/Service.ts"
 import * as Settings from "../../../apps/server/src/boot/Settings.ts"
+import * as Submission from "../../../apps/server/src/smtp/Submission.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
+
+const settingsOf = (env: Readonly<Record<string, string>>) =>
+  Effect.provide(Settings.load, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+
+const nodeOf = (settings: Settings.Settings, url: Redacted.Redacted) =>
+  Service.http(settings, url).pipe(
+    Layer.provideMerge(Layer.merge(Service.store(settings, url), Service.instance(settings))),
+  )
+
+interface Node {
+  readonly url: string
+  readonly smtpPort: number
+}
 
 /** A service with its first owner on a new database. */
 export class House extends Context.Service<
   House,
-  { readonly url: string; readonly owner: { readonly email: string; readonly password: string }; readonly key: string }
+  {
+    readonly url: string
+    readonly owner: { readonly email: string; readonly password: string }
+    readonly key: string
+    /** One more node on the same database, which starts when it is first needed. */
+    readonly another: Effect.Effect<Node>
+  }
 >()("test/House") {
   static readonly layerWith = (more: Readonly<Record<string, string>>) =>
     Layer.unwrap(
@@ -22,19 +42,34 @@ export class House extends Context.Service<
           WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64"),
           ...more,
         }
-        const settings = yield* Effect.provide(Settings.load, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+        const settings = yield* settingsOf(env)
+        const start = Effect.gen(function* () {
+          const port = yield* Effect.promise(() => freePort())
+          const node = yield* settingsOf({ ...env, PORT: String(port), BASE_URL: Settings.urlOf(settings) })
+          const context = yield* Layer.build(Layer.fresh(nodeOf(node, url)))
+          const smtp = { host: "127.0.0.1", port: 0, name: "another", maxMessageBytes: 65_536, tracks: false }
+          return {
+            url: `http://127.0.0.1:${port}`,
+            smtpPort: yield* Effect.provideContext(Submission.listen(smtp), context),
+          }
+        }).pipe(Effect.orDie)
         const house = Layer.effect(
           House,
           Effect.gen(function* () {
             const first = yield* Installation.ensure()
             if (first === undefined) return yield* Effect.die("the database is not fresh")
             const { key, owner } = first
-            return { url: Settings.urlOf(settings), key, owner: { ...owner, password: Redacted.value(owner.password) } }
+            const another = yield* Effect.cached(Effect.provideService(start, Scope.Scope, yield* Effect.scope))
+            const { password } = owner
+            return {
+              url: Settings.urlOf(settings),
+              key,
+              owner: { ...owner, password: Redacted.value(password) },
+              another,
+            }
           }),
         )
-        return Layer.provideMerge(house, Service.http(settings, url)).pipe(
-          Layer.provideMerge(Layer.merge(Service.store(settings, url), Service.instance(settings))),
-        )
+        return Layer.provideMerge(house, nodeOf(settings, url))
       }),
     ).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
   static readonly layer = House.layerWith({})

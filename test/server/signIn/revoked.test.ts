@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import * as World from "../../support/world/World.ts"
-import { browser, House, tokenOf } from "./house.ts"
+import { browser, House } from "./house.ts"
 
 /** One second by the contract, and half a second more on a busy machine. */
 const WITHIN_MS = 1_500
@@ -49,30 +49,6 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("an eve
       assert.strictEqual((yield* one.ask("POST", "/auth/sign-out", { body: {} })).status, 200)
       yield* endsInTime(ended)
       assert.isFalse(kept.state.isOver)
-    }),
-  )
-
-  it.effect("ends within a second after the member's role or membership ends", () =>
-    Effect.gen(function* () {
-      const { owner, url } = yield* House
-      const first = browser(url)
-      yield* first.signIn(owner)
-      const invite = Effect.fnUntraced(function* (email: string) {
-        const made = yield* first.ask("POST", "/v1/members", { body: { email, role: "owner" } })
-        assert.strictEqual(made.status, 201, JSON.stringify(made.json))
-        const second = browser(url)
-        const password = "correct horse battery staple"
-        const token = tokenOf(made.json.url)
-        yield* second.ask("POST", "/auth/reset-password", { body: { newPassword: password, token } })
-        yield* second.signIn({ email, password })
-        return { id: made.json.member.id as string, stream: yield* streamOf(url, second.jar) }
-      })
-      const lowered = yield* invite("bo@acme.test")
-      yield* first.ask("PATCH", `/v1/members/${lowered.id}`, { body: { role: "viewer" } })
-      yield* endsInTime(lowered.stream)
-      const removed = yield* invite("cy@acme.test")
-      yield* first.ask("DELETE", `/v1/members/${removed.id}`)
-      yield* endsInTime(removed.stream)
     }),
   )
 })

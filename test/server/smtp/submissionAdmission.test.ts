@@ -68,7 +68,10 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission limits", (it) 
         yield* Effect.promise(() => client.say(from)),
         "535 5.7.8 api_key_invalid: This API key has been revoked.",
       )
-      assert.match(yield* Effect.promise(() => other.say(body)), /^535 5\.7\.8 /u)
+      assert.strictEqual(
+        yield* Effect.promise(() => other.say(body)),
+        "535 5.7.8 api_key_invalid: This API key has been revoked.",
+      )
       assert.strictEqual((yield* Smtp.accepted(acme.account_id)).length, 1)
     }),
   )

@@ -110,9 +110,12 @@ const bearerOf = ({ admitted }: Grant): Standings.Bearer =>
     : { kind: "session", account_id: admitted.user.account_id, id: admitted.session_id }
 
 const refusalOf = ({ admitted, scope }: Grant, standing: Standings.Standing | undefined): Refused | undefined => {
-  const isRevoked = standing === undefined || ("user" in admitted && admitted.user.operator && !standing.operator)
-  if (isRevoked) return new RequestRefusal.Unauthorized({ why: "key" in admitted ? "revoked" : "missing" })
-  return scope === undefined || Scope.permits(standing.scopes, scope)
+  if ("key" in admitted) {
+    const ended = standing === undefined ? "revoked" : standing.ended
+    if (ended !== null) return new RequestRefusal.Unauthorized({ why: ended })
+  } else if (standing === undefined || (admitted.user.operator && !standing.operator))
+    return new RequestRefusal.Unauthorized({ why: "missing" })
+  return scope === undefined || Scope.permits(standing?.scopes ?? [], scope)
     ? undefined
     : new Scope.MissingScope({ required_scope: scope })
 }

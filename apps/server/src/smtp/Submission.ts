@@ -7,7 +7,7 @@ import * as Submitted from "@waybill/mail/incoming/Submitted"
 import { Admission, type AdmittedKey, type Verdict } from "@waybill/store/admission/Admission"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as ValidKeys from "@waybill/store/admission/ValidKeys"
-import { Duration, Effect, Layer, Option, Result } from "effect"
+import { Duration, Effect, Layer, Result } from "effect"
 import * as NewApiKeys from "../operate/NewApiKeys.ts"
 import { acceptSubmitted } from "../accept/acceptSubmitted.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
@@ -92,7 +92,7 @@ const login = Effect.fn("Submission.login")(function* (
   { address }: Listener.Client,
 ): Effect.fn.Return<Login, SmtpReply, Admission | PgClient.PgClient> {
   const hash = ApiKeySecret.isWellFormed(password) ? NewApiKeys.hashOf(password) : null
-  if (hash !== null && Option.isSome(yield* ValidKeys.findHolder(hash, address))) return { hash, admitted: undefined }
+  if (hash !== null && (yield* ValidKeys.check(hash, address)) === "valid") return { hash, admitted: undefined }
   // Only failures count against the address, to limit guessing: a login itself is not a request.
   const admission = yield* Admission
   const verdict = yield* admission.admit({ tokenHash: hash, bucket: "send", address })
@@ -145,8 +145,6 @@ const UNREADABLE: { readonly [reason: string]: readonly [code: number, enhanced:
 
 const BUSY = reply(451, "4.3.2", "Too much mail is being read at once, please try again in a moment")
 
-const GONE = reply(535, "5.7.8", "api_key_invalid: This API key does not hold any more")
-
 const message = Effect.fn("Submission.message")(function* (
   bytes: Buffer,
   transaction: Listener.Transaction<Login>,
@@ -162,7 +160,8 @@ const message = Effect.fn("Submission.message")(function* (
   const envelope = { from, recipients: recipients.map((each) => Result.getOrThrow(Address.parseAddress(each))) }
   const read = yield* Effect.mapError(SubmittedEmail.read(submitted, envelope), ofRefusal)
   // A body may take minutes to arrive, and the key may have been revoked meanwhile.
-  if (Option.isNone(yield* ValidKeys.findHolder(login.hash, address))) return yield* GONE
+  const verdict = yield* ValidKeys.check(login.hash, address)
+  if (verdict !== "valid") return yield* ofRefusal(new RequestRefusal.Unauthorized({ why: verdict }))
   const sender = { account_id: key.account_id, key, address, tracks }
   const accepted = yield* Effect.mapError(acceptSubmitted(sender, read), ofRefusal)
   return line("2.6.0", `Queued as ${accepted.answer.id}${accepted.isReplayed ? " (idempotent replay)" : ""}`)

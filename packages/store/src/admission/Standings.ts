@@ -8,10 +8,12 @@ export type Bearer =
   | { readonly kind: "key"; readonly account_id: string; readonly id: string }
   | { readonly kind: "session"; readonly account_id: string; readonly id: string }
 
-/** Rights of a bearer at this moment. A bearer that is revoked, expired or removed has no standing. */
+/** Rights of a bearer at this moment. A session that has ended, or whose member was removed, has no standing. */
 export interface Standing {
   readonly scopes: ReadonlyArray<Scope.Scope>
   readonly operator: boolean
+  /** Why a key is not valid any more; null if it is valid. */
+  readonly ended: "revoked" | "expired" | null
 }
 
 export const nameOf = ({ account_id, id, kind }: Bearer): string => `${kind}/${account_id}/${id}`
@@ -23,6 +25,7 @@ interface Row {
   readonly scopes: ReadonlyArray<Scope.Scope> | null
   readonly role: Team.Role | null
   readonly operator: boolean
+  readonly ended: Standing["ended"]
 }
 
 /**
@@ -34,19 +37,19 @@ export const find = Effect.fn("Standings.look")(function* (bearers: ReadonlyArra
   const keys = bearers.filter(({ kind }) => kind === "key")
   const sessions = bearers.filter(({ kind }) => kind === "session")
   const rows = yield* Effect.orDie(sql<Row>`
-    SELECT 'key' AS kind, k.account_id, k.id, k.scopes, NULL AS role, false AS operator
+    SELECT 'key' AS kind, k.account_id, k.id, k.scopes, NULL AS role, false AS operator,
+      CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked' WHEN k.expires_at <= statement_timestamp() THEN 'expired' END AS ended
     FROM unnest(${keys.map(({ account_id }) => account_id)}::text[], ${keys.map(({ id }) => id)}::text[]) AS wanted(account_id, id)
     JOIN api_keys k ON k.account_id = wanted.account_id AND k.id = wanted.id
-    WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > statement_timestamp())
     UNION ALL
-    SELECT 'session', m.account_id, s.id, NULL, m.role, u.operator
+    SELECT 'session', m.account_id, s.id, NULL, m.role, u.operator, NULL
     FROM user_sessions s JOIN users u ON u.id = s.user_id JOIN members m ON m.user_id = s.user_id
     WHERE s.id = ANY(${sessions.map(({ id }) => id)}::text[]) AND s.expires_at > statement_timestamp()
       AND m.status <> 'removed'`)
   return new Map(
-    rows.map(({ operator, role, scopes, ...bearer }): readonly [string, Standing] => [
+    rows.map(({ ended, operator, role, scopes, ...bearer }): readonly [string, Standing] => [
       nameOf(bearer),
-      { scopes: scopes ?? (role === null ? [] : Team.SCOPES[role]), operator },
+      { scopes: scopes ?? (role === null ? [] : Team.SCOPES[role]), operator, ended },
     ]),
   )
 })

@@ -1,23 +1,22 @@
 import { PgClient } from "@effect/sql-pg"
-import type { AccountId, ApiKeyId } from "@waybill/domain/values/Id"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
+import type { GroupRow } from "./AdmissionStatement.ts"
 import * as RateWindows from "./RateWindows.ts"
 
-export interface Holder {
-  readonly account_id: AccountId
-  readonly id: ApiKeyId
-}
-
 /**
- * Returns the holder of a key that is valid at this moment from this address. No request is counted: an SMTP login is not a
- * request, and the key is checked again between the start of a message and its acceptance.
+ * Returns whether a key is valid at this moment from this address, or why it is not. No request is counted: an SMTP login
+ * is not a request, and the key is checked again between the start of a message and its acceptance.
  */
-export const findHolder = Effect.fn("KeyStanding.valid")(function* (hash: string, address: string) {
+export const check = Effect.fn("ValidKeys.check")(function* (hash: string, address: string) {
   const sql = yield* PgClient.PgClient
   const client = RateWindows.clientAddress(address).text ?? ""
-  const rows = yield* Effect.orDie(sql<Holder>`
-    SELECT account_id, id FROM api_keys
-    WHERE hash = ${hash} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > statement_timestamp())
-      AND (cardinality(allowed_ips) = 0 OR address_is_allowed(${client}, allowed_ips))`)
-  return Option.fromUndefinedOr(rows[0])
+  const [row] = yield* Effect.orDie(sql<Pick<GroupRow, "verdict">>`
+    SELECT CASE
+        WHEN revoked_at IS NOT NULL THEN 'revoked'
+        WHEN expires_at <= statement_timestamp() THEN 'expired'
+        WHEN cardinality(allowed_ips) > 0 AND NOT address_is_allowed(${client}, allowed_ips) THEN 'address_not_allowed'
+        ELSE 'valid'
+      END AS verdict
+    FROM api_keys WHERE hash = ${hash}`)
+  return row?.verdict ?? "unknown"
 })
