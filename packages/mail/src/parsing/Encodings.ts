@@ -45,7 +45,7 @@ const PARAMETER = /\*0?\*?=([^'\s;]{1,80})'[^'\s;]{0,80}'/gu
 const misreadWord = (value: string): string | undefined => {
   if (!value.includes("=?")) return undefined
   for (const [word, charset = ""] of value.matchAll(WORD))
-    if (isMisread(charset, Buffer.from(decodeWords(word)))) return charset
+    if (!isKnown(charset) && isMisread(charset, Buffer.from(decodeWords(word)))) return charset
   return undefined
 }
 
