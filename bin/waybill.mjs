@@ -8,14 +8,18 @@ import { launch } from "./launch.mjs"
  * the launcher. Signals within this time count as one; a later one is a second Ctrl-C, which stops at once.
  */
 const SAME_KEYSTROKE_MS = 300
+/** The time is counted in steps, so that one in which this process was suspended or busy counts as one step. */
+const STEPS = 6
 
 const stopOnSecondInterrupt = () => {
   let isOver = false
+  const wait = (steps) => {
+    if (steps === 0) isOver = true
+    else setTimeout(wait, SAME_KEYSTROKE_MS / STEPS, steps - 1).unref()
+  }
+  process.once("SIGINT", () => wait(STEPS))
   process.on("SIGINT", () => {
     if (isOver) process.exit(130)
-    // A timer, followed by a turn of the event loop, instead of the clock: signals that arrived while this process was
-    // suspended or busy are handled in that turn, and are not late.
-    setTimeout(() => setImmediate(() => (isOver = true)), SAME_KEYSTROKE_MS).unref()
   })
 }
 
