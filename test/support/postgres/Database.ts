@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as StoreDatabase from "@waybill/store/postgres/Database"
-import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { Clock, Context, Effect, Layer, Redacted, type Scope } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import type { SqlClient, SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
@@ -45,9 +45,15 @@ export const freshDatabase: Effect.Effect<Database, SqlError.SqlError, Scope.Sco
   }
 })
 
+/**
+ * The clock of the system, also in tests with a clock of their own: a failed connection is tried again after a pause, which
+ * would never end there.
+ */
+const systemClock = Layer.sync(Clock.Clock, Clock.Clock.defaultValue)
+
 /** Connects with the pool and session settings of the service. */
 export const layerOf = (database: Database): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
-  StoreDatabase.layer({ url: database.url })
+  StoreDatabase.layer({ url: database.url }).pipe(Layer.provide(systemClock))
 
 /** Database of a file's own: `layer(Database.layerFresh, { excludeTestServices: true })("…", (it) => …)`. */
 export const layerFresh: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | Fresh, SqlError.SqlError> = Layer.unwrap(
