@@ -308,6 +308,18 @@ export const productBounds: ReadonlyArray<Group> = [
         "packages/store/src/postgres/Database.ts",
         "statements wait for a connection",
       ),
+      operator(
+        "Time that a request waits for a database that does not answer, by default",
+        "DEFAULT_TIMEOUT",
+        "packages/store/src/availability/Availability.ts",
+        "503 `unavailable`, or 500 `outcome_unknown`",
+      ),
+      operator(
+        "`DATABASE_TIMEOUT` in seconds, at most",
+        "MAX_DATABASE_TIMEOUT_SECONDS",
+        "apps/server/src/boot/settings/DatabaseSettings.ts",
+        "the process does not start",
+      ),
       operator("Instance keys", "MAX_KEYS", "packages/store/src/secrets/InstanceKey.ts", "the process does not start"),
       operator(
         "Networks in a setting",
@@ -317,10 +329,10 @@ export const productBounds: ReadonlyArray<Group> = [
       ),
       operator("Time of an orderly stop", "STOP_TIMEOUT", STOP, "the process ends with 1"),
       operator(
-        "Time for which commits wait for a database that restarts or fails over",
+        "Time for which commits wait at most for a database that restarts or fails over",
         "PATIENCE_MS",
         "packages/store/src/commit/CommitBatch.ts",
-        "500",
+        "503 `unavailable`, or 500",
       ),
       operator(
         "A log file of the embedded Postgres",

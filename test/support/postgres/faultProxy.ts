@@ -22,6 +22,8 @@ export interface FaultProxy {
   readonly up: () => void
   /** Forwards nothing from now on, and leaves the connections open. */
   readonly swallow: () => void
+  /** Forwards again. What was sent meanwhile is gone. */
+  readonly hear: () => void
   /** Connects new clients to another server, as after a failover. */
   readonly lead: (url: Redacted.Redacted) => void
   /** Number of connection attempts while the proxy was down. */
@@ -96,6 +98,9 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
       },
       swallow: () => {
         isDeaf = true
+      },
+      hear: () => {
+        isDeaf = false
       },
       lead: (other) => {
         target = other

@@ -1,5 +1,6 @@
 import { Dns } from "@waybill/mail/dns/Dns"
 import * as MailNetwork from "@waybill/mail/dns/Network"
+import * as Availability from "@waybill/store/availability/Availability"
 import { Admission } from "@waybill/store/admission/Admission"
 import * as Database from "@waybill/store/postgres/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -43,6 +44,7 @@ export const store = (settings: Settings, url: Redacted.Redacted) =>
     Layer.provideMerge(EventKinds.layer({ release: Version.VERSION })),
     Layer.provideMerge(replica(settings)),
     Layer.provideMerge(InstanceKeys.instanceKey(settings)),
+    Layer.provideMerge(Availability.layer({ timeout: settings.databaseTimeout })),
     Layer.provideMerge(Database.layer({ url, connections: settings.databaseConnections })),
   )
 

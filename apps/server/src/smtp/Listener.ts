@@ -1,3 +1,4 @@
+import { Availability } from "@waybill/store/availability/Availability"
 import { Cause, type Context, Duration, Effect, Exit, type Scope } from "effect"
 import { constants } from "node:crypto"
 import type * as net from "node:net"
@@ -173,9 +174,12 @@ const stop = (server: SMTPServer) =>
 
 const logDefects = <A, R>(effect: Effect.Effect<A, SmtpReply, R>): Effect.Effect<A, SmtpReply, R> =>
   Effect.tapCause(effect, (cause) =>
-    Cause.findErrorOption(cause)._tag === "None" && !Cause.hasInterruptsOnly(cause)
-      ? Effect.logError("smtp command failed; the client was asked to try again", cause)
-      : Effect.void,
+    Effect.flatMap(Availability, ({ problem }) =>
+      // A database that cannot be used is logged once.
+      Cause.findErrorOption(cause)._tag !== "None" || Cause.hasInterruptsOnly(cause) || problem() !== undefined
+        ? Effect.void
+        : Effect.logError("smtp command failed; the client was asked to try again", cause),
+    ),
   )
 
 const refusalIn = (cause: Cause.Cause<SmtpReply>): SmtpReply => {

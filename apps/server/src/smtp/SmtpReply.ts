@@ -41,7 +41,7 @@ const BY_REASON: { readonly [reason: string]: readonly [code: number, enhanced: 
 }
 
 export const ofRefusal = (refusal: Refusal): SmtpReply => {
-  const [code, enhanced] = BY_REASON[refusal.reason] ?? [554, "5.0.0"]
+  const [code, enhanced] = BY_REASON[refusal.reason] ?? (refusal.status < 500 ? [554, "5.0.0"] : [451, "4.3.0"])
   const wait =
     refusal.retry_after_s === undefined || refusal.reason === "request_rate"
       ? ""

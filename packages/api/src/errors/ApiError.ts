@@ -95,7 +95,10 @@ export const Unprocessable = error(
   422,
   "The request is valid, but the state of the account does not allow it; `reason` gives the cause.",
 )
-export const Internal = error(500, "Internal error. The cause is logged under `request_id`.")
+export const Internal = error(
+  500,
+  "Internal error. The cause is logged under `request_id`. The reason `outcome_unknown` means that the database did not confirm the request in time: it may have been accepted, so repeat it with the same `Idempotency-Key`.",
+)
 
 /** Like `error`, with a `Retry-After` header. */
 const errorWithRetryAfter = <S extends 429 | 503>(status: S, description: string) =>
@@ -121,5 +124,5 @@ export const RateLimited = errorWithRetryAfter(
 )
 export const Unavailable = errorWithRetryAfter(
   503,
-  "Memory or connections are exhausted. Nothing was accepted; send the same request again after `Retry-After`.",
+  "Memory or connections are exhausted, or the database cannot be used. Nothing was accepted; send the same request again after `Retry-After`.",
 )

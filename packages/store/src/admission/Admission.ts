@@ -5,6 +5,9 @@ import * as RateLimit from "@waybill/domain/account/RateLimit"
 import type * as Scope from "@waybill/domain/account/Scope"
 import { Cause, Clock, Context, Effect, Exit, Layer } from "effect"
 import type { SqlError } from "effect/sql"
+import { Availability } from "../availability/Availability.ts"
+import { retryWhileAvailable } from "../availability/retryWhileAvailable.ts"
+import { Unavailable } from "../availability/Unavailable.ts"
 import * as AdmissionStatement from "./AdmissionStatement.ts"
 import * as Batcher from "../postgres/Batcher.ts"
 import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
@@ -18,7 +21,7 @@ export const MAX_REQUESTS_PER_STATEMENT = 256
 export const CONCURRENT_STATEMENTS = 2
 /** Maximum number of waiting requests; more callers wait until a place is free. */
 export const MAX_REQUESTS_WAITING = 10_000
-/** How often a statement is sent again after its connection was lost. Its requests may then be counted twice. */
+/** How often a lost statement is sent again, where nothing watches the database. Its requests may be counted twice. */
 export const MAX_RETRIES = 3
 
 export interface Request {
@@ -71,23 +74,27 @@ export class Admission extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const uses = yield* KeyUses
+      const availability = yield* Availability
+      const repeated = retryWhileAvailable(availability, MAX_RETRIES)
       const exhausted = RateWindows.exhaustedWindows()
       const requests = yield* Batcher.make<Verdict, never, PendingRequest>(
         { capacity: MAX_REQUESTS_WAITING, maxItems: () => MAX_REQUESTS_PER_STATEMENT },
         closed,
       )
       yield* Effect.addFinalizer(() => requests.close)
+      yield* availability.onLost(() => Batcher.completeAll([...requests.uncompleted], Exit.die(new Unavailable())))
       yield* Effect.forEach(
         Array.from({ length: CONCURRENT_STATEMENTS }),
         // Each has a connection of its own, because a statement that waits would hold up the next one.
         Effect.fnUntraced(function* () {
           const connection = yield* PipelinedConnection.make(sql, PipelinedConnection.BY_KEY)
           const deps: Deps = {
-            query: (groups) => connection.run(AdmissionStatement.statement(sql, groups)),
+            query: (groups) => repeated(connection.run(AdmissionStatement.statement(sql, groups))),
             uses,
             exhausted,
           }
-          const admitBatch = Effect.flatMap(requests.take, (batch) => admitAll(deps, batch))
+          const isWaiting = (request: PendingRequest) => requests.uncompleted.has(request)
+          const admitBatch = Effect.flatMap(requests.take, (batch) => admitAll(deps, batch.filter(isWaiting)))
           yield* Effect.forkScoped(Effect.forever(admitBatch), { startImmediately: true })
         }),
         { discard: true },
@@ -102,6 +109,7 @@ export class Admission extends Context.Service<
                 const refused = refuseExhausted(exhausted.get(address.bucket), request, nanos)
                 if (refused !== undefined) return Effect.succeed(refused)
               }
+              if (availability.problem() !== undefined) return Effect.die(new Unavailable())
               const groupKey = `${request.tokenHash} ${request.bucket} ${address.text}`
               return requests.submit((complete) => ({ groupKey, request, address, complete }))
             }),
@@ -132,7 +140,6 @@ interface Deps {
 
 const admitAll = (deps: Deps, batch: ReadonlyArray<PendingRequest>): Effect.Effect<void> =>
   decideAll(deps, batch).pipe(
-    Effect.retry({ while: (error) => error.isRetryable, times: MAX_RETRIES }),
     Effect.onExit((exit) =>
       Effect.sync(() => {
         if (Exit.isFailure(exit)) Batcher.completeAll(batch, Exit.die(Cause.squash(exit.cause)))
@@ -142,6 +149,7 @@ const admitAll = (deps: Deps, batch: ReadonlyArray<PendingRequest>): Effect.Effe
   )
 
 const decideAll = Effect.fnUntraced(function* (deps: Deps, batch: ReadonlyArray<PendingRequest>) {
+  if (batch.length === 0) return
   const byKey = Map.groupBy(batch, ({ groupKey }) => groupKey)
   const groups = [...byKey.values()].map((requests) => groupOf(deps.exhausted, requests))
   const sent_nanos = yield* Clock.monotonicTimeNanos

@@ -1,9 +1,12 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Context, Duration, Effect, Layer, Schedule } from "effect"
+import { Availability } from "../availability/Availability.ts"
 
 /** How often the last uses of keys are written, in one statement for all keys; a list of keys may be outdated by as much. */
 export const FLUSH_EVERY = Duration.seconds(5)
+/** Time limit of a write, so that the last one does not hold up the stop of the service beside a database that hangs. */
+export const FLUSH_TIMEOUT = Duration.seconds(2)
 /** Maximum number of keys noted between two writes. The uses of further keys are not noted until the next write. */
 export const MAX_KEYS_NOTED = 10_000
 
@@ -19,6 +22,7 @@ export class KeyUses extends Context.Service<
     KeyUses,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const { problem } = yield* Availability
       let noted = new Map<string, Use>()
       const note = (account_id: string, key_id: string, at_ms: number): void => {
         const use = noted.get(key_id)
@@ -26,10 +30,12 @@ export class KeyUses extends Context.Service<
         else if (noted.size < MAX_KEYS_NOTED) noted.set(key_id, { account_id, key_id, at_ms })
       }
       const flush = Effect.suspend(() => {
-        if (noted.size === 0) return Effect.void
+        if (noted.size === 0 || problem() !== undefined) return Effect.void
         const uses = [...noted.values()]
         noted = new Map()
         return write(sql, uses).pipe(
+          Effect.interruptible,
+          Effect.timeout(FLUSH_TIMEOUT),
           Effect.tapCause((cause) => {
             for (const use of uses) note(use.account_id, use.key_id, use.at_ms)
             return Effect.logWarning(

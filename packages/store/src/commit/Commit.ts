@@ -57,6 +57,14 @@ export type Committed<A> =
 
 export type CommitOutcome = Exit.Exit<Committed<unknown>, unknown>
 
+/**
+ * How far a commit has come, shared by all its attempts. A `settled` one has been answered, so no transaction may make it
+ * take effect. A `sent` one is in a transaction whose COMMIT may have reached the server.
+ */
+export interface Progress {
+  phase: "waiting" | "sent" | "settled"
+}
+
 /** A commit whose caller waits for the outcome. */
 export interface PendingCommit {
   readonly commit: Commit<unknown, unknown>
@@ -66,6 +74,7 @@ export interface PendingCommit {
   /** When the caller began to wait, on the steady clock. */
   readonly waitingSince: number
   readonly complete: (outcome: CommitOutcome) => void
+  readonly progress: Progress
   /** How often the commit was deferred because a stream was too long for a batch. */
   readonly deferrals?: number
   /** Long streams that were read for this commit outside the batches. */

@@ -1,10 +1,12 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
-import { Effect, Exit, Option, Queue } from "effect"
+import { Cause, Effect, Exit, Option, Queue } from "effect"
+import type { AvailabilityShape } from "../availability/Availability.ts"
+import { Unavailable } from "../availability/Unavailable.ts"
 import { completeAll } from "../postgres/Batcher.ts"
 import * as Metrics from "../statistics/Metrics.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
 import type { CommitDeps, PendingCommit } from "./Commit.ts"
-import type { LogStorage, TransactionScope, StorageError } from "./LogStorage.ts"
+import { type LogStorage, type TransactionScope, type StorageError, TryAgain } from "./LogStorage.ts"
 import type { Stored } from "./RecordedEvents.ts"
 
 /** Maximum number of attempts at a batch that meets conflicts or deadlocks, before its callers get the error. */
@@ -23,21 +25,29 @@ export interface Deps extends CommitDeps {
   readonly deferred: Queue.Queue<BatchAttempt.Deferred>
   /** Runs when the batch is written and only its COMMIT is left. */
   readonly onWritten: Effect.Effect<unknown>
+  readonly availability: AvailabilityShape
 }
 
 type Batch = ReadonlyArray<PendingCommit>
 
 /** Commits a batch: splits it and retries until each of its commits has an outcome or is deferred. */
-export const commit = (deps: Deps, batch: Batch, tries = 1): Effect.Effect<void> =>
+export const commit = (deps: Deps, wanted: Batch, tries = 1): Effect.Effect<void> =>
   Effect.suspend(() => {
     let attempted: BatchAttempt.BatchResult | undefined
+    const batch = wanted.filter(isUnsettled)
+    if (batch.length === 0) return Effect.void
+    for (const { progress } of batch) progress.phase = "waiting"
     return deps.storage
       .transaction(
         scopeOf(batch),
         (transaction) =>
-          Effect.map(BatchAttempt.attempt(deps, transaction, batch), (result) => {
+          Effect.flatMap(BatchAttempt.attempt(deps, transaction, batch), (result) => {
+            // A caller who was told meanwhile that nothing was accepted must find nothing in the log.
+            if (!batch.every(isUnsettled)) return Effect.fail(new TryAgain({ cause: "a caller has been answered" }))
+            // The COMMIT follows at once.
+            for (const { progress } of batch) progress.phase = "sent"
             attempted = result
-            return result
+            return Effect.succeed(result)
           }),
         deps.onWritten,
       )
@@ -84,7 +94,7 @@ const recover = (
         ? retry(deps, batch, tries, error)
         : split(deps, batch, error.cause)
     case "Failed":
-      return fail(batch, error.cause)
+      return refuse(deps, batch, error.cause)
     case "OutcomeUnknown": {
       const witness = attempted?.events[0]
       return attempted === undefined || witness === undefined
@@ -119,7 +129,7 @@ const retryAfterLoss = Effect.fnUntraced(function* (
   const now = yield* MonotonicClock.millis
   yield* fail(
     batch.filter((pending) => !isPatient(pending, now)),
-    error,
+    deps.availability.isWatched ? new Unavailable() : error,
   )
   const patient = batch.filter((pending) => isPatient(pending, now))
   if (patient.length > 0) yield* commit(deps, patient, tries + 1)
@@ -140,10 +150,18 @@ const resolveOutcome = Effect.fnUntraced(function* (
     const isCommitted = yield* Effect.option(deps.storage.isCommitted(witness, scopeOf(batch)))
     if (Option.isSome(isCommitted)) return yield* isCommitted.value ? complete(deps, attempted) : commit(deps, batch)
     const now = yield* MonotonicClock.millis
-    if (!batch.some((pending) => isPatient(pending, now))) return yield* fail(batch, error)
+    if (!batch.some((pending) => isUnsettled(pending) && isPatient(pending, now))) return yield* fail(batch, error)
     yield* pause(tries)
   }
 })
+
+/** Fails a batch that no row is to blame for; tells its callers if the database refuses all writes for now. */
+const refuse = (deps: Deps, batch: Batch, cause: unknown): Effect.Effect<void> =>
+  Effect.flatMap(deps.availability.report(Cause.fail(cause)), (isUnavailable) =>
+    fail(batch, isUnavailable ? new Unavailable() : cause),
+  )
+
+const isUnsettled = ({ progress }: PendingCommit): boolean => progress.phase !== "settled"
 
 const isPatient = ({ waitingSince }: PendingCommit, now: number): boolean => now - waitingSince < PATIENCE_MS
 

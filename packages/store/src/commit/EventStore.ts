@@ -139,6 +139,7 @@ export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
     nth: 0,
     waitingSince: 0,
     complete: () => {},
+    progress: { phase: "waiting" },
     // No other batch follows to which the commit could be deferred: a long stream is read inside this transaction.
     deferrals: BatchAttempt.MAX_DEFERRALS,
   }

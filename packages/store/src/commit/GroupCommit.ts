@@ -1,10 +1,20 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
+import { Availability } from "../availability/Availability.ts"
+import { NotConfirmed, Unavailable } from "../availability/Unavailable.ts"
 import * as Batcher from "../postgres/Batcher.ts"
 import { readLongStream } from "../streams/readLongStream.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type * as BatchAttempt from "./BatchAttempt.ts"
-import type { CommitDeps, Committed, IdempotencyKeyReused, LeaseLost, PendingCommit, Commit } from "./Commit.ts"
+import type {
+  CommitDeps,
+  Committed,
+  IdempotencyKeyReused,
+  LeaseLost,
+  PendingCommit,
+  Progress,
+  Commit,
+} from "./Commit.ts"
 import * as CommitBatch from "./CommitBatch.ts"
 import { type LogStorage, streamKey } from "./LogStorage.ts"
 import { Provenance } from "./Provenance.ts"
@@ -37,6 +47,7 @@ export interface Deps extends CommitDeps {
  * batch is written at a time: two at once would wait for each other's rows.
  */
 export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<GroupCommit, never, Scope.Scope> {
+  const availability = yield* Availability
   /** Number of commits in the batches under way. */
   let committing = 0
   /** Number of commits that were submitted. */
@@ -71,10 +82,11 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
   for (let reader = 0; reader < LONG_STREAM_READERS; reader++)
     yield* Effect.forkScoped(Effect.forever(readDeferred(deps, deferred, commits)))
 
-  const commitBatch = (batch: ReadonlyArray<PendingCommit>, onWritten: Effect.Effect<unknown>) =>
-    Effect.suspend(() => {
+  const commitBatch = (batch: ReadonlyArray<PendingCommit>, onWritten: Effect.Effect<unknown>) => {
+    const endWait = availability.waiting()
+    return Effect.suspend(() => {
       committing += batch.length
-      return CommitBatch.commit({ ...deps, deferred, onWritten }, batch)
+      return CommitBatch.commit({ ...deps, availability, deferred, onWritten }, batch)
     }).pipe(
       Effect.onInterrupt(() => Effect.sync(() => Batcher.completeAll(batch, closed))),
       Effect.catchCause((cause) =>
@@ -89,28 +101,42 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
               Effect.sync(() => Batcher.completeAll(batch, Exit.failCause(cause))),
             ),
       ),
-      Effect.ensuring(Effect.sync(() => void (committing -= batch.length))),
+      Effect.ensuring(
+        Effect.sync(() => {
+          committing -= batch.length
+          endWait()
+        }),
+      ),
     )
+  }
   yield* Effect.forkScoped(runBatches(commits, commitBatch), { startImmediately: true })
+
+  yield* availability.onLost(() => {
+    for (const { complete, progress } of commits.uncompleted)
+      complete(Exit.die(progress.phase === "sent" ? new NotConfirmed() : new Unavailable()))
+  })
 
   return {
     submit: <A, E>(commit: Commit<A, E>) =>
-      Effect.withFiber<Committed<A>, E | IdempotencyKeyReused | LeaseLost>(
-        (fiber) =>
-          commits.submit((complete) => {
-            const nth = ++submitted
-            return {
-              commit: commit as Commit<unknown, unknown>,
-              provenance: fiber.getRef(Provenance),
-              nth,
-              waitingSince: MonotonicClock.millisOf(fiber.getRef(Clock.Clock)),
-              complete: (outcome) => {
-                deps.turns.remove(nth)
-                complete(outcome)
-              },
-            }
-          }) as Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>,
-      ),
+      Effect.withFiber<Committed<A>, E | IdempotencyKeyReused | LeaseLost>((fiber) => {
+        if (availability.problem() !== undefined) return Effect.die(new Unavailable())
+        return commits.submit((complete) => {
+          const nth = ++submitted
+          const progress: Progress = { phase: "waiting" }
+          return {
+            commit: commit as Commit<unknown, unknown>,
+            provenance: fiber.getRef(Provenance),
+            nth,
+            waitingSince: MonotonicClock.millisOf(fiber.getRef(Clock.Clock)),
+            progress,
+            complete: (outcome) => {
+              progress.phase = "settled"
+              deps.turns.remove(nth)
+              complete(outcome)
+            },
+          }
+        }) as Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
+      }),
   }
 })
 

@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect } from "effect"
+import { Availability } from "../availability/Availability.ts"
 
 /** Time limit for the database to respond. */
 export const QUERY_TIMEOUT = "2 seconds"
@@ -11,11 +12,16 @@ export const QUERY_TIMEOUT = "2 seconds"
 export const Started = Context.Reference<() => boolean>("@waybill/store/Started", { defaultValue: () => () => true })
 
 /**
- * Returns the reasons why this process cannot serve; empty if there are none. They contain no host names and no
- * database errors.
+ * Returns the reasons why this process cannot serve; empty if there are none. They contain no host names. A database that
+ * answers and takes no writes is one: in the service, a small test write is part of the check.
  */
 export const problems: Effect.Effect<ReadonlyArray<string>, never, PgClient.PgClient> = Effect.gen(function* () {
   if (!(yield* Started)()) return ["the start is not complete"]
+  const { isWatched, verify } = yield* Availability
+  if (isWatched) {
+    const problem = yield* verify
+    return problem === undefined ? [] : [problem.text]
+  }
   const sql = yield* PgClient.PgClient
   return yield* sql<{ readonly is_replica: boolean }>`SELECT pg_is_in_recovery() AS is_replica`.pipe(
     Effect.timeout(QUERY_TIMEOUT),

@@ -25,6 +25,8 @@ export interface Batcher<Answer, Refusal, I extends Item<Answer, Refusal>> {
   readonly resubmit: (item: I) => Effect.Effect<void>
   /** Waits for an item and returns it with those behind it that fit into the same batch. */
   readonly take: Effect.Effect<ReadonlyArray<I>>
+  /** Items that have been submitted and not completed, whether they wait or were taken. */
+  readonly uncompleted: ReadonlySet<I>
   /** Completes all items that wait, and all that are submitted later, with the given outcome. */
   readonly close: Effect.Effect<void>
 }
@@ -58,21 +60,34 @@ export const make = Effect.fnUntraced(function* <Answer, Refusal, I extends Item
     return batch
   }
 
+  const uncompleted = new Set<I>()
+  const track = (makeItem: MakeItem, complete: Item<Answer, Refusal>["complete"]): I => {
+    const item = makeItem((outcome) => {
+      if (uncompleted.delete(item)) complete(outcome)
+    })
+    uncompleted.add(item)
+    return item
+  }
+
   type MakeItem = Parameters<Batcher<Answer, Refusal, I>["submit"]>[0]
   const waitForPlace = Effect.fnUntraced(function* (makeItem: MakeItem) {
     const outcome = Deferred.makeUnsafe<Answer, Refusal>()
-    const isAdded = yield* Queue.offer(
-      queue,
-      makeItem((exit) => Deferred.doneUnsafe(outcome, exit)),
-    )
-    return yield* isAdded ? Deferred.await(outcome) : closed
+    const item = track(makeItem, (exit) => Deferred.doneUnsafe(outcome, exit))
+    const isAdded = yield* Queue.offer(queue, item)
+    if (isAdded) return yield* Deferred.await(outcome)
+    uncompleted.delete(item)
+    return yield* closed
   })
 
   return {
     submit: (makeItem) =>
       Effect.callback((resume) => {
-        if (!Queue.offerUnsafe(queue, makeItem(resume))) resume(waitForPlace(makeItem))
+        const item = track(makeItem, resume)
+        if (Queue.offerUnsafe(queue, item)) return
+        uncompleted.delete(item)
+        resume(waitForPlace(makeItem))
       }),
+    uncompleted,
     resubmit: (item) =>
       Effect.map(Queue.offer(queue, item), (isAdded) => {
         if (!isAdded) item.complete(closed)

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Layer, type Redacted, Schedule } from "effect"
 import { SqlError } from "effect/sql"
+import * as Sockets from "../availability/Sockets.ts"
 
 /** Default number of connections of a process to Postgres, beside those of graphile-worker. */
 export const DEFAULT_CONNECTIONS = 10
@@ -35,15 +36,22 @@ export interface Options {
 export const layer = (options: Options) =>
   Layer.effectDiscard(ready).pipe(
     Layer.provideMerge(
-      PgClient.layer({
-        url: options.url,
-        applicationName: options.applicationName ?? "waybill",
-        maxConnections: options.connections ?? DEFAULT_CONNECTIONS,
-        minConnections: 1,
-        connectTimeout: Duration.millis(CONNECT_TIMEOUT_MS),
-        idleTimeout: "60 seconds",
-        startupParameters: SESSION,
-      }),
+      Layer.unwrap(
+        Effect.sync(() => {
+          const sockets = Sockets.make(options.url)
+          const pool = PgClient.layer({
+            url: options.url,
+            stream: sockets.connect,
+            applicationName: options.applicationName ?? "waybill",
+            maxConnections: options.connections ?? DEFAULT_CONNECTIONS,
+            minConnections: 1,
+            connectTimeout: Duration.millis(CONNECT_TIMEOUT_MS),
+            idleTimeout: "60 seconds",
+            startupParameters: SESSION,
+          })
+          return Layer.merge(pool, Layer.succeed(Sockets.Sockets, sockets))
+        }),
+      ),
     ),
   )
 

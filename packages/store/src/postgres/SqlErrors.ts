@@ -1,5 +1,6 @@
 import type { Cause } from "effect"
 import { SqlError } from "effect/sql"
+import { NotConfirmed, Unavailable } from "../availability/Unavailable.ts"
 import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from "../commit/LogStorage.ts"
 
 /** SQLSTATEs of connections that the server closed or refused to open for now: restarts, timeouts, too many clients. */
@@ -37,14 +38,16 @@ export const classify = (error: SqlError.SqlError): StorageError => {
   }
 }
 
-/** Returns whether a cause is a lost or refused connection, so that the data itself is not to blame. */
+/** Returns whether a cause is a lost or refused connection or an unavailable database: the data itself is not to blame. */
 export const isConnectionLost = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => {
     const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
-    return error instanceof SqlError.SqlError && classify(error)._tag === "OutcomeUnknown"
+    if (error instanceof SqlError.SqlError) return classify(error)._tag === "OutcomeUnknown"
+    return error instanceof OutcomeUnknown || error instanceof Unavailable || error instanceof NotConfirmed
   })
 
-const sqlState = (error: SqlError.SqlError): string => {
+/** Returns the SQLSTATE of an error; empty for one that does not come from the server. */
+export const sqlState = (error: SqlError.SqlError): string => {
   const cause: unknown = error.reason.cause
   return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
 }

@@ -1,4 +1,5 @@
-import { Config, Schema } from "effect"
+import * as Availability from "@waybill/store/availability/Availability"
+import { Config, Duration, Schema } from "effect"
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { setting } from "./Setting.ts"
@@ -10,6 +11,8 @@ export const DEFAULT_STATS_MONTHS = 25
 /** The range of one statistics request. */
 export const MIN_STATS_MONTHS = 13
 export const MAX_STATS_MONTHS = 240
+/** Longer than any failover; beyond it clients have given up. */
+export const MAX_DATABASE_TIMEOUT_SECONDS = 60
 
 /** Settings of the database and of the data folder. */
 export const TABLE = {
@@ -49,6 +52,15 @@ export const TABLE = {
     Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 500 })), "DATABASE_CONNECTIONS").pipe(
       Config.withDefault(10),
     ),
+  ),
+  databaseTimeout: setting(
+    "DATABASE_TIMEOUT",
+    "Seconds that a request waits for a database that does not answer, from 1 to 60. After that, requests get 503 at once until a test write succeeds.",
+    String(Duration.toSeconds(Availability.DEFAULT_TIMEOUT)),
+    Config.schema(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_DATABASE_TIMEOUT_SECONDS })),
+      "DATABASE_TIMEOUT",
+    ).pipe(Config.withDefault(Duration.toSeconds(Availability.DEFAULT_TIMEOUT)), Config.map(Duration.seconds)),
   ),
   instanceKey: setting(
     "WAYBILL_INSTANCE_KEY",

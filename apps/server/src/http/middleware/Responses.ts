@@ -2,6 +2,8 @@ import * as ApiError from "@waybill/api/errors/ApiError"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Refusals from "@waybill/domain/values/Refusal"
+import { Availability } from "@waybill/store/availability/Availability"
+import * as Problem from "@waybill/store/availability/Problem"
 import { Cause, Clock, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 import * as KnownRoutes from "../KnownRoutes.ts"
@@ -36,17 +38,28 @@ export const respond = (refusal: Refusal, id: string): HttpServerResponse.HttpSe
     refusalHeaders(refusal),
   )
 
-/** Returns the response of a failed request, and logs an unexpected failure. A client that went away is not a failure. */
+/**
+ * Returns the response of a failed request, and logs an unexpected failure. A client that went away is not a failure, and a
+ * database that cannot be used is logged once and not for each request. `isRead` tells a request that changes nothing.
+ */
 export const fromCause = <E>(
   cause: Cause.Cause<E>,
   id: string,
+  isRead = false,
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
   const refusal = refusalOf(Cause.squash(cause))
-  if (refusal !== undefined) return Effect.succeed(respond(refusal, id))
-  const logged = Effect.annotateLogs(Effect.logError("request failed; answered 500", cause), "request_id", id)
-  return Effect.as(logged, respond(new RequestRefusal.InternalError(), id))
+  return refusal === undefined ? unexpected(cause, id, isRead) : Effect.succeed(respond(refusal, id))
 }
+
+const unexpected = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>, id: string, isRead: boolean) {
+  const { problem, report } = yield* Availability
+  yield* report(cause)
+  const refusal = Problem.refusalOf(cause, isRead) ?? new RequestRefusal.InternalError()
+  if (problem() === undefined || refusal instanceof RequestRefusal.InternalError)
+    yield* Effect.annotateLogs(Effect.logError(`request failed; answered ${refusal.status}`, cause), "request_id", id)
+  return respond(refusal, id)
+})
 
 /** Returns the refusal that an error means; `undefined` for an unexpected one. */
 const refusalOf = (error: unknown): Refusal | undefined => {

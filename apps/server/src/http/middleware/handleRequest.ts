@@ -4,6 +4,7 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Networks } from "@waybill/mail/dns/Network"
 import { Admission, type Verdict } from "@waybill/store/admission/Admission"
+import * as Availability from "@waybill/store/availability/Availability"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Clock, Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -75,9 +76,10 @@ const responseTo = <E, R>(app: Effect.Effect<Response, E, R>, options: Options, 
         "cache-control": "no-store",
       })
     }
+    const isRead = request.method === "GET" || request.method === "HEAD"
     const handle = <E, R>(effect: Effect.Effect<Response, E, R>) =>
       effect.pipe(
-        Effect.catchCause((cause) => Responses.fromCause(cause, id)),
+        Effect.catchCause((cause) => Responses.fromCause(cause, id, isRead)),
         Effect.provideService(ApiError.RequestId, id),
         Effect.annotateLogs("request_id", id),
       )
@@ -128,10 +130,11 @@ const admittedResponse = Effect.fnUntraced(function* <E, R, R2>(
   const query = { tokenHash: bearerHash(authorization), bucket: RequestTarget.bucketOf(request.method, path), address }
   const admitting =
     earlierAdmissions.get(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage) ??
-    (yield* Effect.exit(Session.admitOr(request, query, admission.admit(query))))
+    (yield* Effect.exit(Effect.andThen(Availability.check, Session.admitOr(request, query, admission.admit(query)))))
   if (admitting._tag === "Failure")
     return HttpServerResponse.setHeaders(
-      yield* Responses.fromCause(admitting.cause, id),
+      // Admission accepts nothing.
+      yield* Responses.fromCause(admitting.cause, id, true),
       yield* Responses.uncountedHeaders(id),
     )
   const verdict = admitting.value

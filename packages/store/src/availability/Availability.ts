@@ -1,0 +1,161 @@
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import type { PgClient } from "@effect/sql-pg"
+import { Cause, Clock, Context, Duration, Effect, Layer, type Scope, Semaphore } from "effect"
+import { Sockets } from "./Sockets.ts"
+import { type Problem, problemOf } from "./Problem.ts"
+import { Unavailable } from "./Unavailable.ts"
+import * as WriteProbe from "./WriteProbe.ts"
+
+/** Default time that a request waits for a database that does not answer. */
+export const DEFAULT_TIMEOUT = Duration.seconds(5)
+/** How often waiting requests are looked at, and how often a database that cannot be used is probed, one probe at a time. */
+export const LOOK_EVERY = Duration.millis(500)
+/** Maximum time of a probe while the database cannot be used, and of one for a readiness check. */
+export const PROBE_TIMEOUT = Duration.seconds(2)
+/** Readiness checks within this time of a write that succeeded do not write again. */
+export const WRITE_FRESH_FOR = Duration.seconds(5)
+/** Age at which work fails even if the probe succeeds: its own connection is dead, since Postgres ends statements after 30 s. */
+export const STUCK_AFTER = Duration.seconds(90)
+
+export interface AvailabilityShape {
+  /** Returns why the database cannot be used; undefined if it can, as far as this process knows. */
+  readonly problem: () => Problem | undefined
+  /** Notes that requests wait for the database from now on, until the returned function is called. */
+  readonly waiting: () => () => void
+  /** Runs when the database becomes unavailable. The listener answers the requests that wait. */
+  readonly onLost: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
+  /** Marks the database as unavailable if an error says that it refuses writes; returns whether it does. */
+  readonly report: (cause: Cause.Cause<unknown>) => Effect.Effect<boolean>
+  /** Returns why the database takes no writes, by a test write unless one succeeded just now. */
+  readonly verify: Effect.Effect<Problem | undefined>
+  /** Whether a watch ends the waiting for a database that is away. */
+  readonly isWatched: boolean
+}
+
+const unwatched: AvailabilityShape = {
+  problem: () => undefined,
+  waiting: () => () => {},
+  onLost: () => Effect.void,
+  report: () => Effect.succeed(false),
+  verify: Effect.succeed(undefined),
+  isWatched: false,
+}
+
+/**
+ * Whether the database can be used. Requests that wait for a database that does not answer are refused after a time limit,
+ * and so is every request after them at once, until a test write succeeds.
+ */
+export const Availability = Context.Reference<AvailabilityShape>("@waybill/store/availability/Availability", {
+  defaultValue: () => unwatched,
+})
+
+/** Fails at once with 503 while the database cannot be used. */
+export const check = Effect.flatMap(Availability, ({ problem }) =>
+  problem() === undefined ? Effect.void : Effect.die(new Unavailable()),
+)
+
+export interface Options {
+  readonly timeout: Duration.Duration
+}
+
+export const layer = ({ timeout }: Options): Layer.Layer<never, never, PgClient.PgClient | Sockets> =>
+  Layer.effect(
+    Availability,
+    Effect.gen(function* () {
+      const { closeAll } = yield* Sockets
+      return yield* make(timeout, yield* WriteProbe.make, closeAll)
+    }),
+  )
+
+/** Makes the watch of a database that is tested by a probe. */
+export const make = Effect.fnUntraced(function* (
+  timeout: Duration.Duration,
+  probe: WriteProbe.WriteProbe,
+  closeAll: () => void,
+): Effect.fn.Return<AvailabilityShape, never, Scope.Scope> {
+  const clock = yield* Clock.Clock
+  const now = () => MonotonicClock.millisOf(clock)
+  const oneProbe = Semaphore.makeUnsafe(1)
+  const listeners = new Set<() => void>()
+  /** Start of each wait, the oldest first. */
+  const waits = new Map<symbol, number>()
+  let lost: { readonly problem: Problem; readonly since: number } | undefined
+  let lastWrite = -Infinity
+
+  const test = (limit: Duration.Input) =>
+    oneProbe.withPermit(
+      Effect.tap(probe(limit), (problem) =>
+        Effect.sync(() => {
+          if (problem === undefined) lastWrite = now()
+        }),
+      ),
+    )
+
+  const lose = (problem: Problem, isSilent: boolean) =>
+    Effect.suspend(() => {
+      if (lost !== undefined) return Effect.void
+      lost = { problem, since: now() }
+      lastWrite = -Infinity
+      // First, because a listener says what a commit can still become: its connection must be closed soon after.
+      for (const listener of listeners) listener()
+      if (isSilent) closeAll()
+      return Effect.logError(`${problem.text}: requests are answered 503 until a test write succeeds`, problem.cause)
+    })
+
+  const recover = Effect.suspend(() => {
+    const seconds = Math.round((now() - (lost?.since ?? now())) / 1_000)
+    lost = undefined
+    waits.clear()
+    return Effect.logInfo(`the database takes writes again after ${seconds} s`)
+  })
+
+  /** Probes on behalf of work that waits for long. A lock that it waits for is no reason to refuse other requests. */
+  const inspect = Effect.gen(function* () {
+    const [oldest] = waits.values()
+    const age = oldest === undefined ? 0 : now() - oldest
+    const limit = Duration.toMillis(timeout)
+    if (age < limit / 2) return
+    const problem = yield* test(Math.max(limit - age, limit / 2))
+    const [still] = waits.values()
+    if (oldest === undefined || still !== oldest) return
+    if (problem !== undefined && problemOf(problem.cause) !== undefined) return yield* lose(problem, false)
+    if (problem !== undefined && now() - oldest >= limit) return yield* lose(problem, true)
+    if (problem === undefined && now() - oldest >= Duration.toMillis(STUCK_AFTER))
+      yield* lose({ text: STUCK, cause: Cause.empty }, true)
+  })
+
+  const look = Effect.suspend(() => {
+    if (lost === undefined) return inspect
+    return Effect.flatMap(test(PROBE_TIMEOUT), (problem) => (problem === undefined ? recover : Effect.void))
+  })
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(LOOK_EVERY), look)))
+
+  return {
+    isWatched: true,
+    problem: () => lost?.problem,
+    waiting: () => {
+      const wait = Symbol()
+      waits.set(wait, now())
+      return () => void waits.delete(wait)
+    },
+    onLost: (listener) =>
+      Effect.acquireRelease(
+        Effect.sync(() => void listeners.add(listener)),
+        () => Effect.sync(() => void listeners.delete(listener)),
+      ),
+    report: (cause) =>
+      Effect.suspend(() => {
+        const problem = problemOf(cause)
+        return problem === undefined ? Effect.succeed(false) : Effect.as(lose(problem, false), true)
+      }),
+    verify: Effect.suspend(() => {
+      if (lost !== undefined) return Effect.succeed(lost.problem)
+      if (now() - lastWrite < Duration.toMillis(WRITE_FRESH_FOR)) return Effect.succeed(undefined)
+      return Effect.tap(test(PROBE_TIMEOUT), (problem) =>
+        problem !== undefined && problemOf(problem.cause) !== undefined ? lose(problem, false) : Effect.void,
+      )
+    }),
+  }
+})
+
+const STUCK = "a connection to the database does not answer"

@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Availability from "@waybill/store/availability/Availability"
+import type { Problem } from "@waybill/store/availability/Problem"
+import { makeDeps } from "@waybill/store/commit/EventStore"
+import * as GroupCommit from "@waybill/store/commit/GroupCommit"
+import { type LogStorage, type LogTransaction, OutcomeUnknown, type Write } from "@waybill/store/commit/LogStorage"
+import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
+import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
+import { id } from "../../support/history.ts"
+import { send } from "./commits.ts"
+
+type Step = "readFacts" | "write" | "commit"
+
+/** A group commit that stops at one step of its transaction, and a watch that the test moves. */
+const stoppedAt = Effect.fnUntraced(function* (step: Step) {
+  const memory = MemoryLogStorage.make([])
+  const [reached, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+  const listeners: Array<() => void> = []
+  let problem: Problem | undefined
+  let isFirst = true
+  const pause = (at: Step) =>
+    Effect.suspend(() => {
+      if (at !== step || !isFirst) return Effect.void
+      isFirst = false
+      return Effect.andThen(Deferred.succeed(reached, undefined), Deferred.await(goOn))
+    })
+  /** The log in memory cannot roll back, so the writes are made when the transaction commits. */
+  const paused = (transaction: LogTransaction, writes: Array<Write>): LogTransaction => ({
+    ...transaction,
+    readFacts: (needs, now) => Effect.andThen(pause("readFacts"), transaction.readFacts(needs, now)),
+    write: (write) =>
+      Effect.andThen(
+        pause("write"),
+        Effect.sync(() => void writes.push(write)),
+      ),
+  })
+  const storage: LogStorage = {
+    ...memory,
+    transaction: (scope, body, onWritten) =>
+      Effect.gen(function* () {
+        const result = yield* memory.transaction(
+          scope,
+          (transaction) => {
+            const writes: Array<Write> = []
+            const committing = Effect.suspend(() => Effect.forEach(writes, transaction.write, { discard: true }))
+            return Effect.tap(body(paused(transaction, writes)), () => committing)
+          },
+          onWritten,
+        )
+        if (step !== "commit" || !isFirst) return result
+        // The server has committed, and the answer does not arrive.
+        yield* pause("commit")
+        return yield* new OutcomeUnknown({ cause: "lost" })
+      }),
+  }
+  const shape: Availability.AvailabilityShape = {
+    isWatched: true,
+    problem: () => problem,
+    waiting: () => () => {},
+    onLost: (listener) => Effect.sync(() => void listeners.push(listener)),
+    report: () => Effect.succeed(false),
+    verify: Effect.succeed(undefined),
+  }
+  const group = yield* Effect.provideService(
+    GroupCommit.make({ storage, ...makeDeps() }),
+    Availability.Availability,
+    shape,
+  )
+  return {
+    group,
+    memory,
+    reached: Deferred.await(reached),
+    goOn: Deferred.succeed(goOn, undefined),
+    lose: () => {
+      problem = { text: "away", cause: Cause.empty }
+      for (const listener of listeners) listener()
+    },
+    recover: () => {
+      problem = undefined
+    },
+  }
+})
+
+const reasonOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
+  Exit.isFailure(exit) ? (Cause.squash(exit.cause) as { readonly reason?: unknown }).reason : exit
+
+describe("a commit whose database is given up", () => {
+  for (const step of ["readFacts", "write"] as const)
+    it.effect(`takes no effect once its caller was told that nothing was accepted (${step})`, () =>
+      Effect.gen(function* () {
+        const { goOn, group, lose, memory, reached, recover } = yield* stoppedAt(step)
+        const account_id = id("AccountId")
+        const caller = yield* Effect.forkChild(Effect.exit(group.submit(send(account_id))), { startImmediately: true })
+        yield* reached
+        lose()
+        assert.strictEqual(reasonOf(yield* Fiber.join(caller)), "unavailable")
+        recover()
+        yield* goOn
+        yield* group.submit(send(account_id))
+        assert.lengthOf((yield* memory.feed({ after: 0n, account_id })).events, 1)
+      }),
+    )
+
+  it.effect("is not said to be refused once its COMMIT was sent, and is not committed again", () =>
+    Effect.gen(function* () {
+      const { goOn, group, lose, memory, reached, recover } = yield* stoppedAt("commit")
+      const account_id = id("AccountId")
+      const caller = yield* Effect.forkChild(Effect.exit(group.submit(send(account_id))), { startImmediately: true })
+      yield* reached
+      lose()
+      assert.strictEqual(reasonOf(yield* Fiber.join(caller)), "outcome_unknown")
+      assert.strictEqual(reasonOf(yield* Effect.exit(group.submit(send(account_id)))), "unavailable")
+      recover()
+      yield* goOn
+      yield* group.submit(send(account_id))
+      assert.lengthOf((yield* memory.feed({ after: 0n, account_id })).events, 2)
+    }),
+  )
+})
