@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as StoreDatabase from "@waybill/store/postgres/Database"
 import * as Migrations from "@waybill/store/postgres/Migrations"
+import { watchedClient } from "@waybill/store/availability/watchedClient"
 import { BEAT_TIMEOUT, RegistrationFailed, Processes, START_TIMEOUT } from "@waybill/store/outbox/Processes"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Logger, Redacted, type Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -8,6 +9,7 @@ import { once } from "node:events"
 import { createServer, type AddressInfo, type Socket } from "node:net"
 import * as Database from "../../support/postgres/Database.ts"
 import { otherClient, blockedBackend } from "../../support/postgres/otherClient.ts"
+import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import * as World from "../../support/world/World.ts"
 
 /** Accepts every connection and never answers. */
@@ -53,12 +55,44 @@ describe("a start with a database that hangs", () => {
 
   it.live("reports it when the schema is to be migrated", () =>
     Effect.gen(function* () {
-      const failed = yield* Effect.flip(Migrations.migrate(yield* silent))
+      const url = yield* silent
+      const failed = yield* Effect.flip(Migrations.migrate(url))
       assert.strictEqual(
         failed.message,
-        "the database could not be migrated: the server did not answer within 5 seconds",
+        `DATABASE_URL: ${new URL(Redacted.value(url)).host} did not answer within 5 seconds. Check that Postgres runs there, or correct the host and the port. The form is postgres://user:password@host:5432/database.`,
       )
     }),
+  )
+
+  it.live("ends a migration whose server freezes, and says what it was doing", () =>
+    Effect.gen(function* () {
+      const proxy = yield* faultProxy((yield* Database.Fresh).url)
+      const failed = yield* Effect.flip(
+        Effect.tryPromise(() =>
+          watchedClient(
+            proxy.url,
+            async (client, steps) => {
+              await client.query("SELECT 1")
+              steps.current = "applying the migration 0001-first.sql"
+              proxy.swallow()
+              await client.query("SELECT 1")
+            },
+            100,
+          ),
+        ),
+      )
+      assert.include(String(failed.cause), "the server stopped answering while applying the migration 0001-first.sql.")
+    }).pipe(Effect.scoped, Effect.provide(World.layer)),
+  )
+
+  it.live("leaves a migration alone whose statement takes long", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const rows = yield* Effect.promise(() =>
+        watchedClient(url, async (client) => (await client.query("SELECT pg_sleep(1), 1 AS one")).rows, 50),
+      )
+      assert.strictEqual(rows[0]?.one, 1)
+    }).pipe(Effect.scoped, Effect.provide(World.layer)),
   )
 
   it.effect("reports a failed heartbeat and retries", () =>

@@ -1,3 +1,4 @@
+import { nearestName } from "@waybill/domain/values/nearestName"
 import { Config, ConfigProvider, Data, Effect, Option, Redacted, Runtime } from "effect"
 import * as ExitCodes from "../cli/ExitCodes.ts"
 import * as Role from "./Role.ts"
@@ -45,12 +46,13 @@ export const load: Effect.Effect<Settings, SettingsWrong> = Effect.gen(function*
       problems.push(`${name} is invalid: ${oneLine(read.failure.message)}. ${meaning} ${otherwise}`)
     }
   }
-  if (values["transport"] === "relay" && Option.isNone(values["smtpUrl"] as Option.Option<unknown>)) {
+  const isSet = (key: string) => Option.isSome((values[key] ?? Option.none()) as Option.Option<unknown>)
+  // An invalid address is reported already.
+  if (values["transport"] === "relay" && "smtpUrl" in values && !isSet("smtpUrl")) {
     problems.push(
       "SMTP_URL is missing: TRANSPORT=relay needs the address of the relay, such as smtp://user:password@host:587.",
     )
   }
-  const isSet = (key: string) => Option.isSome((values[key] ?? Option.none()) as Option.Option<unknown>)
   if (isSet("smtpTlsCert") !== isSet("smtpTlsKey")) {
     problems.push("SMTP_TLS_CERT and SMTP_TLS_KEY must be set together: one of them is missing.")
   }
@@ -65,11 +67,30 @@ export const load: Effect.Effect<Settings, SettingsWrong> = Effect.gen(function*
   return values as unknown as Settings
 })
 
+/** More characters than this are an ending of another program's variable, such as HOSTNAME. */
+const MAX_LENGTH_DIFFERENCE = 3
+
+/** Variables of libpq and npm. */
+const FOREIGN = /^(?:PG|npm_)/u
+
+/** Returns a warning for each variable that is not a setting and is spelled like one. */
+export const misspelled = (env: Readonly<Record<string, string | undefined>>): ReadonlyArray<string> => {
+  const names = Object.values(TABLE).map(({ name }) => name)
+  return Object.keys(env).flatMap((name) => {
+    if (names.includes(name) || FOREIGN.test(name)) return []
+    const nearest = nearestName(name, names)
+    return nearest === undefined || Math.abs(nearest.length - name.length) > MAX_LENGTH_DIFFERENCE
+      ? []
+      : [`${name} is not a setting and has no effect. Did you mean ${nearest}?`]
+  })
+}
+
 /** Shortens a schema error to one line without its path, because the message names the variable already. */
 const oneLine = (text: string): string =>
   text
     .replace(/\s+/g, " ")
     .replace(/^SchemaError\((.*)\)$/u, "$1")
+    .replace(/^SourceError(?:: |\()(.*?)\)?$/u, "$1")
     .replace(/ at \["[A-Z_]+"\]/u, "")
     .trim()
 

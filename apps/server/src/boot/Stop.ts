@@ -36,3 +36,7 @@ export const left = (began: number, until: Duration.Duration): Effect.Effect<Dur
   Effect.map(MonotonicClock.millis, (now) =>
     Duration.max(Duration.zero, Duration.subtract(until, Duration.millis(now - began))),
   )
+
+/** Bounds a step of the stop that needs the database, and goes on without it: a database that hangs must not hold it up. */
+export const within = <E>(step: Effect.Effect<unknown, E>, limit: Duration.Input): Effect.Effect<void> =>
+  Effect.ignoreCause(Effect.timeoutOption(Effect.interruptible(step), limit))

@@ -1,3 +1,4 @@
+import { Availability } from "@waybill/store/availability/Availability"
 import * as Database from "@waybill/store/postgres/Database"
 import * as Readiness from "@waybill/store/operations/Readiness"
 import { Effect, Layer } from "effect"
@@ -34,7 +35,9 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
       ),
     ).pipe(Effect.mapError(NotListening.fromError(settings)))
     const { begin } = yield* Stop.Stop
-    yield* Effect.addFinalizer(() => begin)
+    const { waiting } = yield* Availability
+    // The stop waits for the database as a request does: if it hangs, its connections are closed, and the stop goes on.
+    yield* Effect.addFinalizer(() => Effect.andThen(begin, Effect.sync(waiting)))
     // Installed only after all listeners have started: a start that fails because its port is in use must not consume
     // the first credentials. Only a process with the api role prints them.
     const first = roles.includes("api")

@@ -1,6 +1,6 @@
 import * as Migrations from "@waybill/store/postgres/Migrations"
 import * as ConnectionPooler from "@waybill/store/postgres/ConnectionPooler"
-import { Effect, Latch, Option } from "effect"
+import { Duration, Effect, Latch, Option, type Redacted, Schedule } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Logs from "../observability/Logs.ts"
 import { Postgres } from "../boot/Postgres.ts"
@@ -14,10 +14,25 @@ const roles = Flag.String("roles").pipe(
   Flag.optional,
 )
 
+/** How long a start waits for a server that refuses connections: it may be starting at the same time. */
+export const SERVER_START = Duration.seconds(10)
+
+const reach = (url: Redacted.Redacted) =>
+  Migrations.reach(url).pipe(
+    Effect.retry({
+      while: (error) => error._tag === "ConnectFailed" && error.isTransient,
+      schedule: Schedule.upTo(Schedule.spaced("500 millis"), { duration: SERVER_START }),
+    }),
+    waitingFor("the server of DATABASE_URL"),
+  )
+
 /** Runs the service until it is stopped. */
 const run = Effect.fnUntraced(function* (chosen: Option.Option<Role.Roles>) {
   const loaded = yield* Settings.load
   const settings = { ...loaded, roles: Option.getOrElse(chosen, () => loaded.roles) }
+  yield* Effect.forEach(Settings.misspelled(process.env), (problem) => Effect.logWarning(problem)).pipe(
+    Effect.provide(Logs.layer(settings.logLevel)),
+  )
   // No pooler stands before an embedded server.
   const isEmbedded = Option.isNone(settings.databaseUrl)
   // The code of the service is loaded while Postgres starts, and by no other command. Loading blocks the process, so it
@@ -26,11 +41,14 @@ const run = Effect.fnUntraced(function* (chosen: Option.Option<Role.Roles>) {
   const { postgres, service } = yield* Effect.all(
     {
       postgres: Effect.tap(Postgres.start(settings, launched.open), ({ url }) =>
-        Effect.andThen(isEmbedded ? Effect.void : ConnectionPooler.check(url), Migrations.migrate(url)).pipe(
+        Effect.gen(function* () {
+          if (!isEmbedded) {
+            yield* reach(url)
+            yield* ConnectionPooler.check(url)
+          }
           // Waits here while another node runs migrations.
-          waitingFor("the database, to bring its schema up to date"),
-          Effect.provide(Logs.layer(settings.logLevel)),
-        ),
+          yield* Migrations.migrate(url).pipe(waitingFor("the database, to bring its schema up to date"))
+        }).pipe(Effect.provide(Logs.layer(settings.logLevel))),
       ),
       service: launched.whenOpen(Effect.promise(() => import("../boot/serve.ts"))),
     },

@@ -11,7 +11,9 @@ import * as SignInTries from "@waybill/store/users/SignInTries"
 import * as Users from "@waybill/store/users/Users"
 import { Clock, Context, Data, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { KEEPALIVE } from "@waybill/store/availability/Sockets"
 import pg from "pg"
+import * as Stop from "../boot/Stop.ts"
 import * as NewIds from "../operate/NewIds.ts"
 import type { BetterAuth } from "./BetterAuth.ts"
 import * as LibraryLog from "./LibraryLog.ts"
@@ -73,6 +75,7 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
   const pool = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const pool = new pg.Pool({
+        ...KEEPALIVE,
         connectionString: Redacted.value(database),
         max: CONNECTIONS,
         application_name: "waybill sign-in",
@@ -85,7 +88,11 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
       pool.on("error", () => {})
       return pool
     }),
-    (pool) => Effect.promise(() => pool.end()),
+    (pool) =>
+      Stop.within(
+        Effect.promise(() => pool.end()),
+        "1 second",
+      ),
   )
   const urls = urlsOf(url)
   const options: Options = {

@@ -1,7 +1,9 @@
 import { Processes } from "@waybill/store/outbox/Processes"
-import { Cause, type Context, Effect, Exit, Redacted } from "effect"
+import { Cause, type Context, Duration, Effect, Exit, Redacted } from "effect"
 import { Logger, parseCronItems, type Runner, run, type TaskList, type WorkerEvents } from "graphile-worker"
 import { EventEmitter } from "node:events"
+import * as Stop from "../boot/Stop.ts"
+import { KEEPALIVE } from "@waybill/store/availability/Sockets"
 import pg from "pg"
 
 /** Jobs that run at once. Most are wake-ups that end at once, so a few are enough. */
@@ -14,6 +16,8 @@ export const BATCH_DELAY_MS = 25
 export const CONNECTIONS = 4
 /** Time after the start of a stop at which slow tasks are interrupted. */
 const ABORT_AFTER_MS = 5_000
+/** Time limit of the runner's stop, which does not end beside a database that hangs. */
+const RUNNER_STOP = Duration.millis(ABORT_AFTER_MS + 3_000)
 const RESTART_PAUSE = "1 second"
 
 export interface Task<R = never> {
@@ -30,7 +34,11 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
     const context = yield* Effect.context<R>()
     const pool = yield* Effect.acquireRelease(
       Effect.sync(() => openPool(url)),
-      (pool) => Effect.promise(() => pool.end()),
+      (pool) =>
+        Stop.within(
+          Effect.promise(() => pool.end()),
+          "1 second",
+        ),
     )
     const session = Effect.gen(function* () {
       const events: WorkerEvents = new EventEmitter()
@@ -60,7 +68,11 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
             logger: logger(context),
           }),
         ),
-        (runner) => Effect.ignoreCause(Effect.promise(() => runner.stop())),
+        (runner) =>
+          Stop.within(
+            Effect.promise(() => runner.stop()),
+            RUNNER_STOP,
+          ),
       )
       yield* processes.recordWorkers(workers)
       yield* Effect.promise(() => runner.promise)
@@ -76,6 +88,7 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
 
 const openPool = (url: Redacted.Redacted): pg.Pool => {
   const pool = new pg.Pool({
+    ...KEEPALIVE,
     connectionString: Redacted.value(url),
     max: CONNECTIONS,
     application_name: "waybill tasks",

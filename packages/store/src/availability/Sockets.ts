@@ -5,6 +5,9 @@ import { connect, type NetConnectOpts, type Socket } from "node:net"
 export const KEEPALIVE_AFTER = Duration.seconds(30)
 const DEFAULT_PORT = 5432
 
+/** The same for clients of node-postgres. */
+export const KEEPALIVE = { keepAlive: true, keepAliveInitialDelayMillis: Duration.toMillis(KEEPALIVE_AFTER) } as const
+
 export interface OpenSockets {
   readonly connect: () => Socket
   /** Closes all connections, so that every statement under way fails at once instead of waiting for its answer. */

@@ -72,7 +72,9 @@ export const examine = (
       FROM pg_settings`)
     const installable = yield* query<{ name: string }>("SELECT name FROM pg_available_extensions")
     const time = yield* compareClocks(query)
-    const schema = yield* Migrations.check(url)
+    const schema = yield* Effect.catchTag(Migrations.check(url), "ConnectFailed", (failed) =>
+      Effect.fail(unreachable(failed)),
+    )
     const [log] = yield* query<{ events: boolean; domains: boolean; nodes: boolean }>(
       "SELECT to_regclass('events') IS NOT NULL AS events, to_regclass('domains') IS NOT NULL AS domains, to_regclass('nodes') IS NOT NULL AS nodes",
     )

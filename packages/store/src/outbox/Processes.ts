@@ -2,6 +2,7 @@ import { PgClient, PgConnection } from "@effect/sql-pg"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Clock, Context, Data, Duration, Effect, Latch, Layer, Queue, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { KEEPALIVE_AFTER } from "../availability/Sockets.ts"
 import type * as Leases from "./Leases.ts"
 import * as Registrations from "./Registrations.ts"
 
@@ -100,6 +101,7 @@ const make = <R>(options: Options<R>) =>
         url: options.url,
         applicationName: "waybill process",
         connectTimeout: BEAT_TIMEOUT,
+        keepAlive: KEEPALIVE_AFTER,
       })
       const pinned = yield* connection.pin
       const run: Registrations.Run = (statement) =>

@@ -3,8 +3,12 @@ import { runMigrations } from "graphile-worker"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { setTimeout as pause } from "node:timers/promises"
 import pg from "pg"
+import { KEEPALIVE } from "../availability/Sockets.ts"
 import * as Database from "./Database.ts"
+import * as DatabaseUrl from "../availability/DatabaseUrl.ts"
+import { watchedClient, type Steps } from "../availability/watchedClient.ts"
 
 export const FOLDER = fileURLToPath(new URL("../../../../db/migrations/", import.meta.url))
 /** Advisory lock that lets nodes that start together migrate one after another. */
@@ -12,6 +16,9 @@ const ADVISORY_LOCK = 0x5742_0001
 /** How long a migration waits for a table lock; meanwhile other statements on the table queue behind it. */
 const LOCK_TIMEOUT = "10s"
 const STATEMENT_TIMEOUT = "10min"
+/** How long one node waits for another that migrates: for a few of the longest statements. */
+export const LONGEST_WAIT_MS = 30 * 60_000
+const LOCK_RETRY_MS = 250
 /** PostgreSQL 15 is the oldest tested version. */
 const OLDEST_SERVER = 150_000
 
@@ -29,16 +36,21 @@ export interface Status {
 }
 
 /** Migrates the schema to this release. Safe when several nodes start at once, also when one of them is older. */
-export const migrate = (url: Redacted.Redacted, folder = FOLDER): Effect.Effect<Status, MigrationFailed> =>
-  withClient(url, async (client) => {
-    await client.query("SELECT pg_advisory_lock($1)", [ADVISORY_LOCK])
+export const migrate = (
+  url: Redacted.Redacted,
+  folder = FOLDER,
+): Effect.Effect<Status, MigrationFailed | DatabaseUrl.ConnectFailed> =>
+  withClient(url, async (client, steps) => {
     await refuseOldServer(client)
+    steps.current = "waiting for another process that migrates it"
+    await lock(client)
     await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'; SET statement_timeout = '${STATEMENT_TIMEOUT}'`)
     await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
       name text COLLATE "C" PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`)
     const { pending } = await compare(client, folder)
     for (const name of pending) {
       const text = await readFile(join(folder, name), "utf8")
+      steps.current = `applying the migration ${name}`
       try {
         // Sent as one simple query, so that a file may hold any number of statements; it is applied as a whole or not at all.
         await client.query(`BEGIN;\n${text}\n;INSERT INTO schema_migrations (name) VALUES ('${name}');COMMIT`)
@@ -47,12 +59,19 @@ export const migrate = (url: Redacted.Redacted, folder = FOLDER): Effect.Effect<
         throw new MigrationFailed({ message: `migration ${name} failed: ${messageOf(cause)}`, cause })
       }
     }
+    steps.current = "applying the migrations of graphile-worker"
     await migrateGraphile(url)
     return compare(client, folder)
   })
 
+/** Connects once, to name the fault of a wrong URL before anything else runs. */
+export const reach = (url: Redacted.Redacted) => withClient(url, () => Promise.resolve())
+
 /** Returns which migrations are applied and which are pending, without changing anything. */
-export const check = (url: Redacted.Redacted, folder = FOLDER): Effect.Effect<Status, MigrationFailed> =>
+export const check = (
+  url: Redacted.Redacted,
+  folder = FOLDER,
+): Effect.Effect<Status, MigrationFailed | DatabaseUrl.ConnectFailed> =>
   withClient(url, (client) => compare(client, folder))
 
 /** Fails on a schema that is not current, for commands that must not upgrade it. */
@@ -92,6 +111,19 @@ const compare = async (client: pg.Client, folder: string): Promise<Status> => {
   return { applied, pending: files.filter((name) => !applied.includes(name)) }
 }
 
+/** Takes the lock of migrations, for at most `LONGEST_WAIT_MS`. */
+const lock = async (client: pg.Client): Promise<void> => {
+  for (const began = performance.now(); performance.now() - began < LONGEST_WAIT_MS; await pause(LOCK_RETRY_MS)) {
+    const { rows } = await client.query<{ readonly taken: boolean }>("SELECT pg_try_advisory_lock($1) AS taken", [
+      ADVISORY_LOCK,
+    ])
+    if (rows[0]?.taken === true) return
+  }
+  throw new MigrationFailed({
+    message: `the database could not be migrated: another process has held the lock of migrations for ${LONGEST_WAIT_MS / 60_000} minutes. \`SELECT pid, application_name FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND objid = ${ADVISORY_LOCK}\` names it.`,
+  })
+}
+
 const refuseOldServer = async (client: pg.Client): Promise<void> => {
   const { rows } = await client.query<{ readonly server_version_num: string }>("SHOW server_version_num")
   const version = Number(rows[0]?.server_version_num)
@@ -104,6 +136,7 @@ const refuseOldServer = async (client: pg.Client): Promise<void> => {
 
 const migrateGraphile = async (url: Redacted.Redacted): Promise<void> => {
   const pool = new pg.Pool({
+    ...KEEPALIVE,
     connectionString: Redacted.value(url),
     max: 1,
     connectionTimeoutMillis: Database.CONNECT_TIMEOUT_MS,
@@ -118,34 +151,21 @@ const migrateGraphile = async (url: Redacted.Redacted): Promise<void> => {
   }
 }
 
-const withClient = <A>(url: Redacted.Redacted, use: (client: pg.Client) => Promise<A>) =>
+const withClient = <A>(url: Redacted.Redacted, use: (client: pg.Client, steps: Steps) => Promise<A>) =>
   Effect.tryPromise({
-    try: async () => {
-      const client = new pg.Client({
-        connectionString: Redacted.value(url),
-        application_name: "waybill migrate",
-        connectionTimeoutMillis: Database.CONNECT_TIMEOUT_MS,
-      })
-      client.on("error", () => {})
-      await client.connect()
-      try {
-        return await use(client)
-      } finally {
-        await client.end()
-      }
-    },
+    try: () => watchedClient(url, use),
     catch: (cause) =>
-      cause instanceof MigrationFailed
+      cause instanceof MigrationFailed || cause instanceof DatabaseUrl.ConnectFailed
         ? cause
         : new MigrationFailed({ message: `the database could not be migrated: ${messageOf(cause)}`, cause }),
   })
 
-/** Messages of the driver for a connection that timed out. */
-const TIMED_OUT = /^(?:timeout expired|timeout exceeded when trying to connect|.*due to connection timeout)$/iu
+/** SQLSTATE of a lock that was not granted within `LOCK_TIMEOUT`. */
+const LOCK_NOT_AVAILABLE = "55P03"
 
 const messageOf = (cause: unknown): string => {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  return TIMED_OUT.test(message)
-    ? `the server did not answer within ${Database.CONNECT_TIMEOUT_MS / 1_000} seconds`
-    : message
+  if (!(cause instanceof Error)) return String(cause)
+  return "code" in cause && cause.code === LOCK_NOT_AVAILABLE
+    ? `another session has locked a table that it changes for more than ${LOCK_TIMEOUT}; end that session, or start again later`
+    : cause.message
 }

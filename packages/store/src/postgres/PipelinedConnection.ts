@@ -78,8 +78,19 @@ export const BY_KEY = { plan_cache_mode: "force_generic_plan", enable_seqscan: "
 /** The settings of `BY_KEY` for statements whose joins are all lookups by key, without a join between two parts of a statement. */
 export const BY_KEY_NESTED_LOOPS = { ...BY_KEY, enable_hashjoin: "off", enable_mergejoin: "off" } as const
 
+/**
+ * Lets the server find out that this process is gone without a farewell, and release its locks. Not start-up parameters,
+ * which a pooler would refuse; without TCP they have no effect.
+ */
+export const TCP = {
+  tcp_keepalives_idle: "30",
+  tcp_keepalives_interval: "10",
+  tcp_keepalives_count: "3",
+  tcp_user_timeout: "60s",
+} as const
+
 const applyStatement = (settings: Readonly<Record<string, string>>): string =>
-  `SELECT ${Object.entries(settings)
+  `SELECT ${Object.entries({ ...TCP, ...settings })
     .map(([name, value], nth) => `set_config('${name}', '${value}', false) AS s${nth}`)
     .join(", ")}`
 

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import * as Cursors from "../feed/Cursors.ts"
+import { KEEPALIVE_AFTER } from "../availability/Sockets.ts"
 import * as Database from "./Database.ts"
 import * as Epoch from "./Epoch.ts"
 import { InstanceKey } from "../secrets/InstanceKey.ts"
@@ -210,6 +211,7 @@ const pool = ({ connections, url }: Options) =>
     maxConnections: connections,
     minConnections: 0,
     connectTimeout: QUERY_TIMEOUT,
+    keepAlive: KEEPALIVE_AFTER,
     startupParameters: Database.SESSION,
     // Only an invalid URL can fail here, because nothing connects yet.
   }).pipe(Layer.orDie)

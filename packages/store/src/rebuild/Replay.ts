@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Data, Effect, Layer, Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import pg from "pg"
+import { KEEPALIVE, KEEPALIVE_AFTER } from "../availability/Sockets.ts"
 import * as Projections from "../readmodels/Projections.ts"
 
 /** A request of the operator that cannot be fulfilled, with the reason in words. */
@@ -32,6 +33,7 @@ export class Replay extends Context.Service<
           url,
           applicationName: "waybill replay",
           maxConnections: CONNECTIONS,
+          keepAlive: KEEPALIVE_AFTER,
           startupParameters: { statement_timeout: "0", idle_in_transaction_session_timeout: "0" },
         }),
       ),
@@ -41,7 +43,11 @@ export class Replay extends Context.Service<
 const open = (url: Redacted.Redacted) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const client = new pg.Client({ connectionString: Redacted.value(url), application_name: "waybill replay" })
+      const client = new pg.Client({
+        ...KEEPALIVE,
+        connectionString: Redacted.value(url),
+        application_name: "waybill replay",
+      })
       // The query in progress reports the loss of the connection.
       client.on("error", () => {})
       await client.connect()

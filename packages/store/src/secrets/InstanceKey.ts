@@ -1,4 +1,4 @@
-import { Context, Data, Effect, Layer, Option, Redacted, Result } from "effect"
+import { Context, Data, Effect, Layer, Option, Redacted, Result, Runtime } from "effect"
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
@@ -11,7 +11,10 @@ const TAG_BYTES = 16
 export const MAX_KEYS = 8
 const CIPHER = "aes-256-gcm"
 
-export class BadInstanceKey extends Data.TaggedError("BadInstanceKey")<{ readonly message: string }> {}
+/** The instance key cannot be used; exits with EX_CONFIG of sysexits.h. */
+export class BadInstanceKey extends Data.TaggedError("BadInstanceKey")<{ readonly message: string }> {
+  override readonly [Runtime.errorExitCode] = 78
+}
 
 interface Key {
   /** Digest of the key, by which rows name the key that opens them without revealing it. */

@@ -1,8 +1,10 @@
 import * as Availability from "@waybill/store/availability/Availability"
-import { Config, Duration, Schema } from "effect"
+import * as DatabaseUrl from "@waybill/store/availability/DatabaseUrl"
+import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
+import { Config, Duration, Result, Schema } from "effect"
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
-import { setting } from "./Setting.ts"
+import { Checked, setting } from "./Setting.ts"
 
 const CHECKOUT = fileURLToPath(new URL("../../../../../", import.meta.url))
 
@@ -13,6 +15,9 @@ export const MIN_STATS_MONTHS = 13
 export const MAX_STATS_MONTHS = 240
 /** Longer than any failover; beyond it clients have given up. */
 export const MAX_DATABASE_TIMEOUT_SECONDS = 60
+
+const keyProblem = (text: string): string | undefined =>
+  Result.match(InstanceKey.parse(text), { onFailure: ({ message }) => message, onSuccess: () => undefined })
 
 /** Settings of the database and of the data folder. */
 export const TABLE = {
@@ -35,14 +40,14 @@ export const TABLE = {
     "DATABASE_URL",
     "Connection URL of a Postgres (15 to 18) to use instead of the embedded one.",
     null,
-    Config.option(Config.Redacted("DATABASE_URL")),
+    Config.option(Checked("DATABASE_URL", DatabaseUrl.problemOf)),
     true,
   ),
   databaseReplicaUrl: setting(
     "DATABASE_REPLICA_URL",
     "Connection URL of a streaming replica of DATABASE_URL. Used for log reads once it has caught up with your own writes.",
     null,
-    Config.option(Config.Redacted("DATABASE_REPLICA_URL")),
+    Config.option(Checked("DATABASE_REPLICA_URL", DatabaseUrl.problemOf)),
     true,
   ),
   databaseConnections: setting(
@@ -66,7 +71,7 @@ export const TABLE = {
     "WAYBILL_INSTANCE_KEY",
     "Key of 32 bytes in base64 that encrypts private keys and secrets. Created in the data folder when unset.",
     null,
-    Config.option(Config.Redacted("WAYBILL_INSTANCE_KEY")),
+    Config.option(Checked("WAYBILL_INSTANCE_KEY", keyProblem)),
     true,
   ),
   statsMonths: setting(

@@ -1,5 +1,9 @@
-import { Config } from "effect"
-import { CommaList, setting } from "./Setting.ts"
+import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
+import { Config, Result } from "effect"
+import { Checked, CommaList, setting } from "./Setting.ts"
+
+const relayProblem = (text: string): string | undefined =>
+  Result.match(RelayTransport.parse(text), { onFailure: ({ reason }) => `it ${reason}`, onSuccess: () => undefined })
 
 /** Settings of accepting and delivering mail. */
 export const TABLE = {
@@ -37,7 +41,7 @@ export const TABLE = {
     "SMTP_URL",
     "Relay server, as smtp://user:password@host:587 or smtps://…:465.",
     null,
-    Config.option(Config.Redacted("SMTP_URL")),
+    Config.option(Checked("SMTP_URL", relayProblem)),
     true,
   ),
   ehloName: setting(

@@ -1,5 +1,5 @@
 import * as Network from "@waybill/domain/values/Network"
-import { Config, ConfigProvider, Effect, Option, Schema } from "effect"
+import { Config, ConfigProvider, Effect, Option, Redacted, Schema } from "effect"
 
 /** A setting of the service, read from an environment variable. */
 export interface Setting<A> {
@@ -19,6 +19,17 @@ export const setting = <A>(
   config: Config.Config<A>,
   secret = false,
 ): Setting<A> => ({ name, meaning, fallback, secret, config })
+
+/** A secret that is tested when it is read. `problemOf` says what is wrong with a text without quoting it. */
+export const Checked = (name: string, problemOf: (text: string) => string | undefined) =>
+  Config.Redacted(name).pipe(
+    Config.mapEffect((secret) => {
+      const message = problemOf(Redacted.value(secret))
+      return message === undefined
+        ? Effect.succeed(secret)
+        : Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
+    }),
+  )
 
 export const CommaList = (name: string) =>
   Config.String(name).pipe(
