@@ -27,6 +27,8 @@ export interface Options {
   readonly installed?: string
   /** Uses TCP on loopback. Without it, the start tests whether the file system supports sockets. */
   readonly loopback?: boolean
+  /** Starts the server again when it ends unexpectedly; see `died` for when that fails. */
+  readonly isRestarted?: boolean
   /** Runs once the server process exists and while it starts up: the time for other start-up work. */
   readonly launched?: Effect.Effect<void>
 }
@@ -39,7 +41,7 @@ export interface Running {
   readonly pid: number
   readonly socketDir: string | undefined
   readonly logFile: string
-  /** Fails when the server ends unexpectedly. */
+  /** Fails when the server ended unexpectedly and could not be restarted. */
   readonly died: Effect.Effect<never, Failure.ServerDied>
 }
 
@@ -99,6 +101,7 @@ export const start: (options: Options) => Effect.Effect<Running, Failure.Embedde
         ...Address.settings(address),
       }),
       launched: options.launched ?? Effect.void,
+      isRestarted: options.isRestarted ?? false,
       removeAfterwards: [
         ...(scratch
           ? [...folders(placement), ...(placement.registered === undefined ? [] : [placement.registered])]

@@ -29,12 +29,12 @@ export const notStarted = (reason: string) => (cause: unknown) =>
     ? cause
     : new NotStarted({ reason, detail: cause instanceof Error ? cause.message : String(cause) })
 
-/** The server ended while in use. */
+/** The server ended while in use, and could not be restarted. */
 export class ServerDied extends Schema.TaggedError<ServerDied>()("ServerDied", {
   pid: Schema.Int,
   detail: Schema.String,
 }) {
   override get message() {
-    return `Postgres (process ${this.pid}) ended unexpectedly.\n${this.detail}`
+    return `the embedded Postgres (process ${this.pid}) ended unexpectedly and could not be restarted: ${this.detail.replaceAll(/\s*\n\s*/gu, " ")}`
   }
 }

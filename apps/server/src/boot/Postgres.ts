@@ -22,7 +22,7 @@ export class Postgres extends Context.Service<
   Postgres,
   {
     readonly url: Redacted.Redacted
-    /** Fails when the embedded server ends unexpectedly; never otherwise. */
+    /** Fails when the embedded server ended unexpectedly and could not be restarted; never otherwise. */
     readonly died: Effect.Effect<never, ServerDied>
   }
 >()("@waybill/server/Postgres") {
@@ -40,6 +40,7 @@ export class Postgres extends Context.Service<
     }
     const { died, url } = yield* Embedded.start({
       dataDir: folderOf(settings),
+      isRestarted: true,
       launched,
       ...(Option.isSome(settings.postgres) ? { installed: settings.postgres.value } : {}),
     })

@@ -27,12 +27,8 @@ const reach = (url: Redacted.Redacted) =>
   )
 
 /** Runs the service until it is stopped. */
-const run = Effect.fnUntraced(function* (chosen: Option.Option<Role.Roles>) {
-  const loaded = yield* Settings.load
-  const settings = { ...loaded, roles: Option.getOrElse(chosen, () => loaded.roles) }
-  yield* Effect.forEach(Settings.misspelled(process.env), (problem) => Effect.logWarning(problem)).pipe(
-    Effect.provide(Logs.layer(settings.logLevel)),
-  )
+const run = Effect.fnUntraced(function* (settings: Settings.Settings) {
+  yield* Effect.forEach(Settings.misspelled(process.env), (problem) => Effect.logWarning(problem))
   // No pooler stands before an embedded server.
   const isEmbedded = Option.isNone(settings.databaseUrl)
   // The code of the service is loaded while Postgres starts, and by no other command. Loading blocks the process, so it
@@ -48,7 +44,7 @@ const run = Effect.fnUntraced(function* (chosen: Option.Option<Role.Roles>) {
           }
           // Waits here while another node runs migrations.
           yield* Migrations.migrate(url).pipe(waitingFor("the database, to bring its schema up to date"))
-        }).pipe(Effect.provide(Logs.layer(settings.logLevel))),
+        }),
       ),
       service: launched.whenOpen(Effect.promise(() => import("../boot/serve.ts"))),
     },
@@ -57,6 +53,11 @@ const run = Effect.fnUntraced(function* (chosen: Option.Option<Role.Roles>) {
   return yield* service.serve(settings, postgres)
 }, Effect.scoped)
 
-export const start = Command.make("start", { roles }, ({ roles }) => run(roles)).pipe(
-  Command.withDescription("Run the service: API, documentation and delivery"),
-)
+export const start = Command.make("start", { roles }, ({ roles }) =>
+  Effect.flatMap(Settings.load, (loaded) =>
+    run({ ...loaded, roles: Option.getOrElse(roles, () => loaded.roles) }).pipe(
+      // Outside the scope, so that everything is logged in the same way until the last step of the stop.
+      Effect.provide(Logs.layer(loaded.logLevel)),
+    ),
+  ),
+).pipe(Command.withDescription("Run the service: API, documentation and delivery"))

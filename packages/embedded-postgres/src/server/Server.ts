@@ -7,6 +7,7 @@ import * as Cluster from "./Cluster.ts"
 import * as Failure from "../Failure.ts"
 import * as Placement from "../ownership/Placement.ts"
 import * as Process from "./Process.ts"
+import * as Supervision from "./Supervision.ts"
 import * as Watchdog from "./Watchdog.ts"
 
 /** A crashed server replays up to max_wal_size of its log. A normal start takes 50 ms. */
@@ -103,6 +104,8 @@ interface Options {
   readonly args: ReadonlyArray<string>
   readonly logFile: string
   readonly launched: Effect.Effect<void>
+  /** Whether the server is started again when it ends unexpectedly. */
+  readonly isRestarted: boolean
   /** Files that the watchdog removes if this process is killed. */
   readonly removeAfterwards: ReadonlyArray<string>
 }
@@ -193,26 +196,34 @@ const isTransient = (error: Failure.EmbeddedPostgresError) =>
 
 export interface Server {
   readonly pid: number
+  /** Fails when the server has ended and cannot be restarted. */
   readonly died: Effect.Effect<never, Failure.ServerDied>
 }
 
+/** Starts the server, and starts it again when it ends unexpectedly. */
 export const run: (
   placement: Placement.Placement,
   options: Options,
 ) => Effect.Effect<Server, Failure.EmbeddedPostgresError, Scope.Scope> = Effect.fnUntraced(
   function* (placement, options) {
-    const launched = yield* Effect.retry(started(placement, options), {
-      while: isTransient,
-      times: LEFTOVER_RETRIES,
-    })
+    const start = (launched: Effect.Effect<void>) =>
+      Effect.retry(started(placement, { ...options, launched }), { while: isTransient, times: LEFTOVER_RETRIES })
+    const first = yield* start(options.launched)
     yield* watchLog(placement, options.logFile)
     const died = yield* Deferred.make<never, Failure.ServerDied>()
-    const fail = async () => {
-      const detail = await tail(options.logFile, launched.logOffset)
-      Deferred.doneUnsafe(died, Effect.fail(new Failure.ServerDied({ pid: launched.pid, detail })))
-    }
-    launched.child.once("exit", () => void fail())
-    if (!isRunning(launched)) yield* Effect.promise(fail)
-    return { pid: launched.pid, died: Deferred.await(died) }
+    const keptRunning = Supervision.keepRunning(first, {
+      ended: (launched) => Effect.promise(() => hasExited(launched)),
+      restart: start(Effect.void),
+      logSince: ({ logOffset }) => Effect.promise(() => tail(options.logFile, logOffset)),
+      maxRestarts: options.isRestarted ? Supervision.MAX_RESTARTS : 0,
+    })
+    yield* Effect.forkScoped(Effect.flatMap(keptRunning, (error) => Deferred.fail(died, error)))
+    return { pid: first.pid, died: Deferred.await(died) }
   },
 )
+
+/** Waits for the end of the server, and dismisses its watchdog, whose pid may then belong to another program. */
+const hasExited = async (launched: Launched): Promise<void> => {
+  if (isRunning(launched)) await new Promise((resolve) => launched.child.once("exit", resolve))
+  launched.watchdog.dismiss()
+}
