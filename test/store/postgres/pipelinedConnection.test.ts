@@ -1,7 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Fiber } from "effect"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as StoreDatabase from "@waybill/store/postgres/Database"
+import { Context, Effect, Fiber, Layer } from "effect"
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as Database from "../../support/postgres/Database.ts"
 import { otherClient, blockedBackend } from "../../support/postgres/otherClient.ts"
 
@@ -97,5 +102,27 @@ layer(Database.layerFresh, { excludeTestServices: true })("pipelined connection"
       const [reopened] = yield* connection.transaction(() => pid)
       assert.notStrictEqual(reopened?.pid, old?.pid)
     }),
+  )
+
+  it.effect(
+    "tells the server by TCP to release the locks of a client that is gone",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = mkdtempSync(join(tmpdir(), "waybill-tcp-"))
+        const server = yield* EmbeddedPostgres.start({ dataDir, scratch: true, loopback: true })
+        const context = yield* Layer.build(StoreDatabase.layer({ url: server.url }))
+        const sql = Context.get(context, PgClient.PgClient)
+        const connection = yield* PipelinedConnection.make(sql)
+        const names = Object.keys(PipelinedConnection.TCP)
+        const rows = yield* connection.transaction(
+          () => sql<{ readonly name: string; readonly value: string }>`
+            SELECT name, current_setting(name) AS value FROM unnest(${names}::text[]) AS name`,
+        )
+        assert.deepStrictEqual(
+          Object.fromEntries(rows.map(({ name, value }) => [name, value])),
+          PipelinedConnection.TCP as Record<string, string>,
+        )
+      }).pipe(Effect.scoped),
+    60_000,
   )
 })

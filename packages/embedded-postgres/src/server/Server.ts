@@ -1,4 +1,4 @@
-import { Deferred, Effect, type Scope } from "effect"
+import { Deferred, Effect, Scope } from "effect"
 import type { ChildProcess } from "node:child_process"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
@@ -213,7 +213,7 @@ export const run: (
     const died = yield* Deferred.make<never, Failure.ServerDied>()
     const keptRunning = Supervision.keepRunning(first, {
       ended: (launched) => Effect.promise(() => hasExited(launched)),
-      restart: start(Effect.void),
+      restart: Scope.provide(start(Effect.void), yield* Effect.scope),
       logSince: ({ logOffset }) => Effect.promise(() => tail(options.logFile, logOffset)),
       maxRestarts: options.isRestarted ? Supervision.MAX_RESTARTS : 0,
     })

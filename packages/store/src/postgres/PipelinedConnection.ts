@@ -86,7 +86,7 @@ export const TCP = {
   tcp_keepalives_idle: "30",
   tcp_keepalives_interval: "10",
   tcp_keepalives_count: "3",
-  tcp_user_timeout: "60s",
+  tcp_user_timeout: "60000",
 } as const
 
 const applyStatement = (settings: Readonly<Record<string, string>>): string =>
