@@ -66,6 +66,7 @@ CREATE TABLE email_log (
   from_address text COLLATE "C" NOT NULL,
   subject text NOT NULL,
   record json NOT NULL,
+  facets integer NOT NULL DEFAULT 0,
   CONSTRAINT email_log_pkey PRIMARY KEY (account_id, id)
 ) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.3);
 
@@ -472,6 +473,8 @@ CREATE UNIQUE INDEX domains_by_name ON domains USING btree (account_id, name) WH
 CREATE INDEX domains_tracking ON domains USING btree (account_id, id) WHERE ((((record -> 'tracking_domain'::text) ->> 'verified'::text) = 'true'::text) AND ((record ->> 'verified_at'::text) IS NOT NULL));
 
 CREATE INDEX email_log_by_domain ON email_log USING btree (account_id, domain, status, id);
+
+CREATE INDEX email_log_by_facets ON email_log USING btree (account_id, facets, id) WHERE (facets > 0);
 
 CREATE INDEX email_log_by_from ON email_log USING btree (account_id, from_address, status, id);
 

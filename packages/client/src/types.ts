@@ -87,6 +87,7 @@ export type ApiKeyStatus = "active" | "expired" | "revoked"
 
 export type Attachment = {
   readonly filename: string
+  /** The bytes, in base64. Line breaks (LF or CRLF) are accepted */
   readonly content: string
   /** Derived from the file name if absent */
   readonly content_type?: string | null
@@ -714,7 +715,7 @@ export type WebhookAttempt = {
 /** Fields that are left out stay as they are */
 export type WebhookChange = {
   readonly url?: WebhookUrlInput
-  readonly events?: ReadonlyArray<WebhookType | "*">
+  readonly events?: ReadonlyArray<WebhookSubscription>
   readonly description?: string | null
   readonly enabled?: boolean
 }
@@ -722,7 +723,7 @@ export type WebhookChange = {
 export type WebhookCreation = {
   readonly url: WebhookUrlInput
   /** Event types to receive, or `*` for all, including future ones */
-  readonly events: ReadonlyArray<WebhookType | "*">
+  readonly events: ReadonlyArray<WebhookSubscription>
   /** Optional description */
   readonly description?: string | null
   /** `true` by default */
@@ -786,10 +787,10 @@ export type WebhookReplayRange = {
   /** Continues a range: the `next_position` of the previous replay */
   readonly after_position?: PositionFrom | null
   /** Only these types; by default all that the webhook subscribes to */
-  readonly events?: ReadonlyArray<WebhookType | "*"> | null
+  readonly events?: ReadonlyArray<WebhookSubscription> | null
 }
 
-export type WebhookType = "email.queued" | "email.sent" | "email.delivered" | "email.delivery_delayed" | "email.bounced" | "email.complained" | "email.failed" | "email.suppressed" | "email.canceled" | "email.opened" | "email.clicked" | "domain.created" | "domain.verified" | "domain.degraded" | "domain.failed" | "domain.deleted" | "suppression.added" | "suppression.removed" | "api_key.created" | "api_key.revoked" | "webhook.disabled"
+export type WebhookSubscription = "email.queued" | "email.sent" | "email.delivered" | "email.delivery_delayed" | "email.bounced" | "email.complained" | "email.failed" | "email.suppressed" | "email.canceled" | "email.opened" | "email.clicked" | "domain.created" | "domain.verified" | "domain.degraded" | "domain.failed" | "domain.deleted" | "suppression.added" | "suppression.removed" | "api_key.created" | "api_key.revoked" | "webhook.disabled" | "*"
 
 /** An https URL, or an http URL in a network that the operator allows (WEBHOOK_ALLOW_NETWORKS) */
 export type WebhookUrlInput = string
