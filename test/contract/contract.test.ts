@@ -3,14 +3,14 @@ import { OpenApi } from "effect/http-api"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, test } from "vitest"
+import { compactJson } from "./compactJson.ts"
 import { compare, type Json } from "./compatibility.ts"
 
 const FILE = fileURLToPath(new URL("openapi.json", import.meta.url))
 const served = JSON.parse(JSON.stringify(OpenApi.fromApi(Api))) as Json
 
 // WAYBILL_UPDATE_CONTRACT=1 npm test -- test/contract writes the served contract, which is a promise to clients.
-if (process.env["WAYBILL_UPDATE_CONTRACT"] === "1" || !existsSync(FILE))
-  writeFileSync(FILE, `${JSON.stringify(served, null, 2)}\n`)
+if (process.env["WAYBILL_UPDATE_CONTRACT"] === "1" || !existsSync(FILE)) writeFileSync(FILE, `${compactJson(served)}\n`)
 const committed = JSON.parse(readFileSync(FILE, "utf8")) as Json
 
 /** Returns the served contract with one change. */
