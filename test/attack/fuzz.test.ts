@@ -149,9 +149,9 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
       "over HTTP get an answer or a closed connection, never an internal error, and leak no memory",
       () =>
         Effect.gen(function* () {
-          const lab = yield* HttpWorld
-          const { secret: key } = yield* lab.key(yield* lab.account())
-          yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+          const world = yield* HttpWorld
+          const { secret: key } = yield* world.key(yield* world.account())
+          yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
           const head = `Host: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`
           const body = JSON.stringify({
             from: "hi@acme.test",
@@ -170,7 +170,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
             `GET /v1/domains/acme.test HTTP/1.0\r\n${head}\r\n`,
           ]
           const statuses = new Map<string, number>()
-          yield* runRounds(Number(new URL(lab.url).port), false, dialogues, (replies, what) => {
+          yield* runRounds(Number(new URL(world.url).port), false, dialogues, (replies, what) => {
             if (replies === "") return
             const status =
               /^HTTP\/1\.1 (\d{3}) /u.exec(replies)?.[1] ?? assert.fail(`${what} → ${replies.slice(0, 300)}`)
@@ -178,7 +178,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
             assert.notMatch(replies, /^HTTP\/1\.1 5/mu, what)
           })
           for (const status of ["200", "400", "401", "404"]) assert.isAbove(statuses.get(status) ?? 0, 2, status)
-          assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key })).status, 200)
+          assert.strictEqual((yield* world.request("GET", "/v1/account", { key })).status, 200)
         }),
       4 * Duration.toMillis(TIMEOUT),
     )

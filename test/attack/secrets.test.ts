@@ -35,7 +35,7 @@ const spellings = (secret: string): ReadonlyArray<string> => {
   ].filter((text) => text.length >= 8)
 }
 
-const ask = (base: string, method: string, where: string, key: string | undefined, body?: unknown) =>
+const sendRequest = (base: string, method: string, where: string, key: string | undefined, body?: unknown) =>
   Effect.promise(async () => {
     const response = await fetch(base + where, {
       method,
@@ -105,7 +105,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any o
         keep("the owner's password", password)
         const base = `http://127.0.0.1:${port}`
         const call = (method: string, where: string, body?: unknown, key: string | undefined = firstKey) =>
-          Effect.tap(ask(base, method, where, key, body), (answer) =>
+          Effect.tap(sendRequest(base, method, where, key, body), (answer) =>
             Effect.sync(() => answer.status >= 400 && refusals.push(answer.text)),
           )
 
@@ -127,19 +127,21 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any o
 
         // Sign-in with the right password and a wrong one, and a link for a guest.
         const page = browser(base)
-        yield* page.ask("POST", "/auth/sign-in/email", { body: { email, password: keep("a guess", fresh("guess")) } })
+        yield* page.request("POST", "/auth/sign-in/email", {
+          body: { email, password: keep("a guess", fresh("guess")) },
+        })
         assert.strictEqual((yield* page.signIn({ email, password })).status, 200)
         for (const [cookie, value] of page.jar)
           if (/session/u.test(cookie)) keep("a session", value.split(".")[0] ?? "")
-        const invited = yield* page.ask("POST", "/v1/members", {
+        const invited = yield* page.request("POST", "/v1/members", {
           body: { email: "bo@example.org", name: "Bo", role: "viewer" },
         })
         const token = keep("a guest's token", new URL(invited.json.url).hash.slice(1))
         const chosen = keep("a guest's password", fresh("chosen"))
         const setting = { body: { token, newPassword: chosen } }
-        yield* browser(base).ask("POST", "/auth/reset-password", setting)
-        refusals.push(JSON.stringify((yield* browser(base).ask("POST", "/auth/reset-password", setting)).json))
-        const factor = yield* page.ask("POST", "/auth/two-factor/enable", { body: { password } })
+        yield* browser(base).request("POST", "/auth/reset-password", setting)
+        refusals.push(JSON.stringify((yield* browser(base).request("POST", "/auth/reset-password", setting)).json))
+        const factor = yield* page.request("POST", "/auth/two-factor/enable", { body: { password } })
         keep("a second factor", new URL(factor.json.totpURI).searchParams.get("secret") ?? "")
         keep("a backup code", factor.json.backupCodes[0])
 

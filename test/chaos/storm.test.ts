@@ -35,11 +35,11 @@ it.live(
         const account_id = yield* World.account({ limits: { send: 1_000_000 } })
         return { account_id, began: row?.began ?? 0, ...(yield* World.key(account_id)) }
       }).pipe(Effect.provide(services))
-      const ask = (path: string, body: unknown) =>
-        Effect.promise(async () => (await apis[0]?.ask("POST", path, { key: secret, body }))?.status)
-      assert.strictEqual(yield* ask("/v1/domains", { name: "acme.test" }), 201)
+      const statusOf = (path: string, body: unknown) =>
+        Effect.promise(async () => (await apis[0]?.request("POST", path, { key: secret, body }))?.status)
+      assert.strictEqual(yield* statusOf("/v1/domains", { name: "acme.test" }), 201)
       const subscription = { url: receiver.url, events: ["email.delivered", "email.bounced"] }
-      assert.strictEqual(yield* ask("/v1/webhooks", subscription), 201)
+      assert.strictEqual(yield* statusOf("/v1/webhooks", subscription), 201)
 
       const clients = Storm.load(apis, secret)
       yield* clients.more(MAILS_BETWEEN)

@@ -269,10 +269,10 @@ export const load = (apis: ReadonlyArray<ServiceProcess.ServiceProcess>, key: st
   const run = randomBytes(4).toString("hex")
   let over = false
   let n = 0
-  const ask = async (node: number, message: Omit<Sent, "ids">): Promise<string | undefined> => {
+  const sendEmail = async (node: number, message: Omit<Sent, "ids">): Promise<string | undefined> => {
     const body = { from: "hi@acme.test", to: message.to, subject: "Receipt", text: `Thank you, ${message.to}.` }
     try {
-      const answer = await apis[node % apis.length]?.ask("POST", "/v1/email/send", {
+      const answer = await apis[node % apis.length]?.request("POST", "/v1/email/send", {
         key,
         body,
         idempotencyKey: message.idempotencyKey,
@@ -292,10 +292,10 @@ export const load = (apis: ReadonlyArray<ServiceProcess.ServiceProcess>, key: st
     const name = nth % GONE_EVERY === 0 ? "gone" : "user"
     const message = { to: `${name}${nth}@example.org`, idempotencyKey: `${run}-${nth}` }
     for (let tries = 0; ; tries++) {
-      const id = await ask(nth + tries, message)
+      const id = await sendEmail(nth + tries, message)
       if (id === undefined) continue
       // Some clients lose the response and repeat the request.
-      const repeated = nth % REPEAT_EVERY === 0 ? await ask(nth + tries + 1, message) : undefined
+      const repeated = nth % REPEAT_EVERY === 0 ? await sendEmail(nth + tries + 1, message) : undefined
       sent.push({ ...message, ids: new Set(repeated === undefined ? [id] : [id, repeated]) })
       return
     }

@@ -199,10 +199,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   for (const { bad, good, method, path } of SAMPLES)
     it.effect(`${method} ${path} takes and refuses the same by its schema and by the server`, () =>
       Effect.gen(function* () {
-        const lab = yield* HttpWorld
-        const account = yield* lab.account()
-        const { secret: key } = yield* lab.key(account)
-        yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+        const world = yield* HttpWorld
+        const account = yield* world.account()
+        const { secret: key } = yield* world.key(account)
+        yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
         const validators = [true, false].map((unicode) => validatorOf(method, path, unicode))
         for (const [samples, isGood] of [
           [good, true],
@@ -213,7 +213,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
             // Without fields that are undefined, as they are sent.
             const sent: unknown = JSON.parse(JSON.stringify(body))
             for (const validate of validators) assert.strictEqual(validate(sent), isGood, `schema: ${what}`)
-            const { status, text } = yield* lab.ask(method, filled(path), { key, body })
+            const { status, text } = yield* world.request(method, filled(path), { key, body })
             assert.strictEqual(status !== 400, isGood, `server: ${status} ${what} ${text.slice(0, 300)}`)
           }
       }),

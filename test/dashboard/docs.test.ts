@@ -48,11 +48,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
       "shows the contract, is searched, copied and downloaded, and breaks no rule of its policy",
       ({ skip }) =>
         Effect.gen(function* () {
-          const lab = yield* HttpWorld
+          const world = yield* HttpWorld
           const opened = yield* Effect.promise(() => Browser.open())
           if (typeof opened === "string") return skip(opened)
           yield* Effect.promise(async () => {
-            const { consoleErrors, context, page } = await Browser.openTab(opened, lab.url)
+            const { consoleErrors, context, page } = await Browser.openTab(opened, world.url)
             await page.goto("/docs")
             await page.getByText("Send an email").first().waitFor()
             const download = page.waitForEvent("download")
@@ -74,7 +74,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
             await section.locator(".scalar-code-copy button").first().click()
             await page.getByText("Copied").first().waitFor()
             const pasted = await pasteInto(await context.newPage())
-            assert.include(pasted, `curl ${lab.url}/v1/domains`)
+            assert.include(pasted, `curl ${world.url}/v1/domains`)
             assert.include(pasted, "Authorization: Bearer")
 
             const dark = () => page.evaluate(`document.body.classList.contains("dark-mode")`)

@@ -120,7 +120,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("/auth"
           { ...body, operator: true },
         ]
         for (const sent of wrong) {
-          const { headers, json, status } = yield* browser(url).ask("POST", path, { body: sent })
+          const { headers, json, status } = yield* browser(url).request("POST", path, { body: sent })
           const context = `${path} ${JSON.stringify(sent).slice(0, 200)}: ${status} ${JSON.stringify(json).slice(0, 200)}`
           assert.strictEqual(status, 400, context)
           const isKnown = Object.keys(sent).every((field) => Object.hasOwn(body, field))
@@ -137,7 +137,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("/auth"
       const { url } = yield* House
       const page = browser(url)
       for (const path of ["/auth/get-session?disableRefresh=true", "/auth/list-sessions?x=1"])
-        assert.strictEqual((yield* page.ask("GET", path)).status, 400, path)
+        assert.strictEqual((yield* page.request("GET", path)).status, 400, path)
       for (const path of [
         "/auth",
         "/auth/",
@@ -146,7 +146,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("/auth"
         "/auth/%67et-session",
         "/auth/ok",
       ])
-        assert.strictEqual((yield* page.ask("GET", path)).status, 404, path)
+        assert.strictEqual((yield* page.request("GET", path)).status, 404, path)
       const body = Endpoints.find("POST", "/sign-in/social", true)?.body
       const takes = (callbackURL: string) =>
         body !== undefined && Schema.is(body)({ provider: "oidc", callbackURL, errorCallbackURL: "/sign-in" })
@@ -202,23 +202,24 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })
           for (const table of ["user_sessions", "user_verifications", "users", "user_two_factors"])
             yield* sql.unsafe(`ALTER TABLE ${table} ADD CONSTRAINT ${table}_fails CHECK (false) NOT VALID`)
           const requests = [
-            () => page.ask("POST", "/auth/update-user", { body: { name: "A telling name" } }),
-            () => page.ask("POST", "/auth/two-factor/enable", { body: { password } }),
+            () => page.request("POST", "/auth/update-user", { body: { name: "A telling name" } }),
+            () => page.request("POST", "/auth/two-factor/enable", { body: { password } }),
             () => browser(base).signIn({ email, password }),
-            () => browser(base).ask("GET", "/auth/passkey/generate-authenticate-options"),
-            () => page.ask("GET", "/auth/passkey/generate-register-options?name=Telling"),
+            () => browser(base).request("GET", "/auth/passkey/generate-authenticate-options"),
+            () => page.request("GET", "/auth/passkey/generate-register-options?name=Telling"),
           ]
-          const answers = yield* Effect.forEach(requests, (ask) => ask())
+          const answers = yield* Effect.forEach(requests, (request) => request())
           // Makes every further statement fail.
           yield* sql.unsafe("ALTER TABLE user_sessions RENAME COLUMN token TO gone")
           yield* sql.unsafe("ALTER TABLE user_verifications RENAME COLUMN identifier TO gone")
           const laterAnswers = yield* Effect.forEach(
             [
               ...requests,
-              () => page.ask("GET", "/auth/get-session"),
-              () => browser(base).ask("POST", "/auth/reset-password", { body: { token: "a", newPassword: PASSWORD } }),
+              () => page.request("GET", "/auth/get-session"),
+              () =>
+                browser(base).request("POST", "/auth/reset-password", { body: { token: "a", newPassword: PASSWORD } }),
             ],
-            (ask) => ask(),
+            (request) => request(),
           )
           for (const { json, status } of [...answers, ...laterAnswers]) {
             assert.deepStrictEqual([status, json.error?.reason], [500, "internal_error"], JSON.stringify(json))

@@ -19,37 +19,38 @@ const HOUR = "2026-11-01T10:00:00Z"
  * domain.
  */
 const setUp = Effect.gen(function* () {
-  const lab = yield* HttpWorld
-  const account = yield* lab.account()
-  const { secret: whole } = yield* lab.key(account)
-  const { id: bound_id, secret: bound } = yield* lab.key(account, { domain: "acme.test" })
-  const { id: other_id, secret: other } = yield* lab.key(account, { domain: "other.test" })
-  const ask = (key: string, method: string, path: string, body?: unknown, headers = {}) =>
-    lab.ask(method, path, { key, headers, ...(body === undefined ? {} : { body }) })
+  const world = yield* HttpWorld
+  const account = yield* world.account()
+  const { secret: whole } = yield* world.key(account)
+  const { id: bound_id, secret: bound } = yield* world.key(account, { domain: "acme.test" })
+  const { id: other_id, secret: other } = yield* world.key(account, { domain: "other.test" })
+  const request = (key: string, method: string, path: string, body?: unknown, headers = {}) =>
+    world.request(method, path, { key, headers, ...(body === undefined ? {} : { body }) })
   const domains = yield* Effect.forEach(["acme.test", "other.test"], (name) =>
-    Effect.map(ask(whole, "POST", "/v1/domains", { name }), ({ json }) => json.id as string),
+    Effect.map(request(whole, "POST", "/v1/domains", { name }), ({ json }) => json.id as string),
   )
   const send = (from: string, subject: string, to: string) =>
     Effect.map(
-      ask(whole, "POST", "/v1/email/send", { from: `hi@${from}`, to, subject, scheduled_at: soon() }),
+      request(whole, "POST", "/v1/email/send", { from: `hi@${from}`, to, subject, scheduled_at: soon() }),
       ({ json }) => json.id as string,
     )
   const mail = yield* send("acme.test", "First subject", "ana@first.example.org")
   const others = yield* send("other.test", "Second subject", "bo@second.example.org")
-  yield* ask(whole, "POST", "/v1/suppressions", { email: "gone@example.org" })
-  const webhook = (yield* ask(whole, "POST", "/v1/webhooks", { url: "https://example.org/x", events: ["*"] })).json.id
+  yield* request(whole, "POST", "/v1/suppressions", { email: "gone@example.org" })
+  const webhook = (yield* request(whole, "POST", "/v1/webhooks", { url: "https://example.org/x", events: ["*"] })).json
+    .id
   for (const [id, subject] of [
     [mail, "First subject"],
     [others, "Second subject"],
   ])
-    yield* Effect.orDie(lab.sql`
+    yield* Effect.orDie(world.sql`
       INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
       VALUES (${account}, ${id}, '{}', ${subject}, '', 0, ''::bytea, now() + interval '1 day')`)
   for (const domain of ["acme.test", "other.test"])
-    yield* Effect.orDie(lab.sql`
+    yield* Effect.orDie(world.sql`
       INSERT INTO email_stats (account_id, tag, hour, domain, measure, bucket, count)
       VALUES (${account}, '', ${HOUR}::timestamptz, ${domain}, 'accepted', 0, ${domain === "acme.test" ? 1 : 41})`)
-  return { lab, account, whole, bound, bound_id, other, other_id, ask, domains, mail, others, webhook }
+  return { world, account, whole, bound, bound_id, other, other_id, request, domains, mail, others, webhook }
 })
 
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
@@ -142,15 +143,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         const testCase = NAMED[operation.id]
         if (testCase === undefined) continue
         const path = testCase.path?.(at) ?? operation.path
-        const { json, status, text } = yield* at.ask(at.bound, operation.method, path, testCase.body)
+        const { json, status, text } = yield* at.request(at.bound, operation.method, path, testCase.body)
         const reasons = operation.id === "apiKeys.create" ? "more_than_the_key" : "domain_not_allowed"
         assert.deepStrictEqual([operation.id, status, json?.error?.reason], [operation.id, 403, reasons])
         for (const secret of ["second.example.org", "Second subject"]) assert.notInclude(text, secret, operation.id)
       }
-      const record = (yield* at.ask(at.whole, "GET", `/v1/email/logs/${at.others}`)).json
+      const record = (yield* at.request(at.whole, "GET", `/v1/email/logs/${at.others}`)).json
       assert.deepStrictEqual([record.status, record.version], ["queued", 1])
-      assert.strictEqual((yield* at.ask(at.whole, "GET", "/v1/domains/other.test")).status, 200)
-      assert.strictEqual((yield* at.ask(at.other, "GET", "/v1/session")).status, 200)
+      assert.strictEqual((yield* at.request(at.whole, "GET", "/v1/domains/other.test")).status, 200)
+      assert.strictEqual((yield* at.request(at.other, "GET", "/v1/session")).status, 200)
     }),
   )
 
@@ -164,7 +165,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
           .replace("{delivery_id}", "whd_00000000000000000000000000")
           .replace("{email}", "gone@example.org")
           .replace("{id}", path.includes("/webhooks/") ? at.webhook : "usr_00000000000000000000000000")
-        const { json, status, text } = yield* at.ask(at.bound, method, filled, method === "POST" ? {} : undefined)
+        const { json, status, text } = yield* at.request(at.bound, method, filled, method === "POST" ? {} : undefined)
         assert.deepStrictEqual([id, status, json?.error?.reason], [id, 403, "domain_not_allowed"])
         for (const secret of SECRETS) assert.notInclude(text, secret, id)
       }
@@ -174,7 +175,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   it.effect("lists, counts and deletes only what belongs to its domain", () =>
     Effect.gen(function* () {
       const at = yield* setUp
-      const get = (path: string) => at.ask(at.bound, "GET", path)
+      const get = (path: string) => at.request(at.bound, "GET", path)
       const ids = (path: string) =>
         Effect.map(get(path), ({ json }) => json.data.map(({ id }: { readonly id: string }) => id))
       assert.deepStrictEqual(yield* ids("/v1/email/logs"), [at.mail])
@@ -196,10 +197,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       }
       assert.strictEqual((yield* get(`/v1/stats?${stretch}&domain=other.test`)).status, 403)
       assert.strictEqual((yield* get(`/v1/sandbox/messages/${at.others}`)).status, 404)
-      const remove = (path: string) => at.ask(at.bound, "DELETE", path)
+      const remove = (path: string) => at.request(at.bound, "DELETE", path)
       assert.strictEqual((yield* remove(`/v1/sandbox/messages/${at.others}`)).status, 404)
       assert.strictEqual((yield* remove("/v1/sandbox/messages")).json.deleted, 1)
-      const remaining = (yield* at.ask(at.whole, "GET", "/v1/sandbox/messages")).json.data
+      const remaining = (yield* at.request(at.whole, "GET", "/v1/sandbox/messages")).json.data
       assert.deepStrictEqual(
         remaining.map(({ id }: { readonly id: string }) => id),
         [at.others],
@@ -210,20 +211,20 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   it.effect("may do everything with its own domain that its scopes allow", () =>
     Effect.gen(function* () {
       const at = yield* setUp
-      const ask = (method: string, path: string, body?: unknown) => at.ask(at.bound, method, path, body)
+      const request = (method: string, path: string, body?: unknown) => at.request(at.bound, method, path, body)
       const ownAnswers = [
-        yield* ask("POST", "/v1/email/send", { ...message, from: "hi@acme.test" }),
-        yield* ask("PATCH", `/v1/email/${at.mail}`, { scheduled_at: soon() }),
-        yield* ask("POST", `/v1/email/${at.mail}/resend`),
-        yield* ask("POST", `/v1/email/${at.mail}/cancel`),
-        yield* ask("GET", `/v1/email/logs/${at.mail}`),
-        yield* ask("GET", `/v1/email/logs/${at.mail}/events`),
-        yield* ask("GET", `/v1/domains/${at.domains[0]}`),
-        yield* ask("POST", "/v1/domains/acme.test/dkim/rotate"),
-        yield* ask("GET", `/v1/api-keys/${at.bound_id}`),
-        yield* ask("GET", "/v1/account"),
-        yield* ask("GET", "/v1/session"),
-        yield* ask("DELETE", `/v1/api-keys/${at.bound_id}`),
+        yield* request("POST", "/v1/email/send", { ...message, from: "hi@acme.test" }),
+        yield* request("PATCH", `/v1/email/${at.mail}`, { scheduled_at: soon() }),
+        yield* request("POST", `/v1/email/${at.mail}/resend`),
+        yield* request("POST", `/v1/email/${at.mail}/cancel`),
+        yield* request("GET", `/v1/email/logs/${at.mail}`),
+        yield* request("GET", `/v1/email/logs/${at.mail}/events`),
+        yield* request("GET", `/v1/domains/${at.domains[0]}`),
+        yield* request("POST", "/v1/domains/acme.test/dkim/rotate"),
+        yield* request("GET", `/v1/api-keys/${at.bound_id}`),
+        yield* request("GET", "/v1/account"),
+        yield* request("GET", "/v1/session"),
+        yield* request("DELETE", `/v1/api-keys/${at.bound_id}`),
       ]
       assert.deepStrictEqual(
         ownAnswers.map(({ status }) => status),
@@ -234,20 +235,20 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("creates only keys with the same binding, no later expiry and no wider addresses", () =>
     Effect.gen(function* () {
-      const { account, ask, lab } = yield* setUp
-      const { secret: limited } = yield* lab.key(account, {
+      const { account, request, world } = yield* setUp
+      const { secret: limited } = yield* world.key(account, {
         domain: "acme.test",
         allowed_ips: ["127.0.0.0/8"],
         expires_at: "2999-01-01T00:00:00.000Z",
       })
-      const make = (body: object) => ask(limited, "POST", "/v1/api-keys", { name: "x", scopes: ["admin"], ...body })
+      const make = (body: object) => request(limited, "POST", "/v1/api-keys", { name: "x", scopes: ["admin"], ...body })
       const { json } = yield* make({})
       assert.deepInclude(json, {
         domain: "acme.test",
         allowed_ips: ["127.0.0.0/8"],
         expires_at: "2999-01-01T00:00:00.000Z",
       })
-      assert.strictEqual((yield* ask(json.key, "GET", "/v1/session")).json.domain, "acme.test")
+      assert.strictEqual((yield* request(json.key, "GET", "/v1/session")).json.domain, "acme.test")
       const narrower = { allowed_ips: ["127.0.0.1"], expires_at: "2998-01-01T00:00:00.000Z" }
       assert.deepInclude((yield* make(narrower)).json, narrower)
       for (const [path, more] of [
@@ -267,19 +268,19 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("cannot create a sign-in for a member, nor can a key with other limits", () =>
     Effect.gen(function* () {
-      const { account, ask, bound, lab } = yield* setUp
+      const { account, request, bound, world } = yield* setUp
       const invite = (key: string) =>
-        ask(key, "POST", "/v1/members", { email: `m-${account}@example.org`, role: "member" })
+        request(key, "POST", "/v1/members", { email: `m-${account}@example.org`, role: "member" })
       assert.strictEqual((yield* invite(bound)).json.error.reason, "domain_not_allowed")
       for (const limits of [{ allowed_ips: ["127.0.0.0/8"] }, { expires_at: "2999-01-01T00:00:00.000Z" }])
         assert.strictEqual(
-          (yield* invite((yield* lab.key(account, limits)).secret)).json.error.reason,
+          (yield* invite((yield* world.key(account, limits)).secret)).json.error.reason,
           "key_is_restricted",
         )
-      const { json, status } = yield* invite((yield* lab.key(account)).secret)
+      const { json, status } = yield* invite((yield* world.key(account)).secret)
       assert.strictEqual(status, 201)
-      const { secret: limited } = yield* lab.key(account, { allowed_ips: ["127.0.0.0/8"] })
-      const link = yield* ask(limited, "POST", `/v1/members/${json.member.id}/link`)
+      const { secret: limited } = yield* world.key(account, { allowed_ips: ["127.0.0.0/8"] })
+      const link = yield* request(limited, "POST", `/v1/members/${json.member.id}/link`)
       assert.strictEqual(link.json.error.reason, "key_is_restricted")
     }),
   )
@@ -288,7 +289,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     Effect.gen(function* () {
       const at = yield* setUp
       const once = (key: string, path: string, body?: unknown) =>
-        at.ask(key, "POST", path, body, { "idempotency-key": "order-1" })
+        at.request(key, "POST", path, body, { "idempotency-key": "order-1" })
       const cancel = `/v1/email/${at.others}/cancel`
       assert.strictEqual((yield* once(at.whole, cancel)).status, 200)
       assert.strictEqual((yield* once(at.bound, cancel)).json.error.reason, "domain_not_allowed")
@@ -306,7 +307,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         assert.strictEqual(second.json.error.reason, "idempotency_key_reused", path)
       }
       // The repeated request returns the secret only to the key that made it.
-      const repeated = yield* once((yield* at.lab.key(at.account)).secret, "/v1/api-keys", {
+      const repeated = yield* once((yield* at.world.key(at.account)).secret, "/v1/api-keys", {
         name: "x",
         scopes: ["admin"],
       })
@@ -319,23 +320,25 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
   it.effect("gets the status of a mail from cancel and reschedule, but neither content nor recipients", () =>
     Effect.gen(function* () {
       const at = yield* setUp
-      const { secret: sender } = yield* at.lab.key(at.account, { scopes: ["email:send"] })
-      const { secret: reader } = yield* at.lab.key(at.account, { scopes: ["email:send", "email:logs:read"] })
-      const rescheduled = yield* at.ask(sender, "PATCH", `/v1/email/${at.others}`, { scheduled_at: soon() })
-      const canceled = yield* at.ask(sender, "POST", `/v1/email/${at.others}/cancel`, undefined, {
+      const { secret: sender } = yield* at.world.key(at.account, { scopes: ["email:send"] })
+      const { secret: reader } = yield* at.world.key(at.account, { scopes: ["email:send", "email:logs:read"] })
+      const rescheduled = yield* at.request(sender, "PATCH", `/v1/email/${at.others}`, { scheduled_at: soon() })
+      const canceled = yield* at.request(sender, "POST", `/v1/email/${at.others}/cancel`, undefined, {
         "idempotency-key": "c",
       })
       assert.deepInclude(rescheduled.json, { id: at.others, status: "queued" })
       assert.deepInclude(canceled.json, { id: at.others, status: "canceled" })
-      const full = yield* at.ask(reader, "POST", `/v1/email/${at.others}/cancel`, undefined, { "idempotency-key": "c" })
+      const full = yield* at.request(reader, "POST", `/v1/email/${at.others}/cancel`, undefined, {
+        "idempotency-key": "c",
+      })
       assert.deepInclude(full.json, { subject: "Second subject", to: ["bo@second.example.org"] })
-      const replayed = yield* at.ask(sender, "POST", `/v1/email/${at.others}/cancel`, undefined, {
+      const replayed = yield* at.request(sender, "POST", `/v1/email/${at.others}/cancel`, undefined, {
         "idempotency-key": "c",
       })
       assert.strictEqual(replayed.headers.get("idempotent-replayed"), "true")
       for (const { text } of [rescheduled, canceled, replayed])
         for (const secret of ["second.example.org", "Second subject", "hi@"]) assert.notInclude(text, secret)
-      const { json } = yield* at.ask(sender, "POST", `/v1/email/${at.others}/resend`)
+      const { json } = yield* at.request(sender, "POST", `/v1/email/${at.others}/resend`)
       assert.notExists(json.subject)
       const store = yield* EventStore
       const state = yield* store.state(Email, { account_id: at.account, stream_id: at.others as never })

@@ -31,15 +31,15 @@ const unknownKey = (nth: number) => ApiKeySecret.encode(new Uint8Array(ApiKeySec
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an API key", (it) => {
   it.effect("is looked up only by its hash, with one statement and one plan for any input", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const { sql } = lab
-      const account = yield* lab.account()
-      const valid = (yield* lab.key(account)).secret
-      const revoked = yield* lab.key(account)
-      yield* lab.ask("DELETE", `/v1/api-keys/${revoked.id}`, { key: valid })
-      const expired = yield* lab.key(account, { expires_at: "2999-01-01T00:00:00.000Z" })
+      const world = yield* HttpWorld
+      const { sql } = world
+      const account = yield* world.account()
+      const valid = (yield* world.key(account)).secret
+      const revoked = yield* world.key(account)
+      yield* world.request("DELETE", `/v1/api-keys/${revoked.id}`, { key: valid })
+      const expired = yield* world.key(account, { expires_at: "2999-01-01T00:00:00.000Z" })
       yield* Effect.orDie(sql`UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE id = ${expired.id}`)
-      const otherAddressOnly = (yield* lab.key(account, { allowed_ips: ["192.0.2.0/24"] })).secret
+      const otherAddressOnly = (yield* world.key(account, { allowed_ips: ["192.0.2.0/24"] })).secret
 
       const statements: Array<{ readonly text: string; readonly values: string }> = []
       const recorder = Layer.succeed(Statement.CurrentTransformer, (statement) => {
@@ -92,18 +92,18 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 
   it.effect("guesses over HTTP and SMTP share one limit, which never affects the owner of a key", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const { secret } = yield* lab.key(yield* lab.account())
+      const world = yield* HttpWorld
+      const { secret } = yield* world.key(yield* world.account())
       const port = yield* Smtp.submission()
       const overHttp = Math.floor(RateLimit.ANONYMOUS_PER_MINUTE / 2)
       const counted = Effect.map(
-        Effect.orDie(lab.sql<{ readonly n: number }>`
+        Effect.orDie(world.sql<{ readonly n: number }>`
           SELECT coalesce(sum(count), 0)::int AS n FROM rate_windows WHERE bucket = 'ip/127.0.0.1'`),
         ([row]) => row?.n ?? 0,
       )
       const before = yield* counted
       for (let nth = 0; nth < overHttp; nth++)
-        assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key: unknownKey(nth) })).status, 401)
+        assert.strictEqual((yield* world.request("GET", "/v1/account", { key: unknownKey(nth) })).status, 401)
       const connections = 5
       for (let nth = 0; nth < connections; nth++) {
         const client = yield* Smtp.raw(port)
@@ -118,11 +118,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 
       // Uses up the rest of the window, and the next window too, because a minute may have just ended.
       for (let nth = 0; nth < 2 * RateLimit.ANONYMOUS_PER_MINUTE; nth++)
-        if ((yield* lab.ask("GET", "/v1/account", { key: unknownKey(nth % 250) })).status === 429) break
+        if ((yield* world.request("GET", "/v1/account", { key: unknownKey(nth % 250) })).status === 429) break
       const newClient = yield* Smtp.raw(port)
       const [, refused] = yield* Effect.promise(() => newClient.all(["EHLO x", Smtp.plain(unknownKey(9))]))
       assert.match(refused ?? "", /^(?:421 4\.7\.0 Too many failed logins from this address|535 5\.7\.8)/u)
-      assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key: secret })).status, 200)
+      assert.strictEqual((yield* world.request("GET", "/v1/account", { key: secret })).status, 200)
       const owner = yield* Smtp.raw(port)
       const [, welcome] = yield* Effect.promise(() => owner.all(["EHLO x", Smtp.plain(secret)]))
       assert.match(welcome ?? "", /^235 /u)

@@ -17,9 +17,9 @@ const setUp = Effect.gen(function* () {
   const operator = browser(url)
   yield* operator.signIn(owner)
   const byKey = (method: string, path: string, body?: unknown, as = key) =>
-    browser(url).ask(method, path, { body, headers: { authorization: `Bearer ${as}` } })
+    browser(url).request(method, path, { body, headers: { authorization: `Bearer ${as}` } })
   const setPassword = (link: string, newPassword = PASSWORD) =>
-    browser(url).ask("POST", "/auth/reset-password", { body: { token: tokenOf(link), newPassword } })
+    browser(url).request("POST", "/auth/reset-password", { body: { token: tokenOf(link), newPassword } })
   const signedIn = Effect.fnUntraced(function* (email: string, password = PASSWORD) {
     const page = browser(url)
     const { status } = yield* page.signIn({ email, password })
@@ -27,7 +27,7 @@ const setUp = Effect.gen(function* () {
   })
   const beaAddress = `bea-${name}@example.org`
   const account = { name: "B", owner: beaAddress, plan: "free" }
-  const { link } = (yield* operator.ask("POST", "/v1/operate/accounts", { body: account })).json
+  const { link } = (yield* operator.request("POST", "/v1/operate/accounts", { body: account })).json
   yield* setPassword(link.url)
   const { page: bea } = yield* signedIn(beaAddress)
   return { url, name, operator, byKey, setPassword, signedIn, bea, beaAddress }
@@ -49,10 +49,10 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       assert.deepStrictEqual(reasonOf(yield* byKey("PATCH", path, { role: "owner" })), [422, "owners_need_session"])
       yield* setPassword(mallory.json.url)
       const { page } = yield* signedIn(`mallory-${name}@example.org`)
-      assert.strictEqual((yield* page.ask("GET", "/v1/members")).status, 403)
+      assert.strictEqual((yield* page.request("GET", "/v1/members")).status, 403)
 
       // Covers an owner who has not joined yet and one who has.
-      const olga = yield* operator.ask("POST", "/v1/members", { body: memberWithRole("olga", "owner") })
+      const olga = yield* operator.request("POST", "/v1/members", { body: memberWithRole("olga", "owner") })
       const olgaPath = `/v1/members/${olga.json.member.id}`
       for (const refused of [
         yield* byKey("POST", `${olgaPath}/link`),
@@ -71,8 +71,8 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       const { name, operator, setPassword, signedIn } = yield* setUp
       const ownerInvitation = (email: string) => ({ body: { email: `${email}-${name}@example.org`, role: "owner" } })
       const [eve, olga] = yield* Effect.all([
-        operator.ask("POST", "/v1/members", ownerInvitation("eve")),
-        operator.ask("POST", "/v1/members", ownerInvitation("olga")),
+        operator.request("POST", "/v1/members", ownerInvitation("eve")),
+        operator.request("POST", "/v1/members", ownerInvitation("olga")),
       ])
       yield* setPassword(eve.json.url)
       yield* setPassword(olga.json.url)
@@ -80,14 +80,14 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       yield* signedIn(`olga-${name}@example.org`)
       const path = `/v1/members/${olga.json.member.id}`
       for (const role of ["owner", "viewer"]) {
-        yield* page.ask("PATCH", path, { body: { role } })
-        assert.deepStrictEqual(reasonOf(yield* page.ask("POST", `${path}/link`)), [422, "member_has_joined"], role)
+        yield* page.request("PATCH", path, { body: { role } })
+        assert.deepStrictEqual(reasonOf(yield* page.request("POST", `${path}/link`)), [422, "member_has_joined"], role)
       }
       // A member who is removed and invited again gets a new id, with a separate history.
-      assert.strictEqual((yield* page.ask("DELETE", path)).status, 200)
-      const reinvited = yield* page.ask("POST", "/v1/members", ownerInvitation("olga"))
+      assert.strictEqual((yield* page.request("DELETE", path)).status, 200)
+      const reinvited = yield* page.request("POST", "/v1/members", ownerInvitation("olga"))
       assert.notStrictEqual(reinvited.json.member.id, olga.json.member.id)
-      assert.strictEqual((yield* operator.ask("POST", `/v1/members/${eve.json.member.id}/link`)).status, 200)
+      assert.strictEqual((yield* operator.request("POST", `/v1/members/${eve.json.member.id}/link`)).status, 200)
     }),
   )
 
@@ -104,7 +104,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       assert.strictEqual((yield* setPassword(spareLink.json.url, OTHER_PASSWORD)).status, 400)
 
       const wanda = yield* byKey("POST", "/v1/members", { email: `wanda-${name}@example.org`, role: "viewer" })
-      yield* operator.ask("PATCH", `/v1/members/${wanda.json.member.id}`, { body: { role: "owner" } })
+      yield* operator.request("PATCH", `/v1/members/${wanda.json.member.id}`, { body: { role: "owner" } })
       assert.strictEqual((yield* setPassword(wanda.json.url)).status, 400)
     }),
   )
@@ -151,17 +151,19 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
         const first = yield* signedIn(beaAddress)
         assert.deepStrictEqual([squatter.status, first.status], [200, 200])
         const accountOf = (page: typeof bea) =>
-          Effect.map(page.ask("GET", "/v1/session"), ({ json }) => [json.account_id, json.actor.id])
+          Effect.map(page.request("GET", "/v1/session"), ({ json }) => [json.account_id, json.actor.id])
         const [theirs, ours] = [yield* accountOf(bea), yield* accountOf(operator)]
         assert.deepStrictEqual(yield* accountOf(first.page), theirs)
         assert.deepStrictEqual(yield* accountOf(squatter.page), [ours[0], knownAddress.json.member.id])
-        assert.strictEqual((yield* bea.ask("GET", "/v1/session")).status, 200)
+        assert.strictEqual((yield* bea.request("GET", "/v1/session")).status, 200)
 
         // Another account may still invite the squatted address, and removing the squatter ends no session of that
         // account.
         const invitedEmail = `early-${name}@example.org`
         yield* invite(invitedEmail)
-        const secondInvitation = yield* bea.ask("POST", "/v1/members", { body: { email: invitedEmail, role: "owner" } })
+        const secondInvitation = yield* bea.request("POST", "/v1/members", {
+          body: { email: invitedEmail, role: "owner" },
+        })
         assert.strictEqual(secondInvitation.status, 201)
         yield* byKey("DELETE", `/v1/members/${knownAddress.json.member.id}`)
         assert.strictEqual((yield* signedIn(beaAddress)).status, 200)
@@ -175,7 +177,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       const body = { email: `race-${name}@example.org`, role: "member" }
       const racing = yield* Effect.all(
         Array.from({ length: RACERS }, (_, nth) =>
-          nth % 2 === 0 ? byKey("POST", "/v1/members", body) : bea.ask("POST", "/v1/members", { body }),
+          nth % 2 === 0 ? byKey("POST", "/v1/members", body) : bea.request("POST", "/v1/members", { body }),
         ),
         { concurrency: "unbounded" },
       )
@@ -193,23 +195,23 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
   it.effect("only operators change the role of an operator, and nobody gets a link for themselves", () =>
     Effect.gen(function* () {
       const { byKey, name, operator, setPassword, signedIn } = yield* setUp
-      const { id } = (yield* operator.ask("GET", "/v1/session")).json.actor
+      const { id } = (yield* operator.request("GET", "/v1/session")).json.actor
       const eve = { email: `eve-${name}@example.org`, role: "owner" }
-      const invited = yield* operator.ask("POST", "/v1/members", { body: eve })
+      const invited = yield* operator.request("POST", "/v1/members", { body: eve })
       yield* setPassword(invited.json.url)
       const { page } = yield* signedIn(eve.email)
       for (const refused of [
-        yield* page.ask("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } }),
+        yield* page.request("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } }),
         yield* byKey("PATCH", `/v1/members/${id}`, { role: "viewer" }),
       ])
         assert.deepStrictEqual(reasonOf(refused), [422, "member_is_operator"])
-      assert.strictEqual((yield* operator.ask("GET", "/v1/session")).json.role, "owner")
+      assert.strictEqual((yield* operator.request("GET", "/v1/session")).json.role, "owner")
       // A link would turn a stolen session into the password, for an operator too.
-      assert.deepStrictEqual(reasonOf(yield* operator.ask("POST", `/v1/members/${id}/link`)), [
+      assert.deepStrictEqual(reasonOf(yield* operator.request("POST", `/v1/members/${id}/link`)), [
         422,
         "member_has_joined",
       ])
-      const changed = yield* operator.ask("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } })
+      const changed = yield* operator.request("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } })
       assert.strictEqual(changed.json.role, "viewer")
     }),
   )

@@ -29,9 +29,9 @@ const setUp = Effect.gen(function* () {
   yield* operator.signIn(owner)
   const member = Effect.gen(function* () {
     const email = `pia-${randomBytes(4).toString("hex")}@example.org`
-    const invited = yield* operator.ask("POST", "/v1/members", { body: { email, role: "member" } })
+    const invited = yield* operator.request("POST", "/v1/members", { body: { email, role: "member" } })
     const body = { token: tokenOf(invited.json.url), newPassword: PASSWORD }
-    yield* browser(url).ask("POST", "/auth/reset-password", { body })
+    yield* browser(url).request("POST", "/auth/reset-password", { body })
     const page = browser(url)
     assert.strictEqual((yield* page.signIn({ email, password: PASSWORD })).status, 200)
     return { email, id: String(invited.json.member.id), page }
@@ -40,13 +40,13 @@ const setUp = Effect.gen(function* () {
 })
 
 const registration = (page: Page) =>
-  Effect.map(page.ask("GET", "/auth/passkey/generate-register-options?name=Laptop"), ({ json }) => json)
+  Effect.map(page.request("GET", "/auth/passkey/generate-register-options?name=Laptop"), ({ json }) => json)
 const authentication = (page: Page) =>
-  Effect.map(page.ask("GET", "/auth/passkey/generate-authenticate-options"), ({ json }) => json)
+  Effect.map(page.request("GET", "/auth/passkey/generate-authenticate-options"), ({ json }) => json)
 const sendRegistration = (page: Page, response: object) =>
-  page.ask("POST", "/auth/passkey/verify-registration", { body: { response, name: "Laptop" } })
+  page.request("POST", "/auth/passkey/verify-registration", { body: { response, name: "Laptop" } })
 const sendAuthentication = (page: Page, response: object) =>
-  page.ask("POST", "/auth/passkey/verify-authentication", { body: { response } })
+  page.request("POST", "/auth/passkey/verify-authentication", { body: { response } })
 
 const register = Effect.fnUntraced(function* (page: Page, device: Device) {
   const seen = yield* sendRegistration(page, device.register(yield* registration(page)))
@@ -84,7 +84,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
       yield* register(pia.page, laptop)
       const { page, seen } = yield* signsIn(url, laptop)
       assert.strictEqual(seen.status, 200, JSON.stringify(seen.json))
-      assert.strictEqual((yield* page.ask("GET", "/v1/session")).json.actor.id, pia.id)
+      assert.strictEqual((yield* page.request("GET", "/v1/session")).json.actor.id, pia.id)
     }),
   )
 
@@ -98,7 +98,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
         assert.isTrue(seen.status === 400 || seen.status === 401, `${what}: ${JSON.stringify(seen.json)}`)
         assert.notStrictEqual(seen.json.error?.reason, undefined, what)
       }
-      assert.deepStrictEqual(JSON.parse((yield* page.ask("GET", "/auth/passkey/list-user-passkeys")).json), [])
+      assert.deepStrictEqual(JSON.parse((yield* page.request("GET", "/auth/passkey/list-user-passkeys")).json), [])
     }),
   )
 
@@ -120,7 +120,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
         yield* resetRateWindows
         const { page: thief, seen } = yield* signsIn(url, laptop, { counter: 10 + nth, ...forgedFields })
         assert.strictEqual(seen.status, 401, `${what}: ${JSON.stringify(seen.json)}`)
-        assert.strictEqual((yield* thief.ask("GET", "/v1/session")).status, 401, what)
+        assert.strictEqual((yield* thief.request("GET", "/v1/session")).status, 401, what)
       }
       // Two copies of the same answer race: both are read before either is written.
       yield* resetRateWindows
@@ -211,7 +211,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
       const forged = yield* sendRegistration(eve.page, device(id).register(yield* registration(eve.page)))
       assert.deepStrictEqual(reasonOf(forged), [400, "failed_to_verify_registration"])
       const { page } = yield* signsIn(url, laptop)
-      assert.strictEqual((yield* page.ask("GET", "/v1/session")).json.actor.id, pia.id)
+      assert.strictEqual((yield* page.request("GET", "/v1/session")).json.actor.id, pia.id)
     }),
   )
 
@@ -221,7 +221,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
       const [pia, eve] = [yield* member, yield* member]
       const laptop = device()
       const id = yield* register(pia.page, laptop)
-      const remove = (page: Page) => page.ask("POST", "/auth/passkey/delete-passkey", { body: { id } })
+      const remove = (page: Page) => page.request("POST", "/auth/passkey/delete-passkey", { body: { id } })
       assert.strictEqual((yield* remove(eve.page)).status, 401)
       assert.strictEqual((yield* remove(browser(url))).status, 401)
       const sql = yield* PgClient.PgClient
@@ -237,9 +237,9 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
     Effect.gen(function* () {
       const { device, member, url } = yield* setUp
       const pia = yield* member
-      const { json } = yield* pia.page.ask("POST", "/auth/two-factor/enable", { body: { password: PASSWORD } })
+      const { json } = yield* pia.page.request("POST", "/auth/two-factor/enable", { body: { password: PASSWORD } })
       const body = { code: yield* authenticator(json.totpURI) }
-      yield* pia.page.ask("POST", "/auth/two-factor/verify-totp", { body })
+      yield* pia.page.request("POST", "/auth/two-factor/verify-totp", { body })
       const thief = browser(url)
       yield* thief.signIn({ email: pia.email, password: PASSWORD })
       const challenge = yield* authentication(thief)

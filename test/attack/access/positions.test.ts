@@ -12,21 +12,21 @@ const LOG_START = 7_310_000_000
 
 layer(HttpWorld.layer(), { excludeTestServices: true })("the volume of other accounts", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* HttpWorld
-    yield* Effect.orDie(lab.sql`SELECT setval('event_position', ${LOG_START}::bigint, true) FROM events
+    const world = yield* HttpWorld
+    yield* Effect.orDie(world.sql`SELECT setval('event_position', ${LOG_START}::bigint, true) FROM events
       HAVING coalesce(max(position), 0) < ${LOG_START}::bigint`)
-    const account = yield* lab.account()
-    const { secret: key } = yield* lab.key(account)
+    const account = yield* world.account()
+    const { secret: key } = yield* world.key(account)
     const call = (method: string, path: string, body?: unknown) =>
-      lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+      world.request(method, path, { key, ...(body === undefined ? {} : { body }) })
     const webhook = (yield* call("POST", "/v1/webhooks", { url: "https://example.org/", events: ["email.queued"] }))
       .json
-    return { lab, account, key, call, webhook }
+    return { world, account, key, call, webhook }
   })
 
   it.effect("no answer contains a position of the log", () =>
     Effect.gen(function* () {
-      const { account, call, lab, webhook } = yield* setUp
+      const { account, call, world, webhook } = yield* setUp
       const email = yield* Webhooks.acceptEmail(account)
       yield* Effect.forEach([1, 2, 3], () => Webhooks.acceptEmail(account))
       const range = { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" }
@@ -46,7 +46,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("the volume of other acc
       const { data } = (yield* call("GET", `/v1/webhooks/${webhook.id}/deliveries`)).json
       const delivery = yield* call("GET", `/v1/webhooks/${webhook.id}/deliveries/${data[0].id}`)
       assert.strictEqual(JSON.parse(delivery.json.request_body).sequence, 1)
-      const rows = yield* Effect.orDie(lab.sql<{ readonly position: bigint }>`SELECT position FROM events`)
+      const rows = yield* Effect.orDie(world.sql<{ readonly position: bigint }>`SELECT position FROM events`)
       const positions = new Set(rows.map(({ position }) => String(position)))
       assert.isAbove([...positions].filter((each) => Number(each) > LOG_START).length, 4)
       for (const { headers, status, text } of [...answers, delivery]) {
@@ -82,16 +82,16 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("the volume of other acc
 
   it.effect("a cursor of another account or an invented one is refused", () =>
     Effect.gen(function* () {
-      const { call, lab, key, webhook } = yield* setUp
-      const theirs = yield* lab.account()
-      const { secret } = yield* lab.key(theirs)
-      const foreign = (yield* lab.ask("GET", "/v1/events", { key: secret })).json.data[0].position as string
+      const { call, world, key, webhook } = yield* setUp
+      const theirs = yield* world.account()
+      const { secret } = yield* world.key(theirs)
+      const foreign = (yield* world.request("GET", "/v1/events", { key: secret })).json.data[0].position as string
       const range = { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" }
       for (const position of [foreign, `pos_${"0".repeat(26)}`, String(LOG_START), "pos_x"]) {
         const refused = [
           yield* call("GET", `/v1/events?after_position=${position}`),
           yield* call("GET", `/v1/events/stream?after_position=${position}`),
-          yield* lab.ask("GET", "/v1/events/stream", { key, headers: { "last-event-id": position } }),
+          yield* world.request("GET", "/v1/events/stream", { key, headers: { "last-event-id": position } }),
           yield* call("GET", `/v1/audit?after=${position}`),
           yield* call("POST", `/v1/webhooks/${webhook.id}/replay`, { ...range, after_position: position }),
         ]

@@ -18,11 +18,11 @@ const settings = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: "waybill", OIDC
 const signInAtProvider = Effect.fnUntraced(function* (url: string, person: Provider.Person) {
   const page = browser(url)
   const body = { provider: "oidc", callbackURL: "/emails", errorCallbackURL: "/sign-in" }
-  const { json } = yield* page.ask("POST", "/auth/sign-in/social", { body })
+  const { json } = yield* page.request("POST", "/auth/sign-in/social", { body })
   provider.person = person
   const back = yield* Effect.promise(() => fetch(json.url, { redirect: "manual" }))
   const { pathname, search } = new URL(back.headers.get("location") ?? "")
-  const seen = yield* page.ask("GET", pathname + search)
+  const seen = yield* page.request("GET", pathname + search)
   const target = new URL(seen.headers.get("location") ?? "", url)
   return { page, seen, to: target.pathname, search: target.searchParams }
 })
@@ -34,13 +34,13 @@ const member = Effect.gen(function* () {
   const operator = browser(url)
   yield* operator.signIn(owner)
   const email = `pat-${randomBytes(4).toString("hex")}@example.org`
-  const invited = yield* operator.ask("POST", "/v1/members", { body: { email, role: "member" } })
+  const invited = yield* operator.request("POST", "/v1/members", { body: { email, role: "member" } })
   return { id: String(invited.json.member.id), link: String(invited.json.url), email, operator, url }
 })
 
 const person = (email: string, sub = randomBytes(6).toString("hex")) => ({ sub, email, email_verified: true })
 const isSignedIn = (page: ReturnType<typeof browser>) =>
-  Effect.map(page.ask("GET", "/v1/session"), ({ status }) => status === 200)
+  Effect.map(page.request("GET", "/v1/session"), ({ status }) => status === 200)
 
 layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 seconds" })("an identity provider", (it) => {
   it.effect("a sign-in at the provider still requires the second factor", () =>
@@ -52,26 +52,26 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
 
       const token = { token: tokenOf(link), newPassword: PASSWORD }
       // The first sign-in invalidated the invitation's link, so an operator gives this user a password.
-      assert.strictEqual((yield* browser(url).ask("POST", "/auth/reset-password", { body: token })).status, 400)
-      const reset = yield* operator.ask("POST", `/v1/members/${id}/link`)
+      assert.strictEqual((yield* browser(url).request("POST", "/auth/reset-password", { body: token })).status, 400)
+      const reset = yield* operator.request("POST", `/v1/members/${id}/link`)
       const body = { token: tokenOf(reset.json.url), newPassword: PASSWORD }
-      assert.strictEqual((yield* browser(url).ask("POST", "/auth/reset-password", { body })).status, 200)
+      assert.strictEqual((yield* browser(url).request("POST", "/auth/reset-password", { body })).status, 200)
       const page = browser(url)
       yield* page.signIn({ email, password: PASSWORD })
-      const { json } = yield* page.ask("POST", "/auth/two-factor/enable", { body: { password: PASSWORD } })
+      const { json } = yield* page.request("POST", "/auth/two-factor/enable", { body: { password: PASSWORD } })
       const code = authenticator(json.totpURI)
-      yield* page.ask("POST", "/auth/two-factor/verify-totp", { body: { code: yield* code } })
+      yield* page.request("POST", "/auth/two-factor/verify-totp", { body: { code: yield* code } })
 
       const pendingSignIn = yield* signInAtProvider(url, identity)
       assert.deepStrictEqual([pendingSignIn.seen.status, pendingSignIn.to], [302, "/sign-in"])
       assert.deepStrictEqual(Object.fromEntries(pendingSignIn.search), { second: "true", next: "/emails" })
       assert.isFalse(yield* isSignedIn(pendingSignIn.page))
-      const wrong = yield* pendingSignIn.page.ask("POST", "/auth/two-factor/verify-totp", {
+      const wrong = yield* pendingSignIn.page.request("POST", "/auth/two-factor/verify-totp", {
         body: { code: "000000" },
       })
       assert.strictEqual(wrong.status, 401)
       assert.isFalse(yield* isSignedIn(pendingSignIn.page))
-      const right = yield* pendingSignIn.page.ask("POST", "/auth/two-factor/verify-totp", {
+      const right = yield* pendingSignIn.page.request("POST", "/auth/two-factor/verify-totp", {
         body: { code: yield* code },
       })
       assert.strictEqual(right.status, 200, JSON.stringify(right.json))
@@ -95,7 +95,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
       const callbacks = yield* Effect.forEach(pages, (page) =>
         Effect.gen(function* () {
           const body = { provider: "oidc", callbackURL: "/emails", errorCallbackURL: "/sign-in" }
-          const { json } = yield* page.ask("POST", "/auth/sign-in/social", { body })
+          const { json } = yield* page.request("POST", "/auth/sign-in/social", { body })
           const back = yield* Effect.promise(() => fetch(json.url, { redirect: "manual" }))
           const { pathname, search } = new URL(back.headers.get("location") ?? "")
           return { page, path: pathname + search }
@@ -104,7 +104,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
       // The provider now reports another subject for each of them.
       provider.people = pages.map(() => person(other.email))
       const seen = yield* Effect.all(
-        callbacks.map(({ page, path }) => page.ask("GET", path)),
+        callbacks.map(({ page, path }) => page.request("GET", path)),
         { concurrency: "unbounded" },
       )
       provider.people = []
@@ -121,18 +121,18 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
       yield* signInAtProvider(url, bound)
       const name = randomBytes(4).toString("hex")
       const account = { name: "Squatters", owner: `squatter-${name}@example.org`, plan: "free" }
-      const { link } = (yield* operator.ask("POST", "/v1/operate/accounts", { body: account })).json
+      const { link } = (yield* operator.request("POST", "/v1/operate/accounts", { body: account })).json
       const squatter = browser(url)
       const body = { token: tokenOf(link.url), newPassword: PASSWORD }
-      yield* squatter.ask("POST", "/auth/reset-password", { body })
+      yield* squatter.request("POST", "/auth/reset-password", { body })
       yield* squatter.signIn({ email: account.owner, password: PASSWORD })
       const fresh = `fresh-${name}@example.org`
       for (const each of [email, fresh])
-        yield* squatter.ask("POST", "/v1/members", { body: { email: each, role: "owner" } })
-      yield* operator.ask("POST", "/v1/members", { body: { email: fresh, role: "member" } })
+        yield* squatter.request("POST", "/v1/members", { body: { email: each, role: "owner" } })
+      yield* operator.request("POST", "/v1/members", { body: { email: fresh, role: "member" } })
       // A bound user stays bound; a user without a binding is asked for a password.
       const { page } = yield* signInAtProvider(url, bound)
-      assert.strictEqual((yield* page.ask("GET", "/v1/session")).json.actor.id, id)
+      assert.strictEqual((yield* page.request("GET", "/v1/session")).json.actor.id, id)
       const refused = yield* signInAtProvider(url, person(fresh))
       assert.strictEqual(refused.search.get("error"), "signup_disabled")
       assert.isFalse(yield* isSignedIn(refused.page))
@@ -153,16 +153,19 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
 
       const body = { provider: "oidc", callbackURL: "/emails", errorCallbackURL: "/sign-in" }
       const attacker = browser(url)
-      const { json } = yield* attacker.ask("POST", "/auth/sign-in/social", { body })
+      const { json } = yield* attacker.request("POST", "/auth/sign-in/social", { body })
       provider.person = person(email)
       const back = yield* Effect.promise(() => fetch(json.url, { redirect: "manual" }))
       const { pathname, search } = new URL(back.headers.get("location") ?? "")
       const victim = browser(url)
-      const seen = yield* victim.ask("GET", pathname + search)
+      const seen = yield* victim.request("GET", pathname + search)
       assert.strictEqual(seen.status, 302)
       assert.strictEqual(new URL(seen.headers.get("location") ?? "", url).pathname, "/sign-in")
       assert.isFalse(yield* isSignedIn(victim))
-      const forgedError = yield* victim.ask("GET", "/auth/callback/oidc?error=x&error_description=%3Cscript%3E&extra=1")
+      const forgedError = yield* victim.request(
+        "GET",
+        "/auth/callback/oidc?error=x&error_description=%3Cscript%3E&extra=1",
+      )
       assert.deepStrictEqual(
         [forgedError.status, forgedError.headers.get("location")?.split("?")[0]],
         [302, "/sign-in"],

@@ -91,10 +91,10 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a sess
     yield* first.signIn(owner)
     if (role === "owner") return first
     const email = `${role}@example.org`
-    const { json } = yield* first.ask("POST", "/v1/members", { body: { email, role } })
+    const { json } = yield* first.request("POST", "/v1/members", { body: { email, role } })
     const page = browser(url)
     const body = { token: tokenOf(json.url), newPassword: PASSWORD }
-    yield* page.ask("POST", "/auth/reset-password", { body })
+    yield* page.request("POST", "/auth/reset-password", { body })
     yield* page.signIn({ email, password: PASSWORD })
     return page
   })
@@ -117,7 +117,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a sess
             .replace("{email}", "nobody@example.org")
             .replace("{key_id}", "key_00000000000000000000000000")
             .replace("{id}", `${kindOf(path)}_00000000000000000000000000`)
-          const { json, status } = yield* page.ask(method, filled, method === "GET" ? {} : { body: {} })
+          const { json, status } = yield* page.request(method, filled, method === "GET" ? {} : { body: {} })
           assert.notInclude([401, 429, 500], status, id)
           if (status !== 403) allowed.push(id)
           else assert.strictEqual(json.error.reason, "missing_scope", id)

@@ -26,17 +26,17 @@ const member = Effect.gen(function* () {
   const operator = browser(url)
   yield* operator.signIn(owner)
   const asKey = { headers: { authorization: `Bearer ${key}` } }
-  const invited = yield* operator.ask("POST", "/v1/members", { body: { email, role: "member" }, ...asKey })
+  const invited = yield* operator.request("POST", "/v1/members", { body: { email, role: "member" }, ...asKey })
   const setPassword = (link: string, newPassword: string) =>
-    browser(url).ask("POST", "/auth/reset-password", { body: { token: tokenOf(link), newPassword } })
+    browser(url).request("POST", "/auth/reset-password", { body: { token: tokenOf(link), newPassword } })
   yield* setPassword(invited.json.url, PASSWORD)
   const page = browser(url)
   yield* page.signIn({ email, password: PASSWORD })
   const enrol = Effect.fnUntraced(function* (by: Page, password = PASSWORD) {
-    const { json } = yield* by.ask("POST", "/auth/two-factor/enable", { body: { password } })
+    const { json } = yield* by.request("POST", "/auth/two-factor/enable", { body: { password } })
     const next = authenticator(json.totpURI)
     const code = yield* next
-    const seen = yield* by.ask("POST", "/auth/two-factor/verify-totp", { body: { code } })
+    const seen = yield* by.request("POST", "/auth/two-factor/verify-totp", { body: { code } })
     assert.strictEqual(seen.status, 200, JSON.stringify(seen.json))
     return { next, enrolled: code, backupCodes: json.backupCodes as ReadonlyArray<string> }
   })
@@ -51,7 +51,7 @@ const member = Effect.gen(function* () {
   const trust = Effect.gen(function* () {
     const trusted = yield* beginSignIn()
     const body = { code: yield* factor.next, trustDevice: true }
-    assert.strictEqual((yield* trusted.ask("POST", "/auth/two-factor/verify-totp", { body })).status, 200)
+    assert.strictEqual((yield* trusted.request("POST", "/auth/two-factor/verify-totp", { body })).status, 200)
     assert.isTrue([...trusted.jar.keys()].some((name) => name.endsWith("trust_device")))
     return trusted
   })
@@ -99,18 +99,18 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
       yield* waiting.signIn({ email, password: PASSWORD })
 
       const change = { currentPassword: PASSWORD, newPassword: NEXT_PASSWORD }
-      assert.strictEqual((yield* page.ask("POST", "/auth/change-password", { body: change })).status, 200)
+      assert.strictEqual((yield* page.request("POST", "/auth/change-password", { body: change })).status, 200)
       assert.isFalse(yield* isTrusted(trusted, email, NEXT_PASSWORD))
       // A sign-in that began before the change and lacks only the code does not complete either.
       const body = { code: factor.backupCodes[0] }
-      const lateReply = yield* waiting.ask("POST", "/auth/two-factor/verify-backup-code", { body })
+      const lateReply = yield* waiting.request("POST", "/auth/two-factor/verify-backup-code", { body })
       assert.deepStrictEqual(reasonOf(lateReply), [401, "invalid_two_factor_cookie"])
 
       // Repeats the check for a link and for the command line; the trust is restored before each.
       const sql = yield* PgClient.PgClient
       const passwordChanges = [
         Effect.gen(function* () {
-          const link = yield* operator.ask("POST", `/v1/members/${id}/link`)
+          const link = yield* operator.request("POST", `/v1/members/${id}/link`)
           assert.strictEqual((yield* setPassword(link.json.url, PASSWORD)).status, 200)
         }),
         command("users", "password", email),
@@ -130,7 +130,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
       const sql = yield* PgClient.PgClient
       const trusted = yield* trust
       assert.isTrue(yield* isTrusted(trusted, email, PASSWORD))
-      const { status } = yield* page.ask("POST", "/auth/two-factor/disable", { body: { password: PASSWORD } })
+      const { status } = yield* page.request("POST", "/auth/two-factor/disable", { body: { password: PASSWORD } })
       assert.strictEqual(status, 200)
       assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
       yield* enrol(page)
@@ -146,13 +146,13 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
       // Holds the write of the session, which follows all checks.
       const heldWrites = yield* HeldWrites.hold("user_sessions", "INSERT")
       const body = { code: yield* factor.next, trustDevice: true }
-      const waiting = yield* Effect.forkChild(racing.ask("POST", "/auth/two-factor/verify-totp", { body }))
+      const waiting = yield* Effect.forkChild(racing.request("POST", "/auth/two-factor/verify-totp", { body }))
       yield* heldWrites.until(1)
       yield* command("users", "password", email)
       yield* heldWrites.release
       const seen = yield* Fiber.join(waiting)
       assert.strictEqual(seen.status, 401, JSON.stringify(seen.json))
-      assert.strictEqual((yield* racing.ask("GET", "/v1/session")).status, 401)
+      assert.strictEqual((yield* racing.request("GET", "/v1/session")).status, 401)
       assert.deepStrictEqual(yield* sql`SELECT id FROM user_sessions WHERE user_id = ${id}`, [])
       assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
       yield* heldWrites.drop
@@ -163,7 +163,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
     Effect.gen(function* () {
       const { beginSignIn, factor } = yield* member
       const submitCode = (page: Page, code: string) =>
-        page.ask("POST", "/auth/two-factor/verify-totp", { body: { code } })
+        page.request("POST", "/auth/two-factor/verify-totp", { body: { code } })
       assert.deepStrictEqual(reasonOf(yield* submitCode(yield* beginSignIn(), factor.enrolled)), [401, "invalid_code"])
       const code = yield* factor.next
       const racers = yield* Effect.forEach(Array.from({ length: RACERS }), () => beginSignIn())
@@ -182,12 +182,12 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
       const [code] = factor.backupCodes
       const racers = yield* Effect.forEach(Array.from({ length: RACERS }), () => beginSignIn())
       const seen = yield* Effect.all(
-        racers.map((page) => page.ask("POST", "/auth/two-factor/verify-backup-code", { body: { code } })),
+        racers.map((page) => page.request("POST", "/auth/two-factor/verify-backup-code", { body: { code } })),
         { concurrency: "unbounded" },
       )
       assert.strictEqual(seen.filter(({ status }) => status === 200).length, 1, JSON.stringify(statuses(seen)))
       assert.isTrue(seen.every(({ status }) => status < 500))
-      const repeated = yield* (yield* beginSignIn()).ask("POST", "/auth/two-factor/verify-backup-code", {
+      const repeated = yield* (yield* beginSignIn()).request("POST", "/auth/two-factor/verify-backup-code", {
         body: { code },
       })
       assert.strictEqual(repeated.status, 401)
@@ -199,7 +199,11 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
       const { page } = yield* member
       // These paths are closed: the dashboard does not use them.
       for (const path of ["/verify-password", "/two-factor/generate-backup-codes", "/two-factor/get-totp-uri"])
-        assert.strictEqual((yield* page.ask("POST", `/auth${path}`, { body: { password: WRONG } })).status, 404, path)
+        assert.strictEqual(
+          (yield* page.request("POST", `/auth${path}`, { body: { password: WRONG } })).status,
+          404,
+          path,
+        )
 
       yield* resetRateWindows
       const ways = [
@@ -210,7 +214,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
       // Each guess comes from another address, as from a thief of a session who has many addresses.
       const guesses = Array.from({ length: PARALLEL }, (_, nth) => {
         const [path, body] = ways[nth % ways.length] ?? ways[0]
-        return page.ask("POST", path, { body, headers: { "x-forwarded-for": `203.0.113.${nth}` } })
+        return page.request("POST", path, { body, headers: { "x-forwarded-for": `203.0.113.${nth}` } })
       })
       const seen = yield* Effect.all(guesses, { concurrency: "unbounded" })
       assert.isAtMost(seen.filter(({ status }) => status === 400).length, 2 * TRIES_PER_MINUTE)
@@ -227,7 +231,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
       yield* resetRateWindows
       const seen = yield* Effect.all(
         thieves.map((thief, nth) =>
-          thief.ask("POST", "/auth/two-factor/verify-totp", { body: { code: String(100_000 + nth) } }),
+          thief.request("POST", "/auth/two-factor/verify-totp", { body: { code: String(100_000 + nth) } }),
         ),
         { concurrency: "unbounded" },
       )

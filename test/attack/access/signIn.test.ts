@@ -61,7 +61,7 @@ const guess = (
   headersOf: (nth: number) => Readonly<Record<string, string>> = () => ({}),
 ) =>
   Effect.forEach(Array.from({ length: 2 * TRIES_PER_MINUTE + 5 }), (_, nth) =>
-    browser(url, addressOf(nth)).ask("POST", "/auth/sign-in/email", {
+    browser(url, addressOf(nth)).request("POST", "/auth/sign-in/email", {
       body: { email, password: WRONG },
       headers: headersOf(nth),
     }),
@@ -71,7 +71,7 @@ const PASSWORD = "correct horse battery"
 
 /** Sets a password with a link, from a separate address. */
 const useLink = (url: string, link: string, newPassword = PASSWORD) =>
-  browser(url).ask("POST", "/auth/reset-password", { body: { token: tokenOf(link), newPassword } })
+  browser(url).request("POST", "/auth/reset-password", { body: { token: tokenOf(link), newPassword } })
 
 const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
 
@@ -79,10 +79,10 @@ const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
 const setUp = Effect.gen(function* () {
   const { key, owner, url } = yield* House
   const byKey = (method: string, path: string, body?: unknown) =>
-    browser(url).ask(method, path, { body, headers: { authorization: `Bearer ${key}` } })
+    browser(url).request(method, path, { body, headers: { authorization: `Bearer ${key}` } })
   const operator = browser(url)
   yield* operator.signIn(owner)
-  const { id: operatorId } = (yield* operator.ask("GET", "/v1/session")).json.actor
+  const { id: operatorId } = (yield* operator.request("GET", "/v1/session")).json.actor
   const name = randomBytes(4).toString("hex")
   const join = Effect.fnUntraced(function* (email: string, link: string) {
     assert.strictEqual((yield* useLink(url, link)).status, 200)
@@ -91,9 +91,9 @@ const setUp = Effect.gen(function* () {
     return page
   })
   const eve = { email: `eve-${name}@example.org`, role: "owner" }
-  const invited = yield* operator.ask("POST", "/v1/members", { body: eve })
+  const invited = yield* operator.request("POST", "/v1/members", { body: eve })
   const account = { name: "B", owner: `bea-${name}@example.org`, plan: "free" }
-  const { link } = (yield* operator.ask("POST", "/v1/operate/accounts", { body: account })).json
+  const { link } = (yield* operator.request("POST", "/v1/operate/accounts", { body: account })).json
   return {
     byKey,
     url,
@@ -191,19 +191,22 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
         "member_is_operator",
       ])
       for (const reply of [
-        yield* eve.page.ask("POST", `/v1/members/${operator.id}/link`),
-        yield* eve.page.ask("DELETE", `/v1/members/${operator.id}`),
+        yield* eve.page.request("POST", `/v1/members/${operator.id}/link`),
+        yield* eve.page.request("DELETE", `/v1/members/${operator.id}`),
       ])
         assert.deepStrictEqual(reasonOf(reply), [422, "member_is_operator"])
       for (const reply of [
-        yield* bea.page.ask("POST", `/v1/members/${operator.id}/link`),
-        yield* bea.page.ask("DELETE", `/v1/members/${eve.id}`),
+        yield* bea.page.request("POST", `/v1/members/${operator.id}/link`),
+        yield* bea.page.request("DELETE", `/v1/members/${eve.id}`),
       ])
         assert.deepStrictEqual(reasonOf(reply), [404, "member_not_found"])
       // Users cannot make links for themselves: a stolen session would become a password. An operator helps others.
       for (const { id, page } of [eve, operator])
-        assert.deepStrictEqual(reasonOf(yield* page.ask("POST", `/v1/members/${id}/link`)), [422, "member_has_joined"])
-      const helped = yield* operator.page.ask("POST", `/v1/members/${eve.id}/link`)
+        assert.deepStrictEqual(reasonOf(yield* page.request("POST", `/v1/members/${id}/link`)), [
+          422,
+          "member_has_joined",
+        ])
+      const helped = yield* operator.page.request("POST", `/v1/members/${eve.id}/link`)
       assert.strictEqual((yield* useLink(url, helped.json.url)).status, 200)
     }),
   )
@@ -246,16 +249,16 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
         (yield* otherSession.signIn({ email: `eve-${name}@example.org`, password: PASSWORD })).status,
         200,
       )
-      const { url: link } = (yield* operator.page.ask("POST", `/v1/members/${eve.id}/link`)).json
+      const { url: link } = (yield* operator.page.request("POST", `/v1/members/${eve.id}/link`)).json
       const change = (currentPassword: string) => {
         const body = { currentPassword, newPassword: "eve's next password", revokeOtherSessions: false }
-        return eve.page.ask("POST", "/auth/change-password", { body })
+        return eve.page.request("POST", "/auth/change-password", { body })
       }
       assert.strictEqual((yield* change(WRONG)).status, 400)
-      assert.strictEqual((yield* otherSession.ask("GET", "/v1/session")).status, 200)
+      assert.strictEqual((yield* otherSession.request("GET", "/v1/session")).status, 200)
       assert.strictEqual((yield* change(PASSWORD)).status, 200)
-      assert.strictEqual((yield* otherSession.ask("GET", "/v1/session")).status, 401)
-      assert.strictEqual((yield* eve.page.ask("GET", "/v1/session")).status, 200)
+      assert.strictEqual((yield* otherSession.request("GET", "/v1/session")).status, 401)
+      assert.strictEqual((yield* eve.page.request("GET", "/v1/session")).status, 200)
       assert.strictEqual((yield* useLink(url, link)).status, 400)
     }),
   )
@@ -266,7 +269,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
       const carl = { email: `carl-${name}@example.org`, password: PASSWORD }
       const invitation = { email: carl.email, role: "member" }
       const { member, url: before } = (yield* byKey("POST", "/v1/members", invitation)).json
-      const inB = () => bea.page.ask("POST", "/v1/members", { body: invitation })
+      const inB = () => bea.page.request("POST", "/v1/members", { body: invitation })
       yield* byKey("DELETE", `/v1/members/${member.id}`)
       assert.strictEqual((yield* useLink(url, before)).status, 400)
 
@@ -280,7 +283,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
       assert.strictEqual((yield* useLink(url, link, "carl's own password")).status, 200)
       const page = browser(url)
       assert.strictEqual((yield* page.signIn({ ...carl, password: "carl's own password" })).status, 200)
-      assert.deepInclude((yield* page.ask("GET", "/v1/session")).json, { role: "member", operator: false })
+      assert.deepInclude((yield* page.request("GET", "/v1/session")).json, { role: "member", operator: false })
     }),
   )
 
@@ -294,7 +297,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
       const sql = yield* PgClient.PgClient
       yield* sql`UPDATE users SET operator = true WHERE id = ${invited.json.member.id}`
       for (const reply of [
-        yield* bea.page.ask("POST", "/v1/members", { body: dan }),
+        yield* bea.page.request("POST", "/v1/members", { body: dan }),
         yield* byKey("POST", "/v1/members", dan),
       ]) {
         assert.strictEqual(reply.status, 201)
@@ -305,7 +308,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
       assert.deepStrictEqual(operators, [{ id: invited.json.member.id }])
       const page = browser(url)
       assert.strictEqual((yield* page.signIn({ email: dan.email, password: PASSWORD })).status, 200)
-      assert.isFalse((yield* page.ask("GET", "/v1/session")).json.operator)
+      assert.isFalse((yield* page.request("GET", "/v1/session")).json.operator)
     }),
   )
 
@@ -314,9 +317,9 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
       const { owner, url } = yield* House
       const page = browser(url)
       assert.strictEqual((yield* page.signIn(owner)).status, 200)
-      const { json } = yield* page.ask("POST", "/auth/two-factor/enable", { body: { password: owner.password } })
+      const { json } = yield* page.request("POST", "/auth/two-factor/enable", { body: { password: owner.password } })
       const right = Effect.map(authenticator(json.totpURI), (code) => ({ body: { code } }))
-      assert.strictEqual((yield* page.ask("POST", "/auth/two-factor/verify-totp", yield* right)).status, 200)
+      assert.strictEqual((yield* page.request("POST", "/auth/two-factor/verify-totp", yield* right)).status, 200)
 
       const sql = yield* PgClient.PgClient
       let wrong = 0
@@ -325,15 +328,15 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-i
         yield* thief.signIn(owner)
         // Starts a new rate window.
         yield* sql`DELETE FROM rate_windows WHERE bucket LIKE 'sign-in/code/%'`
-        const attempt = yield* thief.ask("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })
+        const attempt = yield* thief.request("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })
         if (attempt.status === 401) wrong++
         assert.isBelow(address, 3 * MAX_WRONG_CODES, JSON.stringify(attempt.json))
       }
       const newBrowser = browser(url, "10.78.0.1")
       yield* newBrowser.signIn(owner)
-      const refused = yield* newBrowser.ask("POST", "/auth/two-factor/verify-totp", yield* right)
+      const refused = yield* newBrowser.request("POST", "/auth/two-factor/verify-totp", yield* right)
       assert.isAtLeast(refused.status, 400, JSON.stringify(refused.json))
-      assert.strictEqual((yield* newBrowser.ask("GET", "/v1/session")).status, 401)
+      assert.strictEqual((yield* newBrowser.request("GET", "/v1/session")).status, 401)
     }),
   )
 })

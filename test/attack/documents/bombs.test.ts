@@ -110,23 +110,27 @@ const HTML = [
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a document bomb over HTTP", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* HttpWorld
-    const account_id = yield* lab.account()
-    const { secret: key } = yield* lab.key(account_id)
-    yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-    return { lab, key, account_id }
+    const world = yield* HttpWorld
+    const account_id = yield* world.account()
+    const { secret: key } = yield* world.key(account_id)
+    yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+    return { world, key, account_id }
   })
 
   it.effect("a compressed body is refused and not decompressed", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       const large = Buffer.from(JSON.stringify({ ...MESSAGE, text: "x".repeat(40_000_000) }))
       const encodings = { gzip: gzipSync(large), deflate: deflateSync(large), br: brotliCompressSync(large, FAST) }
       for (const [encoding, raw] of Object.entries(encodings)) {
         assert.isBelow(raw.length, 1_000_000)
         for (const path of ["/v1/email/send", "/v1/email/send/batch", "/v1/webhooks"]) {
           for (const value of [encoding, `identity, ${encoding}`, encoding.toUpperCase()]) {
-            const { json, status } = yield* lab.ask("POST", path, { key, raw, headers: { "content-encoding": value } })
+            const { json, status } = yield* world.request("POST", path, {
+              key,
+              raw,
+              headers: { "content-encoding": value },
+            })
             assert.deepStrictEqual([status, json.error.code], [400, "invalid_request"], `${path} ${value}`)
           }
         }
@@ -138,21 +142,21 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     "hostile HTML is delivered like any other mail and can be read back",
     () =>
       Effect.gen(function* () {
-        const { key, lab } = yield* setUp
+        const { key, world } = yield* setUp
         const { url } = yield* Database.Fresh
         const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
         yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }))
         for (const piece of HTML) {
           const html = piece.repeat(Math.ceil((2 * HTML_TEXT_LIMIT) / piece.length))
           const body = { from: MESSAGE.from, to: MESSAGE.to, subject: "x", html }
-          const sent = yield* lab.ask("POST", "/v1/email/send", { key, body })
+          const sent = yield* world.request("POST", "/v1/email/send", { key, body })
           assert.strictEqual(sent.status, 200, sent.text)
           yield* World.until(
-            lab.ask("GET", `/v1/email/logs/${sent.json.id}`, { key }),
+            world.request("GET", `/v1/email/logs/${sent.json.id}`, { key }),
             ({ json }) => json.status === "delivered",
             TIMEOUT,
           )
-          const read = yield* lab.ask("GET", `/v1/sandbox/messages/${sent.json.id}`, { key })
+          const read = yield* world.request("GET", `/v1/sandbox/messages/${sent.json.id}`, { key })
           assert.deepStrictEqual([read.status, read.json.html.trim()], [200, html.trim()], piece)
         }
       }),

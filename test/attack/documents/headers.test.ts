@@ -82,13 +82,13 @@ const message = { from: "hi@acme.test", to: "ana@example.org", subject: "x", tex
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("headers over HTTP", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* HttpWorld
-    const account = yield* lab.account()
-    const { secret: key } = yield* lab.key(account)
-    for (const name of ["acme.test", "other.test"]) yield* lab.ask("POST", "/v1/domains", { key, body: { name } })
+    const world = yield* HttpWorld
+    const account = yield* world.account()
+    const { secret: key } = yield* world.key(account)
+    for (const name of ["acme.test", "other.test"]) yield* world.request("POST", "/v1/domains", { key, body: { name } })
     const send = (headers: object, by = key) =>
-      lab.ask("POST", "/v1/email/send", { key: by, body: { ...message, headers } })
-    return { lab, account, key, send }
+      world.request("POST", "/v1/email/send", { key: by, body: { ...message, headers } })
+    return { world, account, key, send }
   })
 
   it.effect("a header that an author may not set is refused by name", () =>
@@ -109,8 +109,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 
   it.effect("Sender follows the rule of From: one address of a verified domain that the key may use", () =>
     Effect.gen(function* () {
-      const { account, key, lab, send } = yield* setUp
-      const { secret: bound } = yield* lab.key(account, { domain: "acme.test" })
+      const { account, key, world, send } = yield* setUp
+      const { secret: bound } = yield* world.key(account, { domain: "acme.test" })
       const verdict = (value: string, by = key, name = "Sender") =>
         Effect.map(send({ [name]: value }, by), ({ json, status }) => [
           status,
@@ -131,7 +131,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         assert.deepStrictEqual(yield* verdict(value), [400, "validation_failed", path], value)
       const written = yield* verdict("ceo@bank.example", key, "sEnDeR")
       assert.deepStrictEqual(written, [422, "domain_not_verified", path])
-      const batch = yield* lab.ask("POST", "/v1/email/send/batch", {
+      const batch = yield* world.request("POST", "/v1/email/send/batch", {
         key,
         body: { emails: [message, { ...message, headers: { Sender: "ceo@bank.example" } }] },
       })
@@ -141,10 +141,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 
   it.effect("a key that may not use the Sender of a mail cannot resend the mail", () =>
     Effect.gen(function* () {
-      const { account, lab, send } = yield* setUp
+      const { account, world, send } = yield* setUp
       const { json } = yield* send({ Sender: "desk@other.test" })
-      const { secret: bound } = yield* lab.key(account, { domain: "acme.test" })
-      const resent = yield* lab.ask("POST", `/v1/email/${json.id}/resend`, { key: bound })
+      const { secret: bound } = yield* world.key(account, { domain: "acme.test" })
+      const resent = yield* world.request("POST", `/v1/email/${json.id}/resend`, { key: bound })
       assert.deepStrictEqual([resent.status, resent.json.error.reason], [403, "domain_not_allowed"])
     }),
   )

@@ -61,17 +61,17 @@ const MAX_ANSWER_CHARS = 512 * 1024
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("oversized input", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* HttpWorld
-    const { secret: key } = yield* lab.key(yield* lab.account())
-    yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-    return { lab, key }
+    const world = yield* HttpWorld
+    const { secret: key } = yield* world.key(yield* world.account())
+    yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+    return { world, key }
   })
 
   it.effect("each oversized field is refused with a short error that names the field", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       for (const [path, change] of FIELDS) {
-        const { json, status, text } = yield* lab.ask("POST", "/v1/email/send", {
+        const { json, status, text } = yield* world.request("POST", "/v1/email/send", {
           key,
           body: { ...MESSAGE, ...change },
         })
@@ -83,24 +83,24 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("oversized paths, queries and headers are refused, and no answer is large", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       for (const [method, path, body] of CALLS) {
         const request = `${method} ${path.slice(0, 60)} ${JSON.stringify(body ?? "").slice(0, 60)}`
-        const answer = yield* lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+        const answer = yield* world.request(method, path, { key, ...(body === undefined ? {} : { body }) })
         assert.include([400, 404], answer.status, request)
         assert.isBelow(answer.text.length, MAX_ANSWER_CHARS, request)
       }
-      assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key })).status, 200)
+      assert.strictEqual((yield* world.request("GET", "/v1/account", { key })).status, 200)
     }),
   )
 
   it.effect("the answer to an oversized batch is short, for the whole batch or per message", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       const emails = many({ ...MESSAGE, cc: many("x", 900) }, 100)
-      const whole = yield* lab.ask("POST", "/v1/email/send/batch", { key, body: { emails } })
+      const whole = yield* world.request("POST", "/v1/email/send/batch", { key, body: { emails } })
       assert.deepStrictEqual([whole.status, whole.json.error.details.length], [400, Violations.MAX_DETAILS])
-      const each = yield* lab.ask("POST", "/v1/email/send/batch", { key, body: { emails, mode: "permissive" } })
+      const each = yield* world.request("POST", "/v1/email/send/batch", { key, body: { emails, mode: "permissive" } })
       assert.strictEqual(each.status, 200)
       assert.isBelow(each.text.length, MAX_ANSWER_CHARS)
       // Every message gets at least one error.

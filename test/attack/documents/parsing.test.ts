@@ -266,7 +266,7 @@ layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the 
         const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
         const preview = async (group: Documents) => {
           for (const id of await sending(running, { text: "x", attachments, scheduled_at })(group))
-            assert.strictEqual((await Effect.runPromise(page.ask("GET", `/preview/emails/${id}`))).status, 200)
+            assert.strictEqual((await Effect.runPromise(page.request("GET", `/preview/emails/${id}`))).status, 200)
         }
         const pictures = groupsOf(documents(Pathological.PICTURES, 5, COUNT, LARGEST))
         assert.deepStrictEqual(yield* stalls(pictures, preview), [])

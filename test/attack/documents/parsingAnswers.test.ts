@@ -102,12 +102,12 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })(
 
 const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "s" }
 
-const labOf = Effect.gen(function* () {
-  const lab = yield* HttpWorld
-  const account_id = yield* lab.account()
-  const { secret: key } = yield* lab.key(account_id)
-  yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-  return { lab, key, account_id }
+const setUp = Effect.gen(function* () {
+  const world = yield* HttpWorld
+  const account_id = yield* world.account()
+  const { secret: key } = yield* world.key(account_id)
+  yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+  return { world, key, account_id }
 })
 
 const worker = Effect.gen(function* () {
@@ -118,15 +118,15 @@ const worker = Effect.gen(function* () {
 
 /** Shows a captured mail through the API; returns the status, the code, the reason and the Retry-After header. */
 const showing =
-  ({ account_id, key, lab }: Effect.Success<typeof labOf>) =>
+  ({ account_id, key, world }: Effect.Success<typeof setUp>) =>
   (mail: string) =>
     Effect.gen(function* () {
-      const sent = yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, text: "x" } })
+      const sent = yield* world.request("POST", "/v1/email/send", { key, body: { ...MESSAGE, text: "x" } })
       const bytes = Buffer.from(mail)
-      yield* Effect.orDie(lab.sql`
+      yield* Effect.orDie(world.sql`
       INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
       VALUES (${account_id}, ${sent.json.id}, '{ana@example.org}', 's', '', ${bytes.length}::int, ${bytes}, now() + '1 day')`)
-      const { headers, json, status } = yield* lab.ask("GET", `/v1/sandbox/messages/${sent.json.id}`, { key })
+      const { headers, json, status } = yield* world.request("GET", `/v1/sandbox/messages/${sent.json.id}`, { key })
       return [status, json.error?.code, json.error?.reason, headers.get("retry-after")]
     })
 
@@ -135,9 +135,9 @@ layer(HttpWorld.layer().pipe(Layer.provideMerge(NoTimePool)), { excludeTestServi
   (it) => {
     it.effect("is sent as HTML only if no text can be derived", () =>
       Effect.gen(function* () {
-        const { account_id, key, lab } = yield* labOf
+        const { account_id, key, world } = yield* setUp
         yield* worker
-        const sent = yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, html: SLOW } })
+        const sent = yield* world.request("POST", "/v1/email/send", { key, body: { ...MESSAGE, html: SLOW } })
         const find = Sandbox.find(account_id, sent.json.id)
         const captured = yield* World.until(find, (mail) => mail._tag === "Some")
         const mail = captured._tag === "Some" ? Buffer.from(captured.value.bytes).toString() : ""
@@ -148,7 +148,7 @@ layer(HttpWorld.layer().pipe(Layer.provideMerge(NoTimePool)), { excludeTestServi
 
     it.effect("is shown as unreadable in the inbox, which shows other mail", () =>
       Effect.gen(function* () {
-        const show = showing(yield* labOf)
+        const show = showing(yield* setUp)
         assert.deepStrictEqual(yield* show(MAIL), [422, "unprocessable", "message_unreadable", null])
         assert.strictEqual((yield* show("From: a@b.test\r\n\r\nx"))[0], 200)
       }),
@@ -161,7 +161,7 @@ layer(HttpWorld.layer().pipe(Layer.provideMerge(FullQueuePool)), { excludeTestSe
   (it) => {
     it.effect("is answered with a retryable error in the usual shape", () =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* showing(yield* labOf)(MAIL), [503, "internal_error", "overloaded", "5"])
+        assert.deepStrictEqual(yield* showing(yield* setUp)(MAIL), [503, "internal_error", "overloaded", "5"])
       }),
     )
   },

@@ -88,7 +88,7 @@ describe("the output of programs", () => {
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a name with escape sequences", (it) => {
   it.effect("every list of the command line escapes an old name in the database", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
+      const world = yield* HttpWorld
       const store = yield* EventStore
       const account_id = yield* NewIds.newId("AccountId")
       const create = Account.create(yield* NewIds.now, account_id, EVIL, "free")
@@ -102,9 +102,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
           expires_at: null,
         }),
       )
-      const { secret } = yield* lab.key(account_id)
-      yield* lab.ask("POST", "/v1/members", { key: secret, body: { email: "evil@example.org", role: "viewer" } })
-      yield* Effect.orDie(lab.sql`UPDATE users SET name = ${EVIL} WHERE email = 'evil@example.org'`)
+      const { secret } = yield* world.key(account_id)
+      yield* world.request("POST", "/v1/members", { key: secret, body: { email: "evil@example.org", role: "viewer" } })
+      yield* Effect.orDie(world.sql`UPDATE users SET name = ${EVIL} WHERE email = 'evil@example.org'`)
       const commands = [
         ["accounts", "list"],
         ["accounts", "plan", account_id, "growth"],
@@ -128,17 +128,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         EVIL,
       )
       assert.include((yield* type("users", "list")).output, "x\\u001b[2J")
-      const { json } = yield* lab.ask("GET", `/v1/api-keys/${keyId as ApiKeyId}`, { key: secret })
+      const { json } = yield* world.request("GET", `/v1/api-keys/${keyId as ApiKeyId}`, { key: secret })
       assert.strictEqual(json.name, EVIL)
     }),
   )
 
   it.effect("is refused wherever a name is set", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const account = yield* lab.account()
-      const { secret: key } = yield* lab.key(account)
-      yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+      const world = yield* HttpWorld
+      const account = yield* world.account()
+      const { secret: key } = yield* world.key(account)
+      yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
       const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
       const fields: ReadonlyArray<
         readonly [method: string, path: string, field: string, body: (name: string) => object]
@@ -162,7 +162,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ]
       for (const [method, path, field, body] of fields)
         for (const name of NAMES) {
-          const { json, status } = yield* lab.ask(method, path, { key, body: body(name) })
+          const { json, status } = yield* world.request(method, path, { key, body: body(name) })
           assert.strictEqual(status, 400, `${path} ${JSON.stringify(name)}`)
           assert.include(
             json.error.details.map(({ path }: { readonly path: string }) => path),
@@ -188,11 +188,11 @@ layer(House.layer, { excludeTestServices: true, timeout: "60 seconds" })(
         const page = browser(url)
         yield* page.signIn(owner)
         for (const name of NAMES) {
-          assert.strictEqual((yield* page.ask("POST", "/auth/update-user", { body: { name } })).status, 400)
+          assert.strictEqual((yield* page.request("POST", "/auth/update-user", { body: { name } })).status, 400)
           const body = { name, plan: "free", owner: "first@example.org" }
-          assert.strictEqual((yield* page.ask("POST", "/v1/operate/accounts", { body })).status, 400)
+          assert.strictEqual((yield* page.request("POST", "/v1/operate/accounts", { body })).status, 400)
         }
-        const fine = yield* page.ask("POST", "/auth/update-user", { body: { name: "Ana Müller" } })
+        const fine = yield* page.request("POST", "/auth/update-user", { body: { name: "Ana Müller" } })
         assert.strictEqual(fine.status, 200)
       }),
     )

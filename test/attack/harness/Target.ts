@@ -9,7 +9,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import type * as Database from "../../support/postgres/Database.ts"
 import { freePort, WaybillCommand } from "../../support/process/service.ts"
-import { ask, type Browser, browser, type Endpoint } from "./http.ts"
+import { sendRequest, type Browser, browser, type Endpoint } from "./http.ts"
 import { withTimeout } from "./Scenario.ts"
 import * as World from "../../support/world/World.ts"
 
@@ -134,7 +134,7 @@ export const start = async (
     signedIn: async (from) => {
       const page = visitor(from)
       const { email, password } = owner
-      const { status, text } = await page.ask("POST", "/auth/sign-in/email", { email, password })
+      const { status, text } = await page.request("POST", "/auth/sign-in/email", { email, password })
       if (status !== 200)
         throw new Error(`the owner could not sign in: ${status} ${text}\n${service.output.slice(-QUOTED_CHARS)}`)
       return page
@@ -169,7 +169,7 @@ const customer = async ({ run }: Deployment, http: Endpoint): Promise<Customer> 
     }),
   )
   const domain = `attacker${customers++}.test`
-  const added = await ask(http, "POST", "/v1/domains", { key: secret, body: { name: domain } })
+  const added = await sendRequest(http, "POST", "/v1/domains", { key: secret, body: { name: domain } })
   if (added.status !== 201) throw new Error(`no domain: ${added.status} ${added.text}`)
   return { account_id, key: secret, domain }
 }
@@ -181,7 +181,7 @@ export const send = async (
   overrides: Readonly<Record<string, unknown>> = {},
 ): Promise<string> => {
   const body = { from: `hi@${domain}`, to: "ana@example.org", subject: "x", text: "x", ...overrides }
-  const sent = await ask(http, "POST", "/v1/email/send", { key, body })
+  const sent = await sendRequest(http, "POST", "/v1/email/send", { key, body })
   if (sent.status !== 200) throw new Error(`not sent: ${sent.status} ${sent.text}`)
   return String(sent.json.id)
 }

@@ -31,7 +31,12 @@ const TIMEOUT_MS = 20_000
 const local = (from: string | undefined) => (from === undefined ? {} : { localAddress: from })
 
 /** Sends one request on a new connection. Never throws: a broken connection is an answer with status 0. */
-export const ask = (endpoint: Endpoint, method: string, path: string, options: RequestOptions = {}): Promise<Reply> => {
+export const sendRequest = (
+  endpoint: Endpoint,
+  method: string,
+  path: string,
+  options: RequestOptions = {},
+): Promise<Reply> => {
   const { body, from, headers = {}, key, raw, within_ms = TIMEOUT_MS } = options
   const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
   const startedAt = performance.now()
@@ -127,9 +132,9 @@ export const browser = (endpoint: Endpoint, origin: string, from?: string) => {
   const jar = new Map<string, string>()
   return {
     jar,
-    ask: async (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
+    request: async (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
       const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
-      const reply = await ask(endpoint, method, path, {
+      const reply = await sendRequest(endpoint, method, path, {
         from,
         ...(body === undefined ? {} : { body }),
         headers: { origin, "x-waybill-dashboard": "1", ...(cookie === "" ? {} : { cookie }), ...headers },

@@ -1,5 +1,5 @@
 import { dice } from "./dice.ts"
-import { ask } from "./http.ts"
+import { sendRequest } from "./http.ts"
 import {
   type Attack,
   MEMORY_MIB,
@@ -85,7 +85,7 @@ const runOnce = async (scenario: Scenario, { form, idle, index, seed, target, wa
   const outcome = await withTimeout(limit, runScenario(scenario, attack), timedOut)
   const figures = await watch.end()
   const took_ms = performance.now() - startedAt
-  const health = await ask(target.http, "GET", "/healthz", { within_ms: ALIVE_MS })
+  const health = await sendRequest(target.http, "GET", "/healthz", { within_ms: ALIVE_MS })
   await sleep(SETTLE_MS[form])
   const isDead = health.status !== 200
   const failures = [

@@ -89,14 +89,14 @@ class Prober {
     this.#wait ??= this.#now()
     const socket = net.connect(this.#endpoint)
     this.#socket = socket
-    socket.on("connect", () => this.#ask(socket))
+    socket.on("connect", () => this.#sendRequest(socket))
     socket.on("data", () => {
       // The chunk is the rest of an answer that has been counted.
       if (this.#wait === undefined) return
       this.recordWait()
       this.#wait = undefined
       this.probes++
-      setTimeout(() => this.#ask(socket), PROBE_PAUSE_MS)
+      setTimeout(() => this.#sendRequest(socket), PROBE_PAUSE_MS)
     })
     socket.on("error", () => undefined)
     socket.on("close", () => {
@@ -113,7 +113,7 @@ class Prober {
     socket?.destroy()
   }
 
-  #ask(socket: net.Socket): void {
+  #sendRequest(socket: net.Socket): void {
     if (socket.destroyed) return
     this.#wait ??= this.#now()
     socket.write("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")

@@ -51,11 +51,11 @@ const refusalIn = (received: string) => ({
 })
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* HttpWorld
-  const account = yield* lab.account()
-  const { secret } = yield* lab.key(account)
-  yield* lab.ask("POST", "/v1/domains", { key: secret, body: { name: `${account.slice(-12)}.test` } })
-  return { lab, key: secret, from: `hi@${account.slice(-12)}.test` }
+  const world = yield* HttpWorld
+  const account = yield* world.account()
+  const { secret } = yield* world.key(account)
+  yield* world.request("POST", "/v1/domains", { key: secret, body: { name: `${account.slice(-12)}.test` } })
+  return { world, key: secret, from: `hi@${account.slice(-12)}.test` }
 })
 
 layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
@@ -68,10 +68,10 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
   ] as const)
     it.effect(`with incomplete bodies gets a 503 at the budget of its account: ${way}`, () =>
       Effect.gen(function* () {
-        const { key, lab } = yield* setUp
+        const { key, world } = yield* setUp
         const many = Math.ceil(BUDGETS.bodies.holder_bytes / each) + 6
         const clients = yield* Effect.forEach(Array.from({ length: many }), () =>
-          open(lab.url, post(path, key, each) + "x".repeat(each - 1)),
+          open(world.url, post(path, key, each) + "x".repeat(each - 1)),
         )
         const refused = yield* poll(
           () => clients.filter(({ received }) => received.includes("}}")),
@@ -87,11 +87,14 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
         // Other accounts have their own budget, and this account has capacity again once its clients have left.
         const other = yield* setUp
         const send = (from: string, key: string) =>
-          lab.ask("POST", "/v1/email/send", { key, body: { from, to: "ana@example.org", subject: "x", text: "x" } })
+          world.request("POST", "/v1/email/send", {
+            key,
+            body: { from, to: "ana@example.org", subject: "x", text: "x" },
+          })
         assert.strictEqual((yield* send(other.from, other.key)).status, 200)
         for (const { socket } of clients) socket.destroy()
         const large = { emails: [{ from: other.from, to: "ana@example.org", subject: "x", text: "x".repeat(each) }] }
-        const sendLarge = () => lab.ask("POST", "/v1/email/send/batch", { key, body: large })
+        const sendLarge = () => world.request("POST", "/v1/email/send/batch", { key, body: large })
         let answer = yield* sendLarge()
         while (answer.status === 503) answer = yield* Effect.andThen(pause, sendLarge())
         assert.strictEqual(answer.json.error.reason, "domain_not_verified")
@@ -100,9 +103,9 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
 
   it.effect("that announces bodies over the budget of its account gets a 503 before it sends them", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       for (const path of ["/v1/email/send", "/v1/email/send/batch"]) {
-        const client = yield* open(lab.url, post(path, key, BUDGETS.bodies.holder_bytes + 1))
+        const client = yield* open(world.url, post(path, key, BUDGETS.bodies.holder_bytes + 1))
         const received = yield* poll(
           () => client.received,
           (received) => received.includes("}}"),
@@ -116,10 +119,10 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
   it.effect("of several accounts, each below its budget, leaves capacity for small requests", () =>
     Effect.gen(function* () {
       const each = 2 * MIB
-      const { lab } = yield* setUp
+      const { world } = yield* setUp
       const accounts = yield* Effect.forEach(Array.from({ length: 4 }), () => setUp)
       const clients = yield* Effect.forEach(accounts, ({ key }) =>
-        open(lab.url, post("/v1/email/send/batch", key, each) + "x".repeat(each - 1)),
+        open(world.url, post("/v1/email/send/batch", key, each) + "x".repeat(each - 1)),
       )
       yield* poll(
         () => clients.filter(({ received }) => received.includes("}}")),
@@ -128,17 +131,17 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
       const small = yield* setUp
       for (const path of ["/v1/email/send", "/v1/email/send?"]) {
         const body = { from: small.from, to: "ana@example.org", subject: "x", text: "x" }
-        assert.strictEqual((yield* lab.ask("POST", path, { key: small.key, body })).status, 200)
+        assert.strictEqual((yield* world.request("POST", path, { key: small.key, body })).status, 200)
       }
     }),
   )
 
   it.effect("that requests documents too often gets a 429 per address, and probes still get an answer", () =>
     Effect.gen(function* () {
-      const { lab } = yield* setUp
+      const { world } = yield* setUp
       // A minute may end during these requests.
       const answers = yield* Effect.forEach(Array.from({ length: 12 }), (_, nth) =>
-        lab.ask("GET", nth % 2 === 0 ? "/openapi.json" : "/docs", { headers: { "accept-encoding": "br" } }),
+        world.request("GET", nth % 2 === 0 ? "/openapi.json" : "/docs", { headers: { "accept-encoding": "br" } }),
       )
       const refused = answers.filter(({ status }) => status === 429)
       assert.isAtLeast(refused.length, 2)
@@ -147,7 +150,7 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
         assert.deepStrictEqual([headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")], ["5", "0"])
         assert.match(headers.get("retry-after") ?? "", /^\d+$/u)
       }
-      for (const path of ["/healthz", "/readyz"]) assert.strictEqual((yield* lab.ask("GET", path)).status, 200)
+      for (const path of ["/healthz", "/readyz"]) assert.strictEqual((yield* world.request("GET", path)).status, 200)
     }),
   )
 })
@@ -168,13 +171,13 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
 })("a crowd of HTTP clients that reads nothing", (it) => {
   it.effect("with large unread answers gets a short 503 at the budget of its account", () =>
     Effect.gen(function* () {
-      const { from, key, lab } = yield* setUp
+      const { from, key, world } = yield* setUp
       // A body far larger than the buffers between two sockets of one machine.
       const body = { from, to: "ana@example.org", subject: "x", text: "x".repeat(9 * MIB) }
-      const { id } = (yield* lab.ask("POST", "/v1/email/send", { key, body })).json
-      const get = (key: string) => lab.ask("GET", `/v1/email/logs/${id}`, { key })
+      const { id } = (yield* world.request("POST", "/v1/email/send", { key, body })).json
+      const get = (key: string) => world.request("GET", `/v1/email/logs/${id}`, { key })
       const request = `GET /v1/email/logs/${id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`
-      const clients = yield* Effect.forEach(Array.from({ length: 8 }), () => open(lab.url, request, false))
+      const clients = yield* Effect.forEach(Array.from({ length: 8 }), () => open(world.url, request, false))
       let answer = yield* get(key)
       while (answer.status === 200) answer = yield* Effect.andThen(pause, get(key))
       assert.deepStrictEqual(
@@ -182,7 +185,7 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
         [503, "overloaded", "5"],
       )
       // Small answers are still given, and large ones after some have been read or dropped.
-      assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 200)
+      assert.strictEqual((yield* world.request("GET", "/v1/domains", { key })).status, 200)
       for (const { socket } of clients) socket.destroy()
       while (answer.status === 503) answer = yield* Effect.andThen(pause, get(key))
       assert.strictEqual(answer.json.content.text.length, 9 * MIB)
@@ -191,15 +194,15 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
 
   it.effect("without reading shares one copy of the documentation", () =>
     Effect.gen(function* () {
-      const { lab } = yield* setUp
+      const { world } = yield* setUp
       // The documentation is built at the first request.
-      const { text } = yield* lab.ask("GET", "/docs", { headers: { "accept-encoding": "identity" } })
+      const { text } = yield* world.request("GET", "/docs", { headers: { "accept-encoding": "identity" } })
       assert.isAbove(text.length, 2 * MIB)
       const before = memoryInUse()
       const request = "GET /docs HTTP/1.1\r\nHost: x\r\nAccept-Encoding: identity\r\n\r\n".repeat(3)
-      yield* Effect.forEach(Array.from({ length: UNREAD_CLIENTS }), () => open(lab.url, request, false))
+      yield* Effect.forEach(Array.from({ length: UNREAD_CLIENTS }), () => open(world.url, request, false))
       // The last answer has begun once a later probe is answered.
-      for (let nth = 0; nth < 5; nth++) assert.strictEqual((yield* lab.ask("GET", "/healthz")).status, 200)
+      for (let nth = 0; nth < 5; nth++) assert.strictEqual((yield* world.request("GET", "/healthz")).status, 200)
       assert.isBelow(memoryInUse() - before, (UNREAD_CLIENTS * text.length) / 4)
     }),
   )
@@ -213,14 +216,15 @@ layer(HttpWorld.layer({ documents: DOCUMENT_LIMITS }), { excludeTestServices: tr
   (it) => {
     it.effect("gets a 429 after the bytes of a minute, to which a HEAD request adds nothing", () =>
       Effect.gen(function* () {
-        const { lab } = yield* setUp
-        const ask = (method: string) => lab.ask(method, "/openapi.json", { headers: { "accept-encoding": "identity" } })
-        const size = Buffer.byteLength((yield* ask("GET")).text)
+        const { world } = yield* setUp
+        const download = (method: string) =>
+          world.request(method, "/openapi.json", { headers: { "accept-encoding": "identity" } })
+        const size = Buffer.byteLength((yield* download("GET")).text)
         assert.isTrue(size > DOCUMENT_LIMITS.bytes / 20 && size < DOCUMENT_LIMITS.bytes, String(size))
-        for (let nth = 0; nth < 20; nth++) assert.strictEqual((yield* ask("HEAD")).status, 200)
+        for (let nth = 0; nth < 20; nth++) assert.strictEqual((yield* download("HEAD")).status, 200)
         // A minute may end during these requests.
         const many = 2 * Math.ceil(DOCUMENT_LIMITS.bytes / size) + 1
-        const answers = yield* Effect.forEach(Array.from({ length: many }), () => ask("GET"))
+        const answers = yield* Effect.forEach(Array.from({ length: many }), () => download("GET"))
         const refused = answers.filter(({ status }) => status === 429)
         assert.isAtLeast(refused.length, 1)
         for (const { headers, json } of refused) {

@@ -8,7 +8,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
 
 /** Sends a request as a browser does after DNS rebinding: the Host header is still that of the web page. */
-const ask = (port: number, path: string, host: string) =>
+const requestAs = (port: number, path: string, host: string) =>
   Effect.promise(
     () =>
       new Promise<{ readonly status: number | undefined; readonly text: string }>((resolve, reject) => {
@@ -42,7 +42,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("metrics", (it) => {
             `127.0.0.1.evil.example:${each}`,
             "x@127.0.0.1",
           ]) {
-            const { status, text } = yield* ask(each, "/metrics", host)
+            const { status, text } = yield* requestAs(each, "/metrics", host)
             assert.strictEqual(status, 421, host)
             assert.notInclude(text, "process_cpu_seconds_total")
           }
@@ -53,12 +53,12 @@ layer(Database.layerFresh, { excludeTestServices: true })("metrics", (it) => {
             "node1.acme.test",
             hostname(),
           ]) {
-            const { status, text } = yield* ask(each, "/metrics", host)
+            const { status, text } = yield* requestAs(each, "/metrics", host)
             assert.strictEqual(status, 200, host)
             assert.include(text, "process_cpu_seconds_total")
           }
           // `/healthz` reveals nothing, and load balancers request it under many names.
-          assert.strictEqual((yield* ask(each, "/healthz", "evil.example")).status, 200)
+          assert.strictEqual((yield* requestAs(each, "/healthz", "evil.example")).status, 200)
         }
       }),
     90_000,

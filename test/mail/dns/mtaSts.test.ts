@@ -109,57 +109,57 @@ describe("MtaSts.enforced", () => {
       ),
       (mtaSts) => Effect.map(mtaSts.enforced("acme.test"), (policy) => policy?.mode),
     )
-    return { now, kept, process, ask: yield* process }
+    return { now, kept, process, lookUp: yield* process }
   })
 
   it.effect("is fetched once for all mail of an interval", () =>
     Effect.gen(function* () {
-      const { ask, now } = yield* world
+      const { lookUp, now } = yield* world
       assert.deepStrictEqual(
         yield* Effect.all(
-          Array.from({ length: 20 }, () => ask),
+          Array.from({ length: 20 }, () => lookUp),
           { concurrency: "unbounded" },
         ),
         Array.from({ length: 20 }, () => "enforce" as const),
       )
       yield* TestClock.adjust(MtaSts.CHECK_MS)
-      yield* ask
+      yield* lookUp
       assert.strictEqual(now.fetched, 1)
     }),
   )
 
   it.effect("holds until it expires when its record and host disappear", () =>
     Effect.gen(function* () {
-      const { ask, now } = yield* world
-      yield* ask
+      const { lookUp, now } = yield* world
+      yield* lookUp
       now.policy = undefined
       for (const txt of [Dns.notFound("NXDOMAIN"), Dns.unavailable("SERVFAIL"), Dns.found(["v=STSv1; id=2"])]) {
         now.txt = txt
         yield* TestClock.adjust(MtaSts.CHECK_MS)
-        assert.strictEqual(yield* ask, "enforce")
+        assert.strictEqual(yield* lookUp, "enforce")
       }
       yield* TestClock.adjust("7 days")
-      assert.isUndefined(yield* ask)
+      assert.isUndefined(yield* lookUp)
     }),
   )
 
   it.effect("is fetched again when the id of the record changes", () =>
     Effect.gen(function* () {
-      const { ask, now } = yield* world
-      yield* ask
+      const { lookUp, now } = yield* world
+      yield* lookUp
       now.policy = POLICY.replace("enforce", "testing")
       yield* TestClock.adjust(MtaSts.CHECK_MS)
-      assert.strictEqual(yield* ask, "enforce")
+      assert.strictEqual(yield* lookUp, "enforce")
       now.txt = Dns.found(["v=STSv1; id=2"])
       yield* TestClock.adjust(MtaSts.CHECK_MS)
-      assert.isUndefined(yield* ask)
+      assert.isUndefined(yield* lookUp)
     }),
   )
 
   it.effect("is loaded from storage by a process that starts while record and host are unreachable", () =>
     Effect.gen(function* () {
-      const { ask, now, process } = yield* world
-      yield* ask
+      const { lookUp, now, process } = yield* world
+      yield* lookUp
       now.txt = Dns.unavailable("TIMEOUT")
       now.policy = undefined
       yield* TestClock.adjust("6 days")
@@ -171,8 +171,8 @@ describe("MtaSts.enforced", () => {
 
   it.effect("is taken from storage when another process has renewed it", () =>
     Effect.gen(function* () {
-      const { ask, kept, now } = yield* world
-      yield* Effect.repeat(ask, { times: 9 })
+      const { lookUp, kept, now } = yield* world
+      yield* Effect.repeat(lookUp, { times: 9 })
       // The process looks into the storage and keeps its own newer policy.
       assert.strictEqual(now.looked, 2)
       const [held] = kept.values()
@@ -180,19 +180,19 @@ describe("MtaSts.enforced", () => {
       kept.set("acme.test", { ...held, expires_at: held.expires_at + 604_800_000 })
       now.txt = Dns.notFound("NXDOMAIN")
       yield* TestClock.adjust("8 days")
-      assert.strictEqual(yield* ask, "enforce")
+      assert.strictEqual(yield* lookUp, "enforce")
       assert.deepStrictEqual([now.looked, now.fetched], [3, 1])
     }),
   )
 
   it.effect("is fetched and cached when the storage fails", () =>
     Effect.gen(function* () {
-      const { ask, now } = yield* world
+      const { lookUp, now } = yield* world
       now.away = true
-      assert.strictEqual(yield* ask, "enforce")
+      assert.strictEqual(yield* lookUp, "enforce")
       now.txt = Dns.notFound("NXDOMAIN")
       yield* TestClock.adjust(MtaSts.CHECK_MS)
-      assert.strictEqual(yield* ask, "enforce")
+      assert.strictEqual(yield* lookUp, "enforce")
     }),
   )
 
@@ -205,9 +205,9 @@ describe("MtaSts.enforced", () => {
         ["v=STSv1; id=not/one"],
         ["v=spf1 -all"],
       ]) {
-        const { ask, now } = yield* world
+        const { lookUp, now } = yield* world
         now.txt = Dns.found(txt)
-        assert.isUndefined(yield* ask)
+        assert.isUndefined(yield* lookUp)
         assert.strictEqual(now.fetched, 0)
       }
     }),

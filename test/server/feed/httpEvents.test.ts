@@ -50,13 +50,13 @@ const openStream = (url: string, key: string, headers: Readonly<Record<string, s
 layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events", (it) => {
   it.effect("with wait returns when an event happens, or empty after the wait", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const account_id = yield* lab.account()
-      const { secret: key } = yield* lab.key(account_id)
-      const before = yield* lab.ask("GET", "/v1/events?limit=1000", { key })
+      const world = yield* HttpWorld
+      const account_id = yield* world.account()
+      const { secret: key } = yield* world.key(account_id)
+      const before = yield* world.request("GET", "/v1/events?limit=1000", { key })
       const after = before.json.next_position as string
       const polled = yield* Effect.forkChild(
-        lab.ask("GET", `/v1/events?after_position=${after}&wait=15s&types=email.queued`, { key }),
+        world.request("GET", `/v1/events?after_position=${after}&wait=15s&types=email.queued`, { key }),
       )
       yield* Effect.sleep("300 millis")
       assert.isUndefined(polled.pollUnsafe())
@@ -67,7 +67,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events", (it) => {
         [200, 1, email_id, "email.queued"],
       )
       const began = yield* Clock.currentTimeMillis
-      const empty = yield* lab.ask("GET", `/v1/events?after_position=${answer.json.next_position}&wait=1s`, { key })
+      const empty = yield* world.request("GET", `/v1/events?after_position=${answer.json.next_position}&wait=1s`, {
+        key,
+      })
       assert.deepStrictEqual([empty.status, empty.json.data], [200, []])
       assert.isAtLeast((yield* Clock.currentTimeMillis) - began, 990)
     }),
@@ -75,13 +77,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events", (it) => {
 
   it.effect("reports has_more exactly", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const account_id = yield* lab.account()
-      const { secret: key } = yield* lab.key(account_id)
+      const world = yield* HttpWorld
+      const account_id = yield* world.account()
+      const { secret: key } = yield* world.key(account_id)
       const ids = yield* Effect.forEach([1, 2, 3], () => Webhooks.acceptEmail(account_id))
       const read = (after: string, limit: number) =>
         Effect.map(
-          lab.ask("GET", `/v1/events?types=email.queued&after_position=${after}&limit=${limit}`, { key }),
+          world.request("GET", `/v1/events?types=email.queued&after_position=${after}&limit=${limit}`, { key }),
           ({ json }) => ({
             ids: json.data.map(({ stream_id }: { readonly stream_id: string }) => stream_id) as ReadonlyArray<string>,
             more: json.has_more as boolean,
@@ -101,11 +103,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events", (it) => {
 
   it.effect("refuses a position beyond the log, without revealing its end", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const account_id = yield* lab.account()
-      const { secret: key } = yield* lab.key(account_id)
+      const world = yield* HttpWorld
+      const account_id = yield* world.account()
+      const { secret: key } = yield* world.key(account_id)
       const cursors = yield* Effect.provide(Cursors, Cursors.layer)
-      const { next_position } = (yield* lab.ask("GET", "/v1/events?limit=1000", { key })).json
+      const { next_position } = (yield* world.request("GET", "/v1/events?limit=1000", { key })).json
       const end = cursors.read(account_id, next_position) ?? assert.fail(next_position)
       const position = cursors.ofProgress(account_id, end + 1_000n)
       for (const [path, headers] of [
@@ -114,7 +116,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events", (it) => {
         [`/v1/events/stream?after_position=${position}`, {}],
         ["/v1/events/stream", { "last-event-id": position }],
       ] as const) {
-        const { json, status } = yield* lab.ask("GET", path, { key, headers })
+        const { json, status } = yield* world.request("GET", path, { key, headers })
         assert.deepStrictEqual([status, json.error.reason], [422, "position_ahead"], path)
         assert.notMatch(json.error.message, /[1-9]/u)
       }
@@ -123,13 +125,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events", (it) => {
 
   it.effect("refuses a wait that is too long", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const { secret: key } = yield* lab.key(yield* lab.account())
+      const world = yield* HttpWorld
+      const { secret: key } = yield* world.key(yield* world.account())
       for (const wait of ["21s", "1m", "-1s", "", "2.5s"]) {
-        const answer = yield* lab.ask("GET", `/v1/events?wait=${wait}`, { key })
+        const answer = yield* world.request("GET", `/v1/events?wait=${wait}`, { key })
         assert.deepStrictEqual([answer.status, answer.json.error.details[0].path], [400, "wait"], wait)
       }
-      assert.strictEqual((yield* lab.ask("GET", "/v1/events?wait=0", { key })).status, 200)
+      assert.strictEqual((yield* world.request("GET", "/v1/events?wait=0", { key })).status, 200)
     }),
   )
 })
@@ -137,10 +139,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events", (it) => {
 layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events/stream", (it) => {
   it.effect("streams new events, and resumes from the last id", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const account_id = yield* lab.account()
-      const { secret: key } = yield* lab.key(account_id)
-      const url = `${lab.url}/v1/events/stream`
+      const world = yield* HttpWorld
+      const account_id = yield* world.account()
+      const { secret: key } = yield* world.key(account_id)
+      const url = `${world.url}/v1/events/stream`
       const stream = yield* openStream(url, key)
       assert.deepStrictEqual([stream.status, stream.type?.split(";")[0]], [200, "text/event-stream"])
       const emails = yield* Effect.forEach([1, 2], () => Webhooks.acceptEmail(account_id))
@@ -166,10 +168,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events/stream", (i
 
   it.effect("can be read with the client library, together with earlier events", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const account_id = yield* lab.account()
-      const { id: actor, secret } = yield* lab.key(account_id)
-      const waybill = new Waybill(secret, { baseUrl: lab.url })
+      const world = yield* HttpWorld
+      const account_id = yield* world.account()
+      const { id: actor, secret } = yield* world.key(account_id)
+      const waybill = new Waybill(secret, { baseUrl: world.url })
       const earlier = yield* Webhooks.acceptEmail(account_id)
       const { next_position: after_position } = yield* Effect.promise(() => waybill.events.list({ limit: 1_000 }))
       const stream = waybill.events.stream({ after_position, types: ["email.queued"] })
@@ -195,10 +197,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events/stream", (i
 
   it.effect("requires an administrative key", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const { secret: key } = yield* lab.key(yield* lab.account(), { scopes: ["email:send"] })
-      assert.strictEqual((yield* lab.ask("GET", "/v1/events/stream", { key })).status, 403)
-      assert.strictEqual((yield* lab.ask("GET", "/v1/events/stream")).status, 401)
+      const world = yield* HttpWorld
+      const { secret: key } = yield* world.key(yield* world.account(), { scopes: ["email:send"] })
+      assert.strictEqual((yield* world.request("GET", "/v1/events/stream", { key })).status, 403)
+      assert.strictEqual((yield* world.request("GET", "/v1/events/stream")).status, 401)
     }),
   )
 })

@@ -12,18 +12,18 @@ interface Fact {
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the account's history", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* HttpWorld
-    const account = yield* lab.account()
-    const { id: key_id, secret: key } = yield* lab.key(account)
+    const world = yield* HttpWorld
+    const account = yield* world.account()
+    const { id: key_id, secret: key } = yield* world.key(account)
     const call = (method: string, path: string, body?: unknown) =>
-      lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+      world.request(method, path, { key, ...(body === undefined ? {} : { body }) })
     yield* call("POST", "/v1/domains", { name: "acme.test" })
     const send = (change: object = {}) =>
       Effect.map(
         call("POST", "/v1/email/send", { from: "hi@acme.test", to: "ana@example.org", subject: "x", ...change }),
         ({ json }) => json.id as string,
       )
-    return { lab, account, key, key_id, call, send }
+    return { world, account, key, key_id, call, send }
   })
 
   it.effect("is read in order, in pages, by type and from any position", () =>

@@ -6,15 +6,15 @@ import { HttpWorld } from "../../support/world/HttpWorld.ts"
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a record as of a moment", (it) => {
   it.effect("equals the present record after the last event, and does not exist before the message", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const account = yield* lab.account()
-      const { secret: key } = yield* lab.key(account)
-      yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+      const world = yield* HttpWorld
+      const account = yield* world.account()
+      const { secret: key } = yield* world.key(account)
+      yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
       const message = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "Hello" }
-      const { json } = yield* lab.ask("POST", "/v1/email/send", { key, body: message })
+      const { json } = yield* world.request("POST", "/v1/email/send", { key, body: message })
       yield* nextMillisecond
-      yield* lab.ask("POST", `/v1/email/${json.id}/cancel`, { key })
-      const get = (query = "") => lab.ask("GET", `/v1/email/logs/${json.id}${query}`, { key })
+      yield* world.request("POST", `/v1/email/${json.id}/cancel`, { key })
+      const get = (query = "") => world.request("GET", `/v1/email/logs/${json.id}${query}`, { key })
       const today = yield* get()
       assert.deepStrictEqual([today.json.status, today.json.content.text], ["canceled", "Hello"])
       assert.deepStrictEqual((yield* get("?as_of=9000-01-01T00:00:00Z")).json, today.json)
@@ -24,8 +24,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.deepStrictEqual([born.status, born.json.status, born.json.version], [200, "queued", 1])
       const unclear = yield* get("?as_of=yesterday")
       assert.deepStrictEqual([unclear.status, unclear.json.error.details[0].path], [400, "as_of"])
-      const stranger = yield* lab.key(yield* lab.account())
-      const theirs = yield* lab.ask("GET", `/v1/email/logs/${json.id}?as_of=9000-01-01T00:00:00Z`, {
+      const stranger = yield* world.key(yield* world.account())
+      const theirs = yield* world.request("GET", `/v1/email/logs/${json.id}?as_of=9000-01-01T00:00:00Z`, {
         key: stranger.secret,
       })
       assert.strictEqual(theirs.status, 404)

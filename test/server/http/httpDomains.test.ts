@@ -5,12 +5,12 @@ import { HttpWorld, type Setup } from "../../support/world/HttpWorld.ts"
 const zones: { [name: string]: { TXT: Array<string> } } = {}
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* HttpWorld
-  const account = yield* lab.account()
-  const { secret: key } = yield* lab.key(account)
+  const world = yield* HttpWorld
+  const account = yield* world.account()
+  const { secret: key } = yield* world.key(account)
   const call = (method: string, path: string, body?: unknown) =>
-    lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
-  return { lab, account, call }
+    world.request(method, path, { key, ...(body === undefined ? {} : { body }) })
+  return { world, account, call }
 })
 
 const isDkim = ({ purpose }: { readonly purpose: string }) => purpose === "dkim"
@@ -103,13 +103,13 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
 
   it.effect("are added once while another node's commit is in progress", () =>
     Effect.gen(function* () {
-      const { account, call, lab } = yield* setUp
-      const waits = lab.sql<{ readonly n: number }>`
+      const { account, call, world } = yield* setUp
+      const waits = world.sql<{ readonly n: number }>`
         SELECT count(*)::int AS n FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'transactionid'`
-      const theirs = lab.sql.withTransaction(
+      const theirs = world.sql.withTransaction(
         Effect.gen(function* () {
-          yield* lab.sql`
+          yield* world.sql`
             INSERT INTO domains (account_id, id, version, name, status, removed)
             VALUES (${account}, 'dom_00000000000000000000000000', 1, 'race.dev', 'pending', false)`
           // Wait until the other commit waits at the unique index for this one.
@@ -125,8 +125,8 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
 
   it.effect("are limited to a thousand per account", () =>
     Effect.gen(function* () {
-      const { account, call, lab } = yield* setUp
-      yield* Effect.orDie(lab.sql`
+      const { account, call, world } = yield* setUp
+      yield* Effect.orDie(world.sql`
         INSERT INTO domains (account_id, id, version, name, status, removed)
         SELECT ${account}, 'dom_' || lpad(n::text, 26, '0'), 1, n || '.test', 'verified', n > 999
         FROM generate_series(1, 1005) AS n`)
@@ -151,7 +151,7 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
 
   it.effect("rotate their key under a new selector, also by concurrent requests", () =>
     Effect.gen(function* () {
-      const { account, call, lab } = yield* setUp
+      const { account, call, world } = yield* setUp
       const { id } = (yield* call("POST", "/v1/domains", { name: "acme.dev" })).json
       const rotate = () => call("POST", `/v1/domains/${id}/dkim/rotate`)
       const done = yield* Effect.forEach([1, 2, 3], rotate, { concurrency: 3 })
@@ -162,7 +162,7 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
       const { json } = yield* call("GET", `/v1/domains/${id}`)
       assert.strictEqual(json.records[0].host, "wb4._domainkey")
       // Each public key in the log has a sealed private key of its own.
-      const rows = yield* lab.sql`
+      const rows = yield* world.sql`
         SELECT count(*)::int AS events, count(DISTINCT s.ciphertext)::int AS secrets
         FROM events e JOIN secrets s ON s.account_id = e.account_id AND s.id = e.stream_id AND s.purpose = e.data -> 'dkim' ->> 'key_ref'
         WHERE e.account_id = ${account} AND e.stream_id = ${id}`
@@ -172,7 +172,7 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
 
   it.effect("get one Ed25519 key and rotate it under new selectors, also by concurrent requests", () =>
     Effect.gen(function* () {
-      const { account, call, lab } = yield* setUp
+      const { account, call, world } = yield* setUp
       const { id } = (yield* call("POST", "/v1/domains", { name: "acme.dev" })).json
       const path = `/v1/domains/${id}/dkim/ed25519`
       const many = (path: string) => Effect.forEach([1, 2, 3], () => call("POST", path), { concurrency: 3 })
@@ -196,7 +196,7 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
       yield* call("POST", path)
       assert.deepStrictEqual(yield* hosts, ["wb1._domainkey", "wbe5._domainkey"])
       // Each public key in the log has a sealed private key of its own.
-      const rows = yield* lab.sql`
+      const rows = yield* world.sql`
         SELECT count(*)::int AS events, count(DISTINCT s.ciphertext)::int AS secrets
         FROM events e JOIN secrets s ON s.account_id = e.account_id AND s.id = e.stream_id AND s.purpose = e.data -> 'dkim' ->> 'key_ref'
         WHERE e.account_id = ${account} AND e.stream_id = ${id} AND e.type = 'Ed25519Made'`
@@ -215,11 +215,11 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
 
   it.effect("require their scopes", () =>
     Effect.gen(function* () {
-      const { account, lab } = yield* setUp
-      const reader = (yield* lab.key(account, { scopes: ["domains:read"] })).secret
-      const writer = (yield* lab.key(account, { scopes: ["domains:write"] })).secret
-      const add = (key: string) => lab.ask("POST", "/v1/domains", { key, body: { name: "scope.test" } })
-      const list = (key: string) => lab.ask("GET", "/v1/domains", { key })
+      const { account, world } = yield* setUp
+      const reader = (yield* world.key(account, { scopes: ["domains:read"] })).secret
+      const writer = (yield* world.key(account, { scopes: ["domains:write"] })).secret
+      const add = (key: string) => world.request("POST", "/v1/domains", { key, body: { name: "scope.test" } })
+      const list = (key: string) => world.request("GET", "/v1/domains", { key })
       assert.deepStrictEqual([(yield* add(reader)).status, (yield* add(writer)).status], [403, 201])
       assert.deepStrictEqual([(yield* list(reader)).status, (yield* list(writer)).status], [200, 403])
       for (const [method, path] of [
@@ -229,8 +229,8 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
       ] as const)
         assert.deepStrictEqual(
           [
-            (yield* lab.ask(method, path, { key: reader })).status,
-            (yield* lab.ask(method, path, { key: writer })).status,
+            (yield* world.request(method, path, { key: reader })).status,
+            (yield* world.request(method, path, { key: writer })).status,
           ],
           [403, 200],
           path,

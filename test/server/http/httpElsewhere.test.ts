@@ -7,11 +7,11 @@ const OPTIONS = { excludeTestServices: true, timeout: "60 seconds" } as const
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* HttpWorld
-  const account = yield* lab.account()
-  const { secret: key } = yield* lab.key(account)
-  yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-  return { lab, key }
+  const world = yield* HttpWorld
+  const account = yield* world.account()
+  const { secret: key } = yield* world.key(account)
+  yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+  return { world, key }
 })
 
 const SENDS = "Waybill sends at POST /v1/email/send."
@@ -42,13 +42,13 @@ const KEYS: ReadonlyArray<readonly [headers: Readonly<Record<string, string>>, s
 layer(HttpWorld.layer(), OPTIONS)("a client of another service", (it) => {
   it.effect("is told where to send", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       for (const [method, path, advice] of ROUTES) {
-        const { json, status } = yield* lab.ask(method, path, { key, body: MESSAGE })
+        const { json, status } = yield* world.request(method, path, { key, body: MESSAGE })
         assert.deepStrictEqual([status, json.error.reason], [404, "route_not_found"], path)
         assert.strictEqual(json.error.message, `There is no ${method} ${path}. ${advice}`)
       }
-      const unknown = yield* lab.ask("POST", "/v1/nothing", { key, body: MESSAGE })
+      const unknown = yield* world.request("POST", "/v1/nothing", { key, body: MESSAGE })
       assert.strictEqual(unknown.json.error.message, "There is no POST /v1/nothing.")
       assert.isNull(unknown.headers.get("allow"))
     }),
@@ -56,10 +56,10 @@ layer(HttpWorld.layer(), OPTIONS)("a client of another service", (it) => {
 
   it.effect("is told that its key is of that service, and the key is not repeated", () =>
     Effect.gen(function* () {
-      const { lab } = yield* setUp
+      const { world } = yield* setUp
       for (const [headers, service] of KEYS)
         for (const path of ["/v1/email/send", "/v1/domains"]) {
-          const { json, status, text } = yield* lab.ask("POST", path, { headers, body: MESSAGE })
+          const { json, status, text } = yield* world.request("POST", path, { headers, body: MESSAGE })
           assert.deepStrictEqual([status, json.error.code, json.error.reason], [401, "unauthorized", "api_key_invalid"])
           assert.strictEqual(
             json.error.message,
@@ -67,7 +67,7 @@ layer(HttpWorld.layer(), OPTIONS)("a client of another service", (it) => {
           )
           for (const value of Object.values(headers)) assert.notInclude(text, value.replace(/^\w+ /u, ""))
         }
-      const { json } = yield* lab.ask("POST", "/v1/email/send", { key: "abc", body: MESSAGE })
+      const { json } = yield* world.request("POST", "/v1/email/send", { key: "abc", body: MESSAGE })
       assert.match(json.error.message, /^The Authorization header/u)
     }),
   )
@@ -76,7 +76,7 @@ layer(HttpWorld.layer(), OPTIONS)("a client of another service", (it) => {
 layer(HttpWorld.layer({ maxBodyBytes: 200_000 }), OPTIONS)("a refusal says what is accepted", (it) => {
   it.effect("a wrong method names those of the path", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       for (const [method, path, allow] of [
         ["GET", "/v1/email/send", "POST"],
         ["PUT", "/v1/domains/acme.test", "GET, HEAD, PATCH, DELETE"],
@@ -84,7 +84,7 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000 }), OPTIONS)("a refusal says what 
         ["POST", "/v1/email/logs", "GET, HEAD"],
         ["DELETE", "/healthz", "GET, HEAD"],
       ] as const) {
-        const { headers, json, status } = yield* lab.ask(method, path, { key })
+        const { headers, json, status } = yield* world.request(method, path, { key })
         assert.deepStrictEqual(
           [status, json.error?.reason, headers.get("allow")],
           [404, "route_not_found", allow],
@@ -97,8 +97,8 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000 }), OPTIONS)("a refusal says what 
 
   it.effect("a body that is too large names the limit and its setting", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
-      const { json, status } = yield* lab.ask("POST", "/v1/email/send", {
+      const { key, world } = yield* setUp
+      const { json, status } = yield* world.request("POST", "/v1/email/send", {
         key,
         raw: JSON.stringify(MESSAGE).padEnd(200_001),
       })
@@ -114,9 +114,9 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000 }), OPTIONS)("a refusal says what 
 layer(HttpWorld.layer({ maxBodyBytes: 40 * 1024 * 1024 }), OPTIONS)("a refusal at the largest limit", (it) => {
   it.effect("advises no higher one", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       const raw = JSON.stringify(MESSAGE).padEnd(40 * 1024 * 1024 + 1)
-      const { json } = yield* lab.ask("POST", "/v1/email/send", { key, raw })
+      const { json } = yield* world.request("POST", "/v1/email/send", { key, raw })
       assert.strictEqual(json.error.message, "The body is larger than 41943040 bytes (40 MiB).")
     }),
   )

@@ -7,16 +7,16 @@ const later = (hours: number): string => new Date(Date.now() + hours * 3_600_000
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* HttpWorld
-    const account = yield* lab.account()
-    const { secret: key } = yield* lab.key(account)
-    yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+    const world = yield* HttpWorld
+    const account = yield* world.account()
+    const { secret: key } = yield* world.key(account)
+    yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
     const post = (path: string, body?: unknown) =>
-      lab.ask("POST", path, { key, ...(body === undefined ? {} : { body }) })
+      world.request("POST", path, { key, ...(body === undefined ? {} : { body }) })
     const send = (change: object = {}) =>
       Effect.map(post("/v1/email/send", { ...MESSAGE, ...change }), ({ json }) => json.id as string)
-    const log = (id: string) => Effect.map(lab.ask("GET", `/v1/email/logs/${id}`, { key }), ({ json }) => json)
-    return { lab, account, key, post, send, log }
+    const log = (id: string) => Effect.map(world.request("GET", `/v1/email/logs/${id}`, { key }), ({ json }) => json)
+    return { world, account, key, post, send, log }
   })
 
   it.effect("can be canceled once while queued", () =>
@@ -37,9 +37,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("can be rescheduled while queued, within the allowed range", () =>
     Effect.gen(function* () {
-      const { key, lab, post, send } = yield* setUp
+      const { key, world, post, send } = yield* setUp
       const id = yield* send({ scheduled_at: later(1) })
-      const patch = (body: unknown) => lab.ask("PATCH", `/v1/email/${id}`, { key, body })
+      const patch = (body: unknown) => world.request("PATCH", `/v1/email/${id}`, { key, body })
       const wish = later(5).replace("Z", "+02:00")
       const moved = yield* patch({ scheduled_at: wish })
       assert.strictEqual(moved.status, 200)
@@ -60,18 +60,18 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("cannot be changed while a worker holds their lease, even if it died", () =>
     Effect.gen(function* () {
-      const { key, lab, post, send } = yield* setUp
+      const { key, world, post, send } = yield* setUp
       const id = yield* send()
-      const reschedule = lab.ask("PATCH", `/v1/email/${id}`, { key, body: { scheduled_at: later(1) } })
+      const reschedule = world.request("PATCH", `/v1/email/${id}`, { key, body: { scheduled_at: later(1) } })
       const reasons = Effect.map(Effect.all([post(`/v1/email/${id}/cancel`), reschedule]), (answers) =>
         answers.map(({ json }) => json.error.reason as string),
       )
       for (const lease of ["1 minute", "-1 day"]) {
-        yield* lab.sql`UPDATE outbox SET lease_token = 'x', lease_owner = 'x', lease_until = now() + ${lease}::interval
+        yield* world.sql`UPDATE outbox SET lease_token = 'x', lease_owner = 'x', lease_until = now() + ${lease}::interval
           WHERE id = ${id}`
         assert.deepStrictEqual(yield* reasons, ["not_cancelable", "not_cancelable"], lease)
       }
-      yield* lab.sql`UPDATE outbox SET lease_token = NULL, lease_owner = NULL, lease_until = NULL WHERE id = ${id}`
+      yield* world.sql`UPDATE outbox SET lease_token = NULL, lease_owner = NULL, lease_until = NULL WHERE id = ${id}`
       assert.strictEqual((yield* reschedule).status, 200)
       assert.strictEqual((yield* post(`/v1/email/${id}/cancel`)).status, 200)
     }),
@@ -97,21 +97,21 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("cannot be resent after their content was removed", () =>
     Effect.gen(function* () {
-      const { account, lab, log, post, send } = yield* setUp
+      const { account, world, log, post, send } = yield* setUp
       const id = yield* send()
-      yield* lab.sql`DELETE FROM content WHERE account_id = ${account}`
+      yield* world.sql`DELETE FROM content WHERE account_id = ${account}`
       assert.strictEqual((yield* post(`/v1/email/${id}/resend`)).json.error.reason, "content_expired")
       assert.isNull((yield* log(id)).content)
       // A missing scope is reported before anything else.
-      const { secret } = yield* lab.key(account, { domain: "other.test" })
-      const forbidden = yield* lab.ask("POST", `/v1/email/${id}/resend`, { key: secret })
+      const { secret } = yield* world.key(account, { domain: "other.test" })
+      const forbidden = yield* world.request("POST", `/v1/email/${id}/resend`, { key: secret })
       assert.deepStrictEqual([forbidden.status, forbidden.json.error.reason], [403, "domain_not_allowed"])
     }),
   )
 
   it.effect("in a strict batch are accepted all or none, with the index of the refused one", () =>
     Effect.gen(function* () {
-      const { key, lab, post } = yield* setUp
+      const { key, world, post } = yield* setUp
       const batch = (emails: ReadonlyArray<unknown>, mode?: string) => post("/v1/email/send/batch", { emails, mode })
       const good = yield* batch([MESSAGE, { ...MESSAGE, subject: "Two" }])
       assert.strictEqual(good.status, 200)
@@ -132,7 +132,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.strictEqual(refused.status, 422)
       assert.strictEqual(refused.json.error.reason, "domain_not_verified")
       assert.strictEqual(refused.json.error.details[0].path, "emails[1].from")
-      const { json } = yield* lab.ask("GET", "/v1/email/logs", { key })
+      const { json } = yield* world.request("GET", "/v1/email/logs", { key })
       assert.strictEqual(json.data.length, 2)
     }),
   )
@@ -182,10 +182,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("keep the bytes of their attachments", () =>
     Effect.gen(function* () {
-      const { account, lab, send } = yield* setUp
+      const { account, world, send } = yield* setUp
       const bytes = Buffer.from(Array.from({ length: 256 }, (_, nth) => nth))
       const id = yield* send({ attachments: [{ filename: "all.bin", content: bytes.toString("base64") }] })
-      const rows = yield* lab.sql<{ readonly bytes: Uint8Array }>`
+      const rows = yield* world.sql<{ readonly bytes: Uint8Array }>`
         SELECT c.bytes FROM events e JOIN content c ON c.account_id = e.account_id
           AND c.sha256 = e.data -> 'content' -> 'attachments' -> 0 ->> 'sha256'
         WHERE e.account_id = ${account} AND e.stream_id = ${id} AND e.version = 1`

@@ -15,21 +15,21 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
   "an idempotency key",
   (it) => {
     const setUp = Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const account = yield* lab.account()
-      const { secret: key } = yield* lab.key(account)
-      yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+      const world = yield* HttpWorld
+      const account = yield* world.account()
+      const { secret: key } = yield* world.key(account)
+      yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
       const post = (path: string, idempotency: string, body?: unknown) =>
-        lab.ask("POST", path, {
+        world.request("POST", path, {
           key,
           headers: { "idempotency-key": idempotency },
           ...(body === undefined ? {} : { body }),
         })
       const logged = Effect.map(
-        lab.ask("GET", "/v1/email/logs?limit=100", { key }),
+        world.request("GET", "/v1/email/logs?limit=100", { key }),
         ({ json }) => json.data.length as number,
       )
-      return { lab, account, key, post, logged }
+      return { world, account, key, post, logged }
     })
 
     it.effect("repeats the first answer byte for byte, with a header that says so", () =>
@@ -75,10 +75,10 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
 
     it.effect("compares requests by their values, not their spelling", () =>
       Effect.gen(function* () {
-        const { key, lab, post } = yield* setUp
+        const { key, world, post } = yield* setUp
         const first = yield* post("/v1/email/send", "b", MESSAGE)
         const raw = `{ "text": "Hi",\n "subject": "Hello", "to": ["ana@example.org"], "from": "Acme <hi@acme.test>", "html": null }`
-        const again = yield* lab.ask("POST", "/v1/email/send", { key, raw, headers: { "idempotency-key": "b" } })
+        const again = yield* world.request("POST", "/v1/email/send", { key, raw, headers: { "idempotency-key": "b" } })
         assert.strictEqual(again.text, first.text)
       }),
     )
@@ -142,13 +142,13 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
 
     it.effect("works on every POST, also for answers with secrets", () =>
       Effect.gen(function* () {
-        const { key, lab, post } = yield* setUp
+        const { key, world, post } = yield* setUp
         const soon = new Date(Date.now() + 3_600_000).toISOString()
         const email = (yield* post("/v1/email/send", "g", { ...MESSAGE, scheduled_at: soon })).json.id
         const webhook = (yield* post("/v1/webhooks", "g", { url: "https://example.org/", events: ["email.queued"] }))
           .json.id
         yield* post("/v1/email/send", "h", MESSAGE)
-        const delivery = (yield* lab.ask("GET", `/v1/webhooks/${webhook}/deliveries`, { key })).json.data[0].id
+        const delivery = (yield* world.request("GET", `/v1/webhooks/${webhook}/deliveries`, { key })).json.data[0].id
         const calls: ReadonlyArray<readonly [path: string, body: unknown, status: number]> = [
           ["/v1/email/send/batch", { emails: [MESSAGE, MESSAGE] }, 200],
           [`/v1/email/${email}/resend`, undefined, 200],
@@ -184,19 +184,19 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
 
     it.effect("repeats its answer after the resource changed or was removed, without side effects", () =>
       Effect.gen(function* () {
-        const { account, key, lab, post } = yield* setUp
-        const ask = (method: string, path: string, body?: unknown) =>
-          lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
-        const queued = (yield* ask("POST", "/v1/email/send", MESSAGE)).json.id
+        const { account, key, world, post } = yield* setUp
+        const request = (method: string, path: string, body?: unknown) =>
+          world.request(method, path, { key, ...(body === undefined ? {} : { body }) })
+        const queued = (yield* request("POST", "/v1/email/send", MESSAGE)).json.id
         const webhook = { url: "https://example.org/", events: ["email.queued"] }
         const [called, gone] = [
-          (yield* ask("POST", "/v1/webhooks", webhook)).json.id,
-          (yield* ask("POST", "/v1/webhooks", webhook)).json.id,
+          (yield* request("POST", "/v1/webhooks", webhook)).json.id,
+          (yield* request("POST", "/v1/webhooks", webhook)).json.id,
         ]
-        yield* ask("POST", "/v1/email/send", MESSAGE)
-        const delivery = (yield* ask("GET", `/v1/webhooks/${called}/deliveries`)).json.data[0].id
+        yield* request("POST", "/v1/email/send", MESSAGE)
+        const delivery = (yield* request("GET", `/v1/webhooks/${called}/deliveries`)).json.data[0].id
         // Not a reserved name, so that every check is recorded.
-        yield* ask("POST", "/v1/domains", { name: "old.dev" })
+        yield* request("POST", "/v1/domains", { name: "old.dev" })
         const ever = { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" }
         const calls: ReadonlyArray<readonly [path: string, body: unknown, anew: number]> = [
           [`/v1/email/${queued}/resend`, undefined, 422],
@@ -214,13 +214,13 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
         const first = yield* Effect.forEach(calls, ([path, body]) => post(path, "once", body))
         for (const { status, text } of first) assert.isBelow(status, 300, text)
 
-        yield* lab.sql`DELETE FROM content WHERE account_id = ${account}`
-        yield* ask("PATCH", `/v1/webhooks/${called}`, { enabled: false })
+        yield* world.sql`DELETE FROM content WHERE account_id = ${account}`
+        yield* request("PATCH", `/v1/webhooks/${called}`, { enabled: false })
         for (const path of [`webhooks/${gone}`, "domains/old.dev", "domains/new.dev"])
-          assert.strictEqual((yield* ask("DELETE", `/v1/${path}`)).status, 200, path)
+          assert.strictEqual((yield* request("DELETE", `/v1/${path}`)).status, 200, path)
         for (const [path, body, anew] of calls) assert.strictEqual((yield* post(path, "anew", body)).status, anew, path)
 
-        const traces = lab.sql`
+        const traces = world.sql`
           SELECT (SELECT count(*) FROM events WHERE account_id = ${account})::int AS events,
             (SELECT count(*) FROM secrets WHERE account_id = ${account})::int AS secrets,
             (SELECT count(*) FROM outbox WHERE account_id = ${account})::int AS work`
@@ -239,36 +239,41 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
 
     it.effect("expires after 24 hours", () =>
       Effect.gen(function* () {
-        const { key, lab, post } = yield* setUp
+        const { key, world, post } = yield* setUp
         const first = yield* post("/v1/email/send", "l", MESSAGE)
-        const nodeAt = (ahead_ms: number) => WallClock.withWallClockShifted(ahead_ms)(lab.another)
+        const nodeAt = (ahead_ms: number) => WallClock.withWallClockShifted(ahead_ms)(world.another)
         const [before, after] = [yield* nodeAt(Timestamp.DAY - MARGIN_MS), yield* nodeAt(Timestamp.DAY + MARGIN_MS)]
-        const ask = (node: string, subject: string) =>
-          lab.ask("POST", "/v1/email/send", {
+        const request = (node: string, subject: string) =>
+          world.request("POST", "/v1/email/send", {
             key,
             node,
             body: { ...MESSAGE, subject },
             headers: { "idempotency-key": "l" },
           })
-        assert.strictEqual((yield* ask(before, MESSAGE.subject)).text, first.text)
-        assert.strictEqual((yield* ask(before, "Other")).json.error.reason, "idempotency_key_reused")
-        const anew = yield* ask(after, "Other")
+        assert.strictEqual((yield* request(before, MESSAGE.subject)).text, first.text)
+        assert.strictEqual((yield* request(before, "Other")).json.error.reason, "idempotency_key_reused")
+        const anew = yield* request(after, "Other")
         assert.deepStrictEqual([anew.status, anew.headers.get("idempotent-replayed")], [200, null])
         assert.notStrictEqual(anew.json.id, first.json.id)
-        assert.strictEqual((yield* ask(after, "Other")).text, anew.text)
+        assert.strictEqual((yield* request(after, "Other")).text, anew.text)
       }),
     )
 
     it.effect("is deleted from the database after it expired", () =>
       Effect.gen(function* () {
-        const { account, key, lab, post } = yield* setUp
-        const node = yield* WallClock.withWallClockShifted(-3 * Timestamp.DAY)(lab.another)
+        const { account, key, world, post } = yield* setUp
+        const node = yield* WallClock.withWallClockShifted(-3 * Timestamp.DAY)(world.another)
         for (const each of ["m", "n"])
-          yield* lab.ask("POST", "/v1/email/send", { key, node, body: MESSAGE, headers: { "idempotency-key": each } })
+          yield* world.request("POST", "/v1/email/send", {
+            key,
+            node,
+            body: MESSAGE,
+            headers: { "idempotency-key": each },
+          })
         const queued = yield* post("/v1/email/send", "o", MESSAGE)
-        const keys = lab.sql`SELECT key FROM idempotency_keys WHERE account_id = ${account} ORDER BY key`
+        const keys = world.sql`SELECT key FROM idempotency_keys WHERE account_id = ${account} ORDER BY key`
         assert.strictEqual((yield* keys).length, 3)
-        yield* Effect.provideService(ExpiredKeys.expire(), PgClient.PgClient, lab.sql)
+        yield* Effect.provideService(ExpiredKeys.expire(), PgClient.PgClient, world.sql)
         assert.deepStrictEqual(yield* keys, [{ key: "o" }])
         assert.strictEqual((yield* post("/v1/email/send", "o", MESSAGE)).text, queued.text)
       }),

@@ -5,17 +5,17 @@ import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API keys", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* HttpWorld
-    const account = yield* lab.account()
-    const admin = yield* lab.key(account)
+    const world = yield* HttpWorld
+    const account = yield* world.account()
+    const admin = yield* world.key(account)
     const call = (method: string, path: string, body?: unknown, key = admin.secret) =>
-      lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
-    return { lab, account, admin, call }
+      world.request(method, path, { key, ...(body === undefined ? {} : { body }) })
+    return { world, account, admin, call }
   })
 
   it.effect("are shown in full once, and are valid immediately", () =>
     Effect.gen(function* () {
-      const { admin, call, lab } = yield* setUp
+      const { admin, call, world } = yield* setUp
       const { json, status } = yield* call("POST", "/v1/api-keys", {
         name: "CI",
         scopes: ["domains:read"],
@@ -41,7 +41,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         expires_at: "2998-12-31T23:00:00.000Z",
         revoked_at: null,
       })
-      assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 200)
+      assert.strictEqual((yield* world.request("GET", "/v1/domains", { key })).status, 200)
       const fetched = (yield* call("GET", `/v1/api-keys/${record.id}`)).json
       assert.deepStrictEqual({ ...fetched, last_used_at: null }, record)
       assert.notInclude((yield* call("GET", "/v1/api-keys")).text, key)
@@ -50,11 +50,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("are revoked immediately; revoking again succeeds", () =>
     Effect.gen(function* () {
-      const { account, call, lab } = yield* setUp
-      const { id, secret } = yield* lab.key(account)
+      const { account, call, world } = yield* setUp
+      const { id, secret } = yield* world.key(account)
       const first = yield* call("DELETE", `/v1/api-keys/${id}`)
       assert.deepStrictEqual(first.json, { object: "api_key", id, revoked: true, revoked_at: first.json.revoked_at })
-      const refused = yield* lab.ask("GET", "/v1/account", { key: secret })
+      const refused = yield* world.request("GET", "/v1/account", { key: secret })
       assert.deepStrictEqual([refused.status, refused.json.error.reason], [401, "api_key_invalid"])
       assert.deepStrictEqual((yield* call("DELETE", `/v1/api-keys/${id}`)).json, first.json)
       assert.strictEqual((yield* call("GET", `/v1/api-keys/${id}`)).json.status, "revoked")
@@ -65,26 +65,26 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     "are refused to every request that starts after the answer of their revocation, on every node, under load",
     () =>
       Effect.gen(function* () {
-        const { account, admin, lab } = yield* setUp
-        const { id, secret: key } = yield* lab.key(account)
-        const second = yield* lab.another
+        const { account, admin, world } = yield* setUp
+        const { id, secret: key } = yield* world.key(account)
+        const second = yield* world.another
         const calls: Array<{ readonly started: number; readonly status: number; readonly limit: string | null }> = []
         let revokedAt = Number.POSITIVE_INFINITY
         const hammer = (node: string) =>
           Effect.gen(function* () {
             while (calls.filter(({ started }) => started > revokedAt).length < 40) {
               const started = performance.now()
-              const { headers, status } = yield* lab.ask("POST", "/v1/email/send", { key, node, body: {} })
+              const { headers, status } = yield* world.request("POST", "/v1/email/send", { key, node, body: {} })
               calls.push({ started, status, limit: headers.get("x-ratelimit-limit") })
             }
           })
         const revoke = Effect.gen(function* () {
           while (calls.length < 60) yield* Effect.sleep("2 millis")
-          const { status } = yield* lab.ask("DELETE", `/v1/api-keys/${id}`, { key: admin.secret })
+          const { status } = yield* world.request("DELETE", `/v1/api-keys/${id}`, { key: admin.secret })
           revokedAt = performance.now()
           assert.strictEqual(status, 200)
         })
-        const nodes = [lab.url, second]
+        const nodes = [world.url, second]
         yield* Effect.all([revoke, ...[...nodes, ...nodes, ...nodes].map(hammer)], { concurrency: "unbounded" })
         const late = calls.filter(({ started }) => started > revokedAt)
         assert.isAtLeast(late.length, 40)
@@ -108,8 +108,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("are created, listed and revoked by administrative keys only", () =>
     Effect.gen(function* () {
-      const { account, admin, call, lab } = yield* setUp
-      const { secret } = yield* lab.key(account, {
+      const { account, admin, call, world } = yield* setUp
+      const { secret } = yield* world.key(account, {
         scopes: ["email:send", "email:logs:read", "domains:read", "domains:write", "webhooks:manage"],
       })
       for (const [method, path, body] of [
@@ -126,14 +126,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("are refused when expired or from an address that is not allowed", () =>
     Effect.gen(function* () {
-      const { account, lab } = yield* setUp
-      const expired = yield* lab.key(account, { expires_at: "2999-01-01T00:00:00.000Z" })
-      const elsewhere = yield* lab.key(account, { allowed_ips: ["203.0.113.0/24"] })
-      const use = (key: string) => Effect.map(lab.ask("GET", "/v1/account", { key }), ({ status }) => status)
+      const { account, world } = yield* setUp
+      const expired = yield* world.key(account, { expires_at: "2999-01-01T00:00:00.000Z" })
+      const elsewhere = yield* world.key(account, { allowed_ips: ["203.0.113.0/24"] })
+      const use = (key: string) => Effect.map(world.request("GET", "/v1/account", { key }), ({ status }) => status)
       assert.strictEqual(yield* use(elsewhere.secret), 401)
       assert.strictEqual(yield* use(expired.secret), 200)
       // Expire the key without waiting.
-      yield* Effect.orDie(lab.sql`UPDATE api_keys SET expires_at = now() WHERE id = ${expired.id}`)
+      yield* Effect.orDie(world.sql`UPDATE api_keys SET expires_at = now() WHERE id = ${expired.id}`)
       assert.strictEqual(yield* use(expired.secret), 401)
     }),
   )
@@ -169,18 +169,18 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("are limited in number across nodes", () =>
     Effect.gen(function* () {
-      const { account, admin, call, lab } = yield* setUp
+      const { account, admin, call, world } = yield* setUp
       // Besides the administrative key; revoked and expired ones do not count.
-      yield* Effect.orDie(lab.sql`
+      yield* Effect.orDie(world.sql`
         INSERT INTO api_keys (account_id, id, version, hash, scopes, allowed_ips, revoked_at, expires_at, record)
         SELECT ${account}, 'key_' || lpad(n::text, 26, '0'), 1, ${account} || n, '{}', '{}',
           CASE WHEN n > 510 THEN now() END, CASE WHEN n > 497 AND n <= 510 THEN now() - interval '1 hour' END, '{}'
         FROM generate_series(1, 520) AS n`)
-      const second = yield* lab.another
+      const second = yield* world.another
       const body = { name: "x", scopes: ["admin"] }
       const answers = yield* Effect.forEach(
-        Array.from({ length: 8 }, (_, nth) => (nth % 2 === 0 ? lab.url : second)),
-        (node) => lab.ask("POST", "/v1/api-keys", { key: admin.secret, body, node }),
+        Array.from({ length: 8 }, (_, nth) => (nth % 2 === 0 ? world.url : second)),
+        (node) => world.request("POST", "/v1/api-keys", { key: admin.secret, body, node }),
         { concurrency: "unbounded" },
       )
       const made = answers.filter(({ status }) => status === 201)
@@ -194,8 +194,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("list all active ones and the last thousand others", () =>
     Effect.gen(function* () {
-      const { account, admin, call, lab } = yield* setUp
-      yield* Effect.orDie(lab.sql`
+      const { account, admin, call, world } = yield* setUp
+      yield* Effect.orDie(world.sql`
         INSERT INTO api_keys (account_id, id, version, hash, scopes, allowed_ips, revoked_at, record)
         SELECT account_id, 'key_' || lpad(n::text, 26, '0'), 1, ${account} || n, scopes, allowed_ips,
           CASE WHEN n > 1 THEN now() END,
@@ -214,12 +214,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("are created, listed and revoked at the command line as over the API", () =>
     Effect.gen(function* () {
-      const { account, admin, call, lab } = yield* setUp
+      const { account, admin, call, world } = yield* setUp
       const { id, key } = yield* CommandLine.typed(
         ...`keys create ${account} CI --scope domains:read --scope email:send --domain Acme.test`.split(" "),
         ...`--allowed-ip 127.0.0.0/8 --expires-at 2999-01-01T00:00:00+01:00`.split(" "),
       )
-      assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 200)
+      assert.strictEqual((yield* world.request("GET", "/v1/domains", { key })).status, 200)
       const { json: record } = yield* call("GET", `/v1/api-keys/${id}`)
       assert.deepStrictEqual(
         [record.name, record.scopes, record.domain, record.allowed_ips, record.expires_at, record.prefix],
@@ -244,13 +244,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const first = yield* CommandLine.typed("keys", "revoke", account, id)
       assert.deepStrictEqual(first, { id, revoked: true, revoked_at: first.revoked_at })
       assert.deepStrictEqual(yield* CommandLine.typed("keys", "revoke", account, id), first)
-      assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 401)
+      assert.strictEqual((yield* world.request("GET", "/v1/domains", { key })).status, 401)
     }),
   )
 
   it.effect("cannot be created for an unknown account, nor can anything else at the command line", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
+      const world = yield* HttpWorld
       const anonymous = "acc_00000000000000000000000000"
       for (const words of [
         ["keys", "create", anonymous, "x", "--scope", "admin"],
@@ -267,7 +267,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         assert.strictEqual((error as { readonly _tag: string } | undefined)?._tag, "AccountNotFound", words.join(" "))
         assert.strictEqual(output, "", words.join(" "))
       }
-      assert.deepStrictEqual(yield* lab.sql`SELECT FROM events WHERE account_id = ${anonymous}`, [])
+      assert.deepStrictEqual(yield* world.sql`SELECT FROM events WHERE account_id = ${anonymous}`, [])
     }),
   )
 })

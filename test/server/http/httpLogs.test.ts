@@ -11,19 +11,22 @@ const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /email/logs", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* HttpWorld
-    const account = yield* lab.account()
-    const { secret: key } = yield* lab.key(account)
-    for (const name of ["acme.test", "shop.test"]) yield* lab.ask("POST", "/v1/domains", { key, body: { name } })
+    const world = yield* HttpWorld
+    const account = yield* world.account()
+    const { secret: key } = yield* world.key(account)
+    for (const name of ["acme.test", "shop.test"]) yield* world.request("POST", "/v1/domains", { key, body: { name } })
     const send = (change: object = {}) =>
       Effect.map(
-        Effect.andThen(nextMillisecond, lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } })),
+        Effect.andThen(
+          nextMillisecond,
+          world.request("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } }),
+        ),
         ({ json }) => json.id as string,
       )
-    const list = (query: string) => lab.ask("GET", `/v1/email/logs?${query}`, { key })
+    const list = (query: string) => world.request("GET", `/v1/email/logs?${query}`, { key })
     const ids = (query: string) =>
       Effect.map(list(query), ({ json }) => json.data.map(({ id }: { id: string }) => id) as ReadonlyArray<string>)
-    return { lab, account, key, send, list, ids }
+    return { world, account, key, send, list, ids }
   })
 
   it.effect("returns records with exactly the contract's fields", () =>
@@ -81,7 +84,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("filters by every field and by all together", () =>
     Effect.gen(function* () {
-      const { ids, key, lab, send } = yield* setUp
+      const { ids, key, world, send } = yield* setUp
       const plain = yield* send()
       const other = yield* send({
         from: "shop@shop.test",
@@ -90,7 +93,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         tags: ["invoice", "eu"],
       })
       const canceled = yield* send({ scheduled_at: new Date(Date.now() + 3_600_000).toISOString(), tags: ["invoice"] })
-      yield* lab.ask("POST", `/v1/email/${canceled}/cancel`, { key })
+      yield* world.request("POST", `/v1/email/${canceled}/cancel`, { key })
       const FILTERS: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<string>]> = [
         ["", [canceled, other, plain]],
         ["status=queued", [other, plain]],
@@ -117,7 +120,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("finds mail by the status of any recipient, and scheduled mail", () =>
     Effect.gen(function* () {
-      const { account: account_id, ids, key, lab, send } = yield* setUp
+      const { account: account_id, ids, key, world, send } = yield* setUp
       const store = yield* EventStore
       const smtp = { code: 250, enhanced_code: null, response: null, mx: null, tls: null, duration_ms: 1, attempt: 1 }
       const words = { ...smtp, category: null }
@@ -144,9 +147,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const past = yield* send({ scheduled_at: new Date(Date.now() - 30_000).toISOString() })
       const later = yield* send({ scheduled_at: inAnHour, from: "shop@shop.test" })
       const canceled = yield* send({ scheduled_at: inAnHour })
-      yield* lab.ask("POST", `/v1/email/${canceled}/cancel`, { key })
+      yield* world.request("POST", `/v1/email/${canceled}/cancel`, { key })
       const rescheduled = yield* send()
-      yield* lab.ask("PATCH", `/v1/email/${rescheduled}`, { key, body: { scheduled_at: inAnHour } })
+      yield* world.request("PATCH", `/v1/email/${rescheduled}`, { key, body: { scheduled_at: inAnHour } })
       const FOUND: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<string>]> = [
         ["status=bounced", [bounced]],
         ["recipient_status=bounced", [bounced, partly]],
@@ -171,11 +174,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("compares times with created_at exactly, also among concurrent messages", () =>
     Effect.gen(function* () {
-      const { ids, key, lab, send } = yield* setUp
+      const { ids, key, world, send } = yield* setUp
       const original = yield* send()
       const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
       const post = (path: string, body?: unknown) =>
-        lab.ask("POST", path, { key, ...(body === undefined ? {} : { body }) })
+        world.request("POST", path, { key, ...(body === undefined ? {} : { body }) })
       const ways = [
         post("/v1/email/send", MESSAGE),
         // A query string avoids the fast path of a send.

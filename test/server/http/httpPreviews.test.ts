@@ -15,13 +15,13 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("previe
     assert.strictEqual((yield* page.signIn(owner)).status, 200)
     const send = (to: string, over: object = {}) =>
       Effect.map(
-        page.ask("POST", "/v1/email/send", {
+        page.request("POST", "/v1/email/send", {
           body: { from: "hello@acme.test", to, subject: "Grüße", html: "<p>Grüße ✓</p>", ...over },
         }),
         ({ json }) => json.id as string,
       )
-    const raw = (id: string) => page.ask("GET", `/preview/emails/${id}/raw`)
-    const statusOf = (id: string) => Effect.map(page.ask("GET", `/v1/email/logs/${id}`), ({ json }) => json.status)
+    const raw = (id: string) => page.request("GET", `/preview/emails/${id}/raw`)
+    const statusOf = (id: string) => Effect.map(page.request("GET", `/v1/email/logs/${id}`), ({ json }) => json.status)
     return { key, page, raw, send, statusOf }
   })
 
@@ -31,10 +31,10 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("previe
       const id = yield* send("ana@example.org", {
         html: `<html><head><meta charset="iso-8859-1"></head><body>Grüße ✓</body></html>`,
       })
-      const seen = yield* page.ask("GET", `/preview/emails/${id}`)
+      const seen = yield* page.request("GET", `/preview/emails/${id}`)
       assert.strictEqual(seen.headers.get("content-type"), "text/html; charset=utf-8")
       assert.include(seen.json, "Grüße ✓")
-      const source = yield* page.ask("GET", `/preview/emails/${id}/raw`)
+      const source = yield* page.request("GET", `/preview/emails/${id}/raw`)
       assert.strictEqual(source.headers.get("content-type"), "text/plain; charset=utf-8")
     }),
   )
@@ -46,7 +46,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("previe
       const scheduled_at = new Date(Date.now() + DAY_MS).toISOString()
       const scheduled = yield* send("ana@example.org", { scheduled_at })
       const canceled = yield* send("ana@example.org", { scheduled_at })
-      assert.strictEqual((yield* page.ask("POST", `/v1/email/${canceled}/cancel`)).status, 200)
+      assert.strictEqual((yield* page.request("POST", `/v1/email/${canceled}/cancel`)).status, 200)
       const sent = yield* send("ana@example.org")
       const bounced = yield* send("bounced@customers.test")
       const ids = [scheduled, canceled, sent, bounced]
@@ -90,7 +90,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("previe
       assert.deepStrictEqual([captured.status, captured.json.error.reason], [404, "email_not_captured"])
       const sql = yield* PgClient.PgClient
       yield* sql`DELETE FROM content`
-      for (const seen of [yield* raw(id), yield* page.ask("GET", `/preview/emails/${id}`)]) {
+      for (const seen of [yield* raw(id), yield* page.request("GET", `/preview/emails/${id}`)]) {
         assert.deepStrictEqual([seen.status, seen.json.error.reason], [422, "content_expired"])
         assert.include(seen.json.error.message, "no longer kept")
       }

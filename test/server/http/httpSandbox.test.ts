@@ -11,10 +11,10 @@ const PNG = Buffer.from([137, 80, 78, 71])
 
 /** Creates an account with a domain, and a worker that captures mail. */
 const setUp = Effect.gen(function* () {
-  const lab = yield* HttpWorld
-  const { secret: key } = yield* lab.key(yield* lab.account())
+  const world = yield* HttpWorld
+  const { secret: key } = yield* world.key(yield* world.account())
   const call = (method: string, path: string, body?: unknown) =>
-    lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+    world.request(method, path, { key, ...(body === undefined ? {} : { body }) })
   yield* call("POST", "/v1/domains", { name: "acme.test" })
   const send = (change: object = {}) =>
     Effect.map(
@@ -24,7 +24,7 @@ const setUp = Effect.gen(function* () {
       ),
       ({ json }) => json.id as string,
     )
-  return { lab, call, send }
+  return { world, call, send }
 })
 
 const worker = Effect.gen(function* () {
@@ -132,15 +132,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 
   it.effect("continues beyond the largest page", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const account = yield* lab.account()
-      const { secret: key } = yield* lab.key(account)
-      yield* Effect.orDie(lab.sql`
+      const world = yield* HttpWorld
+      const account = yield* world.account()
+      const { secret: key } = yield* world.key(account)
+      yield* Effect.orDie(world.sql`
         INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
         SELECT ${account}, 'msg_' || lpad(n::text, 26, '0'), '{}', '', '', 0, '', now() + interval '1 day'
         FROM generate_series(1, 101) AS n`)
       const page = (query: string) =>
-        Effect.map(lab.ask("GET", `/v1/sandbox/messages?limit=100${query}`, { key }), ({ json }) => json)
+        Effect.map(world.request("GET", `/v1/sandbox/messages?limit=100${query}`, { key }), ({ json }) => json)
       const first = yield* page("")
       assert.deepStrictEqual([first.data.length, first.has_more], [100, true])
       const second = yield* page(`&after=${first.next_cursor}`)

@@ -226,23 +226,23 @@ const RULES: ReadonlyArray<Row> = [
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /email/send", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* HttpWorld
-    const account = yield* lab.account("business")
-    const admin = yield* lab.key(account)
-    const { secret } = yield* lab.key(account, { scopes: ["email:send"] })
-    yield* lab.ask("POST", "/v1/domains", { key: admin.secret, body: { name: "acme.test" } })
-    yield* lab.ask("POST", "/v1/domains", { key: admin.secret, body: { name: "pending.dev" } })
-    yield* lab.ask("POST", "/v1/suppressions", { key: admin.secret, body: { email: "gone@example.org" } })
-    return { lab, account, admin: admin.secret, key: secret }
+    const world = yield* HttpWorld
+    const account = yield* world.account("business")
+    const admin = yield* world.key(account)
+    const { secret } = yield* world.key(account, { scopes: ["email:send"] })
+    yield* world.request("POST", "/v1/domains", { key: admin.secret, body: { name: "acme.test" } })
+    yield* world.request("POST", "/v1/domains", { key: admin.secret, body: { name: "pending.dev" } })
+    yield* world.request("POST", "/v1/suppressions", { key: admin.secret, body: { email: "gone@example.org" } })
+    return { world, account, admin: admin.secret, key: secret }
   })
 
   const reasonOf = ({ json, text }: Answer): string => `${json?.error?.reason} ${text.slice(0, 300)}`
 
   it.effect("follows every rule of contract §3", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       for (const [rule, change, status, reason, path] of RULES) {
-        const answer = yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } })
+        const answer = yield* world.request("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } })
         assert.strictEqual(answer.status, status, `${rule}: ${reasonOf(answer)}`)
         if (status === 200) continue
         assert.strictEqual(answer.json.error.reason, reason, rule)
@@ -256,9 +256,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("answers with exactly id, status and created_at", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       for (const change of [{}, { scheduled_at: inFuture(DAY) }]) {
-        const { json, status } = yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } })
+        const { json, status } = yield* world.request("POST", "/v1/email/send", {
+          key,
+          body: { ...MESSAGE, ...change },
+        })
         assert.strictEqual(status, 200)
         assert.deepStrictEqual(Object.keys(json), ["id", "status", "created_at"])
         assert.strictEqual(json.status, "queued")
@@ -270,14 +273,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("lists all violations of a message, with their paths", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       const body = {
         from: "x",
         to: [...many(50), "bad"],
         tags: ["", "a", "b", "c", "d", "e"],
         headers: { Bcc: "a", "X-B": "a\nb" },
       }
-      const { json, status } = yield* lab.ask("POST", "/v1/email/send", { key, body })
+      const { json, status } = yield* world.request("POST", "/v1/email/send", { key, body })
       assert.strictEqual(status, 400)
       assert.deepStrictEqual(json.error.details, [
         { path: "from", message: "is not an address: it has no @" },
@@ -294,9 +297,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("accepts exactly ten megabytes by default", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       const send = (bytes: number) =>
-        lab.ask("POST", "/v1/email/send", { key, raw: JSON.stringify(MESSAGE).padEnd(bytes) })
+        world.request("POST", "/v1/email/send", { key, raw: JSON.stringify(MESSAGE).padEnd(bytes) })
       assert.strictEqual((yield* send(10 * 1024 * 1024)).status, 200)
       const { json, status } = yield* send(10 * 1024 * 1024 + 1)
       assert.deepStrictEqual([status, json.error.reason], [400, "payload_too_large"])
@@ -305,20 +308,20 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("refuses a body that is not an object", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       for (const raw of ["[]", "7", "null", '"x"', "true"]) {
-        const { json, status } = yield* lab.ask("POST", "/v1/email/send", { key, raw })
+        const { json, status } = yield* world.request("POST", "/v1/email/send", { key, raw })
         assert.strictEqual(status, 400, raw)
         assert.deepStrictEqual(json.error.details, [{ path: "", message: "must be an object" }], raw)
       }
-      const empty = yield* lab.ask("POST", "/v1/email/send", { key })
+      const empty = yield* world.request("POST", "/v1/email/send", { key })
       assert.strictEqual(empty.status, 400)
     }),
   )
 
   it.effect("logs what was accepted: distinct recipients and tags, bcc, a suppressed recipient", () =>
     Effect.gen(function* () {
-      const { admin, key, lab } = yield* setUp
+      const { admin, key, world } = yield* setUp
       const body = {
         ...MESSAGE,
         to: ["Ana <ana@example.org>", "gone@example.org"],
@@ -328,15 +331,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         reply_to: "help@acme.test",
         html: "<p>Hi <b>there</b></p>",
       }
-      const sent = yield* lab.ask("POST", "/v1/email/send", { key, body })
-      const { json } = yield* lab.ask("GET", `/v1/email/logs/${sent.json.id}`, { key: admin })
+      const sent = yield* world.request("POST", "/v1/email/send", { key, body })
+      const { json } = yield* world.request("GET", `/v1/email/logs/${sent.json.id}`, { key: admin })
       assert.deepStrictEqual(json.to, ["Ana <ana@example.org>", "gone@example.org"])
       assert.deepStrictEqual(json.cc, ["bo@example.org"])
       assert.deepStrictEqual(json.bcc, ["cy@example.org"])
       assert.deepStrictEqual(json.tags, ["receipt"])
       assert.deepStrictEqual(json.recipient_counts, { queued: 3, suppressed: 1 })
       assert.deepStrictEqual(json.content, { html: body.html, text: "Hi", attachments: [] })
-      const events = yield* lab.ask("GET", `/v1/email/logs/${sent.json.id}/events`, { key: admin })
+      const events = yield* world.request("GET", `/v1/email/logs/${sent.json.id}/events`, { key: admin })
       assert.deepStrictEqual(
         events.json.data.map(({ type, version }: { type: string; version: number }) => [type, version]),
         [
@@ -350,9 +353,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("refuses a key bound to another domain with 403", () =>
     Effect.gen(function* () {
-      const { account, lab } = yield* setUp
-      const { secret } = yield* lab.key(account, { scopes: ["email:send"], domain: "other.test" })
-      const { json, status } = yield* lab.ask("POST", "/v1/email/send", { key: secret, body: MESSAGE })
+      const { account, world } = yield* setUp
+      const { secret } = yield* world.key(account, { scopes: ["email:send"], domain: "other.test" })
+      const { json, status } = yield* world.request("POST", "/v1/email/send", { key: secret, body: MESSAGE })
       assert.strictEqual(status, 403)
       assert.strictEqual(json.error.reason, "domain_not_allowed")
     }),
@@ -360,19 +363,19 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("accepts as many recipients as the plan allows", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
+      const world = yield* HttpWorld
       for (const [plan, most] of [
         ["free", 10],
         ["starter", 50],
         ["growth", 50],
         ["business", 100],
       ] as const) {
-        const account = yield* lab.account(plan)
-        const { secret } = yield* lab.key(account)
-        yield* lab.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
+        const account = yield* world.account(plan)
+        const { secret } = yield* world.key(account)
+        yield* world.request("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
         const send = (count: number) => {
           const recipients = many(count)
-          return lab.ask("POST", "/v1/email/send", {
+          return world.request("POST", "/v1/email/send", {
             key: secret,
             body: { ...MESSAGE, to: recipients.slice(0, 50), cc: recipients.slice(50) },
           })

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Idempotency from "@waybill/api/schemas/Idempotency"
 import { Effect } from "effect"
 import { MAX_FAST_BYTES } from "../../../apps/server/src/http/sendFastPath.ts"
-import { type Answer, type Ask, HttpWorld } from "../../support/world/HttpWorld.ts"
+import { type Answer, type RequestOptions, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 /** An empty query avoids the fast path. */
 const FAST = "/v1/email/send"
@@ -20,7 +20,7 @@ interface Keys {
   readonly foreign: string
 }
 
-type Request = readonly [what: string, status: number, ask: (keys: Keys) => Ask]
+type Request = readonly [what: string, status: number, options: (keys: Keys) => RequestOptions]
 
 const REQUESTS: ReadonlyArray<Request> = [
   ["a message", 200, ({ good: key }) => ({ key, body: MESSAGE })],
@@ -141,11 +141,11 @@ const essence = ({ headers, status, text }: Answer) => ({
 const LAYER = { excludeTestServices: true, timeout: "90 seconds" } as const
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* HttpWorld
-  const account = yield* lab.account()
-  const secretOf = (options: Parameters<typeof lab.key>[1]) =>
-    Effect.map(lab.key(account, options), ({ secret }) => secret)
-  const revoked = yield* lab.key(account)
+  const world = yield* HttpWorld
+  const account = yield* world.account()
+  const secretOf = (options: Parameters<typeof world.key>[1]) =>
+    Effect.map(world.key(account, options), ({ secret }) => secret)
+  const revoked = yield* world.key(account)
   const keys: Keys = {
     good: yield* secretOf({}),
     unscoped: yield* secretOf({ scopes: ["domains:read"] }),
@@ -153,18 +153,18 @@ const setUp = Effect.gen(function* () {
     revoked: revoked.secret,
     foreign: yield* secretOf({ allowed_ips: ["203.0.113.0/24"] }),
   }
-  yield* lab.ask("DELETE", `/v1/api-keys/${revoked.id}`, { key: keys.good })
-  yield* lab.ask("POST", "/v1/domains", { key: keys.good, body: { name: "acme.test" } })
-  return { lab, keys }
+  yield* world.request("DELETE", `/v1/api-keys/${revoked.id}`, { key: keys.good })
+  yield* world.request("POST", "/v1/domains", { key: keys.good, body: { name: "acme.test" } })
+  return { world, keys }
 })
 
 layer(HttpWorld.layer({ minuteStands: true }), LAYER)("fast and normal path of a send", (it) => {
   it.effect("give equal responses", () =>
     Effect.gen(function* () {
-      const { keys, lab } = yield* setUp
-      for (const [what, status, ask] of REQUESTS) {
-        const fast = yield* lab.ask("POST", FAST, ask(keys))
-        const normal = yield* lab.ask("POST", NORMAL, ask(keys))
+      const { keys, world } = yield* setUp
+      for (const [what, status, optionsOf] of REQUESTS) {
+        const fast = yield* world.request("POST", FAST, optionsOf(keys))
+        const normal = yield* world.request("POST", NORMAL, optionsOf(keys))
         assert.deepStrictEqual(essence(fast), essence(normal), what)
         assert.strictEqual(fast.status, status, `${what}: ${fast.text}`)
         assert.match(fast.headers.get("x-request-id") ?? "", /^req_/u)
@@ -174,12 +174,15 @@ layer(HttpWorld.layer({ minuteStands: true }), LAYER)("fast and normal path of a
 
   it.effect("give equal responses when a table is gone, for the admission or for the commit", () =>
     Effect.gen(function* () {
-      const { keys, lab } = yield* setUp
+      const { keys, world } = yield* setUp
       for (const table of ["api_keys", "events"]) {
-        yield* lab.sql`ALTER TABLE ${lab.sql(table)} RENAME TO elsewhere`
-        const ask: Ask = { key: keys.good, body: MESSAGE }
-        const [fast, normal] = [yield* lab.ask("POST", FAST, ask), yield* lab.ask("POST", NORMAL, ask)]
-        yield* lab.sql`ALTER TABLE elsewhere RENAME TO ${lab.sql(table)}`
+        yield* world.sql`ALTER TABLE ${world.sql(table)} RENAME TO elsewhere`
+        const options: RequestOptions = { key: keys.good, body: MESSAGE }
+        const [fast, normal] = [
+          yield* world.request("POST", FAST, options),
+          yield* world.request("POST", NORMAL, options),
+        ]
+        yield* world.sql`ALTER TABLE elsewhere RENAME TO ${world.sql(table)}`
         assert.deepStrictEqual(essence(fast), essence(normal), table)
         assert.strictEqual(fast.status, 500)
         assert.match(fast.headers.get("x-request-id") ?? "", /^req_/u)
@@ -189,29 +192,29 @@ layer(HttpWorld.layer({ minuteStands: true }), LAYER)("fast and normal path of a
 
   it.effect("share idempotency keys and rate windows", () =>
     Effect.gen(function* () {
-      const { keys, lab } = yield* setUp
-      const ask: Ask = { key: keys.good, body: MESSAGE, headers: { "idempotency-key": "duplicates" } }
-      const first = yield* lab.ask("POST", FAST, ask)
-      const duplicate = yield* lab.ask("POST", NORMAL, ask)
-      const third = yield* lab.ask("POST", FAST, ask)
+      const { keys, world } = yield* setUp
+      const options: RequestOptions = { key: keys.good, body: MESSAGE, headers: { "idempotency-key": "duplicates" } }
+      const first = yield* world.request("POST", FAST, options)
+      const duplicate = yield* world.request("POST", NORMAL, options)
+      const third = yield* world.request("POST", FAST, options)
       assert.deepStrictEqual([duplicate.json, third.json], [first.json, first.json])
       const replayed = [first, duplicate, third].map(({ headers }) => headers.get("idempotent-replayed"))
       assert.deepStrictEqual(replayed, [null, "true", "true"])
-      const other = { ...ask, body: { ...MESSAGE, subject: "Another" } }
-      for (const path of [FAST, NORMAL]) assert.strictEqual((yield* lab.ask("POST", path, other)).status, 422)
+      const other = { ...options, body: { ...MESSAGE, subject: "Another" } }
+      for (const path of [FAST, NORMAL]) assert.strictEqual((yield* world.request("POST", path, other)).status, 422)
       const left = Number(third.headers.get("x-ratelimit-remaining"))
-      const after = yield* lab.ask("POST", NORMAL, ask)
+      const after = yield* world.request("POST", NORMAL, options)
       assert.strictEqual(Number(after.headers.get("x-ratelimit-remaining")), left - 3)
     }),
   )
 
   it.effect("write equal log records", () =>
     Effect.gen(function* () {
-      const { keys, lab } = yield* setUp
+      const { keys, world } = yield* setUp
       const records = []
       for (const path of [FAST, NORMAL]) {
-        const { json } = yield* lab.ask("POST", path, { key: keys.good, body: MESSAGE })
-        const record = yield* lab.ask("GET", `/v1/email/logs/${json.id}`, { key: keys.good })
+        const { json } = yield* world.request("POST", path, { key: keys.good, body: MESSAGE })
+        const record = yield* world.request("GET", `/v1/email/logs/${json.id}`, { key: keys.good })
         records.push(
           record.text
             .replaceAll(json.id, "…")
@@ -227,17 +230,17 @@ layer(HttpWorld.layer({ minuteStands: true }), LAYER)("fast and normal path of a
 layer(HttpWorld.layer({ tracks: true }), LAYER)("fast and normal path of a send", (it) => {
   it.effect("track opens and clicks as message and domain say", () =>
     Effect.gen(function* () {
-      const { keys, lab } = yield* setUp
+      const { keys, world } = yield* setUp
       const trackingOf = (path: string, tracking?: unknown) =>
         Effect.gen(function* () {
-          const { json } = yield* lab.ask("POST", path, { key: keys.good, body: { ...MESSAGE, tracking } })
-          const events = yield* lab.ask("GET", `/v1/email/logs/${json.id}/events`, { key: keys.good })
+          const { json } = yield* world.request("POST", path, { key: keys.good, body: { ...MESSAGE, tracking } })
+          const events = yield* world.request("GET", `/v1/email/logs/${json.id}/events`, { key: keys.good })
           return events.json.data[0].data.tracking
         })
       for (const path of [FAST, NORMAL]) assert.isUndefined(yield* trackingOf(path))
       for (const path of [FAST, NORMAL])
         assert.deepStrictEqual(yield* trackingOf(path, { clicks: true }), { opens: false, clicks: true })
-      yield* lab.ask("PATCH", "/v1/domains/acme.test", { key: keys.good, body: { open_tracking: true } })
+      yield* world.request("PATCH", "/v1/domains/acme.test", { key: keys.good, body: { open_tracking: true } })
       for (const path of [FAST, NORMAL]) {
         assert.deepStrictEqual(yield* trackingOf(path), { opens: true, clicks: false })
         assert.isUndefined(yield* trackingOf(path, { opens: false }))

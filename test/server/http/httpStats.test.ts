@@ -15,19 +15,19 @@ const MESSAGE = {
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /stats", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* HttpWorld
-    const account = yield* lab.account()
-    const { secret: key } = yield* lab.key(account)
-    yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-    const stats = (query: string) => lab.ask("GET", `/v1/stats?${query}`, { key })
-    return { lab, account, key, stats }
+    const world = yield* HttpWorld
+    const account = yield* world.account()
+    const { secret: key } = yield* world.key(account)
+    yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+    const stats = (query: string) => world.request("GET", `/v1/stats?${query}`, { key })
+    return { world, account, key, stats }
   })
 
   it.effect("counts the last 24 full hours, and reports its position in the log", () =>
     Effect.gen(function* () {
-      const { key, lab, stats } = yield* setUp
-      yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, tags: ["receipt"] } })
-      yield* lab.ask("POST", "/v1/email/send", { key, body: MESSAGE })
+      const { key, world, stats } = yield* setUp
+      yield* world.request("POST", "/v1/email/send", { key, body: { ...MESSAGE, tags: ["receipt"] } })
+      yield* world.request("POST", "/v1/email/send", { key, body: MESSAGE })
       assert.deepStrictEqual((yield* stats("")).json.data, [])
       while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
       const { json, status } = yield* stats("group_by=hour,domain")
@@ -49,8 +49,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("shows an account only its own data", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
-      yield* lab.ask("POST", "/v1/email/send", { key, body: MESSAGE })
+      const { key, world } = yield* setUp
+      yield* world.request("POST", "/v1/email/send", { key, body: MESSAGE })
       while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
       const other = yield* setUp
       assert.deepStrictEqual((yield* other.stats("group_by=day")).json.data, [])
@@ -59,11 +59,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("requires the scope for reading logs", () =>
     Effect.gen(function* () {
-      const { account, lab } = yield* setUp
-      const { secret: reader } = yield* lab.key(account, { scopes: ["email:logs:read"] })
-      const { secret: sender } = yield* lab.key(account, { scopes: ["email:send"] })
-      assert.strictEqual((yield* lab.ask("GET", "/v1/stats", { key: reader })).status, 200)
-      const refused = yield* lab.ask("GET", "/v1/stats", { key: sender })
+      const { account, world } = yield* setUp
+      const { secret: reader } = yield* world.key(account, { scopes: ["email:logs:read"] })
+      const { secret: sender } = yield* world.key(account, { scopes: ["email:send"] })
+      assert.strictEqual((yield* world.request("GET", "/v1/stats", { key: reader })).status, 200)
+      const refused = yield* world.request("GET", "/v1/stats", { key: sender })
       assert.deepStrictEqual([refused.status, refused.json.error.reason], [403, "missing_scope"])
     }),
   )

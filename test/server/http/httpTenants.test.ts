@@ -15,10 +15,10 @@ const BODIES: Readonly<Record<string, unknown>> = {
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("accounts", (it) => {
   /** Creates an account with one of each resource, and their ids. */
   const furnished = Effect.gen(function* () {
-    const lab = yield* HttpWorld
-    const account = yield* lab.account()
-    const { id: key_id, secret: key } = yield* lab.key(account)
-    const post = (path: string, body: unknown) => lab.ask("POST", path, { key, body })
+    const world = yield* HttpWorld
+    const account = yield* world.account()
+    const { id: key_id, secret: key } = yield* world.key(account)
+    const post = (path: string, body: unknown) => world.request("POST", path, { key, body })
     const domain = (yield* post("/v1/domains", { name: "acme.test" })).json
     const webhook = (yield* post("/v1/webhooks", { url: "https://example.org/hook", events: ["*"] })).json
     const email = (yield* post("/v1/email/send", {
@@ -29,7 +29,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     })).json
     yield* post("/v1/suppressions", { email: "gone@example.org" })
     const member = (yield* post("/v1/members", { email: `m${webhook.id}@example.org`, role: "viewer" })).json.member
-    const delivery = (yield* lab.ask("GET", `/v1/webhooks/${webhook.id}/deliveries`, { key })).json.data[0]
+    const delivery = (yield* world.request("GET", `/v1/webhooks/${webhook.id}/deliveries`, { key })).json.data[0]
     return {
       account,
       key,
@@ -49,9 +49,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("get 404 for another account's resources at every endpoint", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
+      const world = yield* HttpWorld
       const theirs = yield* furnished
-      const { secret: key } = yield* lab.key(yield* lab.account())
+      const { secret: key } = yield* world.key(yield* world.account())
       const fill = (path: string): ReadonlyArray<string> => {
         if (path.includes("/domains/"))
           return [theirs.domain, theirs.domain_id].map((name) => path.replace("{domain}", name))
@@ -73,13 +73,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         for (const filled of fill(path)) {
           assert.notInclude(filled, "{", route)
           const body = BODIES[route]
-          const answer = yield* lab.ask(method, filled, { key, ...(body === undefined ? {} : { body }) })
+          const answer = yield* world.request(method, filled, { key, ...(body === undefined ? {} : { body }) })
           assert.strictEqual(answer.status, 404, `${route}: ${answer.text}`)
           assert.notStrictEqual(answer.json.error.reason, "route_not_found", route)
         }
       }
       // The other account's requests have not changed the owner's resources.
-      const mine = (path: string) => Effect.map(lab.ask("GET", path, { key: theirs.key }), ({ json }) => json)
+      const mine = (path: string) => Effect.map(world.request("GET", path, { key: theirs.key }), ({ json }) => json)
       assert.strictEqual((yield* mine(`/v1/email/logs/${theirs.email}`)).status, "queued")
       assert.strictEqual((yield* mine(`/v1/webhooks/${theirs.webhook}`)).enabled, true)
       assert.strictEqual((yield* mine(`/v1/domains/${theirs.domain}`)).status, "verified")
@@ -89,10 +89,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("see nothing of another account in any list", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
+      const world = yield* HttpWorld
       yield* furnished
-      const account = yield* lab.account()
-      const { id, secret: key } = yield* lab.key(account)
+      const account = yield* world.account()
+      const { id, secret: key } = yield* world.key(account)
       const lists = routes.filter(
         (route) =>
           route.startsWith("GET /v1/") &&
@@ -119,7 +119,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       )
       for (const route of lists) {
         const [method = "", path = ""] = route.split(" ")
-        const { json } = yield* lab.ask(method, path, { key })
+        const { json } = yield* world.request(method, path, { key })
         const ids = json.data.map((each: { id: string; stream_id?: string }) => each.stream_id ?? each.id)
         assert.includeMembers([id, account], ids, route)
       }
@@ -128,11 +128,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("can use the same domains, suppressions and idempotency keys as another account", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
+      const world = yield* HttpWorld
       const one = yield* furnished
       const two = yield* furnished
       const send = (key: string, subject: string) =>
-        lab.ask("POST", "/v1/email/send", {
+        world.request("POST", "/v1/email/send", {
           key,
           headers: { "idempotency-key": "same" },
           body: { from: "hi@acme.test", to: "ana@example.org", subject },

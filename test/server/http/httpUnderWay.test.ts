@@ -28,11 +28,11 @@ const slowServer = Effect.gen(function* () {
 
 /** Creates an account with a domain, and a worker that relays mail. */
 const setUp = Effect.fnUntraced(function* (at: Parameters<typeof World.relay>[0]) {
-  const lab = yield* HttpWorld
-  const account = yield* lab.account()
-  const { secret: key } = yield* lab.key(account)
+  const world = yield* HttpWorld
+  const account = yield* world.account()
+  const { secret: key } = yield* world.key(account)
   const call = (method: string, path: string, body?: unknown) =>
-    lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+    world.request(method, path, { key, ...(body === undefined ? {} : { body }) })
   yield* call("POST", "/v1/domains", { name: "acme.test" })
   const { url } = yield* Database.Fresh
   yield* Layer.build(World.worker(url, { relay: World.relay(at) }))
@@ -43,8 +43,8 @@ const setUp = Effect.fnUntraced(function* (at: Parameters<typeof World.relay>[0]
       Effect.map(call("GET", `/v1/email/logs/${id}`), ({ json }) => json),
       (record) => record.status === status,
     )
-  const limited = (domain: string) => Effect.map(lab.key(account, { domain }), ({ secret }) => secret)
-  return { lab, call, send, becomes, limited }
+  const limited = (domain: string) => Effect.map(world.key(account, { domain }), ({ secret }) => secret)
+  return { world, call, send, becomes, limited }
 })
 
 const refusal = ({ json, status }: Answer) => [status, json.error?.reason, json.error?.message]
@@ -78,12 +78,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           script: ({ line, phase }) =>
             phase === "rcpt" && /bo@/u.test(line) ? "550 5.7.1 not by our policy" : undefined,
         })
-        const { becomes, call, lab, limited, send } = yield* setUp(server)
+        const { becomes, call, world, limited, send } = yield* setUp(server)
         const id = yield* send({ to: ["ana@example.org", "bo@example.org"] })
         const { recipient_counts } = yield* becomes(id, "delivered")
         assert.deepStrictEqual(recipient_counts, { delivered: 1, bounced: 1 })
         server.setScript(undefined)
-        const resend = (key: string) => lab.ask("POST", `/v1/email/${id}/resend`, { key })
+        const resend = (key: string) => world.request("POST", `/v1/email/${id}/resend`, { key })
         const forbidden = yield* resend(yield* limited("other.test"))
         assert.deepStrictEqual(refusal(forbidden).slice(0, 2), [403, "domain_not_allowed"])
         const { json: copy } = yield* resend(yield* limited("acme.test"))
@@ -111,11 +111,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         for (const [status, id] of Object.entries(emails)) {
           yield* becomes(id, status)
           const words = `Only a queued email can be canceled or rescheduled; this one is ${status}.`
-          for (const ask of [
+          for (const change of [
             call("POST", `/v1/email/${id}/cancel`),
             call("PATCH", `/v1/email/${id}`, { scheduled_at: inAnHour() }),
           ])
-            assert.deepStrictEqual(refusal(yield* ask), [422, "not_cancelable", words])
+            assert.deepStrictEqual(refusal(yield* change), [422, "not_cancelable", words])
           assert.strictEqual((yield* becomes(id, status)).version, 2)
         }
       }),

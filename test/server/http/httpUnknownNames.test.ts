@@ -32,12 +32,12 @@ const operations = Object.entries(OpenApi.fromApi(Api).paths)
   .flatMap(([path, methods]) => Object.keys(methods).map((method) => [method.toUpperCase(), path] as const))
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* HttpWorld
-  const account = yield* lab.account()
-  const { secret: key } = yield* lab.key(account)
-  yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+  const world = yield* HttpWorld
+  const account = yield* world.account()
+  const { secret: key } = yield* world.key(account)
+  yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
   const refusal = (method: string, path: string, body?: unknown) =>
-    Effect.map(lab.ask(method, path, { key, body }), ({ json, status }) => {
+    Effect.map(world.request(method, path, { key, body }), ({ json, status }) => {
       assert.deepStrictEqual(
         [status, json.error?.code, json.error?.reason],
         [400, "invalid_request", "unknown_field"],
@@ -45,7 +45,7 @@ const setUp = Effect.gen(function* () {
       )
       return json.error as { message: string; details: ReadonlyArray<{ path: string; message: string }> }
     })
-  return { lab, key, refusal }
+  return { world, key, refusal }
 })
 
 type Case = readonly [method: string, path: string, body: unknown, at: string, nearest: string]
@@ -178,8 +178,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
 
     it.effect("are listed with all other violations of headers, query and body", () =>
       Effect.gen(function* () {
-        const { key, lab } = yield* setUp
-        const { json } = yield* lab.ask("POST", "/v1/email/send?dry_run=1&=x", {
+        const { key, world } = yield* setUp
+        const { json } = yield* world.request("POST", "/v1/email/send?dry_run=1&=x", {
           key,
           headers: { "idempotency-key": "x".repeat(300) },
           body: { ...MESSAGE, subject: 7, replyTo: "a@b.org", Html: "x" },
@@ -194,9 +194,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
 
     it.effect("are refused before an unknown object, and after a path that matches nothing", () =>
       Effect.gen(function* () {
-        const { key, lab, refusal } = yield* setUp
+        const { key, world, refusal } = yield* setUp
         yield* refusal("GET", `/v1/email/logs/msg_${"0".repeat(26)}?at=1`)
-        assert.strictEqual((yield* lab.ask("GET", "/v1/email/logs/none?at=1", { key })).status, 404)
+        assert.strictEqual((yield* world.request("GET", "/v1/email/logs/none?at=1", { key })).status, 404)
       }),
     )
 
@@ -218,9 +218,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
 
     it.effect("cost a permissive batch only the message that has them", () =>
       Effect.gen(function* () {
-        const { key, lab } = yield* setUp
+        const { key, world } = yield* setUp
         const body = { mode: "permissive", emails: [MESSAGE, { ...MESSAGE, replyTo: "a@b.org" }] }
-        const { json, status } = yield* lab.ask("POST", "/v1/email/send/batch", { key, body })
+        const { json, status } = yield* world.request("POST", "/v1/email/send/batch", { key, body })
         assert.strictEqual(status, 200)
         assert.isNull(json.data[0].error)
         assert.deepStrictEqual([json.data[1].error.reason, json.data[1].id], ["unknown_field", null])
@@ -232,31 +232,35 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the query", (it) => {
   it.effect("names a parameter that is given twice, and takes a list where one is meant", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
-      const twice = yield* lab.ask("GET", "/v1/email/logs?limit=1&limit=2&status=nonsense", { key })
+      const { key, world } = yield* setUp
+      const twice = yield* world.request("GET", "/v1/email/logs?limit=1&limit=2&status=nonsense", { key })
       assert.deepStrictEqual([twice.status, twice.json.error.reason], [400, "validation_failed"])
       assert.deepStrictEqual(twice.json.error.details[0], { path: "limit", message: "is given 2 times; give it once" })
       assert.strictEqual(twice.json.error.details[1].path, "status")
-      assert.strictEqual((yield* lab.ask("GET", "/v1/email/logs?tag=a&tag=b", { key })).status, 200)
-      const nameless = yield* lab.ask("GET", "/v1/email/logs?=1", { key })
+      assert.strictEqual((yield* world.request("GET", "/v1/email/logs?tag=a&tag=b", { key })).status, 200)
+      const nameless = yield* world.request("GET", "/v1/email/logs?=1", { key })
       assert.strictEqual(nameless.json.error.message, "The query has a parameter without a name.")
       for (const path of ["/v1/email/logs?", "/v1/email/logs?&&", "/v1/domains?#x"])
-        assert.strictEqual((yield* lab.ask("GET", path, { key })).status, 200, path)
+        assert.strictEqual((yield* world.request("GET", path, { key })).status, 200, path)
     }),
   )
 
   it.effect("an endpoint without a body takes an empty one", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       for (const raw of ["", "{}", " {} ", "null"])
-        assert.strictEqual((yield* lab.ask("POST", "/v1/domains/acme.test/verify", { key, raw })).status, 200, raw)
+        assert.strictEqual(
+          (yield* world.request("POST", "/v1/domains/acme.test/verify", { key, raw })).status,
+          200,
+          raw,
+        )
       for (const [raw, reason] of [
         ["[]", "validation_failed"],
         ["7", "validation_failed"],
         ["{", "malformed_json"],
         ['{"force":true}', "unknown_field"],
       ] as const) {
-        const { json, status } = yield* lab.ask("POST", "/v1/domains/acme.test/verify", { key, raw })
+        const { json, status } = yield* world.request("POST", "/v1/domains/acme.test/verify", { key, raw })
         assert.deepStrictEqual([status, json.error?.reason], [400, reason], raw)
       }
     }),

@@ -5,19 +5,19 @@ import { HttpWorld } from "../../support/world/HttpWorld.ts"
 const options = { excludeTestServices: true, timeout: "90 seconds" } as const
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* HttpWorld
-  const account = yield* lab.account()
-  const { secret: key } = yield* lab.key(account)
-  yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+  const world = yield* HttpWorld
+  const account = yield* world.account()
+  const { secret: key } = yield* world.key(account)
+  yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
   const call = (method: string, path: string, body?: unknown) =>
-    lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+    world.request(method, path, { key, ...(body === undefined ? {} : { body }) })
   const create = (body: object = {}) =>
     Effect.map(
       call("POST", "/v1/webhooks", { url: "https://example.org/hook", events: ["*"], ...body }),
       ({ json }) => json,
     )
   const send = call("POST", "/v1/email/send", { from: "hi@acme.test", to: "ana@example.org", subject: "x" })
-  return { lab, account, key, call, create, send }
+  return { world, account, key, call, create, send }
 })
 
 layer(HttpWorld.layer(), options)("webhooks", (it) => {
@@ -200,8 +200,8 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
 
   it.effect("are limited to a hundred per account, also by concurrent requests", () =>
     Effect.gen(function* () {
-      const { account, call, lab } = yield* setUp
-      yield* Effect.orDie(lab.sql`
+      const { account, call, world } = yield* setUp
+      yield* Effect.orDie(world.sql`
         INSERT INTO webhooks (account_id, id, version, enabled, removed, events)
         SELECT ${account}, 'whk_' || lpad(n::text, 26, '0'), 1, false, n > 98, '{}' FROM generate_series(1, 105) AS n`)
       const answers = yield* Effect.forEach(
@@ -220,11 +220,11 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
 
   it.effect("require their scope", () =>
     Effect.gen(function* () {
-      const { account, lab } = yield* setUp
-      const sender = (yield* lab.key(account, { scopes: ["email:send"] })).secret
-      const manager = (yield* lab.key(account, { scopes: ["webhooks:manage"] })).secret
-      assert.strictEqual((yield* lab.ask("GET", "/v1/webhooks", { key: sender })).status, 403)
-      assert.strictEqual((yield* lab.ask("GET", "/v1/webhooks", { key: manager })).status, 200)
+      const { account, world } = yield* setUp
+      const sender = (yield* world.key(account, { scopes: ["email:send"] })).secret
+      const manager = (yield* world.key(account, { scopes: ["webhooks:manage"] })).secret
+      assert.strictEqual((yield* world.request("GET", "/v1/webhooks", { key: sender })).status, 403)
+      assert.strictEqual((yield* world.request("GET", "/v1/webhooks", { key: manager })).status, 200)
     }),
   )
 })

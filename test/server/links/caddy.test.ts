@@ -105,14 +105,14 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("the Caddyfil
     "has certificates made for names of customers only, and serves their links only (skipped without caddy)",
     () =>
       Effect.gen(function* () {
-        const lab = yield* HttpWorld
-        const account_id = yield* lab.account()
-        const { secret: key } = yield* lab.key(account_id)
+        const world = yield* HttpWorld
+        const account_id = yield* world.account()
+        const { secret: key } = yield* world.key(account_id)
         const call = (method: string, path: string, body?: unknown) =>
-          lab.ask(method, `/v1${path}`, { key, ...(body === undefined ? {} : { body }) })
+          world.request(method, `/v1${path}`, { key, ...(body === undefined ? {} : { body }) })
         const domain = (yield* call("POST", "/domains", { name: "acme.dev" })).json
         yield* call("PATCH", "/domains/acme.dev", { tracking_domain: LINKS })
-        const port = yield* caddy(lab.url)
+        const port = yield* caddy(world.url)
         const [secretKey = new Uint8Array()] = yield* TrackedLinks.trackingKeys
         const mail = { account_id, email_id: `msg_${"0".repeat(26)}` as EmailId }
         const open = TrackingToken.OPEN_PATH + TrackingToken.ofOpen(secretKey, mail)
@@ -129,7 +129,7 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("the Caddyfil
         zones["wb1._domainkey.acme.dev"] = { TXT: [domain.records[0].value] }
         zones[LINKS] = { CNAME: OURS }
         yield* call("POST", "/domains/acme.dev/verify")
-        yield* World.until(lab.ask("GET", `/t/ask?domain=${LINKS}`), ({ status }) => status === 200)
+        yield* World.until(world.request("GET", `/t/ask?domain=${LINKS}`), ({ status }) => status === 200)
         assert.strictEqual((yield* visit(port, LINKS, open)).status, 200)
         assert.deepStrictEqual(yield* visit(port, LINKS, click), { status: 302, location: TARGET })
         for (const path of ["/", "/healthz", "/docs", "/v1/domains", `/t/ask?domain=${LINKS}`, "/t/c/../../healthz"])

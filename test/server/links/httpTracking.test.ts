@@ -32,15 +32,15 @@ const pathsIn = (html: string) => {
 }
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* HttpWorld
-  const account = yield* lab.account()
-  const { secret: key } = yield* lab.key(account)
+  const world = yield* HttpWorld
+  const account = yield* world.account()
+  const { secret: key } = yield* world.key(account)
   const call = (method: string, path: string, body?: unknown) =>
-    lab.ask(method, `/v1${path}`, { key, ...(body === undefined ? {} : { body }) })
+    world.request(method, `/v1${path}`, { key, ...(body === undefined ? {} : { body }) })
   const domain = (yield* call("POST", "/domains", { name: "acme.test" })).json
   const visit = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
-    lab.ask(method, path, { headers: { "user-agent": "Mail/1.0", "x-forwarded-for": "203.0.113.9", ...headers } })
-  return { lab, account, call, domain, visit }
+    world.request(method, path, { headers: { "user-agent": "Mail/1.0", "x-forwarded-for": "203.0.113.9", ...headers } })
+  return { world, account, call, domain, visit }
 })
 
 const PROXIES = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
@@ -204,7 +204,7 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
 
   it.effect("has dead links on every node once an operator stopped the account's links", () =>
     Effect.gen(function* () {
-      const { account, call, lab, visit } = yield* setUp
+      const { account, call, world, visit } = yield* setUp
       const other = yield* setUp
       const { id: email_id } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking: { opens: true } })).json
       const [key = new Uint8Array()] = yield* TrackedLinks.trackingKeys
@@ -212,10 +212,10 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
       const click = TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, { ...mail, url: TARGET })
       const open = TrackingToken.OPEN_PATH + TrackingToken.ofOpen(key, mail)
       const others = { account_id: other.account, email_id: email_id as EmailId, url: TARGET }
-      const nodes = [undefined, yield* lab.another]
+      const nodes = [undefined, yield* world.another]
       const followed = (path: string) =>
         Effect.map(
-          Effect.forEach(nodes, (node) => lab.ask("GET", path, node === undefined ? {} : { node })),
+          Effect.forEach(nodes, (node) => world.request("GET", path, node === undefined ? {} : { node })),
           (answers) => answers.map(({ status }) => status),
         )
       assert.deepStrictEqual(yield* followed(click), [302, 302])
@@ -269,7 +269,7 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
       )
       // The state equals that before the links were stopped.
       const [row] = yield* Effect.orDie(
-        lab.sql`SELECT record ? 'links_stopped_at' AS has FROM accounts WHERE account_id = ${account}`,
+        world.sql`SELECT record ? 'links_stopped_at' AS has FROM accounts WHERE account_id = ${account}`,
       )
       assert.deepStrictEqual(row, { has: false })
       for (const invalid of [[], ["--on", "--off"]])
@@ -280,11 +280,11 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
 
   it.effect("is turned on for a domain with the scope, once", () =>
     Effect.gen(function* () {
-      const { account, call, domain, lab } = yield* setUp
-      const reader = (yield* lab.key(account, { scopes: ["domains:read"] })).secret
+      const { account, call, domain, world } = yield* setUp
+      const reader = (yield* world.key(account, { scopes: ["domains:read"] })).secret
       const path = `/v1/domains/${domain.id}`
       const body = { open_tracking: true }
-      assert.strictEqual((yield* lab.ask("PATCH", path, { key: reader, body })).status, 403)
+      assert.strictEqual((yield* world.request("PATCH", path, { key: reader, body })).status, 403)
       for (const invalid of [{ open_tracking: "yes" }, { click_tracking: 1 }, []])
         assert.strictEqual((yield* call("PATCH", "/domains/acme.test", invalid)).status, 400)
       assert.strictEqual((yield* call("PATCH", "/domains/bolt.test", body)).json.error.reason, "domain_not_found")
@@ -299,7 +299,9 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
       const off = yield* call("PATCH", "/domains/acme.test", { open_tracking: false })
       assert.deepStrictEqual(off.json, domain)
       // The state equals that before tracking was turned on, so that rows of other accounts need no rewrite.
-      const [row] = yield* Effect.orDie(lab.sql`SELECT record ? 'tracking' AS has FROM domains WHERE id = ${domain.id}`)
+      const [row] = yield* Effect.orDie(
+        world.sql`SELECT record ? 'tracking' AS has FROM domains WHERE id = ${domain.id}`,
+      )
       assert.deepStrictEqual(row, { has: false })
     }),
   )

@@ -38,18 +38,18 @@ const under = (url: string, host: string, path: string, { body, headers, method 
   )
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* HttpWorld
-  const account = yield* lab.account()
-  const { secret: key } = yield* lab.key(account)
+  const world = yield* HttpWorld
+  const account = yield* world.account()
+  const { secret: key } = yield* world.key(account)
   const call = (method: string, path: string, body?: unknown) =>
-    lab.ask(method, `/v1${path}`, { key, ...(body === undefined ? {} : { body }) })
+    world.request(method, `/v1${path}`, { key, ...(body === undefined ? {} : { body }) })
   const put = (tracking_domain: unknown) => call("PATCH", "/domains/acme.dev", { tracking_domain })
   const domain = (yield* call("POST", "/domains", { name: "acme.dev" })).json
   const verify = Effect.gen(function* () {
     zones["wb1._domainkey.acme.dev"] = { TXT: [domain.records[0].value] }
     return (yield* call("POST", "/domains/acme.dev/verify")).json
   })
-  return { lab, account, key, call, put, domain, verify }
+  return { world, account, key, call, put, domain, verify }
 })
 
 layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } as Setup), options)(
@@ -57,9 +57,9 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
   (it) => {
     it.effect("is a DNS record of its own, and used while it resolves here", () =>
       Effect.gen(function* () {
-        const { account, call, domain, key, lab, put, verify } = yield* setUp
-        const ask = (name: string) =>
-          Effect.map(lab.ask("GET", `/t/ask?domain=${name}`), ({ headers, status, text }) => {
+        const { account, call, domain, key, world, put, verify } = yield* setUp
+        const certificateStatus = (name: string) =>
+          Effect.map(world.request("GET", `/t/ask?domain=${name}`), ({ headers, status, text }) => {
             assert.deepStrictEqual([text, headers.get("set-cookie")], ["", null])
             return status
           })
@@ -123,17 +123,18 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
         const [byClick, click = "", byOpen, open = ""] = yield* sent
         assert.deepStrictEqual([byClick, byOpen], [`https://${LINKS}`, `https://${LINKS}`])
 
-        yield* World.until(ask(LINKS), (status) => status === 200)
-        for (const name of ["LINKS.acme.dev.", "links.acme.dev:443"]) assert.strictEqual(yield* ask(name), 200, name)
+        yield* World.until(certificateStatus(LINKS), (status) => status === 200)
+        for (const name of ["LINKS.acme.dev.", "links.acme.dev:443"])
+          assert.strictEqual(yield* certificateStatus(name), 200, name)
         for (const name of ["", "acme.dev", "x.links.acme.dev", OURS, "%00"])
-          assert.strictEqual(yield* ask(name), 404, name)
-        assert.strictEqual((yield* lab.ask("GET", "/t/ask")).status, 404)
-        assert.strictEqual(yield* under(lab.url, OURS, "http://[/t/ask?domain=links.acme.dev"), 404)
+          assert.strictEqual(yield* certificateStatus(name), 404, name)
+        assert.strictEqual((yield* world.request("GET", "/t/ask")).status, 404)
+        assert.strictEqual(yield* under(world.url, OURS, "http://[/t/ask?domain=links.acme.dev"), 404)
 
         // The token identifies the email, whichever host it is requested under; a tracking domain serves nothing else.
         for (const host of [LINKS, "Links.Acme.dev.:8443", OURS, "127.0.0.1"]) {
-          assert.strictEqual(yield* under(lab.url, host, click), 302, host)
-          assert.strictEqual(yield* under(lab.url, host, open), 200, host)
+          assert.strictEqual(yield* under(world.url, host, click), 302, host)
+          assert.strictEqual(yield* under(world.url, host, open), 200, host)
         }
         const message = JSON.stringify({ from: "hi@acme.dev", to: "ana@example.org", subject: "Hello" })
         const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
@@ -152,20 +153,20 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
           ["/t/c/../../v1/domains", { headers }],
         ] as const
         for (const [path, options] of elsewhere) {
-          assert.strictEqual(yield* under(lab.url, LINKS, path, options), 404, path)
+          assert.strictEqual(yield* under(world.url, LINKS, path, options), 404, path)
           const forwarded = {
             ...options,
             headers: { ...("headers" in options ? options.headers : {}), "x-forwarded-host": LINKS },
           }
-          assert.strictEqual(yield* under(lab.url, "127.0.0.1", path, forwarded), 404, path)
+          assert.strictEqual(yield* under(world.url, "127.0.0.1", path, forwarded), 404, path)
         }
         // Not cacheable, because a cache that ignores the header would serve it to clients of the service's own name.
-        const forged = yield* lab.ask("GET", "/docs", { headers: { "x-forwarded-host": LINKS } })
+        const forged = yield* world.request("GET", "/docs", { headers: { "x-forwarded-host": LINKS } })
         assert.deepStrictEqual([forged.status, forged.headers.get("cache-control")], [404, "no-store"])
         assert.deepStrictEqual(
           [
-            yield* under(lab.url, OURS, "/v1/domains", { headers }),
-            yield* under(lab.url, OURS, "/v1/email/send", send),
+            yield* under(world.url, OURS, "/v1/domains", { headers }),
+            yield* under(world.url, OURS, "/v1/email/send", send),
           ],
           [200, 200],
         )
@@ -178,8 +179,8 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
         ])
         const [after] = yield* sent
         assert.strictEqual(after, `${BASE}/x`)
-        yield* World.until(ask(LINKS), (status) => status === 404)
-        assert.strictEqual(yield* under(lab.url, LINKS, click), 302)
+        yield* World.until(certificateStatus(LINKS), (status) => status === 404)
+        assert.strictEqual(yield* under(world.url, LINKS, click), 302)
         const removed = yield* put(null)
         assert.deepStrictEqual([removed.json.tracking_domain, removed.json.records.length], [null, 3])
         const events = "domain.tracking_domain_set,domain.tracking_domain_removed,domain.degraded"
@@ -188,7 +189,7 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
           ["domain.tracking_domain_set", "domain.tracking_domain_removed"],
         )
         const [row] = yield* Effect.orDie(
-          lab.sql`SELECT record ? 'tracking_domain' AS has FROM domains WHERE id = ${domain.id}`,
+          world.sql`SELECT record ? 'tracking_domain' AS has FROM domains WHERE id = ${domain.id}`,
         )
         assert.deepStrictEqual(row, { has: false })
       }),
@@ -196,7 +197,7 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
 
     it.effect("is a free name below the domain, set with the scope", () =>
       Effect.gen(function* () {
-        const { account, call, lab, put } = yield* setUp
+        const { account, call, world, put } = yield* setUp
         for (const invalid of ["links", "a b.acme.dev", 7, {}, ""])
           assert.strictEqual((yield* put(invalid)).status, 400)
         for (const [name, reason] of [
@@ -210,9 +211,9 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
             [422, reason, "tracking_domain"],
           )
         }
-        const reader = (yield* lab.key(account, { scopes: ["domains:read"] })).secret
+        const reader = (yield* world.key(account, { scopes: ["domains:read"] })).secret
         const body = { tracking_domain: LINKS }
-        assert.strictEqual((yield* lab.ask("PATCH", "/v1/domains/acme.dev", { key: reader, body })).status, 403)
+        assert.strictEqual((yield* world.request("PATCH", "/v1/domains/acme.dev", { key: reader, body })).status, 403)
         // Fields that are left out keep their value.
         for (const change of [body, { click_tracking: true }, body, { click_tracking: true, tracking_domain: LINKS }])
           assert.strictEqual((yield* call("PATCH", "/domains/acme.dev", change)).json.tracking_domain, LINKS)
@@ -224,7 +225,7 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
     it.effect("gets no certificate before the domain is verified", () =>
       Effect.gen(function* () {
         const { call, put, verify } = yield* setUp
-        const { lab, ...theirs } = yield* setUp
+        const { world, ...theirs } = yield* setUp
         zones[LINKS] = { CNAME: OURS }
         yield* put(LINKS)
         yield* call("POST", "/domains/acme.dev/verify")
@@ -233,13 +234,14 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
         zones["l.second.dev"] = { CNAME: OURS }
         zones["wb1._domainkey.second.dev"] = { TXT: [second.records[0].value] }
         yield* theirs.call("POST", "/domains/second.dev/verify")
-        const ask = (name: string) => Effect.map(lab.ask("GET", `/t/ask?domain=${name}`), ({ status }) => status)
-        yield* World.until(ask("l.second.dev"), (status) => status === 200)
-        assert.strictEqual(yield* ask(LINKS), 404)
+        const certificateStatus = (name: string) =>
+          Effect.map(world.request("GET", `/t/ask?domain=${name}`), ({ status }) => status)
+        yield* World.until(certificateStatus("l.second.dev"), (status) => status === 200)
+        assert.strictEqual(yield* certificateStatus(LINKS), 404)
         yield* verify
-        yield* World.until(ask(LINKS), (status) => status === 200)
+        yield* World.until(certificateStatus(LINKS), (status) => status === 200)
         yield* theirs.call("DELETE", "/domains/second.dev")
-        yield* World.until(ask("l.second.dev"), (status) => status === 404)
+        yield* World.until(certificateStatus("l.second.dev"), (status) => status === 404)
       }),
     )
   },
@@ -248,17 +250,17 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
 layer(HttpWorld.layer({ tracks: true, zones } as Setup), options)("without tracking domains on the proxy", (it) => {
   it.effect("none is accepted or shown", () =>
     Effect.gen(function* () {
-      const { account, lab, put } = yield* setUp
+      const { account, world, put } = yield* setUp
       const refused = yield* put(LINKS)
       assert.deepStrictEqual([refused.status, refused.json.error.reason], [422, "tracking_domains_unavailable"])
       assert.include(refused.json.error.message, "TRACKING_DOMAINS=on")
       assert.strictEqual((yield* put(null)).status, 200)
-      assert.strictEqual((yield* lab.ask("GET", `/t/ask?domain=${LINKS}`)).status, 404)
+      assert.strictEqual((yield* world.request("GET", `/t/ask?domain=${LINKS}`)).status, 404)
       const [key = new Uint8Array()] = yield* TrackedLinks.trackingKeys
       const mail = { account_id: account, email_id: `msg_${"0".repeat(26)}` as EmailId }
       const open = TrackingToken.OPEN_PATH + TrackingToken.ofOpen(key, mail)
-      assert.strictEqual(yield* under(lab.url, LINKS, open), 200)
-      assert.strictEqual(yield* under(lab.url, LINKS, "/healthz"), 200)
+      assert.strictEqual(yield* under(world.url, LINKS, open), 200)
+      assert.strictEqual(yield* under(world.url, LINKS, "/healthz"), 200)
     }),
   )
 })

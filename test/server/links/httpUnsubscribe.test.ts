@@ -41,7 +41,7 @@ const Site = HttpRouter.serve(unsubscribeRoute.layer(PROXIES), { disableLogger: 
 layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), { excludeTestServices: true })(
   "one-click unsubscribing",
   (it) => {
-    const ask = (method: string, path: string) =>
+    const request = (method: string, path: string) =>
       Effect.gen(function* () {
         const { address } = yield* HttpServer.HttpServer
         const port = "port" in address ? address.port : 0
@@ -97,10 +97,10 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
         assert.includeMembers(signed, ["List-Unsubscribe", "List-Unsubscribe-Post"])
 
         const path = new URL(offers[0] ?? "").pathname
-        const looked = yield* ask("GET", path)
+        const looked = yield* request("GET", path)
         assert.deepStrictEqual([looked.status, looked.text.includes("<form")], [200, true])
         assert.deepStrictEqual(yield* reasons(from.account_id), [])
-        for (const _ of [1, 2]) assert.strictEqual((yield* ask("POST", path)).status, 200)
+        for (const _ of [1, 2]) assert.strictEqual((yield* request("POST", path)).status, 200)
         assert.deepStrictEqual(yield* reasons(from.account_id), [["ana@example.org", "unsubscribe"]])
         const sql = yield* PgClient.PgClient
         const addresses = yield* sql`
@@ -123,7 +123,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
         const foreign = Unsubscribe.token(new Uint8Array(32), stream_id)
         const forged = `${good.slice(0, -1)}${good.endsWith("0") ? "1" : "0"}`
         for (const token of [forged, foreign, gone, "x", `${good}0`]) {
-          assert.strictEqual((yield* ask("POST", Unsubscribe.PATH + token)).status, 404, token)
+          assert.strictEqual((yield* request("POST", Unsubscribe.PATH + token)).status, 404, token)
         }
         assert.deepStrictEqual(yield* reasons(from.account_id), [])
       }),
@@ -135,7 +135,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
         const erased = Mask.replacement(Buffer.alloc(8))
         const { stream_id } = yield* World.send(from, { to: [{ address: erased }], list_unsubscribe: true })
         const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
-        assert.strictEqual((yield* ask("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))).status, 404)
+        assert.strictEqual((yield* request("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))).status, 404)
         assert.deepStrictEqual(yield* reasons(from.account_id), [])
       }),
     )
@@ -145,7 +145,8 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
         const from = yield* sender
         const [one, other] = [yield* World.send(from), yield* World.send(from)]
         const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
-        const post = ({ stream_id }: typeof one) => ask("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))
+        const post = ({ stream_id }: typeof one) =>
+          request("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))
         const answers = yield* Effect.forEach(Array.from({ length: 25 }), () => post(one))
         // A minute may end in between.
         assert.isAtMost(

@@ -93,12 +93,12 @@ describe("a server at its connection limit", () => {
         return socket
       }),
     )
-    const ask = async (path: string) => {
+    const request = async (path: string) => {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: "GET" })
       return { answer, text: await answer.text() }
     }
-    for (const path of ["/healthz", "/readyz?x=1"]) assert.strictEqual((await ask(path)).text, "well")
-    const { answer, text } = await ask("/v1/account")
+    for (const path of ["/healthz", "/readyz?x=1"]) assert.strictEqual((await request(path)).text, "well")
+    const { answer, text } = await request("/v1/account")
     const { error } = JSON.parse(text)
     assert.deepStrictEqual(
       [answer.status, error.code, error.reason, answer.headers.get("retry-after"), answer.headers.get("connection")],
@@ -137,7 +137,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a service", (it) => {
             ),
             (sockets) => Effect.sync(() => sockets.forEach((socket) => socket.destroy())),
           )
-          const { json, status } = yield* Effect.promise(() => service.ask("GET", "/v1/account", { key: "wb_x" }))
+          const { json, status } = yield* Effect.promise(() => service.request("GET", "/v1/account", { key: "wb_x" }))
           assert.deepStrictEqual([status, json.error.reason], [503, "overloaded"])
         }),
       90_000,

@@ -6,8 +6,8 @@ import { HttpWorld } from "../../support/world/HttpWorld.ts"
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the documentation", (it) => {
   it.effect("is one page without external resources", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const { headers, status, text } = yield* lab.ask("GET", "/docs")
+      const world = yield* HttpWorld
+      const { headers, status, text } = yield* world.request("GET", "/docs")
       assert.strictEqual(status, 200)
       assert.match(headers.get("content-type") ?? "", /^text\/html/u)
       // Outside the inlined script, no tag loads anything.
@@ -22,8 +22,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("allows its own scripts by their hashes, and none injected through the URL", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const { headers, text } = yield* lab.ask("GET", "/docs")
+      const world = yield* HttpWorld
+      const { headers, text } = yield* world.request("GET", "/docs")
       const policy = headers.get("content-security-policy") ?? ""
       const scripts = /script-src ([^;]*)/u.exec(policy)?.[1]?.split(" ") ?? []
       const inline = [...text.matchAll(/<script>([\s\S]*?)<\/script>/gu)].map(
@@ -40,10 +40,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("is compressed for clients that accept it, and a 304 for those that have it", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
+      const world = yield* HttpWorld
       for (const path of ["/docs", "/openapi.json"]) {
-        const ask = (headers: Readonly<Record<string, string>>) => lab.ask("GET", path, { headers })
-        const plain = yield* ask({ "accept-encoding": "identity" })
+        const request = (headers: Readonly<Record<string, string>>) => world.request("GET", path, { headers })
+        const plain = yield* request({ "accept-encoding": "identity" })
         assert.isNull(plain.headers.get("content-encoding"))
         for (const [accepted, encoding] of [
           ["gzip, br", "br"],
@@ -51,12 +51,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
           ["br;q=0, gzip;q=0.5", "gzip"],
           ["br;q=0.000, deflate", null],
         ] as const) {
-          const { headers, text } = yield* ask({ "accept-encoding": accepted })
+          const { headers, text } = yield* request({ "accept-encoding": accepted })
           assert.strictEqual(headers.get("content-encoding"), encoding, accepted)
           assert.strictEqual(headers.get("vary"), "accept-encoding")
           assert.strictEqual(text, plain.text)
         }
-        const again = yield* ask({ "if-none-match": plain.headers.get("etag") ?? "" })
+        const again = yield* request({ "if-none-match": plain.headers.get("etag") ?? "" })
         assert.deepStrictEqual([again.status, again.text], [304, ""])
       }
     }),
@@ -64,11 +64,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("describes the same API as /openapi.json", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const { headers, json } = yield* lab.ask("GET", "/openapi.json")
+      const world = yield* HttpWorld
+      const { headers, json } = yield* world.request("GET", "/openapi.json")
       assert.strictEqual(headers.get("content-type"), "application/json")
       assert.strictEqual(json.openapi, "3.1.0")
-      const { text } = yield* lab.ask("GET", "/docs")
+      const { text } = yield* world.request("GET", "/docs")
       assert.include(text, "Possible while the email is queued")
       assert.include(json.paths["/v1/email/{id}/cancel"].post.description, "Possible while the email is queued")
     }),

@@ -7,10 +7,10 @@ import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("an internal failure", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* HttpWorld
-    const account = yield* lab.account()
-    const { secret: key } = yield* lab.key(account)
-    return { lab, account, key }
+    const world = yield* HttpWorld
+    const account = yield* world.account()
+    const { secret: key } = yield* world.key(account)
+    return { world, account, key }
   })
 
   for (const [where, table] of [
@@ -19,10 +19,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   ] as const)
     it.effect(`${where} is a 500 with an id, all headers, and no word about its cause`, () =>
       Effect.gen(function* () {
-        const { key, lab } = yield* setUp
-        yield* lab.sql`ALTER TABLE ${lab.sql(table)} RENAME TO elsewhere`
-        const answer = yield* lab.ask("GET", "/v1/account", { key })
-        yield* lab.sql`ALTER TABLE elsewhere RENAME TO ${lab.sql(table)}`
+        const { key, world } = yield* setUp
+        yield* world.sql`ALTER TABLE ${world.sql(table)} RENAME TO elsewhere`
+        const answer = yield* world.request("GET", "/v1/account", { key })
+        yield* world.sql`ALTER TABLE elsewhere RENAME TO ${world.sql(table)}`
         assert.strictEqual(answer.status, 500)
         assert.deepStrictEqual(answer.json, {
           error: {
@@ -35,29 +35,32 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         })
         for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"])
           assert.isNotNull(answer.headers.get(name))
-        assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key })).status, 200)
+        assert.strictEqual((yield* world.request("GET", "/v1/account", { key })).status, 200)
       }),
     )
 
   it.effect("does not stop the redirect of a tracked link", () =>
     Effect.gen(function* () {
-      const { account, lab } = yield* setUp
+      const { account, world } = yield* setUp
       const [key = new Uint8Array()] = yield* TrackedLinks.trackingKeys
       const mail = { account_id: account, email_id: id("EmailId") }
       const url = "https://shop.test/order?id=7"
-      yield* lab.sql`ALTER TABLE events RENAME TO elsewhere`
-      const clicked = yield* lab.ask("GET", TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, { ...mail, url }))
-      const opened = yield* lab.ask("GET", TrackingToken.OPEN_PATH + TrackingToken.ofOpen(key, mail))
-      yield* lab.sql`ALTER TABLE elsewhere RENAME TO events`
+      yield* world.sql`ALTER TABLE events RENAME TO elsewhere`
+      const clicked = yield* world.request(
+        "GET",
+        TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, { ...mail, url }),
+      )
+      const opened = yield* world.request("GET", TrackingToken.OPEN_PATH + TrackingToken.ofOpen(key, mail))
+      yield* world.sql`ALTER TABLE elsewhere RENAME TO events`
       assert.deepStrictEqual([clicked.status, clicked.headers.get("location"), opened.status], [302, url, 200])
     }),
   )
 
   it.effect("is a 500 where a row does not fit the contract", () =>
     Effect.gen(function* () {
-      const { account, key, lab } = yield* setUp
-      yield* lab.sql`UPDATE accounts SET record = record - 'name' WHERE account_id = ${account}`
-      assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key })).status, 500)
+      const { account, key, world } = yield* setUp
+      yield* world.sql`UPDATE accounts SET record = record - 'name' WHERE account_id = ${account}`
+      assert.strictEqual((yield* world.request("GET", "/v1/account", { key })).status, 500)
     }),
   )
 })

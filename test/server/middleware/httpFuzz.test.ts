@@ -134,11 +134,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "300 seconds" })(
     `whatever is asked (seed ${SEED}), the answer is a documented one and never a 500`,
     () =>
       Effect.gen(function* () {
-        const lab = yield* HttpWorld
-        const account = yield* lab.account()
-        const { id: key_id, secret: first } = yield* lab.key(account)
+        const world = yield* HttpWorld
+        const account = yield* world.account()
+        const { id: key_id, secret: first } = yield* world.key(account)
         const made = (path: string, body: unknown) =>
-          Effect.map(lab.ask("POST", path, { key: first, body }), ({ json }) => String(json.id))
+          Effect.map(world.request("POST", path, { key: first, body }), ({ json }) => String(json.id))
         const values = [
           key_id,
           yield* made("/v1/domains", { name: "acme.test" }),
@@ -162,12 +162,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "300 seconds" })(
           for (const operation of operations) {
             // Fuzzed calls revoke keys and use up rate windows.
             if (calls++ % CALLS_A_KEY === 0) {
-              key = (yield* lab.key(account)).secret
-              yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-              yield* lab.ask("POST", "/v1/suppressions", { key, body: { email: "gone@example.org" } })
+              key = (yield* world.key(account)).secret
+              yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+              yield* world.request("POST", "/v1/suppressions", { key, body: { email: "gone@example.org" } })
             }
             const call = request(operation, random, values)
-            const answer = yield* lab.ask(operation.method, call.path, { key, ...call.options })
+            const answer = yield* world.request(operation.method, call.path, { key, ...call.options })
             statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
             check(
               operation,

@@ -15,11 +15,11 @@ layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServ
   (it) => {
     const account = (plan: "free" | "business" = "business") =>
       Effect.gen(function* () {
-        const lab = yield* HttpWorld
-        const id = yield* lab.account(plan)
-        const { secret: key } = yield* lab.key(id)
-        yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-        return { lab, id, key: (yield* lab.key(id)).secret }
+        const world = yield* HttpWorld
+        const id = yield* world.account(plan)
+        const { secret: key } = yield* world.key(id)
+        yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+        return { world, id, key: (yield* world.key(id)).secret }
       })
 
     const count = (answers: ReadonlyArray<Answer>) => {
@@ -37,11 +37,11 @@ layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServ
     for (const [what, limit, method, path] of WINDOWS)
       it.effect(`let exactly ${limit} a minute through at ${what}`, () =>
         Effect.gen(function* () {
-          const { id, lab } = yield* account()
-          const { secret: key } = yield* lab.key(id, { scopes: ["email:logs:read"] })
+          const { id, world } = yield* account()
+          const { secret: key } = yield* world.key(id, { scopes: ["email:logs:read"] })
           const answers = yield* Effect.forEach(
             Array.from({ length: limit + 25 }),
-            () => lab.ask(method, path, { key }),
+            () => world.request(method, path, { key }),
             {
               concurrency: 25,
             },
@@ -67,17 +67,17 @@ layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServ
 
     it.effect("admit exactly 1,000 sends a minute, besides other requests", () =>
       Effect.gen(function* () {
-        const { key, lab } = yield* account()
+        const { key, world } = yield* account()
         const answers = yield* Effect.forEach(
           Array.from({ length: 1_020 }),
-          () => lab.ask("POST", "/v1/email/send", { key, body: MESSAGE }),
+          () => world.request("POST", "/v1/email/send", { key, body: MESSAGE }),
           { concurrency: 40 },
         )
         assert.deepStrictEqual(count(answers), { 200: 1_000, 429: 20 })
-        assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key })).status, 200)
-        assert.strictEqual((yield* lab.ask("GET", "/v1/email/logs", { key })).status, 200)
+        assert.strictEqual((yield* world.request("GET", "/v1/account", { key })).status, 200)
+        assert.strictEqual((yield* world.request("GET", "/v1/email/logs", { key })).status, 200)
         assert.strictEqual(
-          (yield* lab.ask("POST", "/v1/email/send/batch", { key, body: { emails: [MESSAGE] } })).status,
+          (yield* world.request("POST", "/v1/email/send/batch", { key, body: { emails: [MESSAGE] } })).status,
           429,
         )
       }),
@@ -85,8 +85,8 @@ layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServ
 
     it.effect("count an absolute target in the window of its path, also an invalid one", () =>
       Effect.gen(function* () {
-        const { key, lab } = yield* account()
-        const { hostname, port } = new URL(lab.url)
+        const { key, world } = yield* account()
+        const { hostname, port } = new URL(world.url)
         const headers = { authorization: `Bearer ${key}` }
         const limitOf = (path: string) =>
           Effect.promise(
@@ -105,52 +105,52 @@ layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServ
 
     it.effect("follow an operator's grant, and every response shows them", () =>
       Effect.gen(function* () {
-        const { id, key, lab } = yield* account()
+        const { id, key, world } = yield* account()
         const granted = yield* CommandLine.typed("accounts", "limits", id, "--other", "125", "--send", "2000")
         assert.deepStrictEqual(granted.granted, { send: 2_000, logs: null, other: 125, monthly_emails: null })
         const answers = yield* Effect.forEach(
           Array.from({ length: 130 }),
-          () => lab.ask("GET", "/v1/account", { key }),
+          () => world.request("GET", "/v1/account", { key }),
           { concurrency: 25 },
         )
         assert.deepStrictEqual(count(answers), { 200: 125, 429: 5 })
         const limitOf = ({ headers }: Answer) => headers.get("x-ratelimit-limit")
         assert.deepStrictEqual([...new Set(answers.map(limitOf))], ["125"])
-        assert.strictEqual(limitOf(yield* lab.ask("POST", "/v1/email/send", { key, body: MESSAGE })), "2000")
-        assert.strictEqual(limitOf(yield* lab.ask("GET", "/v1/email/logs", { key })), "60")
+        assert.strictEqual(limitOf(yield* world.request("POST", "/v1/email/send", { key, body: MESSAGE })), "2000")
+        assert.strictEqual(limitOf(yield* world.request("GET", "/v1/email/logs", { key })), "60")
       }),
     )
 
     it.effect("follow the account's new plan", () =>
       Effect.gen(function* () {
-        const { id, key, lab } = yield* account("free")
+        const { id, key, world } = yield* account("free")
         const body = { ...MESSAGE, to: Array.from({ length: 11 }, (_, nth) => `r${nth}@example.org`) }
-        const send = Effect.map(lab.ask("POST", "/v1/email/send", { key, body }), ({ status }) => status)
+        const send = Effect.map(world.request("POST", "/v1/email/send", { key, body }), ({ status }) => status)
         assert.strictEqual(yield* send, 422)
         assert.strictEqual((yield* CommandLine.typed("accounts", "plan", id, "starter")).plan, "starter")
         assert.strictEqual(yield* send, 200)
-        const { json } = yield* lab.ask("GET", "/v1/account", { key })
+        const { json } = yield* world.request("GET", "/v1/account", { key })
         assert.deepStrictEqual([json.plan, json.limits.monthly_emails, json.usage.emails], ["starter", 50_000, 11])
       }),
     )
 
     it.effect("count malformed requests too, and 429 comes before 400 and 404", () =>
       Effect.gen(function* () {
-        const { key, lab } = yield* account()
-        const bad = () => lab.ask("POST", "/v1/domains", { key, raw: "{" })
+        const { key, world } = yield* account()
+        const bad = () => world.request("POST", "/v1/domains", { key, raw: "{" })
         const answers = yield* Effect.forEach(Array.from({ length: 121 }), bad, { concurrency: 20 })
         assert.deepStrictEqual(count(answers), { 400: 120, 429: 1 })
-        assert.strictEqual((yield* lab.ask("GET", "/v1/nothing", { key })).status, 429)
+        assert.strictEqual((yield* world.request("GET", "/v1/nothing", { key })).status, 429)
       }),
     )
 
     it.effect("admit 120 requests a minute without a valid key per address", () =>
       Effect.gen(function* () {
-        const { key, lab } = yield* account()
+        const { key, world } = yield* account()
         const from = (address: string) => ({ "x-forwarded-for": address })
-        const anonymous = (address: string) => lab.ask("GET", "/v1/account", { headers: from(address) })
+        const anonymous = (address: string) => world.request("GET", "/v1/account", { headers: from(address) })
         const guess = (address: string) =>
-          lab.ask("GET", "/v1/account", { key: `wb_${"x".repeat(49)}`, headers: from(address) })
+          world.request("GET", "/v1/account", { key: `wb_${"x".repeat(49)}`, headers: from(address) })
         const answers = yield* Effect.forEach(
           Array.from({ length: 130 }, (_, nth) => (nth % 2 === 0 ? anonymous : guess)),
           (call) => call("198.51.100.7"),
@@ -162,20 +162,23 @@ layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServ
         assert.strictEqual((yield* anonymous("203.0.113.9, 198.51.100.7")).status, 429)
         assert.strictEqual((yield* anonymous("198.51.100.7, 10.1.2.3")).status, 429)
         // A valid key is not limited by other clients of its address.
-        assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key, headers: from("198.51.100.7") })).status, 200)
+        assert.strictEqual(
+          (yield* world.request("GET", "/v1/account", { key, headers: from("198.51.100.7") })).status,
+          200,
+        )
       }),
     )
 
     it.effect("admit the monthly volume to the last recipient under load, and refund canceled mail", () =>
       Effect.gen(function* () {
         yield* awayFromEndOfMonth
-        const { key, lab } = yield* account("free")
+        const { key, world } = yield* account("free")
         const tens = { ...MESSAGE, to: Array.from({ length: 10 }, (_, nth) => `r${nth}@example.org`) }
         const later = { ...tens, scheduled_at: new Date(Date.now() + 3_600_000).toISOString() }
-        const canceled = yield* lab.ask("POST", "/v1/email/send", { key, body: later })
+        const canceled = yield* world.request("POST", "/v1/email/send", { key, body: later })
         const answers = yield* Effect.forEach(
           Array.from({ length: 302 }),
-          () => lab.ask("POST", "/v1/email/send", { key, body: tens }),
+          () => world.request("POST", "/v1/email/send", { key, body: tens }),
           { concurrency: 40 },
         )
         assert.deepStrictEqual(count(answers), { 200: 299, 429: 3 })
@@ -184,10 +187,10 @@ layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServ
         const now = new Date()
         const nextMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
         assert.closeTo(Number(refused?.headers.get("retry-after")), (nextMonth - Date.now()) / 1000, 30)
-        assert.strictEqual((yield* lab.ask("POST", "/v1/email/send", { key, body: MESSAGE })).status, 429)
-        assert.strictEqual((yield* lab.ask("POST", `/v1/email/${canceled.json.id}/cancel`, { key })).status, 200)
-        assert.strictEqual((yield* lab.ask("POST", "/v1/email/send", { key, body: tens })).status, 200)
-        const { json } = yield* lab.ask("GET", "/v1/account", { key })
+        assert.strictEqual((yield* world.request("POST", "/v1/email/send", { key, body: MESSAGE })).status, 429)
+        assert.strictEqual((yield* world.request("POST", `/v1/email/${canceled.json.id}/cancel`, { key })).status, 200)
+        assert.strictEqual((yield* world.request("POST", "/v1/email/send", { key, body: tens })).status, 200)
+        const { json } = yield* world.request("GET", "/v1/account", { key })
         assert.deepStrictEqual([json.usage.emails, json.limits.monthly_emails], [3_000, 3_000])
       }),
     )
@@ -195,10 +198,10 @@ layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServ
     it.effect("refuse a strict batch beyond the monthly volume, and let a permissive one fill it", () =>
       Effect.gen(function* () {
         yield* awayFromEndOfMonth
-        const { key, lab } = yield* account("free")
+        const { key, world } = yield* account("free")
         const ten = { ...MESSAGE, to: Array.from({ length: 10 }, (_, nth) => `r${nth}@example.org`) }
         const batch = (count: number, mode?: string) =>
-          lab.ask("POST", "/v1/email/send/batch", {
+          world.request("POST", "/v1/email/send/batch", {
             key,
             body: { emails: Array.from({ length: count }, () => ten), mode },
           })

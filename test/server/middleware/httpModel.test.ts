@@ -52,7 +52,7 @@ type Command = typeof Command.Type
 const keyOf = (address: string): string => address.toLowerCase()
 
 type Json = Answer["json"]
-type Ask = (
+type Request = (
   method: string,
   path: string,
   body?: unknown,
@@ -67,7 +67,7 @@ const statusOf = (message: Model["emails"][number]): string => {
 }
 
 /** Computes the expected response before the request, and learns ids from the response. */
-const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: Ask) {
+const obey = Effect.fnUntraced(function* (model: Model, command: Command, request: Request) {
   const expect = (answer: { status: number; json: Json }, status: number, reason?: string) => {
     assert.deepStrictEqual([answer.status, answer.json?.error?.reason], [status, reason], JSON.stringify(answer.json))
     return answer.json
@@ -95,7 +95,7 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
   ) {
     const to = [...new Map(written.map((each) => [keyOf(each), keyOf(each)])).values()]
     const scheduled_at = later ? new Date(Date.now() + 3_600_000).toISOString() : null
-    const answer = yield* ask(
+    const answer = yield* request(
       "POST",
       "/v1/email/send",
       { from: `hi@${from}`, to: written, subject: "Hi", text: "Hi", scheduled_at },
@@ -107,26 +107,26 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
   switch (command._tag) {
     case "AddDomain": {
       const name = nameOf(command.domain)
-      const answer = yield* ask("POST", "/v1/domains", { name })
+      const answer = yield* request("POST", "/v1/domains", { name })
       if (model.domains.has(name)) return expect(answer, 422, "domain_already_exists")
       assert.strictEqual(expect(answer, 201).status, "verified")
       return model.domains.add(name)
     }
     case "RemoveDomain": {
       const name = nameOf(command.domain)
-      const answer = yield* ask("DELETE", `/v1/domains/${name}`)
+      const answer = yield* request("DELETE", `/v1/domains/${name}`)
       return model.domains.delete(name) ? expect(answer, 200) : expect(answer, 404, "domain_not_found")
     }
     case "Suppress": {
       const address = keyOf(personOf(command.person))
-      const answer = yield* ask("POST", "/v1/suppressions", { email: personOf(command.person) })
+      const answer = yield* request("POST", "/v1/suppressions", { email: personOf(command.person) })
       if (model.suppressed.has(address)) return expect(answer, 422, "already_suppressed")
       model.suppressed.add(address)
       return expect(answer, 201)
     }
     case "Unsuppress": {
       const address = keyOf(personOf(command.person))
-      const answer = yield* ask("DELETE", `/v1/suppressions/${encodeURIComponent(personOf(command.person))}`)
+      const answer = yield* request("DELETE", `/v1/suppressions/${encodeURIComponent(personOf(command.person))}`)
       return model.suppressed.delete(address) ? expect(answer, 200) : expect(answer, 404, "suppression_not_found")
     }
     case "Send": {
@@ -141,7 +141,7 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
       const to = [keyOf(personOf(command.person))]
       const body = { from: `hi@${from}`, to, subject: "Hi", text: "Hi", scheduled_at: null }
       const headers = { "idempotency-key": randomUUID() }
-      const duplicate = ask("POST", "/v1/email/send", body, undefined, headers)
+      const duplicate = request("POST", "/v1/email/send", body, undefined, headers)
       const [one, other] = yield* Effect.all([duplicate, duplicate], { concurrency: 2 })
       const json = expect(one, ...verdict(from, to))
       assert.deepStrictEqual([other.status, other.json.id], [one.status, json.id])
@@ -153,7 +153,7 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
       const to = [keyOf(personOf(command.person))]
       const one = { from: `hi@${from}`, to, subject: "Hi", text: "Hi" }
       const emails = Array.from({ length: command.count }, () => one)
-      const answer = yield* ask("POST", "/v1/email/send/batch", { emails })
+      const answer = yield* request("POST", "/v1/email/send/batch", { emails })
       const json = expect(answer, ...verdict(from, to))
       // Messages of one moment are listed in the order of their ids.
       const ids: ReadonlyArray<string> = answer.status === 200 ? json.data.map(({ id }: Json) => id) : []
@@ -175,7 +175,7 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
     case "Cancel": {
       const message = email(command.nth)
       if (message === undefined) return
-      const answer = yield* ask("POST", `/v1/email/${message.id}/cancel`)
+      const answer = yield* request("POST", `/v1/email/${message.id}/cancel`)
       if (message.canceled) return expect(answer, 422, "not_cancelable")
       message.canceled = true
       model.used -= message.queued.size
@@ -185,14 +185,14 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
       const message = email(command.nth)
       if (message === undefined) return
       const scheduled_at = new Date(Date.now() + 7_200_000).toISOString()
-      const answer = yield* ask("PATCH", `/v1/email/${message.id}`, { scheduled_at })
+      const answer = yield* request("PATCH", `/v1/email/${message.id}`, { scheduled_at })
       if (message.canceled) return expect(answer, 422, "not_cancelable")
       return assert.strictEqual(expect(answer, 200).scheduled_at, scheduled_at)
     }
     case "Resend": {
       const message = email(command.nth)
       if (message === undefined) return
-      const answer = yield* ask("POST", `/v1/email/${message.id}/resend`)
+      const answer = yield* request("POST", `/v1/email/${message.id}/resend`)
       const json = expect(answer, ...verdict(message.from, message.to))
       if (answer.status === 200) accepted(json.id, message.from, message.to)
       return
@@ -200,21 +200,21 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
     case "CreateKey": {
       const scope = SCOPES[command.scope] ?? ""
       const name = command.domain === null ? null : nameOf(command.domain)
-      const json = expect(yield* ask("POST", "/v1/api-keys", { name: "k", scopes: [scope], domain: name }), 201)
+      const json = expect(yield* request("POST", "/v1/api-keys", { name: "k", scopes: [scope], domain: name }), 201)
       return model.keys.push({ id: json.id, secret: json.key, scope, domain: name, revoked: false })
     }
     case "RevokeKey": {
       const held = key(command.nth)
       if (held === undefined) return
-      expect(yield* ask("DELETE", `/v1/api-keys/${held.id}`), 200)
+      expect(yield* request("DELETE", `/v1/api-keys/${held.id}`), 200)
       return (held.revoked = true)
     }
   }
 })
 
 /** Compares every list of the service with the model at the end. */
-const compare = Effect.fnUntraced(function* (model: Model, ask: Ask) {
-  const list = (path: string) => Effect.map(ask("GET", path), ({ json }): ReadonlyArray<Json> => json.data)
+const compare = Effect.fnUntraced(function* (model: Model, request: Request) {
+  const list = (path: string) => Effect.map(request("GET", path), ({ json }): ReadonlyArray<Json> => json.data)
   const domains = yield* list("/v1/domains")
   assert.sameMembers(
     domains.map(({ name }) => name),
@@ -242,7 +242,7 @@ const compare = Effect.fnUntraced(function* (model: Model, ask: Ask) {
   )
   const canceled = yield* list("/v1/email/logs?limit=100&status=canceled")
   assert.strictEqual(canceled.length, model.emails.filter((each) => statusOf(each) === "canceled").length)
-  const account = yield* ask("GET", "/v1/account")
+  const account = yield* request("GET", "/v1/account")
   assert.strictEqual(account.json.usage.emails, model.used)
 })
 
@@ -258,19 +258,19 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
       ({ history }) =>
         Effect.gen(function* () {
           yield* awayFromEndOfMonth
-          const lab = yield* HttpWorld
-          const account = yield* lab.account()
+          const world = yield* HttpWorld
+          const account = yield* world.account()
           let left = 0
           let admin = ""
-          const ask: Ask = (method, path, body, key, headers = {}) =>
+          const request: Request = (method, path, body, key, headers = {}) =>
             Effect.gen(function* () {
               // Use the next key before the rate window is used up.
               if (left <= 0) {
-                admin = (yield* lab.key(account)).secret
+                admin = (yield* world.key(account)).secret
                 left = PER_KEY
               }
               left--
-              return yield* lab.ask(method, path, {
+              return yield* world.request(method, path, {
                 key: key ?? admin,
                 headers,
                 ...(body === undefined ? {} : { body }),
@@ -278,8 +278,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
             })
           const model: Model = { domains: new Set(), suppressed: new Set(), emails: [], keys: [], used: 0 }
           // The log orders messages by their millisecond.
-          for (const command of history) yield* Effect.andThen(nextMillisecond, obey(model, command, ask))
-          yield* compare(model, ask)
+          for (const command of history) yield* Effect.andThen(nextMillisecond, obey(model, command, request))
+          yield* compare(model, request)
         }),
       { arbitrary: { runs: 30 }, timeout: PATIENCE_MS },
     )

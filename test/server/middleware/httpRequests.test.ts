@@ -3,7 +3,7 @@ import { Context, Effect } from "effect"
 import { once } from "node:events"
 import { type AddressInfo, connect } from "node:net"
 import * as NodeServer from "../../../apps/server/src/http/NodeServer.ts"
-import { type Answer, type Ask, HttpWorld } from "../../support/world/HttpWorld.ts"
+import { type Answer, type RequestOptions, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
@@ -50,19 +50,19 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), {
   timeout: "90 seconds",
 })("the edge", (it) => {
   const setUp = Effect.gen(function* () {
-    const lab = yield* HttpWorld
-    const account = yield* lab.account()
-    const { secret: key } = yield* lab.key(account)
-    return { lab, account, key }
+    const world = yield* HttpWorld
+    const account = yield* world.account()
+    const { secret: key } = yield* world.key(account)
+    return { world, account, key }
   })
 
   it.effect("gives every error the same shape, an id and the rate window", () =>
     Effect.gen(function* () {
-      const { account, key, lab } = yield* setUp
-      const sender = yield* lab.key(account, { scopes: ["email:send"] })
+      const { account, key, world } = yield* setUp
+      const sender = yield* world.key(account, { scopes: ["email:send"] })
       const post = "POST /v1/email/send"
       const cases: ReadonlyArray<
-        readonly [what: string, call: string, options: Ask, status: number, code: string, reason: string]
+        readonly [what: string, call: string, options: RequestOptions, status: number, code: string, reason: string]
       > = [
         ["no key", post, { body: MESSAGE }, 401, "unauthorized", "api_key_missing"],
         [
@@ -175,34 +175,34 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), {
       ]
       for (const [what, call, options, status, code, reason] of cases) {
         const [method = "", path = ""] = call.split(" ")
-        isError(yield* lab.ask(method, path, options), status, code, reason, what)
+        isError(yield* world.request(method, path, options), status, code, reason, what)
       }
     }),
   )
 
   it.effect("names the missing scope", () =>
     Effect.gen(function* () {
-      const { account, lab } = yield* setUp
-      const { secret } = yield* lab.key(account, { scopes: ["email:send"] })
-      const { json } = yield* lab.ask("DELETE", "/v1/api-keys/key_00000000000000000000000000", { key: secret })
+      const { account, world } = yield* setUp
+      const { secret } = yield* world.key(account, { scopes: ["email:send"] })
+      const { json } = yield* world.request("DELETE", "/v1/api-keys/key_00000000000000000000000000", { key: secret })
       assert.deepStrictEqual(json.error.details, [{ path: "required_scope", message: "admin" }])
     }),
   )
 
   it.effect("checks in the order of the contract: 401, 403, 404 of a route, 400, 404 of a resource, 422", () =>
     Effect.gen(function* () {
-      const { account, key, lab } = yield* setUp
-      const reader = (yield* lab.key(account, { scopes: ["email:logs:read"] })).secret
+      const { account, key, world } = yield* setUp
+      const reader = (yield* world.key(account, { scopes: ["email:logs:read"] })).secret
       const nothing = "/v1/email/msg_00000000000000000000000000"
       const bad = { raw: "{" }
       const late = { scheduled_at: "2000-01-01T00:00:00Z" }
       const statuses = yield* Effect.forEach(
         [
-          lab.ask("POST", "/v1/nothing", bad),
-          lab.ask("PATCH", nothing, { key: reader, ...bad }),
-          lab.ask("POST", "/v1/nothing", { key: reader, ...bad }),
-          lab.ask("PATCH", nothing, { key, ...bad }),
-          lab.ask("PATCH", nothing, { key, body: late }),
+          world.request("POST", "/v1/nothing", bad),
+          world.request("PATCH", nothing, { key: reader, ...bad }),
+          world.request("POST", "/v1/nothing", { key: reader, ...bad }),
+          world.request("PATCH", nothing, { key, ...bad }),
+          world.request("PATCH", nothing, { key, body: late }),
         ],
         (call) => Effect.map(call, ({ status }) => status),
       )
@@ -212,30 +212,30 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), {
 
   it.effect("never shows a key, nor more about a 401 than its message", () =>
     Effect.gen(function* () {
-      const { lab } = yield* setUp
+      const { world } = yield* setUp
       const secret = "wb_verysecretverysecretverysecret"
-      const { text } = yield* lab.ask("GET", "/v1/domains", { key: secret })
+      const { text } = yield* world.request("GET", "/v1/domains", { key: secret })
       assert.notInclude(text, "verysecret")
     }),
   )
 
   it.effect("serves health checks and the API description to everybody, uncounted", () =>
     Effect.gen(function* () {
-      const { lab } = yield* setUp
+      const { world } = yield* setUp
       for (let i = 0; i < 130; i++) {
-        const { headers, status } = yield* lab.ask("GET", "/healthz")
+        const { headers, status } = yield* world.request("GET", "/healthz")
         assert.strictEqual(status, 200)
         assert.strictEqual(headers.get("x-ratelimit-remaining"), "120")
       }
-      assert.deepStrictEqual((yield* lab.ask("GET", "/readyz")).json, { status: "ok" })
-      assert.strictEqual((yield* lab.ask("GET", "/openapi.json")).json.openapi, "3.1.0")
+      assert.deepStrictEqual((yield* world.request("GET", "/readyz")).json, { status: "ok" })
+      assert.strictEqual((yield* world.request("GET", "/openapi.json")).json.openapi, "3.1.0")
     }),
   )
 
   it.effect("answers HEAD like GET, without a body", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
-      const { headers, status, text } = yield* lab.ask("HEAD", "/v1/domains", { key })
+      const { key, world } = yield* setUp
+      const { headers, status, text } = yield* world.request("HEAD", "/v1/domains", { key })
       assert.strictEqual(status, 200)
       assert.strictEqual(text, "")
       assert.strictEqual(headers.get("x-ratelimit-limit"), "120")
@@ -244,16 +244,16 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), {
 
   it.effect("stops reading a body at the limit, chunked or not", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       const head = `POST /v1/email/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`
       const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`
       const declared = yield* sendRaw(
-        lab.url,
+        world.url,
         `${head}Connection: close\r\nContent-Length: 200001\r\n\r\n`,
         "x".repeat(200_001),
       )
       const chunked = yield* sendRaw(
-        lab.url,
+        world.url,
         `${head}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`,
         chunk,
         chunk,
@@ -270,7 +270,7 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), {
 
   it.effect("answers bytes that are not a request with the same error shape", () =>
     Effect.gen(function* () {
-      const { lab } = yield* setUp
+      const { world } = yield* setUp
       const cases = [
         [
           "10,000 headers",
@@ -292,7 +292,7 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), {
         ["headers that do not come", "GET /v1/domains HTTP/1.1\r\nHost: x\r\n", "request_timeout"],
       ] as const
       for (const [what, bytes, reason] of cases) {
-        const received = yield* sendRaw(lab.url, bytes)
+        const received = yield* sendRaw(world.url, bytes)
         assert.match(received, /^HTTP\/1\.1 400 /u, what)
         assert.strictEqual(bodyOf(received).error.reason, reason, what)
         for (const name of RATE_HEADERS) assert.include(received.toLowerCase(), `${name}: `, what)
@@ -302,9 +302,9 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), {
 
   it.effect("times out on a body that does not arrive", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       const head = `POST /v1/email/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
-      const received = yield* sendRaw(lab.url, head)
+      const received = yield* sendRaw(world.url, head)
       assert.match(received, /^HTTP\/1\.1 400 /u)
       assert.strictEqual(bodyOf(received).error.reason, "request_timeout")
     }),
@@ -312,11 +312,11 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), {
 
   it.effect("survives clients that disconnect in the middle", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       yield* Effect.promise(
         () =>
           new Promise<void>((resolve) => {
-            const { hostname, port } = new URL(lab.url)
+            const { hostname, port } = new URL(world.url)
             const socket = connect(Number(port), hostname, () => {
               socket.write(
                 `POST /v1/email/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 100\r\n\r\n{`,
@@ -326,33 +326,33 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), {
             })
           }),
       )
-      assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key })).status, 200)
+      assert.strictEqual((yield* world.request("GET", "/v1/account", { key })).status, 200)
     }),
   )
 
   it.effect("ignores upgrades, unknown expectations and absolute request targets", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       const auth = `Host: x\r\nAuthorization: Bearer ${key}\r\nConnection: close`
       for (const bytes of [
         `GET /v1/account HTTP/1.1\r\n${auth}\r\nExpect: miracles\r\n\r\n`,
         `GET http://other.example/v1/account HTTP/1.1\r\n${auth}\r\n\r\n`,
         `GET /v1/account HTTP/1.1\r\n${auth}, Upgrade\r\nUpgrade: websocket\r\n\r\n`,
       ])
-        assert.match(yield* sendRaw(lab.url, bytes), /^HTTP\/1\.1 200 /u, bytes)
+        assert.match(yield* sendRaw(world.url, bytes), /^HTTP\/1\.1 200 /u, bytes)
       const body = '{"name":"acme.test"}'
       const json = "Content-Type: application/json\r\nTransfer-Encoding: chunked"
       const head = `POST /v1/domains HTTP/1.1\r\n${auth}, Upgrade\r\nUpgrade: h2c\r\n${json}\r\n\r\n`
       const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
-      assert.match(yield* sendRaw(lab.url, head, chunked), /^HTTP\/1\.1 201 /u)
+      assert.match(yield* sendRaw(world.url, head, chunked), /^HTTP\/1\.1 201 /u)
     }),
   )
 
   it.effect("answers CONNECT like any wrong method", () =>
     Effect.gen(function* () {
-      const { key, lab } = yield* setUp
+      const { key, world } = yield* setUp
       for (const head of ["", `Authorization: Bearer ${key}\r\n`]) {
-        const received = yield* sendRaw(lab.url, `CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n${head}\r\n`)
+        const received = yield* sendRaw(world.url, `CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n${head}\r\n`)
         assert.match(received, /^HTTP\/1\.1 404 /u)
         const { error } = bodyOf(received)
         assert.strictEqual(error.reason, "route_not_found")

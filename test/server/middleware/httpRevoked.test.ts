@@ -11,16 +11,16 @@ const WITHIN_MS = 1_500
 const SLOW_MS = 1_200
 
 const setUp = Effect.gen(function* () {
-  const lab = yield* HttpWorld
-  const account = yield* lab.account()
-  const admin = yield* lab.key(account)
-  const other = yield* lab.another
+  const world = yield* HttpWorld
+  const account = yield* world.account()
+  const admin = yield* world.key(account)
+  const other = yield* world.another
   /** Revokes the key on another node than that of the request. */
   const revoke = (id: string) =>
-    Effect.map(lab.ask("DELETE", `/v1/api-keys/${id}`, { key: admin.secret, node: other }), ({ status }) =>
+    Effect.map(world.request("DELETE", `/v1/api-keys/${id}`, { key: admin.secret, node: other }), ({ status }) =>
       assert.strictEqual(status, 200),
     )
-  return { lab, account, admin, revoke }
+  return { world, account, admin, revoke }
 })
 
 /** Opens a stream that counts its bytes and records when its connection closed. */
@@ -85,10 +85,10 @@ const EMAIL = JSON.stringify({ from: "Acme <hi@acme.test>", to: "ana@example.org
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the revocation of a key", (it) => {
   it.effect("ends its event streams within a second on every node, and no others", () =>
     Effect.gen(function* () {
-      const { account, admin, lab, revoke } = yield* setUp
-      const key = yield* lab.key(account)
-      const streams = yield* Effect.forEach(Array.from({ length: 5 }), () => streamOf(lab.url, key.secret))
-      const unaffected = yield* streamOf(lab.url, admin.secret)
+      const { account, admin, world, revoke } = yield* setUp
+      const key = yield* world.key(account)
+      const streams = yield* Effect.forEach(Array.from({ length: 5 }), () => streamOf(world.url, key.secret))
+      const unaffected = yield* streamOf(world.url, admin.secret)
       yield* Effect.sleep("500 millis")
       assert.isFalse([...streams, unaffected].some(({ state }) => state.isOver))
       yield* revoke(key.id)
@@ -101,10 +101,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("ends waits for events and captured mail with a 401", () =>
     Effect.gen(function* () {
-      const { account, lab, revoke } = yield* setUp
+      const { account, world, revoke } = yield* setUp
       for (const path of ["/v1/sandbox/messages?wait=60s", "/v1/events?types=email.clicked&wait=20s"]) {
-        const key = yield* lab.key(account)
-        const waiting = yield* Effect.forkChild(lab.ask("GET", path, { key: key.secret }))
+        const key = yield* world.key(account)
+        const waiting = yield* Effect.forkChild(world.request("GET", path, { key: key.secret }))
         yield* Effect.sleep("300 millis")
         assert.isUndefined(waiting.pollUnsafe(), path)
         yield* revoke(key.id)
@@ -118,15 +118,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("refuses a request whose body was still arriving, on every path", () =>
     Effect.gen(function* () {
-      const { account, lab, revoke } = yield* setUp
+      const { account, world, revoke } = yield* setUp
       for (const [path, body] of [
         ["/v1/email/send", EMAIL],
         // A query string avoids the fast path.
         ["/v1/email/send?", EMAIL],
         ["/v1/domains", JSON.stringify({ name: "late.test" })],
       ] as const) {
-        const key = yield* lab.key(account)
-        const { json, status } = yield* sendSlowly(lab.url, path, key.secret, body, revoke(key.id))
+        const key = yield* world.key(account)
+        const { json, status } = yield* sendSlowly(world.url, path, key.secret, body, revoke(key.id))
         assert.deepStrictEqual([status, json.error?.reason], [401, "api_key_invalid"], path)
       }
     }),
@@ -134,11 +134,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("is required to refuse a slow body", () =>
     Effect.gen(function* () {
-      const { account, admin, lab } = yield* setUp
-      yield* lab.ask("POST", "/v1/domains", { key: admin.secret, body: { name: "acme.test" } })
-      const { secret } = yield* lab.key(account)
+      const { account, admin, world } = yield* setUp
+      yield* world.request("POST", "/v1/domains", { key: admin.secret, body: { name: "acme.test" } })
+      const { secret } = yield* world.key(account)
       for (const path of ["/v1/email/send", "/v1/email/send?"]) {
-        const { json, status } = yield* sendSlowly(lab.url, path, secret, EMAIL, Effect.void)
+        const { json, status } = yield* sendSlowly(world.url, path, secret, EMAIL, Effect.void)
         assert.deepStrictEqual([status, json.status], [200, "queued"], path)
       }
     }),

@@ -67,11 +67,12 @@ layer(World.layer, { excludeTestServices: true })("the dashboard and the alerts"
         const metricsPort = yield* Effect.promise(freePort)
         const node = yield* ServiceProcess.start(url, { METRICS_PORT: String(metricsPort) })
         const { secret } = yield* World.key(yield* World.account())
-        const ask = (path: string, body: unknown) => Effect.promise(() => node.ask("POST", path, { key: secret, body }))
-        yield* ask("/v1/domains", { name: "acme.test" })
+        const request = (path: string, body: unknown) =>
+          Effect.promise(() => node.request("POST", path, { key: secret, body }))
+        yield* request("/v1/domains", { name: "acme.test" })
         // Series that are created by outcome and site need two of each.
         const mail = { from: "hi@acme.test", subject: "Receipt", text: "Thank you." }
-        yield* ask("/v1/email/send", { ...mail, to: ["ana@example.org", "bounced@example.test"] })
+        yield* request("/v1/email/send", { ...mail, to: ["ana@example.org", "bounced@example.test"] })
         const series = yield* World.until(
           Effect.map(
             Effect.promise(() => fetch(`http://127.0.0.1:${metricsPort}/metrics`).then((answer) => answer.text())),

@@ -95,27 +95,27 @@ layer(World.layer, { excludeTestServices: true })("the logs", (it) => {
           SMTP_URL: `smtp://waybill:${PASSWORD}@127.0.0.1:${server.port}`,
         })
         const { secret } = yield* World.key(yield* World.account())
-        const ask = (path: string, body: unknown, key: string = secret) =>
-          Effect.promise(() => node.ask("POST", path, { key, body }))
-        const hook = yield* ask("/v1/webhooks", { url: "https://hooks.example.org/x", events: ["email.queued"] })
+        const request = (path: string, body: unknown, key: string = secret) =>
+          Effect.promise(() => node.request("POST", path, { key, body }))
+        const hook = yield* request("/v1/webhooks", { url: "https://hooks.example.org/x", events: ["email.queued"] })
         const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Secret of Ana", text: "Body of Ana" }
         const sql = yield* PgClient.PgClient
-        yield* ask("/v1/domains", { name: "acme.test" })
+        yield* request("/v1/domains", { name: "acme.test" })
         yield* sql`UPDATE domains SET status = 'verified', record = jsonb_set(record, '{status}', '"verified"')`
-        const sent = yield* ask("/v1/email/send", mail)
-        yield* ask("/v1/email/send", { ...mail, to: "nobody of Ana" })
-        yield* ask("/v1/email/send", mail, `${secret.slice(0, -1)}x`)
+        const sent = yield* request("/v1/email/send", mail)
+        yield* request("/v1/email/send", { ...mail, to: "nobody of Ana" })
+        yield* request("/v1/email/send", mail, `${secret.slice(0, -1)}x`)
 
         // The relay refuses the login, which the attempt records.
         assert.strictEqual(sent.status, 200)
         yield* World.until(
-          Effect.promise(() => node.ask("GET", `/v1/email/logs/${sent.json.id}`, { key: secret })),
+          Effect.promise(() => node.request("GET", `/v1/email/logs/${sent.json.id}`, { key: secret })),
           ({ json }) => json.recipients[0].attempts > 0,
         )
 
         // A failure of the database: the request fails, and the log has the cause.
         yield* sql`ALTER TABLE email_log RENAME TO email_log_away`
-        const failed = yield* ask("/v1/email/send", mail)
+        const failed = yield* request("/v1/email/send", mail)
         yield* sql`ALTER TABLE email_log_away RENAME TO email_log`
         assert.strictEqual(failed.status, 500)
         yield* World.until(

@@ -28,7 +28,7 @@ export const load = (nodes: () => ReadonlyArray<ServiceProcess.ServiceProcess>, 
           subject: `Receipt ${nth}`,
           text: "Thank you.",
         }
-        const answer = await node.ask("POST", "/v1/email/send", { key, body, idempotencyKey: `rolling-${nth}` })
+        const answer = await node.request("POST", "/v1/email/send", { key, body, idempotencyKey: `rolling-${nth}` })
         return { ...answer, tries }
       } catch (error) {
         if (tries === TRIES) throw error

@@ -79,7 +79,7 @@ const installation = Effect.gen(function* () {
       process.kill(primary.pid, "SIGKILL")
       address.lead(standby.url)
       const problems = Effect.promise(async () => {
-        const answer = await nodes[0].ask("GET", "/readyz", { key: "" }).catch(() => undefined)
+        const answer = await nodes[0].request("GET", "/readyz", { key: "" }).catch(() => undefined)
         return String(answer?.json.problems)
       })
       yield* World.until(problems, (found) => found.includes("a read-only replica"), HANGS)
@@ -107,7 +107,9 @@ const follower = (nodes: ReadonlyArray<ServiceProcess.ServiceProcess>, key: stri
   let turn = 0
   const look = Effect.promise(async () => {
     try {
-      const answer = await nodes[turn++ % nodes.length]?.ask("GET", `/v1/events?limit=50&after_position=${at}`, { key })
+      const answer = await nodes[turn++ % nodes.length]?.request("GET", `/v1/events?limit=50&after_position=${at}`, {
+        key,
+      })
       if (answer?.status === 200) {
         heard.push(...answer.json.data.map(({ id, position }: Heard) => ({ id, position })))
         at = answer.json.next_position
@@ -129,7 +131,7 @@ const furnish = (
       return { account_id, ...(yield* World.key(account_id)) }
     }).pipe(Effect.provide(services), Effect.orDie)
     const added = yield* Effect.promise(
-      async () => (await node?.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } }))?.status,
+      async () => (await node?.request("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } }))?.status,
     )
     assert.strictEqual(added, 201)
     return { account_id, secret }

@@ -21,13 +21,13 @@ class Nodes extends Context.Service<Nodes, readonly [ServiceProcess.ServiceProce
 
 const TwoNodes = Nodes.layer.pipe(Layer.provideMerge(World.layer))
 
-const account = (node: ServiceProcess.ServiceProcess, key: string) => () => node.ask("GET", "/v1/account", { key })
+const account = (node: ServiceProcess.ServiceProcess, key: string) => () => node.request("GET", "/v1/account", { key })
 /** A request that is admitted and then refused, since only admission is counted. */
 const empty = (node: ServiceProcess.ServiceProcess, key: string) => () =>
-  node.ask("POST", "/v1/email/send", { key, body: {} })
+  node.request("POST", "/v1/email/send", { key, body: {} })
 
 layer(TwoNodes, { excludeTestServices: true })("a rate limit over two processes", (it) => {
-  for (const [name, limit, each, admitted, ask, minutes] of [
+  for (const [name, limit, each, admitted, request, minutes] of [
     ["other requests", 120, 100, 200, account, ["12:00", "12:01"]],
     ["sends", 1_000, 520, 400, empty, ["12:02"]],
   ] as const) {
@@ -39,8 +39,8 @@ layer(TwoNodes, { excludeTestServices: true })("a rate limit over two processes"
           yield* setDatabaseClock(`2026-11-21T${minute}:30Z`)
           const halves = yield* Effect.promise(() =>
             Promise.all([
-              ServiceProcess.sendMany(each, ask(one, secret)),
-              ServiceProcess.sendMany(each, ask(other, secret)),
+              ServiceProcess.sendMany(each, request(one, secret)),
+              ServiceProcess.sendMany(each, request(other, secret)),
             ]),
           )
           const answers = halves.flat()

@@ -75,7 +75,7 @@ describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
           )
           const account_id = yield* World.account({ limits: { send: 1_000_000 } })
           const { secret } = yield* World.key(account_id)
-          yield* Effect.promise(() => api.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } }))
+          yield* Effect.promise(() => api.request("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } }))
           const clients = load(() => [api], secret)
           yield* clients.more(MAILS)
           // The pooler passes the sessions on to the next node, so they must keep no state.

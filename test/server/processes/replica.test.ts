@@ -53,7 +53,7 @@ const Replicated = EventStore.layer().pipe(
 )
 
 /** Runs a query on the replica as superuser. */
-const ask = (standby: Standby.Standby, statement: string) =>
+const query = (standby: Standby.Standby, statement: string) =>
   Effect.promise(async () => {
     const client = new pg.Client({ connectionString: onDatabase(Redacted.value(standby.adminUrl), "waybill") })
     await client.connect()
@@ -78,10 +78,11 @@ layer(Replicated, { excludeTestServices: true, timeout: 60_000 })("nodes with a 
           },
         )
         const { secret } = yield* World.key(yield* World.account({ limits: { logs: 100_000 } }))
-        const post = (path: string, body: unknown) => Effect.promise(() => one.ask("POST", path, { key: secret, body }))
+        const post = (path: string, body: unknown) =>
+          Effect.promise(() => one.request("POST", path, { key: secret, body }))
         const list = (node: ServiceProcess.ServiceProcess, position?: string) =>
           Effect.promise(() =>
-            node.ask("GET", "/v1/email/logs", {
+            node.request("GET", "/v1/email/logs", {
               key: secret,
               ...(position === undefined ? {} : { headers: { "x-waybill-position": position } }),
             }),
@@ -89,7 +90,7 @@ layer(Replicated, { excludeTestServices: true, timeout: 60_000 })("nodes with a 
         const ids = (answer: ServiceProcess.Answer): ReadonlyArray<string> =>
           answer.json.data.map(({ id }: { readonly id: string }) => id)
         const scans = Effect.map(
-          ask(
+          query(
             standby,
             "SELECT coalesce(sum(idx_scan + seq_scan), 0)::int AS n FROM pg_stat_user_tables WHERE relname = 'email_log'",
           ),
@@ -118,7 +119,7 @@ layer(Replicated, { excludeTestServices: true, timeout: 60_000 })("nodes with a 
           yield* isReadFrom(node)
         }
 
-        yield* ask(standby, "SELECT pg_wal_replay_pause()")
+        yield* query(standby, "SELECT pg_wal_replay_pause()")
         // The client sends it to whichever node it reads from.
         const client = new Waybill(secret, {
           baseUrl: one.url,
@@ -138,7 +139,7 @@ layer(Replicated, { excludeTestServices: true, timeout: 60_000 })("nodes with a 
         for (const path of [second.id, `${second.id}/events`]) {
           const headers = { "x-waybill-position": second.position }
           const { status } = yield* Effect.promise(() =>
-            other.ask("GET", `/v1/email/logs/${path}`, { key: secret, headers }),
+            other.request("GET", `/v1/email/logs/${path}`, { key: secret, headers }),
           )
           assert.strictEqual(status, 200, path)
         }
@@ -146,7 +147,7 @@ layer(Replicated, { excludeTestServices: true, timeout: 60_000 })("nodes with a 
         yield* World.until(list(other), (answer) => ids(answer).includes(second.id), Duration.seconds(45))
         assert.include(ids(yield* list(other, "not a position")), second.id)
 
-        yield* ask(standby, "SELECT pg_wal_replay_resume()")
+        yield* query(standby, "SELECT pg_wal_replay_resume()")
         for (const node of [one, other]) yield* isReadFrom(node)
 
         yield* standby.kill

@@ -32,7 +32,7 @@ layer(World.layer, { excludeTestServices: true })("a rolling restart of two api 
         let serving: ReadonlyArray<ServiceProcess.ServiceProcess> = apis
         const [first] = apis
         const added = yield* Effect.promise(() =>
-          first.ask("POST", "/v1/domains", { key: secret, body: { name: DOMAIN } }),
+          first.request("POST", "/v1/domains", { key: secret, body: { name: DOMAIN } }),
         )
         assert.strictEqual(added.status, 201)
 

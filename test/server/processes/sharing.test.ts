@@ -35,14 +35,14 @@ const sender = Effect.fnUntraced(function* (tenant: World.Tenant = {}) {
   const account_id = yield* World.account(tenant)
   const key = yield* World.key(account_id)
   const added = yield* Effect.promise(() =>
-    node.ask("POST", "/v1/domains", { key: key.secret, body: { name: DOMAIN } }),
+    node.request("POST", "/v1/domains", { key: key.secret, body: { name: DOMAIN } }),
   )
   assert.strictEqual(added.status, 201)
   return { account_id, key: key.secret, keyId: key.id }
 })
 
 const send = (node: ServiceProcess.ServiceProcess, key: string, n: number, idempotencyKey?: string) =>
-  node.ask("POST", "/v1/email/send", {
+  node.request("POST", "/v1/email/send", {
     key,
     body: message(n),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
@@ -191,13 +191,13 @@ const hammerUntilRevoked = async (
   const loop = async (node: ServiceProcess.ServiceProcess) => {
     for (let late = 0; late < 2;) {
       if (revocation.answer !== undefined) late++
-      answers.push(await node.ask("GET", "/v1/account", { key }))
+      answers.push(await node.request("GET", "/v1/account", { key }))
       if (answers.length === WARM) warm()
     }
   }
   const loops = nodes.flatMap((node) => Array.from({ length: LOOPS }, () => loop(node)))
   await warmedUp
-  const revoked = await third.ask("DELETE", `/v1/api-keys/${keyId}`, { key: admin })
+  const revoked = await third.request("DELETE", `/v1/api-keys/${keyId}`, { key: admin })
   revocation.answer = revoked
   assert.strictEqual(revoked.status, 200)
   await Promise.all(loops)

@@ -21,11 +21,11 @@ const service = Effect.gen(function* () {
   const node = yield* ServiceProcess.start(proxy.url, { DATABASE_TIMEOUT: String(TIMEOUT_SECONDS) })
   const account_id = yield* World.account()
   const { secret: key } = yield* World.key(account_id)
-  const ask = (method: string, path: string, options: Partial<ServiceProcess.Ask> = {}) =>
-    Effect.promise(() => node.ask(method, path, { key, ...options }))
-  yield* ask("POST", "/v1/domains", { body: { name: "acme.test" } })
+  const request = (method: string, path: string, options: Partial<ServiceProcess.RequestOptions> = {}) =>
+    Effect.promise(() => node.request(method, path, { key, ...options }))
+  yield* request("POST", "/v1/domains", { body: { name: "acme.test" } })
   const send = (subject: string, idempotencyKey?: string) =>
-    ask("POST", "/v1/email/send", {
+    request("POST", "/v1/email/send", {
       body: { ...message, subject },
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     })
@@ -36,7 +36,7 @@ const service = Effect.gen(function* () {
       SELECT data->>'subject' AS subject FROM events WHERE account_id = ${account_id} AND type = 'EmailQueued'`,
     (rows) => rows.map(({ subject }) => subject),
   )
-  return { account_id, accepted, ask, isSending, node, proxy, send }
+  return { account_id, accepted, request, isSending, node, proxy, send }
 })
 
 const took = ({ answeredAt, sentAt }: ServiceProcess.Answer): number => answeredAt - sentAt
@@ -46,10 +46,10 @@ layer(World.layer, { excludeTestServices: true })("a service whose database hang
     "answers 503 after the time limit and at once from then on, until the database answers again",
     () =>
       Effect.gen(function* () {
-        const { accepted, ask, isSending, node, proxy, send } = yield* service
+        const { accepted, request, isSending, node, proxy, send } = yield* service
         assert.strictEqual((yield* send("before")).status, 200)
         proxy.swallow()
-        const [first, read] = yield* Effect.all([send("first"), ask("GET", "/v1/email/logs")], { concurrency: 2 })
+        const [first, read] = yield* Effect.all([send("first"), request("GET", "/v1/email/logs")], { concurrency: 2 })
         for (const each of [first, read]) {
           assert.deepStrictEqual(
             [each.status, each.json.error.reason, each.headers.get("retry-after")],
@@ -61,11 +61,11 @@ layer(World.layer, { excludeTestServices: true })("a service whose database hang
         const second = yield* send("second")
         assert.deepStrictEqual([second.status, second.json.error.reason], [503, "unavailable"])
         assert.isBelow(took(second), TIMEOUT_SECONDS * 500)
-        const ready = yield* ask("GET", "/readyz")
+        const ready = yield* request("GET", "/readyz")
         assert.deepStrictEqual([ready.status, ready.json.problems], [503, ["the database does not respond"]])
         proxy.hear()
         yield* World.until(isSending, (is) => is, RECOVERY)
-        assert.strictEqual((yield* ask("GET", "/readyz")).status, 200)
+        assert.strictEqual((yield* request("GET", "/readyz")).status, 200)
         const subjects = yield* accepted
         assert.notIncludeMembers(subjects, ["first", "second"])
         assert.lengthOf(node.output().match(/does not respond: requests are answered 503/gu) ?? [], 1)
@@ -124,12 +124,12 @@ layer(World.layer, { excludeTestServices: true })("a service whose database hang
     "goes on waiting for a lock while the database answers others",
     () =>
       Effect.gen(function* () {
-        const { account_id, ask, send } = yield* service
+        const { account_id, request, send } = yield* service
         const other = yield* otherClient((yield* Database.Fresh).url)
         yield* other.query(`BEGIN; SELECT pg_advisory_xact_lock(${0x5742_4143}, hashtext('${account_id}'))`)
         const sending = yield* Effect.forkChild(send("patient"))
         yield* Effect.sleep(Duration.seconds(2 * TIMEOUT_SECONDS))
-        assert.strictEqual((yield* ask("GET", "/v1/email/logs")).status, 200)
+        assert.strictEqual((yield* request("GET", "/v1/email/logs")).status, 200)
         yield* other.query("ROLLBACK")
         assert.strictEqual((yield* Fiber.join(sending)).status, 200)
       }),

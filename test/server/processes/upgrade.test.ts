@@ -43,7 +43,7 @@ layer(World.layer, { excludeTestServices: true })("an older node", (it) => {
         const account_id = yield* World.account({ limits: { send: 1_000_000 } })
         const { secret } = yield* World.key(account_id)
         const body = { name: "acme.test" }
-        yield* Effect.promise(() => node.ask("POST", "/v1/domains", { key: secret, body }))
+        yield* Effect.promise(() => node.request("POST", "/v1/domains", { key: secret, body }))
 
         const clients = load(() => [node], secret)
         yield* clients.more(MAILS)
@@ -68,7 +68,7 @@ layer(World.layer, { excludeTestServices: true })("an older node", (it) => {
             "the database schema is newer than this release of Waybill (9999_newer.sql): upgrade this node first",
           )
         }
-        const answer = yield* Effect.promise(() => node.ask("GET", "/v1/account", { key: secret }))
+        const answer = yield* Effect.promise(() => node.request("GET", "/v1/account", { key: secret }))
         assert.strictEqual(answer.status, 200)
       }),
     120_000,
@@ -88,14 +88,14 @@ layer(World.layer, { excludeTestServices: true })("a newer node", (it) => {
         const node = yield* ServiceProcess.start(url, { LOG_LEVEL: "Warn" })
         const { secret } = yield* World.key(yield* World.account())
         const body = { email: "ana@example.org", reason: "manual" }
-        const suppress = Effect.promise(() => node.ask("POST", "/v1/suppressions", { key: secret, body }))
+        const suppress = Effect.promise(() => node.request("POST", "/v1/suppressions", { key: secret, body }))
         const { headers, json, status } = yield* suppress
         assert.deepStrictEqual(
           [status, json.error?.reason, headers.get("retry-after")],
           [503, "upgrade_in_progress", "30"],
         )
         const domain = { key: secret, body: { name: "acme.test" } }
-        assert.strictEqual((yield* Effect.promise(() => node.ask("POST", "/v1/domains", domain))).status, 201)
+        assert.strictEqual((yield* Effect.promise(() => node.request("POST", "/v1/domains", domain))).status, 201)
         yield* sql`DELETE FROM nodes WHERE id = 'node_old'`
         yield* World.until(suppress, (answer) => answer.status === 201, Duration.seconds(30))
         assert.include(node.output(), "SuppressionAdded/1")
@@ -116,13 +116,15 @@ layer(World.layer, { excludeTestServices: true })("a process", (it) => {
         )
         const { secret } = yield* World.key(yield* World.account())
         const body = { name: "acme.test" }
-        yield* Effect.promise(() => api.ask("POST", "/v1/domains", { key: secret, body }))
-        const silent = yield* Effect.exit(Effect.tryPromise(() => worker.ask("GET", "/v1/account", { key: secret })))
+        yield* Effect.promise(() => api.request("POST", "/v1/domains", { key: secret, body }))
+        const silent = yield* Effect.exit(
+          Effect.tryPromise(() => worker.request("GET", "/v1/account", { key: secret })),
+        )
         assert.isTrue(Exit.isFailure(silent))
         yield* worker.kill
         const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
-        const sent = yield* Effect.promise(() => api.ask("POST", "/v1/email/send", { key: secret, body: mail }))
-        const log = () => api.ask("GET", `/v1/email/logs/${sent.json.id}`, { key: secret })
+        const sent = yield* Effect.promise(() => api.request("POST", "/v1/email/send", { key: secret, body: mail }))
+        const log = () => api.request("GET", `/v1/email/logs/${sent.json.id}`, { key: secret })
         assert.strictEqual((yield* Effect.promise(log)).json.status, "queued")
         yield* ServiceProcess.start(url, { ROLES: "worker" })
         yield* World.until(Effect.promise(log), ({ json }) => json.status === "delivered", Duration.seconds(30))

@@ -86,7 +86,7 @@ export interface Seen {
 /** A browser with cookies and the headers of the dashboard's requests. */
 export const browser = (url: string, address = `10.${[...randomBytes(3)].join(".")}`) => {
   const jar = new Map<string, string>()
-  const ask = async (
+  const request = async (
     method: string,
     path: string,
     { body, headers = {} }: { readonly body?: unknown; readonly headers?: Record<string, string> } = {},
@@ -114,9 +114,9 @@ export const browser = (url: string, address = `10.${[...randomBytes(3)].join(".
   }
   return {
     jar,
-    ask: (...args: Parameters<typeof ask>) => Effect.promise(() => ask(...args)),
+    request: (...args: Parameters<typeof request>) => Effect.promise(() => request(...args)),
     signIn: ({ email, password }: { readonly email: string; readonly password: string }) =>
-      Effect.promise(() => ask("POST", "/auth/sign-in/email", { body: { email, password } })),
+      Effect.promise(() => request("POST", "/auth/sign-in/email", { body: { email, password } })),
   }
 }
 

@@ -22,7 +22,7 @@ const linkOf = Effect.fnUntraced(function* (url: string, id: string, token: stri
 
 /** Links created before are invalid after an operator's change. */
 const opened = (url: string, link: string) =>
-  browser(url).ask("POST", "/auth/reset-password", {
+  browser(url).request("POST", "/auth/reset-password", {
     body: { token: tokenOf(link), newPassword: "correct horse battery" },
   })
 
@@ -32,16 +32,16 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user
       const { key, owner, url } = yield* House
       const { email, password } = owner
       const setUp = Effect.fnUntraced(function* (page: ReturnType<typeof browser>) {
-        const { json } = yield* page.ask("POST", "/auth/two-factor/enable", { body: { password } })
+        const { json } = yield* page.request("POST", "/auth/two-factor/enable", { body: { password } })
         const next = authenticator(json.totpURI)
-        const verified = yield* page.ask("POST", "/auth/two-factor/verify-totp", { body: { code: yield* next } })
+        const verified = yield* page.request("POST", "/auth/two-factor/verify-totp", { body: { code: yield* next } })
         assert.strictEqual(verified.status, 200)
         return next
       })
       const page = browser(url)
       yield* page.signIn(owner)
       const next_code = yield* setUp(page)
-      const { id } = (yield* page.ask("GET", "/v1/session")).json.actor
+      const { id } = (yield* page.request("GET", "/v1/session")).json.actor
       // A passkey that no browser can use, which is enough to be removed.
       const sql = yield* PgClient.PgClient
       yield* sql`INSERT INTO user_passkeys
@@ -50,8 +50,8 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user
       const trusted = browser(url)
       assert.deepInclude((yield* trusted.signIn(owner)).json, { twoFactorRedirect: true })
       const trusting = { body: { code: yield* next_code, trustDevice: true } }
-      assert.strictEqual((yield* trusted.ask("POST", "/auth/two-factor/verify-totp", trusting)).status, 200)
-      yield* trusted.ask("POST", "/auth/sign-out", { body: {} })
+      assert.strictEqual((yield* trusted.request("POST", "/auth/two-factor/verify-totp", trusting)).status, 200)
+      yield* trusted.request("POST", "/auth/sign-out", { body: {} })
       assert.notProperty((yield* trusted.signIn(owner)).json, "twoFactorRedirect")
 
       const link = yield* linkOf(url, id, "before-factors")
@@ -60,14 +60,14 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user
       assert.deepStrictEqual(JSON.parse(said), { id, email, authenticator: true, passkeys: 1, provider: false })
 
       for (const signedIn of [page, trusted])
-        assert.strictEqual((yield* signedIn.ask("GET", "/v1/session")).status, 401)
+        assert.strictEqual((yield* signedIn.request("GET", "/v1/session")).status, 401)
       const next = browser(url)
       assert.notProperty((yield* next.signIn(owner)).json, "twoFactorRedirect")
-      assert.strictEqual((yield* next.ask("GET", "/v1/session")).status, 200)
+      assert.strictEqual((yield* next.request("GET", "/v1/session")).status, 200)
       const [left] = yield* sql`SELECT count(*)::int AS n FROM user_passkeys`
       assert.deepStrictEqual(left, { n: 0 })
 
-      const audit = yield* next.ask("GET", "/v1/audit?limit=1", { headers: { authorization: `Bearer ${key}` } })
+      const audit = yield* next.request("GET", "/v1/audit?limit=1", { headers: { authorization: `Bearer ${key}` } })
       assert.deepInclude(audit.json.data[0], { type: "member.factors_removed", stream: "team" })
       assert.strictEqual(audit.json.data[0].actor.type, "operator")
 
@@ -82,7 +82,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user
     Effect.gen(function* () {
       const { key, owner, url } = yield* House
       const newest = Effect.map(
-        browser(url).ask("GET", "/v1/audit?limit=1", { headers: { authorization: `Bearer ${key}` } }),
+        browser(url).request("GET", "/v1/audit?limit=1", { headers: { authorization: `Bearer ${key}` } }),
         ({ json }) => json.data[0].id,
       )
       const before = yield* newest
@@ -90,7 +90,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user
       yield* page.signIn(owner)
       assert.include(yield* waybill("users", "reset-factors", owner.email), "Nothing to remove")
       assert.strictEqual(yield* newest, before)
-      assert.strictEqual((yield* page.ask("GET", "/v1/session")).status, 200)
+      assert.strictEqual((yield* page.request("GET", "/v1/session")).status, 200)
     }),
   )
 
@@ -99,14 +99,14 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user
       const { key, owner, url } = yield* House
       const lost = browser(url)
       yield* lost.signIn(owner)
-      const { id } = (yield* lost.ask("GET", "/v1/session")).json.actor
+      const { id } = (yield* lost.request("GET", "/v1/session")).json.actor
       const link = yield* linkOf(url, id, "before-password")
       const { password } = JSON.parse(yield* waybill("users", "password", owner.email, "--json"))
       assert.strictEqual((yield* opened(url, link)).status, 400)
       assert.strictEqual((yield* browser(url).signIn(owner)).status, 401)
       const page = browser(url)
       assert.strictEqual((yield* page.signIn({ email: owner.email, password })).status, 200)
-      const audit = yield* page.ask("GET", "/v1/audit?limit=1", { headers: { authorization: `Bearer ${key}` } })
+      const audit = yield* page.request("GET", "/v1/audit?limit=1", { headers: { authorization: `Bearer ${key}` } })
       assert.deepInclude(audit.json.data[0], { type: "member.password_set", stream: "team" })
       assert.strictEqual(audit.json.data[0].actor.type, "operator")
       assert.notInclude(JSON.stringify(audit.json), password)

@@ -32,7 +32,7 @@ const setUp = Effect.gen(function* () {
 const keyed = (end: (owner: Browser, id: string) => Case["end"], refusal: RegExp) =>
   Effect.gen(function* () {
     const { browser: owner } = yield* setUp
-    const made = yield* owner.ask("POST", "/v1/api-keys", { body: { name: "one", scopes: ["admin"] } })
+    const made = yield* owner.request("POST", "/v1/api-keys", { body: { name: "one", scopes: ["admin"] } })
     assert.strictEqual(made.status, 201, JSON.stringify(made.json))
     const { id, key } = made.json as { readonly id: string; readonly key: string }
     return {
@@ -57,11 +57,11 @@ const signedIn = (
   Effect.gen(function* () {
     const { browser: owner, url } = yield* setUp
     const email = `member${members++}@acme.test`
-    const made = yield* owner.ask("POST", "/v1/members", { body: { email, role: "owner" } })
+    const made = yield* owner.request("POST", "/v1/members", { body: { email, role: "owner" } })
     assert.strictEqual(made.status, 201, JSON.stringify(made.json))
     const member = browser(url)
     const token = tokenOf(made.json.url)
-    yield* member.ask("POST", "/auth/reset-password", { body: { newPassword: PASSWORD, token } })
+    yield* member.request("POST", "/auth/reset-password", { body: { newPassword: PASSWORD, token } })
     yield* member.signIn({ email, password: PASSWORD })
     const cookie = [...member.jar].map(([name, value]) => `${name}=${value}`).join("; ")
     return {
@@ -74,7 +74,7 @@ const signedIn = (
 
 const CASES: Readonly<Record<string, Effect.Effect<Case, never, House | PgClient.PgClient>>> = {
   "a key that is revoked": keyed(
-    (owner, id) => owner.ask("DELETE", `/v1/api-keys/${id}`),
+    (owner, id) => owner.request("DELETE", `/v1/api-keys/${id}`),
     /^This API key has been revoked\.$/u,
   ),
   "a key that expires": keyed(
@@ -86,16 +86,16 @@ const CASES: Readonly<Record<string, Effect.Effect<Case, never, House | PgClient
       }),
     /^This API key has expired\.$/u,
   ),
-  "a session that is signed out": signedIn(({ member }) => member.ask("POST", "/auth/sign-out", { body: {} })),
+  "a session that is signed out": signedIn(({ member }) => member.request("POST", "/auth/sign-out", { body: {} })),
   "a session that another session ends": Effect.gen(function* () {
     const { url } = yield* House
     return yield* signedIn(({ email, member }) =>
       Effect.gen(function* () {
-        const { json } = yield* member.ask("GET", "/auth/list-sessions")
+        const { json } = yield* member.request("GET", "/auth/list-sessions")
         const [{ token }] = JSON.parse(json as string) as [{ readonly token: string }]
         const other = browser(url)
         yield* other.signIn({ email, password: PASSWORD })
-        const ended = yield* other.ask("POST", "/auth/revoke-session", { body: { token } })
+        const ended = yield* other.request("POST", "/auth/revoke-session", { body: { token } })
         assert.strictEqual(ended.status, 200)
       }),
     )
@@ -107,7 +107,7 @@ const CASES: Readonly<Record<string, Effect.Effect<Case, never, House | PgClient
         const other = browser(url)
         yield* other.signIn({ email, password: PASSWORD })
         const body = { currentPassword: PASSWORD, newPassword: `${PASSWORD} 2` }
-        assert.strictEqual((yield* other.ask("POST", "/auth/change-password", { body })).status, 200)
+        assert.strictEqual((yield* other.request("POST", "/auth/change-password", { body })).status, 200)
       }),
     )
   }),
@@ -121,7 +121,7 @@ const CASES: Readonly<Record<string, Effect.Effect<Case, never, House | PgClient
     }),
   ),
   "a session of a member whose role is lowered": signedIn(
-    ({ id, owner }) => owner.ask("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } }),
+    ({ id, owner }) => owner.request("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } }),
     // A viewer may read mail.
     { refusal: [403, /scope/u], keeps: ["wait for captured mail"] },
   ),
@@ -134,7 +134,7 @@ const CASES: Readonly<Record<string, Effect.Effect<Case, never, House | PgClient
     for (const id of operators) yield* Users.setOperator(id, true)
     return session
   }),
-  "a session of a member who is removed": signedIn(({ id, owner }) => owner.ask("DELETE", `/v1/members/${id}`)),
+  "a session of a member who is removed": signedIn(({ id, owner }) => owner.request("DELETE", `/v1/members/${id}`)),
 }
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("work under way on another node", (it) => {

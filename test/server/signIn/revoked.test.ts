@@ -46,7 +46,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("an eve
       yield* two.signIn(owner)
       const ended = yield* streamOf(url, one.jar)
       const kept = yield* streamOf(url, two.jar)
-      assert.strictEqual((yield* one.ask("POST", "/auth/sign-out", { body: {} })).status, 200)
+      assert.strictEqual((yield* one.request("POST", "/auth/sign-out", { body: {} })).status, 200)
       yield* endsInTime(ended)
       assert.isFalse(kept.state.isOver)
     }),

@@ -16,19 +16,21 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
   it.effect("signs in the first owner, whose session calls /v1 as that user", () =>
     Effect.gen(function* () {
       const { house, page } = yield* owner
-      const { json } = yield* page.ask("GET", "/v1/session")
+      const { json } = yield* page.request("GET", "/v1/session")
       assert.deepInclude(json, { object: "session", role: "owner", scopes: ["admin"], operator: true })
       assert.strictEqual(json.actor.type, "user")
-      const made = yield* page.ask("POST", "/v1/api-keys", { body: { name: "From a page", scopes: ["email:send"] } })
+      const made = yield* page.request("POST", "/v1/api-keys", {
+        body: { name: "From a page", scopes: ["email:send"] },
+      })
       assert.deepStrictEqual([made.status, made.json.created_by], [201, json.actor.id])
-      const audit = yield* page.ask("GET", "/v1/audit?limit=1")
+      const audit = yield* page.request("GET", "/v1/audit?limit=1")
       assert.deepInclude(audit.json.data[0], { type: "api_key.created", actor: { type: "user", id: json.actor.id } })
-      const sent = yield* page.ask("POST", "/v1/email/send", {
+      const sent = yield* page.request("POST", "/v1/email/send", {
         body: { from: "hello@acme.test", to: "ana@example.org", subject: "Hi", text: "Hi" },
       })
-      const events = yield* page.ask("GET", `/v1/email/logs/${sent.json.id}/events`)
+      const events = yield* page.request("GET", `/v1/email/logs/${sent.json.id}/events`)
       assert.deepInclude(events.json.data[0], { type: "email.queued", actor: { type: "user", id: json.actor.id } })
-      assert.strictEqual((yield* page.ask("GET", `/v1/email/logs/${sent.json.id}`)).json.api_key_id, null)
+      assert.strictEqual((yield* page.request("GET", `/v1/email/logs/${sent.json.id}`)).json.api_key_id, null)
       assert.strictEqual(house.owner.email, "owner@acme.test")
     }),
   )
@@ -40,7 +42,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
         .getSetCookie()
         .find((line) => line.startsWith("waybill.session_token="))
       for (const word of ["HttpOnly", "SameSite=Strict", "Path=/"]) assert.include(cookie, word)
-      const bare = yield* page.ask("GET", "/v1/account", { headers: { "x-waybill-dashboard": "" } })
+      const bare = yield* page.request("GET", "/v1/account", { headers: { "x-waybill-dashboard": "" } })
       assert.strictEqual(bare.status, 200)
       const elsewhere = yield* Effect.promise(() =>
         fetch(`${house.url}/v1/account`, {
@@ -48,7 +50,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
         }),
       )
       assert.strictEqual(elsewhere.status, 401)
-      const forged = yield* browser(house.url).ask("POST", "/auth/sign-in/email", {
+      const forged = yield* browser(house.url).request("POST", "/auth/sign-in/email", {
         body: house.owner,
         headers: { origin: "https://evil.example", cookie: "waybill.session_token=x" },
       })
@@ -62,11 +64,11 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
   it.effect("has a rate limit like that of a key, with its headers", () =>
     Effect.gen(function* () {
       const { page } = yield* owner
-      const first = yield* page.ask("GET", "/v1/email/logs?limit=1")
+      const first = yield* page.request("GET", "/v1/email/logs?limit=1")
       assert.strictEqual(first.headers.get("x-ratelimit-limit"), "60")
       const left = Number(first.headers.get("x-ratelimit-remaining"))
       const answers = yield* Effect.all(
-        Array.from({ length: left + 1 }, () => page.ask("GET", "/v1/email/logs?limit=1")),
+        Array.from({ length: left + 1 }, () => page.request("GET", "/v1/email/logs?limit=1")),
         { concurrency: 8 },
       )
       const refused = answers.filter(({ status }) => status === 429)
@@ -83,54 +85,56 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     Effect.gen(function* () {
       const { page } = yield* owner
       const cookie = { headers: { cookie: `waybill.session_token=${page.jar.get("waybill.session_token")}` } }
-      assert.strictEqual((yield* page.ask("GET", "/v1/session", cookie)).status, 200)
-      assert.strictEqual((yield* page.ask("POST", "/auth/sign-out", { body: {} })).status, 200)
-      assert.strictEqual((yield* page.ask("GET", "/v1/session", cookie)).status, 401)
+      assert.strictEqual((yield* page.request("GET", "/v1/session", cookie)).status, 200)
+      assert.strictEqual((yield* page.request("POST", "/auth/sign-out", { body: {} })).status, 200)
+      assert.strictEqual((yield* page.request("GET", "/v1/session", cookie)).status, 401)
     }),
   )
 
   it.effect("lets an owner invite a member, who sets a password once and has the rights of the role", () =>
     Effect.gen(function* () {
       const { house, page } = yield* owner
-      const invited = yield* page.ask("POST", "/v1/members", {
+      const invited = yield* page.request("POST", "/v1/members", {
         body: { email: "Bo@Example.org", name: "Bo", role: "viewer" },
       })
       assert.strictEqual(invited.status, 201)
       assert.deepInclude(invited.json.member, { email: "Bo@example.org", role: "viewer", status: "invited" })
-      const again = yield* page.ask("POST", "/v1/members", { body: { email: "bo@example.org", role: "owner" } })
+      const again = yield* page.request("POST", "/v1/members", { body: { email: "bo@example.org", role: "owner" } })
       assert.deepStrictEqual([again.status, again.json.error.reason], [422, "already_member"])
       const bo = browser(house.url)
       const setting = { body: { token: tokenOf(invited.json.url), newPassword: PASSWORD } }
-      const short = yield* bo.ask("POST", "/auth/reset-password", { body: { ...setting.body, newPassword: "short" } })
+      const short = yield* bo.request("POST", "/auth/reset-password", {
+        body: { ...setting.body, newPassword: "short" },
+      })
       assert.strictEqual(short.status, 400)
-      assert.strictEqual((yield* bo.ask("POST", "/auth/reset-password", setting)).status, 200)
-      assert.strictEqual((yield* bo.ask("POST", "/auth/reset-password", setting)).status, 400)
+      assert.strictEqual((yield* bo.request("POST", "/auth/reset-password", setting)).status, 200)
+      assert.strictEqual((yield* bo.request("POST", "/auth/reset-password", setting)).status, 400)
       assert.strictEqual((yield* bo.signIn({ email: "bo@example.org", password: PASSWORD })).status, 200)
-      assert.deepInclude((yield* bo.ask("GET", "/v1/session")).json, { role: "viewer", operator: false })
-      assert.strictEqual((yield* bo.ask("GET", "/v1/email/logs?limit=1")).status, 200)
+      assert.deepInclude((yield* bo.request("GET", "/v1/session")).json, { role: "viewer", operator: false })
+      assert.strictEqual((yield* bo.request("GET", "/v1/email/logs?limit=1")).status, 200)
       for (const [method, path, body] of [
         ["GET", "/v1/members", undefined],
         ["POST", "/v1/api-keys", { name: "Mine", scopes: ["admin"] }],
         ["POST", "/v1/domains", { name: "bo.test" }],
       ] as const) {
-        const refused = yield* bo.ask(method, path, body === undefined ? {} : { body })
+        const refused = yield* bo.request(method, path, body === undefined ? {} : { body })
         assert.deepStrictEqual([refused.status, refused.json.error.reason], [403, "missing_scope"], path)
       }
       const id = invited.json.member.id
-      const listed = yield* page.ask("GET", "/v1/members")
+      const listed = yield* page.request("GET", "/v1/members")
       assert.deepInclude(
         listed.json.data.find((each: { id: string }) => each.id === id),
         { status: "active", two_factor: false },
       )
       assert.strictEqual(
-        (yield* page.ask("PATCH", `/v1/members/${id}`, { body: { role: "member" } })).json.role,
+        (yield* page.request("PATCH", `/v1/members/${id}`, { body: { role: "member" } })).json.role,
         "member",
       )
-      assert.strictEqual((yield* bo.ask("POST", "/v1/domains", { body: { name: "bo.test" } })).status, 201)
-      assert.strictEqual((yield* page.ask("DELETE", `/v1/members/${id}`)).status, 200)
-      assert.strictEqual((yield* bo.ask("GET", "/v1/session")).status, 401)
+      assert.strictEqual((yield* bo.request("POST", "/v1/domains", { body: { name: "bo.test" } })).status, 201)
+      assert.strictEqual((yield* page.request("DELETE", `/v1/members/${id}`)).status, 200)
+      assert.strictEqual((yield* bo.request("GET", "/v1/session")).status, 401)
       assert.strictEqual((yield* bo.signIn({ email: "bo@example.org", password: PASSWORD })).status === 200, false)
-      const history = (yield* page.ask("GET", "/v1/audit?limit=20")).json.data
+      const history = (yield* page.request("GET", "/v1/audit?limit=20")).json.data
         .filter(({ stream }: { stream: string }) => stream === "team")
         .map(({ type }: { type: string }) => type)
         .slice(0, 4)
@@ -141,11 +145,11 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
   it.effect("creates an account together with its owner, or neither", () =>
     Effect.gen(function* () {
       const { page } = yield* owner
-      const names = Effect.map(page.ask("GET", "/v1/operate/accounts"), ({ json }) =>
+      const names = Effect.map(page.request("GET", "/v1/operate/accounts"), ({ json }) =>
         json.data.map(({ name }: { name: string }) => name),
       )
       const make = (name: string, email: string) =>
-        page.ask("POST", "/v1/operate/accounts", { body: { name, owner: email, plan: "free" } })
+        page.request("POST", "/v1/operate/accounts", { body: { name, owner: email, plan: "free" } })
       const refused = yield* make("Orphans", "nobody")
       assert.strictEqual(refused.status, 400)
       const made = yield* make("Neighbours", "nell@example.org")
@@ -191,7 +195,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
           "The query has an unknown parameter `x`; this endpoint takes none.",
         ],
       ] as const) {
-        const { json, status } = yield* page.ask(method, path, body === undefined ? {} : { body })
+        const { json, status } = yield* page.request(method, path, body === undefined ? {} : { body })
         assert.deepStrictEqual([status, json.error?.reason, json.error?.message], [400, "unknown_field", message], path)
       }
     }),
@@ -200,17 +204,17 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
   it.effect("counts requests of a frame in its reader's rate limit, and refuses other sites", () =>
     Effect.gen(function* () {
       const { house, page } = yield* owner
-      const sent = yield* page.ask("POST", "/v1/email/send", {
+      const sent = yield* page.request("POST", "/v1/email/send", {
         body: { from: "hello@acme.test", to: "ana@example.org", subject: "Hi", html: "<p>Framed</p>" },
       })
-      const ask = (path: string, headers: Record<string, string>) =>
+      const request = (path: string, headers: Record<string, string>) =>
         Effect.promise(() => fetch(house.url + path, { headers: { "x-forwarded-for": "203.0.113.77", ...headers } }))
       const cookie = `waybill.session_token=${page.jar.get("waybill.session_token")}`
       const frame = (site: string) =>
-        ask(`/preview/emails/${sent.json.id}`, { cookie, "sec-fetch-site": site, "sec-fetch-dest": "iframe" })
+        request(`/preview/emails/${sent.json.id}`, { cookie, "sec-fetch-site": site, "sec-fetch-dest": "iframe" })
       const seen = yield* frame("same-origin")
       assert.include(yield* Effect.promise(() => seen.text()), "<p>Framed</p>")
-      const stranger = yield* ask("/v1/session", {})
+      const stranger = yield* request("/v1/session", {})
       assert.deepStrictEqual([stranger.status, stranger.headers.get("x-ratelimit-remaining")], [401, "119"])
       assert.strictEqual((yield* frame("cross-site")).status, 404)
     }),
@@ -219,12 +223,12 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
   it.effect("keeps the last owner of an account", () =>
     Effect.gen(function* () {
       const { page } = yield* owner
-      const { id } = (yield* page.ask("GET", "/v1/session")).json.actor
-      const less = yield* page.ask("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } })
+      const { id } = (yield* page.request("GET", "/v1/session")).json.actor
+      const less = yield* page.request("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } })
       assert.deepStrictEqual([less.status, less.json.error.reason], [422, "last_owner"])
       const sql = yield* PgClient.PgClient
       yield* sql`UPDATE users SET operator = false WHERE id = ${id}`
-      const gone = yield* page.ask("DELETE", `/v1/members/${id}`)
+      const gone = yield* page.request("DELETE", `/v1/members/${id}`)
       yield* sql`UPDATE users SET operator = true WHERE id = ${id}`
       assert.deepStrictEqual([gone.status, gone.json.error.reason], [422, "last_owner"])
     }),
@@ -234,25 +238,25 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     Effect.gen(function* () {
       const { house, page } = yield* owner
       const { password } = house.owner
-      const { json } = yield* page.ask("POST", "/auth/two-factor/enable", { body: { password } })
+      const { json } = yield* page.request("POST", "/auth/two-factor/enable", { body: { password } })
       assert.isAbove(json.backupCodes.length, 5)
       const next_code = authenticator(json.totpURI)
       const code = yield* next_code
-      assert.strictEqual((yield* page.ask("POST", "/auth/two-factor/verify-totp", { body: { code } })).status, 200)
+      assert.strictEqual((yield* page.request("POST", "/auth/two-factor/verify-totp", { body: { code } })).status, 200)
       const next = browser(house.url)
       assert.deepInclude((yield* next.signIn(house.owner)).json, { twoFactorRedirect: true })
-      assert.strictEqual((yield* next.ask("GET", "/v1/session")).status, 401)
+      assert.strictEqual((yield* next.request("GET", "/v1/session")).status, 401)
       assert.strictEqual(
-        (yield* next.ask("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })).status,
+        (yield* next.request("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })).status,
         401,
       )
       const again = yield* next_code
       assert.strictEqual(
-        (yield* next.ask("POST", "/auth/two-factor/verify-totp", { body: { code: again } })).status,
+        (yield* next.request("POST", "/auth/two-factor/verify-totp", { body: { code: again } })).status,
         200,
       )
-      assert.strictEqual((yield* next.ask("GET", "/v1/session")).status, 200)
-      assert.strictEqual((yield* next.ask("POST", "/auth/two-factor/disable", { body: { password } })).status, 200)
+      assert.strictEqual((yield* next.request("GET", "/v1/session")).status, 200)
+      assert.strictEqual((yield* next.request("POST", "/auth/two-factor/disable", { body: { password } })).status, 200)
     }),
   )
 
@@ -266,7 +270,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
         ["/auth/sign-in/social", { provider: "oidc" }],
         ["/auth/delete-user", {}],
       ] as const)
-        assert.strictEqual((yield* stranger.ask("POST", path, { body })).status, 404, path)
+        assert.strictEqual((yield* stranger.request("POST", path, { body })).status, 404, path)
     }),
   )
 

@@ -80,9 +80,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: 60_000 })(
       "reaches the envelope of nobody, wherever it stands",
       () =>
         Effect.gen(function* () {
-          const lab = yield* HttpWorld
-          const key = yield* lab.key(yield* lab.account(), { scopes: ["admin"] })
-          const added = yield* lab.ask("POST", "/v1/domains", { key: key.secret, body: { name: "acme.test" } })
+          const world = yield* HttpWorld
+          const key = yield* world.key(yield* world.account(), { scopes: ["admin"] })
+          const added = yield* world.request("POST", "/v1/domains", { key: key.secret, body: { name: "acme.test" } })
           assert.strictEqual(added.status, 201)
           const server = yield* SmtpServer.listen({ smtputf8: true })
           const { url } = yield* Database.Fresh
@@ -92,7 +92,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: 60_000 })(
           const statuses = new Map<number, number>()
           for (const [place, fields] of Object.entries(PLACES)) {
             for (const payload of PAYLOADS) {
-              const { json, status, text } = yield* lab.ask("POST", "/v1/email/send", {
+              const { json, status, text } = yield* world.request("POST", "/v1/email/send", {
                 key: key.secret,
                 body: { ...MESSAGE, ...fields(payload) },
               })

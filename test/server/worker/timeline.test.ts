@@ -14,9 +14,9 @@ interface Fact {
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the timeline of a message", (it) => {
   it.effect("shows every attempt with reply, host, TLS and duration, and a lost attempt", () =>
     Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const { secret: key } = yield* lab.key(yield* lab.account())
-      yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+      const world = yield* HttpWorld
+      const { secret: key } = yield* world.key(yield* world.account())
+      yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
       let waits = false
       const server = yield* SmtpServer.listen({
         starttls: SmtpServer.certified,
@@ -46,7 +46,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         return Scope.close(scope, Exit.void)
       })
       const stop = yield* worker
-      const sent = yield* lab.ask("POST", "/v1/email/send", {
+      const sent = yield* world.request("POST", "/v1/email/send", {
         key,
         body: { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" },
       })
@@ -59,10 +59,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       yield* stop
       yield* worker
       const { json: record } = yield* World.until(
-        lab.ask("GET", path, { key }),
+        world.request("GET", path, { key }),
         ({ json }) => json.status === "delivered",
       )
-      const { json } = yield* lab.ask("GET", `${path}/events`, { key })
+      const { json } = yield* world.request("GET", `${path}/events`, { key })
       const facts = json.data as ReadonlyArray<Fact>
       assert.deepStrictEqual(
         facts.map(({ type }) => type),

@@ -173,9 +173,10 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
         yield* setDatabaseClock(`2026-11-21T13:${String(round).padStart(2, "0")}:00Z`)
         const created = yield* key(yield* account)
         // The load uses up the window of its address, so the others come from another one.
-        const ask = (node: Admission["Service"]) => node.admit(request(created.hash, "send", `192.0.2.${100 + round}`))
+        const admitOn = (node: Admission["Service"]) =>
+          node.admit(request(created.hash, "send", `192.0.2.${100 + round}`))
         const storming = (node: Admission["Service"]) => node.admit(request(created.hash, "send"))
-        const admitted = yield* Effect.forEach(nodes, ask)
+        const admitted = yield* Effect.forEach(nodes, admitOn)
         const storm = yield* Effect.forkChild(
           Effect.forEach(
             nodes,
@@ -187,7 +188,7 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
           { startImmediately: true },
         )
         yield* revoke(created)
-        const after = yield* Effect.forEach([...nodes, ...nodes], ask, { concurrency: 4 })
+        const after = yield* Effect.forEach([...nodes, ...nodes], admitOn, { concurrency: 4 })
         assert.deepStrictEqual(admitted.map(spell), ["Admitted", "Admitted"])
         assert.deepStrictEqual(after.map(spell), ["revoked", "revoked", "revoked", "revoked"])
         yield* Fiber.interrupt(storm)
@@ -199,8 +200,8 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const created = yield* key(yield* account)
-      const ask = Effect.forkChild(admit(request(created.hash, "send", "192.0.2.99")), { startImmediately: true })
-      yield* Fiber.join(yield* ask)
+      const admission = Effect.forkChild(admit(request(created.hash, "send", "192.0.2.99")), { startImmediately: true })
+      yield* Fiber.join(yield* admission)
       const asked = yield* sql.withTransaction(
         Effect.gen(function* () {
           yield* sql`SELECT 1 FROM rate_windows WHERE bucket = ${`${created.id}/send`} FOR UPDATE`
@@ -210,11 +211,11 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
             SELECT count(*)::int AS n FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'`
           for (let statements = 1; statements <= CONCURRENT_STATEMENTS; statements++) {
-            before.push(yield* ask)
+            before.push(yield* admission)
             yield* Effect.repeat(waits, { until: ([row]) => (row?.n ?? 0) >= statements })
           }
           yield* revoke(created)
-          return [...before, yield* ask]
+          return [...before, yield* admission]
         }),
       )
       const verdicts = yield* Effect.forEach(asked, (fiber) => Fiber.join(fiber))
@@ -330,11 +331,11 @@ layer(World, { excludeTestServices: true })("a client without a valid key", (it)
   it.effect("is refused without a query once its window is known to be exhausted", () =>
     Effect.gen(function* () {
       yield* setDatabaseClock("2026-11-21T16:00:30Z")
-      const ask = admit(request(null, "other", "192.0.2.4"))
-      yield* Effect.forEach(Array.from({ length: 120 }), () => ask, { concurrency: 50 })
+      const admission = admit(request(null, "other", "192.0.2.4"))
+      yield* Effect.forEach(Array.from({ length: 120 }), () => admission, { concurrency: 50 })
       // On the database's clock the next window has begun; on this process's clock it begins in 30 s.
       yield* setDatabaseClock("2026-11-21T16:01:00Z")
-      const verdict = yield* ask
+      const verdict = yield* admission
       assert.deepStrictEqual(verdict._tag === "RateLimited" && verdict.standing, {
         limit: 120,
         remaining: 0,
@@ -346,10 +347,10 @@ layer(World, { excludeTestServices: true })("a client without a valid key", (it)
   it.effect("is admitted after its window has ended, also when the process's wall clock was set back", () =>
     Effect.gen(function* () {
       yield* setDatabaseClock("2026-11-21T17:00:30Z")
-      const ask = admit(request(null, "other", "192.0.2.5"))
-      yield* Effect.forEach(Array.from({ length: 120 }), () => ask, { concurrency: 50 })
+      const admission = admit(request(null, "other", "192.0.2.5"))
+      yield* Effect.forEach(Array.from({ length: 120 }), () => admission, { concurrency: 50 })
       yield* setDatabaseClock("2026-11-21T17:01:01Z")
-      assert.strictEqual(spell(yield* WallClock.withWallClockShifted(-600_000, 31_000)(ask)), "missing")
+      assert.strictEqual(spell(yield* WallClock.withWallClockShifted(-600_000, 31_000)(admission)), "missing")
     }),
   )
 

@@ -85,8 +85,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("migrations", (it) => 
       yield* Migrations.migrate(url, folder)
       const before = yield* relations(url)
       const older = yield* folderOf({ "0001_one.sql": "CREATE TABLE one ()" })
-      for (const ask of [Migrations.migrate, Migrations.check]) {
-        const refused = yield* Effect.flip(ask(url, older))
+      for (const run of [Migrations.migrate, Migrations.check]) {
+        const refused = yield* Effect.flip(run(url, older))
         assert.strictEqual(
           refused.message,
           "the database schema is newer than this release of Waybill (0002_two.sql): upgrade this node first",

@@ -143,10 +143,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   it.effect("reports whether there is more, with a cursor", () =>
     Effect.gen(function* () {
       const limit = 10
-      const ask = (filters: Filters) => EmailLogQuery.list({ ...filters, account_id: account(1), limit })
-      const newest = yield* ask({})
-      const last = yield* ask({ after: emailId(limit) })
-      const newer = yield* ask({ before: emailId(5) })
+      const list = (filters: Filters) => EmailLogQuery.list({ ...filters, account_id: account(1), limit })
+      const newest = yield* list({})
+      const last = yield* list({ after: emailId(limit) })
+      const newer = yield* list({ before: emailId(5) })
       assert.deepStrictEqual(
         [newest, last, newer].map(({ data, has_more, next_cursor }) => [data.map(idOf), has_more, next_cursor]),
         [
@@ -197,13 +197,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
         FROM unnest(${ids}::text[]) WITH ORDINALITY AS given(id, nth) ORDER BY 2, 3`
       yield* write(account_id, [{ ...message(0), tags: ["a", "b"] }])
       yield* sql`VACUUM (ANALYZE) email_log_terms`
-      const ask = (after: string | null) =>
+      const list = (after: string | null) =>
         EmailLogQuery.list({ account_id, limit: 20, tags: ["a", "b"], ...(after === null ? {} : { after }) })
-      const first = yield* ask(null)
+      const first = yield* list(null)
       assert.deepStrictEqual([first.data, first.has_more], [[], true])
       const pages = [first]
       for (let next = first.next_cursor; next !== null; next = pages.at(-1)?.next_cursor ?? null)
-        pages.push(yield* ask(next))
+        pages.push(yield* list(next))
       assert.deepStrictEqual(
         pages.flatMap((page) => page.data.map(idOf)),
         [emailId(0)],

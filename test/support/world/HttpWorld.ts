@@ -52,7 +52,7 @@ export interface Answer {
   readonly json: any
 }
 
-export interface Ask {
+export interface RequestOptions {
   readonly key?: string | null
   readonly body?: unknown
   /** Body that is sent as it is. */
@@ -70,7 +70,7 @@ export class HttpWorld extends Context.Service<
     readonly sql: PgClient.PgClient
     /** Starts one more node on the same database and returns its URL. */
     readonly another: Effect.Effect<string, never, EffectScope.Scope>
-    readonly ask: (method: string, path: string, options?: Ask) => Effect.Effect<Answer>
+    readonly request: (method: string, path: string, options?: RequestOptions) => Effect.Effect<Answer>
     readonly account: (plan?: Plan.Plan) => Effect.Effect<Id.AccountId>
     readonly key: (
       account: Id.AccountId,
@@ -93,7 +93,8 @@ export class HttpWorld extends Context.Service<
             Effect.provideContext(yield* Effect.context<PgClient.PgClient | SqlClient.SqlClient | InstanceKey>()),
             Effect.orDie,
           ),
-          ask: (method, path, options) => Effect.promise(() => ask(options?.node ?? url, method, path, options)),
+          request: (method, path, options) =>
+            Effect.promise(() => sendRequest(options?.node ?? url, method, path, options)),
           account: (plan = "business") => World.account({ plan }).pipe(Effect.provideContext(services)),
           key: (account_id, options) => World.key(account_id, options).pipe(Effect.provideContext(services)),
         })
@@ -161,11 +162,11 @@ const served = (setup: Setup) => {
   )
 }
 
-const ask = async (
+const sendRequest = async (
   url: string,
   method: string,
   path: string,
-  { body, headers = {}, key, raw }: Ask = {},
+  { body, headers = {}, key, raw }: RequestOptions = {},
 ): Promise<Answer> => {
   const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
   const response = await fetch(`${url}${path}`, {

@@ -10,7 +10,7 @@ import { INSTANCE_KEY } from "./World.ts"
 /** Process of the service, and requests to it. */
 export interface ServiceProcess {
   readonly url: string
-  readonly ask: (method: string, path: string, options: Ask) => Promise<Answer>
+  readonly request: (method: string, path: string, options: RequestOptions) => Promise<Answer>
   /** Stops the process as a rolling restart does, and returns its exit code. */
   readonly stop: Effect.Effect<number | null>
   /** Output so far, of both streams. */
@@ -20,7 +20,7 @@ export interface ServiceProcess {
   /** Freezes the process, resumes it, or signals a module that was loaded before it. */
   readonly signal: (signal: "SIGSTOP" | "SIGCONT" | "SIGUSR2") => void
 }
-export interface Ask {
+export interface RequestOptions {
   readonly key: string
   readonly body?: unknown
   readonly idempotencyKey?: string
@@ -90,7 +90,7 @@ const run = (
         kill: Effect.asVoid(end("SIGKILL")),
         stop: end("SIGTERM"),
         signal: (signal) => void child.kill(signal),
-        ask: (method, path, options) => ask(port, method, path, options),
+        request: (method, path, options) => sendRequest(port, method, path, options),
       }
     }),
     ({ kill }) => kill,
@@ -110,7 +110,7 @@ const ready = (child: ChildProcess, portIn: (line: string) => number | undefined
     })
   })
 
-const ask = async (port: number, method: string, path: string, options: Ask): Promise<Answer> => {
+const sendRequest = async (port: number, method: string, path: string, options: RequestOptions): Promise<Answer> => {
   const asked = performance.now()
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,

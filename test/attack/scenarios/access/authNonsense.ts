@@ -1,4 +1,4 @@
-import { ask } from "../../harness/http.ts"
+import { sendRequest } from "../../harness/http.ts"
 import { failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 
 const PATHS = [
@@ -42,12 +42,12 @@ export const authNonsense: Scenario = {
       const raw = nth < bodies.length * 2 ? (bodies[nth % bodies.length] ?? "") : dice.pick(bodies)
       const query = nth % 3 === 0 ? "?token=%00" : ""
       replies.push(
-        await ask(target.http, "POST", path + query, { raw, from: from(nth), headers: { origin: target.url } }),
+        await sendRequest(target.http, "POST", path + query, { raw, from: from(nth), headers: { origin: target.url } }),
       )
     }
     const token = { token: "\0", newPassword: "a long enough password" }
     replies.push(
-      await ask(target.http, "POST", "/auth/reset-password", {
+      await sendRequest(target.http, "POST", "/auth/reset-password", {
         body: token,
         from: from(count),
         headers: { origin: target.url },

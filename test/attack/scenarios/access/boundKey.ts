@@ -1,4 +1,4 @@
-import { ask } from "../../harness/http.ts"
+import { sendRequest } from "../../harness/http.ts"
 import { failedExpectations, type Scenario } from "../../harness/Scenario.ts"
 import { submit } from "../../harness/smtp.ts"
 import { send } from "../../harness/Target.ts"
@@ -14,7 +14,7 @@ export const boundKey: Scenario = {
     const customer = await target.customer()
     const other = `other.${customer.domain}`
     const byOwner = (method: string, path: string, body?: unknown) =>
-      ask(target.http, method, path, { key: customer.key, ...(body === undefined ? {} : { body }) })
+      sendRequest(target.http, method, path, { key: customer.key, ...(body === undefined ? {} : { body }) })
     await byOwner("POST", "/v1/domains", { name: other })
     const bind = async (scopes: ReadonlyArray<string>) => {
       const body = { name: "bound", scopes, domain: customer.domain }
@@ -23,7 +23,7 @@ export const boundKey: Scenario = {
     const [sender, admin] = [await bind(["email:send"]), await bind(["admin"])]
     const otherMail = await send(target.http, { ...customer, domain: other }, { scheduled_at: inHours(2) })
     const by = (key: string, method: string, path: string, body?: unknown) =>
-      ask(target.http, method, path, { key, ...(body === undefined ? {} : { body }) })
+      sendRequest(target.http, method, path, { key, ...(body === undefined ? {} : { body }) })
     const reached = []
     for (const key of [sender, admin])
       for (const [method, path, body] of [
@@ -65,10 +65,10 @@ export const boundKey: Scenario = {
 
 const mail = (domain: string) => ({ from: `hi@${domain}`, to: "sender@example.org", subject: "x", text: "x" })
 
-type AskOwner = (method: string, path: string) => ReturnType<typeof ask>
+type OwnerRequest = (method: string, path: string) => ReturnType<typeof sendRequest>
 
 /** Returns the bytes of a captured mail. */
-const capturedBytes = async (byOwner: AskOwner, id: string): Promise<string> => {
+const capturedBytes = async (byOwner: OwnerRequest, id: string): Promise<string> => {
   await byOwner("GET", "/v1/sandbox/messages?to=sender@example.org&wait=5s")
   const { json } = await byOwner("GET", `/v1/sandbox/messages/${id}`)
   return Buffer.from(String(json?.raw ?? ""), "base64").toString("latin1")

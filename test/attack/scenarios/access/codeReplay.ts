@@ -10,15 +10,15 @@ export const codeReplay: Scenario = {
   load: "the same code for two sign-ins, and the code of the enrolment",
   run: async ({ dice, from, target }) => {
     const { email, page } = await member(target, `totp-${dice.text(8)}`, from(0))
-    const enabled = await page.ask("POST", "/auth/two-factor/enable", { password: PASSWORD })
+    const enabled = await page.request("POST", "/auth/two-factor/enable", { password: PASSWORD })
     const uri = String(enabled.json?.totpURI)
     const enrolled = totp(uri, Date.now())
-    const first = await page.ask("POST", "/auth/two-factor/verify-totp", { code: enrolled })
+    const first = await page.request("POST", "/auth/two-factor/verify-totp", { code: enrolled })
     let client = 1
     const signIn = async (code: string) => {
       const other = target.visitor(from(client++))
-      await other.ask("POST", "/auth/sign-in/email", { email, password: PASSWORD })
-      return (await other.ask("POST", "/auth/two-factor/verify-totp", { code })).status
+      await other.request("POST", "/auth/sign-in/email", { email, password: PASSWORD })
+      return (await other.request("POST", "/auth/two-factor/verify-totp", { code })).status
     }
     const enrolledAgain = await signIn(enrolled)
     const next = totp(uri, Date.now() + STEP_MS)

@@ -1,4 +1,4 @@
-import { ask, hangUp, open, type Endpoint } from "../../harness/http.ts"
+import { sendRequest, hangUp, open, type Endpoint } from "../../harness/http.ts"
 import { failedExpectations, type Scenario, sleep } from "../../harness/Scenario.ts"
 import type { Customer } from "../../harness/Target.ts"
 
@@ -13,7 +13,7 @@ export const revokedKey: Scenario = {
   load: "event streams and half-sent requests of a key that is then revoked",
   run: async ({ from, size, target }) => {
     const customer = await target.customer()
-    const created = await ask(target.http, "POST", "/v1/api-keys", {
+    const created = await sendRequest(target.http, "POST", "/v1/api-keys", {
       key: customer.key,
       body: { name: "soon revoked", scopes: ["admin"] },
     })
@@ -22,7 +22,7 @@ export const revokedKey: Scenario = {
     const requests = await repeat(size(3, 10), () => openAndSend(target.http, from(0), halfSend(customer, key)))
     await sleep(SLOW_MS)
     const opened = streams.filter((connection) => connection.received().startsWith("HTTP/1.1 200")).length
-    const revoked = await ask(target.http, "DELETE", `/v1/api-keys/${id}`, { key: customer.key })
+    const revoked = await sendRequest(target.http, "DELETE", `/v1/api-keys/${id}`, { key: customer.key })
     const startedAt = performance.now()
     for (const { socket } of requests) socket.write(REST)
     const isOver = () =>

@@ -1,5 +1,5 @@
 import { runToEnd } from "../../../support/process/service.ts"
-import { ask } from "../../harness/http.ts"
+import { sendRequest } from "../../harness/http.ts"
 import { failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 
 /** Sequences that move the cursor, set the window title, end a line or reverse the reading direction. */
@@ -26,7 +26,7 @@ export const terminal: Scenario = {
     for (const escape of ESCAPES.slice(0, size(4, ESCAPES.length))) {
       const name = `x${escape}y`
       const email = `escape-${dice.text(8)}@example.org`
-      const post = (path: string, body: unknown) => ask(target.http, "POST", path, { key, body })
+      const post = (path: string, body: unknown) => sendRequest(target.http, "POST", path, { key, body })
       nameStatuses.push((await post("/v1/members", { email, role: "viewer", name })).status)
       nameStatuses.push((await post("/v1/api-keys", { name, scopes: ["stats:read"] })).status)
       // Mail may contain these characters; the command line must escape them.

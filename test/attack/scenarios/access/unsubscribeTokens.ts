@@ -4,7 +4,7 @@ import { once } from "node:events"
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
 import { CA, CERTIFICATE } from "../../../server/smtp/support.ts"
-import { ask, type Endpoint } from "../../harness/http.ts"
+import { sendRequest, type Endpoint } from "../../harness/http.ts"
 import { type Attack, failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 import * as Target from "../../harness/Target.ts"
 
@@ -38,7 +38,7 @@ const attackTokens = async ({ dice, size }: Attack, service: Target.Target, port
   const call = (method: string, token: string, parts: RequestParts = {}) =>
     requestOverTls(port, method, Unsubscribe.PATH + token, parts)
   const suppressed = async ({ key }: Target.Customer) =>
-    ((await ask(service.http, "GET", "/v1/suppressions", { key })).json?.data ?? []).length as number
+    ((await sendRequest(service.http, "GET", "/v1/suppressions", { key })).json?.data ?? []).length as number
 
   const wrong = [...forged(good, other, size(20, 200), dice)]
   const refused = await Promise.all(wrong.map((token) => call("POST", token)))

@@ -1,4 +1,4 @@
-import { ask, hangUp, open, openMany } from "../../harness/http.ts"
+import { sendRequest, hangUp, open, openMany } from "../../harness/http.ts"
 import { failedExpectations, type Scenario, sleep } from "../../harness/Scenario.ts"
 
 const PER_ADDRESS = 150
@@ -14,7 +14,7 @@ export const connections: Scenario = {
     const one = await openMany(ofOne, () => open(target.http, { from: from(0) }))
     await sleep(SETTLED_MS)
     const keptOfOne = one.filter(({ closed }) => !closed()).length
-    const concurrent = await ask(target.http, "GET", "/healthz", { from: from(1), within_ms: 5_000 })
+    const concurrent = await sendRequest(target.http, "GET", "/healthz", { from: from(1), within_ms: 5_000 })
     hangUp(one)
     await sleep(SETTLED_MS)
     const many = await openMany(inAll, (nth) => open(target.http, { from: from(2 + Math.floor(nth / PER_ADDRESS)) }))
@@ -22,7 +22,7 @@ export const connections: Scenario = {
     const keptOfMany = many.filter(({ closed }) => !closed()).length
     hangUp(many)
     await sleep(SETTLED_MS)
-    const after = await ask(target.http, "GET", "/healthz", { from: from(1), within_ms: 5_000 })
+    const after = await sendRequest(target.http, "GET", "/healthz", { from: from(1), within_ms: 5_000 })
     return {
       summary: `${keptOfOne} of ${ofOne} kept for one address, ${keptOfMany} of ${inAll} for many; another address ${concurrent.status}, afterwards ${after.status}`,
       failures: failedExpectations([

@@ -1,4 +1,4 @@
-import { ask, hangUp, open, openMany } from "../../harness/http.ts"
+import { sendRequest, hangUp, open, openMany } from "../../harness/http.ts"
 import { failedExpectations, summarize, type Scenario, sleep } from "../../harness/Scenario.ts"
 
 const BODY_BYTES = 9_900_000
@@ -25,7 +25,7 @@ export const halfBodies: Scenario = {
       await sleep(size(WRITE_MS.short, WRITE_MS.long))
       const body = { from: `hi@${domain}`, to: "ana@example.org", subject: "x", text: "x" }
       const concurrent = await target.customer().then((other) =>
-        ask(target.http, "POST", "/v1/email/send", {
+        sendRequest(target.http, "POST", "/v1/email/send", {
           key: other.key,
           body: { ...body, from: `hi@${other.domain}` },
           from: from(200),

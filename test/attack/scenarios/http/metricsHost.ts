@@ -1,4 +1,4 @@
-import { ask } from "../../harness/http.ts"
+import { sendRequest } from "../../harness/http.ts"
 import { failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 
 /** Host headers of a page on another site whose name was made to resolve to this machine (DNS rebinding). */
@@ -9,10 +9,10 @@ export const metricsHost: Scenario = {
   load: "GET /metrics from loopback with the Host of another site",
   run: async ({ from, target }) => {
     const { port } = target.http
-    const own = await ask(target.http, "GET", "/metrics", { headers: { host: `127.0.0.1:${port}` } })
+    const own = await sendRequest(target.http, "GET", "/metrics", { headers: { host: `127.0.0.1:${port}` } })
     const foreign = []
     for (const host of HOSTS)
-      foreign.push(await ask(target.http, "GET", "/metrics", { from: from(0), headers: { host } }))
+      foreign.push(await sendRequest(target.http, "GET", "/metrics", { from: from(0), headers: { host } }))
     const statuses = foreign.map(({ status }) => status)
     return {
       summary: `own host ${own.status}, others ${summarize(statuses)}`,

@@ -22,8 +22,8 @@ export const previewCid: Scenario = {
     })
     const page = await target.signedIn(from(0))
     const replies = []
-    for (let nth = 0; nth < size(1, 3); nth++) replies.push(await page.ask("GET", `/preview/emails/${id}`))
-    replies.push(await page.ask("GET", `/preview/emails/${id}/raw`))
+    for (let nth = 0; nth < size(1, 3); nth++) replies.push(await page.request("GET", `/preview/emails/${id}`))
+    replies.push(await page.request("GET", `/preview/emails/${id}/raw`))
     const statuses = replies.map(({ status }) => status)
     // An answer that says that the preview cannot be shown is accepted too.
     const isAnswered = statuses.every((status) => status > 0 && status !== 500)

@@ -1,4 +1,4 @@
-import { ask, type Reply } from "../../harness/http.ts"
+import { sendRequest, type Reply } from "../../harness/http.ts"
 import { failedExpectations, type Scenario } from "../../harness/Scenario.ts"
 import { send } from "../../harness/Target.ts"
 
@@ -14,15 +14,15 @@ export const sandboxLines: Scenario = {
     const to = "lines@example.org"
     const id = await send(target.http, customer, { to, text: LINE.repeat(size(400_000, 3_000_000)) })
     const list = `/v1/sandbox/messages?to=${to}&wait=${size(8, 30)}s`
-    const { json, status, text } = await ask(target.http, "GET", list, { key: customer.key, within_ms: 40_000 })
+    const { json, status, text } = await sendRequest(target.http, "GET", list, { key: customer.key, within_ms: 40_000 })
     const captured = json?.data?.[0]?.id as string | undefined
     if (captured === undefined)
       return { summary: `not captured: ${status} ${text.slice(0, 200)}`, failures: ["the mail was not captured"] }
-    const read: Reply = await ask(target.http, "GET", `/v1/sandbox/messages/${captured}`, {
+    const read: Reply = await sendRequest(target.http, "GET", `/v1/sandbox/messages/${captured}`, {
       key: customer.key,
       within_ms: 40_000,
     })
-    const logged = await ask(target.http, "GET", `/v1/email/logs/${id}`, { key: customer.key })
+    const logged = await sendRequest(target.http, "GET", `/v1/email/logs/${id}`, { key: customer.key })
     return {
       summary: `${read.status} after ${Math.round(read.took_ms)} ms; log ${logged.status}`,
       failures: failedExpectations([

@@ -1,4 +1,4 @@
-import { ask, hangUp, open, openMany } from "../../harness/http.ts"
+import { sendRequest, hangUp, open, openMany } from "../../harness/http.ts"
 import { failedExpectations, summarize, type Scenario, sleep } from "../../harness/Scenario.ts"
 
 const PER_ADDRESS = 30
@@ -21,8 +21,8 @@ export const unreadDocs: Scenario = {
         socket.write(`GET ${nth % 3 === 0 ? "/openapi.json" : "/docs"} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(REQUESTS))
       await sleep(size(UNREAD_MS.short, UNREAD_MS.long))
       const [page, document] = [
-        await ask(target.http, "GET", "/docs", { from: from(200) }),
-        await ask(target.http, "GET", "/openapi.json", { from: from(200) }),
+        await sendRequest(target.http, "GET", "/docs", { from: from(200) }),
+        await sendRequest(target.http, "GET", "/openapi.json", { from: from(200) }),
       ]
       return {
         summary: `${summarize(connections.map(({ closed }) => (closed() ? "closed" : "kept")))}; a reader ${page.status}, ${document.status}`,

@@ -1,6 +1,6 @@
 import * as net from "node:net"
 import { once } from "node:events"
-import { ask } from "../../harness/http.ts"
+import { sendRequest } from "../../harness/http.ts"
 import { cpuMs } from "../../harness/processes.ts"
 import { failedExpectations, type Scenario, sleep } from "../../harness/Scenario.ts"
 
@@ -35,14 +35,14 @@ export const webhookHints: Scenario = {
     server.on("connection", (socket) => sockets.push(socket))
     try {
       const body = { url: `http://127.0.0.1:${port}/hook`, events: ["*"] }
-      const { json } = await ask(target.http, "POST", "/v1/webhooks", { key: customer.key, body })
+      const { json } = await sendRequest(target.http, "POST", "/v1/webhooks", { key: customer.key, body })
       const before = cpuMs(target.pid)
-      await ask(target.http, "POST", `/v1/webhooks/${json.id}/test`, { key: customer.key, body: {} })
+      await sendRequest(target.http, "POST", `/v1/webhooks/${json.id}/test`, { key: customer.key, body: {} })
       const startedAt = performance.now()
       while (connected_ms === 0 && performance.now() - startedAt < MAX_CALL_MS) await sleep(50)
       const after = cpuMs(target.pid)
       const used = before === undefined || after === undefined ? 0 : after - before
-      await ask(target.http, "DELETE", `/v1/webhooks/${json.id}`, { key: customer.key })
+      await sendRequest(target.http, "DELETE", `/v1/webhooks/${json.id}`, { key: customer.key })
       return {
         summary: `${connected_ms === 0 ? "still read" : `ended after ${Math.round(connected_ms)} ms`}, ${Math.round(bytes / 1e6)} MB, ${used} ms of processor`,
         failures: failedExpectations([

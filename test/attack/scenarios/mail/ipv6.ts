@@ -1,6 +1,6 @@
 import * as net from "node:net"
 import { freePort } from "../../../support/process/service.ts"
-import { ask } from "../../harness/http.ts"
+import { sendRequest } from "../../harness/http.ts"
 import { failedExpectations, type Scenario } from "../../harness/Scenario.ts"
 import { submit, plain, Raw } from "../../harness/smtp.ts"
 import * as Target from "../../harness/Target.ts"
@@ -36,14 +36,14 @@ export const ipv6: Scenario = {
         recipient: "ana@example.org",
       })
       const reported = await submit({ ...mail, port: service.reportsPort, sender: "", recipient })
-      const healthy = await ask(service.http, "GET", "/healthz")
-      const measured = await ask(metrics, "GET", "/metrics", { headers: { host: `[::1]:${metrics.port}` } })
+      const healthy = await sendRequest(service.http, "GET", "/healthz")
+      const measured = await sendRequest(metrics, "GET", "/metrics", { headers: { host: `[::1]:${metrics.port}` } })
       // Addresses of one /64 count as one client, whatever proxy they came by and however they are written.
       const network = `2001:db8:${dice.text(3, "123456789abcdef")}:1`
       const statuses: Array<number> = []
       for (let nth = 0; nth < 2 * ANONYMOUS_PER_MINUTE + 10; nth++) {
         const headers = { "x-forwarded-for": `${network}:${dice.text(4, "0123456789abcdef")}::${nth.toString(16)}` }
-        statuses.push((await ask(service.http, "GET", "/v1/account", { headers })).status)
+        statuses.push((await sendRequest(service.http, "GET", "/v1/account", { headers })).status)
       }
       const { open, refused } = await openCrowd(service.smtpPort, customer.key)
       const admitted = statuses.filter((status) => status === 401).length

@@ -61,9 +61,9 @@ export const signInDuringReports: Scenario = {
 const visit = async ({ from, target }: Attack, round: number) => {
   const page = target.visitor(from(100 + round))
   const { email, password } = target.owner
-  const signedIn = await page.ask("POST", "/auth/sign-in/email", { email, password })
+  const signedIn = await page.request("POST", "/auth/sign-in/email", { email, password })
   const pages = ["/", "/v1/session", "/v1/email/logs?limit=20", "/v1/domains", "/auth/list-sessions"]
   const visited: Array<readonly [string, Reply]> = [["/auth/sign-in/email", signedIn]]
-  for (const path of pages) visited.push([path, await page.ask("GET", path)])
+  for (const path of pages) visited.push([path, await page.request("GET", path)])
   return visited
 }
