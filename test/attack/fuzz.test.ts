@@ -6,7 +6,7 @@ import * as net from "node:net"
 import * as v8 from "node:v8"
 import * as vm from "node:vm"
 import * as Reports from "../../apps/server/src/smtp/Reports.ts"
-import { HttpWorld } from "../support/world/HttpWorld.ts"
+import { HttpWorld, signUp } from "../support/world/HttpWorld.ts"
 import * as Smtp from "../server/smtp/support.ts"
 import * as World from "../support/world/World.ts"
 
@@ -149,9 +149,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
       "over HTTP get an answer or a closed connection, never an internal error, and leak no memory",
       () =>
         Effect.gen(function* () {
-          const world = yield* HttpWorld
-          const { secret: key } = yield* world.key(yield* world.account())
-          yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+          const { call, key, world } = yield* signUp({ domains: ["acme.test"] })
           const head = `Host: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`
           const body = JSON.stringify({
             from: "hi@acme.test",
@@ -178,7 +176,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
             assert.notMatch(replies, /^HTTP\/1\.1 5/mu, what)
           })
           for (const status of ["200", "400", "401", "404"]) assert.isAbove(statuses.get(status) ?? 0, 2, status)
-          assert.strictEqual((yield* world.request("GET", "/v1/account", { key })).status, 200)
+          assert.strictEqual((yield* call("GET", "/v1/account")).status, 200)
         }),
       4 * Duration.toMillis(TIMEOUT),
     )

@@ -7,7 +7,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
 import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
-import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { HttpWorld, signUp, statusesOf } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
 const SECRETS = ["second.example.org", "gone@example.org", "Second subject", "other.test"]
@@ -19,13 +19,11 @@ const HOUR = "2026-11-01T10:00:00Z"
  * domain.
  */
 const setUp = Effect.gen(function* () {
-  const world = yield* HttpWorld
-  const account = yield* world.account()
-  const { secret: whole } = yield* world.key(account)
+  const { account, key: whole, keyWith, world } = yield* signUp()
   const { id: bound_id, secret: bound } = yield* world.key(account, { domain: "acme.test" })
   const { id: other_id, secret: other } = yield* world.key(account, { domain: "other.test" })
   const request = (key: string, method: string, path: string, body?: unknown, headers = {}) =>
-    world.request(method, path, { key, headers, ...(body === undefined ? {} : { body }) })
+    world.request(method, path, { key, headers, body })
   const domains = yield* Effect.forEach(["acme.test", "other.test"], (name) =>
     Effect.map(request(whole, "POST", "/v1/domains", { name }), ({ json }) => json.id as string),
   )
@@ -50,7 +48,7 @@ const setUp = Effect.gen(function* () {
     yield* Effect.orDie(world.sql`
       INSERT INTO email_stats (account_id, tag, hour, domain, measure, bucket, count)
       VALUES (${account}, '', ${HOUR}::timestamptz, ${domain}, 'accepted', 0, ${domain === "acme.test" ? 1 : 41})`)
-  return { world, account, whole, bound, bound_id, other, other_id, request, domains, mail, others, webhook }
+  return { world, account, keyWith, whole, bound, bound_id, other, other_id, request, domains, mail, others, webhook }
 })
 
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
@@ -227,7 +225,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         yield* request("DELETE", `/v1/api-keys/${at.bound_id}`),
       ]
       assert.deepStrictEqual(
-        ownAnswers.map(({ status }) => status),
+        statusesOf(ownAnswers),
         ownAnswers.map(() => 200),
       )
     }),
@@ -268,7 +266,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("cannot create a sign-in for a member, nor can a key with other limits", () =>
     Effect.gen(function* () {
-      const { account, request, bound, world } = yield* setUp
+      const { account, bound, keyWith, request, world } = yield* setUp
       const invite = (key: string) =>
         request(key, "POST", "/v1/members", { email: `m-${account}@example.org`, role: "member" })
       assert.strictEqual((yield* invite(bound)).json.error.reason, "domain_not_allowed")
@@ -279,7 +277,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         )
       const { json, status } = yield* invite((yield* world.key(account)).secret)
       assert.strictEqual(status, 201)
-      const { secret: limited } = yield* world.key(account, { allowed_ips: ["127.0.0.0/8"] })
+      const limited = yield* keyWith({ allowed_ips: ["127.0.0.0/8"] })
       const link = yield* request(limited, "POST", `/v1/members/${json.member.id}/link`)
       assert.strictEqual(link.json.error.reason, "key_is_restricted")
     }),

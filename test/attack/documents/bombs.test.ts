@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs"
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib"
 import { HTML_TEXT_LIMIT } from "@waybill/mail/compose/textFromHtml"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
-import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
@@ -109,13 +109,7 @@ const HTML = [
 ]
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a document bomb over HTTP", (it) => {
-  const setUp = Effect.gen(function* () {
-    const world = yield* HttpWorld
-    const account_id = yield* world.account()
-    const { secret: key } = yield* world.key(account_id)
-    yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-    return { world, key, account_id }
-  })
+  const setUp = signUp({ domains: ["acme.test"] })
 
   it.effect("a compressed body is refused and not decompressed", () =>
     Effect.gen(function* () {
@@ -142,21 +136,21 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     "hostile HTML is delivered like any other mail and can be read back",
     () =>
       Effect.gen(function* () {
-        const { key, world } = yield* setUp
+        const { call } = yield* setUp
         const { url } = yield* Database.Fresh
         const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
         yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }))
         for (const piece of HTML) {
           const html = piece.repeat(Math.ceil((2 * HTML_TEXT_LIMIT) / piece.length))
           const body = { from: MESSAGE.from, to: MESSAGE.to, subject: "x", html }
-          const sent = yield* world.request("POST", "/v1/email/send", { key, body })
+          const sent = yield* call("POST", "/v1/email/send", body)
           assert.strictEqual(sent.status, 200, sent.text)
           yield* World.until(
-            world.request("GET", `/v1/email/logs/${sent.json.id}`, { key }),
+            call("GET", `/v1/email/logs/${sent.json.id}`),
             ({ json }) => json.status === "delivered",
             TIMEOUT,
           )
-          const read = yield* world.request("GET", `/v1/sandbox/messages/${sent.json.id}`, { key })
+          const read = yield* call("GET", `/v1/sandbox/messages/${sent.json.id}`)
           assert.deepStrictEqual([read.status, read.json.html.trim()], [200, html.trim()], piece)
         }
       }),

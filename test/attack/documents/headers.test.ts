@@ -5,7 +5,7 @@ import type * as Address from "@waybill/domain/values/Address"
 import * as Compose from "@waybill/mail/compose/Compose"
 import { DateTime, Effect, Result } from "effect"
 import { readFileSync } from "node:fs"
-import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { fieldOf, HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
 /** Headers that servers write, follow or trust, and that an author may not set. */
@@ -82,13 +82,10 @@ const message = { from: "hi@acme.test", to: "ana@example.org", subject: "x", tex
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("headers over HTTP", (it) => {
   const setUp = Effect.gen(function* () {
-    const world = yield* HttpWorld
-    const account = yield* world.account()
-    const { secret: key } = yield* world.key(account)
-    for (const name of ["acme.test", "other.test"]) yield* world.request("POST", "/v1/domains", { key, body: { name } })
-    const send = (headers: object, by = key) =>
-      world.request("POST", "/v1/email/send", { key: by, body: { ...message, headers } })
-    return { world, account, key, send }
+    const customer = yield* signUp({ domains: ["acme.test", "other.test"] })
+    const send = (headers: object, by = customer.key) =>
+      customer.world.request("POST", "/v1/email/send", { key: by, body: { ...message, headers } })
+    return { ...customer, send }
   })
 
   it.effect("a header that an author may not set is refused by name", () =>
@@ -109,8 +106,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 
   it.effect("Sender follows the rule of From: one address of a verified domain that the key may use", () =>
     Effect.gen(function* () {
-      const { account, key, world, send } = yield* setUp
-      const { secret: bound } = yield* world.key(account, { domain: "acme.test" })
+      const { call, key, keyWith, send } = yield* setUp
+      const bound = yield* keyWith({ domain: "acme.test" })
       const verdict = (value: string, by = key, name = "Sender") =>
         Effect.map(send({ [name]: value }, by), ({ json, status }) => [
           status,
@@ -131,21 +128,20 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         assert.deepStrictEqual(yield* verdict(value), [400, "validation_failed", path], value)
       const written = yield* verdict("ceo@bank.example", key, "sEnDeR")
       assert.deepStrictEqual(written, [422, "domain_not_verified", path])
-      const batch = yield* world.request("POST", "/v1/email/send/batch", {
-        key,
-        body: { emails: [message, { ...message, headers: { Sender: "ceo@bank.example" } }] },
+      const batch = yield* call("POST", "/v1/email/send/batch", {
+        emails: [message, { ...message, headers: { Sender: "ceo@bank.example" } }],
       })
-      assert.deepStrictEqual([batch.status, batch.json.error.details[0].path], [422, "emails[1].headers.Sender"])
+      assert.deepStrictEqual(fieldOf(batch), [422, "emails[1].headers.Sender"])
     }),
   )
 
   it.effect("a key that may not use the Sender of a mail cannot resend the mail", () =>
     Effect.gen(function* () {
-      const { account, world, send } = yield* setUp
+      const { keyWith, send, world } = yield* setUp
       const { json } = yield* send({ Sender: "desk@other.test" })
-      const { secret: bound } = yield* world.key(account, { domain: "acme.test" })
-      const resent = yield* world.request("POST", `/v1/email/${json.id}/resend`, { key: bound })
-      assert.deepStrictEqual([resent.status, resent.json.error.reason], [403, "domain_not_allowed"])
+      const bound = yield* keyWith({ domain: "acme.test" })
+      const refused = yield* world.request("POST", `/v1/email/${json.id}/resend`, { key: bound })
+      assert.deepStrictEqual(reasonOf(refused), [403, "domain_not_allowed"])
     }),
   )
 })

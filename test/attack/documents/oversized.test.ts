@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import * as Violations from "@waybill/api/errors/Violations"
 import { Effect } from "effect"
-import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { fieldOf, HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
 const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
@@ -60,22 +60,14 @@ const CALLS: ReadonlyArray<readonly [method: string, path: string, body?: object
 const MAX_ANSWER_CHARS = 512 * 1024
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("oversized input", (it) => {
-  const setUp = Effect.gen(function* () {
-    const world = yield* HttpWorld
-    const { secret: key } = yield* world.key(yield* world.account())
-    yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-    return { world, key }
-  })
+  const setUp = signUp({ domains: ["acme.test"] })
 
   it.effect("each oversized field is refused with a short error that names the field", () =>
     Effect.gen(function* () {
-      const { key, world } = yield* setUp
+      const { call } = yield* setUp
       for (const [path, change] of FIELDS) {
-        const { json, status, text } = yield* world.request("POST", "/v1/email/send", {
-          key,
-          body: { ...MESSAGE, ...change },
-        })
-        assert.deepStrictEqual([status, json.error?.details[0]?.path], [400, path], text.slice(0, 500))
+        const { json, status, text } = yield* call("POST", "/v1/email/send", { ...MESSAGE, ...change })
+        assert.deepStrictEqual(fieldOf({ json, status }), [400, path], text.slice(0, 500))
         assert.isBelow(text.length, MAX_ANSWER_CHARS, path)
       }
     }),
@@ -83,24 +75,24 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("oversized paths, queries and headers are refused, and no answer is large", () =>
     Effect.gen(function* () {
-      const { key, world } = yield* setUp
+      const { call } = yield* setUp
       for (const [method, path, body] of CALLS) {
         const request = `${method} ${path.slice(0, 60)} ${JSON.stringify(body ?? "").slice(0, 60)}`
-        const answer = yield* world.request(method, path, { key, ...(body === undefined ? {} : { body }) })
+        const answer = yield* call(method, path, body)
         assert.include([400, 404], answer.status, request)
         assert.isBelow(answer.text.length, MAX_ANSWER_CHARS, request)
       }
-      assert.strictEqual((yield* world.request("GET", "/v1/account", { key })).status, 200)
+      assert.strictEqual((yield* call("GET", "/v1/account")).status, 200)
     }),
   )
 
   it.effect("the answer to an oversized batch is short, for the whole batch or per message", () =>
     Effect.gen(function* () {
-      const { key, world } = yield* setUp
+      const { call } = yield* setUp
       const emails = many({ ...MESSAGE, cc: many("x", 900) }, 100)
-      const whole = yield* world.request("POST", "/v1/email/send/batch", { key, body: { emails } })
+      const whole = yield* call("POST", "/v1/email/send/batch", { emails })
       assert.deepStrictEqual([whole.status, whole.json.error.details.length], [400, Violations.MAX_DETAILS])
-      const each = yield* world.request("POST", "/v1/email/send/batch", { key, body: { emails, mode: "permissive" } })
+      const each = yield* call("POST", "/v1/email/send/batch", { emails, mode: "permissive" })
       assert.strictEqual(each.status, 200)
       assert.isBelow(each.text.length, MAX_ANSWER_CHARS)
       // Every message gets at least one error.

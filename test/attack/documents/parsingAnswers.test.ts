@@ -8,7 +8,7 @@ import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Effect, Layer } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
-import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
@@ -102,13 +102,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })(
 
 const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "s" }
 
-const setUp = Effect.gen(function* () {
-  const world = yield* HttpWorld
-  const account_id = yield* world.account()
-  const { secret: key } = yield* world.key(account_id)
-  yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-  return { world, key, account_id }
-})
+const setUp = signUp({ domains: ["acme.test"] })
 
 const worker = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
@@ -118,15 +112,15 @@ const worker = Effect.gen(function* () {
 
 /** Shows a captured mail through the API; returns the status, the code, the reason and the Retry-After header. */
 const showing =
-  ({ account_id, key, world }: Effect.Success<typeof setUp>) =>
+  ({ account, call, world }: Effect.Success<typeof setUp>) =>
   (mail: string) =>
     Effect.gen(function* () {
-      const sent = yield* world.request("POST", "/v1/email/send", { key, body: { ...MESSAGE, text: "x" } })
+      const sent = yield* call("POST", "/v1/email/send", { ...MESSAGE, text: "x" })
       const bytes = Buffer.from(mail)
       yield* Effect.orDie(world.sql`
       INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
-      VALUES (${account_id}, ${sent.json.id}, '{ana@example.org}', 's', '', ${bytes.length}::int, ${bytes}, now() + '1 day')`)
-      const { headers, json, status } = yield* world.request("GET", `/v1/sandbox/messages/${sent.json.id}`, { key })
+      VALUES (${account}, ${sent.json.id}, '{ana@example.org}', 's', '', ${bytes.length}::int, ${bytes}, now() + '1 day')`)
+      const { headers, json, status } = yield* call("GET", `/v1/sandbox/messages/${sent.json.id}`)
       return [status, json.error?.code, json.error?.reason, headers.get("retry-after")]
     })
 
@@ -135,10 +129,10 @@ layer(HttpWorld.layer().pipe(Layer.provideMerge(NoTimePool)), { excludeTestServi
   (it) => {
     it.effect("is sent as HTML only if no text can be derived", () =>
       Effect.gen(function* () {
-        const { account_id, key, world } = yield* setUp
+        const { account, call } = yield* setUp
         yield* worker
-        const sent = yield* world.request("POST", "/v1/email/send", { key, body: { ...MESSAGE, html: SLOW } })
-        const find = Sandbox.find(account_id, sent.json.id)
+        const sent = yield* call("POST", "/v1/email/send", { ...MESSAGE, html: SLOW })
+        const find = Sandbox.find(account, sent.json.id)
         const captured = yield* World.until(find, (mail) => mail._tag === "Some")
         const mail = captured._tag === "Some" ? Buffer.from(captured.value.bytes).toString() : ""
         assert.include(mail, "Content-Type: text/html")

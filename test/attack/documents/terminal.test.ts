@@ -9,7 +9,7 @@ import * as Output from "../../../apps/server/src/cli/Output.ts"
 import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 import * as Logs from "../../../apps/server/src/observability/Logs.ts"
 import { bare, paths, read } from "../../house/source.ts"
-import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import { browser, House } from "../../server/signIn/house.ts"
 import { type, typed } from "../../support/process/CommandLine.ts"
 
@@ -135,10 +135,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("is refused wherever a name is set", () =>
     Effect.gen(function* () {
-      const world = yield* HttpWorld
-      const account = yield* world.account()
-      const { secret: key } = yield* world.key(account)
-      yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+      const { account, call } = yield* signUp({ domains: ["acme.test"] })
       const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
       const fields: ReadonlyArray<
         readonly [method: string, path: string, field: string, body: (name: string) => object]
@@ -162,7 +159,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ]
       for (const [method, path, field, body] of fields)
         for (const name of NAMES) {
-          const { json, status } = yield* world.request(method, path, { key, body: body(name) })
+          const { json, status } = yield* call(method, path, body(name))
           assert.strictEqual(status, 400, `${path} ${JSON.stringify(name)}`)
           assert.include(
             json.error.details.map(({ path }: { readonly path: string }) => path),

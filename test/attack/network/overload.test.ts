@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"
 import * as net from "node:net"
-import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
 const MIB = 1024 * 1024
 const BUDGETS = {
@@ -51,11 +51,10 @@ const refusalIn = (received: string) => ({
 })
 
 const setUp = Effect.gen(function* () {
-  const world = yield* HttpWorld
-  const account = yield* world.account()
-  const { secret } = yield* world.key(account)
-  yield* world.request("POST", "/v1/domains", { key: secret, body: { name: `${account.slice(-12)}.test` } })
-  return { world, key: secret, from: `hi@${account.slice(-12)}.test` }
+  const customer = yield* signUp()
+  const domain = `${customer.account.slice(-12)}.test`
+  yield* customer.call("POST", "/v1/domains", { name: domain })
+  return { ...customer, from: `hi@${domain}` }
 })
 
 layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
@@ -68,7 +67,7 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
   ] as const)
     it.effect(`with incomplete bodies gets a 503 at the budget of its account: ${way}`, () =>
       Effect.gen(function* () {
-        const { key, world } = yield* setUp
+        const { call, key, world } = yield* setUp
         const many = Math.ceil(BUDGETS.bodies.holder_bytes / each) + 6
         const clients = yield* Effect.forEach(Array.from({ length: many }), () =>
           open(world.url, post(path, key, each) + "x".repeat(each - 1)),
@@ -94,7 +93,7 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
         assert.strictEqual((yield* send(other.from, other.key)).status, 200)
         for (const { socket } of clients) socket.destroy()
         const large = { emails: [{ from: other.from, to: "ana@example.org", subject: "x", text: "x".repeat(each) }] }
-        const sendLarge = () => world.request("POST", "/v1/email/send/batch", { key, body: large })
+        const sendLarge = () => call("POST", "/v1/email/send/batch", large)
         let answer = yield* sendLarge()
         while (answer.status === 503) answer = yield* Effect.andThen(pause, sendLarge())
         assert.strictEqual(answer.json.error.reason, "domain_not_verified")
@@ -171,10 +170,10 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
 })("a crowd of HTTP clients that reads nothing", (it) => {
   it.effect("with large unread answers gets a short 503 at the budget of its account", () =>
     Effect.gen(function* () {
-      const { from, key, world } = yield* setUp
+      const { call, from, key, world } = yield* setUp
       // A body far larger than the buffers between two sockets of one machine.
       const body = { from, to: "ana@example.org", subject: "x", text: "x".repeat(9 * MIB) }
-      const { id } = (yield* world.request("POST", "/v1/email/send", { key, body })).json
+      const { id } = (yield* call("POST", "/v1/email/send", body)).json
       const get = (key: string) => world.request("GET", `/v1/email/logs/${id}`, { key })
       const request = `GET /v1/email/logs/${id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`
       const clients = yield* Effect.forEach(Array.from({ length: 8 }), () => open(world.url, request, false))
@@ -185,7 +184,7 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
         [503, "overloaded", "5"],
       )
       // Small answers are still given, and large ones after some have been read or dropped.
-      assert.strictEqual((yield* world.request("GET", "/v1/domains", { key })).status, 200)
+      assert.strictEqual((yield* call("GET", "/v1/domains")).status, 200)
       for (const { socket } of clients) socket.destroy()
       while (answer.status === 503) answer = yield* Effect.andThen(pause, get(key))
       assert.strictEqual(answer.json.content.text.length, 9 * MIB)

@@ -1,21 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Option } from "effect"
 import * as CommandLine from "../../support/process/CommandLine.ts"
-import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API keys", (it) => {
-  const setUp = Effect.gen(function* () {
-    const world = yield* HttpWorld
-    const account = yield* world.account()
-    const admin = yield* world.key(account)
-    const call = (method: string, path: string, body?: unknown, key = admin.secret) =>
-      world.request(method, path, { key, ...(body === undefined ? {} : { body }) })
-    return { world, account, admin, call }
-  })
+  const setUp = signUp()
 
   it.effect("are shown in full once, and are valid immediately", () =>
     Effect.gen(function* () {
-      const { admin, call, world } = yield* setUp
+      const { call, key_id, world } = yield* setUp
       const { json, status } = yield* call("POST", "/v1/api-keys", {
         name: "CI",
         scopes: ["domains:read"],
@@ -36,7 +29,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         allowed_ips: ["127.0.0.0/8"],
         status: "active",
         created_at: record.created_at,
-        created_by: admin.id,
+        created_by: key_id,
         last_used_at: null,
         expires_at: "2998-12-31T23:00:00.000Z",
         revoked_at: null,
@@ -55,7 +48,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const first = yield* call("DELETE", `/v1/api-keys/${id}`)
       assert.deepStrictEqual(first.json, { object: "api_key", id, revoked: true, revoked_at: first.json.revoked_at })
       const refused = yield* world.request("GET", "/v1/account", { key: secret })
-      assert.deepStrictEqual([refused.status, refused.json.error.reason], [401, "api_key_invalid"])
+      assert.deepStrictEqual(reasonOf(refused), [401, "api_key_invalid"])
       assert.deepStrictEqual((yield* call("DELETE", `/v1/api-keys/${id}`)).json, first.json)
       assert.strictEqual((yield* call("GET", `/v1/api-keys/${id}`)).json.status, "revoked")
     }),
@@ -65,7 +58,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     "are refused to every request that starts after the answer of their revocation, on every node, under load",
     () =>
       Effect.gen(function* () {
-        const { account, admin, world } = yield* setUp
+        const { account, key: admin, world } = yield* setUp
         const { id, secret: key } = yield* world.key(account)
         const second = yield* world.another
         const calls: Array<{ readonly started: number; readonly status: number; readonly limit: string | null }> = []
@@ -80,7 +73,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
           })
         const revoke = Effect.gen(function* () {
           while (calls.length < 60) yield* Effect.sleep("2 millis")
-          const { status } = yield* world.request("DELETE", `/v1/api-keys/${id}`, { key: admin.secret })
+          const { status } = yield* world.request("DELETE", `/v1/api-keys/${id}`, { key: admin })
           revokedAt = performance.now()
           assert.strictEqual(status, 200)
         })
@@ -100,25 +93,25 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("can revoke themselves, also the last administrative key", () =>
     Effect.gen(function* () {
-      const { admin, call } = yield* setUp
-      assert.strictEqual((yield* call("DELETE", `/v1/api-keys/${admin.id}`)).status, 200)
+      const { call, key_id } = yield* setUp
+      assert.strictEqual((yield* call("DELETE", `/v1/api-keys/${key_id}`)).status, 200)
       assert.strictEqual((yield* call("GET", "/v1/account")).status, 401)
     }),
   )
 
   it.effect("are created, listed and revoked by administrative keys only", () =>
     Effect.gen(function* () {
-      const { account, admin, call, world } = yield* setUp
+      const { account, key_id, world } = yield* setUp
       const { secret } = yield* world.key(account, {
         scopes: ["email:send", "email:logs:read", "domains:read", "domains:write", "webhooks:manage"],
       })
       for (const [method, path, body] of [
         ["GET", "/v1/api-keys", undefined],
-        ["GET", `/v1/api-keys/${admin.id}`, undefined],
+        ["GET", `/v1/api-keys/${key_id}`, undefined],
         ["POST", "/v1/api-keys", { name: "x", scopes: ["admin"] }],
-        ["DELETE", `/v1/api-keys/${admin.id}`, undefined],
+        ["DELETE", `/v1/api-keys/${key_id}`, undefined],
       ] as const) {
-        const { json, status } = yield* call(method, path, body, secret)
+        const { json, status } = yield* world.request(method, path, { key: secret, body })
         assert.deepStrictEqual([status, json.error.details[0].message], [403, "admin"], path)
       }
     }),
@@ -162,14 +155,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         scopes: ["admin"],
         expires_at: "2020-01-01T00:00:00Z",
       })
-      assert.deepStrictEqual([past.status, past.json.error.reason], [422, "expires_at_out_of_range"])
+      assert.deepStrictEqual(reasonOf(past), [422, "expires_at_out_of_range"])
       assert.strictEqual((yield* call("DELETE", "/v1/api-keys/key_00000000000000000000000000")).status, 404)
     }),
   )
 
   it.effect("are limited in number across nodes", () =>
     Effect.gen(function* () {
-      const { account, admin, call, world } = yield* setUp
+      const { account, call, key, world } = yield* setUp
       // Besides the administrative key; revoked and expired ones do not count.
       yield* Effect.orDie(world.sql`
         INSERT INTO api_keys (account_id, id, version, hash, scopes, allowed_ips, revoked_at, expires_at, record)
@@ -180,7 +173,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const body = { name: "x", scopes: ["admin"] }
       const answers = yield* Effect.forEach(
         Array.from({ length: 8 }, (_, nth) => (nth % 2 === 0 ? world.url : second)),
-        (node) => world.request("POST", "/v1/api-keys", { key: admin.secret, body, node }),
+        (node) => world.request("POST", "/v1/api-keys", { key, body, node }),
         { concurrency: "unbounded" },
       )
       const made = answers.filter(({ status }) => status === 201)
@@ -194,7 +187,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("list all active ones and the last thousand others", () =>
     Effect.gen(function* () {
-      const { account, admin, call, world } = yield* setUp
+      const { account, call, key_id, world } = yield* setUp
       yield* Effect.orDie(world.sql`
         INSERT INTO api_keys (account_id, id, version, hash, scopes, allowed_ips, revoked_at, record)
         SELECT account_id, 'key_' || lpad(n::text, 26, '0'), 1, ${account} || n, scopes, allowed_ips,
@@ -206,7 +199,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const nth = (n: number) => `key_${String(n).padStart(26, "0")}`
       assert.deepStrictEqual(
         [ids.length, ids[0], ids[1], ids[1_000], ids[1_001]],
-        [1_002, admin.id, nth(1_003), nth(4), nth(1)],
+        [1_002, key_id, nth(1_003), nth(4), nth(1)],
       )
       assert.strictEqual((yield* call("GET", `/v1/api-keys/${nth(2)}`)).json.status, "revoked")
     }),
@@ -214,7 +207,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("are created, listed and revoked at the command line as over the API", () =>
     Effect.gen(function* () {
-      const { account, admin, call, world } = yield* setUp
+      const { account, call, key_id, world } = yield* setUp
       const { id, key } = yield* CommandLine.typed(
         ...`keys create ${account} CI --scope domains:read --scope email:send --domain Acme.test`.split(" "),
         ...`--allowed-ip 127.0.0.0/8 --expires-at 2999-01-01T00:00:00+01:00`.split(" "),
@@ -238,7 +231,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         listed.map((each) => [each["id"], each["status"]]),
         [
           [id, "active"],
-          [admin.id, "active"],
+          [key_id, "active"],
         ],
       )
       const first = yield* CommandLine.typed("keys", "revoke", account, id)

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
+import { type Answer, EMAIL, HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
 const DAY = 24 * 60 * 60 * 1000
 const inFuture = (ms: number): string => new Date(Date.now() + ms).toISOString()
@@ -16,7 +16,6 @@ const files = (count: number) =>
   Array.from({ length: count }, (_, nth) => ({ filename: `${nth}.txt`, content: "aGk=" }))
 const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, nth) => [`X-${nth}`, "v"]))
 
-const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
 const OPTIONAL = ["html", "cc", "bcc", "reply_to", "headers", "tags", "scheduled_at", "attachments"]
 
 type Row = readonly [rule: string, change: Record<string, unknown>, status: number, reason?: string, path?: string]
@@ -226,23 +225,20 @@ const RULES: ReadonlyArray<Row> = [
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /email/send", (it) => {
   const setUp = Effect.gen(function* () {
-    const world = yield* HttpWorld
-    const account = yield* world.account("business")
-    const admin = yield* world.key(account)
-    const { secret } = yield* world.key(account, { scopes: ["email:send"] })
-    yield* world.request("POST", "/v1/domains", { key: admin.secret, body: { name: "acme.test" } })
-    yield* world.request("POST", "/v1/domains", { key: admin.secret, body: { name: "pending.dev" } })
-    yield* world.request("POST", "/v1/suppressions", { key: admin.secret, body: { email: "gone@example.org" } })
-    return { world, account, admin: admin.secret, key: secret }
+    const owner = yield* signUp({ domains: ["acme.test", "pending.dev"] })
+    yield* owner.call("POST", "/v1/suppressions", { email: "gone@example.org" })
+    const key = yield* owner.keyWith({ scopes: ["email:send"] })
+    const call = (method: string, path: string, body?: unknown) => owner.world.request(method, path, { key, body })
+    return { ...owner, admin: owner.key, key, call }
   })
 
   const reasonOf = ({ json, text }: Answer): string => `${json?.error?.reason} ${text.slice(0, 300)}`
 
   it.effect("follows every rule of contract §3", () =>
     Effect.gen(function* () {
-      const { key, world } = yield* setUp
+      const { call } = yield* setUp
       for (const [rule, change, status, reason, path] of RULES) {
-        const answer = yield* world.request("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } })
+        const answer = yield* call("POST", "/v1/email/send", { ...EMAIL, ...change })
         assert.strictEqual(answer.status, status, `${rule}: ${reasonOf(answer)}`)
         if (status === 200) continue
         assert.strictEqual(answer.json.error.reason, reason, rule)
@@ -256,12 +252,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("answers with exactly id, status and created_at", () =>
     Effect.gen(function* () {
-      const { key, world } = yield* setUp
+      const { call } = yield* setUp
       for (const change of [{}, { scheduled_at: inFuture(DAY) }]) {
-        const { json, status } = yield* world.request("POST", "/v1/email/send", {
-          key,
-          body: { ...MESSAGE, ...change },
-        })
+        const { json, status } = yield* call("POST", "/v1/email/send", { ...EMAIL, ...change })
         assert.strictEqual(status, 200)
         assert.deepStrictEqual(Object.keys(json), ["id", "status", "created_at"])
         assert.strictEqual(json.status, "queued")
@@ -273,14 +266,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("lists all violations of a message, with their paths", () =>
     Effect.gen(function* () {
-      const { key, world } = yield* setUp
+      const { call } = yield* setUp
       const body = {
         from: "x",
         to: [...many(50), "bad"],
         tags: ["", "a", "b", "c", "d", "e"],
         headers: { Bcc: "a", "X-B": "a\nb" },
       }
-      const { json, status } = yield* world.request("POST", "/v1/email/send", { key, body })
+      const { json, status } = yield* call("POST", "/v1/email/send", body)
       assert.strictEqual(status, 400)
       assert.deepStrictEqual(json.error.details, [
         { path: "from", message: "is not an address: it has no @" },
@@ -299,7 +292,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     Effect.gen(function* () {
       const { key, world } = yield* setUp
       const send = (bytes: number) =>
-        world.request("POST", "/v1/email/send", { key, raw: JSON.stringify(MESSAGE).padEnd(bytes) })
+        world.request("POST", "/v1/email/send", { key, raw: JSON.stringify(EMAIL).padEnd(bytes) })
       assert.strictEqual((yield* send(10 * 1024 * 1024)).status, 200)
       const { json, status } = yield* send(10 * 1024 * 1024 + 1)
       assert.deepStrictEqual([status, json.error.reason], [400, "payload_too_large"])
@@ -308,22 +301,22 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("refuses a body that is not an object", () =>
     Effect.gen(function* () {
-      const { key, world } = yield* setUp
+      const { call, key, world } = yield* setUp
       for (const raw of ["[]", "7", "null", '"x"', "true"]) {
         const { json, status } = yield* world.request("POST", "/v1/email/send", { key, raw })
         assert.strictEqual(status, 400, raw)
         assert.deepStrictEqual(json.error.details, [{ path: "", message: "must be an object" }], raw)
       }
-      const empty = yield* world.request("POST", "/v1/email/send", { key })
+      const empty = yield* call("POST", "/v1/email/send")
       assert.strictEqual(empty.status, 400)
     }),
   )
 
   it.effect("logs what was accepted: distinct recipients and tags, bcc, a suppressed recipient", () =>
     Effect.gen(function* () {
-      const { admin, key, world } = yield* setUp
+      const { admin, call, world } = yield* setUp
       const body = {
-        ...MESSAGE,
+        ...EMAIL,
         to: ["Ana <ana@example.org>", "gone@example.org"],
         cc: ["ANA@example.org", "bo@example.org"],
         bcc: "cy@example.org",
@@ -331,7 +324,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         reply_to: "help@acme.test",
         html: "<p>Hi <b>there</b></p>",
       }
-      const sent = yield* world.request("POST", "/v1/email/send", { key, body })
+      const sent = yield* call("POST", "/v1/email/send", body)
       const { json } = yield* world.request("GET", `/v1/email/logs/${sent.json.id}`, { key: admin })
       assert.deepStrictEqual(json.to, ["Ana <ana@example.org>", "gone@example.org"])
       assert.deepStrictEqual(json.cc, ["bo@example.org"])
@@ -353,9 +346,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("refuses a key bound to another domain with 403", () =>
     Effect.gen(function* () {
-      const { account, world } = yield* setUp
-      const { secret } = yield* world.key(account, { scopes: ["email:send"], domain: "other.test" })
-      const { json, status } = yield* world.request("POST", "/v1/email/send", { key: secret, body: MESSAGE })
+      const { keyWith, world } = yield* setUp
+      const secret = yield* keyWith({ scopes: ["email:send"], domain: "other.test" })
+      const { json, status } = yield* world.request("POST", "/v1/email/send", { key: secret, body: EMAIL })
       assert.strictEqual(status, 403)
       assert.strictEqual(json.error.reason, "domain_not_allowed")
     }),
@@ -377,7 +370,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
           const recipients = many(count)
           return world.request("POST", "/v1/email/send", {
             key: secret,
-            body: { ...MESSAGE, to: recipients.slice(0, 50), cc: recipients.slice(50) },
+            body: { ...EMAIL, to: recipients.slice(0, 50), cc: recipients.slice(50) },
           })
         }
         assert.strictEqual((yield* send(most)).status, 200, plan)

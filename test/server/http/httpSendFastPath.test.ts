@@ -2,14 +2,13 @@ import { assert, layer } from "@effect/vitest"
 import * as Idempotency from "@waybill/api/schemas/Idempotency"
 import { Effect } from "effect"
 import { MAX_FAST_BYTES } from "../../../apps/server/src/http/sendFastPath.ts"
-import { type Answer, type RequestOptions, HttpWorld } from "../../support/world/HttpWorld.ts"
+import { type Answer, EMAIL, HttpWorld, type RequestOptions, signUp } from "../../support/world/HttpWorld.ts"
 
 /** An empty query avoids the fast path. */
 const FAST = "/v1/email/send"
 const NORMAL = "/v1/email/send?"
 
-const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
-const without = (field: string) => ({ ...MESSAGE, [field]: undefined })
+const without = (field: string) => ({ ...EMAIL, [field]: undefined })
 const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
 
 interface Keys {
@@ -23,14 +22,14 @@ interface Keys {
 type Request = readonly [what: string, status: number, options: (keys: Keys) => RequestOptions]
 
 const REQUESTS: ReadonlyArray<Request> = [
-  ["a message", 200, ({ good: key }) => ({ key, body: MESSAGE })],
+  ["a message", 200, ({ good: key }) => ({ key, body: EMAIL })],
   [
     "a message with all there is",
     200,
     ({ good: key }) => ({
       key,
       body: {
-        ...MESSAGE,
+        ...EMAIL,
         html: "<p>Grüße</p>",
         cc: ["Bo <bo@example.org>"],
         bcc: "cy@example.org",
@@ -47,34 +46,34 @@ const REQUESTS: ReadonlyArray<Request> = [
   [
     "a body too large for the fast path",
     200,
-    ({ good: key }) => ({ key, body: { ...MESSAGE, text: "x".repeat(MAX_FAST_BYTES) } }),
+    ({ good: key }) => ({ key, body: { ...EMAIL, text: "x".repeat(MAX_FAST_BYTES) } }),
   ],
   [
     "a body with another media type's parameter",
     200,
-    ({ good: key }) => ({ key, body: MESSAGE, headers: { "content-type": "application/json; charset=utf-8" } }),
+    ({ good: key }) => ({ key, body: EMAIL, headers: { "content-type": "application/json; charset=utf-8" } }),
   ],
-  ["a body behind a byte order mark", 200, ({ good: key }) => ({ key, raw: `\ufeff${JSON.stringify(MESSAGE)}` })],
-  ["a body behind two", 400, ({ good: key }) => ({ key, raw: `\ufeff\ufeff${JSON.stringify(MESSAGE)}` })],
-  ["an unknown field", 400, ({ good: key }) => ({ key, body: { ...MESSAGE, scheduledAt: "2026-11-21T10:00:00Z" } })],
+  ["a body behind a byte order mark", 200, ({ good: key }) => ({ key, raw: `\ufeff${JSON.stringify(EMAIL)}` })],
+  ["a body behind two", 400, ({ good: key }) => ({ key, raw: `\ufeff\ufeff${JSON.stringify(EMAIL)}` })],
+  ["an unknown field", 400, ({ good: key }) => ({ key, body: { ...EMAIL, scheduledAt: "2026-11-21T10:00:00Z" } })],
   [
     "an unknown field of an attachment",
     400,
     ({ good: key }) => ({
       key,
-      body: { ...MESSAGE, attachments: [{ filename: "a", content: "", type: "text/plain" }] },
+      body: { ...EMAIL, attachments: [{ filename: "a", content: "", type: "text/plain" }] },
     }),
   ],
-  ["an unknown field of tracking", 400, ({ good: key }) => ({ key, body: { ...MESSAGE, tracking: { open: true } } })],
+  ["an unknown field of tracking", 400, ({ good: key }) => ({ key, body: { ...EMAIL, tracking: { open: true } } })],
   [
     "an attachment in wrapped base64",
     200,
-    ({ good: key }) => ({ key, body: { ...MESSAGE, attachments: [{ filename: "a", content: "aGkg\r\naGkg\n" }] } }),
+    ({ good: key }) => ({ key, body: { ...EMAIL, attachments: [{ filename: "a", content: "aGkg\r\naGkg\n" }] } }),
   ],
   [
     "an attachment with a space in its base64",
     400,
-    ({ good: key }) => ({ key, body: { ...MESSAGE, attachments: [{ filename: "a", content: "aGkg aGkg" }] } }),
+    ({ good: key }) => ({ key, body: { ...EMAIL, attachments: [{ filename: "a", content: "aGkg aGkg" }] } }),
   ],
   ["one violation", 400, ({ good: key }) => ({ key, body: without("from") })],
   [
@@ -96,7 +95,7 @@ const REQUESTS: ReadonlyArray<Request> = [
   ...["k".repeat(Idempotency.MAX_KEY_CHARS + 1), "", "clé", "a\tb"].map((invalid): Request => [
     `the idempotency key "${invalid}"`,
     400,
-    ({ good: key }) => ({ key, body: MESSAGE, headers: { "idempotency-key": invalid } }),
+    ({ good: key }) => ({ key, body: EMAIL, headers: { "idempotency-key": invalid } }),
   ]),
   [
     "an idempotency key and a body that are both wrong",
@@ -108,24 +107,16 @@ const REQUESTS: ReadonlyArray<Request> = [
     400,
     ({ good: key }) => ({ key, raw: '{"from":', headers: { "idempotency-key": "" } }),
   ],
-  ["no key", 401, () => ({ body: MESSAGE })],
-  ["what is no key", 401, () => ({ key: "abc", body: MESSAGE })],
-  ["a revoked key", 401, ({ revoked: key }) => ({ key, body: MESSAGE })],
-  ["a key that is not allowed from here", 401, ({ foreign: key }) => ({ key, body: MESSAGE })],
+  ["no key", 401, () => ({ body: EMAIL })],
+  ["what is no key", 401, () => ({ key: "abc", body: EMAIL })],
+  ["a revoked key", 401, ({ revoked: key }) => ({ key, body: EMAIL })],
+  ["a key that is not allowed from here", 401, ({ foreign: key }) => ({ key, body: EMAIL })],
   ["a key without the scope, and a bad body", 403, ({ unscoped: key }) => ({ key, raw: "{" })],
-  ["a key for another domain", 403, ({ elsewhere: key }) => ({ key, body: MESSAGE })],
-  ["an unknown domain", 422, ({ good: key }) => ({ key, body: { ...MESSAGE, from: "hi@other.example" } })],
-  [
-    "a message that is to be tracked",
-    422,
-    ({ good: key }) => ({ key, body: { ...MESSAGE, tracking: { opens: true } } }),
-  ],
-  ["a tracking that is none", 400, ({ good: key }) => ({ key, body: { ...MESSAGE, tracking: { opens: "yes" } } })],
-  [
-    "a time too far ahead",
-    422,
-    ({ good: key }) => ({ key, body: { ...MESSAGE, scheduled_at: "2099-01-01T00:00:00Z" } }),
-  ],
+  ["a key for another domain", 403, ({ elsewhere: key }) => ({ key, body: EMAIL })],
+  ["an unknown domain", 422, ({ good: key }) => ({ key, body: { ...EMAIL, from: "hi@other.example" } })],
+  ["a message that is to be tracked", 422, ({ good: key }) => ({ key, body: { ...EMAIL, tracking: { opens: true } } })],
+  ["a tracking that is none", 400, ({ good: key }) => ({ key, body: { ...EMAIL, tracking: { opens: "yes" } } })],
+  ["a time too far ahead", 422, ({ good: key }) => ({ key, body: { ...EMAIL, scheduled_at: "2099-01-01T00:00:00Z" } })],
 ]
 
 /** Values that differ between two equal requests. */
@@ -141,20 +132,16 @@ const essence = ({ headers, status, text }: Answer) => ({
 const LAYER = { excludeTestServices: true, timeout: "90 seconds" } as const
 
 const setUp = Effect.gen(function* () {
-  const world = yield* HttpWorld
-  const account = yield* world.account()
-  const secretOf = (options: Parameters<typeof world.key>[1]) =>
-    Effect.map(world.key(account, options), ({ secret }) => secret)
+  const { account, call, key, keyWith, world } = yield* signUp({ domains: ["acme.test"] })
   const revoked = yield* world.key(account)
   const keys: Keys = {
-    good: yield* secretOf({}),
-    unscoped: yield* secretOf({ scopes: ["domains:read"] }),
-    elsewhere: yield* secretOf({ domain: "other.test" }),
+    good: key,
+    unscoped: yield* keyWith({ scopes: ["domains:read"] }),
+    elsewhere: yield* keyWith({ domain: "other.test" }),
     revoked: revoked.secret,
-    foreign: yield* secretOf({ allowed_ips: ["203.0.113.0/24"] }),
+    foreign: yield* keyWith({ allowed_ips: ["203.0.113.0/24"] }),
   }
-  yield* world.request("DELETE", `/v1/api-keys/${revoked.id}`, { key: keys.good })
-  yield* world.request("POST", "/v1/domains", { key: keys.good, body: { name: "acme.test" } })
+  yield* call("DELETE", `/v1/api-keys/${revoked.id}`)
   return { world, keys }
 })
 
@@ -177,7 +164,7 @@ layer(HttpWorld.layer({ minuteStands: true }), LAYER)("fast and normal path of a
       const { keys, world } = yield* setUp
       for (const table of ["api_keys", "events"]) {
         yield* world.sql`ALTER TABLE ${world.sql(table)} RENAME TO elsewhere`
-        const options: RequestOptions = { key: keys.good, body: MESSAGE }
+        const options: RequestOptions = { key: keys.good, body: EMAIL }
         const [fast, normal] = [
           yield* world.request("POST", FAST, options),
           yield* world.request("POST", NORMAL, options),
@@ -193,14 +180,14 @@ layer(HttpWorld.layer({ minuteStands: true }), LAYER)("fast and normal path of a
   it.effect("share idempotency keys and rate windows", () =>
     Effect.gen(function* () {
       const { keys, world } = yield* setUp
-      const options: RequestOptions = { key: keys.good, body: MESSAGE, headers: { "idempotency-key": "duplicates" } }
+      const options: RequestOptions = { key: keys.good, body: EMAIL, headers: { "idempotency-key": "duplicates" } }
       const first = yield* world.request("POST", FAST, options)
       const duplicate = yield* world.request("POST", NORMAL, options)
       const third = yield* world.request("POST", FAST, options)
       assert.deepStrictEqual([duplicate.json, third.json], [first.json, first.json])
       const replayed = [first, duplicate, third].map(({ headers }) => headers.get("idempotent-replayed"))
       assert.deepStrictEqual(replayed, [null, "true", "true"])
-      const other = { ...options, body: { ...MESSAGE, subject: "Another" } }
+      const other = { ...options, body: { ...EMAIL, subject: "Another" } }
       for (const path of [FAST, NORMAL]) assert.strictEqual((yield* world.request("POST", path, other)).status, 422)
       const left = Number(third.headers.get("x-ratelimit-remaining"))
       const after = yield* world.request("POST", NORMAL, options)
@@ -213,7 +200,7 @@ layer(HttpWorld.layer({ minuteStands: true }), LAYER)("fast and normal path of a
       const { keys, world } = yield* setUp
       const records = []
       for (const path of [FAST, NORMAL]) {
-        const { json } = yield* world.request("POST", path, { key: keys.good, body: MESSAGE })
+        const { json } = yield* world.request("POST", path, { key: keys.good, body: EMAIL })
         const record = yield* world.request("GET", `/v1/email/logs/${json.id}`, { key: keys.good })
         records.push(
           record.text
@@ -233,7 +220,7 @@ layer(HttpWorld.layer({ tracks: true }), LAYER)("fast and normal path of a send"
       const { keys, world } = yield* setUp
       const trackingOf = (path: string, tracking?: unknown) =>
         Effect.gen(function* () {
-          const { json } = yield* world.request("POST", path, { key: keys.good, body: { ...MESSAGE, tracking } })
+          const { json } = yield* world.request("POST", path, { key: keys.good, body: { ...EMAIL, tracking } })
           const events = yield* world.request("GET", `/v1/email/logs/${json.id}/events`, { key: keys.good })
           return events.json.data[0].data.tracking
         })

@@ -2,7 +2,7 @@ import { Api } from "@waybill/api/Api"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
-import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
 const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /v1/domains/{domain}": { open_tracking: false },
@@ -15,10 +15,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("accounts", (it) => {
   /** Creates an account with one of each resource, and their ids. */
   const furnished = Effect.gen(function* () {
-    const world = yield* HttpWorld
-    const account = yield* world.account()
-    const { id: key_id, secret: key } = yield* world.key(account)
-    const post = (path: string, body: unknown) => world.request("POST", path, { key, body })
+    const { account, call, key, key_id } = yield* signUp()
+    const post = (path: string, body: unknown) => call("POST", path, body)
     const domain = (yield* post("/v1/domains", { name: "acme.test" })).json
     const webhook = (yield* post("/v1/webhooks", { url: "https://example.org/hook", events: ["*"] })).json
     const email = (yield* post("/v1/email/send", {
@@ -29,7 +27,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     })).json
     yield* post("/v1/suppressions", { email: "gone@example.org" })
     const member = (yield* post("/v1/members", { email: `m${webhook.id}@example.org`, role: "viewer" })).json.member
-    const delivery = (yield* world.request("GET", `/v1/webhooks/${webhook.id}/deliveries`, { key })).json.data[0]
+    const delivery = (yield* call("GET", `/v1/webhooks/${webhook.id}/deliveries`)).json.data[0]
     return {
       account,
       key,
@@ -73,7 +71,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         for (const filled of fill(path)) {
           assert.notInclude(filled, "{", route)
           const body = BODIES[route]
-          const answer = yield* world.request(method, filled, { key, ...(body === undefined ? {} : { body }) })
+          const answer = yield* world.request(method, filled, { key, body })
           assert.strictEqual(answer.status, 404, `${route}: ${answer.text}`)
           assert.notStrictEqual(answer.json.error.reason, "route_not_found", route)
         }

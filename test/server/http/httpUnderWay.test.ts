@@ -5,9 +5,8 @@ import { SMTPServer } from "smtp-server"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
+import { type Answer, HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
-const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
 /** An SMTP server that receives the whole message and replies only when told to. */
@@ -28,23 +27,11 @@ const slowServer = Effect.gen(function* () {
 
 /** Creates an account with a domain, and a worker that relays mail. */
 const setUp = Effect.fnUntraced(function* (at: Parameters<typeof World.relay>[0]) {
-  const world = yield* HttpWorld
-  const account = yield* world.account()
-  const { secret: key } = yield* world.key(account)
-  const call = (method: string, path: string, body?: unknown) =>
-    world.request(method, path, { key, ...(body === undefined ? {} : { body }) })
-  yield* call("POST", "/v1/domains", { name: "acme.test" })
+  const customer = yield* signUp({ domains: ["acme.test"] })
   const { url } = yield* Database.Fresh
   yield* Layer.build(World.worker(url, { relay: World.relay(at) }))
-  const send = (change: object = {}) =>
-    Effect.map(call("POST", "/v1/email/send", { ...MESSAGE, ...change }), ({ json }) => json.id as string)
-  const becomes = (id: string, status: string) =>
-    World.until(
-      Effect.map(call("GET", `/v1/email/logs/${id}`), ({ json }) => json),
-      (record) => record.status === status,
-    )
-  const limited = (domain: string) => Effect.map(world.key(account, { domain }), ({ secret }) => secret)
-  return { world, call, send, becomes, limited }
+  const becomes = (id: string, status: string) => World.until(customer.log(id), (record) => record.status === status)
+  return { ...customer, becomes }
 })
 
 const refusal = ({ json, status }: Answer) => [status, json.error?.reason, json.error?.message]
@@ -78,15 +65,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           script: ({ line, phase }) =>
             phase === "rcpt" && /bo@/u.test(line) ? "550 5.7.1 not by our policy" : undefined,
         })
-        const { becomes, call, world, limited, send } = yield* setUp(server)
+        const { becomes, call, keyWith, send, world } = yield* setUp(server)
         const id = yield* send({ to: ["ana@example.org", "bo@example.org"] })
         const { recipient_counts } = yield* becomes(id, "delivered")
         assert.deepStrictEqual(recipient_counts, { delivered: 1, bounced: 1 })
         server.setScript(undefined)
         const resend = (key: string) => world.request("POST", `/v1/email/${id}/resend`, { key })
-        const forbidden = yield* resend(yield* limited("other.test"))
+        const forbidden = yield* resend(yield* keyWith({ domain: "other.test" }))
         assert.deepStrictEqual(refusal(forbidden).slice(0, 2), [403, "domain_not_allowed"])
-        const { json: copy } = yield* resend(yield* limited("acme.test"))
+        const { json: copy } = yield* resend(yield* keyWith({ domain: "acme.test" }))
         assert.deepStrictEqual((yield* becomes(copy.id, "delivered")).to, ["bo@example.org"])
         assert.deepStrictEqual(
           server.mails.map(({ to }) => to),

@@ -12,7 +12,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { HttpWorld, type Setup } from "../../support/world/HttpWorld.ts"
+import { HttpWorld, reasonOf, type Setup, signUp, statusesOf } from "../../support/world/HttpWorld.ts"
 
 const BASE = "https://track.acme.test"
 const TARGET = "https://shop.test/o?id=7&x=%C3%BC#top"
@@ -32,15 +32,13 @@ const pathsIn = (html: string) => {
 }
 
 const setUp = Effect.gen(function* () {
-  const world = yield* HttpWorld
-  const account = yield* world.account()
-  const { secret: key } = yield* world.key(account)
-  const call = (method: string, path: string, body?: unknown) =>
-    world.request(method, `/v1${path}`, { key, ...(body === undefined ? {} : { body }) })
-  const domain = (yield* call("POST", "/domains", { name: "acme.test" })).json
+  const customer = yield* signUp()
+  const domain = (yield* customer.call("POST", "/v1/domains", { name: "acme.test" })).json
   const visit = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
-    world.request(method, path, { headers: { "user-agent": "Mail/1.0", "x-forwarded-for": "203.0.113.9", ...headers } })
-  return { world, account, call, domain, visit }
+    customer.world.request(method, path, {
+      headers: { "user-agent": "Mail/1.0", "x-forwarded-for": "203.0.113.9", ...headers },
+    })
+  return { ...customer, domain, visit }
 })
 
 const PROXIES = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
@@ -50,19 +48,19 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
     Effect.gen(function* () {
       const { account, call, domain, visit } = yield* setUp
       assert.deepStrictEqual([domain.open_tracking, domain.click_tracking], [false, false])
-      const on = yield* call("PATCH", "/domains/acme.test", { open_tracking: true, click_tracking: true })
+      const on = yield* call("PATCH", "/v1/domains/acme.test", { open_tracking: true, click_tracking: true })
       assert.deepStrictEqual([on.status, on.json], [200, { ...domain, open_tracking: true, click_tracking: true }])
-      assert.deepStrictEqual((yield* call("GET", "/domains/acme.test")).json, on.json)
+      assert.deepStrictEqual((yield* call("GET", "/v1/domains/acme.test")).json, on.json)
 
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen()
       const [trackingKey = new Uint8Array()] = yield* TrackedLinks.trackingKeys
       yield* Layer.build(World.worker(url, { relay: World.relay(server) }, { track: wayOf(trackingKey, `${BASE}/`) }))
-      const { id: webhook } = (yield* call("POST", "/webhooks", {
+      const { id: webhook } = (yield* call("POST", "/v1/webhooks", {
         url: "https://hooks.example.org/",
         events: ["email.opened", "email.clicked"],
       })).json
-      const { id: email } = (yield* call("POST", "/email/send", MESSAGE)).json
+      const { id: email } = (yield* call("POST", "/v1/email/send", MESSAGE)).json
       yield* World.settled({ account_id: account, stream_id: email })
       const bytes = server.mails[0]?.bytes ?? Buffer.alloc(0)
       const record = domain.records[0].value
@@ -96,23 +94,23 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
         yield* visit(path, { "sec-purpose": "prefetch;prerender" })
       }
       const seen = yield* World.until(
-        call("GET", `/email/logs/${email}`),
+        call("GET", `/v1/email/logs/${email}`),
         ({ json }) => json.clicks > 0 && json.opens > 0,
       )
       assert.deepStrictEqual([seen.json.opens, seen.json.clicks, seen.json.status], [1, 1, "delivered"])
       const facts = { recipient: "ana@example.org", user_agent: "Mail/1.0", ip: "203.0.113.9" }
       const expected = { "email.clicked": { ...facts, url: TARGET }, "email.opened": facts }
-      const feed = (yield* call("GET", "/events?types=email.opened,email.clicked")).json.data
-      const timeline = (yield* call("GET", `/email/logs/${email}/events`)).json.data
+      const feed = (yield* call("GET", "/v1/events?types=email.opened,email.clicked")).json.data
+      const timeline = (yield* call("GET", `/v1/email/logs/${email}/events`)).json.data
       for (const list of [feed, timeline.slice(-2)])
         assert.deepStrictEqual(
           Object.fromEntries(list.map(({ data, type }: { data: object; type: string }) => [type, data])),
           expected,
         )
-      const { data } = (yield* call("GET", `/webhooks/${webhook}/deliveries`)).json
+      const { data } = (yield* call("GET", `/v1/webhooks/${webhook}/deliveries`)).json
       assert.lengthOf(data, 2)
       for (const { event_type, id } of data as ReadonlyArray<{ event_type: keyof typeof expected; id: string }>) {
-        const { request_body } = (yield* call("GET", `/webhooks/${webhook}/deliveries/${id}`)).json
+        const { request_body } = (yield* call("GET", `/v1/webhooks/${webhook}/deliveries/${id}`)).json
         assert.deepInclude(JSON.parse(request_body).data, { email_id: email, ...expected[event_type] })
       }
       assert.strictEqual(feed[0].actor.type, "system")
@@ -128,16 +126,16 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
       yield* Layer.build(World.worker(url, { relay: World.relay(server) }, { track: wayOf(key) }))
       const sent = []
       for (const tracking of [undefined, { opens: false, clicks: false }, { opens: true }, { clicks: true }]) {
-        const { id: email } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking })).json
+        const { id: email } = (yield* call("POST", "/v1/email/send", { ...MESSAGE, tracking })).json
         yield* World.settled({ account_id: account, stream_id: email })
         const mail = yield* Effect.promise(() => PostalMime.parse(server.mails.at(-1)?.bytes ?? Buffer.alloc(0)))
         sent.push((mail.html ?? "").trimEnd())
-        const { json } = yield* call("GET", `/email/logs/${email}`)
-        const { json: then } = yield* call("GET", `/email/logs/${email}?as_of=${json.created_at}`)
+        const { json } = yield* call("GET", `/v1/email/logs/${email}`)
+        const { json: then } = yield* call("GET", `/v1/email/logs/${email}?as_of=${json.created_at}`)
         for (const record of [json, then])
           assert.deepStrictEqual(record.tracking, { opens: false, clicks: false, ...tracking })
         // Rows of untracked messages keep their earlier form.
-        assert.notProperty((yield* call("GET", "/email/logs?limit=1")).json.data[0], "tracking")
+        assert.notProperty((yield* call("GET", "/v1/email/logs?limit=1")).json.data[0], "tracking")
       }
       const [plain = "", off, opens = "", clicks = ""] = sent
       assert.deepStrictEqual([plain, off], [HTML, HTML])
@@ -158,7 +156,7 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
     Effect.gen(function* () {
       const { account, call, visit } = yield* setUp
       const later = new Date(Date.now() + 3_600_000).toISOString()
-      const { id: email_id } = (yield* call("POST", "/email/send", { ...MESSAGE, scheduled_at: later })).json
+      const { id: email_id } = (yield* call("POST", "/v1/email/send", { ...MESSAGE, scheduled_at: later })).json
       const [key = new Uint8Array()] = yield* TrackedLinks.trackingKeys
       const mail = { account_id: account, email_id: email_id as EmailId }
       const good = TrackingToken.ofClick(key, { ...mail, url: TARGET })
@@ -196,17 +194,17 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
       // Recorded after all others.
       const seen = yield* visit(TrackingToken.CLICK_PATH + good)
       assert.strictEqual(seen.headers.get("location"), TARGET)
-      const log = yield* World.until(call("GET", `/email/logs/${email_id}`), ({ json }) => json.clicks > 0)
+      const log = yield* World.until(call("GET", `/v1/email/logs/${email_id}`), ({ json }) => json.clicks > 0)
       assert.deepStrictEqual([log.json.opens, log.json.clicks], [0, 1])
-      assert.lengthOf((yield* call("GET", "/events?types=email.opened,email.clicked")).json.data, 1)
+      assert.lengthOf((yield* call("GET", "/v1/events?types=email.opened,email.clicked")).json.data, 1)
     }),
   )
 
   it.effect("has dead links on every node once an operator stopped the account's links", () =>
     Effect.gen(function* () {
-      const { account, call, world, visit } = yield* setUp
+      const { account, call, visit, world } = yield* setUp
       const other = yield* setUp
-      const { id: email_id } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking: { opens: true } })).json
+      const { id: email_id } = (yield* call("POST", "/v1/email/send", { ...MESSAGE, tracking: { opens: true } })).json
       const [key = new Uint8Array()] = yield* TrackedLinks.trackingKeys
       const mail = { account_id: account, email_id: email_id as EmailId }
       const click = TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, { ...mail, url: TARGET })
@@ -216,7 +214,7 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
       const followed = (path: string) =>
         Effect.map(
           Effect.forEach(nodes, (node) => world.request("GET", path, node === undefined ? {} : { node })),
-          (answers) => answers.map(({ status }) => status),
+          (answers) => statusesOf(answers),
         )
       assert.deepStrictEqual(yield* followed(click), [302, 302])
 
@@ -248,7 +246,7 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
       })
       yield* Layer.build(World.worker(url, { relay: World.relay(server) }, { track }))
       const tracking = { opens: true, clicks: true }
-      const { id: later } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking })).json
+      const { id: later } = (yield* call("POST", "/v1/email/send", { ...MESSAGE, tracking })).json
       yield* World.settled({ account_id: account, stream_id: later })
       const sent = yield* Effect.promise(() => PostalMime.parse(server.mails.at(-1)?.bytes ?? Buffer.alloc(0)))
       assert.strictEqual((sent.html ?? "").replace(/<img [^>]*>/u, "").trimEnd(), HTML)
@@ -256,13 +254,13 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
 
       yield* CommandLine.typed("accounts", "links", account, "--on")
       yield* World.until(followed(click), (statuses) => statuses.join() === "302,302")
-      const { data } = (yield* call("GET", "/audit")).json
+      const { data } = (yield* call("GET", "/v1/audit")).json
       const hands = data.filter(({ type }: { type: string }) => type === "account.links_changed")
       assert.deepStrictEqual(
         hands.map(({ actor }: { actor: { type: string } }) => actor.type),
         ["operator", "operator"],
       )
-      const changes = (yield* call("GET", "/events?types=account.links_changed")).json.data
+      const changes = (yield* call("GET", "/v1/events?types=account.links_changed")).json.data
       assert.deepStrictEqual(
         changes.map(({ data }: { data: object }) => data),
         [{ followed: false }, { followed: true }],
@@ -280,23 +278,23 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
 
   it.effect("is turned on for a domain with the scope, once", () =>
     Effect.gen(function* () {
-      const { account, call, domain, world } = yield* setUp
-      const reader = (yield* world.key(account, { scopes: ["domains:read"] })).secret
+      const { call, domain, keyWith, world } = yield* setUp
+      const reader = yield* keyWith({ scopes: ["domains:read"] })
       const path = `/v1/domains/${domain.id}`
       const body = { open_tracking: true }
       assert.strictEqual((yield* world.request("PATCH", path, { key: reader, body })).status, 403)
       for (const invalid of [{ open_tracking: "yes" }, { click_tracking: 1 }, []])
-        assert.strictEqual((yield* call("PATCH", "/domains/acme.test", invalid)).status, 400)
-      assert.strictEqual((yield* call("PATCH", "/domains/bolt.test", body)).json.error.reason, "domain_not_found")
-      for (const _ of [1, 2]) assert.isTrue((yield* call("PATCH", "/domains/acme.test", body)).json.open_tracking)
-      const same = yield* call("PATCH", "/domains/acme.test", { click_tracking: null })
+        assert.strictEqual((yield* call("PATCH", "/v1/domains/acme.test", invalid)).status, 400)
+      assert.strictEqual((yield* call("PATCH", "/v1/domains/bolt.test", body)).json.error.reason, "domain_not_found")
+      for (const _ of [1, 2]) assert.isTrue((yield* call("PATCH", "/v1/domains/acme.test", body)).json.open_tracking)
+      const same = yield* call("PATCH", "/v1/domains/acme.test", { click_tracking: null })
       assert.deepStrictEqual([same.json.open_tracking, same.json.click_tracking], [true, false])
-      const changes = (yield* call("GET", "/events?types=domain.tracking_changed")).json.data
+      const changes = (yield* call("GET", "/v1/events?types=domain.tracking_changed")).json.data
       assert.deepStrictEqual(
         changes.map(({ data }: { data: object }) => data),
         [{ opens: true, clicks: false }],
       )
-      const off = yield* call("PATCH", "/domains/acme.test", { open_tracking: false })
+      const off = yield* call("PATCH", "/v1/domains/acme.test", { open_tracking: false })
       assert.deepStrictEqual(off.json, domain)
       // The state equals that before tracking was turned on, so that rows of other accounts need no rewrite.
       const [row] = yield* Effect.orDie(
@@ -312,15 +310,15 @@ layer(HttpWorld.layer(), options)("without an address for links", (it) => {
     Effect.gen(function* () {
       const { call } = yield* setUp
       const refusals = [
-        yield* call("PATCH", "/domains/acme.test", { click_tracking: true }),
-        yield* call("POST", "/email/send", { ...MESSAGE, tracking: { opens: true } }),
-        yield* call("POST", "/email/send/batch", { emails: [{ ...MESSAGE, tracking: { clicks: true } }] }),
+        yield* call("PATCH", "/v1/domains/acme.test", { click_tracking: true }),
+        yield* call("POST", "/v1/email/send", { ...MESSAGE, tracking: { opens: true } }),
+        yield* call("POST", "/v1/email/send/batch", { emails: [{ ...MESSAGE, tracking: { clicks: true } }] }),
       ]
       for (const { json, status } of refusals) {
-        assert.deepStrictEqual([status, json.error.reason], [422, "tracking_unavailable"])
+        assert.deepStrictEqual(reasonOf({ json, status }), [422, "tracking_unavailable"])
         assert.include(json.error.message, "TRACKING_URL")
       }
-      assert.strictEqual((yield* call("PATCH", "/domains/acme.test", { click_tracking: false })).status, 200)
+      assert.strictEqual((yield* call("PATCH", "/v1/domains/acme.test", { click_tracking: false })).status, 200)
     }),
   )
 })

@@ -8,7 +8,7 @@ import * as TrackedLinks from "../../../apps/server/src/links/TrackedLinks.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { HttpWorld, type Setup } from "../../support/world/HttpWorld.ts"
+import { HttpWorld, reasonOf, type Setup, signUp } from "../../support/world/HttpWorld.ts"
 
 const OURS = "track.waybill.example"
 const BASE = `https://${OURS}`
@@ -38,18 +38,15 @@ const under = (url: string, host: string, path: string, { body, headers, method 
   )
 
 const setUp = Effect.gen(function* () {
-  const world = yield* HttpWorld
-  const account = yield* world.account()
-  const { secret: key } = yield* world.key(account)
-  const call = (method: string, path: string, body?: unknown) =>
-    world.request(method, `/v1${path}`, { key, ...(body === undefined ? {} : { body }) })
-  const put = (tracking_domain: unknown) => call("PATCH", "/domains/acme.dev", { tracking_domain })
-  const domain = (yield* call("POST", "/domains", { name: "acme.dev" })).json
+  const customer = yield* signUp()
+  const { call } = customer
+  const put = (tracking_domain: unknown) => call("PATCH", "/v1/domains/acme.dev", { tracking_domain })
+  const domain = (yield* call("POST", "/v1/domains", { name: "acme.dev" })).json
   const verify = Effect.gen(function* () {
     zones["wb1._domainkey.acme.dev"] = { TXT: [domain.records[0].value] }
-    return (yield* call("POST", "/domains/acme.dev/verify")).json
+    return (yield* call("POST", "/v1/domains/acme.dev/verify")).json
   })
-  return { world, account, key, call, put, domain, verify }
+  return { ...customer, put, domain, verify }
 })
 
 layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } as Setup), options)(
@@ -57,7 +54,7 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
   (it) => {
     it.effect("is a DNS record of its own, and used while it resolves here", () =>
       Effect.gen(function* () {
-        const { account, call, domain, key, world, put, verify } = yield* setUp
+        const { account, call, domain, key, put, verify, world } = yield* setUp
         const certificateStatus = (name: string) =>
           Effect.map(world.request("GET", `/t/ask?domain=${name}`), ({ headers, status, text }) => {
             assert.deepStrictEqual([text, headers.get("set-cookie")], ["", null])
@@ -86,7 +83,7 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
         ]
         // The name resolves here but is not any account's.
         zones[LINKS] = { CNAME: OURS }
-        assert.deepStrictEqual(statuses((yield* call("POST", "/domains/acme.dev/verify")).json), [
+        assert.deepStrictEqual(statuses((yield* call("POST", "/v1/domains/acme.dev/verify")).json), [
           "pending",
           "verified",
         ])
@@ -106,8 +103,10 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
           )
         const sent = Effect.gen(function* () {
           const message = { from: "hi@acme.dev", to: "ana@example.org", subject: "Hello", html: HTML }
-          const { id } = (yield* call("POST", "/email/send", { ...message, tracking: { opens: true, clicks: true } }))
-            .json
+          const { id } = (yield* call("POST", "/v1/email/send", {
+            ...message,
+            tracking: { opens: true, clicks: true },
+          })).json
           yield* World.settled({ account_id: account, stream_id: id })
           const mail = yield* Effect.promise(() => PostalMime.parse(server.mails.at(-1)?.bytes ?? Buffer.alloc(0)))
           return /href="(.*)(\/t\/c\/.*?)"[^]* src="(.*)(\/t\/o\/.*?)"/u.exec(mail.html ?? "")?.slice(1) ?? []
@@ -173,7 +172,7 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
 
         // Once removed from DNS, the name is used in no new mail; links in sent mail keep working.
         delete zones[LINKS]
-        assert.deepStrictEqual(statuses((yield* call("POST", "/domains/acme.dev/verify")).json), [
+        assert.deepStrictEqual(statuses((yield* call("POST", "/v1/domains/acme.dev/verify")).json), [
           "verified",
           "missing",
         ])
@@ -185,7 +184,7 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
         assert.deepStrictEqual([removed.json.tracking_domain, removed.json.records.length], [null, 3])
         const events = "domain.tracking_domain_set,domain.tracking_domain_removed,domain.degraded"
         assert.deepStrictEqual(
-          (yield* call("GET", `/events?types=${events}`)).json.data.map(({ type }: { type: string }) => type),
+          (yield* call("GET", `/v1/events?types=${events}`)).json.data.map(({ type }: { type: string }) => type),
           ["domain.tracking_domain_set", "domain.tracking_domain_removed"],
         )
         const [row] = yield* Effect.orDie(
@@ -197,7 +196,7 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
 
     it.effect("is a free name below the domain, set with the scope", () =>
       Effect.gen(function* () {
-        const { account, call, world, put } = yield* setUp
+        const { call, keyWith, put, world } = yield* setUp
         for (const invalid of ["links", "a b.acme.dev", 7, {}, ""])
           assert.strictEqual((yield* put(invalid)).status, 400)
         for (const [name, reason] of [
@@ -211,36 +210,36 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
             [422, reason, "tracking_domain"],
           )
         }
-        const reader = (yield* world.key(account, { scopes: ["domains:read"] })).secret
+        const reader = yield* keyWith({ scopes: ["domains:read"] })
         const body = { tracking_domain: LINKS }
         assert.strictEqual((yield* world.request("PATCH", "/v1/domains/acme.dev", { key: reader, body })).status, 403)
         // Fields that are left out keep their value.
         for (const change of [body, { click_tracking: true }, body, { click_tracking: true, tracking_domain: LINKS }])
-          assert.strictEqual((yield* call("PATCH", "/domains/acme.dev", change)).json.tracking_domain, LINKS)
-        const { json } = yield* call("GET", "/events?types=domain.tracking_domain_set,domain.tracking_changed")
+          assert.strictEqual((yield* call("PATCH", "/v1/domains/acme.dev", change)).json.tracking_domain, LINKS)
+        const { json } = yield* call("GET", "/v1/events?types=domain.tracking_domain_set,domain.tracking_changed")
         assert.lengthOf(json.data, 2)
       }),
     )
 
     it.effect("gets no certificate before the domain is verified", () =>
       Effect.gen(function* () {
-        const { call, put, verify } = yield* setUp
-        const { world, ...theirs } = yield* setUp
+        const { call, put, verify, world } = yield* setUp
+        const theirs = yield* setUp
         zones[LINKS] = { CNAME: OURS }
         yield* put(LINKS)
-        yield* call("POST", "/domains/acme.dev/verify")
-        yield* theirs.call("POST", "/domains", { name: "second.dev" })
-        const second = (yield* theirs.call("PATCH", "/domains/second.dev", { tracking_domain: "l.second.dev" })).json
+        yield* call("POST", "/v1/domains/acme.dev/verify")
+        yield* theirs.call("POST", "/v1/domains", { name: "second.dev" })
+        const second = (yield* theirs.call("PATCH", "/v1/domains/second.dev", { tracking_domain: "l.second.dev" })).json
         zones["l.second.dev"] = { CNAME: OURS }
         zones["wb1._domainkey.second.dev"] = { TXT: [second.records[0].value] }
-        yield* theirs.call("POST", "/domains/second.dev/verify")
+        yield* theirs.call("POST", "/v1/domains/second.dev/verify")
         const certificateStatus = (name: string) =>
           Effect.map(world.request("GET", `/t/ask?domain=${name}`), ({ status }) => status)
         yield* World.until(certificateStatus("l.second.dev"), (status) => status === 200)
         assert.strictEqual(yield* certificateStatus(LINKS), 404)
         yield* verify
         yield* World.until(certificateStatus(LINKS), (status) => status === 200)
-        yield* theirs.call("DELETE", "/domains/second.dev")
+        yield* theirs.call("DELETE", "/v1/domains/second.dev")
         yield* World.until(certificateStatus("l.second.dev"), (status) => status === 404)
       }),
     )
@@ -250,9 +249,9 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
 layer(HttpWorld.layer({ tracks: true, zones } as Setup), options)("without tracking domains on the proxy", (it) => {
   it.effect("none is accepted or shown", () =>
     Effect.gen(function* () {
-      const { account, world, put } = yield* setUp
+      const { account, put, world } = yield* setUp
       const refused = yield* put(LINKS)
-      assert.deepStrictEqual([refused.status, refused.json.error.reason], [422, "tracking_domains_unavailable"])
+      assert.deepStrictEqual(reasonOf(refused), [422, "tracking_domains_unavailable"])
       assert.include(refused.json.error.message, "TRACKING_DOMAINS=on")
       assert.strictEqual((yield* put(null)).status, 200)
       assert.strictEqual((yield* world.request("GET", `/t/ask?domain=${LINKS}`)).status, 404)

@@ -3,15 +3,10 @@ import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
 import { Effect } from "effect"
 import * as TrackedLinks from "../../../apps/server/src/links/TrackedLinks.ts"
 import { id } from "../../support/history.ts"
-import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("an internal failure", (it) => {
-  const setUp = Effect.gen(function* () {
-    const world = yield* HttpWorld
-    const account = yield* world.account()
-    const { secret: key } = yield* world.key(account)
-    return { world, account, key }
-  })
+  const setUp = signUp()
 
   for (const [where, table] of [
     ["behind a handler", "accounts"],
@@ -19,9 +14,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   ] as const)
     it.effect(`${where} is a 500 with an id, all headers, and no word about its cause`, () =>
       Effect.gen(function* () {
-        const { key, world } = yield* setUp
+        const { call, world } = yield* setUp
         yield* world.sql`ALTER TABLE ${world.sql(table)} RENAME TO elsewhere`
-        const answer = yield* world.request("GET", "/v1/account", { key })
+        const answer = yield* call("GET", "/v1/account")
         yield* world.sql`ALTER TABLE elsewhere RENAME TO ${world.sql(table)}`
         assert.strictEqual(answer.status, 500)
         assert.deepStrictEqual(answer.json, {
@@ -35,7 +30,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         })
         for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"])
           assert.isNotNull(answer.headers.get(name))
-        assert.strictEqual((yield* world.request("GET", "/v1/account", { key })).status, 200)
+        assert.strictEqual((yield* call("GET", "/v1/account")).status, 200)
       }),
     )
 
@@ -58,9 +53,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("is a 500 where a row does not fit the contract", () =>
     Effect.gen(function* () {
-      const { account, key, world } = yield* setUp
+      const { account, call, world } = yield* setUp
       yield* world.sql`UPDATE accounts SET record = record - 'name' WHERE account_id = ${account}`
-      assert.strictEqual((yield* world.request("GET", "/v1/account", { key })).status, 500)
+      assert.strictEqual((yield* call("GET", "/v1/account")).status, 500)
     }),
   )
 })

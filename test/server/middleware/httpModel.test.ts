@@ -273,7 +273,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
               return yield* world.request(method, path, {
                 key: key ?? admin,
                 headers,
-                ...(body === undefined ? {} : { body }),
+                body,
               })
             })
           const model: Model = { domains: new Set(), suppressed: new Set(), emails: [], keys: [], used: 0 }

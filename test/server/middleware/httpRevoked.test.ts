@@ -3,7 +3,7 @@ import { Clock, Effect, Fiber } from "effect"
 import { once } from "node:events"
 import * as net from "node:net"
 import * as World from "../../support/world/World.ts"
-import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
 
 /** The contract says one second; slow machines get half a second more. */
 const WITHIN_MS = 1_500
@@ -11,16 +11,14 @@ const WITHIN_MS = 1_500
 const SLOW_MS = 1_200
 
 const setUp = Effect.gen(function* () {
-  const world = yield* HttpWorld
-  const account = yield* world.account()
-  const admin = yield* world.key(account)
-  const other = yield* world.another
+  const customer = yield* signUp()
+  const node = yield* customer.world.another
   /** Revokes the key on another node than that of the request. */
   const revoke = (id: string) =>
-    Effect.map(world.request("DELETE", `/v1/api-keys/${id}`, { key: admin.secret, node: other }), ({ status }) =>
+    Effect.map(customer.world.request("DELETE", `/v1/api-keys/${id}`, { key: customer.key, node }), ({ status }) =>
       assert.strictEqual(status, 200),
     )
-  return { world, account, admin, revoke }
+  return { ...customer, revoke }
 })
 
 /** Opens a stream that counts its bytes and records when its connection closed. */
@@ -85,10 +83,10 @@ const EMAIL = JSON.stringify({ from: "Acme <hi@acme.test>", to: "ana@example.org
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the revocation of a key", (it) => {
   it.effect("ends its event streams within a second on every node, and no others", () =>
     Effect.gen(function* () {
-      const { account, admin, world, revoke } = yield* setUp
+      const { account, key: admin, revoke, world } = yield* setUp
       const key = yield* world.key(account)
       const streams = yield* Effect.forEach(Array.from({ length: 5 }), () => streamOf(world.url, key.secret))
-      const unaffected = yield* streamOf(world.url, admin.secret)
+      const unaffected = yield* streamOf(world.url, admin)
       yield* Effect.sleep("500 millis")
       assert.isFalse([...streams, unaffected].some(({ state }) => state.isOver))
       yield* revoke(key.id)
@@ -101,7 +99,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("ends waits for events and captured mail with a 401", () =>
     Effect.gen(function* () {
-      const { account, world, revoke } = yield* setUp
+      const { account, revoke, world } = yield* setUp
       for (const path of ["/v1/sandbox/messages?wait=60s", "/v1/events?types=email.clicked&wait=20s"]) {
         const key = yield* world.key(account)
         const waiting = yield* Effect.forkChild(world.request("GET", path, { key: key.secret }))
@@ -111,14 +109,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         const began = yield* Clock.currentTimeMillis
         const { json, status } = yield* Fiber.join(waiting)
         assert.isBelow((yield* Clock.currentTimeMillis) - began, WITHIN_MS)
-        assert.deepStrictEqual([status, json.error.reason], [401, "api_key_invalid"], path)
+        assert.deepStrictEqual(reasonOf({ json, status }), [401, "api_key_invalid"], path)
       }
     }),
   )
 
   it.effect("refuses a request whose body was still arriving, on every path", () =>
     Effect.gen(function* () {
-      const { account, world, revoke } = yield* setUp
+      const { account, revoke, world } = yield* setUp
       for (const [path, body] of [
         ["/v1/email/send", EMAIL],
         // A query string avoids the fast path.
@@ -126,17 +124,20 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         ["/v1/domains", JSON.stringify({ name: "late.test" })],
       ] as const) {
         const key = yield* world.key(account)
-        const { json, status } = yield* sendSlowly(world.url, path, key.secret, body, revoke(key.id))
-        assert.deepStrictEqual([status, json.error?.reason], [401, "api_key_invalid"], path)
+        assert.deepStrictEqual(
+          reasonOf(yield* sendSlowly(world.url, path, key.secret, body, revoke(key.id))),
+          [401, "api_key_invalid"],
+          path,
+        )
       }
     }),
   )
 
   it.effect("is required to refuse a slow body", () =>
     Effect.gen(function* () {
-      const { account, admin, world } = yield* setUp
-      yield* world.request("POST", "/v1/domains", { key: admin.secret, body: { name: "acme.test" } })
-      const { secret } = yield* world.key(account)
+      const { call, keyWith, world } = yield* setUp
+      yield* call("POST", "/v1/domains", { name: "acme.test" })
+      const secret = yield* keyWith({})
       for (const path of ["/v1/email/send", "/v1/email/send?"]) {
         const { json, status } = yield* sendSlowly(world.url, path, secret, EMAIL, Effect.void)
         assert.deepStrictEqual([status, json.status], [200, "queued"], path)

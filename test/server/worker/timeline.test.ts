@@ -4,7 +4,7 @@ import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
 interface Fact {
   readonly type: string
@@ -14,9 +14,7 @@ interface Fact {
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the timeline of a message", (it) => {
   it.effect("shows every attempt with reply, host, TLS and duration, and a lost attempt", () =>
     Effect.gen(function* () {
-      const world = yield* HttpWorld
-      const { secret: key } = yield* world.key(yield* world.account())
-      yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+      const { call } = yield* signUp({ domains: ["acme.test"] })
       let waits = false
       const server = yield* SmtpServer.listen({
         starttls: SmtpServer.certified,
@@ -46,9 +44,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         return Scope.close(scope, Exit.void)
       })
       const stop = yield* worker
-      const sent = yield* world.request("POST", "/v1/email/send", {
-        key,
-        body: { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" },
+      const sent = yield* call("POST", "/v1/email/send", {
+        from: "hi@acme.test",
+        to: "ana@example.org",
+        subject: "x",
+        text: "x",
       })
       const path = `/v1/email/logs/${sent.json.id}`
       yield* World.until(
@@ -58,11 +58,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       // The node is killed while the second attempt waits for its reply, and another one starts.
       yield* stop
       yield* worker
-      const { json: record } = yield* World.until(
-        world.request("GET", path, { key }),
-        ({ json }) => json.status === "delivered",
-      )
-      const { json } = yield* world.request("GET", `${path}/events`, { key })
+      const { json: record } = yield* World.until(call("GET", path), ({ json }) => json.status === "delivered")
+      const { json } = yield* call("GET", `${path}/events`)
       const facts = json.data as ReadonlyArray<Fact>
       assert.deepStrictEqual(
         facts.map(({ type }) => type),

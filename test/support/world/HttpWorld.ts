@@ -25,6 +25,7 @@ import * as Visits from "../../../apps/server/src/links/Visits.ts"
 import { layerFrozen } from "../../store/admission/admissionKeys.ts"
 import { dnsZones, type Zones } from "../mail/dnsZones.ts"
 import * as Database from "../postgres/Database.ts"
+import { nextMillisecond } from "../WallClock.ts"
 import * as World from "./World.ts"
 
 export interface Setup {
@@ -189,4 +190,55 @@ const parsed = (text: string): unknown => {
   } catch {
     return undefined
   }
+}
+
+/** Status and reason of a refusal. */
+export const reasonOf = ({ json, status }: Pick<Answer, "json" | "status">): readonly [number, string | undefined] => [
+  status,
+  json?.error?.reason,
+]
+
+/** Status and first field of a refusal of malformed input. */
+export const fieldOf = ({ json, status }: Pick<Answer, "json" | "status">): readonly [number, string | undefined] => [
+  status,
+  json?.error?.details?.[0]?.path,
+]
+
+export const statusesOf = (answers: ReadonlyArray<Pick<Answer, "status">>): ReadonlyArray<number> =>
+  answers.map(({ status }) => status)
+
+/** Email that every domain `acme.test` may send. */
+export const EMAIL = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
+
+/** Creates an account with a key that may do everything and with the domains, and returns what its owner does. */
+export const signUp = Effect.fnUntraced(function* ({ domains = [], plan = "business" }: SignUp = {}) {
+  const world = yield* HttpWorld
+  const account = yield* world.account(plan)
+  const { id: key_id, secret: key } = yield* world.key(account)
+  const call = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    world.request(method, path, { key, body, headers })
+  for (const name of domains) yield* call("POST", "/v1/domains", { name })
+  return {
+    world,
+    account,
+    key,
+    key_id,
+    /** Sends a request with the account's key. */
+    call,
+    /** Sends an email in a millisecond of its own and returns its id. */
+    send: (change: object = {}) =>
+      Effect.map(
+        Effect.andThen(nextMillisecond, call("POST", "/v1/email/send", { ...EMAIL, ...change })),
+        ({ json }) => json.id as string,
+      ),
+    /** Creates another key of the account and returns its secret. */
+    keyWith: (options: World.KeyOptions) => Effect.map(world.key(account, options), ({ secret }) => secret),
+    /** Record of an email. */
+    log: (id: string) => Effect.map(call("GET", `/v1/email/logs/${id}`), ({ json }) => json),
+  }
+})
+
+export interface SignUp {
+  readonly domains?: ReadonlyArray<string>
+  readonly plan?: Plan.Plan
 }
