@@ -5,6 +5,7 @@ import * as Migrations from "@waybill/store/postgres/Migrations"
 import { Effect, Redacted } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import * as checks from "../../../apps/server/src/operate/doctor/DatabaseChecks.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { onDatabase } from "../../support/postgres/databaseUrl.ts"
 import * as World from "../../support/world/World.ts"
@@ -87,18 +88,18 @@ describe("a real database", () => {
   it.live("is examined without being changed", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
-      const relayed = yield* World.verifiedDomain("relayed.test")
+      const relayed = yield* World.verifiedDomain("relayed.test", yield* World.account())
       yield* World.verifiedDomain("as-the-instance.test")
       yield* World.send(relayed)
       const sql = yield* PgClient.PgClient
-      const domain = relayed.domain_id
-      yield* sql`UPDATE domains SET record = jsonb_set(record, '{transport}', '"relay"') WHERE id = ${domain}`
+      yield* CommandLine.typed("domains", "transport", relayed.account_id, relayed.name, "relay")
       const examined = yield* DatabaseExamination.examine(url)
       assert.isAtLeast(examined.version, 150_000)
       assert.deepStrictEqual([examined.schema.pending, examined.missingExtensions], [[], []])
       assert.deepStrictEqual([examined.readOnly, examined.transports], [false, ["relay"]])
       // On one machine only the uncertainty of the comparison remains.
       assert.isAtMost(Math.abs(examined.skew_ms), examined.skew_within_ms + 1)
+      // The exact time of the newest event, which the service shows nowhere else.
       const [{ newest } = { newest: 0 }] = yield* sql<{ readonly newest: number }>`
         SELECT max(extract(epoch FROM recorded_at))::float8 * 1000 AS newest FROM events`
       assert.strictEqual(examined.newest_fact_ms, newest)

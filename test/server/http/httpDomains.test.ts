@@ -97,6 +97,7 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
   it.effect("are added once while another node's commit is in progress", () =>
     Effect.gen(function* () {
       const { account, call, world } = yield* setUp
+      // Of two nodes one waits at the unique index of the other's commit; only the database can hold one of them there.
       const waits = world.sql<{ readonly n: number }>`
         SELECT count(*)::int AS n FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'transactionid'`
@@ -119,6 +120,7 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
   it.effect("are limited to a thousand per account", () =>
     Effect.gen(function* () {
       const { account, call, world } = yield* setUp
+      // A thousand requests would exceed the rate limit.
       yield* Effect.orDie(world.sql`
         INSERT INTO domains (account_id, id, version, name, status, removed)
         SELECT ${account}, 'dom_' || lpad(n::text, 26, '0'), 1, n || '.test', 'verified', n > 999
@@ -150,7 +152,7 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
       assert.deepStrictEqual(statusesOf(done), [200, 200, 200])
       const { json } = yield* call("GET", `/v1/domains/${id}`)
       assert.strictEqual(json.records[0].host, "wb4._domainkey")
-      // Each public key in the log has a sealed private key of its own.
+      // Each public key in the log has a sealed private key of its own, which nobody is shown.
       const rows = yield* world.sql`
         SELECT count(*)::int AS events, count(DISTINCT s.ciphertext)::int AS secrets
         FROM events e JOIN secrets s ON s.account_id = e.account_id AND s.id = e.stream_id AND s.purpose = e.data -> 'dkim' ->> 'key_ref'

@@ -52,6 +52,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const reasons = Effect.map(Effect.all([call("POST", `/v1/email/${id}/cancel`), reschedule]), (answers) =>
         answers.map(({ json }) => json.error.reason as string),
       )
+      // A lease of a dead worker, which no client can cause.
       for (const lease of ["1 minute", "-1 day"]) {
         yield* world.sql`UPDATE outbox SET lease_token = 'x', lease_owner = 'x', lease_until = now() + ${lease}::interval
           WHERE id = ${id}`
@@ -85,6 +86,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     Effect.gen(function* () {
       const { account, call, keyWith, log, send, world } = yield* setUp
       const id = yield* send()
+      // As its daily removal does after the retention.
       yield* world.sql`DELETE FROM content WHERE account_id = ${account}`
       assert.strictEqual((yield* call("POST", `/v1/email/${id}/resend`)).json.error.reason, "content_expired")
       assert.isNull((yield* log(id)).content)
@@ -163,19 +165,6 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ])
       assert.strictEqual((yield* call("POST", "/v1/email/send/batch", { emails: [EMAIL], mode: "sloppy" })).status, 400)
       assert.strictEqual((yield* call("POST", "/v1/email/send/batch", {})).status, 400)
-    }),
-  )
-
-  it.effect("keep the bytes of their attachments", () =>
-    Effect.gen(function* () {
-      const { account, send, world } = yield* setUp
-      const bytes = Buffer.from(Array.from({ length: 256 }, (_, nth) => nth))
-      const id = yield* send({ attachments: [{ filename: "all.bin", content: bytes.toString("base64") }] })
-      const rows = yield* world.sql<{ readonly bytes: Uint8Array }>`
-        SELECT c.bytes FROM events e JOIN content c ON c.account_id = e.account_id
-          AND c.sha256 = e.data -> 'content' -> 'attachments' -> 0 ->> 'sha256'
-        WHERE e.account_id = ${account} AND e.stream_id = ${id} AND e.version = 1`
-      assert.deepStrictEqual(Buffer.from(rows[0]?.bytes ?? []), bytes)
     }),
   )
 })

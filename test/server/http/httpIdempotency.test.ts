@@ -203,6 +203,7 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
           assert.strictEqual((yield* call("DELETE", `/v1/${path}`)).status, 200, path)
         for (const [path, body, anew] of calls) assert.strictEqual((yield* post(path, "anew", body)).status, anew, path)
 
+        // Sealed secrets and queued work are shown to nobody.
         const traces = world.sql`
           SELECT (SELECT count(*) FROM events WHERE account_id = ${account})::int AS events,
             (SELECT count(*) FROM secrets WHERE account_id = ${account})::int AS secrets,
@@ -254,6 +255,7 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
             headers: { "idempotency-key": each },
           })
         const queued = yield* post("/v1/email/send", "o", EMAIL)
+        // Nobody is shown the keys that are stored.
         const keys = world.sql`SELECT key FROM idempotency_keys WHERE account_id = ${account} ORDER BY key`
         assert.strictEqual((yield* keys).length, 3)
         yield* Effect.provideService(ExpiredKeys.expire(), PgClient.PgClient, world.sql)

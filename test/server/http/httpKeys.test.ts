@@ -163,7 +163,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   it.effect("are limited in number across nodes", () =>
     Effect.gen(function* () {
       const { account, call, key, world } = yield* setUp
-      // Besides the administrative key; revoked and expired ones do not count.
+      // Inserted, since so many requests would exceed the rate limit. Besides the administrative key; revoked and expired ones do not count.
       yield* Effect.orDie(world.sql`
         INSERT INTO api_keys (account_id, id, version, hash, scopes, allowed_ips, revoked_at, expires_at, record)
         SELECT ${account}, 'key_' || lpad(n::text, 26, '0'), 1, ${account} || n, '{}', '{}',
@@ -260,6 +260,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         assert.strictEqual((error as { readonly _tag: string } | undefined)?._tag, "AccountNotFound", words.join(" "))
         assert.strictEqual(output, "", words.join(" "))
       }
+      // An account that does not exist has no history that could be asked for.
       assert.deepStrictEqual(yield* world.sql`SELECT FROM events WHERE account_id = ${anonymous}`, [])
     }),
   )

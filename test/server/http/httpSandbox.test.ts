@@ -6,7 +6,8 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { fieldOf, HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
-const PNG = Buffer.from([137, 80, 78, 71])
+/** Every byte, so that none is changed on the way. */
+const BYTES = Buffer.from(Array.from({ length: 256 }, (_, nth) => nth))
 
 /** Creates an account with a domain, and a worker that captures mail. */
 const setUp = signUp({ domains: ["acme.test"] })
@@ -34,7 +35,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         headers: { "X-Order": "7" },
         attachments: [
           { filename: "größe.txt", content: Buffer.from("receipt").toString("base64") },
-          { filename: "logo.png", content: PNG.toString("base64"), content_id: "logo" },
+          { filename: "logo.png", content: BYTES.toString("base64"), content_id: "logo" },
         ],
       })
       const { json: list, status } = yield* Fiber.join(waiting)
@@ -61,7 +62,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
           .toSorted(),
         [
           ["größe.txt", "text/plain", null, Buffer.from("receipt").toString("base64")],
-          ["logo.png", "image/png", "logo", PNG.toString("base64")],
+          ["logo.png", "image/png", "logo", BYTES.toString("base64")],
         ],
       )
       const header = (name: string) =>
@@ -116,6 +117,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
   it.effect("continues beyond the largest page", () =>
     Effect.gen(function* () {
       const { account, call, world } = yield* signUp()
+      // Inserted, since delivery of so many takes seconds.
       yield* Effect.orDie(world.sql`
         INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
         SELECT ${account}, 'msg_' || lpad(n::text, 26, '0'), '{}', '', '', 0, '', now() + interval '1 day'

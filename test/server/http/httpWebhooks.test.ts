@@ -192,6 +192,7 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
   it.effect("are limited to a hundred per account, also by concurrent requests", () =>
     Effect.gen(function* () {
       const { account, call, world } = yield* setUp
+      // Inserted, since so many requests would exceed the rate limit.
       yield* Effect.orDie(world.sql`
         INSERT INTO webhooks (account_id, id, version, enabled, removed, events)
         SELECT ${account}, 'whk_' || lpad(n::text, 26, '0'), 1, false, n > 98, '{}' FROM generate_series(1, 105) AS n`)

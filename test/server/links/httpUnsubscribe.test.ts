@@ -103,6 +103,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
         for (const _ of [1, 2]) assert.strictEqual((yield* request("POST", path)).status, 200)
         assert.deepStrictEqual(yield* reasons(from.account_id), [["ana@example.org", "unsubscribe"]])
         const sql = yield* PgClient.PgClient
+        // Kept as evidence; no endpoint shows the address of an actor that is the service.
         const addresses = yield* sql`
           SELECT meta ->> 'address' AS address FROM events
           WHERE account_id = ${from.account_id} AND type = 'SuppressionAdded'`

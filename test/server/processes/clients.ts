@@ -1,3 +1,5 @@
+import type * as Id from "@waybill/domain/values/Id"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { Duration, Effect } from "effect"
 import * as World from "../../support/world/World.ts"
 import type * as ServiceProcess from "../../support/world/ServiceProcess.ts"
@@ -57,3 +59,11 @@ export const load = (nodes: () => ReadonlyArray<ServiceProcess.ServiceProcess>, 
     }),
   }
 }
+
+/** Waits until the account's log has that many delivered emails. */
+export const allDelivered = (account_id: Id.AccountId, count: number) =>
+  World.until(
+    EmailLogQuery.list({ account_id, status: ["delivered"], limit: count + 1 }),
+    ({ data }) => data.length === count,
+    Duration.seconds(60),
+  )

@@ -2,13 +2,13 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, layer } from "@effect/vitest"
 import * as StoreDatabase from "@waybill/store/postgres/Database"
 import * as ConnectionPooler from "@waybill/store/postgres/ConnectionPooler"
-import { Cause, Duration, Effect, Exit, Redacted } from "effect"
+import { Cause, Effect, Exit, Redacted } from "effect"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as DocCommands from "../../support/process/DocCommands.ts"
 import * as PgBouncer from "../../support/postgres/PgBouncer.ts"
 import { freePort } from "../../support/process/service.ts"
-import { load } from "./clients.ts"
+import { allDelivered, load } from "./clients.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 const NAMES = Object.keys(StoreDatabase.SESSION)
@@ -84,13 +84,7 @@ describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
           yield* clients.more(MAILS)
           yield* clients.end
           assert.deepStrictEqual(ServiceProcess.countByStatus(clients.answers), { 200: clients.answers.length })
-          const sql = yield* PgClient.PgClient
-          const delivered = Effect.map(
-            Effect.orDie(sql<{ readonly n: number }>`
-              SELECT count(*)::int AS n FROM email_log WHERE account_id = ${account_id} AND status = 'delivered'`),
-            ([row]) => row?.n,
-          )
-          yield* World.until(delivered, (n) => n === clients.answers.length, Duration.seconds(60))
+          yield* allDelivered(account_id, clients.answers.length)
         }),
       120_000,
     )

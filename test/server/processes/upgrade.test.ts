@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Migrations from "@waybill/store/postgres/Migrations"
@@ -8,7 +7,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
-import { load } from "./clients.ts"
+import { allDelivered, load } from "./clients.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 const MAILS = 100
@@ -52,13 +51,7 @@ layer(World.layer, { excludeTestServices: true })("an older node", (it) => {
         yield* clients.more(MAILS)
         yield* clients.end
         assert.deepStrictEqual(ServiceProcess.countByStatus(clients.answers), { 200: clients.answers.length })
-        const sql = yield* PgClient.PgClient
-        const delivered = Effect.map(
-          Effect.orDie(sql<{ readonly n: number }>`
-            SELECT count(*)::int AS n FROM email_log WHERE account_id = ${account_id} AND status = 'delivered'`),
-          ([row]) => row?.n,
-        )
-        yield* World.until(delivered, (n) => n === clients.answers.length, Duration.seconds(60))
+        yield* allDelivered(account_id, clients.answers.length)
 
         const refused = yield* Effect.exit(ServiceProcess.start(url))
         assert.isTrue(Exit.isFailure(refused))

@@ -227,6 +227,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
       const less = yield* page.request("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } })
       assert.deepStrictEqual([less.status, less.json.error.reason], [422, "last_owner"])
       const sql = yield* PgClient.PgClient
+      // An operator cannot be removed, and an account has its first owner from the installation.
       yield* sql`UPDATE users SET operator = false WHERE id = ${id}`
       const gone = yield* page.request("DELETE", `/v1/members/${id}`)
       yield* sql`UPDATE users SET operator = true WHERE id = ${id}`

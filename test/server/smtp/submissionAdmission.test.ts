@@ -18,6 +18,7 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission limits", (it) 
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
       const sql = yield* PgClient.PgClient
+      // This minute and the next, so that the end of a minute does not empty the window during the test.
       yield* sql`INSERT INTO rate_windows (bucket, window_start, count)
         SELECT ${`${acme.keyId}/send`}, date_trunc('minute', statement_timestamp()) + n * interval '1 minute', 999 FROM generate_series(0, 1) n`
       const client = yield* Smtp.raw(port)

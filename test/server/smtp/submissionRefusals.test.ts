@@ -261,6 +261,7 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission refuses", (it)
       const acme = yield* Smtp.customer({ plan: "free" })
       const sql = yield* PgClient.PgClient
       const month = Timestamp.fromMillis(yield* Clock.currentTimeMillis).slice(0, 7)
+      // As after 2,999 messages, which would take minutes to send.
       yield* sql`INSERT INTO monthly_usage (account_id, month, accepted) VALUES (${acme.account_id}, ${month}, 2999)`
       assert.match(yield* Smtp.send(port, acme.secret, mail(acme)), /^250 /u)
       assert.match(

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import type * as DomainName from "@waybill/domain/domain/DomainName"
@@ -8,6 +7,7 @@ import type * as Network from "@waybill/domain/values/Network"
 import type { Plan } from "@waybill/domain/account/Plan"
 import type * as Scope from "@waybill/domain/account/Scope"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as Content from "@waybill/store/content/Content"
 import { Admission } from "@waybill/store/admission/Admission"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -89,11 +89,9 @@ export const revoke = Effect.fnUntraced(function* ({ account_id, keyId }: Custom
 
 /** Accepted messages of the account, oldest first. */
 export const accepted = Effect.fnUntraced(function* (account_id: AccountId) {
-  const sql = yield* PgClient.PgClient
   const store = yield* EventStore
-  const rows = yield* Effect.orDie(sql<{ readonly id: EmailId }>`
-    SELECT id FROM email_log WHERE account_id = ${account_id} ORDER BY id`)
-  return yield* Effect.forEach(rows, ({ id }) =>
+  const { data } = yield* EmailLogQuery.list({ account_id, limit: 1_000 })
+  return yield* Effect.forEach(data.map(({ id }) => id as EmailId).toReversed(), (id) =>
     Effect.gen(function* () {
       const { history, state } = yield* store.load(Email, { account_id, stream_id: id })
       if (state._tag === "NotCreated") return yield* Effect.die(new Error("a row without a stream"))

@@ -138,17 +138,12 @@ export const settledOne = (endpoint: Endpoint, within?: Duration.Duration) =>
     ([only]) => only as WebhookDeliveries.DeliveryRecord,
   )
 
-export const settledAll = Effect.fnUntraced(function* (endpoint: Endpoint, count: number, within?: Duration.Duration) {
-  const sql = yield* PgClient.PgClient
-  const counted = Effect.map(
-    Effect.orDie(sql<{ readonly settled: number; readonly all: number }>`
-      SELECT count(*)::int AS all, count(*) FILTER (WHERE status <> 'pending')::int AS settled FROM webhook_deliveries
-      WHERE account_id = ${endpoint.account_id} AND webhook_id = ${endpoint.webhook_id}`),
-    ([row]) => row,
+export const settledAll = (endpoint: Endpoint, count: number, within?: Duration.Duration) =>
+  World.until(
+    deliveries(endpoint),
+    (all) => all.length === count && all.every(({ status }) => status !== "pending"),
+    within,
   )
-  yield* World.until(counted, (row) => row?.all === count && row.settled === count, within)
-  return yield* deliveries(endpoint)
-})
 
 export const record = ({ account_id, webhook_id }: Endpoint) =>
   Effect.map(Webhooks.find(account_id, webhook_id), Option.getOrUndefined)
