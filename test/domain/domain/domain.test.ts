@@ -4,23 +4,11 @@ import * as Domain from "@waybill/domain/domain/Domain"
 import * as DomainSchedule from "@waybill/domain/domain/DomainSchedule"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, dkimKey, domainName, id, NOW } from "../values/examples.ts"
+import { addition, after, foldedDomain, dkimKey, domainName, id, NOW } from "../values/examples.ts"
 
 const { MINUTE, HOUR, DAY } = Timestamp
 const ids = { domain_id: id("DomainId"), name: domainName("acme.com") }
 const NOTHING_NEW = { status: 422, reason: "nothing_new" } as const
-
-const addition = (over: Partial<Domain.Addition> = {}): Domain.Addition => ({
-  now: NOW,
-  domainId: ids.domain_id,
-  name: ids.name,
-  dkim: dkimKey(),
-  transport: null,
-  taken: false,
-  others: 0,
-  captured: false,
-  ...over,
-})
 
 const finding = (status: DnsFinding.Status, selector = "wb1"): DnsFinding.DnsFinding => ({
   purpose: "dkim",
@@ -36,12 +24,6 @@ const verified = () => happened(Domain, pending(), check(after(MINUTE), "verifie
 const reserved = (captured: boolean) =>
   happened(Domain, [], Domain.add(addition({ name: domainName("acme.test"), captured })))
 
-const folded = (history: ReadonlyArray<Domain.Event>): Domain.Domain => {
-  const { state } = given(Domain, ...history)
-  assert(state._tag === "Domain")
-  return state
-}
-
 describe("adding a domain", () => {
   it("a new domain is pending and is first checked after a minute", () => {
     given(Domain)
@@ -54,7 +36,7 @@ describe("adding a domain", () => {
         next_check_at: after(MINUTE),
         at: NOW,
       })
-    assert.strictEqual(folded(pending()).status, "pending")
+    assert.strictEqual(foldedDomain(pending()).status, "pending")
   })
   it("an account has at most 1000 domains", () => {
     const addWith = (others: number) => given(Domain).when(Domain.add(addition({ others })))
@@ -121,7 +103,7 @@ describe("DNS check", () => {
 
   it("a degraded domain sends for 72 hours, then fails", () => {
     const degraded = happened(Domain, verified(), check(after(DAY), "missing"))
-    assert.strictEqual(folded(degraded).status, "degraded")
+    assert.strictEqual(foldedDomain(degraded).status, "degraded")
     given(Domain, ...degraded)
       .when(check(after(DAY + 72 * HOUR - 1), "missing"))
       .appendsOnly("DomainChecked")
@@ -138,7 +120,7 @@ describe("DNS check", () => {
     const failed = happened(Domain, degraded, check(after(5 * DAY), "missing"))
     for (const history of [degraded, failed]) {
       const back = happened(Domain, history, check(after(6 * DAY), "verified"))
-      assert.deepStrictEqual([folded(back).status, folded(back).verified_at], ["verified", after(MINUTE)])
+      assert.deepStrictEqual([foldedDomain(back).status, foldedDomain(back).verified_at], ["verified", after(MINUTE)])
     }
   })
 
@@ -158,7 +140,7 @@ describe("DNS check", () => {
   it("DNS answers are kept within limits", () => {
     const found = Array.from({ length: 30 }, () => `v=DKIM1;\u0000${"p".repeat(2000)}`)
     const checked = happened(Domain, pending(), Domain.recordCheck(after(MINUTE), [{ ...finding("mismatch"), found }]))
-    const [record] = folded(checked).records
+    const [record] = foldedDomain(checked).records
     assert.strictEqual(record?.found.length, 10)
     assert.strictEqual(record?.found[0]?.length, 1024)
     assert.match(record?.found[0] ?? "", /^v=DKIM1; ppp/u)
@@ -177,38 +159,41 @@ describe("next DNS check", () => {
     let history = pending()
     const pauses: number[] = []
     let at = NOW
-    for (let next = folded(history).next_check_at; next !== null; next = folded(history).next_check_at) {
+    for (let next = foldedDomain(history).next_check_at; next !== null; next = foldedDomain(history).next_check_at) {
       pauses.push(Timestamp.between(at, next) / MINUTE)
       at = next
       history = happened(Domain, history, check(at, "missing"))
     }
     assert.deepStrictEqual(pauses.slice(0, 8), [1, 2, 4, 8, 16, 32, 60, 60])
     assert.strictEqual(at, after(72 * HOUR))
-    assert.strictEqual(folded(history).status, "failed")
+    assert.strictEqual(foldedDomain(history).status, "failed")
     assert.isBelow(pauses.length, 80)
   })
   it("checks continue hourly after the 72 hours while DNS fails", () => {
     const first = happened(Domain, pending(), check(after(73 * HOUR), "unavailable"))
-    assert.strictEqual(folded(first).next_check_at, after(73 * HOUR + 2 * MINUTE))
+    assert.strictEqual(foldedDomain(first).next_check_at, after(73 * HOUR + 2 * MINUTE))
     const second = happened(Domain, first, check(after(74 * HOUR), "unavailable"))
-    assert.strictEqual(folded(second).next_check_at, after(74 * HOUR + 4 * MINUTE))
+    assert.strictEqual(foldedDomain(second).next_check_at, after(74 * HOUR + 4 * MINUTE))
     assert.strictEqual(DomainSchedule.pendingCheckAt(after(72 * HOUR), NOW, 0), after(72 * HOUR + MINUTE))
   })
   it("a verified domain is checked daily, a degraded one also at the end of its 72 hours", () => {
-    assert.strictEqual(folded(verified()).next_check_at, after(MINUTE + DAY))
+    assert.strictEqual(foldedDomain(verified()).next_check_at, after(MINUTE + DAY))
     const degraded = happened(Domain, verified(), check(after(DAY), "missing"))
-    assert.strictEqual(folded(degraded).next_check_at, after(2 * DAY))
+    assert.strictEqual(foldedDomain(degraded).next_check_at, after(2 * DAY))
     const nearEnd = happened(Domain, degraded, check(after(DAY + 60 * HOUR), "missing"))
-    assert.strictEqual(folded(nearEnd).next_check_at, after(DAY + 72 * HOUR))
-    const end = DomainSchedule.deadline(folded(nearEnd))
-    assert.strictEqual(DomainSchedule.next(folded(nearEnd), end), Timestamp.plus(end, DAY))
+    assert.strictEqual(foldedDomain(nearEnd).next_check_at, after(DAY + 72 * HOUR))
+    const end = DomainSchedule.deadline(foldedDomain(nearEnd))
+    assert.strictEqual(DomainSchedule.next(foldedDomain(nearEnd), end), Timestamp.plus(end, DAY))
   })
 })
 
 describe("reserved name", () => {
   it("a reserved name with captured mail is verified and checked daily", () => {
     const history = happened(Domain, reserved(false), Domain.verifyReserved(after(DAY)))
-    assert.deepStrictEqual([folded(history).status, folded(history).next_check_at], ["verified", after(2 * DAY)])
+    assert.deepStrictEqual(
+      [foldedDomain(history).status, foldedDomain(history).next_check_at],
+      ["verified", after(2 * DAY)],
+    )
     given(Domain, ...history)
       .when(Domain.verifyReserved(after(DAY + 1)))
       .refuses(NOTHING_NEW)
@@ -237,7 +222,7 @@ describe("DKIM rotation", () => {
   const rotated = () => happened(Domain, verified(), Domain.rotateDkim(after(HOUR), dkimKey("wb2")))
 
   it("the old key signs until the new record is published", () => {
-    const domain = folded(rotated())
+    const domain = foldedDomain(rotated())
     assert.deepStrictEqual([domain.dkim.selector, domain.next_dkim?.selector], ["wb1", "wb2"])
     assert.deepStrictEqual(
       Domain.publishedKeys(domain).map(({ selector }) => selector),
@@ -263,31 +248,31 @@ describe("DKIM rotation", () => {
       .appendsOnly("DomainChecked", "DomainDegraded")
   })
   it("a key that never signed is replaced at once", () => {
-    const domain = folded(happened(Domain, pending(), Domain.rotateDkim(after(HOUR), dkimKey("wb2"))))
+    const domain = foldedDomain(happened(Domain, pending(), Domain.rotateDkim(after(HOUR), dkimKey("wb2"))))
     assert.deepStrictEqual([domain.dkim.selector, domain.next_dkim], ["wb2", null])
   })
   it("a selector is never used twice", () => {
     assert.strictEqual(Domain.nextSelector(null, "rsa"), "wb1")
-    assert.strictEqual(Domain.nextSelector(folded(pending()), "rsa"), "wb2")
-    assert.strictEqual(Domain.nextSelector(folded(rotated()), "rsa"), "wb3")
+    assert.strictEqual(Domain.nextSelector(foldedDomain(pending()), "rsa"), "wb2")
+    assert.strictEqual(Domain.nextSelector(foldedDomain(rotated()), "rsa"), "wb3")
   })
   it("a new record is checked soon, then hourly for three days", () => {
-    assert.strictEqual(folded(rotated()).next_check_at, after(HOUR + MINUTE))
-    assert.strictEqual(folded(rotated()).checks, 0)
+    assert.strictEqual(foldedDomain(rotated()).next_check_at, after(HOUR + MINUTE))
+    assert.strictEqual(foldedDomain(rotated()).checks, 0)
     const checked = happened(
       Domain,
       rotated(),
       Domain.recordCheck(after(2 * HOUR), [finding("verified"), finding("missing", "wb2")]),
     )
-    assert.strictEqual(folded(checked).next_check_at, after(3 * HOUR))
-    assert.strictEqual(DomainSchedule.next({ ...folded(checked), checks: 72 }, NOW), after(DAY))
+    assert.strictEqual(foldedDomain(checked).next_check_at, after(3 * HOUR))
+    assert.strictEqual(DomainSchedule.next({ ...foldedDomain(checked), checks: 72 }, NOW), after(DAY))
   })
 })
 
 describe("transport, tracking and removal", () => {
   it("a transport is changed once", () => {
     const chosen = happened(Domain, pending(), Domain.chooseTransport(after(1), "relay"))
-    assert.strictEqual(folded(chosen).transport, "relay")
+    assert.strictEqual(foldedDomain(chosen).transport, "relay")
     given(Domain, ...chosen)
       .when(Domain.chooseTransport(after(2), "relay"))
       .refuses(NOTHING_NEW)
@@ -301,14 +286,14 @@ describe("transport, tracking and removal", () => {
       .when(track(false, null))
       .refuses(NOTHING_NEW)
     const opens = happened(Domain, pending(), track(true, null))
-    assert.deepStrictEqual(folded(opens).tracking, { opens: true, clicks: false })
+    assert.deepStrictEqual(foldedDomain(opens).tracking, { opens: true, clicks: false })
     given(Domain, ...opens)
       .when(track(true, false))
       .refuses(NOTHING_NEW)
     given(Domain, ...opens)
       .when(track(null, true))
       .appends({ _tag: "DomainTrackingChanged", opens: true, clicks: true, at: after(1) })
-    assert.deepStrictEqual(folded(happened(Domain, opens, track(false, null))), folded(pending()))
+    assert.deepStrictEqual(foldedDomain(happened(Domain, opens, track(false, null))), foldedDomain(pending()))
   })
   it("a removed domain accepts no changes", () => {
     given(Domain, ...verified())

@@ -8,23 +8,11 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Arbitrary, Result, Schema } from "effect"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, dkimKey, domainName, id, NOW } from "../values/examples.ts"
+import { addDomain, after, dkimKey, foldedDomain, NOW } from "../values/examples.ts"
 
 const { MINUTE, HOUR, DAY } = Timestamp
 const NOTHING_NEW = { status: 422, reason: "nothing_new" } as const
 const NOT_FOUND = { status: 404, reason: "domain_not_found" } as const
-
-const add = (name = "acme.com", captured = false) =>
-  Domain.add({
-    now: NOW,
-    domainId: id("DomainId"),
-    name: domainName(name),
-    dkim: dkimKey(),
-    transport: null,
-    taken: false,
-    others: 0,
-    captured,
-  })
 
 type Found = Readonly<Record<string, DnsFinding.Status>>
 const look = (at: Timestamp.Timestamp, found: Found) =>
@@ -39,17 +27,12 @@ const look = (at: Timestamp.Timestamp, found: Found) =>
     })),
   )
 
-const folded = (history: ReadonlyArray<Domain.Event>): Domain.Domain => {
-  const { state } = given(Domain, ...history)
-  assert(state._tag === "Domain")
-  return state
-}
 const signing = (history: ReadonlyArray<Domain.Event>) =>
-  Domain.signingKeys(folded(history)).map(({ selector }) => selector)
+  Domain.signingKeys(foldedDomain(history)).map(({ selector }) => selector)
 const published = (history: ReadonlyArray<Domain.Event>) =>
-  Domain.publishedKeys(folded(history)).map(({ selector }) => selector)
+  Domain.publishedKeys(foldedDomain(history)).map(({ selector }) => selector)
 
-const verified = () => happened(Domain, [], add(), look(after(MINUTE), { wb1: "verified" }))
+const verified = () => happened(Domain, [], addDomain(), look(after(MINUTE), { wb1: "verified" }))
 const added = () => happened(Domain, verified(), Domain.addEd25519(after(HOUR), dkimKey("wbe1")))
 const both = () => happened(Domain, added(), look(after(2 * HOUR), { wb1: "verified", wbe1: "verified" }))
 const rotated = () => happened(Domain, both(), Domain.rotateEd25519(after(3 * HOUR), dkimKey("wbe2")))
@@ -85,10 +68,10 @@ describe("Ed25519 key", () => {
   })
 
   it("a selector is never used twice, nor shared with the RSA keys", () => {
-    const next = (history: ReadonlyArray<Domain.Event>) => Domain.nextSelector(folded(history), "ed25519")
+    const next = (history: ReadonlyArray<Domain.Event>) => Domain.nextSelector(foldedDomain(history), "ed25519")
     const removed = happened(Domain, rotated(), Domain.removeEd25519(after(4 * HOUR)))
     assert.deepStrictEqual([verified(), added(), rotated(), removed].map(next), ["wbe1", "wbe2", "wbe3", "wbe3"])
-    assert.strictEqual(Domain.nextSelector(folded(removed), "rsa"), "wb2")
+    assert.strictEqual(Domain.nextSelector(foldedDomain(removed), "rsa"), "wb2")
   })
 
   it.for<[string, () => ReadonlyArray<Domain.Event>, Found, ReadonlyArray<Domain.Event["_tag"]>, string[]]>([
@@ -189,22 +172,22 @@ describe("Ed25519 key", () => {
 
   it("a key is checked hourly while its record is missing, and daily once it signs", () => {
     const missing = happened(Domain, added(), look(after(2 * HOUR), { wb1: "verified", wbe1: "missing" }))
-    assert.strictEqual(folded(missing).next_check_at, after(3 * HOUR))
-    assert.strictEqual(DomainSchedule.next({ ...folded(missing), checks: 72 }, NOW), after(DAY))
-    assert.strictEqual(folded(both()).next_check_at, after(2 * HOUR + DAY))
+    assert.strictEqual(foldedDomain(missing).next_check_at, after(3 * HOUR))
+    assert.strictEqual(DomainSchedule.next({ ...foldedDomain(missing), checks: 72 }, NOW), after(DAY))
+    assert.strictEqual(foldedDomain(both()).next_check_at, after(2 * HOUR + DAY))
     const old = happened(
       Domain,
       both(),
       ...Array.from({ length: 80 }, (_, n) => look(after((n + 1) * DAY), { wb1: "verified", wbe1: "verified" })),
     )
     const gone = happened(Domain, old, look(after(81 * DAY), { wb1: "verified", wbe1: "missing" }))
-    assert.strictEqual(folded(gone).next_check_at, after(81 * DAY + HOUR))
+    assert.strictEqual(foldedDomain(gone).next_check_at, after(81 * DAY + HOUR))
     const waits = happened(Domain, rotated(), look(after(4 * HOUR), { wb1: "verified", wbe1: "verified" }))
-    assert.strictEqual(folded(waits).next_check_at, after(5 * HOUR))
+    assert.strictEqual(foldedDomain(waits).next_check_at, after(5 * HOUR))
   })
 
   it("a key of a reserved name signs from the next check on", () => {
-    const reserved = happened(Domain, [], add("acme.test", true), Domain.addEd25519(after(HOUR), dkimKey("wbe1")))
+    const reserved = happened(Domain, [], addDomain("acme.test", true), Domain.addEd25519(after(HOUR), dkimKey("wbe1")))
     const checked = given(Domain, ...reserved).when(Domain.verifyReserved(after(2 * HOUR)))
     checked.appendsOnly("DomainChecked", "Ed25519Activated")
     const known = happened(Domain, reserved, Domain.verifyReserved(after(2 * HOUR)))
@@ -244,15 +227,15 @@ describe("Ed25519 key", () => {
       let other = verified()
       for (const [n, step] of steps.entries()) {
         const at = after((n + 1) * DAY)
-        const selector = Domain.nextSelector(folded(one), step === "rotate the RSA key" ? "rsa" : "ed25519")
-        const verdict = decisionOf(step, at, folded(one), selector)(folded(one))
+        const selector = Domain.nextSelector(foldedDomain(one), step === "rotate the RSA key" ? "rsa" : "ed25519")
+        const verdict = decisionOf(step, at, foldedDomain(one), selector)(foldedDomain(one))
         if (Result.isSuccess(verdict)) one = one.concat(verdict.success)
         if (typeof step !== "string" || step === "rotate the RSA key")
-          other = happened(Domain, other, decisionOf(step, at, folded(other), selector))
+          other = happened(Domain, other, decisionOf(step, at, foldedDomain(other), selector))
       }
       const apart = ({ checks, ed25519, next_check_at, records, ...rest }: Domain.Domain) => rest
-      assert.deepStrictEqual(apart(folded(one)), apart(folded(other)))
-      assert.strictEqual(signing(one)[0], folded(other).dkim.selector)
+      assert.deepStrictEqual(apart(foldedDomain(one)), apart(foldedDomain(other)))
+      assert.strictEqual(signing(one)[0], foldedDomain(other).dkim.selector)
       const selectors = one.flatMap((event) => ("dkim" in event ? [event.dkim.selector] : []))
       assert.strictEqual(new Set(selectors).size, selectors.length)
     },

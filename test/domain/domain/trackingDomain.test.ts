@@ -5,7 +5,7 @@ import * as TrackingDomain from "@waybill/domain/domain/TrackingDomain"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Result } from "effect"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, dkimKey, domainName, id, NOW } from "../values/examples.ts"
+import { addDomain, after, domainName, foldedDomain } from "../values/examples.ts"
 
 const { MINUTE, HOUR, DAY } = Timestamp
 const NOTHING_NEW = { status: 422, reason: "nothing_new" } as const
@@ -25,28 +25,8 @@ const leading = (status: DnsFinding.Status, host = "links"): DnsFinding.DnsFindi
   error: null,
 })
 
-const added = (name: string, captured = false) =>
-  happened(
-    Domain,
-    [],
-    Domain.add({
-      now: NOW,
-      domainId: id("DomainId"),
-      name: domainName(name),
-      dkim: dkimKey(),
-      transport: null,
-      taken: false,
-      others: 0,
-      captured,
-    }),
-  )
+const added = (name: string, captured = false) => happened(Domain, [], addDomain(name, captured))
 const verified = () => happened(Domain, added("acme.com"), Domain.recordCheck(after(MINUTE), [finding("verified")]))
-
-const folded = (history: ReadonlyArray<Domain.Event>): Domain.Domain => {
-  const { state } = given(Domain, ...history)
-  assert(state._tag === "Domain")
-  return state
-}
 
 describe("tracking domain", () => {
   it("a tracking domain is used while its record is published, and affects nothing else", () => {
@@ -64,7 +44,7 @@ describe("tracking domain", () => {
       })
     let history = happened(Domain, verified(), over(links))
     const standing = () => {
-      const { next_check_at, status, tracking_domain } = folded(history)
+      const { next_check_at, status, tracking_domain } = foldedDomain(history)
       return [status, tracking_domain?.verified, next_check_at]
     }
     // The record is checked soon, then hourly. A failed query and another name's record change nothing.
@@ -90,8 +70,8 @@ describe("tracking domain", () => {
     history = happened(Domain, history, look(7 * HOUR + 1, "verified"))
     assert.strictEqual(standing()[1], true)
     history = happened(Domain, history, over(null))
-    assert.notProperty(folded(history), "tracking_domain")
-    assert.deepStrictEqual(folded(history).records, [finding("verified")])
+    assert.notProperty(foldedDomain(history), "tracking_domain")
+    assert.deepStrictEqual(foldedDomain(history).records, [finding("verified")])
     given(Domain, ...history)
       .when(over(null))
       .refuses(NOTHING_NEW)
@@ -146,13 +126,13 @@ describe("tracking domain", () => {
       Domain.track(after(1), set),
       Domain.recordCheck(after(MINUTE), [finding("verified"), leading("verified")]),
     )
-    assert.strictEqual(folded(history).tracking_domain?.verified, false)
+    assert.strictEqual(foldedDomain(history).tracking_domain?.verified, false)
     const captured = happened(
       Domain,
       added("acme.test", true),
       Domain.track(after(1), set),
       Domain.verifyReserved(after(MINUTE)),
     )
-    assert.deepInclude(folded(captured), { status: "verified", next_check_at: after(MINUTE + DAY) })
+    assert.deepInclude(foldedDomain(captured), { status: "verified", next_check_at: after(MINUTE + DAY) })
   })
 })

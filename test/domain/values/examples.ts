@@ -1,6 +1,7 @@
 import * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Address from "@waybill/domain/values/Address"
 import { Sha256 } from "@waybill/domain/email/Content"
+import * as Domain from "@waybill/domain/domain/Domain"
 import type * as DkimKey from "@waybill/domain/domain/DkimKey"
 import * as DomainName from "@waybill/domain/domain/DomainName"
 import * as Email from "@waybill/domain/email/Email"
@@ -8,6 +9,8 @@ import * as Id from "@waybill/domain/values/Id"
 import type * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Result } from "effect"
+import { assert } from "vitest"
+import { given } from "../../support/givenWhenThen.ts"
 
 export const NOW = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
 
@@ -93,3 +96,25 @@ export const dkimKey = (selector = "wb1"): DkimKey.DkimKey => ({
   public_key: "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA",
   key_ref: `dkim/${selector}`,
 })
+
+/** What a new domain `acme.com` is made from. */
+export const addition = (over: Partial<Domain.Addition> = {}): Domain.Addition => ({
+  now: NOW,
+  domainId: id("DomainId"),
+  name: domainName("acme.com"),
+  dkim: dkimKey(),
+  transport: null,
+  taken: false,
+  others: 0,
+  captured: false,
+  ...over,
+})
+
+export const addDomain = (name = "acme.com", captured = false) =>
+  Domain.add(addition({ name: domainName(name), captured }))
+
+export const foldedDomain = (history: ReadonlyArray<Domain.Event>): Domain.Domain => {
+  const { state } = given(Domain, ...history)
+  assert(state._tag === "Domain")
+  return state
+}

@@ -29,27 +29,6 @@ const listen = (limits: Reports.Options["limits"] = {}) =>
     limits,
   })
 
-/** A message that was delivered to these recipients in one transaction. */
-const delivered = Effect.fnUntraced(function* (...addresses: ReadonlyArray<string>) {
-  const { sender } = yield* Smtp.customer()
-  const ref = yield* World.send(sender, { to: addresses.map((address) => ({ address })) })
-  const store = yield* EventStore
-  const at = "2026-11-21T12:00:00.000Z" as never
-  for (const address of addresses)
-    yield* Effect.orDie(store.commit(Email, ref, Email.recordDelivered(at, address as never, WORDS)))
-  return ref
-})
-const WORDS = {
-  code: 250,
-  enhanced_code: null,
-  response: "OK",
-  mx: null,
-  tls: null,
-  duration_ms: 1,
-  category: null,
-  attempt: 1,
-}
-
 const pathOf = (ref: World.MessageRef, recipientIndex: number, key = KEY) =>
   ReturnPath.make(key, DOMAIN, { emailId: ref.stream_id, recipientIndex })
 
@@ -124,7 +103,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
         const facts = Result.isSuccess(parsed) ? parsed.success : []
         const named = [...new Set(facts.flatMap(({ recipient }) => (recipient === undefined ? [] : [recipient])))]
         const others = named.length > 1 ? named : [...named, "other@example.com"]
-        const ref = yield* delivered(...(named.length === 0 ? ["ana@example.org"] : others))
+        const ref = yield* Smtp.delivered(...(named.length === 0 ? ["ana@example.org"] : others))
         const path = pathOf(ref, named.length > 1 ? OutgoingMessages.WHOLE_MESSAGE : 0)
         assert.match(yield* report(port, path, file(name)), /^250 2\.6\.0 /u)
         const after = yield* World.timeline(ref)
@@ -161,7 +140,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
   it.effect("is recorded with the server's reply", () =>
     Effect.gen(function* () {
       const port = yield* listen()
-      const ref = yield* delivered("ana@example.org")
+      const ref = yield* Smtp.delivered("ana@example.org")
       yield* report(port, pathOf(ref, 0), file("exim-prose"))
       const { history, state } = yield* World.history(ref)
       const smtp = state._tag === "Message" ? state.recipients[0]?.smtp : null
@@ -179,7 +158,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
   it.effect("is attributed to the recipient of the return path, whatever address a forwarder reports", () =>
     Effect.gen(function* () {
       const port = yield* listen()
-      const ref = yield* delivered("ana@forwarder.example", "ben@example.org")
+      const ref = yield* Smtp.delivered("ana@forwarder.example", "ben@example.org")
       yield* report(port, pathOf(ref, 0), file("qmail"))
       assert.deepStrictEqual(yield* statuses(ref), {
         "ana@forwarder.example": "bounced",
@@ -192,7 +171,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
   it.effect("about an address that is not a recipient changes nothing", () =>
     Effect.gen(function* () {
       const port = yield* listen()
-      const ref = yield* delivered("cy@example.org", "di@example.org")
+      const ref = yield* Smtp.delivered("cy@example.org", "di@example.org")
       assert.match(yield* report(port, pathOf(ref, OutgoingMessages.WHOLE_MESSAGE), file("gmail")), /^250 /u)
       assert.deepStrictEqual(yield* statuses(ref), { "cy@example.org": "delivered", "di@example.org": "delivered" })
     }),
@@ -201,7 +180,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
   it.effect("is not attributed to recipients of other domains than its return path's", () =>
     Effect.gen(function* () {
       const port = yield* listen()
-      const ref = yield* delivered("eve@evil.test", "mal@evil.test", "ceo@victim.test")
+      const ref = yield* Smtp.delivered("eve@evil.test", "mal@evil.test", "ceo@victim.test")
       const both = forged("failed", "ceo@victim.test", "mal@evil.test")
       assert.match(yield* report(port, domainPathOf(ref, 0), both), /^250 /u)
       assert.deepStrictEqual(yield* statuses(ref), {
@@ -215,7 +194,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
   it.effect("to a shared return path suppresses no address", () =>
     Effect.gen(function* () {
       const port = yield* listen()
-      const ref = yield* delivered("eve@shared.test", "ceo@shared.test")
+      const ref = yield* Smtp.delivered("eve@shared.test", "ceo@shared.test")
       for (const path of [domainPathOf(ref, 0), pathOf(ref, OutgoingMessages.WHOLE_MESSAGE)])
         assert.match(yield* report(port, path, forged("failed", "ceo@shared.test")), /^250 /u)
       assert.deepStrictEqual(yield* statuses(ref), { "eve@shared.test": "delivered", "ceo@shared.test": "bounced" })
@@ -234,9 +213,11 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
         const store = yield* EventStore
         const at = "2026-11-21T12:00:00.000Z" as never
         const later = "2026-11-21T13:00:00.000Z" as never
-        yield* Effect.orDie(store.commit(Email, ref, Email.recordDelivered(at, "eve@shared.test" as never, WORDS)))
         yield* Effect.orDie(
-          store.commit(Email, ref, Email.recordDeferred(at, "ceo@shared.test" as never, WORDS, later)),
+          store.commit(Email, ref, Email.recordDelivered(at, "eve@shared.test" as never, Smtp.DELIVERED)),
+        )
+        yield* Effect.orDie(
+          store.commit(Email, ref, Email.recordDeferred(at, "ceo@shared.test" as never, Smtp.DELIVERED, later)),
         )
         for (const path of [domainPathOf(ref, 0), pathOf(ref, OutgoingMessages.WHOLE_MESSAGE)])
           assert.match(yield* report(port, path, forged(action, "ceo@shared.test", "cfo@shared.test")), /^250 /u)
@@ -267,7 +248,9 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
 
         const store = yield* EventStore
         const at = "2026-11-21T12:00:00.000Z" as never
-        yield* Effect.orDie(store.commit(Email, ref, Email.recordDelivered(at, "ceo@shared.test" as never, WORDS)))
+        yield* Effect.orDie(
+          store.commit(Email, ref, Email.recordDelivered(at, "ceo@shared.test" as never, Smtp.DELIVERED)),
+        )
         assert.match(yield* told, /^250 /u)
         assert.deepStrictEqual(yield* statuses(ref), { "eve@shared.test": "queued", "ceo@shared.test": "bounced" })
       }),
@@ -289,7 +272,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
   it.effect("is refused at RCPT if its return path is forged", () =>
     Effect.gen(function* () {
       const port = yield* listen()
-      const ref = yield* delivered("ana@example.org")
+      const ref = yield* Smtp.delivered("ana@example.org")
       const path = pathOf(ref, 0)
       const [local = ""] = path.split("@")
       const forged = [
@@ -308,7 +291,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
   it.effect("is accepted under an earlier key, and with the address in any case", () =>
     Effect.gen(function* () {
       const port = yield* listen()
-      const ref = yield* delivered("ana@example.org")
+      const ref = yield* Smtp.delivered("ana@example.org")
       const path = pathOf(ref, 0, OLD_KEY).toUpperCase()
       assert.match(yield* report(port, path, file("gmail")), /^250 /u)
       assert.deepInclude(yield* statuses(ref), { "ana@example.org": "bounced" })
@@ -329,7 +312,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
   it.effect("is read from its beginning if it is long", () =>
     Effect.gen(function* () {
       const port = yield* listen()
-      const ref = yield* delivered("ana@example.org")
+      const ref = yield* Smtp.delivered("ana@example.org")
       const long = Buffer.concat([file("gmail"), Buffer.alloc(3 * REPORT_SIZE_LIMIT, "x".repeat(70) + "\r\n")])
       assert.match(yield* report(port, pathOf(ref, 0), long), /^250 /u)
       assert.deepInclude(yield* statuses(ref), { "ana@example.org": "bounced" })

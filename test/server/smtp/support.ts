@@ -101,6 +101,29 @@ export const accepted = Effect.fnUntraced(function* (account_id: AccountId) {
   )
 })
 
+/** Response of a server that took a message. */
+export const DELIVERED = {
+  code: 250,
+  enhanced_code: null,
+  response: "OK",
+  mx: null,
+  tls: null,
+  duration_ms: 1,
+  category: null,
+  attempt: 1,
+}
+
+/** A message of a new customer that was delivered to these recipients, each by an attempt of its own. */
+export const delivered = Effect.fnUntraced(function* (...addresses: ReadonlyArray<string>) {
+  const { sender } = yield* customer()
+  const ref = yield* World.send(sender, { to: addresses.map((address) => ({ address })) })
+  const { commit } = yield* EventStore
+  const at = "2026-11-21T12:00:00.000Z" as never
+  for (const address of addresses)
+    yield* Effect.orDie(commit(Email, ref, Email.recordDelivered(at, address as never, DELIVERED)))
+  return ref
+})
+
 export const transport = (port: number, pass: string, options: SMTPTransport.Options = {}) =>
   nodemailer.createTransport({ host: "127.0.0.1", port, ignoreTLS: true, auth: { user: "anybody", pass }, ...options })
 

@@ -2,7 +2,6 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Account from "@waybill/domain/account/Account"
-import * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import * as Parser from "@waybill/mail/parsing/Parser"
@@ -27,17 +26,6 @@ import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as Smtp from "./support.ts"
-
-const WORDS = {
-  code: 250,
-  enhanced_code: null,
-  response: "OK",
-  mx: null,
-  tls: null,
-  duration_ms: 1,
-  category: null,
-  attempt: 1,
-}
 
 /** A bounce that takes a tenth of a second to parse, a hundred times the limit of `Hurried`. */
 const bounceOf = (address: string, text = "") =>
@@ -73,16 +61,6 @@ const Hurried = Layer.effect(
 )
 
 const at = Timestamp.Timestamp.make("2026-11-21T12:00:00.000Z")
-
-/** A message that was delivered to these recipients, each by an attempt of its own. */
-const delivered = Effect.fnUntraced(function* (...addresses: ReadonlyArray<string>) {
-  const { sender } = yield* Smtp.customer()
-  const ref = yield* World.send(sender, { to: addresses.map((address) => ({ address })) })
-  const store = yield* EventStore
-  for (const address of addresses)
-    yield* Effect.orDie(store.commit(Email, ref, Email.recordDelivered(at, address as Address, WORDS)))
-  return ref
-})
 
 /** The reply to a report about the first recipient of each of these messages. */
 const report = Effect.fnUntraced(function* (bytes: string, ...refs: ReadonlyArray<World.MessageRef>) {
@@ -135,9 +113,9 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
   it.effect("is kept for the account of each of its messages, and for no other", () =>
     Effect.gen(function* () {
       const [one, two, other] = [
-        yield* delivered("ana@example.org"),
-        yield* delivered("bo@example.org"),
-        yield* delivered("cy@example.org"),
+        yield* Smtp.delivered("ana@example.org"),
+        yield* Smtp.delivered("bo@example.org"),
+        yield* Smtp.delivered("cy@example.org"),
       ]
       const bytes = bounceOf("ana@example.org")
       const before = yield* counted("kept")
@@ -168,7 +146,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
 
   it.effect("is refused for now if an account of its messages has no capacity left", () =>
     Effect.gen(function* () {
-      const [full, free] = [yield* delivered("ana@example.org"), yield* delivered("ana@example.org")]
+      const [full, free] = [yield* Smtp.delivered("ana@example.org"), yield* Smtp.delivered("ana@example.org")]
       yield* fill(full.account_id, UnreadReports.MAX_UNREAD_PER_ACCOUNT - 1, 1)
       const bytes = bounceOf("ana@example.org")
       const before = yield* counted("refused")
@@ -187,7 +165,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
 
   it.effect("is refused for now if the instance has no capacity left, also if many arrive at once", () =>
     Effect.gen(function* () {
-      const ref = yield* delivered("ana@example.org")
+      const ref = yield* Smtp.delivered("ana@example.org")
       const bytes = bounceOf("ana@example.org")
       const before = (yield* UnreadReports.list()).reduce((sum, { size_bytes }) => sum + size_bytes, 0)
       // Capacity for one more.
@@ -223,7 +201,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
 
   it.effect("is kept up to the number of bytes that are read of a report", () =>
     Effect.gen(function* () {
-      const ref = yield* delivered("ana@example.org")
+      const ref = yield* Smtp.delivered("ana@example.org")
       const bytes = bounceOf("ana@example.org") + `${"x".repeat(REPORT_SIZE_LIMIT)}\r\n`
       assert.match(yield* Effect.provide(report(bytes, ref), Hurried), /^250 /u)
       assert.strictEqual((yield* kept(ref))[0]?.size_bytes, REPORT_SIZE_LIMIT)
@@ -233,7 +211,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
   it.effect(`is removed after ${UnreadReports.KEPT_DAYS} days`, () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const ref = yield* delivered("ana@example.org")
+      const ref = yield* Smtp.delivered("ana@example.org")
       const old = yield* keptFor(ref)
       const young = yield* keptFor(ref)
       const age = (id: string, days: number) =>
@@ -248,9 +226,9 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
   it.effect("is removed with its message, and not kept for a message that was removed", () =>
     Effect.gen(function* () {
       const { commit } = yield* EventStore
-      const ref = yield* delivered("ana@example.org")
+      const ref = yield* Smtp.delivered("ana@example.org")
       const { account_id } = ref
-      const other = yield* delivered("ana@example.org")
+      const other = yield* Smtp.delivered("ana@example.org")
       const id = yield* keptFor(ref)
       yield* keptFor(other)
       yield* commit(
@@ -274,11 +252,11 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
 
   it.effect("is removed when an address is erased that its message was sent to, or that it contains", () =>
     Effect.gen(function* () {
-      const sent = yield* keptFor(yield* delivered("eve@example.org", "ana@example.org"))
-      const named = yield* keptFor(yield* delivered("ana@example.org"), "Ask Eve@example.org")
+      const sent = yield* keptFor(yield* Smtp.delivered("eve@example.org", "ana@example.org"))
+      const named = yield* keptFor(yield* Smtp.delivered("ana@example.org"), "Ask Eve@example.org")
       const encoded = Buffer.from("It is eve@example.org").toString("base64")
-      const packed = yield* keptFor(yield* delivered("ana@example.org"), `\r\n${encoded}\r\n`)
-      const other = yield* keptFor(yield* delivered("ana@example.org"), "Ask steve@example.org")
+      const packed = yield* keptFor(yield* Smtp.delivered("ana@example.org"), `\r\n${encoded}\r\n`)
+      const other = yield* keptFor(yield* Smtp.delivered("ana@example.org"), "Ask steve@example.org")
       const before = ids(yield* UnreadReports.list())
       for (const id of [sent, named, packed, other]) assert.include(before, id)
       yield* Erase.erase("eve@example.org" as Address, Mask.replacement(Uint8Array.of(7)))
@@ -300,7 +278,7 @@ const inProcess = (...args: ReadonlyArray<string>) =>
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("waybill reports", (it) => {
   it.effect("lists unread reports of one account or of all", () =>
     Effect.gen(function* () {
-      const [one, two] = [yield* delivered("ana@example.org"), yield* delivered("ana@example.org")]
+      const [one, two] = [yield* Smtp.delivered("ana@example.org"), yield* Smtp.delivered("ana@example.org")]
       const [first, second] = [yield* keptFor(one), yield* keptFor(two)]
       assert.deepStrictEqual(ids(yield* typed("reports", "list")), [first, second])
       assert.deepStrictEqual(ids(yield* typed("reports", "list", one.account_id)), [first])
@@ -316,7 +294,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("waybill
 
   it.effect("shows a report with control characters escaped, and writes its bytes to files only", () =>
     Effect.gen(function* () {
-      const ref = yield* delivered("ana@example.org")
+      const ref = yield* Smtp.delivered("ana@example.org")
       const evil = "\u001b[2J\u009b31m\u202e"
       const id = yield* keptFor(ref, evil)
       const { output } = yield* type("reports", "show", id)
@@ -339,8 +317,8 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("waybill
 
   it.effect("retries a report: the bounce is recorded, the address suppressed and the report removed", () =>
     Effect.gen(function* () {
-      const ref = yield* delivered("ana@example.org")
-      const other = yield* delivered("ana@example.org")
+      const ref = yield* Smtp.delivered("ana@example.org")
+      const other = yield* Smtp.delivered("ana@example.org")
       const id = yield* keptFor(ref)
       const same = yield* keptFor(ref)
       assert.deepStrictEqual(yield* typed("reports", "retry", id), {
@@ -368,7 +346,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("waybill
 
   it.effect("retries mail that is not a report, and removes it", () =>
     Effect.gen(function* () {
-      const ref = yield* delivered("ana@example.org")
+      const ref = yield* Smtp.delivered("ana@example.org")
       const mail = `From: x@x.test\r\nContent-Type: text/html\r\n\r\n${"<b>".repeat(60_000)}\r\n`
       assert.match(yield* Effect.provide(report(mail, ref), Hurried), /^250 /u)
       const [row] = yield* kept(ref)

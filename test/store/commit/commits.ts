@@ -4,6 +4,7 @@ import * as Email from "@waybill/domain/email/Email"
 import type { AccountId, ApiKeyId, EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Commit } from "@waybill/store/commit/Commit"
+import { EventStore } from "@waybill/store/commit/EventStore"
 import { Data, Effect, Result } from "effect"
 import { randomBytes } from "node:crypto"
 import { id, opened, queued } from "../../support/history.ts"
@@ -62,3 +63,17 @@ export const committed = <A, E, R>(
   Effect.flatMap(effect, (done) =>
     done._tag === "Committed" ? Effect.succeed(done) : Effect.die(new Error("replayed instead of committed")),
   )
+
+/** Accepts and opens that many emails, each of an account of its own. */
+export const openedMail = (count: number) =>
+  Effect.forEach(
+    Array.from({ length: count }),
+    () =>
+      Effect.gen(function* () {
+        const { commit, transact } = yield* EventStore
+        const account_id = id("AccountId")
+        const { answer } = yield* committed(transact(send(account_id)))
+        yield* commit(Email, { account_id, stream_id: answer }, open)
+      }),
+    { concurrency: 32, discard: true },
+  ).pipe(Effect.orDie)

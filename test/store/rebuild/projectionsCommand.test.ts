@@ -1,7 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
-import * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -15,7 +14,7 @@ import * as ProjectionCommands from "../../../apps/server/src/cli/commands/Proje
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { runToEnd, WaybillCommand } from "../../support/process/service.ts"
-import { committed, open, send } from "../commit/commits.ts"
+import { openedMail, send } from "../commit/commits.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -32,19 +31,6 @@ const waybill = (...args: ReadonlyArray<string>) =>
 
 const linesOf = (output: string): ReadonlyArray<Readonly<Record<string, unknown>>> =>
   output.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []))
-
-const mail = (messages: number) =>
-  Effect.forEach(
-    Array.from({ length: messages }),
-    () =>
-      Effect.gen(function* () {
-        const { commit, transact } = yield* EventStore
-        const account_id = id("AccountId")
-        const { answer } = yield* committed(transact(send(account_id)))
-        yield* commit(Email, { account_id, stream_id: answer }, open)
-      }),
-    { concurrency: 32, discard: true },
-  ).pipe(Effect.orDie)
 
 const execute = <A extends object>(statement: (sql: PgClient.PgClient) => Effect.Effect<ReadonlyArray<A>, unknown>) =>
   Effect.flatMap(Replay, ({ sql }) => Effect.orDie(statement(sql)))
@@ -89,7 +75,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
     "resumes after a kill and folds nothing twice",
     () =>
       Effect.gen(function* () {
-        yield* mail(1_000)
+        yield* openedMail(1_000)
         const env = yield* environment
         const ours = yield* replaying
         const killed = new WaybillCommand(["projections", "rebuild", "email_log", "--throttle", "400", "--json"], env)

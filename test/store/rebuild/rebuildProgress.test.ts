@@ -1,5 +1,4 @@
 import { assert, layer } from "@effect/vitest"
-import * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
@@ -7,9 +6,8 @@ import * as RebuildMarkers from "@waybill/store/rebuild/RebuildMarkers"
 import { Effect, Layer, Redacted } from "effect"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
-import { id } from "../../support/history.ts"
 import { WaybillCommand } from "../../support/process/service.ts"
-import { committed, open, send } from "../commit/commits.ts"
+import { openedMail } from "../commit/commits.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -17,24 +15,12 @@ const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(
 )
 const MESSAGES = 300
 
-const mail = Effect.forEach(
-  Array.from({ length: MESSAGES }),
-  () =>
-    Effect.gen(function* () {
-      const { commit, transact } = yield* EventStore
-      const account_id = id("AccountId")
-      const { answer } = yield* committed(transact(send(account_id)))
-      yield* commit(Email, { account_id, stream_id: answer }, open)
-    }),
-  { concurrency: 32, discard: true },
-).pipe(Effect.orDie)
-
 layer(Store, { excludeTestServices: true })("running rebuilds", (it) => {
   it.effect(
     "are visible to other processes: their progress, an interruption, and their end",
     () =>
       Effect.gen(function* () {
-        yield* mail
+        yield* openedMail(MESSAGES)
         assert.deepStrictEqual(yield* RebuildMarkers.inProgress(), [])
         const { url } = yield* Database.Fresh
         const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
