@@ -66,13 +66,10 @@ layer(World.layer, { excludeTestServices: true })("the dashboard and the alerts"
         const { url } = yield* Database.Fresh
         const metricsPort = yield* Effect.promise(freePort)
         const node = yield* ServiceProcess.start(url, { METRICS_PORT: String(metricsPort) })
-        const { secret } = yield* World.key(yield* World.account())
-        const request = (path: string, body: unknown) =>
-          Effect.promise(() => node.request("POST", path, { key: secret, body }))
-        yield* request("/v1/domains", { name: "acme.test" })
+        const { post } = yield* ServiceProcess.signUp(node)
         // Series that are created by outcome and site need two of each.
         const mail = { from: "hi@acme.test", subject: "Receipt", text: "Thank you." }
-        yield* request("/v1/email/send", { ...mail, to: ["ana@example.org", "bounced@example.test"] })
+        yield* post("/v1/email/send", { ...mail, to: ["ana@example.org", "bounced@example.test"] })
         const series = yield* World.until(
           Effect.map(
             Effect.promise(() => fetch(`http://127.0.0.1:${metricsPort}/metrics`).then((answer) => answer.text())),

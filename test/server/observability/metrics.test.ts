@@ -64,14 +64,11 @@ layer(Observed, { excludeTestServices: true })("metrics of a running service", (
     () =>
       Effect.gen(function* () {
         const { api, apiPort, workerMetrics } = yield* Running
-        const { secret } = yield* World.key(yield* World.account())
-        const request = (path: string, body: unknown) =>
-          Effect.promise(() => api.request("POST", path, { key: secret, body }))
-        yield* request("/v1/domains", { name: "acme.test" })
+        const { post } = yield* ServiceProcess.signUp(api)
         const mail = { from: "hi@acme.test", subject: "Receipt", text: "Thank you." }
-        yield* request("/v1/email/send", { ...mail, to: "ana@example.org" })
-        yield* request("/v1/email/send", { ...mail, to: "bounced@example.test" })
-        yield* request("/v1/email/send", { ...mail, to: "nobody" })
+        yield* post("/v1/email/send", { ...mail, to: "ana@example.org" })
+        yield* post("/v1/email/send", { ...mail, to: "bounced@example.test" })
+        yield* post("/v1/email/send", { ...mail, to: "nobody" })
 
         const worker = yield* World.until(
           read(workerMetrics),
@@ -119,13 +116,10 @@ layer(Observed, { excludeTestServices: true })("metrics of a running service", (
     () =>
       Effect.gen(function* () {
         const { api, apiPort, workerMetrics } = yield* Running
-        const { secret } = yield* World.key(yield* World.account())
-        const request = (path: string, body: unknown) =>
-          Effect.promise(() => api.request("POST", path, { key: secret, body }))
-        yield* request("/v1/domains", { name: "later.test" })
+        const { post } = yield* ServiceProcess.signUp(api, { domain: "later.test" })
         const scheduled_at = DateTime.formatIso(DateTime.add(yield* DateTime.now, { hours: 1 }))
         const mail = { from: "hi@later.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
-        yield* request("/v1/email/send", { ...mail, scheduled_at })
+        yield* post("/v1/email/send", { ...mail, scheduled_at })
         for (const port of [apiPort, workerMetrics]) {
           yield* World.until(
             read(port),

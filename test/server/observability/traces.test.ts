@@ -50,15 +50,12 @@ layer(World.layer, { excludeTestServices: true })("a message's trace", (it) => {
           ],
           { concurrency: "unbounded" },
         )
-        const { secret } = yield* World.key(yield* World.account())
-        const request = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
-          Effect.promise(() => api.request("POST", path, { key: secret, body, headers }))
-        yield* request("/v1/domains", { name: "acme.test" })
-        const added = yield* request("/v1/webhooks", { url: hook.url, events: ["email.delivered"] })
+        const { post } = yield* ServiceProcess.signUp(api)
+        const added = yield* post("/v1/webhooks", { url: hook.url, events: ["email.delivered"] })
         assert.strictEqual(added.status, 201)
         const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Secret of Ana", text: "Thank you." }
         const traceparent = `00-${THEIR_TRACE}-b7ad6b7169203331-01`
-        const sent = yield* request("/v1/email/send", mail, { traceparent })
+        const sent = yield* post("/v1/email/send", mail, { traceparent })
         assert.strictEqual(sent.status, 200)
         yield* World.until(
           Effect.sync(() => hook.calls.length),

@@ -73,10 +73,8 @@ describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
             [ServiceProcess.start(pooled, { ROLES: "api" }), ServiceProcess.start(pooled, { ROLES: "worker" })],
             { concurrency: "unbounded" },
           )
-          const account_id = yield* World.account({ limits: { send: 1_000_000 } })
-          const { secret } = yield* World.key(account_id)
-          yield* Effect.promise(() => api.request("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } }))
-          const clients = load(() => [api], secret)
+          const { account_id, key } = yield* ServiceProcess.signUp(api, { limits: { send: 1_000_000 } })
+          const clients = load(() => [api], key)
           yield* clients.more(MAILS)
           // The pooler passes the sessions on to the next node, so they must keep no state.
           assert.strictEqual(yield* worker.stop, 0)

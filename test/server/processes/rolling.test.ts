@@ -8,7 +8,6 @@ import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { load } from "./clients.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
-const DOMAIN = "acme.test"
 const MAILS_BETWEEN_RESTARTS = 60
 
 layer(World.layer, { excludeTestServices: true })("a rolling restart of two api and two worker processes", (it) => {
@@ -27,16 +26,9 @@ layer(World.layer, { excludeTestServices: true })("a rolling restart of two api 
         const [workers, apis] = yield* Effect.all([Effect.all([worker, worker]), Effect.all([api, api])], {
           concurrency: "unbounded",
         })
-        const account_id = yield* World.account({ limits: { send: 1_000_000 } })
-        const { secret } = yield* World.key(account_id)
+        const { account_id, key } = yield* ServiceProcess.signUp(apis[0], { limits: { send: 1_000_000 } })
         let serving: ReadonlyArray<ServiceProcess.ServiceProcess> = apis
-        const [first] = apis
-        const added = yield* Effect.promise(() =>
-          first.request("POST", "/v1/domains", { key: secret, body: { name: DOMAIN } }),
-        )
-        assert.strictEqual(added.status, 201)
-
-        const clients = load(() => serving, secret)
+        const clients = load(() => serving, key)
         const codes: Array<number | null> = []
         for (const old of workers) {
           yield* clients.more(MAILS_BETWEEN_RESTARTS)

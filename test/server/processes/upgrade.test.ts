@@ -39,12 +39,8 @@ layer(World.layer, { excludeTestServices: true })("an older node", (it) => {
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
         const node = yield* ServiceProcess.start(url)
-        const account_id = yield* World.account({ limits: { send: 1_000_000 } })
-        const { secret } = yield* World.key(account_id)
-        const body = { name: "acme.test" }
-        yield* Effect.promise(() => node.request("POST", "/v1/domains", { key: secret, body }))
-
-        const clients = load(() => [node], secret)
+        const { account_id, key } = yield* ServiceProcess.signUp(node, { limits: { send: 1_000_000 } })
+        const clients = load(() => [node], key)
         yield* clients.more(MAILS)
         const { pending } = yield* Migrations.migrate(url, yield* newerFolder)
         assert.deepStrictEqual(pending, [])
@@ -61,7 +57,7 @@ layer(World.layer, { excludeTestServices: true })("an older node", (it) => {
             "the database schema is newer than this release of Waybill (9999_newer.sql): upgrade this node first",
           )
         }
-        const answer = yield* Effect.promise(() => node.request("GET", "/v1/account", { key: secret }))
+        const answer = yield* Effect.promise(() => node.request("GET", "/v1/account", { key }))
         assert.strictEqual(answer.status, 200)
       }),
     120_000,
@@ -107,17 +103,13 @@ layer(World.layer, { excludeTestServices: true })("a process", (it) => {
           [ServiceProcess.start(url, { ROLES: "api" }), ServiceProcess.start(url, { ROLES: "worker" })],
           { concurrency: "unbounded" },
         )
-        const { secret } = yield* World.key(yield* World.account())
-        const body = { name: "acme.test" }
-        yield* Effect.promise(() => api.request("POST", "/v1/domains", { key: secret, body }))
-        const silent = yield* Effect.exit(
-          Effect.tryPromise(() => worker.request("GET", "/v1/account", { key: secret })),
-        )
+        const { key, post } = yield* ServiceProcess.signUp(api)
+        const silent = yield* Effect.exit(Effect.tryPromise(() => worker.request("GET", "/v1/account", { key })))
         assert.isTrue(Exit.isFailure(silent))
         yield* worker.kill
         const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
-        const sent = yield* Effect.promise(() => api.request("POST", "/v1/email/send", { key: secret, body: mail }))
-        const log = () => api.request("GET", `/v1/email/logs/${sent.json.id}`, { key: secret })
+        const sent = yield* post("/v1/email/send", mail)
+        const log = () => api.request("GET", `/v1/email/logs/${sent.json.id}`, { key })
         assert.strictEqual((yield* Effect.promise(log)).json.status, "queued")
         yield* ServiceProcess.start(url, { ROLES: "worker" })
         yield* World.until(Effect.promise(log), ({ json }) => json.status === "delivered", Duration.seconds(30))

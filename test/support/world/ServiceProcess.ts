@@ -5,7 +5,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { createInterface } from "node:readline"
 import { freePort } from "../process/service.ts"
-import { INSTANCE_KEY } from "./World.ts"
+import * as World from "./World.ts"
 
 /** Process of the service, and requests to it. */
 export interface ServiceProcess {
@@ -68,7 +68,7 @@ const run = (
           // vitest sets another one.
           BASE_URL: "",
           DATABASE_URL: Redacted.value(url),
-          WAYBILL_INSTANCE_KEY: INSTANCE_KEY,
+          WAYBILL_INSTANCE_KEY: World.INSTANCE_KEY,
           WAYBILL_DATA: path.join(os.tmpdir(), "waybill-processes"),
           LOG_LEVEL: "Error",
           ...env,
@@ -125,6 +125,20 @@ const sendRequest = async (port: number, method: string, path: string, options: 
   const json: unknown = await response.json()
   return { status: response.status, headers: response.headers, json, sentAt: asked, answeredAt: performance.now() }
 }
+
+/** Creates an account with a key and adds a domain at the node; returns what the account's owner does there. */
+export const signUp = Effect.fnUntraced(function* (
+  node: ServiceProcess,
+  { domain = "acme.test", ...tenant }: World.Tenant & { readonly domain?: string } = {},
+) {
+  const account_id = yield* World.account(tenant)
+  const { secret: key } = yield* World.key(account_id)
+  const post = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    Effect.promise(() => node.request("POST", path, { key, body, headers }))
+  const { status } = yield* post("/v1/domains", { name: domain })
+  if (status !== 201) return yield* Effect.die(new Error(`the domain was not added: ${status}`))
+  return { account_id, key, post }
+})
 
 /** Number of responses of each status. */
 export const countByStatus = (answers: ReadonlyArray<Answer>): Readonly<Record<number, number>> => {
