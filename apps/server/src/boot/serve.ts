@@ -45,7 +45,7 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
       : undefined
     yield* welcome(settings, first)
     isStarted = true
-    return yield* postgres.died
+    return yield* Effect.tapError(postgres.died, ({ message }) => Effect.logError(message))
     // Closed before the store is, so that work in progress can still be recorded.
   }).pipe(Effect.scoped)
   const logging = Layer.merge(Logs.layer(settings.logLevel), Tracing.layer(settings))
