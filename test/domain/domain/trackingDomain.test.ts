@@ -105,7 +105,7 @@ describe("tracking domain", () => {
       .refuses(NOTHING_NEW)
     const removed = happened(Domain, history, set(HOUR, null))
     const refused = Domain.track(after(HOUR), { opens: null, clicks: null, domain: domainName("l9.acme.com") })(
-      folded(removed),
+      foldedDomain(removed),
     )
     assert(Result.isFailure(refused) && refused.failure._tag === "TooManyTrackingDomains")
     assert.strictEqual(

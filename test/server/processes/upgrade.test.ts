@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Migrations from "@waybill/store/postgres/Migrations"
+import { PgClient } from "@effect/sql-pg"
 import { Cause, Duration, Effect, Exit } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
