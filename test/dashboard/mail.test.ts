@@ -229,6 +229,39 @@ describe.skipIf(typeof browser === "string")(
       await page.getByRole("heading", { level: 1, name: /Number \d+/u }).waitFor()
     })
 
+    it("shows headers and source of mail in any state, and whether it was sent", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString()
+      const send = async (over: object): Promise<string> => {
+        const message = { from: "hello@acme.test", to: "ana@example.org", subject: "Hello", text: "Hello.", ...over }
+        return (await instance.request("POST", "/email/send", message)).json.id
+      }
+      const statusOf = async (id: string) => (await instance.request("GET", `/email/logs/${id}`)).json.status
+      const states: ReadonlyArray<readonly [id: string, status: string, note: string | null]> = [
+        [
+          await send({ subject: "Later", scheduled_at }),
+          "queued",
+          "Not sent yet. This is the message as it will be sent.",
+        ],
+        [await send({ subject: "Never", scheduled_at }), "canceled", "This email was never sent."],
+        [await send({ to: "bounced@customers.test" }), "bounced", "as it was composed for delivery"],
+        [await send({}), "delivered", null],
+      ]
+      await instance.request("POST", `/email/${states[1]?.[0]}/cancel`)
+      for (const [id, status, note] of states) {
+        await Browser.eventually(() => statusOf(id)).toBe(status)
+        await page.goto(`/emails/${id}`)
+        for (const name of ["Headers", "Raw"]) {
+          await page.getByRole("tab", { name, exact: true }).click()
+          const panel = page.getByRole("tabpanel", { name, exact: true })
+          await panel.getByText(`<${id}@acme.test>`).first().waitFor()
+          const text = (await panel.textContent()) ?? ""
+          assert.strictEqual(text.includes("DKIM-Signature"), note === null, `${status} ${name}`)
+          if (note !== null) assert.include(text, note)
+        }
+      }
+    })
+
     it("logs no console errors except for blocked scripts of previews", () => {
       assert.deepEqual(
         tab.consoleErrors.filter((each) => !each.includes("/preview/emails/")),

@@ -36,6 +36,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         4,
       )
       assert.deepInclude(json.data[0], { domain: "acme.test", tag: null, delivered: 0, latency_ms: null })
+      assert.deepStrictEqual(json.data[0].recipient_counts, {
+        queued: json.data[0].accepted,
+        deferred: 0,
+        sent: 0,
+        delivered: 0,
+        bounced: 0,
+        failed: 0,
+        suppressed: 0,
+        canceled: 0,
+        complained: 0,
+      })
       const tagged = (yield* stats("group_by=tag")).json.data
       assert.lengthOf(tagged, 1)
       assert.strictEqual(EmailStats.MAX_TAGS, MAX_SHOWN_TAGS)

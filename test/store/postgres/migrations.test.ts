@@ -1,5 +1,8 @@
 import { assert, layer } from "@effect/vitest"
+import * as EmailStatus from "@waybill/domain/email/EmailStatus"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as EmailFacets from "@waybill/store/search/EmailFacets"
 import { Effect, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
@@ -160,14 +163,53 @@ layer(Database.layerFresh, { excludeTestServices: true })("migrations", (it) => 
     }),
   )
 
+  /** Database with the migrations before this one. */
+  const databaseBefore = Effect.fnUntraced(function* (migration: string) {
+    const url = yield* emptyDatabase
+    const known = (yield* Effect.promise(() => fs.readdir(Migrations.FOLDER))).filter((name) => name < migration)
+    const before = yield* Effect.promise(() =>
+      Promise.all(known.map(async (name) => [name, await fs.readFile(path.join(Migrations.FOLDER, name), "utf8")])),
+    )
+    yield* Migrations.migrate(url, yield* folderOf(Object.fromEntries(before)))
+    return url
+  })
+
+  it.effect("fill in the facets of messages that are already in the log", () =>
+    Effect.gen(function* () {
+      const url = yield* databaseBefore("0052")
+      const LATER = "2126-01-01T00:00:00.000Z" as Timestamp.Timestamp
+      const messages: ReadonlyArray<readonly [ReadonlyArray<EmailStatus.Status>, Timestamp.Timestamp | null]> = [
+        [["delivered"], null],
+        [["delivered", "delivered"], LATER],
+        [["delivered", "bounced", "delivered"], null],
+        [["complained", "failed", "suppressed", "canceled", "sent", "deferred"], null],
+        [["queued"], LATER],
+        [["queued", "suppressed"], LATER],
+        [["queued"], null],
+      ].map(([statuses, at]) => [statuses as ReadonlyArray<EmailStatus.Status>, at as Timestamp.Timestamp | null])
+      const facts = messages.map(([statuses, scheduled_at], nth) => {
+        const recipients = statuses.map((status) => ({ status }))
+        const status = EmailStatus.ofRecipients(recipients)
+        const record = { scheduled_at, recipient_counts: EmailStatus.counts(recipients) }
+        return { id: `m${nth}`, status, record, facets: EmailFacets.of({ recipients, scheduled_at }) }
+      })
+      for (const { id, record, status } of facts)
+        yield* rows(
+          url,
+          `INSERT INTO email_log (account_id, id, version, status, domain, from_address, subject, record)
+           VALUES ('a', '${id}', 1, '${status}', 'acme.test', 'hi@acme.test', 'Hi', '${JSON.stringify(record)}')`,
+        )
+      yield* Migrations.migrate(url)
+      assert.deepStrictEqual(
+        yield* rows(url, "SELECT id, facets FROM email_log ORDER BY id"),
+        facts.map(({ facets, id }) => ({ id, facets })),
+      )
+    }),
+  )
+
   it.effect("keep of several identities of the provider the one by which a user signed in first", () =>
     Effect.gen(function* () {
-      const url = yield* emptyDatabase
-      const known = (yield* Effect.promise(() => fs.readdir(Migrations.FOLDER))).filter((name) => name < "0050")
-      const before = yield* Effect.promise(() =>
-        Promise.all(known.map(async (name) => [name, await fs.readFile(path.join(Migrations.FOLDER, name), "utf8")])),
-      )
-      yield* Migrations.migrate(url, yield* folderOf(Object.fromEntries(before)))
+      const url = yield* databaseBefore("0050")
       yield* rows(
         url,
         `INSERT INTO users (id, email, name, operator, created_at, updated_at)

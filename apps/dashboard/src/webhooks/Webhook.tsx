@@ -124,7 +124,7 @@ export const Webhook = () => {
         open={replaying}
         onOpenChange={setReplaying}
         title="Replay time range"
-        description="All events in the range are delivered again. Event ids stay the same, so duplicates can be ignored."
+        description="The events of this webhook in the range are delivered again. Event ids stay the same, so duplicates can be ignored."
       >
         <ReplayRange
           webhookId={id}
