@@ -244,6 +244,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any o
         const cases = [
           [["start"], { DATABASE_URL: `postgres://waybill:${secret}@127.0.0.1:${closed}/waybill` }],
           [["start"], { DATABASE_URL: secret }],
+          [["start"], { DATABASE_URL: `${secret}://user:x@host` }],
           [["start"], { ...good, WAYBILL_INSTANCE_KEY: secret }],
           [["start"], { ...good, TRANSPORT: "relay", SMTP_URL: `smtp://user:${secret}@host/path` }],
           [["start"], { ...good, TRANSPORT: "relay", SMTP_URL: `${secret}://user:x@host` }],

@@ -38,7 +38,7 @@ describe("SMTP_URL", () => {
     "smtp://[::1]:25": "::1 25 opportunistic",
     "smtps://localhost": "localhost 465 implicit verified",
     "smtp://10.0.0.1": "10.0.0.1 587 required verified",
-    "http://relay.example": "begins with http://",
+    "http://relay.example": "begins with http:",
     "relay.example": "is not a URL",
     "smtp://user@relay.example": "needs both a user and a password, or neither",
     "smtp://relay.example/x": "has a path",

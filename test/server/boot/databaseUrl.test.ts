@@ -52,7 +52,7 @@ describe("a start with settings that cannot work names the setting, its fault an
     [
       "a relay with a wrong scheme",
       { TRANSPORT: "relay", SMTP_URL: `http://x:${SECRET}@relay` },
-      "SMTP_URL is invalid: it begins with http://.",
+      "SMTP_URL is invalid: it begins with http:.",
     ],
   ])("%s", { timeout: TIMEOUT }, async (_, env, expected) => {
     const { code, said } = await start(env as unknown as Record<string, string>)

@@ -1,3 +1,4 @@
+import { shownScheme } from "@waybill/domain/values/shownScheme"
 import { Config, ConfigProvider, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import * as Network from "../dns/Network.ts"
 import * as SitePool from "../smtp/SitePool.ts"
@@ -36,7 +37,8 @@ export const parse = (text: string): Result.Result<Relay, BadRelayUrl> => {
   const fail = (reason: string) => Result.fail(new BadRelayUrl({ reason }))
   if (!URL.canParse(text)) return fail("is not a URL")
   const url = new URL(text)
-  if (url.protocol !== "smtp:" && url.protocol !== "smtps:") return fail(`begins with ${url.protocol}//`)
+  if (url.protocol !== "smtp:" && url.protocol !== "smtps:")
+    return fail(`begins with ${shownScheme(url.protocol.slice(0, -1))}`)
   if (url.hostname === "") return fail("names no host")
   if (url.pathname !== "" && url.pathname !== "/") return fail("has a path")
   for (const name of url.searchParams.keys()) {
