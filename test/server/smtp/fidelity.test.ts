@@ -136,35 +136,38 @@ layer(Smtp.layer, { excludeTestServices: true })("mail submitted over SMTP", (it
     }),
   )
 
-  it.effect("arrives complete in every shape of MIME", () =>
-    Effect.gen(function* () {
-      const shapes = mimeShapes(7_041, SHAPES)
-      const received = yield* passed((acme) =>
-        shapes.map(({ bytes }) => ({
-          envelope: { from: "", to: "ana@example.org" },
-          raw: Buffer.concat([
-            Buffer.from(`From: hi@${acme.domain}\r\nTo: ana@example.org\r\nSubject: s\r\nMIME-Version: 1.0\r\n`),
-            bytes,
-            Buffer.from("\r\n"),
-          ]),
-        })),
-      )
-      for (const [nth, { bytes, files, html, text }] of shapes.entries()) {
-        const mail = received[nth]
-        const shape = `shape ${nth}:\n${bytes.toString("latin1")}`
-        assert.deepStrictEqual(
-          mail && filesOf(mail),
-          files.map(({ bytes, filename }) => [filename, bytes.toString("latin1")]),
-          shape,
+  it.effect(
+    "arrives complete in every shape of MIME",
+    () =>
+      Effect.gen(function* () {
+        const shapes = mimeShapes(7_041, SHAPES)
+        const received = yield* passed((acme) =>
+          shapes.map(({ bytes }) => ({
+            envelope: { from: "", to: "ana@example.org" },
+            raw: Buffer.concat([
+              Buffer.from(`From: hi@${acme.domain}\r\nTo: ana@example.org\r\nSubject: s\r\nMIME-Version: 1.0\r\n`),
+              bytes,
+              Buffer.from("\r\n"),
+            ]),
+          })),
         )
-        const bodies = mail === undefined ? [] : bodiesOf(mail)
-        // One line break at the end of a single text belongs to the end of DATA.
-        const ended = (text: string | undefined) => (mail?.parts.length === 1 ? text?.replace(/\n*$/u, "\n") : text)
-        const body = (subtype: string) => ended(bodies.find(([type]) => type === `text/${subtype}`)?.[1])
-        assert.strictEqual(body("html"), ended(html), shape)
-        if (text !== undefined) assert.strictEqual(body("plain"), ended(text), shape)
-      }
-    }),
+        for (const [nth, { bytes, files, html, text }] of shapes.entries()) {
+          const mail = received[nth]
+          const shape = `shape ${nth}:\n${bytes.toString("latin1")}`
+          assert.deepStrictEqual(
+            mail && filesOf(mail),
+            files.map(({ bytes, filename }) => [filename, bytes.toString("latin1")]),
+            shape,
+          )
+          const bodies = mail === undefined ? [] : bodiesOf(mail)
+          // One line break at the end of a single text belongs to the end of DATA.
+          const ended = (text: string | undefined) => (mail?.parts.length === 1 ? text?.replace(/\n*$/u, "\n") : text)
+          const body = (subtype: string) => ended(bodies.find(([type]) => type === `text/${subtype}`)?.[1])
+          assert.strictEqual(body("html"), ended(html), shape)
+          if (text !== undefined) assert.strictEqual(body("plain"), ended(text), shape)
+        }
+      }),
+    180_000,
   )
 
   it.effect("keeps the first and the last ids of References that are longer than a header may be", () =>
