@@ -79,7 +79,7 @@ layer(World.layer, { excludeTestServices: true })("a service whose database hang
     () =>
       Effect.gen(function* () {
         const { accepted, isSending, proxy, send } = yield* service
-        proxy.inject("silent")
+        proxy.injectInto("unconfirmed", "silent")
         const sending = yield* Effect.forkChild(send("unconfirmed", "key-1"))
         yield* World.until(Effect.sync(proxy.struck), (struck) => struck === 1, RECOVERY)
         proxy.swallow()

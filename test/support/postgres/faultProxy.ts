@@ -13,6 +13,8 @@ export interface FaultProxy {
   readonly url: Redacted.Redacted
   /** Queues faults, one for each COMMIT. */
   readonly inject: (...faults: ReadonlyArray<Fault>) => void
+  /** Queues a fault for the next COMMIT of a transaction that was sent this text. */
+  readonly injectInto: (text: string, fault: Fault) => void
   /** Forwards the COMMITs that were held back. */
   readonly release: () => void
   /** Number of COMMITs that met a fault so far. */
@@ -34,6 +36,7 @@ export interface FaultProxy {
 export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, never, Scope.Scope> =>
   Effect.gen(function* () {
     const faults: Array<Fault> = []
+    const marked = new Map<string, Fault>()
     const held: Array<() => void> = []
     const open = new Set<net.Socket>()
     let struck = 0
@@ -56,11 +59,14 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
           .on("close", () => open.delete(socket))
       }
       relay(client, upstream, {
-        next: () => {
-          const fault = faults.shift()
+        next: (texts) => {
+          const text = [...texts].find((each) => marked.has(each)) ?? ""
+          const fault = marked.get(text) ?? faults.shift()
+          marked.delete(text)
           if (fault !== undefined) struck++
           return fault
         },
+        marks: () => [...marked.keys()],
         hold: (pass) => held.push(pass),
         isDeaf: () => isDeaf,
       })
@@ -85,6 +91,7 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
     return {
       url: Redacted.make(through.href),
       inject: (...more) => void faults.push(...more),
+      injectInto: (text, fault) => void marked.set(text, fault),
       release: () => {
         for (const pass of held.splice(0)) pass()
       },
@@ -117,13 +124,16 @@ const addressOf = (url: Redacted.Redacted): net.NetConnectOpts => {
 }
 
 interface Faults {
-  readonly next: () => Fault | undefined
+  /** The fault of a COMMIT, by the marked texts that its transaction was sent. */
+  readonly next: (texts: ReadonlySet<string>) => Fault | undefined
+  readonly marks: () => ReadonlyArray<string>
   readonly hold: (pass: () => void) => void
   readonly isDeaf: () => boolean
 }
 
 const relay = (client: net.Socket, upstream: net.Socket, faults: Faults): void => {
   const seen = commits()
+  const texts = new Set<string>()
   let fault: Fault | undefined
   const cut = () => {
     client.destroy()
@@ -131,8 +141,10 @@ const relay = (client: net.Socket, upstream: net.Socket, faults: Faults): void =
   }
   const fromClient = messages(true, (message) => {
     if (fault === "before" || fault === "late" || faults.isDeaf()) return
+    for (const text of faults.marks()) if (message.includes(text)) texts.add(text)
     if (seen(message)) {
-      fault = faults.next()
+      fault = faults.next(texts)
+      texts.clear()
       if (fault === "before") return cut()
       if (fault === "late") {
         const rest = [message, SYNC]
