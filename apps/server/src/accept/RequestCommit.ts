@@ -12,6 +12,7 @@ import { Effect } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { createHash } from "node:crypto"
 import * as NewIds from "../operate/NewIds.ts"
+import { Origin } from "./Origin.ts"
 
 /** The work of a request in one transaction: streams to load, a decision, events to append. */
 export type Work<A, E> = Omit<Commit<A, E>, "account_id" | "idempotency">
@@ -22,12 +23,14 @@ export interface Target {
   readonly account_id: Claim["account_id"]
   /** The domain that the caller's key is bound to. */
   readonly domain: KeyLimits.BoundDomain
+  /** What the client sent, if the request came through a door. */
+  readonly origin?: Origin | undefined
 }
 
 /** The target of the request in progress. */
 const currentTarget = Effect.gen(function* (): Effect.fn.Return<Target, never, EventStore | CurrentKey> {
   const { account_id, domain } = yield* CurrentKey
-  return { store: yield* EventStore, account_id, domain }
+  return { store: yield* EventStore, account_id, domain, origin: yield* Origin }
 })
 
 /** The parts of a request that identify it for idempotency. */
@@ -86,7 +89,7 @@ export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
 
 /** Runs work that writes rows and no events, in one transaction with the stored answer. */
 export const commitRows = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effect.Effect<A, E, R>) {
-  const claim = claimOf(yield* CurrentKey, call)
+  const claim = claimOf({ ...(yield* CurrentKey), origin: yield* Origin }, call)
   if (claim === undefined) return response({ answer: yield* work, isReplayed: false })
   const done = yield* IdempotentWork.run(claim, yield* NewIds.now, work, (answer) =>
     Buffer.from(JSON.stringify(answer)),
@@ -171,14 +174,21 @@ const response = <A>({ answer, isReplayed }: Outcome<A>) =>
  * is refused with 422.
  */
 const claimOf = (
-  { account_id, domain }: Pick<Target, "account_id" | "domain">,
+  { account_id, domain, origin }: Pick<Target, "account_id" | "domain" | "origin">,
   { caller, endpoint, headers, params, payload }: Call,
 ): Claim | undefined => {
   const key = headers?.["idempotency-key"]
   if (key === undefined) return undefined
-  const route = `${endpoint.method} ${endpoint.path.replace(/^\/v1/u, "")}`
+  const route = origin?.route ?? `${endpoint.method} ${endpoint.path.replace(/^\/v1/u, "")}`
   const callerParts = { ...(domain === null ? {} : { domain }), ...(caller === undefined ? {} : { caller }) }
-  return { account_id, route, key, fingerprint: fingerprint({ params, payload, ...callerParts }) }
+  return {
+    account_id,
+    route,
+    key,
+    fingerprint: fingerprint(
+      origin === undefined ? { params, payload, ...callerParts } : { body: origin.body, ...callerParts },
+    ),
+  }
 }
 
 /** Returns a hash that is equal for equal requests, whatever the order of fields and the white space. */

@@ -103,9 +103,9 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const { answers, bodies } = options.budgets ?? { bodies: Bodies.LIMITS, answers: LargeResponses.LIMITS }
       const budgets = { bodies: new ByteBudget(bodies), answers: new ByteBudget(answers) }
       node.fastPath = yield* sendFastPath(options)
-      const { trustedProxies } = options
+      const { maxBodyBytes, trustedProxies } = options
       const windows = DocumentWindows.make(options.documents)
-      yield* server.serve(handleRequest(app, { trustedProxies, open, visit, document, windows, budgets }))
+      yield* server.serve(handleRequest(app, { trustedProxies, open, visit, document, windows, budgets, maxBodyBytes }))
       // Without an upgrade listener Node handles upgrade requests like any other, within the same time limits.
       node.removeAllListeners("upgrade")
     }),

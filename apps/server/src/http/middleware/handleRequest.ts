@@ -9,6 +9,9 @@ import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Clock, Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { IncomingMessage } from "node:http"
+import type { Door } from "../../compat/Door.ts"
+import * as Doors from "../../compat/Doors.ts"
+import { inShapeOf, throughDoor } from "../../compat/throughDoor.ts"
 import * as TrackingHosts from "../../links/TrackingHosts.ts"
 import { Revocations } from "../../live/Revocations.ts"
 import * as Traces from "../../observability/Traces.ts"
@@ -44,6 +47,7 @@ export interface Options {
   readonly document: (path: string) => boolean
   readonly windows: DocumentWindows
   readonly budgets: Budgets
+  readonly maxBodyBytes: number
 }
 
 /** A request with its id and path. */
@@ -51,6 +55,8 @@ interface Incoming {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly id: string
   readonly path: string
+  /** The door of another service's API that the path belongs to. */
+  readonly door: Door | undefined
 }
 
 /**
@@ -61,8 +67,11 @@ export const handleRequest = <E, R>(app: Effect.Effect<Response, E, R>, options:
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const id = yield* NewIds.newId("RequestId")
-    const incoming = { request, id, path: RequestTarget.pathOf(request.url) }
-    return yield* Traces.ofRequest(responseTo(app, options, incoming), id, request.method, request.headers)
+    const path = RequestTarget.pathOf(request.url)
+    const door = Doors.at(path)
+    const responding = responseTo(app, options, { request, id, path, door })
+    const shaped = door === undefined ? responding : Effect.map(responding, (response) => inShapeOf(door, response))
+    return yield* Traces.ofRequest(shaped, id, request.method, request.headers)
   })
 
 const responseTo = <E, R>(app: Effect.Effect<Response, E, R>, options: Options, incoming: Incoming) =>
@@ -118,16 +127,17 @@ const lengthOf = ({ body, status }: Response): number =>
   status === 200 && body._tag === "Uint8Array" ? body.contentLength : 0
 
 /** Admits the request by its key or session, and runs the application on its behalf. */
-const admittedResponse = Effect.fnUntraced(function* <E, R, R2>(
-  handle: (app: Effect.Effect<Response, E, R>) => Effect.Effect<Response, never, R2>,
+const admittedResponse = Effect.fnUntraced(function* <E, R>(
+  handle: <E, R>(app: Effect.Effect<Response, E, R>) => Effect.Effect<Response, never, R>,
   app: Effect.Effect<Response, E, R>,
-  { budgets }: Options,
-  { id, path, request }: Incoming,
+  { budgets, maxBodyBytes }: Options,
+  { door, id, path, request }: Incoming,
   address: string,
 ) {
-  const { authorization } = request.headers
+  const authorization = door === undefined ? request.headers.authorization : door.authorization(request.headers)
   const admission = yield* Admission
-  const query = { tokenHash: bearerHash(authorization), bucket: RequestTarget.bucketOf(request.method, path), address }
+  const bucket = door === undefined ? RequestTarget.bucketOf(request.method, path) : door.bucketOf(request.method, path)
+  const query = { tokenHash: bearerHash(authorization), bucket, address }
   const admitting =
     earlierAdmissions.get(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage) ??
     (yield* Effect.exit(Effect.andThen(Availability.check, Session.admitOr(request, query, admission.admit(query)))))
@@ -139,7 +149,7 @@ const admittedResponse = Effect.fnUntraced(function* <E, R, R2>(
     )
   const verdict = admitting.value
   const headers = Responses.requestHeaders(id, verdict.standing)
-  const refusal = refusalOf(verdict, path, request.headers)
+  const refusal = refusalOf(verdict, door !== undefined || isApi(path), authorization, request.headers)
   if (refusal !== undefined) return HttpServerResponse.setHeaders(Responses.respond(refusal, id), headers)
   const admitted = admittedBy(verdict, address)
   const account_id = accountOf(verdict)
@@ -150,11 +160,11 @@ const admittedResponse = Effect.fnUntraced(function* <E, R, R2>(
     holder,
     readmit: (scope) => (admitted === undefined ? Effect.void : check({ admitted, scope })),
   }
-  const provided = app.pipe(
+  const handling = door === undefined ? handle(app) : handle(throughDoor(door, handle(app), maxBodyBytes))
+  const response = yield* handling.pipe(
     Effect.provideService(Admitted, admitted),
     Effect.provideService(Bodies.ReadContext, readContext),
   )
-  const response = yield* handle(provided as Effect.Effect<Response, E, R>)
   const overload = LargeResponses.count(budgets.answers, holder, request, response)
   const position = request.method === "GET" ? {} : yield* Position.headers(account_id, request)
   return HttpServerResponse.setHeaders(overload === undefined ? response : Responses.respond(overload, id), {
@@ -176,13 +186,14 @@ const admittedBy = (verdict: Verdict | Session.UserAdmitted, address: string): A
 /** Paths outside the API may be requested without a key, within the rate limit. */
 const refusalOf = (
   verdict: Verdict | Session.UserAdmitted,
-  path: string,
+  needsKey: boolean,
+  authorization: string | undefined,
   headers: HttpServerRequest.HttpServerRequest["headers"],
 ): Refusal | undefined => {
   if (verdict._tag === "RateLimited") return verdict.refusal
-  if (verdict._tag !== "Unauthorized" || !isApi(path)) return undefined
+  if (verdict._tag !== "Unauthorized" || !needsKey) return undefined
   if (verdict.reason !== "missing") return new RequestRefusal.Unauthorized({ why: verdict.reason })
-  const why = headers["authorization"] === undefined ? "missing" : "malformed"
+  const why = authorization === undefined ? "missing" : "malformed"
   return ForeignKeys.refuse(headers) ?? new RequestRefusal.Unauthorized({ why })
 }
 

@@ -1,0 +1,63 @@
+import type * as ApiError from "@waybill/api/errors/ApiError"
+import type { Scope } from "@waybill/domain/account/Scope"
+import type * as RateLimit from "@waybill/domain/account/RateLimit"
+import type { Refusal } from "@waybill/domain/values/Refusal"
+import { Context, Data, type Effect } from "effect"
+
+/** A request in the words of another service, its body parsed. */
+export interface DoorRequest {
+  readonly method: string
+  /** The decoded path below the door's prefix, such as `/emails`. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** `undefined` for a request without a body. */
+  readonly body: unknown
+}
+
+/** A request to Waybill's own API that a door translates to. */
+export interface NativeRequest {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE"
+  /** Path and query, such as `/v1/email/logs?limit=10`. */
+  readonly path: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A refusal of Waybill's own API, to be written in the shape of the other service. */
+export class NativeError extends Data.TaggedError("NativeError")<{
+  readonly status: number
+  readonly error: ApiError.Body["error"]
+  readonly headers: Readonly<Record<string, string>>
+}> {}
+
+/** Calls Waybill's own API on behalf of the request in progress, which was admitted before; refusals fail. */
+export class NativeApi extends Context.Service<
+  NativeApi,
+  {
+    readonly call: (request: NativeRequest) => Effect.Effect<Answer, NativeError>
+  }
+>()("@waybill/server/compat/NativeApi") {}
+
+/**
+ * Another service's API under a path of its own. A door translates requests, answers and errors, and holds no rules: what
+ * it calls decides, with the same keys, scopes, limits and tenants.
+ */
+export interface Door {
+  /** The path that all its routes begin with, such as `/compat/resend`. */
+  readonly prefix: string
+  /** The value of an Authorization header that holds the key, wherever the other service's clients send it. */
+  readonly authorization: (headers: DoorRequest["headers"]) => string | undefined
+  readonly bucketOf: (method: string, path: string) => RateLimit.Bucket
+  /** The scope that a slow body is admitted again for. */
+  readonly scopeOf: (method: string, path: string) => Scope | undefined
+  readonly handle: (request: DoorRequest) => Effect.Effect<Answer, Refusal | NativeError, NativeApi>
+  /** The status and body of an error in the other service's shape. */
+  readonly errorOf: (status: number, error: ApiError.Body["error"]) => Answer
+}

@@ -1,0 +1,45 @@
+import type { Scope } from "@waybill/domain/account/Scope"
+import type * as RateLimit from "@waybill/domain/account/RateLimit"
+import type { Refusal } from "@waybill/domain/values/Refusal"
+import type { Effect } from "effect"
+import type { Answer, DoorRequest, NativeApi, NativeError } from "./Door.ts"
+
+export type Params = Readonly<Record<string, string>>
+
+/** One route of a door. */
+export interface Route {
+  readonly method: string
+  /** A path whose segments that begin with a colon are parameters, such as `/emails/:id`. */
+  readonly path: string
+  /** The rate window that the route counts in; `other` by default. */
+  readonly bucket?: RateLimit.Bucket
+  /** The scope of what the route calls, if it takes a body. */
+  readonly scope?: Scope
+  readonly handle: (request: DoorRequest, params: Params) => Effect.Effect<Answer, Refusal | NativeError, NativeApi>
+}
+
+export interface Match {
+  readonly route: Route
+  readonly params: Params
+}
+
+/** Returns the first route that matches, with its decoded parameters. */
+export const find = (routes: ReadonlyArray<Route>, method: string, path: string): Match | undefined => {
+  const segments = path.split("/")
+  for (const route of routes) {
+    const params = route.method === method ? paramsOf(route.path.split("/"), segments) : undefined
+    if (params !== undefined) return { route, params }
+  }
+  return undefined
+}
+
+const paramsOf = (pattern: ReadonlyArray<string>, segments: ReadonlyArray<string>): Params | undefined => {
+  if (pattern.length !== segments.length) return undefined
+  const params: Record<string, string> = {}
+  for (const [nth, part] of pattern.entries()) {
+    const segment = segments[nth] ?? ""
+    if (part.startsWith(":") && segment !== "") params[part.slice(1)] = segment
+    else if (part !== segment) return undefined
+  }
+  return params
+}

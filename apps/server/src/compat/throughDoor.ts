@@ -1,0 +1,101 @@
+import type * as ApiError from "@waybill/api/errors/ApiError"
+import { ByteSize, Effect, Layer } from "effect"
+import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { createHash } from "node:crypto"
+import { Origin } from "../accept/Origin.ts"
+import * as Bodies from "../http/middleware/Bodies.ts"
+import * as RequestTarget from "../http/middleware/RequestTarget.ts"
+import * as Validation from "../http/middleware/Validation.ts"
+import { type Answer, type Door, type DoorRequest, NativeApi, NativeError, type NativeRequest } from "./Door.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** Handles an admitted request to a door by calls of `app`, Waybill's own API. */
+export const throughDoor = <R>(door: Door, app: Effect.Effect<Response, never, R>, maxBodyBytes: number) =>
+  Effect.gen(function* () {
+    const context = yield* Effect.context<R>()
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const path = RequestTarget.pathOf(request.url).slice(door.prefix.length)
+    const bytes = yield* bodyOf(request, door, path, maxBodyBytes)
+    const doorRequest: DoorRequest = {
+      method: request.method,
+      path,
+      query: new URLSearchParams(request.url.split("?", 2)[1] ?? ""),
+      headers: request.headers,
+      body: bytes.length === 0 ? undefined : yield* parse(bytes),
+    }
+    // A repeated request is recognized by what the client sent, because what it is translated to may depend on the time.
+    const origin = { route: `${request.method} ${door.prefix}${path}`, body: sha256(bytes) }
+    const native = Layer.succeed(NativeApi, {
+      call: (nativeRequest) => Effect.provide(callNative(app, request, nativeRequest), context),
+    })
+    const answer = yield* door.handle(doorRequest).pipe(
+      Effect.provide(native),
+      Effect.provideService(Origin, origin),
+      Effect.catch((error) =>
+        error instanceof NativeError
+          ? Effect.succeed<Answer>({ status: error.status, body: { error: error.error }, headers: error.headers })
+          : Effect.fail(error),
+      ),
+    )
+    return HttpServerResponse.setHeaders(HttpServerResponse.jsonUnsafe(answer.body, { status: answer.status }), {
+      ...answer.headers,
+    })
+  })
+
+/** Reads a body once, within the memory budget; calls of the own API are made from what it is translated to. */
+const bodyOf = Effect.fnUntraced(function* (
+  request: HttpServerRequest.HttpServerRequest,
+  door: Door,
+  path: string,
+  maxBodyBytes: number,
+) {
+  const { headers, method } = request
+  const isEmpty = headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
+  if (method === "GET" || method === "HEAD" || isEmpty) return Buffer.alloc(0)
+  return yield* Effect.andThen(
+    Validation.readBody(door.scopeOf(method, path)),
+    Effect.map(Effect.orDie(request.arrayBuffer), (bytes) => Buffer.from(bytes)),
+  ).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)))
+})
+
+const parse = (bytes: Buffer) =>
+  Effect.try({ try: () => JSON.parse(bytes.toString("utf8")) as unknown, catch: () => Validation.notJson() })
+
+const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex")
+
+/** Runs a request through the own API's router. Its body is in memory already, so no budget counts it again. */
+const callNative = Effect.fnUntraced(function* <R>(
+  app: Effect.Effect<Response, never, R>,
+  request: HttpServerRequest.HttpServerRequest,
+  { body, headers, method, path }: NativeRequest,
+) {
+  const inner = HttpServerRequest.fromWeb(
+    new Request(`http://localhost${path}`, {
+      method,
+      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+  ).modify({ remoteAddress: request.remoteAddress })
+  const response = yield* app.pipe(
+    Effect.provideService(HttpServerRequest.HttpServerRequest, inner),
+    Effect.provideService(Bodies.ReadContext, undefined),
+  )
+  const answer = contentOf(response)
+  if (response.status < 400) return { status: response.status, body: answer, headers: response.headers }
+  const retryAfter = response.headers["retry-after"]
+  const kept = retryAfter === undefined ? {} : { "retry-after": retryAfter }
+  return yield* new NativeError({ status: response.status, error: (answer as ApiError.Body).error, headers: kept })
+})
+
+const contentOf = ({ body }: Response): unknown =>
+  body._tag === "Uint8Array" ? (JSON.parse(Buffer.from(body.body).toString("utf8")) as unknown) : null
+
+/** Returns an error response in the other service's shape; other responses and their headers stay as they are. */
+export const inShapeOf = (door: Door, response: Response): Response => {
+  if (response.status < 400) return response
+  const content = contentOf(response) as ApiError.Body
+  const { body, headers, status } = door.errorOf(response.status, content.error)
+  const { "content-length": _, "content-type": __, ...kept } = response.headers
+  return HttpServerResponse.setHeaders(HttpServerResponse.jsonUnsafe(body, { status }), { ...kept, ...headers })
+}
