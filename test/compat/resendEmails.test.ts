@@ -20,13 +20,49 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       )
       assert.deepStrictEqual([reused.error?.statusCode, reused.error?.name], [409, "invalid_idempotent_request"])
       const foreign = yield* Effect.promise(() => resend.emails.send({ ...email, from: "x@other.test" }))
-      assert.deepStrictEqual([foreign.error?.statusCode, foreign.error?.name], [422, "validation_error"])
+      assert.deepStrictEqual([foreign.error?.statusCode, foreign.error?.name], [403, "validation_error"])
       const anonymous = new Resend("re_123", { baseUrl: `${world.url}/compat/resend` })
       const refused = yield* Effect.promise(() => anonymous.emails.send(email))
-      assert.deepStrictEqual([refused.error?.statusCode, refused.error?.name], [401, "invalid_api_key"])
+      assert.deepStrictEqual([refused.error?.statusCode, refused.error?.name], [403, "invalid_api_key"])
       const unknown = yield* Effect.promise(() => resend.broadcasts.list())
       assert.deepStrictEqual([unknown.error?.statusCode, unknown.error?.name], [404, "not_found"])
-      console.log(sent, foreign.error, refused.error, unknown.error)
+    }),
+  )
+
+  it.effect("lists, gets, reschedules and cancels emails", () =>
+    Effect.gen(function* () {
+      const world = yield* HttpWorld
+      const { secret } = yield* world.key(yield* world.account())
+      yield* world.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
+      const { batch, emails } = new Resend(secret, { baseUrl: `${world.url}/compat/resend` })
+      const email = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "x", text: "Hello" }
+      const tags = [{ name: "category", value: "welcome" }]
+      const replyTo = ["help@acme.test"]
+      const sent = yield* Effect.promise(() => emails.send({ ...email, replyTo, tags, scheduledAt: "in 1 hour" }))
+      const id = sent.data?.id ?? ""
+      const got = yield* Effect.promise(() => emails.get(id))
+      const { last_event, reply_to, scheduled_at, tags: shown, text } = got.data ?? assert.fail(JSON.stringify(got))
+      assert.deepStrictEqual([last_event, reply_to, text, shown], ["scheduled", replyTo, "Hello", tags])
+      const ahead = Date.parse(scheduled_at ?? "") - Date.now()
+      assert.isTrue(ahead > 59 * 60_000 && ahead <= 60 * 60_000, `${ahead} ms ahead`)
+      const at = new Date(Date.now() + 7_200_000).toISOString()
+      assert.deepStrictEqual((yield* Effect.promise(() => emails.update({ id, scheduledAt: at }))).data, {
+        object: "email",
+        id,
+      })
+      assert.strictEqual((yield* Effect.promise(() => emails.get(id))).data?.scheduled_at, at)
+      assert.deepStrictEqual((yield* Effect.promise(() => emails.cancel(id))).data, { object: "email", id })
+      const two = yield* Effect.promise(() => batch.send([email, email]))
+      assert.strictEqual(two.data?.data.length, 2)
+      const bad = { ...email, from: "x@other.test" }
+      const permissive = yield* Effect.promise(() => batch.send([bad, email], { batchValidation: "permissive" }))
+      assert.deepStrictEqual([permissive.data?.data.length, permissive.data?.errors[0]?.index], [1, 0])
+      const page = yield* Effect.promise(() => emails.list({ limit: 2 }))
+      assert.deepStrictEqual([page.data?.data.length, page.data?.has_more], [2, true])
+      const words = yield* Effect.promise(() => emails.send({ ...email, scheduledAt: "whenever" }))
+      assert.match(words.error?.message ?? "", /scheduled_at/u)
+      const topic = yield* Effect.promise(() => emails.send({ ...email, topicId: "t" }))
+      assert.match(topic.error?.message ?? "", /topic_id/u)
     }),
   )
 })

@@ -2,7 +2,9 @@ import type * as ApiError from "@waybill/api/errors/ApiError"
 import type { Scope } from "@waybill/domain/account/Scope"
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import type { Refusal } from "@waybill/domain/values/Refusal"
+import type { Dns } from "@waybill/mail/dns/Dns"
 import { Context, Data, type Effect } from "effect"
+import type { Instance } from "../http/Instance.ts"
 
 /** A request in the words of another service, its body parsed. */
 export interface DoorRequest {
@@ -45,6 +47,9 @@ export class NativeApi extends Context.Service<
   }
 >()("@waybill/server/compat/NativeApi") {}
 
+/** What a door may use: Waybill's own API, and DNS to fetch files that a client names by a URL. */
+export type DoorServices = NativeApi | Dns | Instance
+
 /**
  * Another service's API under a path of its own. A door translates requests, answers and errors, and holds no rules: what
  * it calls decides, with the same keys, scopes, limits and tenants.
@@ -57,7 +62,7 @@ export interface Door {
   readonly bucketOf: (method: string, path: string) => RateLimit.Bucket
   /** The scope that a slow body is admitted again for. */
   readonly scopeOf: (method: string, path: string) => Scope | undefined
-  readonly handle: (request: DoorRequest) => Effect.Effect<Answer, Refusal | NativeError, NativeApi>
+  readonly handle: (request: DoorRequest) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
   /** The status and body of an error in the other service's shape. */
   readonly errorOf: (status: number, error: ApiError.Body["error"]) => Answer
 }

@@ -2,7 +2,7 @@ import type { Scope } from "@waybill/domain/account/Scope"
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Effect } from "effect"
-import type { Answer, DoorRequest, NativeApi, NativeError } from "./Door.ts"
+import type { Answer, DoorRequest, DoorServices, NativeError } from "./Door.ts"
 
 export type Params = Readonly<Record<string, string>>
 
@@ -15,7 +15,7 @@ export interface Route {
   readonly bucket?: RateLimit.Bucket
   /** The scope of what the route calls, if it takes a body. */
   readonly scope?: Scope
-  readonly handle: (request: DoorRequest, params: Params) => Effect.Effect<Answer, Refusal | NativeError, NativeApi>
+  readonly handle: (request: DoorRequest, params: Params) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
 }
 
 export interface Match {

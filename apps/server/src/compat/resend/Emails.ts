@@ -1,17 +1,17 @@
+import type { Acknowledgement } from "@waybill/api/groups/Emails"
+import type { BatchAnswer } from "@waybill/api/schemas/Batch"
+import type { EmailRecord, WithContent } from "@waybill/api/schemas/EmailRecord"
 import { Effect, Schema } from "effect"
-import { NativeApi } from "../Door.ts"
 import { decodeBody } from "../decodeBody.ts"
+import { NativeApi } from "../Door.ts"
 import type { Route } from "../Routes.ts"
+import * as Message from "./Message.ts"
+import * as Paging from "./Paging.ts"
 
-const Addresses = Schema.Union([Schema.String, Schema.Array(Schema.String)])
-
-const Email = Schema.Struct({
-  from: Schema.String,
-  to: Addresses,
-  subject: Schema.String,
-  html: Schema.optional(Schema.String),
-  text: Schema.optional(Schema.String),
-})
+const idempotency = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> => {
+  const key = headers["idempotency-key"]
+  return key === undefined ? {} : { "idempotency-key": key }
+}
 
 const send: Route = {
   method: "POST",
@@ -19,17 +19,122 @@ const send: Route = {
   bucket: "send",
   scope: "email:send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const email = yield* decodeBody(Email, body)
+    const native = yield* Message.toNative(yield* decodeBody(Message.Message, body))
     const { call } = yield* NativeApi
-    const key = headers["idempotency-key"]
     const sent = yield* call({
       method: "POST",
       path: "/v1/email/send",
-      body: email,
-      headers: key === undefined ? {} : { "idempotency-key": key },
+      body: native,
+      headers: idempotency(headers),
     })
-    return { status: 200, body: { id: (sent.body as { readonly id: string }).id } }
+    return { status: 200, body: { id: (sent.body as Acknowledgement).id } }
   }),
 }
 
-export const emails: ReadonlyArray<Route> = [send]
+/** Takes a bare array. In permissive mode the emails that were refused are listed by index. */
+const batch: Route = {
+  method: "POST",
+  path: "/emails/batch",
+  bucket: "send",
+  scope: "email:send",
+  handle: Effect.fnUntraced(function* ({ body, headers }) {
+    const messages = yield* decodeBody(Schema.Array(Message.Message), body)
+    const mode = yield* validationOf(headers["x-batch-validation"])
+    const emails = yield* Effect.forEach(messages, Message.toNative)
+    const { call } = yield* NativeApi
+    const sent = yield* call({
+      method: "POST",
+      path: "/v1/email/send/batch",
+      body: { emails, mode },
+      headers: idempotency(headers),
+    })
+    const { data } = sent.body as BatchAnswer
+    const accepted = data.flatMap(({ id }) => (id === null ? [] : [{ id }]))
+    const errors = data.flatMap(({ error, index }) => (error === null ? [] : [{ index, message: error.message }]))
+    return { status: 200, body: mode === "permissive" ? { data: accepted, errors } : { data: accepted } }
+  }),
+}
+
+const Validation = Schema.Literals(["strict", "permissive"])
+
+const validationOf = (header: string | undefined) =>
+  Effect.map(
+    decodeBody(Schema.Struct({ "x-batch-validation": Validation }), { "x-batch-validation": header ?? "strict" }),
+    (decoded) => (decoded["x-batch-validation"] === "strict" ? "all_or_nothing" : "permissive"),
+  )
+
+/** Returns the word of Resend for what last happened to an email. */
+const lastEvent = ({ clicks, opens, scheduled_at, status }: EmailRecord): string => {
+  if (status === "queued") return scheduled_at === null ? "queued" : "scheduled"
+  if (status === "deferred") return "delivery_delayed"
+  if (status !== "delivered") return status
+  return clicks > 0 ? "clicked" : opens > 0 ? "opened" : "delivered"
+}
+
+const orNull = (addresses: ReadonlyArray<string>) => (addresses.length === 0 ? null : addresses)
+
+const fieldsOf = (record: EmailRecord) => ({
+  id: record.id,
+  message_id: record.message_id,
+  from: record.from,
+  to: record.to,
+  cc: orNull(record.cc),
+  bcc: orNull(record.bcc),
+  reply_to: orNull(record.reply_to),
+  subject: record.subject,
+  created_at: record.created_at,
+  scheduled_at: record.scheduled_at,
+  last_event: lastEvent(record),
+})
+
+const get: Route = {
+  method: "GET",
+  path: "/emails/:id",
+  handle: Effect.fnUntraced(function* (_, { id }) {
+    const { call } = yield* NativeApi
+    const found = yield* call({ method: "GET", path: `/v1/email/logs/${id}` })
+    const record = found.body as typeof WithContent.Type
+    const { html = null, text = null } = record.content ?? {}
+    const tags = record.tags.map(Message.pairOf)
+    return { status: 200, body: { object: "email", ...fieldsOf(record), html, text, tags } }
+  }),
+}
+
+const list: Route = {
+  method: "GET",
+  path: "/emails",
+  bucket: "logs",
+  handle: Effect.fnUntraced(function* ({ query }) {
+    const { call } = yield* NativeApi
+    const found = yield* call({ method: "GET", path: `/v1/email/logs${yield* Paging.queryOf(query)}` })
+    const { data, has_more } = found.body as { readonly data: ReadonlyArray<EmailRecord>; readonly has_more: boolean }
+    return { status: 200, body: { object: "list", has_more, data: data.map(fieldsOf) } }
+  }),
+}
+
+const Reschedule = Schema.Struct({ scheduled_at: Schema.String })
+
+const update: Route = {
+  method: "PATCH",
+  path: "/emails/:id",
+  scope: "email:send",
+  handle: Effect.fnUntraced(function* ({ body }, { id }) {
+    const scheduled_at = yield* Message.scheduledAt((yield* decodeBody(Reschedule, body)).scheduled_at)
+    const { call } = yield* NativeApi
+    yield* call({ method: "PATCH", path: `/v1/email/${id}`, body: { scheduled_at } })
+    return { status: 200, body: { object: "email", id } }
+  }),
+}
+
+const cancel: Route = {
+  method: "POST",
+  path: "/emails/:id/cancel",
+  scope: "email:send",
+  handle: Effect.fnUntraced(function* ({ headers }, { id }) {
+    const { call } = yield* NativeApi
+    yield* call({ method: "POST", path: `/v1/email/${id}/cancel`, headers: idempotency(headers) })
+    return { status: 200, body: { object: "email", id } }
+  }),
+}
+
+export const emails: ReadonlyArray<Route> = [send, batch, list, get, update, cancel]

@@ -15,17 +15,19 @@ interface Named {
 const INTERNAL: Named = { status: 500, name: "internal_server_error" }
 
 const BY_STATUS: Readonly<Record<number, Named>> = {
-  400: { status: 422, name: "validation_error" },
-  403: { status: 403, name: "invalid_permission" },
+  400: { status: 400, name: "validation_error" },
+  401: { status: 401, name: "missing_api_key" },
+  403: { status: 403, name: "validation_error" },
   404: { status: 404, name: "not_found" },
   422: { status: 422, name: "validation_error" },
   429: { status: 429, name: "rate_limit_exceeded" },
-  503: { status: 503, name: "service_unavailable" },
+  503: { status: 503, name: "application_error" },
 }
 
 const BY_REASON: Readonly<Record<string, Named>> = {
-  api_key_missing: { status: 401, name: "missing_api_key" },
-  api_key_invalid: { status: 401, name: "invalid_api_key" },
+  api_key_invalid: { status: 403, name: "invalid_api_key" },
+  domain_not_verified: { status: 403, name: "validation_error" },
   idempotency_key_reused: { status: 409, name: "invalid_idempotent_request" },
+  missing_scope: { status: 401, name: "restricted_api_key" },
   monthly_quota: { status: 429, name: "monthly_quota_exceeded" },
 }

@@ -1,0 +1,139 @@
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import * as Network from "@waybill/mail/dns/Network"
+import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
+import * as AnswerBudget from "@waybill/mail/smtp/AnswerBudget"
+import { Data, Duration, Effect, Result, Semaphore } from "effect"
+import * as http from "node:http"
+import * as https from "node:https"
+import { isIP } from "node:net"
+import { Instance } from "../http/Instance.ts"
+
+/** Maximum bytes of all files that one request has fetched. */
+export const MAX_REMOTE_BYTES = 8 * 1024 * 1024
+/** Time in which a file must arrive, redirects included. */
+export const REMOTE_FILE_TIMEOUT = Duration.seconds(10)
+/** Maximum redirects to one file; each target is checked like the first URL. */
+export const MAX_REDIRECTS = 3
+/** Files that a process fetches at the same time. */
+export const MAX_CONCURRENT_FETCHES = 16
+
+export interface File {
+  /** The bytes in base64. */
+  readonly content: string
+  /** Media type that the server gave. */
+  readonly type: string | undefined
+  readonly bytes: number
+}
+
+class Unfetched extends Data.TaggedError("Unfetched")<{ readonly message: string }> {}
+
+const slots = Semaphore.makeUnsafe(MAX_CONCURRENT_FETCHES)
+
+/**
+ * Fetches a file that a client names by a URL. Its host is resolved, checked and pinned, so that no request reaches the
+ * operator's own network. `field` is the field of the request that a refusal names.
+ */
+export const fetch = (url: string, field: string, maxBytes: number) =>
+  follow(url, maxBytes, MAX_REDIRECTS).pipe(
+    slots.withPermits(1),
+    Effect.timeoutOrElse({
+      duration: REMOTE_FILE_TIMEOUT,
+      orElse: () =>
+        Effect.fail(new Unfetched({ message: `did not arrive within ${Duration.toSeconds(REMOTE_FILE_TIMEOUT)} s` })),
+    }),
+    Effect.mapError(
+      ({ message }) =>
+        new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path: field, message }] }),
+    ),
+  )
+
+/** Returns the last segment of a URL's path; `undefined` if it has none. */
+export const nameOf = (url: string): string | undefined => {
+  if (!URL.canParse(url)) return undefined
+  const name = new URL(url).pathname.split("/").at(-1) ?? ""
+  try {
+    return name === "" ? undefined : decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+const follow = (text: string, maxBytes: number, redirects: number): Effect.Effect<File, Unfetched, Requirements> =>
+  Effect.gen(function* () {
+    const url = yield* parsed(text)
+    const address = yield* addressOf(url)
+    const answer = yield* get(url, address, maxBytes)
+    if (answer._tag === "File") return answer.file
+    if (redirects === 0) return yield* new Unfetched({ message: `redirects more than ${MAX_REDIRECTS} times` })
+    return yield* follow(new URL(answer.location, url).href, maxBytes, redirects - 1)
+  })
+
+type Requirements = Effect.Services<ReturnType<typeof addressOf>>
+
+const parsed = (text: string) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url === undefined || !(url.protocol in MODULES) || url.username !== "" || url.password !== ""
+    ? Effect.fail(new Unfetched({ message: "must be an http or https URL without a user name" }))
+    : Effect.succeed(url)
+}
+
+const MODULES = { "http:": http, "https:": https } as const
+
+/** The error is the same whether DNS has no record or a private one, as it is for webhooks. */
+const addressOf = Effect.fnUntraced(function* (url: URL) {
+  const { allowedNetworks } = yield* Instance
+  const allowed = Result.getOrElse(Network.parseAll(allowedNetworks), () => [])
+  const refused = new Unfetched({ message: `has a host without a public address: ${url.hostname}` })
+  const addresses = yield* Effect.mapError(NetworkGuard.resolvePublic(url.hostname, allowed), () => refused)
+  return addresses[0] ?? (yield* refused)
+})
+
+type Fetched = { readonly _tag: "File"; readonly file: File } | { readonly _tag: "Redirect"; readonly location: string }
+
+const get = (url: URL, address: string, maxBytes: number): Effect.Effect<Fetched, Unfetched> =>
+  Effect.callback((resume) => {
+    const fail = (message: string) => {
+      request.destroy()
+      resume(Effect.fail(new Unfetched({ message })))
+    }
+    const host = url.hostname.replace(/^\[|\]$/gu, "")
+    const options: https.RequestOptions = {
+      host: address,
+      ...(url.port === "" ? {} : { port: url.port }),
+      path: `${url.pathname}${url.search}`,
+      headers: { host: url.host, "user-agent": "Waybill" },
+      agent: false,
+      ...(url.protocol === "https:" ? { ...AnswerBudget.TLS_OPTIONS, servername: isIP(host) === 0 ? host : "" } : {}),
+    }
+    const request = MODULES[url.protocol as keyof typeof MODULES].request(options, (response) => {
+      const { headers, statusCode = 0 } = response
+      if (
+        statusCode >= 300 &&
+        statusCode < 400 &&
+        headers.location !== undefined &&
+        URL.canParse(headers.location, url)
+      ) {
+        request.destroy()
+        return resume(Effect.succeed({ _tag: "Redirect", location: headers.location }))
+      }
+      if (statusCode !== 200) return fail(`was answered with the status ${statusCode}`)
+      const chunks: Array<Buffer> = []
+      let bytes = 0
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes > maxBytes) return fail(`is larger than ${MAX_REMOTE_BYTES} bytes, together with the other files`)
+        chunks.push(chunk)
+      })
+      response.on("error", () => fail("ended before it was complete"))
+      response.on("end", () => {
+        const type = headers["content-type"]?.split(";", 1)[0]?.trim()
+        const content = Buffer.concat(chunks).toString("base64")
+        resume(Effect.succeed({ _tag: "File", file: { content, type, bytes } }))
+      })
+    })
+    AnswerBudget.watch(request, 2 * MAX_REMOTE_BYTES, fail)
+    request.on("error", () => fail("could not be fetched"))
+    request.on("close", () => fail("was not answered"))
+    request.end()
+    return Effect.sync(() => request.destroy())
+  })

@@ -1,0 +1,101 @@
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Clock, DateTime, Effect, Schema } from "effect"
+import { parseDate } from "chrono-node"
+import * as RemoteFile from "../RemoteFile.ts"
+
+const OneOrMany = Schema.Union([Schema.String, Schema.Array(Schema.String)])
+const Tag = Schema.Struct({ name: Schema.String, value: Schema.String })
+
+const Attachment = Schema.Struct({
+  filename: Schema.optional(Schema.String),
+  content: Schema.optional(Schema.String),
+  /** A URL that the file is fetched from. */
+  path: Schema.optional(Schema.String),
+  content_type: Schema.optional(Schema.String),
+  content_id: Schema.optional(Schema.String),
+})
+
+/** A message as Resend's API takes it. Fields that Waybill has no meaning for are refused by name. */
+export const Message = Schema.Struct({
+  from: Schema.String,
+  to: OneOrMany,
+  cc: Schema.optional(OneOrMany),
+  bcc: Schema.optional(OneOrMany),
+  reply_to: Schema.optional(OneOrMany),
+  subject: Schema.String,
+  html: Schema.optional(Schema.String),
+  text: Schema.optional(Schema.String),
+  headers: Schema.optional(Schema.Record(Schema.String, Schema.String)),
+  tags: Schema.optional(Schema.Array(Tag)),
+  attachments: Schema.optional(Schema.Array(Attachment)),
+  scheduled_at: Schema.optional(Schema.String),
+})
+export type Message = typeof Message.Type
+
+/** Joins the name and the value of one of Resend's tags to one of ours. Resend allows no colon in a name. */
+export const tagOf = ({ name, value }: typeof Tag.Type): string => `${name}:${value}`
+
+export const pairOf = (tag: string): typeof Tag.Type => {
+  const colon = tag.indexOf(":")
+  return colon < 0 ? { name: tag, value: "" } : { name: tag.slice(0, colon), value: tag.slice(colon + 1) }
+}
+
+const ISO = /^\d{4}-\d{2}-\d{2}T/u
+
+const refuse = (path: string, message: string) =>
+  new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path, message }] })
+
+/** Returns the time that a text names: ISO 8601, or words such as "in 1 hour", read in UTC. */
+export const scheduledAt = Effect.fnUntraced(function* (text: string) {
+  if (ISO.test(text)) return text
+  const now = new Date(yield* Clock.currentTimeMillis)
+  const date = parseDate(text, { instant: now, timezone: 0 }, { forwardDate: true })
+  if (date === null) return yield* refuse("scheduled_at", "must be a time, such as 2027-01-31T09:00:00Z or in 1 hour")
+  return Timestamp.fromDateTime(DateTime.makeUnsafe(date))
+})
+
+/** Returns the body of our own send for a message; fetches the attachments that it only names. */
+export const toNative = Effect.fnUntraced(function* (message: Message) {
+  const { attachments, scheduled_at, tags, ...same } = message
+  return {
+    ...same,
+    ...(tags === undefined ? {} : { tags: tags.map(tagOf) }),
+    ...(scheduled_at === undefined ? {} : { scheduled_at: yield* scheduledAt(scheduled_at) }),
+    ...(attachments === undefined ? {} : { attachments: yield* toFiles(attachments) }),
+  }
+})
+
+const toFiles = Effect.fnUntraced(function* (attachments: ReadonlyArray<typeof Attachment.Type>) {
+  let remaining = RemoteFile.MAX_REMOTE_BYTES
+  const files: Array<Effect.Success<ReturnType<typeof toFile>>["file"]> = []
+  for (const [nth, attachment] of attachments.entries()) {
+    const { bytes, file } = yield* toFile(attachment, `attachments[${nth}]`, remaining)
+    remaining -= bytes
+    files.push(file)
+  }
+  return files
+})
+
+const toFile = Effect.fnUntraced(function* (
+  { content, content_id, content_type, filename, path }: typeof Attachment.Type,
+  field: string,
+  maxBytes: number,
+) {
+  if ((content === undefined) === (path === undefined))
+    return yield* refuse(field, "must have either `content` or `path`")
+  const source =
+    path === undefined
+      ? { content: content ?? "", type: undefined, bytes: 0 }
+      : yield* RemoteFile.fetch(path, `${field}.path`, maxBytes)
+  const name = filename ?? (path === undefined ? undefined : RemoteFile.nameOf(path))
+  if (name === undefined) return yield* refuse(`${field}.filename`, "is required with `content`")
+  const type = content_type ?? source.type
+  const file = {
+    filename: name,
+    content: source.content,
+    ...(type === undefined ? {} : { content_type: type }),
+    ...(content_id === undefined ? {} : { content_id }),
+  }
+  return { file, bytes: source.bytes }
+})
