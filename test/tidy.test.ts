@@ -31,6 +31,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "@waybill/store",
     "better-auth",
     "@better-auth/passkey",
+    "chrono-node",
     "graphile-worker",
     "ipaddr.js",
     "pg",

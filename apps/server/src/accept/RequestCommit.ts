@@ -23,7 +23,7 @@ export interface Target {
   readonly account_id: Claim["account_id"]
   /** The domain that the caller's key is bound to. */
   readonly domain: KeyLimits.BoundDomain
-  /** What the client sent, if the request came through a door. */
+  /** The request as the client sent it, if the request came through a door. */
   readonly origin?: Origin | undefined
 }
 

@@ -47,7 +47,7 @@ export class NativeApi extends Context.Service<
   }
 >()("@waybill/server/compat/NativeApi") {}
 
-/** What a door may use: Waybill's own API, and DNS to fetch files that a client names by a URL. */
+/** Services that a door may use: Waybill's own API, and DNS to fetch files that a client names by a URL. */
 export type DoorServices = NativeApi | Dns | Instance
 
 /**

@@ -137,4 +137,4 @@ const cancel: Route = {
   }),
 }
 
-export const emails: ReadonlyArray<Route> = [send, batch, list, get, update, cancel]
+export const routes: ReadonlyArray<Route> = [send, batch, list, get, update, cancel]

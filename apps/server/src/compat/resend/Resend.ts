@@ -2,13 +2,13 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { Effect } from "effect"
 import type { Door } from "../Door.ts"
 import * as Routes from "../Routes.ts"
-import { emails } from "./Emails.ts"
+import * as Emails from "./Emails.ts"
 import { errorOf } from "./errorOf.ts"
 
-const ROUTES: ReadonlyArray<Routes.Route> = [...emails]
+const ROUTES: ReadonlyArray<Routes.Route> = [...Emails.routes]
 
 /** The API of Resend, as the npm package `resend` calls it. */
-export const resend: Door = {
+export const door: Door = {
   prefix: "/compat/resend",
   authorization: ({ authorization }) => authorization,
   bucketOf: (method, path) => Routes.find(ROUTES, method, below(path))?.route.bucket ?? "other",
@@ -22,4 +22,4 @@ export const resend: Door = {
   errorOf,
 }
 
-const below = (path: string): string => path.slice(resend.prefix.length)
+const below = (path: string): string => path.slice(door.prefix.length)

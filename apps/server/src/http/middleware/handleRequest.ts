@@ -11,7 +11,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { IncomingMessage } from "node:http"
 import type { Door } from "../../compat/Door.ts"
 import * as Doors from "../../compat/Doors.ts"
-import { inShapeOf, throughDoor } from "../../compat/throughDoor.ts"
+import * as DoorRequests from "../../compat/DoorRequests.ts"
 import * as TrackingHosts from "../../links/TrackingHosts.ts"
 import { Revocations } from "../../live/Revocations.ts"
 import * as Traces from "../../observability/Traces.ts"
@@ -70,7 +70,8 @@ export const handleRequest = <E, R>(app: Effect.Effect<Response, E, R>, options:
     const path = RequestTarget.pathOf(request.url)
     const door = Doors.at(path)
     const responding = responseTo(app, options, { request, id, path, door })
-    const shaped = door === undefined ? responding : Effect.map(responding, (response) => inShapeOf(door, response))
+    const shaped =
+      door === undefined ? responding : Effect.map(responding, (response) => DoorRequests.inShapeOf(door, response))
     return yield* Traces.ofRequest(shaped, id, request.method, request.headers)
   })
 
@@ -160,7 +161,7 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
     holder,
     readmit: (scope) => (admitted === undefined ? Effect.void : check({ admitted, scope })),
   }
-  const handling = door === undefined ? handle(app) : handle(throughDoor(door, handle(app), maxBodyBytes))
+  const handling = door === undefined ? handle(app) : handle(DoorRequests.handle(door, handle(app), maxBodyBytes))
   const response = yield* handling.pipe(
     Effect.provideService(Admitted, admitted),
     Effect.provideService(Bodies.ReadContext, readContext),

@@ -11,7 +11,7 @@ import { type Answer, type Door, type DoorRequest, NativeApi, NativeError, type 
 type Response = HttpServerResponse.HttpServerResponse
 
 /** Handles an admitted request to a door by calls of `app`, Waybill's own API. */
-export const throughDoor = <R>(door: Door, app: Effect.Effect<Response, never, R>, maxBodyBytes: number) =>
+export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, maxBodyBytes: number) =>
   Effect.gen(function* () {
     const context = yield* Effect.context<R>()
     const request = yield* HttpServerRequest.HttpServerRequest

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Resend } from "resend"
-import { HttpWorld } from "../support/world/HttpWorld.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the package resend", (it) => {
   it.effect("sends an email, and reads an error", () =>
