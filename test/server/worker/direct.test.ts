@@ -105,6 +105,7 @@ layer(World.layer, { excludeTestServices: true })("a worker with direct delivery
           transport: "direct",
           returnPath: null,
           allowedNetworks: [],
+          baseUrl: null,
           tracks: false,
           trackingHost: null,
           baseUrl: null,

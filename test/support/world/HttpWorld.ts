@@ -154,6 +154,7 @@ const served = (setup: Setup) => {
         transport,
         returnPath: { kind: "cname", label: "bounce", target: "bounces.waybill.example" },
         allowedNetworks: allowedNetworks as ReadonlyArray<Network.Network>,
+        baseUrl: null,
         tracks,
         trackingHost,
         baseUrl: null,

@@ -60,6 +60,7 @@ export const instance = (settings: Settings) =>
     transport: settings.transport,
     returnPath: { kind: "cname", label: RETURN_PATH_LABEL, target: settings.returnPathDomain },
     allowedNetworks: settings.webhookAllowNetworks,
+    baseUrl: Option.getOrNull(settings.baseUrl),
     tracks: TrackedLinks.trackingUrlOf(settings) !== undefined,
     trackingHost: TrackedLinks.trackingHostOf(settings),
     baseUrl: Option.getOrNull(settings.baseUrl),

@@ -3,13 +3,14 @@ import type { Scope } from "@waybill/domain/account/Scope"
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Dns } from "@waybill/mail/dns/Dns"
+import type { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import { Context, Data, type Effect } from "effect"
 import type { Instance } from "../http/Instance.ts"
 
 /** A request in the words of another service, its body parsed. */
 export interface DoorRequest {
   readonly method: string
-  /** The decoded path below the door's prefix, such as `/emails`. */
+  /** The path below the door's prefix as it was sent, percent-encoded, such as `/emails`. */
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -47,8 +48,8 @@ export class NativeApi extends Context.Service<
   }
 >()("@waybill/server/compat/NativeApi") {}
 
-/** Services that a door may use: Waybill's own API, and DNS to fetch files that a client names by a URL. */
-export type DoorServices = NativeApi | Dns | Instance
+/** Services that a door may use: Waybill's own API, DNS to fetch files by URL, and the keys that sign links to files. */
+export type DoorServices = NativeApi | Dns | Instance | InstanceKey
 
 /**
  * Another service's API under a path of its own. A door translates requests, answers and errors, and holds no rules: what
@@ -62,6 +63,8 @@ export interface Door {
   readonly bucketOf: (method: string, path: string) => RateLimit.Bucket
   /** The scope that a slow body is admitted again for. */
   readonly scopeOf: (method: string, path: string) => Scope | undefined
+  /** The refusal of a request that the door knows and Waybill has no meaning for; its body is not read. */
+  readonly refusalOf?: (method: string, path: string) => Refusal | undefined
   readonly handle: (request: DoorRequest) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
   /** The status and body of an error in the other service's shape. */
   readonly errorOf: (status: number, error: ApiError.Body["error"]) => Answer

@@ -15,7 +15,9 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
   Effect.gen(function* () {
     const context = yield* Effect.context<R>()
     const request = yield* HttpServerRequest.HttpServerRequest
-    const path = RequestTarget.pathOf(request.url).slice(door.prefix.length)
+    const path = belowPrefix(door, request.url)
+    const refusal = door.refusalOf?.(request.method, path)
+    if (refusal !== undefined) return yield* Effect.fail(refusal)
     const bytes = yield* bodyOf(request, door, path, maxBodyBytes)
     const doorRequest: DoorRequest = {
       method: request.method,
@@ -42,6 +44,12 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
       ...answer.headers,
     })
   })
+
+/** The encoded path, because a decoded one no longer shows which slashes separate segments. */
+const belowPrefix = (door: Door, url: string): string => {
+  const segments = RequestTarget.encodedPathOf(url).split("/").slice(door.prefix.split("/").length)
+  return segments.map((segment) => `/${segment}`).join("")
+}
 
 /** Reads a body once, within the memory budget; calls of the own API are made from what it is translated to. */
 const bodyOf = Effect.fnUntraced(function* (

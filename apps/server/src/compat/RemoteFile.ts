@@ -10,6 +10,8 @@ import { Instance } from "../http/Instance.ts"
 
 /** Maximum bytes of all files that one request has fetched. */
 export const MAX_REMOTE_BYTES = 8 * 1024 * 1024
+/** Maximum number of files that one request has fetched; each may take the time below. */
+export const MAX_REMOTE_FILES = 20
 /** Time in which a file must arrive, redirects included. */
 export const REMOTE_FILE_TIMEOUT = Duration.seconds(10)
 /** Maximum redirects to one file; each target is checked like the first URL. */
@@ -22,10 +24,19 @@ export interface File {
   readonly content: string
   /** Media type that the server gave. */
   readonly type: string | undefined
-  readonly bytes: number
 }
 
+/** Bytes and files that one request may still fetch. */
+export interface FetchBudget {
+  bytes: number
+  files: number
+}
+
+export const budget = (): FetchBudget => ({ bytes: MAX_REMOTE_BYTES, files: MAX_REMOTE_FILES })
+
 class Unfetched extends Data.TaggedError("Unfetched")<{ readonly message: string }> {}
+
+const tooMany = new Unfetched({ message: `is one of more than ${MAX_REMOTE_FILES} files to fetch` })
 
 const slots = Semaphore.makeUnsafe(MAX_CONCURRENT_FETCHES)
 
@@ -33,8 +44,8 @@ const slots = Semaphore.makeUnsafe(MAX_CONCURRENT_FETCHES)
  * Fetches a file that a client names by a URL. Its host is resolved, checked and pinned, so that no request reaches the
  * operator's own network. `field` is the field of the request that a refusal names.
  */
-export const fetch = (url: string, field: string, maxBytes: number) =>
-  follow(url, maxBytes, MAX_REDIRECTS).pipe(
+export const fetch = (url: string, field: string, left: FetchBudget) =>
+  Effect.suspend(() => (left.files-- > 0 ? follow(url, left, MAX_REDIRECTS) : Effect.fail(tooMany))).pipe(
     slots.withPermits(1),
     Effect.timeoutOrElse({
       duration: REMOTE_FILE_TIMEOUT,
@@ -58,14 +69,14 @@ export const nameOf = (url: string): string | undefined => {
   }
 }
 
-const follow = (text: string, maxBytes: number, redirects: number): Effect.Effect<File, Unfetched, Requirements> =>
+const follow = (text: string, left: FetchBudget, redirects: number): Effect.Effect<File, Unfetched, Requirements> =>
   Effect.gen(function* () {
     const url = yield* parsed(text)
     const address = yield* addressOf(url)
-    const answer = yield* get(url, address, maxBytes)
+    const answer = yield* get(url, address, left)
     if (answer._tag === "File") return answer.file
     if (redirects === 0) return yield* new Unfetched({ message: `redirects more than ${MAX_REDIRECTS} times` })
-    return yield* follow(new URL(answer.location, url).href, maxBytes, redirects - 1)
+    return yield* follow(new URL(answer.location, url).href, left, redirects - 1)
   })
 
 type Requirements = Effect.Services<ReturnType<typeof addressOf>>
@@ -90,7 +101,7 @@ const addressOf = Effect.fnUntraced(function* (url: URL) {
 
 type Fetched = { readonly _tag: "File"; readonly file: File } | { readonly _tag: "Redirect"; readonly location: string }
 
-const get = (url: URL, address: string, maxBytes: number): Effect.Effect<Fetched, Unfetched> =>
+const get = (url: URL, address: string, left: FetchBudget): Effect.Effect<Fetched, Unfetched> =>
   Effect.callback((resume) => {
     const fail = (message: string) => {
       request.destroy()
@@ -118,17 +129,16 @@ const get = (url: URL, address: string, maxBytes: number): Effect.Effect<Fetched
       }
       if (statusCode !== 200) return fail(`was answered with the status ${statusCode}`)
       const chunks: Array<Buffer> = []
-      let bytes = 0
       response.on("data", (chunk: Buffer) => {
-        bytes += chunk.length
-        if (bytes > maxBytes) return fail(`is larger than ${MAX_REMOTE_BYTES} bytes, together with the other files`)
+        left.bytes -= chunk.length
+        if (left.bytes < 0) return fail(`is larger than ${MAX_REMOTE_BYTES} bytes, together with the other files`)
         chunks.push(chunk)
       })
       response.on("error", () => fail("ended before it was complete"))
       response.on("end", () => {
         const type = headers["content-type"]?.split(";", 1)[0]?.trim()
         const content = Buffer.concat(chunks).toString("base64")
-        resume(Effect.succeed({ _tag: "File", file: { content, type, bytes } }))
+        resume(Effect.succeed({ _tag: "File", file: { content, type } }))
       })
     })
     AnswerBudget.watch(request, 2 * MAX_REMOTE_BYTES, fail)

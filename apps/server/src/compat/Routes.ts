@@ -1,3 +1,4 @@
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Scope } from "@waybill/domain/account/Scope"
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import type { Refusal } from "@waybill/domain/values/Refusal"
@@ -13,6 +14,8 @@ export interface Route {
   readonly path: string
   /** The rate window that the route counts in; `other` by default. */
   readonly bucket?: RateLimit.Bucket
+  /** The query parameters that it takes; none by default. */
+  readonly query?: ReadonlyArray<string>
   /** The scope of what the route calls, if it takes a body. */
   readonly scope?: Scope
   readonly handle: (request: DoorRequest, params: Params) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
@@ -23,7 +26,7 @@ export interface Match {
   readonly params: Params
 }
 
-/** Returns the first route that matches, with its decoded parameters. */
+/** Returns the first route that matches a percent-encoded path, with its decoded parameters. */
 export const find = (routes: ReadonlyArray<Route>, method: string, path: string): Match | undefined => {
   const segments = path.split("/")
   for (const route of routes) {
@@ -33,13 +36,29 @@ export const find = (routes: ReadonlyArray<Route>, method: string, path: string)
   return undefined
 }
 
+/** Returns the refusal of query parameters that a route does not take, if there are any. */
+export const refusalOfQuery = ({ query: known = [] }: Route, query: URLSearchParams): Refusal | undefined => {
+  const unknown = [...new Set(query.keys())].filter((name) => !known.includes(name))
+  const details = unknown.map((path) => ({ path, message: "has no meaning in Waybill; leave it out" }))
+  return unknown.length === 0 ? undefined : new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
+}
+
 const paramsOf = (pattern: ReadonlyArray<string>, segments: ReadonlyArray<string>): Params | undefined => {
   if (pattern.length !== segments.length) return undefined
   const params: Record<string, string> = {}
   for (const [nth, part] of pattern.entries()) {
-    const segment = segments[nth] ?? ""
-    if (part.startsWith(":") && segment !== "") params[part.slice(1)] = segment
+    const segment = decoded(segments[nth] ?? "")
+    // A URL with a segment of dots leads to another path.
+    if (part.startsWith(":") && !/^\.{0,2}$/u.test(segment)) params[part.slice(1)] = segment
     else if (part !== segment) return undefined
   }
   return params
+}
+
+const decoded = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
 }

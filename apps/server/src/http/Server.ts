@@ -15,6 +15,7 @@ import * as Bodies from "./middleware/Bodies.ts"
 import { ByteBudget, type BudgetLimits } from "./middleware/ByteBudget.ts"
 import * as DocumentWindows from "./pages/DocumentWindows.ts"
 import { Revocations } from "../live/Revocations.ts"
+import * as AttachmentDownloads from "./pages/AttachmentDownloads.ts"
 import * as DocsPage from "./pages/DocsPage.ts"
 import * as Connections from "./middleware/Connections.ts"
 import { DomainHandlers } from "./api/DomainHandlers.ts"
@@ -95,7 +96,12 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const server = yield* HttpServer.HttpServer
-      const routes = Layer.mergeAll(api(options.maxBodyBytes), DocsPage.layer, options.also?.routes ?? Layer.empty)
+      const routes = Layer.mergeAll(
+        api(options.maxBodyBytes),
+        DocsPage.layer,
+        AttachmentDownloads.layer,
+        options.also?.routes ?? Layer.empty,
+      )
       const app = yield* HttpRouter.toHttpEffect(routes)
       const open = (path: string) => OPEN.has(path) || options.also?.open(path) === true
       const visit = options.also?.visit ?? (() => false)

@@ -1,17 +1,16 @@
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import type { BatchAnswer } from "@waybill/api/schemas/Batch"
 import type { EmailRecord, WithContent } from "@waybill/api/schemas/EmailRecord"
-import { Effect, Schema } from "effect"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import { Effect, Result, Schema } from "effect"
 import { decodeBody } from "../decodeBody.ts"
-import { NativeApi } from "../Door.ts"
+import { NativeApi, NativeError } from "../Door.ts"
+import { nativePath } from "../nativePath.ts"
+import * as RemoteFile from "../RemoteFile.ts"
 import type { Route } from "../Routes.ts"
 import * as Message from "./Message.ts"
+import * as Native from "./Native.ts"
 import * as Paging from "./Paging.ts"
-
-const idempotency = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> => {
-  const key = headers["idempotency-key"]
-  return key === undefined ? {} : { "idempotency-key": key }
-}
 
 const send: Route = {
   method: "POST",
@@ -19,13 +18,13 @@ const send: Route = {
   bucket: "send",
   scope: "email:send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const native = yield* Message.toNative(yield* decodeBody(Message.Message, body))
+    const native = yield* Message.toNative(yield* decodeBody(Message.Message, body), RemoteFile.budget())
     const { call } = yield* NativeApi
     const sent = yield* call({
       method: "POST",
       path: "/v1/email/send",
       body: native,
-      headers: idempotency(headers),
+      headers: Native.idempotency(headers),
     })
     return { status: 200, body: { id: (sent.body as Acknowledgement).id } }
   }),
@@ -38,21 +37,55 @@ const batch: Route = {
   bucket: "send",
   scope: "email:send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const messages = yield* decodeBody(Schema.Array(Message.Message), body)
     const mode = yield* validationOf(headers["x-batch-validation"])
-    const emails = yield* Effect.forEach(messages, Message.toNative)
+    const budget = RemoteFile.budget()
+    const translated = yield* Effect.forEach(yield* decodeBody(Schema.Array(Schema.Unknown), body), (message, index) =>
+      decodeBody(Message.Message, message).pipe(
+        Effect.flatMap((decoded) => Message.toNative(decoded, budget)),
+        Effect.map((email) => ({ email, index })),
+        Effect.mapError(({ details }) => ({ index, refusal: inBatch(index, details) })),
+        Effect.result,
+      ),
+    )
+    const emails = translated.flatMap((each) => (Result.isSuccess(each) ? [each.success] : []))
+    const failures = translated.flatMap((each) => (Result.isFailure(each) ? [each.failure] : []))
+    if (mode === "all_or_nothing" && failures.length > 0) {
+      const details = failures.flatMap(({ refusal }) => refusal.details)
+      return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
+    }
+    const refused = failures.map(({ index, refusal }) => ({ index, message: refusal.message }))
     const { call } = yield* NativeApi
-    const sent = yield* call({
-      method: "POST",
-      path: "/v1/email/send/batch",
-      body: { emails, mode },
-      headers: idempotency(headers),
-    })
-    const { data } = sent.body as BatchAnswer
-    const accepted = data.flatMap(({ id }) => (id === null ? [] : [{ id }]))
-    const errors = data.flatMap(({ error, index }) => (error === null ? [] : [{ index, message: error.message }]))
-    return { status: 200, body: mode === "permissive" ? { data: accepted, errors } : { data: accepted } }
+    const answers =
+      emails.length === 0 && refused.length > 0
+        ? []
+        : yield* call({
+            method: "POST",
+            path: "/v1/email/send/batch",
+            body: { emails: emails.map(({ email }) => email), mode },
+            headers: Native.idempotency(headers),
+          }).pipe(
+            Effect.mapError(asBareArray),
+            Effect.map((sent) => (sent.body as BatchAnswer).data),
+          )
+    const data = answers.flatMap(({ id }) => (id === null ? [] : [{ id }]))
+    const errors = answers.flatMap(({ error, index }) =>
+      error === null ? [] : [{ index: emails[index]?.index ?? index, message: error.message }],
+    )
+    const all = [...refused, ...errors].sort((a, b) => a.index - b.index)
+    return { status: 200, body: mode === "permissive" ? { data, errors: all } : { data } }
   }),
+}
+
+const inBatch = (index: number, details: RequestRefusal.InvalidRequest["details"]) =>
+  new RequestRefusal.InvalidRequest({
+    reason: "validation_failed",
+    details: details.map(({ message, path }) => ({ path: `[${index}]${path === "" ? "" : `.${path}`}`, message })),
+  })
+
+/** Our own batch has its emails in a field. */
+const asBareArray = ({ error, headers, status }: NativeError): NativeError => {
+  const details = error.details.map(({ message, path }) => ({ path: path.replace(/^emails(?=\[)/u, ""), message }))
+  return new NativeError({ status, error: { ...error, details }, headers })
 }
 
 const Validation = Schema.Literals(["strict", "permissive"])
@@ -92,7 +125,7 @@ const get: Route = {
   path: "/emails/:id",
   handle: Effect.fnUntraced(function* (_, { id }) {
     const { call } = yield* NativeApi
-    const found = yield* call({ method: "GET", path: `/v1/email/logs/${id}` })
+    const found = yield* call({ method: "GET", path: nativePath`/v1/email/logs/${id}` })
     const record = found.body as typeof WithContent.Type
     const { html = null, text = null } = record.content ?? {}
     const tags = record.tags.map(Message.pairOf)
@@ -103,10 +136,11 @@ const get: Route = {
 const list: Route = {
   method: "GET",
   path: "/emails",
+  query: Paging.NAMES,
   bucket: "logs",
   handle: Effect.fnUntraced(function* ({ query }) {
     const { call } = yield* NativeApi
-    const found = yield* call({ method: "GET", path: `/v1/email/logs${yield* Paging.queryOf(query)}` })
+    const found = yield* call({ method: "GET", path: `/v1/email/logs${Paging.queryOf(query)}` })
     const { data, has_more } = found.body as { readonly data: ReadonlyArray<EmailRecord>; readonly has_more: boolean }
     return { status: 200, body: { object: "list", has_more, data: data.map(fieldsOf) } }
   }),
@@ -121,7 +155,7 @@ const update: Route = {
   handle: Effect.fnUntraced(function* ({ body }, { id }) {
     const scheduled_at = yield* Message.scheduledAt((yield* decodeBody(Reschedule, body)).scheduled_at)
     const { call } = yield* NativeApi
-    yield* call({ method: "PATCH", path: `/v1/email/${id}`, body: { scheduled_at } })
+    yield* call({ method: "PATCH", path: nativePath`/v1/email/${id}`, body: { scheduled_at } })
     return { status: 200, body: { object: "email", id } }
   }),
 }
@@ -132,7 +166,7 @@ const cancel: Route = {
   scope: "email:send",
   handle: Effect.fnUntraced(function* ({ headers }, { id }) {
     const { call } = yield* NativeApi
-    yield* call({ method: "POST", path: `/v1/email/${id}/cancel`, headers: idempotency(headers) })
+    yield* call({ method: "POST", path: nativePath`/v1/email/${id}/cancel`, headers: Native.idempotency(headers) })
     return { status: 200, body: { object: "email", id } }
   }),
 }

@@ -5,10 +5,14 @@ import { parseDate } from "chrono-node"
 import * as RemoteFile from "../RemoteFile.ts"
 
 const OneOrMany = Schema.Union([Schema.String, Schema.Array(Schema.String)])
-const Tag = Schema.Struct({ name: Schema.String, value: Schema.String })
+const word = Schema.String.check(
+  Schema.isPattern(/^[\w-]*$/u, { message: "must consist of letters, digits, underscores and hyphens" }),
+)
+const Tag = Schema.Struct({ name: word, value: word })
 
 const Attachment = Schema.Struct({
-  filename: Schema.optional(Schema.String),
+  /** `false` leaves the name to the URL. */
+  filename: Schema.optional(Schema.Union([Schema.String, Schema.Literal(false)])),
   content: Schema.optional(Schema.String),
   /** A URL that the file is fetched from. */
   path: Schema.optional(Schema.String),
@@ -30,6 +34,8 @@ export const Message = Schema.Struct({
   tags: Schema.optional(Schema.Array(Tag)),
   attachments: Schema.optional(Schema.Array(Attachment)),
   scheduled_at: Schema.optional(Schema.String),
+  /** The package sends null for a message without a topic. */
+  topic_id: Schema.optional(Schema.Null),
 })
 export type Message = typeof Message.Type
 
@@ -56,46 +62,39 @@ export const scheduledAt = Effect.fnUntraced(function* (text: string) {
 })
 
 /** Returns the body of our own send for a message; fetches the attachments that it only names. */
-export const toNative = Effect.fnUntraced(function* (message: Message) {
-  const { attachments, scheduled_at, tags, ...same } = message
+export const toNative = Effect.fnUntraced(function* (message: Message, budget: RemoteFile.FetchBudget) {
+  const { attachments, scheduled_at, tags, topic_id: _, ...same } = message
   return {
     ...same,
     ...(tags === undefined ? {} : { tags: tags.map(tagOf) }),
     ...(scheduled_at === undefined ? {} : { scheduled_at: yield* scheduledAt(scheduled_at) }),
-    ...(attachments === undefined ? {} : { attachments: yield* toFiles(attachments) }),
+    ...(attachments === undefined
+      ? {}
+      : {
+          attachments: yield* Effect.forEach(attachments, (each, nth) => toFile(each, `attachments[${nth}]`, budget)),
+        }),
   }
-})
-
-const toFiles = Effect.fnUntraced(function* (attachments: ReadonlyArray<typeof Attachment.Type>) {
-  let remaining = RemoteFile.MAX_REMOTE_BYTES
-  const files: Array<Effect.Success<ReturnType<typeof toFile>>["file"]> = []
-  for (const [nth, attachment] of attachments.entries()) {
-    const { bytes, file } = yield* toFile(attachment, `attachments[${nth}]`, remaining)
-    remaining -= bytes
-    files.push(file)
-  }
-  return files
 })
 
 const toFile = Effect.fnUntraced(function* (
   { content, content_id, content_type, filename, path }: typeof Attachment.Type,
   field: string,
-  maxBytes: number,
+  budget: RemoteFile.FetchBudget,
 ) {
   if ((content === undefined) === (path === undefined))
     return yield* refuse(field, "must have either `content` or `path`")
   const source =
     path === undefined
-      ? { content: content ?? "", type: undefined, bytes: 0 }
-      : yield* RemoteFile.fetch(path, `${field}.path`, maxBytes)
-  const name = filename ?? (path === undefined ? undefined : RemoteFile.nameOf(path))
-  if (name === undefined) return yield* refuse(`${field}.filename`, "is required with `content`")
+      ? { content: content ?? "", type: undefined }
+      : yield* RemoteFile.fetch(path, `${field}.path`, budget)
+  const named = typeof filename === "string" ? filename : undefined
+  const name = named ?? (path === undefined ? undefined : RemoteFile.nameOf(path))
+  if (name === undefined) return yield* refuse(`${field}.filename`, "is required, because nothing else names the file")
   const type = content_type ?? source.type
-  const file = {
+  return {
     filename: name,
     content: source.content,
     ...(type === undefined ? {} : { content_type: type }),
     ...(content_id === undefined ? {} : { content_id }),
   }
-  return { file, bytes: source.bytes }
 })

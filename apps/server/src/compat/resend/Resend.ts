@@ -2,10 +2,25 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { Effect } from "effect"
 import type { Door } from "../Door.ts"
 import * as Routes from "../Routes.ts"
+import * as Absent from "./Absent.ts"
+import * as ApiKeys from "./ApiKeys.ts"
+import * as Attachments from "./Attachments.ts"
+import * as Domains from "./Domains.ts"
 import * as Emails from "./Emails.ts"
 import { errorOf } from "./errorOf.ts"
+import * as Suppressions from "./Suppressions.ts"
+import * as Usage from "./Usage.ts"
+import * as Webhooks from "./Webhooks.ts"
 
-const ROUTES: ReadonlyArray<Routes.Route> = [...Emails.routes]
+const ROUTES: ReadonlyArray<Routes.Route> = [
+  ...Emails.routes,
+  ...Attachments.routes,
+  ...Domains.routes,
+  ...ApiKeys.routes,
+  ...Webhooks.routes,
+  ...Suppressions.routes,
+  ...Usage.routes,
+]
 
 /** The API of Resend, as the npm package `resend` calls it. */
 export const door: Door = {
@@ -13,11 +28,13 @@ export const door: Door = {
   authorization: ({ authorization }) => authorization,
   bucketOf: (method, path) => Routes.find(ROUTES, method, below(path))?.route.bucket ?? "other",
   scopeOf: (method, path) => Routes.find(ROUTES, method, path)?.route.scope,
+  refusalOf: Absent.refusalOf,
   handle: (request) => {
     const match = Routes.find(ROUTES, request.method, request.path)
-    return match === undefined
-      ? Effect.fail(new RequestRefusal.NoSuchRoute({ method: request.method, path: request.path }))
-      : match.route.handle(request, match.params)
+    if (match === undefined)
+      return Effect.fail(new RequestRefusal.NoSuchRoute({ method: request.method, path: request.path }))
+    const refusal = Routes.refusalOfQuery(match.route, request.query)
+    return refusal === undefined ? match.route.handle(request, match.params) : Effect.fail(refusal)
   },
   errorOf,
 }

@@ -1,15 +1,37 @@
 import type * as ApiError from "@waybill/api/errors/ApiError"
 import type { Answer } from "../Door.ts"
 
+/** Maximum number of violations that a message lists, because Resend's errors have no other place for them. */
+const MAX_SHOWN = 20
+
 /** Returns an error as Resend answers it, under the name that Resend's documentation gives its cause. */
-export const errorOf = (status: number, { message, reason }: ApiError.Body["error"]): Answer => {
-  const known = BY_REASON[reason] ?? BY_STATUS[status] ?? INTERNAL
-  return { status: known.status, body: { statusCode: known.status, name: known.name, message } }
+export const errorOf = (status: number, error: ApiError.Body["error"]): Answer => {
+  const known = byField(error) ?? BY_REASON[error.reason] ?? BY_STATUS[status] ?? INTERNAL
+  return { status: known.status, body: { statusCode: known.status, name: known.name, message: messageOf(error) } }
+}
+
+const messageOf = ({ details, message, reason }: ApiError.Body["error"]): string => {
+  if (reason !== "validation_failed" || details.length === 0) return message
+  const shown = details
+    .slice(0, MAX_SHOWN)
+    .map(({ message, path }) => (path === "" ? `The body ${message}` : `\`${path}\` ${message}`))
+  const more = details.length > MAX_SHOWN ? `; and ${details.length - MAX_SHOWN} more` : ""
+  return `${shown.join("; ")}${more}.`
 }
 
 interface Named {
   readonly status: number
   readonly name: string
+}
+
+/** Names the first violation. Within a batch, its path begins with the index of the email. */
+const byField = ({ details: [first], reason }: ApiError.Body["error"]): Named | undefined => {
+  if (reason !== "validation_failed" || first === undefined) return undefined
+  const field = first.path.replace(/^\[\d+\]\.?/u, "")
+  if (field === "Idempotency-Key") return { status: 400, name: "invalid_idempotency_key" }
+  if (first.message === "is required") return { status: 422, name: "missing_required_field" }
+  if (field.startsWith("attachments")) return { status: 422, name: "invalid_attachment" }
+  return field === "from" ? { status: 422, name: "invalid_from_address" } : undefined
 }
 
 const INTERNAL: Named = { status: 500, name: "internal_server_error" }

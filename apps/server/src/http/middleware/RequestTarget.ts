@@ -14,7 +14,7 @@ export const bucketOf = (method: string, path: string): RateLimit.Bucket => {
 }
 /** Returns the path of a request as the router reads it, so that an encoded spelling counts in the same rate window. */
 export const pathOf = (url: string): string => {
-  const path = url.replace(AUTHORITY, "/").split(/[?#;]/u, 1)[0] ?? url
+  const path = encodedPathOf(url)
   if (!path.includes("%")) return path
   try {
     return decodeURI(path)
@@ -22,6 +22,9 @@ export const pathOf = (url: string): string => {
     return path
   }
 }
+
+/** Returns the path of a request as it was sent. */
+export const encodedPathOf = (url: string): string => url.replace(AUTHORITY, "/").split(/[?#;]/u, 1)[0] ?? url
 
 /** Scheme and host of an absolute target that URL parsers reject (`http://[/v1`); the router ignores them too. */
 const AUTHORITY = /^https?:\/\/.*?\//u

@@ -1,0 +1,40 @@
+import type { Refusal } from "@waybill/domain/values/Refusal"
+import * as Native from "./Native.ts"
+
+const LISTS =
+  "Waybill has no contacts, audiences, segments or topics. Keep recipients in your own database and send to them."
+const RECEIVING = "Waybill has no inbound mail: it only sends."
+const CLAIMS = "Waybill has no claims of domains. Create the domain and publish its records."
+
+/** Paths that Resend's package calls and Waybill has no meaning for. A colon matches any segment. */
+const ABSENT: ReadonlyArray<readonly [path: string, message: string, method?: string]> = [
+  ["/audiences", LISTS],
+  ["/segments", LISTS],
+  ["/contacts", LISTS],
+  ["/contact-properties", LISTS],
+  ["/topics", LISTS],
+  ["/broadcasts", "Waybill has no broadcasts: it sends transactional mail only. Send to each recipient."],
+  ["/templates", "Waybill has no templates. Render the email in your program, and send `html` and `text`."],
+  ["/automations", "Waybill has no automations. Send each email from your program, with `scheduled_at` to delay it."],
+  ["/events", "Waybill has no custom events. Send the email from your program instead."],
+  ["/inboxes", RECEIVING],
+  ["/emails/receiving", RECEIVING],
+  ["/emails/metrics", "Waybill has no metrics in this form. Its statistics are at GET /v1/stats."],
+  ["/emails/:/share", "Waybill has no links that share an email."],
+  ["/domains/claim", CLAIMS],
+  ["/domains/:/claim", CLAIMS],
+  ["/api-keys/:", "Waybill has no change of an API key. Create another key and remove this one.", "PATCH"],
+  ["/logs", "Waybill has no logs of requests. The history of an email is at GET /v1/email/logs/{id}/events."],
+  ["/oauth", "Waybill has no OAuth grants. Programs use API keys."],
+]
+
+/** Returns the refusal of a request to something that Waybill does not have, if it is one. */
+export const refusalOf = (method: string, path: string): Refusal | undefined => {
+  const segments = path.split("/")
+  const found = ABSENT.find(
+    ([absent, , only]) =>
+      (only ?? method) === method &&
+      absent.split("/").every((part, nth) => (part === ":" ? segments[nth] : part === segments[nth])),
+  )
+  return found === undefined ? undefined : Native.missing(found[1])
+}

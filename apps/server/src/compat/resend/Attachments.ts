@@ -1,0 +1,45 @@
+import type { WithContent } from "@waybill/api/schemas/EmailRecord"
+import { Effect } from "effect"
+import * as AttachmentLinks from "../../links/AttachmentLinks.ts"
+import { nativePath } from "../nativePath.ts"
+import type { Route } from "../Routes.ts"
+import * as Native from "./Native.ts"
+import * as Paging from "./Paging.ts"
+
+/** Returns the attachments of an email, each with an id of its own and a link that works for some time without a key. */
+const attachmentsOf = Effect.fnUntraced(function* (id: string | undefined, host: string | undefined) {
+  const email = yield* Native.call<typeof WithContent.Type>({ method: "GET", path: nativePath`/v1/email/logs/${id}` })
+  const { expires_at, urlOf } = yield* AttachmentLinks.linksOf(email.id, host)
+  // Nothing can be downloaded once the content is no longer kept.
+  return (email.content?.attachments ?? []).map(({ content_id, content_type, filename, size_bytes }, nth) => ({
+    id: `${email.id.replace("msg_", "att_")}_${nth}`,
+    filename,
+    size: size_bytes,
+    content_type,
+    content_disposition: content_id === null ? "attachment" : "inline",
+    ...(content_id === null ? {} : { content_id }),
+    download_url: urlOf(nth),
+    expires_at,
+  }))
+})
+
+const list: Route = {
+  method: "GET",
+  path: "/emails/:id/attachments",
+  query: Paging.NAMES,
+  handle: ({ headers, query }, { id }) =>
+    Effect.flatMap(attachmentsOf(id, headers["host"]), (attachments) => Paging.pageOf(query, attachments)),
+}
+
+const get: Route = {
+  method: "GET",
+  path: "/emails/:id/attachments/:attachment",
+  handle: Effect.fnUntraced(function* ({ headers }, { attachment, id }) {
+    const found = (yield* attachmentsOf(id, headers["host"])).find((each) => each.id === attachment)
+    return found === undefined
+      ? yield* Native.missing("This email has no attachment with this id, or its content is no longer kept.")
+      : Native.ok({ object: "attachment", ...found })
+  }),
+}
+
+export const routes: ReadonlyArray<Route> = [list, get]

@@ -1,0 +1,168 @@
+import type { Domain } from "@waybill/api/groups/Domains"
+import { Effect, Schema } from "effect"
+import { decodeBody } from "../decodeBody.ts"
+import { nativePath } from "../nativePath.ts"
+import { renamed } from "../renamed.ts"
+import type { Route } from "../Routes.ts"
+import * as Native from "./Native.ts"
+import * as Paging from "./Paging.ts"
+
+const only = <A extends string>(value: A, message: string) =>
+  Schema.optional(Schema.String.check(Schema.makeFilter((text) => text === value || message)))
+
+/** Settings of a domain; where Waybill has one way only, its value is taken and every other one refused. */
+const settings = {
+  open_tracking: Schema.optional(Schema.Boolean),
+  click_tracking: Schema.optional(Schema.Boolean),
+  tracking_subdomain: Schema.optional(Schema.String),
+  tls: only("opportunistic", "must be opportunistic: Waybill does not require TLS of a domain's recipients"),
+  capabilities: Schema.optional(
+    Schema.Struct({
+      sending: only("enabled", "must be enabled: every domain in Waybill sends"),
+      receiving: only("disabled", "must be disabled: Waybill does not receive mail"),
+    }),
+  ),
+}
+const Creation = Schema.Struct({ name: Schema.String, ...settings })
+const Change = Schema.Struct(settings)
+
+const changeOf = (
+  { click_tracking, open_tracking, tracking_subdomain }: typeof Change.Type,
+  name: string | undefined,
+): Readonly<Record<string, unknown>> => ({
+  ...(open_tracking === undefined ? {} : { open_tracking }),
+  ...(click_tracking === undefined ? {} : { click_tracking }),
+  ...(tracking_subdomain === undefined ? {} : { tracking_domain: `${tracking_subdomain}.${name}` }),
+})
+
+const patch = (id: string, body: object) =>
+  Native.call<Domain>({ method: "PATCH", path: nativePath`/v1/domains/${id}`, body }).pipe(
+    renamed({ tracking_domain: "tracking_subdomain" }),
+  )
+
+const find = (id: string) => Native.call<Domain>({ method: "GET", path: nativePath`/v1/domains/${id}` })
+
+const create: Route = {
+  method: "POST",
+  path: "/domains",
+  scope: "domains:write",
+  handle: Effect.fnUntraced(function* ({ body, headers }) {
+    const { name, ...rest } = yield* decodeBody(Creation, body)
+    const added = yield* Native.call<Domain>({
+      method: "POST",
+      path: "/v1/domains",
+      body: { name },
+      headers: Native.idempotency(headers),
+    })
+    const change = changeOf(rest, added.name)
+    if (Object.keys(change).length === 0) return { status: 201, body: detailOf(added) }
+    // Refused settings leave no domain behind, so that the corrected request succeeds.
+    const remove = Native.call({ method: "DELETE", path: nativePath`/v1/domains/${added.id}` })
+    const domain = yield* Effect.tapError(patch(added.id, change), () => remove)
+    return { status: 201, body: detailOf(domain) }
+  }),
+}
+
+const list: Route = {
+  method: "GET",
+  path: "/domains",
+  query: Paging.NAMES,
+  handle: Effect.fnUntraced(function* ({ query }) {
+    const { data } = yield* Native.call<{ readonly data: ReadonlyArray<Domain> }>({
+      method: "GET",
+      path: "/v1/domains",
+    })
+    return yield* Paging.pageOf(query, data.map(fieldsOf))
+  }),
+}
+
+const get: Route = {
+  method: "GET",
+  path: "/domains/:id",
+  handle: (_, { id = "" }) => Effect.map(find(id), (domain) => Native.ok(detailOf(domain))),
+}
+
+const update: Route = {
+  method: "PATCH",
+  path: "/domains/:id",
+  scope: "domains:write",
+  handle: Effect.fnUntraced(function* ({ body }, { id = "" }) {
+    const change = yield* decodeBody(Change, body)
+    const name = change.tracking_subdomain === undefined ? undefined : (yield* find(id)).name
+    const domain = yield* patch(id, changeOf(change, name))
+    return Native.ok({ object: "domain", id: domain.id })
+  }),
+}
+
+const verify: Route = {
+  method: "POST",
+  path: "/domains/:id/verify",
+  handle: Effect.fnUntraced(function* ({ headers }, { id }) {
+    const request = { path: nativePath`/v1/domains/${id}/verify`, headers: Native.idempotency(headers) }
+    const domain = yield* Native.call<Domain>({ method: "POST", ...request })
+    return Native.ok({ object: "domain", id: domain.id })
+  }),
+}
+
+const remove: Route = {
+  method: "DELETE",
+  path: "/domains/:id",
+  handle: (_, { id }) =>
+    Effect.map(
+      Native.call<{ readonly id: string }>({ method: "DELETE", path: nativePath`/v1/domains/${id}` }),
+      (removed) => Native.ok({ object: "domain", id: removed.id, deleted: true }),
+    ),
+}
+
+const STATUSES = { verified: "verified", degraded: "partially_failed", failed: "failed" } as const
+
+/** Waybill has no regions, so `region` is missing from domains. */
+const fieldsOf = (domain: Domain) => ({
+  id: domain.id,
+  name: domain.name,
+  status:
+    domain.status === "pending"
+      ? domain.last_checked_at === null
+        ? "not_started"
+        : "pending"
+      : STATUSES[domain.status],
+  created_at: domain.created_at,
+  capabilities: { sending: "enabled", receiving: "disabled" },
+  open_tracking: domain.open_tracking,
+  click_tracking: domain.click_tracking,
+  ...(domain.tracking_domain === null
+    ? {}
+    : { tracking_subdomain: domain.tracking_domain.slice(0, -domain.name.length - 1) }),
+})
+
+const detailOf = (domain: Domain) => ({ object: "domain", ...fieldsOf(domain), records: recordsOf(domain) })
+
+const RECORDS = { dkim: "DKIM", spf: "SPF", return_path: "SPF", tracking: "Tracking" } as const
+
+/** Returns the records to publish. Resend has no word for DMARC, which is only advice. */
+const recordsOf = ({ records, status }: Domain) =>
+  records.flatMap((record) => {
+    if (record.purpose === "dmarc") return []
+    const [preference, exchange] = record.type === "MX" ? record.value.split(" ") : []
+    return [
+      {
+        record: RECORDS[record.purpose],
+        name: record.host,
+        type: record.type,
+        ttl: String(record.ttl),
+        status: record.status === "missing" && status === "pending" ? "pending" : RECORD_STATUSES[record.status],
+        value: exchange ?? record.value,
+        ...(exchange === undefined ? {} : { priority: Number(preference) }),
+      },
+    ]
+  })
+
+const RECORD_STATUSES = {
+  not_checked: "not_started",
+  verified: "verified",
+  missing: "failed",
+  mismatch: "failed",
+  unavailable: "temporary_failure",
+} as const
+
+export const routes: ReadonlyArray<Route> = [create, list, get, update, verify, remove]

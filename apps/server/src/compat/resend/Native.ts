@@ -1,0 +1,27 @@
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import { NativeApi, type NativeRequest } from "../Door.ts"
+import { Data, Effect } from "effect"
+
+/** Calls our own API and returns the body of its answer, whose type the caller knows from the API's schema. */
+export const call = <A>(request: NativeRequest) =>
+  Effect.flatMap(NativeApi, (native) => Effect.map(native.call(request), ({ body }) => body as A))
+
+/** Returns the header of a call that a client repeats safely. */
+export const idempotency = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> => {
+  const key = headers["idempotency-key"]
+  return key === undefined ? {} : { "idempotency-key": key }
+}
+
+/** A refusal of one field or query parameter, by Resend's name for it. */
+export const refuse = (path: string, message: string) =>
+  new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path, message }] })
+
+/** Something that there is not, in this account or in Waybill. */
+class Missing extends Data.TaggedError("Missing")<{ readonly message: string }> {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "route_not_found"
+}
+export const missing = (message: string) => new Missing({ message })
+
+export const ok = (body: unknown) => ({ status: 200, body })

@@ -1,0 +1,165 @@
+import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
+import * as Address from "@waybill/domain/values/Address"
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as Id from "@waybill/domain/values/Id"
+import { Effect, Schema } from "effect"
+import { decodeBody } from "../decodeBody.ts"
+import { NativeError } from "../Door.ts"
+import { nativePath } from "../nativePath.ts"
+import type { Route } from "../Routes.ts"
+import * as Native from "./Native.ts"
+import * as Paging from "./Paging.ts"
+
+/** Maximum number of addresses that one call adds or removes. */
+export const MAX_SUPPRESSIONS = 100
+
+const ORIGINS: Readonly<Record<SuppressionRecord["reason"], string>> = {
+  hard_bounce: "bounce",
+  complaint: "complaint",
+  unsubscribe: "manual",
+  manual: "manual",
+}
+
+const fieldsOf = ({ created_at, email, email_id, id, reason }: SuppressionRecord) => ({
+  id,
+  email,
+  origin: ORIGINS[reason],
+  source_id: email_id,
+  created_at,
+})
+
+const isReason = (failure: unknown, reason: string) => failure instanceof NativeError && failure.error.reason === reason
+
+const byEmail = (email: string) =>
+  Native.call<SuppressionRecord>({ method: "GET", path: nativePath`/v1/suppressions/${email}` })
+
+const isId = Schema.is(Id.SuppressionId)
+
+/** Our own API finds suppressions by address, and lists them by id from newest to oldest. */
+const find = (idOrEmail: string) =>
+  isId(idOrEmail)
+    ? Native.call<{ readonly data: ReadonlyArray<SuppressionRecord> }>({
+        method: "GET",
+        path: nativePath`/v1/suppressions?limit=1&after=${next(idOrEmail)}`,
+      }).pipe(
+        Effect.map(({ data }) => data[0]),
+        Effect.filterOrFail(
+          (found) => found?.id === idOrEmail,
+          () => new Suppression.SuppressionNotFound(),
+        ),
+        Effect.map((found) => found as SuppressionRecord),
+      )
+    : byEmail(idOrEmail)
+
+const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
+
+/** Returns the id that follows directly in the order of ids. */
+const next = (id: string): string => {
+  const last = DIGITS.indexOf(id.at(-1) ?? "")
+  const rest = id.slice(0, -1)
+  return last === DIGITS.length - 1 ? `${next(rest)}${DIGITS[0]}` : `${rest}${DIGITS[last + 1]}`
+}
+
+/** Adds an address. One that is suppressed already keeps its suppression. */
+const added = (email: string, headers: Record<string, string> = {}) =>
+  Native.call<SuppressionRecord>({ method: "POST", path: "/v1/suppressions", body: { email }, headers }).pipe(
+    Effect.catchIf(
+      (failure) => isReason(failure, "already_suppressed"),
+      () => byEmail(email),
+    ),
+    Effect.map(({ id }) => ({ object: "suppression", id })),
+  )
+
+const removed = (email: string) =>
+  Effect.map(
+    Native.call<{ readonly id: string }>({ method: "DELETE", path: nativePath`/v1/suppressions/${email}` }),
+    ({ id }) => ({ object: "suppression", id, deleted: true }),
+  )
+
+const add: Route = {
+  method: "POST",
+  path: "/suppressions",
+  scope: "admin",
+  handle: Effect.fnUntraced(function* ({ body, headers }) {
+    const { email } = yield* decodeBody(Schema.Struct({ email: Schema.String }), body)
+    return Native.ok(yield* added(email, Native.idempotency(headers)))
+  }),
+}
+
+const list: Route = {
+  method: "GET",
+  path: "/suppressions",
+  query: ["limit", "after"],
+  handle: Effect.fnUntraced(function* ({ query }) {
+    const found = yield* Native.call<{ readonly data: ReadonlyArray<SuppressionRecord>; readonly has_more: boolean }>({
+      method: "GET",
+      path: `/v1/suppressions${Paging.queryOf(query)}`,
+    })
+    return Paging.listOf(found.data.map(fieldsOf), found.has_more)
+  }),
+}
+
+const get: Route = {
+  method: "GET",
+  path: "/suppressions/:id",
+  handle: (_, { id = "" }) => Effect.map(find(id), (found) => Native.ok({ object: "suppression", ...fieldsOf(found) })),
+}
+
+const remove: Route = {
+  method: "DELETE",
+  path: "/suppressions/:id",
+  handle: Effect.fnUntraced(function* (_, { id = "" }) {
+    return Native.ok(yield* removed(isId(id) ? (yield* find(id)).email : id))
+  }),
+}
+
+const several = <S extends Schema.Codec<string, string>>(item: S) =>
+  Schema.Array(item).check(
+    Schema.makeFilter(
+      ({ length }) => (length >= 1 && length <= MAX_SUPPRESSIONS) || `must have 1 to ${MAX_SUPPRESSIONS} entries`,
+    ),
+  )
+const emails = several(Address.FromText)
+
+/** All addresses are checked before the first is added. */
+const addBatch: Route = {
+  method: "POST",
+  path: "/suppressions/batch/add",
+  scope: "admin",
+  handle: Effect.fnUntraced(function* ({ body }) {
+    const batch = yield* decodeBody(Schema.Struct({ emails }), body)
+    return Native.ok({ data: yield* Effect.forEach(batch.emails, (email) => added(email)) })
+  }),
+}
+
+const Removal = Schema.Struct({
+  emails: Schema.optional(emails),
+  ids: Schema.optional(several(Id.SuppressionId)),
+}).check(
+  Schema.makeFilter(
+    ({ emails, ids }) =>
+      (emails === undefined) !== (ids === undefined) || { path: ["emails"], issue: "or `ids` is required, not both" },
+  ),
+)
+
+/** The answer has the suppressions that there were. */
+const removeBatch: Route = {
+  method: "POST",
+  path: "/suppressions/batch/remove",
+  scope: "admin",
+  handle: Effect.fnUntraced(function* ({ body }) {
+    const batch = yield* decodeBody(Removal, body)
+    const answers = yield* Effect.forEach(batch.emails ?? batch.ids ?? [], (each) =>
+      Effect.flatMap(find(each), ({ email }) => removed(email)).pipe(
+        Effect.map((answer) => [answer]),
+        Effect.catchIf(
+          (failure) => failure instanceof Suppression.SuppressionNotFound || isReason(failure, "suppression_not_found"),
+          () => Effect.succeed([]),
+        ),
+      ),
+    )
+    return Native.ok({ data: answers.flat() })
+  }),
+}
+
+export const routes: ReadonlyArray<Route> = [add, list, get, remove, addBatch, removeBatch]

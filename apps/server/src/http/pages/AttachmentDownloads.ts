@@ -1,0 +1,57 @@
+import * as Email from "@waybill/domain/email/Email"
+import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
+import * as Content from "@waybill/store/content/Content"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
+import { Clock, Effect, Option } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import * as AttachmentLinks from "../../links/AttachmentLinks.ts"
+
+/** Serves attachments to holders of a link, who need no key. Requests count in the rate window of their address. */
+export const layer = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const keys = yield* AttachmentLinks.attachmentKeys
+    yield* router.add(
+      "GET",
+      `${AttachmentLink.PATH}:token`,
+      Effect.gen(function* () {
+        const { token = "" } = yield* HttpRouter.params
+        const place = AttachmentLink.verify(keys, token, yield* Clock.currentTimeMillis)
+        const file = Option.isNone(place) ? undefined : yield* find(place.value)
+        return file === undefined ? gone : download(file)
+      }),
+    )
+  }),
+)
+
+const find = Effect.fnUntraced(function* ({ email_id, nth }: AttachmentLink.AttachmentPlace) {
+  const account = yield* EmailAccounts.accountOf(email_id)
+  if (Option.isNone(account)) return undefined
+  const store = yield* EventStore
+  const state = yield* store.state(Email, { account_id: account.value, stream_id: email_id })
+  const attachment = state._tag === "Message" ? state.accepted.content.attachments[nth] : undefined
+  if (attachment === undefined) return undefined
+  const found = yield* Content.findAll(account.value, [attachment.sha256])
+  const bytes = found.get(attachment.sha256)
+  return bytes === undefined ? undefined : { filename: attachment.filename, bytes }
+})
+
+const HEADERS = {
+  "content-security-policy": "sandbox; default-src 'none'",
+  "x-content-type-options": "nosniff",
+  "x-robots-tag": "noindex",
+  "referrer-policy": "no-referrer",
+  "cache-control": "private, no-store",
+}
+
+/** Served as a download whatever its type, so that the browser never renders it. */
+const download = ({ bytes, filename }: { readonly filename: string; readonly bytes: Uint8Array }) =>
+  HttpServerResponse.uint8Array(bytes, {
+    contentType: "application/octet-stream",
+    headers: { ...HEADERS, "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename)}` },
+  })
+
+const gone = HttpServerResponse.text("This link is not valid or has expired. Ask the API for the attachment again.\n", {
+  status: 404,
+  headers: HEADERS,
+})
