@@ -4,6 +4,7 @@ const NODE = "apps/server/src/http/NodeServer.ts"
 const CONNECTIONS = "apps/server/src/http/middleware/Connections.ts"
 const BODIES = "apps/server/src/http/middleware/Bodies.ts"
 const ANSWERS = "apps/server/src/http/middleware/LargeResponses.ts"
+const REMOTE = "apps/server/src/compat/RemoteFile.ts"
 const DOCUMENTS = "apps/server/src/http/pages/DocumentWindows.ts"
 const PREVIEW = "apps/server/src/http/pages/PreviewPages.ts"
 const JSON_SHAPE = "apps/server/src/http/middleware/Validation.ts"
@@ -102,6 +103,33 @@ export const securityBounds: ReadonlyArray<Group> = [
         "MAX_INLINE_BYTES",
         "apps/server/src/http/pages/PreviewPages.ts",
         "further images are left out",
+      ),
+      customer(
+        "Bytes of attachments that one request names by URL",
+        "MAX_REMOTE_BYTES",
+        REMOTE,
+        "422 at `/compat/resend`",
+      ),
+      customer("Attachments that one request names by URL", "MAX_REMOTE_FILES", REMOTE, "422 at `/compat/resend`"),
+      customer(
+        "Time for an attachment to arrive from its URL",
+        "REMOTE_FILE_TIMEOUT",
+        REMOTE,
+        "422 at `/compat/resend`",
+      ),
+      customer("Redirects to an attachment", "MAX_REDIRECTS", REMOTE, "422 at `/compat/resend`"),
+      operator("Attachments fetched at the same time per process", "MAX_CONCURRENT_FETCHES", REMOTE, "the next wait"),
+      customer(
+        "Time that a link to an attachment works",
+        "ATTACHMENT_LINK_LIFETIME",
+        "apps/server/src/links/AttachmentLinks.ts",
+        "404",
+      ),
+      customer(
+        "Addresses or ids in one call of Resend's suppressions",
+        "MAX_SUPPRESSIONS",
+        "apps/server/src/compat/resend/Suppressions.ts",
+        "400 at `/compat/resend`",
       ),
       customer("Event streams per account and process", "MAX_STREAMS_PER_ACCOUNT", FEED, "422 `too_many_streams`"),
       customer("Time of an event stream", "MAX_STREAM", FEED, "it ends; the client connects again"),

@@ -88,6 +88,8 @@ const parsed = (text: string) => {
     : Effect.succeed(url)
 }
 
+const INCOMPLETE = "ended before it was complete"
+
 const MODULES = { "http:": http, "https:": https } as const
 
 /** The error is the same whether DNS has no record or a private one, as it is for webhooks. */
@@ -103,6 +105,7 @@ type Fetched = { readonly _tag: "File"; readonly file: File } | { readonly _tag:
 
 const get = (url: URL, address: string, left: FetchBudget): Effect.Effect<Fetched, Unfetched> =>
   Effect.callback((resume) => {
+    let isAnswered = false
     const fail = (message: string) => {
       request.destroy()
       resume(Effect.fail(new Unfetched({ message })))
@@ -128,13 +131,14 @@ const get = (url: URL, address: string, left: FetchBudget): Effect.Effect<Fetche
         return resume(Effect.succeed({ _tag: "Redirect", location: headers.location }))
       }
       if (statusCode !== 200) return fail(`was answered with the status ${statusCode}`)
+      isAnswered = true
       const chunks: Array<Buffer> = []
       response.on("data", (chunk: Buffer) => {
         left.bytes -= chunk.length
         if (left.bytes < 0) return fail(`is larger than ${MAX_REMOTE_BYTES} bytes, together with the other files`)
         chunks.push(chunk)
       })
-      response.on("error", () => fail("ended before it was complete"))
+      response.on("error", () => fail(INCOMPLETE))
       response.on("end", () => {
         const type = headers["content-type"]?.split(";", 1)[0]?.trim()
         const content = Buffer.concat(chunks).toString("base64")
@@ -143,7 +147,7 @@ const get = (url: URL, address: string, left: FetchBudget): Effect.Effect<Fetche
     })
     AnswerBudget.watch(request, 2 * MAX_REMOTE_BYTES, fail)
     request.on("error", () => fail("could not be fetched"))
-    request.on("close", () => fail("was not answered"))
+    request.on("close", () => fail(isAnswered ? INCOMPLETE : "was not answered"))
     request.end()
     return Effect.sync(() => request.destroy())
   })
