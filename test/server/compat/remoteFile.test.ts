@@ -2,6 +2,8 @@ import { assert, it } from "@effect/vitest"
 import type { Network } from "@waybill/domain/values/Network"
 import { Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import type { AdmittedKey } from "@waybill/store/admission/Admission"
+import { Admitted } from "../../../apps/server/src/http/middleware/Admitted.ts"
 import { Instance } from "../../../apps/server/src/http/Instance.ts"
 import * as RemoteFile from "../../../apps/server/src/compat/RemoteFile.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
@@ -123,5 +125,28 @@ it.effect("gives up on a server that is too slow", () =>
       const exit = yield* Fiber.await(waiting)
       assert.deepStrictEqual(exit, Exit.succeed("`attachments[0].path` did not arrive within 10 s."))
     }
+  }),
+)
+
+it.effect("lets accounts take turns while the files of one are slow", () =>
+  Effect.gen(function* () {
+    const slow = RemoteFile.MAX_CONCURRENT_FETCHES
+    const full = Promise.withResolvers<void>()
+    const stuck = yield* served((_, nth) => {
+      if (nth === slow) full.resolve()
+      return "hang"
+    })
+    const quick = yield* served(() => body("a"))
+    const as = (account_id: string) =>
+      Effect.provideService(Admitted, { key: { account_id } as AdmittedKey, address: "127.0.0.1" })
+    const waiting = yield* Effect.forEach(Array.from({ length: 2 * slow }), () =>
+      Effect.forkChild(as("acc_a")(fetched(stuck.base))),
+    )
+    yield* Effect.promise(() => full.promise)
+    const other = yield* Effect.forkChild(as("acc_b")(fetched(quick.base)))
+    yield* Effect.yieldNow
+    yield* TestClock.adjust(RemoteFile.REMOTE_FILE_TIMEOUT)
+    assert.deepStrictEqual(yield* Fiber.join(other), { content: "YQ==", type: undefined })
+    yield* Effect.forEach(waiting, Fiber.interrupt)
   }),
 )

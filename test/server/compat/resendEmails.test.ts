@@ -1,7 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { MAX_REMOTE_BYTES } from "../../../apps/server/src/compat/RemoteFile.ts"
 import { Resend } from "resend"
+import * as WebhookReceiver from "../../support/web/WebhookReceiver.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { good, refusal, setUp } from "./resendClient.ts"
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the package resend", (it) => {
   it.effect("sends an email, and reads an error", () =>
@@ -63,6 +66,46 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.match(words.error?.message ?? "", /scheduled_at/u)
       const topic = yield* Effect.promise(() => emails.send({ ...email, topicId: "t" }))
       assert.match(topic.error?.message ?? "", /topic_id/u)
+    }),
+  )
+})
+
+const zones = { "files.test": { A: ["127.0.0.1"] } }
+layer(HttpWorld.layer({ zones, allowedNetworks: ["127.0.0.0/8"] }), {
+  excludeTestServices: true,
+  timeout: "90 seconds",
+})("attachments that the package resend names by URL", (it) => {
+  it.effect("are fetched, and counted over a batch", () =>
+    Effect.gen(function* () {
+      const answer = ({ path }: WebhookReceiver.Received): WebhookReceiver.Answer =>
+        path === "/large"
+          ? { status: 200, body: "x".repeat(MAX_REMOTE_BYTES - 6) }
+          : { status: 200, headers: { "content-type": "text/csv" }, body: "a,b\n" }
+      const files = yield* Effect.acquireRelease(
+        Effect.promise(() => WebhookReceiver.open({ answer })),
+        ({ close }) => Effect.promise(close),
+      )
+      const { resend } = yield* setUp
+      yield* good(() => resend.domains.create({ name: "acme.test" }))
+      const base = `http://files.test:${files.port}`
+      const email = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
+      const small = { ...email, attachments: [{ path: `${base}/table.csv` }] }
+      const sent = yield* good(() => resend.emails.send(small))
+      const [file] = (yield* good(() => resend.emails.attachments.list({ emailId: sent.id }))).data
+      assert.deepStrictEqual([file?.filename, file?.content_type, file?.size], ["table.csv", "text/csv", 4])
+      const large = { ...email, attachments: [{ path: `${base}/large`, filename: "a.txt" }] }
+      const tooMuch = `\`[2].attachments[0].path\` is larger than ${MAX_REMOTE_BYTES} bytes, together with the other files.`
+      assert.deepStrictEqual(yield* refusal(() => resend.batch.send([small, small, large])), [
+        422,
+        "invalid_attachment",
+        tooMuch,
+      ])
+      const metadata = { ...email, attachments: [{ path: "http://169.254.169.254/latest" }] }
+      assert.deepStrictEqual(yield* refusal(() => resend.emails.send(metadata)), [
+        422,
+        "invalid_attachment",
+        "`attachments[0].path` has a host without a public address: 169.254.169.254.",
+      ])
     }),
   )
 })

@@ -2,17 +2,18 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
 import * as AnswerBudget from "@waybill/mail/smtp/AnswerBudget"
-import { Data, Duration, Effect, Result, Semaphore } from "effect"
+import { Data, Duration, Effect, PartitionedSemaphore, Result } from "effect"
 import * as http from "node:http"
 import * as https from "node:https"
 import { isIP } from "node:net"
 import { Instance } from "../http/Instance.ts"
+import { Admitted } from "../http/middleware/Admitted.ts"
 
-/** Maximum bytes of all files that one request has fetched. */
-export const MAX_REMOTE_BYTES = 8 * 1024 * 1024
+/** Maximum bytes of all files that one request has fetched. In base64 they fit a body of the default maximum size. */
+export const MAX_REMOTE_BYTES = 7 * 1024 * 1024
 /** Maximum number of files that one request has fetched; each may take the time below. */
 export const MAX_REMOTE_FILES = 20
-/** Time in which a file must arrive, redirects included. */
+/** Time in which a file must arrive, redirects included; the wait for a turn does not count. */
 export const REMOTE_FILE_TIMEOUT = Duration.seconds(10)
 /** Maximum redirects to one file; each target is checked like the first URL. */
 export const MAX_REDIRECTS = 3
@@ -38,7 +39,8 @@ class Unfetched extends Data.TaggedError("Unfetched")<{ readonly message: string
 
 const tooMany = new Unfetched({ message: `is one of more than ${MAX_REMOTE_FILES} files to fetch` })
 
-const slots = Semaphore.makeUnsafe(MAX_CONCURRENT_FETCHES)
+/** Accounts take turns, so that one account's slow files do not hold up another's. */
+const slots = PartitionedSemaphore.makeUnsafe<string>({ permits: MAX_CONCURRENT_FETCHES })
 
 /**
  * Fetches a file that a client names by a URL. Its host is resolved, checked and pinned, so that no request reaches the
@@ -46,17 +48,22 @@ const slots = Semaphore.makeUnsafe(MAX_CONCURRENT_FETCHES)
  */
 export const fetch = (url: string, field: string, left: FetchBudget) =>
   Effect.suspend(() => (left.files-- > 0 ? follow(url, left, MAX_REDIRECTS) : Effect.fail(tooMany))).pipe(
-    slots.withPermits(1),
     Effect.timeoutOrElse({
       duration: REMOTE_FILE_TIMEOUT,
       orElse: () =>
         Effect.fail(new Unfetched({ message: `did not arrive within ${Duration.toSeconds(REMOTE_FILE_TIMEOUT)} s` })),
     }),
+    (fetching) => Effect.flatMap(Admitted, (admitted) => slots.withPermits(accountOf(admitted), 1)(fetching)),
     Effect.mapError(
       ({ message }) =>
         new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path: field, message }] }),
     ),
   )
+
+const accountOf = (admitted: Admitted | undefined): string => {
+  if (admitted === undefined) return ""
+  return "key" in admitted ? admitted.key.account_id : admitted.user.account_id
+}
 
 /** Returns the last segment of a URL's path; `undefined` if it has none. */
 export const nameOf = (url: string): string | undefined => {
