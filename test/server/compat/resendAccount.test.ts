@@ -8,15 +8,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
   (it) => {
     it.effect("makes keys with the permission and the domain of their request", () =>
       Effect.gen(function* () {
-        const { ask, client, resend } = yield* setUp
+        const { request, client, resend } = yield* setUp
         const domain_id = (yield* good(() => resend.domains.create({ name: "acme.test" }))).id
         const { id, token } = yield* good(() =>
           resend.apiKeys.create({ name: "bound", permission: "sending_access", domain_id }),
         )
-        const { domain, scopes } = (yield* ask("GET", `/v1/api-keys/${id}`)).json
+        const { domain, scopes } = (yield* request("GET", `/v1/api-keys/${id}`)).json
         assert.deepStrictEqual([domain, scopes], ["acme.test", ["email:send"]])
         const full = yield* good(() => resend.apiKeys.create({ name: "full" }))
-        assert.deepStrictEqual((yield* ask("GET", `/v1/api-keys/${full.id}`)).json.scopes, ["admin"])
+        assert.deepStrictEqual((yield* request("GET", `/v1/api-keys/${full.id}`)).json.scopes, ["admin"])
         assert.deepStrictEqual((yield* refusal(() => client(token).domains.list())).slice(0, 2), [
           401,
           "restricted_api_key",
@@ -38,13 +38,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
 
     it.effect("has webhooks, with their events", () =>
       Effect.gen(function* () {
-        const { ask, resend } = yield* setUp
+        const { request, resend } = yield* setUp
         yield* good(() => resend.domains.create({ name: "acme.test" }))
         const endpoint = "https://example.org/hook"
         const made = yield* good(() => resend.webhooks.create({ endpoint, events: ["email.sent", "email.bounced"] }))
         assert.match(made.signing_secret, /^whsec_/u)
         const webhook = made.id
-        assert.deepStrictEqual((yield* ask("GET", `/v1/webhooks/${webhook}`)).json.events, [
+        assert.deepStrictEqual((yield* request("GET", `/v1/webhooks/${webhook}`)).json.events, [
           "email.queued",
           "email.bounced",
         ])
@@ -128,9 +128,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
 
     it.effect("has suppressions, by address and by id", () =>
       Effect.gen(function* () {
-        const { ask, resend } = yield* setUp
+        const { request, resend } = yield* setUp
         const { suppressions } = resend
-        yield* ask("POST", "/v1/suppressions", { email: "bounced@example.org", reason: "hard_bounce" })
+        yield* request("POST", "/v1/suppressions", { email: "bounced@example.org", reason: "hard_bounce" })
         const { id } = yield* good(() => suppressions.add({ email: "a+b@example.org" }))
         assert.strictEqual((yield* good(() => suppressions.add({ email: "a+b@example.org" }))).id, id)
         const { created_at: _, ...found } = yield* good(() => suppressions.get("a+b@example.org"))
@@ -205,12 +205,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
         assert.isTrue(ahead > 59 * 60_000 && ahead <= 3_600_000, `${ahead} ms`)
         assert.isTrue(found.download_url.startsWith(`${world.url}/attachments/`), found.download_url)
         const path = (url = "") => new URL(url).pathname
-        const file = yield* world.ask("GET", path(found.download_url))
+        const file = yield* world.request("GET", path(found.download_url))
         assert.deepStrictEqual([file.status, file.text], [200, "second"])
         assert.strictEqual(file.headers.get("content-disposition"), "attachment; filename*=UTF-8''b.png")
-        assert.strictEqual((yield* world.ask("GET", path(data[0]?.download_url))).text, "first")
+        assert.strictEqual((yield* world.request("GET", path(data[0]?.download_url))).text, "first")
         const forged = path(found.download_url).replace("-1-", "-0-")
-        assert.strictEqual((yield* world.ask("GET", forged)).status, 404)
+        assert.strictEqual((yield* world.request("GET", forged)).status, 404)
         const foreign = yield* refusal(() => resend.emails.attachments.get({ emailId, id: "att_x" }))
         assert.deepStrictEqual(foreign.slice(0, 2), [404, "not_found"])
       }),

@@ -51,7 +51,7 @@ const ANY = {
 const setUp = Effect.gen(function* () {
   const world = yield* HttpWorld
   const { secret: key } = yield* world.key(yield* world.account())
-  const post = (path: string, body: object) => Effect.map(world.ask("POST", path, { key, body }), ({ json }) => json)
+  const post = (path: string, body: object) => Effect.map(world.request("POST", path, { key, body }), ({ json }) => json)
   const [domain, spare] = [
     yield* post("/v1/domains", { name: "acme.test" }),
     yield* post("/v1/domains", { name: "b.test" }),
@@ -61,7 +61,7 @@ const setUp = Effect.gen(function* () {
   const attachments = [{ filename: "a.txt", content: "YQ==" }]
   const later = { ...mail, attachments, scheduled_at: new Date(Date.now() + 3_600_000).toISOString() }
   const [email, canceled] = [yield* post("/v1/email/send", later), yield* post("/v1/email/send", later)]
-  const deliveries = yield* world.ask("GET", `/v1/webhooks/${webhook.id}/deliveries`, { key })
+  const deliveries = yield* world.request("GET", `/v1/webhooks/${webhook.id}/deliveries`, { key })
   const hooks = { webhookId: webhook.id, eventId: deliveries.json.data[0].id }
   const gone = yield* post("/v1/webhooks", { url: "https://example.org/gone", events: ["*"] })
   const old = yield* post("/v1/api-keys", { name: "old", scopes: ["email:send"] })

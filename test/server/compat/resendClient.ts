@@ -24,7 +24,7 @@ export const setUp = Effect.gen(function* () {
   const account = yield* world.account()
   const { secret: key } = yield* world.key(account)
   const client = (secret: string) => new Resend(secret, { baseUrl: `${world.url}/compat/resend` })
-  const ask = (method: string, path: string, body?: object) =>
-    world.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
-  return { world, account, key, client, resend: client(key), ask }
+  const request = (method: string, path: string, body?: object) =>
+    world.request(method, path, { key, ...(body === undefined ? {} : { body }) })
+  return { world, account, key, client, resend: client(key), request }
 })

@@ -11,7 +11,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     Effect.gen(function* () {
       const world = yield* HttpWorld
       const { secret } = yield* world.key(yield* world.account())
-      yield* world.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
+      yield* world.request("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
       const resend = new Resend(secret, { baseUrl: `${world.url}/compat/resend` })
       const email = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "x", text: "Hello" }
       const sent = yield* Effect.promise(() => resend.emails.send(email, { idempotencyKey: "a" }))
@@ -36,7 +36,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     Effect.gen(function* () {
       const world = yield* HttpWorld
       const { secret } = yield* world.key(yield* world.account())
-      yield* world.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
+      yield* world.request("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
       const { batch, emails } = new Resend(secret, { baseUrl: `${world.url}/compat/resend` })
       const email = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "x", text: "Hello" }
       const tags = [{ name: "category", value: "welcome" }]

@@ -108,7 +108,6 @@ layer(World.layer, { excludeTestServices: true })("a worker with direct delivery
           baseUrl: null,
           tracks: false,
           trackingHost: null,
-          baseUrl: null,
           submission: null,
         }),
       )

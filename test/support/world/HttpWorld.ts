@@ -157,7 +157,6 @@ const served = (setup: Setup) => {
         baseUrl: null,
         tracks,
         trackingHost,
-        baseUrl: null,
         submission: null,
       }),
     ),

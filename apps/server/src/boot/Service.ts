@@ -63,7 +63,6 @@ export const instance = (settings: Settings) =>
     baseUrl: Option.getOrNull(settings.baseUrl),
     tracks: TrackedLinks.trackingUrlOf(settings) !== undefined,
     trackingHost: TrackedLinks.trackingHostOf(settings),
-    baseUrl: Option.getOrNull(settings.baseUrl),
     submission: submissionOf(settings),
   })
 

@@ -25,8 +25,6 @@ export class Instance extends Context.Service<
     readonly tracks: boolean
     /** CNAME target for customers' tracking domains; `null` where those are not enabled. */
     readonly trackingHost: string | null
-    /** `BASE_URL`; `null` if it is not set, so that clients use the address by which they came. */
-    readonly baseUrl: string | null
     /** Address on which this process accepts mail over SMTP; `null` if it does not. */
     readonly submission: SubmissionAddress | null
   }

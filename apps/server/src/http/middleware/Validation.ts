@@ -44,7 +44,7 @@ const explained = <A, E, R>(handler: Effect.Effect<A, E, R>, endpoint: HttpApiEn
     HttpApiError.HttpApiSchemaError.is(error) ? explain(error, endpoint) : Effect.fail(error),
   )
 
-const refuse = (reason: RequestRefusal.InvalidRequest["reason"], message: string) =>
+export const refuse = (reason: RequestRefusal.InvalidRequest["reason"], message: string) =>
   new RequestRefusal.InvalidRequest({ reason, details: [{ path: "", message }] })
 
 /**
