@@ -19,7 +19,7 @@ const services = (allowed: ReadonlyArray<string>) =>
       baseUrl: null,
       tracks: false,
       trackingHost: null,
-  submission: null,
+      submission: null,
     }),
   )
 

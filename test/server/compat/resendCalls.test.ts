@@ -51,7 +51,8 @@ const ANY = {
 const setUp = Effect.gen(function* () {
   const world = yield* HttpWorld
   const { secret: key } = yield* world.key(yield* world.account())
-  const post = (path: string, body: object) => Effect.map(world.request("POST", path, { key, body }), ({ json }) => json)
+  const post = (path: string, body: object) =>
+    Effect.map(world.request("POST", path, { key, body }), ({ json }) => json)
   const [domain, spare] = [
     yield* post("/v1/domains", { name: "acme.test" }),
     yield* post("/v1/domains", { name: "b.test" }),

@@ -1,4 +1,5 @@
 import type * as ApiError from "@waybill/api/errors/ApiError"
+import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import type { Scope } from "@waybill/domain/account/Scope"
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import type { Refusal } from "@waybill/domain/values/Refusal"
@@ -33,6 +34,15 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** A send of one plain message, which the fast path translates. */
+export interface PlainSend {
+  /** The whole path, such as `/compat/resend/emails`. */
+  readonly path: string
+  /** Returns the body of our own send; `undefined` for a message that only the normal path translates or refuses. */
+  readonly toNative: (body: unknown) => unknown
+  readonly answerOf: (acknowledgement: Acknowledgement) => Answer
+}
+
 /** A refusal of Waybill's own API, to be written in the shape of the other service. */
 export class NativeError extends Data.TaggedError("NativeError")<{
   readonly status: number
@@ -60,6 +70,7 @@ export interface Door {
   readonly prefix: string
   /** The value of an Authorization header that holds the key, wherever the other service's clients send it. */
   readonly authorization: (headers: DoorRequest["headers"]) => string | undefined
+  readonly plainSend?: PlainSend
   readonly bucketOf: (method: string, path: string) => RateLimit.Bucket
   /** The scope that a slow body is admitted again for. */
   readonly scopeOf: (method: string, path: string) => Scope | undefined

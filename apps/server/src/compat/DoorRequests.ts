@@ -68,7 +68,10 @@ const bodyOf = Effect.fnUntraced(function* (
 })
 
 const parse = (bytes: Buffer) =>
-  Effect.try({ try: () => JSON.parse(bytes.toString("utf8")) as unknown, catch: () => Validation.refuse("malformed_json", "is not valid JSON") })
+  Effect.try({
+    try: () => JSON.parse(bytes.toString("utf8")) as unknown,
+    catch: () => Validation.refuse("malformed_json", "is not valid JSON"),
+  })
 
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex")
 

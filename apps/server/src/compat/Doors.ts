@@ -1,7 +1,7 @@
 import type { Door } from "./Door.ts"
 import * as Resend from "./resend/Resend.ts"
 
-const DOORS: ReadonlyArray<Door> = [Resend.door]
+export const DOORS: ReadonlyArray<Door> = [Resend.door]
 
 /** Returns the door that a path belongs to; `undefined` for Waybill's own paths. */
 export const at = (path: string): Door | undefined =>

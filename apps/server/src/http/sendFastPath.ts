@@ -7,7 +7,6 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/commit/Provenance"
 import { Replica } from "@waybill/store/postgres/Replica"
 import { Context, Effect, Exit, Fiber, Option, Schema, Scope as Lifetime } from "effect"
-import { HttpServerResponse } from "effect/http"
 import type { IncomingMessage } from "node:http"
 import * as Acceptance from "../accept/Acceptance.ts"
 import * as RequestCommit from "../accept/RequestCommit.ts"
@@ -22,23 +21,11 @@ import * as ClientAddress from "./middleware/ClientAddress.ts"
 import * as Responses from "./middleware/Responses.ts"
 import * as Validation from "./middleware/Validation.ts"
 import type { FastPath } from "./NodeServer.ts"
+import * as PlainSends from "./PlainSends.ts"
 import * as Position from "./Position.ts"
 
 /** Larger bodies are read by the normal path, within the memory budget. */
 export const MAX_FAST_BYTES = 256 * 1024
-
-const ENDPOINT = { method: "POST", path: "/v1/email/send" } as const
-const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/iu
-
-/** Headers as Node gives them; it joins the values of a repeated one, except of `Set-Cookie`, which no client sends. */
-type TextHeaders = Readonly<Record<string, string | undefined>>
-
-const isPlainSend = ({ method, url }: IncomingMessage, headers: TextHeaders, maxBytes: number): boolean => {
-  if (url !== ENDPOINT.path || method !== ENDPOINT.method || headers["authorization"] === undefined) return false
-  if (!JSON_TYPE.test(headers["content-type"] ?? "") || headers["content-encoding"] !== undefined) return false
-  const bytes = Number(headers["content-length"] ?? 0)
-  return bytes > 0 && bytes <= maxBytes
-}
 
 /** Stops at the first violation, which is several times as fast as finding all. */
 const decode = Schema.decodeUnknownOption(
@@ -48,15 +35,15 @@ const decode = Schema.decodeUnknownOption(
 const decoder = new TextDecoder()
 
 /** Reads and decodes a valid request whose body has arrived, as it usually has; otherwise leaves the body in the stream. */
-const read = (request: IncomingMessage, headers: TextHeaders) => {
+const read = (request: IncomingMessage, headers: PlainSends.TextHeaders, { originOf, toNative }: PlainSends.Send) => {
   if (!request.complete || request.readableLength !== Number(headers["content-length"])) return undefined
   const bytes = request.read() as Buffer
   try {
     if (Validation.problemOf(bytes) === undefined) {
       const key = headers["idempotency-key"]
       const given = key === undefined ? {} : { "idempotency-key": key }
-      const call = decode({ headers: given, payload: JSON.parse(decoder.decode(bytes)) })
-      if (Option.isSome(call)) return call.value
+      const call = decode({ headers: given, payload: toNative(JSON.parse(decoder.decode(bytes))) })
+      if (Option.isSome(call)) return { ...call.value, origin: originOf(bytes) }
     }
   } catch {}
   // Put back at once, because the stream ends after this turn of the event loop.
@@ -65,7 +52,7 @@ const read = (request: IncomingMessage, headers: TextHeaders) => {
 }
 
 /**
- * Handles a plain `POST /v1/email/send` without the router and the API's layers, which cost a send a third of the process's
+ * Handles a plain `POST /v1/email/send`, or a door's send of one message, without the router and the API's layers, which cost a send a third of the process's
  * time (docs/decisions/0031-keep-the-fast-path-of-a-send.md). It knows only the regular case: a request that it does not
  * admit or cannot decode is handed to the normal path with its body and admission, so that all errors are described in one
  * place. Uses few effects and no generators, because those make up most of the cost.
@@ -85,27 +72,36 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
   const maxBytes = Math.min(MAX_FAST_BYTES, options.maxBodyBytes)
   const run = Effect.runForkWith(context)
 
-  const commit = (key: AdmittedKey, address: string, id: string, call: NonNullable<ReturnType<typeof read>>) => {
+  const commit = (
+    send: PlainSends.Send,
+    { key, ...request }: { readonly key: AdmittedKey; readonly address: string; readonly id: string },
+    { origin, ...call }: NonNullable<ReturnType<typeof read>>,
+  ) => {
     const { account_id, domain } = key
+    const { address, id } = request
     const sender = { account_id, key: { id: key.id, domain }, tracks }
     const committing = Effect.clockWith((clock) => {
       const email = NewIds.newEmailAt(clock.currentTimeMillisUnsafe())
       const work = Acceptance.acceptMessage(sender, email.id, call.payload, email.at, Acceptance.queued)
-      return RequestCommit.commitTo({ store, account_id, domain }, { endpoint: ENDPOINT, ...call }, work)
+      return RequestCommit.commitTo(
+        { store, account_id, domain, origin },
+        { endpoint: PlainSends.ENDPOINT, ...call },
+        work,
+      )
     })
     const provenance = Authorization.provenanceOf({ type: "api_key", id: key.id }, id, address)
     return Effect.matchCauseEffect(Effect.provideService(committing, Provenance, provenance), {
-      onFailure: (cause) => Responses.fromCause(cause, id),
-      onSuccess: ({ body, headers }) =>
-        Effect.succeed(HttpServerResponse.jsonUnsafe(body, { headers: { ...headers } })),
+      onFailure: (cause) => Effect.map(Responses.fromCause(cause, id), send.refused),
+      onSuccess: ({ body, headers }) => Effect.succeed(send.accepted(body, headers)),
     })
   }
 
   const fastPath: FastPath = (request, response, normalPath) => {
-    const headers = request.headers as TextHeaders
-    if (!isPlainSend(request, headers, maxBytes) || TrackingHosts.isCustomerHost(hosts, headers)) return false
+    const headers = request.headers as PlainSends.TextHeaders
+    const send = PlainSends.find(request, headers, maxBytes)
+    if (send === undefined || TrackingHosts.isCustomerHost(hosts, headers)) return false
     const address = ClientAddress.of(request.socket.remoteAddress, headers["x-forwarded-for"], options.trustedProxies)
-    const tokenHash = bearerHash(headers["authorization"])
+    const tokenHash = bearerHash(send.authorization(headers))
     const handOver = (admitted: Exit.Exit<Verdict>) =>
       Effect.sync(() => {
         earlierAdmissions.set(request, admitted)
@@ -119,9 +115,9 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
           if (verdict._tag !== "Admitted" || !Scope.permits(verdict.key.scopes, "email:send"))
             return handOver(Exit.succeed(verdict))
           const { key, standing } = verdict
-          const call = read(request, headers)
+          const call = read(request, headers, send)
           if (call === undefined) return handOver(Exit.succeed(verdict))
-          return Effect.map(commit(key, address, id, call), ({ body, headers: own, status }) => {
+          return Effect.map(commit(send, { key, address, id }, call), ({ body, headers: own, status }) => {
             const position = Position.headersBy(replica, key.account_id, headers[Position.HEADER])
             response.writeHead(status, { ...own, ...Responses.requestHeaders(id, standing), ...position })
             response.end(body._tag === "Uint8Array" ? body.body : undefined)

@@ -4,7 +4,7 @@ import type { EmailRecord, WithContent } from "@waybill/api/schemas/EmailRecord"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { Effect, Result, Schema } from "effect"
 import { decodeBody } from "../decodeBody.ts"
-import { NativeApi, NativeError } from "../Door.ts"
+import { NativeApi, NativeError, type PlainSend } from "../Door.ts"
 import { nativePath } from "../nativePath.ts"
 import * as RemoteFile from "../RemoteFile.ts"
 import type { Route } from "../Routes.ts"
@@ -28,6 +28,12 @@ const send: Route = {
     })
     return { status: 200, body: { id: (sent.body as Acknowledgement).id } }
   }),
+}
+
+export const plainSend: PlainSend = {
+  path: "/compat/resend/emails",
+  toNative: Message.plainToNative,
+  answerOf: ({ id }) => ({ status: 200, body: { id } }),
 }
 
 /** Takes a bare array. In permissive mode the emails that were refused are listed by index. */

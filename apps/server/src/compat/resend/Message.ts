@@ -1,6 +1,6 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Clock, DateTime, Effect, Schema } from "effect"
+import { Clock, DateTime, Effect, Option, Schema } from "effect"
 import { parseDate } from "chrono-node"
 import * as RemoteFile from "../RemoteFile.ts"
 
@@ -60,6 +60,26 @@ export const scheduledAt = Effect.fnUntraced(function* (text: string) {
   if (date === null) return yield* refuse("scheduled_at", "must be a time, such as 2027-01-31T09:00:00Z or in 1 hour")
   return Timestamp.fromDateTime(DateTime.makeUnsafe(date))
 })
+
+const decode = Schema.decodeUnknownOption(Message, { onExcessProperty: "error" })
+
+/** Returns the body of our own send for a message that needs no file to be fetched and no time to be read. */
+export const plainToNative = (body: unknown): unknown => {
+  const message = Option.getOrUndefined(decode(body))
+  if (message === undefined || !ISO.test(message.scheduled_at ?? "0000-00-00T")) return undefined
+  const { attachments = [], tags, topic_id: _, ...same } = message
+  const files = attachments.map(({ filename, path, ...file }) => ({
+    ...file,
+    ...(filename === false ? {} : { filename }),
+  }))
+  if (attachments.some(({ content, filename, path }) => path !== undefined || !filename || content === undefined))
+    return undefined
+  return {
+    ...same,
+    ...(tags === undefined ? {} : { tags: tags.map(tagOf) }),
+    ...(files.length === 0 ? {} : { attachments: files }),
+  }
+}
 
 /** Returns the body of our own send for a message; fetches the attachments that it only names. */
 export const toNative = Effect.fnUntraced(function* (message: Message, budget: RemoteFile.FetchBudget) {

@@ -26,6 +26,7 @@ const ROUTES: ReadonlyArray<Routes.Route> = [
 export const door: Door = {
   prefix: "/compat/resend",
   authorization: ({ authorization }) => authorization,
+  plainSend: Emails.plainSend,
   bucketOf: (method, path) => Routes.find(ROUTES, method, below(path))?.route.bucket ?? "other",
   scopeOf: (method, path) => Routes.find(ROUTES, method, path)?.route.scope,
   refusalOf: Absent.refusalOf,

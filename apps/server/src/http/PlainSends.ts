@@ -1,0 +1,64 @@
+import type { Acknowledgement } from "@waybill/api/groups/Emails"
+import { HttpServerResponse } from "effect/http"
+import { createHash } from "node:crypto"
+import type { IncomingMessage } from "node:http"
+import type { Origin } from "../accept/Origin.ts"
+import type { Door, PlainSend } from "../compat/Door.ts"
+import * as DoorRequests from "../compat/DoorRequests.ts"
+import * as Doors from "../compat/Doors.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** Headers as Node gives them; it joins the values of a repeated one, except of `Set-Cookie`, which no client sends. */
+export type TextHeaders = Readonly<Record<string, string | undefined>>
+
+/** A path that takes one message: our own, or a door's with the translation of its requests and answers. */
+export interface Send {
+  readonly authorization: Door["authorization"]
+  readonly toNative: PlainSend["toNative"]
+  readonly originOf: (bytes: Buffer) => Origin | undefined
+  readonly accepted: (acknowledgement: Acknowledgement, headers: object) => Response
+  readonly refused: (response: Response) => Response
+}
+
+export const ENDPOINT = { method: "POST", path: "/v1/email/send" } as const
+
+const OWN: Send = {
+  authorization: ({ authorization }) => authorization,
+  toNative: (body) => body,
+  originOf: () => undefined,
+  accepted: (body, headers) => HttpServerResponse.jsonUnsafe(body, { headers: { ...headers } }),
+  refused: (response) => response,
+}
+
+const sendOf = (door: Door, { answerOf, path, toNative }: PlainSend): Send => ({
+  authorization: door.authorization,
+  toNative,
+  originOf: (bytes) => ({
+    route: `${ENDPOINT.method} ${path}`,
+    body: createHash("sha256").update(bytes).digest("hex"),
+  }),
+  accepted: (acknowledgement, replayed) => {
+    const { body, headers, status } = answerOf(acknowledgement)
+    return HttpServerResponse.jsonUnsafe(body, { status, headers: { ...replayed, ...headers } })
+  },
+  refused: (response) => DoorRequests.inShapeOf(door, response),
+})
+
+const SENDS: ReadonlyMap<string | undefined, Send> = new Map([
+  [ENDPOINT.path, OWN],
+  ...Doors.DOORS.flatMap((door): ReadonlyArray<[string, Send]> =>
+    door.plainSend === undefined ? [] : [[door.plainSend.path, sendOf(door, door.plainSend)]],
+  ),
+])
+
+const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/iu
+
+/** Returns how to send what a request holds, if it is a plain one of at most `maxBytes`. */
+export const find = ({ method, url }: IncomingMessage, headers: TextHeaders, maxBytes: number): Send | undefined => {
+  const send = SENDS.get(url)
+  if (send === undefined || method !== ENDPOINT.method || send.authorization(headers) === undefined) return undefined
+  if (!JSON_TYPE.test(headers["content-type"] ?? "") || headers["content-encoding"] !== undefined) return undefined
+  const bytes = Number(headers["content-length"] ?? 0)
+  return bytes > 0 && bytes <= maxBytes ? send : undefined
+}
