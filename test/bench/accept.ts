@@ -1,4 +1,5 @@
-// POST /v1/email/send from 64 connections: the service, and two hand-written baselines that do part of its work.
+// POST /v1/email/send from 64 connections: the service, and two hand-written baselines that do part of its work. With
+// `--door resend`, the same service by another service's API too.
 import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
@@ -6,7 +7,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import * as Cpu from "./accept/Cpu.ts"
 import * as Processes from "./accept/Processes.ts"
-import { BODY_BYTES } from "./accept/request.ts"
+import { BODY_BYTES, type Door, isDoor } from "./accept/request.ts"
 import { tenant } from "./accept/tenant.ts"
 import * as Waybill from "./accept/Waybill.ts"
 import * as Measure from "./report/Measure.ts"
@@ -26,6 +27,7 @@ const SETTLE_MILLIS = 500
 
 const WAYBILL = "waybill"
 const PER_REQUEST = "(a) one transaction and job a request"
+const THROUGH_DOOR = "waybill, by another service's API"
 const GROUPED = "(b) grouped, validates nothing"
 
 interface Contender extends Measure.Contender {
@@ -49,12 +51,20 @@ const acquire = <A>(make: () => Promise<A>, release: (made: A) => unknown): Prom
 
 const spent = new Map<string, Spent>()
 
+const doorName = process.argv.includes("--door") ? (process.argv[process.argv.indexOf("--door") + 1] ?? "") : undefined
+if (doorName !== undefined && (!isDoor(doorName) || doorName === "native")) {
+  process.stderr.write("Usage: npm run bench -- accept [--door resend]\n")
+  process.exit(64)
+}
+const door: Door | undefined = doorName
+
 const contender = async (
   name: string,
   postgres: EmbeddedPostgres.Running,
   load: Processes.Load,
   start: (url: string) => Promise<Processes.Server>,
   prepare: (server: Processes.Server, key: string) => Promise<unknown> = async () => {},
+  through: Door = "native",
 ): Promise<Contender> => {
   const url = await TemporaryServer.freshDatabase(postgres)
   const keys = await tenant(url, CONNECTIONS)
@@ -65,7 +75,7 @@ const contender = async (
   await prepare(server, keys[0] ?? "")
   const run = async (millis: number) => {
     const before = [Cpu.ofProcess(server.pid), Cpu.ofPostgres(postgres.pid)] as const
-    const report = await load.run({ port: server.port, keys, millis })
+    const report = await load.run({ port: server.port, keys, millis, door: through })
     const total = spent.get(name) ?? { requests: 0, server: 0, postgres: 0 }
     total.requests += report.done
     total.server += Cpu.ofProcess(server.pid) - before[0]
@@ -100,6 +110,15 @@ type Measured = Awaited<ReturnType<typeof measure>>
 const rateOf = (results: Measured, name: string) =>
   results.find((result) => result.name === name)?.perSecond.median ?? Number.NaN
 
+/** Processor time of the server and of Postgres for a send through the door, against a native one. */
+const doorCost = (results: Measured): number => {
+  const cost = (wanted: string) => {
+    const found = results.find(({ name }) => name === wanted)
+    return found === undefined ? Number.NaN : found.serverMicros + found.postgresMicros
+  }
+  return cost(THROUGH_DOOR) / cost(WAYBILL)
+}
+
 const table = (results: Measured): string =>
   Measure.table(
     ["", "a second", "least", "most", "p50 ms", "p99 ms", "CPU µs/request", "of Postgres"],
@@ -127,6 +146,9 @@ try {
     await contender(WAYBILL, postgres, load, (url) => Waybill.start(url, home), Waybill.addDomain),
     await contender(PER_REQUEST, postgres, load, floor("perRequest.ts")),
     await contender(GROUPED, postgres, load, floor("grouped.ts")),
+    ...(door === undefined
+      ? []
+      : [await contender(THROUGH_DOOR, postgres, load, (url) => Waybill.start(url, home), Waybill.addDomain, door)]),
   ]
   const environment = await TemporaryServer.environment(postgres)
   for (const each of contenders) await warmUp(each)
@@ -151,6 +173,9 @@ try {
         "",
         commit_delay === 0 ? "The disk as it is:" : `Every commit ${commit_delay / 1000} ms, as on a cloud's disk:`,
         table(results),
+        ...(door === undefined
+          ? []
+          : [`Processor time of a send at /compat/${door} against a native one: ${doorCost(results).toFixed(2)}x.`]),
         `Waybill against (a) ${Measure.times(against_per_request)}, against (b) ${against_grouped.toFixed(2)}x.`,
       ]),
     ].join("\n"),

@@ -1,13 +1,14 @@
 // Load generator in a process of its own: one loop per connection over plain keep-alive sockets, so that the load costs
 // little.
 import * as net from "node:net"
-import { requests } from "./request.ts"
+import { type Door, requests } from "./request.ts"
 
 export interface Order {
   readonly port: number
   /** One connection per key. */
   readonly keys: ReadonlyArray<string>
   readonly millis: number
+  readonly door?: Door
 }
 export interface Report {
   readonly done: number
@@ -27,14 +28,14 @@ interface Client {
 const clients = new Map<string, Client>()
 
 /** Returns the open client of a key. Connections and message numbers continue from one order to the next. */
-const clientOf = async (port: number, key: string, nth: number): Promise<Client> => {
-  const name = `${port} ${key}`
+const clientOf = async (port: number, key: string, nth: number, door: Door): Promise<Client> => {
+  const name = `${port} ${key} ${door}`
   const open = clients.get(name)
   if (open !== undefined && !open.socket.destroyed) return open
   const socket = net.connect(port, "127.0.0.1")
   await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject))
   socket.setNoDelay(true)
-  const client = { socket, next: open?.next ?? requests(key, nth) }
+  const client = { socket, next: open?.next ?? requests(key, nth, door) }
   clients.set(name, client)
   return client
 }
@@ -73,8 +74,8 @@ const converse = ({ next, socket }: Client, end: number, latencies: Array<number
     socket.write(next())
   })
 
-const run = async ({ keys, millis, port }: Order): Promise<Report> => {
-  const all = await Promise.all(keys.map((key, nth) => clientOf(port, key, nth)))
+const run = async ({ door = "native", keys, millis, port }: Order): Promise<Report> => {
+  const all = await Promise.all(keys.map((key, nth) => clientOf(port, key, nth, door)))
   const latencies: Array<number> = []
   const began = performance.now()
   await Promise.all(all.map((client) => converse(client, began + millis, latencies)))

@@ -16,15 +16,27 @@ const MESSAGE = {
 }
 export const BODY_BYTES = Buffer.byteLength(JSON.stringify(MESSAGE))
 
+/** Path and body of a send at Waybill's own API, and of the same message at another service's. */
+const DOORS = {
+  native: { path: "/v1/email/send", body: MESSAGE },
+  resend: {
+    path: "/compat/resend/emails",
+    body: { ...MESSAGE, tags: MESSAGE.tags.map((tag) => ({ name: "kind", value: tag })) },
+  },
+} as const
+export type Door = keyof typeof DOORS
+export const isDoor = (name: string): name is Door => Object.hasOwn(DOORS, name)
+
 /**
  * Returns the requests of one client as bytes. Each differs from the last in a few digits, so that no cache of equal
  * contents helps and making them costs next to nothing.
  */
-export const requests = (key: string, client: number): (() => Buffer) => {
-  const body = JSON.stringify(MESSAGE)
+export const requests = (key: string, client: number, door: Door): (() => Buffer) => {
+  const { path } = DOORS[door]
+  const body = JSON.stringify(DOORS[door].body)
   const bytes = Buffer.from(
-    `POST /v1/email/send HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n` +
-      `Content-Type: application/json\r\nContent-Length: ${BODY_BYTES}\r\n\r\n${body}`,
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
   const places: Array<number> = []
   for (let at = bytes.indexOf(NUMBER); at >= 0; at = bytes.indexOf(NUMBER, at + 1)) places.push(at)

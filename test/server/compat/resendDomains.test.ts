@@ -50,7 +50,7 @@ layer(HttpWorld.layer({ transport: "relay", tracks: true, trackingHost: "links.w
       assert.deepStrictEqual(yield* refusal(() => create({ name, region: "eu-west-1", customReturnPath: "send" })), [
         400,
         "validation_error",
-        "`region` has no meaning in Waybill; leave it out; `custom_return_path` has no meaning in Waybill; leave it out.",
+        "`region` is an unknown field; Waybill has no meaning for it, so leave it out; `custom_return_path` is an unknown field; Waybill has no meaning for it, so leave it out.",
       ])
       assert.match((yield* refusal(() => create({ name, tls: "enforced" })))[2], /^`tls` must be opportunistic/u)
       const receives = { name, capabilities: { receiving: "enabled" as const } }
@@ -76,7 +76,7 @@ layer(HttpWorld.layer({ transport: "relay", tracks: true, trackingHost: "links.w
       )
       assert.deepStrictEqual(
         (yield* refusal(() => resend.get("/domains?region=x")))[2],
-        "`region` has no meaning in Waybill; leave it out.",
+        "`region` is an unknown field; Waybill has no meaning for it, so leave it out.",
       )
     }),
   )

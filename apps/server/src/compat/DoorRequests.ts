@@ -28,8 +28,17 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
     }
     // A repeated request is recognized by what the client sent, because what it is translated to may depend on the time.
     const origin = { route: `${request.method} ${door.prefix}${path}`, body: sha256(bytes) }
+    const replayed: Record<string, string> = {}
     const native = Layer.succeed(NativeApi, {
-      call: (nativeRequest) => Effect.provide(callNative(app, request, nativeRequest), context),
+      call: (nativeRequest) =>
+        callNative(app, request, nativeRequest).pipe(
+          Effect.tap(({ headers }) =>
+            Effect.sync(() => {
+              if (headers[REPLAYED] !== undefined) replayed[REPLAYED] = headers[REPLAYED]
+            }),
+          ),
+          Effect.provide(context),
+        ),
     })
     const answer = yield* door.handle(doorRequest).pipe(
       Effect.provide(native),
@@ -41,9 +50,13 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
       ),
     )
     return HttpServerResponse.setHeaders(HttpServerResponse.jsonUnsafe(answer.body, { status: answer.status }), {
+      ...replayed,
       ...answer.headers,
     })
   })
+
+/** Tells that an answer repeats the one to an earlier request with the same idempotency key. */
+const REPLAYED = "idempotent-replayed"
 
 /** The encoded path, because a decoded one no longer shows which slashes separate segments. */
 const belowPrefix = (door: Door, url: string): string => {

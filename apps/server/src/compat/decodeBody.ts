@@ -5,5 +5,11 @@ import { Effect, Schema } from "effect"
 /** Decodes a body of another service's API; refuses unknown fields, and lists all violations. */
 export const decodeBody = <A, I>(schema: Schema.Codec<A, I>, body: unknown) =>
   Schema.decodeUnknownEffect(schema)(body, { errors: "all", onExcessProperty: "error" }).pipe(
-    Effect.mapError(({ issue }) => RequestRefusal.invalid(Violations.fromIssue(issue))),
+    Effect.mapError(
+      ({ issue }) =>
+        new RequestRefusal.InvalidRequest({
+          reason: "validation_failed",
+          details: Violations.fromIssue(issue, "Waybill has no meaning for it, so leave it out").details,
+        }),
+    ),
   )

@@ -14,11 +14,20 @@ export interface UnknownName extends Detail {
   readonly sentence: string
 }
 
-/** `parent` is the path of the object with the field; empty for the body or the query. */
-export const describe = (kind: Kind, parent: string, name: string, known: ReadonlyArray<string>): UnknownName => {
+/**
+ * `parent` is the path of the object with the field; empty for the body or the query. `otherwise` is the advice for a name
+ * that is near to no known one, in place of a list of these.
+ */
+export const describe = (
+  kind: Kind,
+  parent: string,
+  name: string,
+  known: ReadonlyArray<string>,
+  otherwise?: string,
+): UnknownName => {
   const shown = printable(name)
   const owner = parent === "" ? (kind === "field" ? "The body" : "The query") : `\`${parent}\``
-  const advice = adviceOf(kind, name, known)
+  const advice = adviceOf(kind, name, known, otherwise)
   return {
     path: parent === "" ? shown : `${parent}.${shown}`,
     message: `is an unknown ${kind}; ${advice}`,
@@ -26,9 +35,10 @@ export const describe = (kind: Kind, parent: string, name: string, known: Readon
   }
 }
 
-const adviceOf = (kind: Kind, name: string, known: ReadonlyArray<string>): string => {
+const adviceOf = (kind: Kind, name: string, known: ReadonlyArray<string>, otherwise: string | undefined): string => {
   const nearest = nearestName(name, known)
   if (nearest !== undefined) return `did you mean \`${nearest}\`?`
+  if (otherwise !== undefined) return otherwise
   if (known.length === 0) return kind === "field" ? "none is accepted here" : "this endpoint takes none"
   const listed = known.slice(0, MAX_LISTED_NAMES).join(", ")
   return known.length > MAX_LISTED_NAMES ? `known are ${listed} and others` : `known are ${listed}`

@@ -14,10 +14,10 @@ export interface Violations {
 
 /**
  * Returns all violations of a request in plain English, worded to continue after the field's name. Schema issues name
- * types and filters; clients know fields.
+ * types and filters; clients know fields. `otherwise` is the advice for an unknown field that is near to no known one.
  */
-export const fromIssue = (issue: SchemaIssue.Issue): Violations => {
-  const found: Found = { details: [], unknown: [] }
+export const fromIssue = (issue: SchemaIssue.Issue, otherwise?: string): Violations => {
+  const found: Found = { details: [], unknown: [], otherwise }
   collect(issue, [], undefined, found)
   return of(found.unknown, found.details)
 }
@@ -36,6 +36,7 @@ export const join = (parts: ReadonlyArray<Violations>): Violations => {
 interface Found {
   readonly details: Array<Detail>
   readonly unknown: Array<UnknownNames.UnknownName>
+  readonly otherwise: string | undefined
 }
 
 const collect = (
@@ -44,11 +45,11 @@ const collect = (
   annotation: string | undefined,
   found: Found,
 ): void => {
-  const { details, unknown } = found
+  const { details, otherwise, unknown } = found
   if (details.length + unknown.length >= MAX_DETAILS) return
   const add = (message: string) => details.push({ path: formatPath(path), message: annotation ?? message })
   const describeUnknown = (known: ReadonlyArray<string>) =>
-    unknown.push(UnknownNames.describe("field", formatPath(path.slice(0, -1)), String(path.at(-1)), known))
+    unknown.push(UnknownNames.describe("field", formatPath(path.slice(0, -1)), String(path.at(-1)), known, otherwise))
   switch (issue._tag) {
     case "Pointer":
       return collect(issue.issue, [...path, ...issue.path], annotation, found)
