@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as PublicType from "@waybill/domain/stream/PublicType"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
@@ -19,7 +18,7 @@ const creation: Webhook.Creation = {
   allowedNetworks: [],
   others: 0,
 }
-const settings: Webhook.Settings = {
+const settings: Webhook.NewWebhook = {
   url,
   events: ["email.delivered", "email.bounced", "email.delivered"],
   description: null,
@@ -50,6 +49,8 @@ describe("webhook", () => {
         url,
         events: ["email.delivered", "email.bounced"],
         description: null,
+        format: "waybill",
+        svix_headers: false,
         enabled: true,
         secret_ref: "webhook/1",
         at: NOW,
@@ -84,6 +85,8 @@ describe("changing a webhook", () => {
         url,
         events: ["*"],
         description: null,
+        format: "waybill",
+        svix_headers: false,
         at: after(1),
       })
     given(Webhook, ...created())
@@ -93,6 +96,8 @@ describe("changing a webhook", () => {
         url,
         events: ["email.delivered", "email.bounced"],
         description: "ours",
+        format: "waybill",
+        svix_headers: false,
         at: after(1),
       })
     const other = Result.getOrThrow(WebhookUrl.parse("https://example.org/other"))
@@ -103,6 +108,8 @@ describe("changing a webhook", () => {
         url: other,
         events: ["email.delivered", "email.bounced"],
         description: null,
+        format: "waybill",
+        svix_headers: false,
         at: after(1),
       })
   })
@@ -228,24 +235,6 @@ describe("webhook endpoint", () => {
     given(Webhook, ...back)
       .when(Webhook.disableFailing(after(14 * DAY), after(DAY)))
       .appendsOnly("WebhookDisabled")
-  })
-})
-
-describe("subscription", () => {
-  const only = (...events: ReadonlyArray<string>) => ({ enabled: true, events })
-  it("a subscription matches its types only, and * all webhook types", () => {
-    assert.isTrue(Webhook.matches(only("email.sent", "email.bounced"), "email.bounced"))
-    assert.isFalse(Webhook.matches(only("email.sent"), "email.bounced"))
-    for (const type of PublicType.WebhookType.literals) assert.isTrue(Webhook.matches(only("*"), type))
-  })
-  it("a subscription never matches timeline types", () => {
-    for (const type of ["email.attempt_lost", "email.rescheduled", "webhook.created"] as const) {
-      assert.isFalse(Webhook.matches(only("*"), type))
-      assert.isFalse(Webhook.matches(only(type), type))
-    }
-  })
-  it("a disabled webhook matches nothing", () => {
-    assert.isFalse(Webhook.matches({ enabled: false, events: ["*"] }, "email.sent"))
   })
 })
 

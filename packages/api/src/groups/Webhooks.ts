@@ -1,6 +1,7 @@
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
@@ -19,12 +20,17 @@ export const MAX_EVENTS = 50
 
 const at = Timestamp.Timestamp
 
+const SVIX_HEADERS =
+  "Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values"
+
 const fields = {
   object: Schema.Literal("webhook"),
   id: Id.WebhookId,
   url: Schema.String,
   events: Schema.Array(Schema.String),
   description: Schema.NullOr(Schema.String),
+  format: WebhookFormat.Format,
+  svix_headers: Schema.Boolean.annotate({ description: SVIX_HEADERS }),
   enabled: Schema.Boolean,
   disabled_reason: Schema.NullOr(Webhook.DisabledReason),
   created_at: at,
@@ -55,13 +61,27 @@ const Creation = Schema.Struct({
   url: WebhookUrl.FromText,
   events: events.annotate({ description: "Event types to receive, or `*` for all, including future ones" }),
   description: optional(Description, "Optional description"),
+  format: optional(
+    WebhookFormat.Format,
+    "Payload of the calls: Waybill's own (`waybill`, by default), or Resend's, which has emails' events only",
+  ),
+  svix_headers: optional(Schema.Boolean, `${SVIX_HEADERS}. \`true\` by default for the format \`resend\``),
   enabled: optional(Schema.Boolean, "`true` by default"),
-}).annotate({ identifier: "WebhookCreation" })
+})
+  .check(
+    Schema.makeFilter(({ events, format }) => {
+      const nth = events.findIndex((type) => !WebhookFormat.has(format ?? WebhookFormat.DEFAULT_FORMAT, type))
+      return nth < 0 || { path: ["events", nth], issue: `is not an event of the format \`${format}\`` }
+    }),
+  )
+  .annotate({ identifier: "WebhookCreation" })
 
 const Change = Schema.Struct({
   url: Schema.optionalKey(WebhookUrl.FromText),
   events: Schema.optionalKey(events),
   description: Schema.optionalKey(Schema.NullOr(Description)),
+  format: Schema.optionalKey(WebhookFormat.Format),
+  svix_headers: Schema.optionalKey(Schema.Boolean.annotate({ description: SVIX_HEADERS })),
   enabled: Schema.optionalKey(Schema.Boolean),
 }).annotate({ identifier: "WebhookChange", description: "Fields that are left out stay as they are" })
 
@@ -111,7 +131,11 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       success: WebhookRecord,
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      annotate("Update a webhook", scope, "Changes URL, event types, description, and whether the webhook is enabled."),
+      annotate(
+        "Update a webhook",
+        scope,
+        "Changes URL, event types, description, format, headers, and whether the webhook is enabled.",
+      ),
     ),
     HttpApiEndpoint.delete("remove", "/webhooks/:id", { params, success: Deleted }).annotateMerge(
       annotate("Delete a webhook", scope, "The URL is no longer called."),

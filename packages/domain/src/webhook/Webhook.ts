@@ -2,11 +2,11 @@ import { Array, Result, Schema } from "effect"
 import type * as Aggregate from "../stream/Aggregate.ts"
 import type * as Id from "../values/Id.ts"
 import type * as Network from "../values/Network.ts"
-import * as PublicType from "../stream/PublicType.ts"
 import { NothingNew } from "../values/Refusal.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
-import type { DisabledReason, Event, WebhookSettings, State, Subscription, Webhook } from "./WebhookState.ts"
+import type { DisabledReason, Event, State, Subscription, Webhook, WebhookSettings } from "./WebhookState.ts"
+import * as WebhookFormat from "./WebhookFormat.ts"
 import * as WebhookUrl from "./WebhookUrl.ts"
 
 export {
@@ -32,13 +32,6 @@ export const MAX_WEBHOOKS = 100
 export const SECRET_OVERLAP_MS = 24 * Timestamp.HOUR
 /** An endpoint that fails for this long without a success is disabled. */
 export const FAILING_LIMIT_MS = 5 * Timestamp.DAY
-
-/** Whether a webhook with these subscriptions receives an event of this type. */
-export const matches = (
-  webhook: { readonly enabled: boolean; readonly events: ReadonlyArray<string> },
-  type: PublicType.PublicType,
-): boolean =>
-  webhook.enabled && PublicType.isWebhookType(type) && (webhook.events.includes("*") || webhook.events.includes(type))
 
 /** Returns references to the secrets that sign a call now, newest first. */
 export const signingSecrets = (
@@ -67,6 +60,25 @@ export class TooManyWebhooks extends Schema.TaggedError<TooManyWebhooks>()("TooM
   }
 }
 
+/** Subscriptions to events that cannot be sent in the webhook's format. */
+export class EventsNotInFormat extends Schema.TaggedError<EventsNotInFormat>()("EventsNotInFormat", {
+  format: WebhookFormat.Format,
+  events: Schema.Array(Schema.String),
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "events_not_in_format"
+  override get message() {
+    return `The format \`${this.format}\` has no ${this.events.join(", ")}. Remove these from \`events\`, or choose another format.`
+  }
+}
+
+/** Settings of a new webhook. An absent field or `null` means the default. */
+export interface NewWebhook extends Pick<WebhookSettings, "url" | "events" | "description"> {
+  readonly format?: WebhookFormat.Format | null
+  readonly svix_headers?: boolean | null
+}
+
 /** Server state that the creation of a webhook needs. */
 export interface Creation {
   readonly now: Timestamp.Timestamp
@@ -82,6 +94,8 @@ export interface Change {
   readonly url?: WebhookUrl.WebhookUrl
   readonly events?: ReadonlyArray<Subscription>
   readonly description?: string | null
+  readonly format?: WebhookFormat.Format
+  readonly svix_headers?: boolean
   readonly enabled?: boolean
 }
 
@@ -97,19 +111,24 @@ const ofWebhook =
 export const create =
   (
     { now, webhookId, secretRef, allowedNetworks, others }: Creation,
-    { url, events, description }: WebhookSettings,
+    { url, events, description, ...chosen }: NewWebhook,
     enabled: boolean,
-  ): Decide<WebhookUrl.UrlNotAllowed | NothingNew | TooManyWebhooks> =>
+  ): Decide<WebhookUrl.UrlNotAllowed | EventsNotInFormat | NothingNew | TooManyWebhooks> =>
   (state) => {
     if (state._tag !== "NotCreated") return Result.fail(new NothingNew())
     if (others >= MAX_WEBHOOKS) return Result.fail(new TooManyWebhooks())
-    return Result.map(WebhookUrl.check(url, allowedNetworks), () =>
+    const format = chosen.format ?? WebhookFormat.DEFAULT_FORMAT
+    const svix_headers = chosen.svix_headers ?? WebhookFormat.hasSvixHeaders(format)
+    const checked = Result.andThen(WebhookUrl.check(url, allowedNetworks), checkFormat(format, events))
+    return Result.map(checked, () =>
       Array.of<Event>({
         _tag: "WebhookCreated",
         webhook_id: webhookId,
         url,
         events: distinct(events),
         description,
+        format,
+        svix_headers,
         enabled,
         secret_ref: secretRef,
         at: now,
@@ -122,18 +141,27 @@ export const update = (
   now: Timestamp.Timestamp,
   change: Change,
   allowedNetworks: ReadonlyArray<Network.Network>,
-): Decide<WebhookUrl.UrlNotAllowed | NothingNew | WebhookNotFound> =>
+): Decide<WebhookUrl.UrlNotAllowed | EventsNotInFormat | NothingNew | WebhookNotFound> =>
   ofWebhook((webhook) => {
     const url = change.url ?? webhook.url
     const events = change.events === undefined ? webhook.events : distinct(change.events)
     const description = change.description === undefined ? webhook.description : change.description
+    const format = change.format ?? webhook.format
+    const ofFormat = format === webhook.format ? webhook.svix_headers : WebhookFormat.hasSvixHeaders(format)
+    const svix_headers = change.svix_headers ?? (webhook.svix_headers || ofFormat)
     const changes: Event[] = []
-    if (url !== webhook.url || events.join() !== webhook.events.join() || description !== webhook.description)
-      changes.push({ _tag: "WebhookUpdated", url, events, description, at: now })
+    if (
+      url !== webhook.url ||
+      events.join() !== webhook.events.join() ||
+      description !== webhook.description ||
+      format !== webhook.format ||
+      svix_headers !== webhook.svix_headers
+    )
+      changes.push({ _tag: "WebhookUpdated", url, events, description, format, svix_headers, at: now })
     if (change.enabled === true && !webhook.enabled) changes.push({ _tag: "WebhookEnabled", at: now })
     if (change.enabled === false && webhook.enabled) changes.push(disabled({ ...webhook, url }, "manual", now))
     const checked = url === webhook.url ? Result.succeed(url) : WebhookUrl.check(url, allowedNetworks)
-    return Result.flatMap(checked, () =>
+    return Result.flatMap(Result.andThen(checked, checkFormat(format, events)), () =>
       Array.isReadonlyArrayNonEmpty(changes) ? Result.succeed(changes) : Result.fail(new NothingNew()),
     )
   })
@@ -200,3 +228,11 @@ export const remove = (now: Timestamp.Timestamp): Decide<WebhookNotFound> =>
 
 const distinct = (events: ReadonlyArray<Subscription>): ReadonlyArray<Subscription> =>
   events.includes("*") ? ["*"] : [...new Set(events)]
+
+const checkFormat = (
+  format: WebhookFormat.Format,
+  events: ReadonlyArray<Subscription>,
+): Result.Result<void, EventsNotInFormat> => {
+  const missing = events.filter((type) => !WebhookFormat.has(format, type))
+  return missing.length === 0 ? Result.void : Result.fail(new EventsNotInFormat({ format, events: missing }))
+}

@@ -3,6 +3,7 @@ import * as Id from "../values/Id.ts"
 import * as PublicType from "../stream/PublicType.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
+import * as WebhookFormat from "./WebhookFormat.ts"
 import * as WebhookUrl from "./WebhookUrl.ts"
 
 /** Maximum number of previous secrets that still sign. Each adds a signature to every call. */
@@ -22,6 +23,9 @@ const settings = {
   url: WebhookUrl.WebhookUrl,
   events: Schema.Array(Subscription),
   description: Schema.NullOr(Text.Stored),
+  /** Absent in events of releases that had only Waybill's own format. */
+  format: Schema.optionalKey(WebhookFormat.Format),
+  svix_headers: Schema.optionalKey(Schema.Boolean),
 }
 
 /** Events never hold secrets: `secret_ref` names the sealed secret. */
@@ -39,6 +43,9 @@ export interface WebhookSettings {
   readonly url: WebhookUrl.WebhookUrl
   readonly events: ReadonlyArray<Subscription>
   readonly description: string | null
+  readonly format: WebhookFormat.Format
+  /** Whether calls have the headers `svix-*` beside `webhook-*`. */
+  readonly svix_headers: boolean
 }
 
 export interface Previous {
@@ -69,8 +76,8 @@ export const evolve = (state: State, event: Event): State => {
   if (state._tag !== "Webhook") return state
   switch (event._tag) {
     case "WebhookUpdated": {
-      const { url, events, description } = event
-      return { ...state, url, events, description, updated_at: event.at }
+      const { url, events, description, format = state.format, svix_headers = state.svix_headers } = event
+      return { ...state, url, events, description, format, svix_headers, updated_at: event.at }
     }
     case "WebhookSecretRotated": {
       const others = state.previous.filter(({ until }) => until > event.at)
@@ -95,6 +102,8 @@ const created = (event: typeof Event.cases.WebhookCreated.Type): Webhook => ({
   url: event.url,
   events: event.events,
   description: event.description,
+  format: event.format ?? WebhookFormat.DEFAULT_FORMAT,
+  svix_headers: event.svix_headers ?? false,
   enabled: event.enabled,
   disabled_reason: event.enabled ? null : "manual",
   secret_ref: event.secret_ref,

@@ -4,7 +4,7 @@ import * as Email from "@waybill/domain/email/Email"
 import type { WebhookDeliveryId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import * as UsageChange from "@waybill/domain/account/UsageChange"
-import * as Webhook from "@waybill/domain/webhook/Webhook"
+import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import type { Facts, OutboxRow, ChangedStream, WebhookDelivery } from "./LogStorage.ts"
 import type { AnyEvent, Recorded } from "./RecordedEvents.ts"
 
@@ -98,8 +98,11 @@ const domainCheck = (stream: ChangedStream, domain: Domain.State): OutboxRow | "
         payload: {},
       }
 
-const isSubscribed = (events: ReadonlyArray<string>, { event }: Recorded): boolean =>
-  Webhook.matches({ enabled: true, events }, DomainEvent.publicType((event as DomainEvent.DomainEvent)._tag))
+const isSubscribed = (received: ReadonlyArray<string>, recorded: Recorded): boolean => {
+  const event = recorded.event as DomainEvent.DomainEvent
+  const isScheduled = event._tag === "EmailQueued" && event.scheduled_at !== null
+  return WebhookFormat.matches(received, DomainEvent.publicType(event._tag), isScheduled)
+}
 
 const webhookDelivery = (
   id: WebhookDeliveryId,

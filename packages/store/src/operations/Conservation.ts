@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { OutboxRow } from "../commit/LogStorage.ts"
@@ -23,10 +24,15 @@ export interface WebhookBalance {
   readonly mismatched: ReadonlyArray<string>
 }
 
-interface EnabledPeriod {
+interface EnabledPeriod extends Subscribed {
   readonly from: bigint
   readonly to: bigint | null
+}
+
+interface Subscribed {
   readonly tags: ReadonlyArray<string>
+  /** Whether it receives the acceptance of scheduled emails only. */
+  readonly scheduled: boolean
 }
 
 /** Checks that each matching event during a webhook's enabled time has exactly one delivery. */
@@ -58,9 +64,10 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
   const rows = yield* Effect.orDie(sql<{ readonly event_id: string; readonly deliveries: bigint }>`
     SELECT e.event_id, count(d.id) AS deliveries
     FROM jsonb_to_recordset(${sql.json(periods.map(asText))})
-      AS s("from" bigint, "to" bigint, tags text[])
+      AS s("from" bigint, "to" bigint, tags text[], scheduled boolean)
     JOIN events e ON e.account_id = ${account_id} AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
       AND e.type = ANY(s.tags)
+      AND (NOT s.scheduled OR e.type <> 'EmailQueued' OR e.data ->> 'scheduled_at' IS NOT NULL)
       -- Older deliveries may have been removed by retention.
       AND e.recorded_at >= now() - make_interval(days => coalesce(
         (SELECT (record -> 'keeping' ->> 'delivery_days')::int FROM accounts WHERE account_id = ${account_id}),
@@ -79,7 +86,11 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
   } satisfies WebhookBalance
 })
 
-const asText = ({ from, tags, to }: EnabledPeriod) => ({ from: `${from}`, to: to === null ? null : `${to}`, tags })
+const asText = ({ from, to, ...subscribed }: EnabledPeriod) => ({
+  ...subscribed,
+  from: `${from}`,
+  to: to === null ? null : `${to}`,
+})
 
 /**
  * Finds deliveries that do not match the log. A replay may deliver events outside a webhook's enabled time, but only
@@ -101,21 +112,22 @@ const findMismatched = (sql: PgClient.PgClient, account_id: string, webhook_id: 
 const enabledPeriods = (history: ReadonlyArray<Stored>): ReadonlyArray<EnabledPeriod> => {
   const periods: Array<EnabledPeriod> = []
   let state: Webhook.State = Webhook.initial
-  let open: { readonly from: bigint; readonly tags: ReadonlyArray<string> } | undefined
+  let open: (Subscribed & { readonly from: bigint }) | undefined
   for (const { data, position, type } of history) {
     state = Webhook.evolve(state, { _tag: type, ...data } as Webhook.Event)
     if (open !== undefined) periods.push({ ...open, to: position })
-    const webhook = state
-    open =
-      webhook._tag === "Webhook" && webhook.enabled
-        ? {
-            from: position,
-            tags: DomainEvent.TAGS.filter((tag) => Webhook.matches(webhook, DomainEvent.publicType(tag))),
-          }
-        : undefined
+    open = state._tag === "Webhook" && state.enabled ? { from: position, ...subscribed(state) } : undefined
   }
   if (open !== undefined) periods.push({ ...open, to: null })
   return periods
+}
+
+const subscribed = ({ events, format }: Webhook.Webhook): Subscribed => {
+  const received = WebhookFormat.received(format, events)
+  return {
+    tags: DomainEvent.TAGS.filter((tag) => WebhookFormat.matches(received, DomainEvent.publicType(tag), true)),
+    scheduled: received.includes(WebhookFormat.SCHEDULED),
+  }
 }
 
 /** Mail of an account on one day: accepted recipients and their states. */

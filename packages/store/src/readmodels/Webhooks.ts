@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Option } from "effect"
 import * as ReadModel from "./ReadModel.ts"
 
@@ -10,6 +11,8 @@ export interface WebhookRecord {
   readonly url: string
   readonly events: ReadonlyArray<string>
   readonly description: string | null
+  readonly format: WebhookFormat.Format
+  readonly svix_headers: boolean
   readonly enabled: boolean
   readonly disabled_reason: Webhook.DisabledReason | null
   readonly created_at: string
@@ -22,9 +25,13 @@ interface Row {
   readonly version: number
   readonly enabled: boolean
   readonly removed: boolean
+  /** Event types that are sent to the webhook: its subscriptions as far as its format has such events. */
   readonly events: ReadonlyArray<string>
+  readonly format: WebhookFormat.Format
+  readonly svix_headers: boolean
   readonly signing: Signing | null
-  readonly record: WebhookRecord | null
+  /** Without the settings that have a column of their own, which a node of an earlier release leaves as they are. */
+  readonly record: Omit<WebhookRecord, "format" | "svix_headers"> | null
 }
 
 /** Signing secrets of a webhook. `older` exists only if a secret was rotated more than once within a day. */
@@ -42,16 +49,15 @@ export const readModel = ReadModel.make({
   name: "webhooks",
   stream: Webhook.stream,
   key: ["account_id", "id"],
-  changes: ["version", "enabled", "removed", "events", "signing", "record"],
+  changes: ["version", "enabled", "removed", "events", "format", "svix_headers", "signing", "record"],
   rows: ({ account_id, stream_id: id, version }, state: Webhook.State): ReadonlyArray<Row> => {
     if (state._tag === "NotCreated") return []
     const key = { account_id, id, version }
-    if (state._tag === "Deleted")
-      return [{ ...key, enabled: false, removed: true, events: [], signing: null, record: null }]
-    const { created_at, description, disabled_reason, enabled, events, updated_at, url, webhook_id } = state
-    const record: WebhookRecord = {
-      object: "webhook",
-      id: webhook_id,
+    if (state._tag === "Deleted") return [{ ...key, ...DELETED }]
+    const { created_at, description, disabled_reason, enabled, events, format, svix_headers, updated_at, url } = state
+    const record = {
+      object: "webhook" as const,
+      id: state.webhook_id,
       url,
       events,
       description,
@@ -62,20 +68,34 @@ export const readModel = ReadModel.make({
     }
     const [previous = null, ...older] = state.previous
     const signing = { secret_ref: state.secret_ref, previous, ...(older.length === 0 ? {} : { older }) }
-    return [{ ...key, enabled, removed: false, events, signing, record }]
+    const received = WebhookFormat.received(format, events)
+    return [{ ...key, enabled, removed: false, events: received, format, svix_headers, signing, record }]
   },
 })
+
+const DELETED = {
+  enabled: false,
+  removed: true,
+  events: [],
+  format: WebhookFormat.DEFAULT_FORMAT,
+  svix_headers: false,
+  signing: null,
+  record: null,
+} as const
+
+const recordOf = (sql: PgClient.PgClient) =>
+  sql`record || jsonb_build_object('format', format, 'svix_headers', svix_headers) AS record`
 
 export const list = Effect.fn("Webhooks.list")(function* (account_id: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly record: WebhookRecord }>`
-    SELECT record FROM webhooks WHERE account_id = ${account_id} AND NOT removed ORDER BY id DESC`)
+    SELECT ${recordOf(sql)} FROM webhooks WHERE account_id = ${account_id} AND NOT removed ORDER BY id DESC`)
   return rows.map((row) => row.record)
 })
 
 export const find = Effect.fn("Webhooks.find")(function* (account_id: string, id: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly record: WebhookRecord }>`
-    SELECT record FROM webhooks WHERE account_id = ${account_id} AND id = ${id} AND NOT removed`)
+    SELECT ${recordOf(sql)} FROM webhooks WHERE account_id = ${account_id} AND id = ${id} AND NOT removed`)
   return Option.fromUndefinedOr(rows[0]?.record)
 })

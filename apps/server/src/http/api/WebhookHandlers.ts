@@ -119,13 +119,15 @@ const newSecret = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
 
 const recordOf = (state: Webhook.State): WebhookRecord => {
   if (state._tag !== "Webhook") throw new Error("decided about a webhook that does not exist")
-  const { created_at, description, disabled_reason, enabled, events, updated_at, url, webhook_id } = state
+  const { created_at, description, disabled_reason, enabled, events, format, svix_headers, updated_at, url } = state
   return {
     object: "webhook",
-    id: webhook_id,
+    id: state.webhook_id,
     url,
     events,
     description,
+    format,
+    svix_headers,
     enabled,
     disabled_reason,
     created_at,

@@ -1,0 +1,115 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as PublicType from "@waybill/domain/stream/PublicType"
+import * as Webhook from "@waybill/domain/webhook/Webhook"
+import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
+import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
+import { Result } from "effect"
+import { given, happened } from "../../support/givenWhenThen.ts"
+import { after, id, NOW } from "../values/examples.ts"
+
+const creation: Webhook.Creation = {
+  now: NOW,
+  webhookId: id("WebhookId"),
+  secretRef: "webhook/1",
+  allowedNetworks: [],
+  others: 0,
+}
+const url = Result.getOrThrow(WebhookUrl.parse("https://example.org/hook"))
+const settings: Webhook.NewWebhook = { url, events: ["email.sent"], description: null }
+const created = (over: Partial<Webhook.NewWebhook> = {}) =>
+  happened(Webhook, [], Webhook.create(creation, { ...settings, ...over }, true))
+const formatOf = (history: ReadonlyArray<Webhook.Event>) => {
+  const { state } = given(Webhook, ...history)
+  assert(state._tag === "Webhook")
+  return [state.format, state.svix_headers]
+}
+const changed = (history: ReadonlyArray<Webhook.Event>, change: Webhook.Change) =>
+  formatOf(happened(Webhook, history, Webhook.update(after(1), change, [])))
+
+describe("the format of a webhook", () => {
+  it("is Waybill's own, without svix headers, unless the request says otherwise", () => {
+    assert.deepStrictEqual(formatOf(created()), ["waybill", false])
+    assert.deepStrictEqual(formatOf(created({ format: null, svix_headers: null })), ["waybill", false])
+    assert.deepStrictEqual(formatOf(created({ svix_headers: true })), ["waybill", true])
+    assert.deepStrictEqual(formatOf(created({ format: "resend" })), ["resend", true])
+    assert.deepStrictEqual(formatOf(created({ format: "resend", svix_headers: false })), ["resend", false])
+  })
+  it("is Waybill's own for events of releases that had no other, and stays under their changes", () => {
+    const { format, svix_headers, ...former } = created()[0] as Extract<Webhook.Event, { _tag: "WebhookCreated" }>
+    assert.deepStrictEqual(formatOf([former]), ["waybill", false])
+    const change: Webhook.Event = { _tag: "WebhookUpdated", url, events: ["*"], description: null, at: after(1) }
+    assert.deepStrictEqual(formatOf([...created({ format: "resend" }), change]), ["resend", true])
+  })
+  it("changes with the headers that belong to it, unless the request names the headers", () => {
+    assert.deepStrictEqual(changed(created(), { format: "resend" }), ["resend", true])
+    assert.deepStrictEqual(changed(created(), { format: "resend", svix_headers: false }), ["resend", false])
+    assert.deepStrictEqual(changed(created({ format: "resend" }), { format: "waybill" }), ["waybill", true])
+    assert.deepStrictEqual(changed(created(), { svix_headers: true }), ["waybill", true])
+    assert.deepStrictEqual(
+      changed(created({ format: "resend", svix_headers: false }), { format: "resend", description: "ours" }),
+      ["resend", false],
+    )
+  })
+  it("is not changed by a request that repeats it", () => {
+    given(Webhook, ...created({ format: "resend" }))
+      .when(Webhook.update(after(1), { format: "resend", svix_headers: true }, []))
+      .refuses({ status: 422, reason: "nothing_new" })
+  })
+  it("is refused with event types that it has not", () => {
+    const refusal = { status: 422, reason: "events_not_in_format" } as const
+    given(Webhook)
+      .when(Webhook.create(creation, { ...settings, events: ["email.canceled"], format: "resend" }, true))
+      .refuses(refusal)
+    given(Webhook, ...created({ events: ["email.sent", "domain.verified"] }))
+      .when(Webhook.update(after(1), { format: "resend" }, []))
+      .refuses(refusal)
+    given(Webhook, ...created({ format: "resend" }))
+      .when(Webhook.update(after(1), { events: ["api_key.created"] }, []))
+      .refuses(refusal)
+  })
+})
+
+describe("a subscription", () => {
+  const matches = (events: ReadonlyArray<string>, type: PublicType.PublicType, isScheduled = false) =>
+    WebhookFormat.matches(WebhookFormat.received("waybill", events), type, isScheduled)
+  it("matches its types only, and * all webhook types", () => {
+    assert.isTrue(matches(["email.sent", "email.bounced"], "email.bounced"))
+    assert.isFalse(matches(["email.sent"], "email.bounced"))
+    for (const type of PublicType.WebhookType.literals) assert.isTrue(matches(["*"], type))
+  })
+  it("never matches timeline types", () => {
+    for (const type of ["email.attempt_lost", "email.rescheduled", "webhook.created"] as const) {
+      assert.isFalse(matches(["*"], type))
+      assert.isFalse(matches([type], type))
+    }
+  })
+  it("of Resend's format matches only what Resend has, and of accepted emails the scheduled ones", () => {
+    const received = WebhookFormat.received("resend", ["*"])
+    const types = (isScheduled: boolean) =>
+      PublicType.WebhookType.literals
+        .filter((type) => WebhookFormat.matches(received, type, isScheduled))
+        .map(WebhookFormat.resendTypeOf)
+        .toSorted()
+    const always = [
+      "email.bounced",
+      "email.clicked",
+      "email.complained",
+      "email.delivered",
+      "email.delivery_delayed",
+      "email.failed",
+      "email.opened",
+      "email.sent",
+      "email.suppressed",
+    ]
+    assert.deepStrictEqual(types(false), always)
+    assert.deepStrictEqual(types(true), [...always, "email.scheduled"].toSorted())
+    const some = WebhookFormat.received("resend", ["email.sent", "email.canceled"])
+    assert.deepStrictEqual(some, ["email.sent"])
+  })
+  it("has a name at Resend and back", () => {
+    for (const type of WebhookFormat.RESEND_SUBSCRIPTIONS)
+      assert.strictEqual(WebhookFormat.typeOfResend(WebhookFormat.resendTypeOf(type) ?? ""), type)
+    assert.strictEqual(WebhookFormat.typeOfResend("email.queued"), undefined)
+    assert.strictEqual(WebhookFormat.typeOfResend("contact.created"), undefined)
+  })
+})
