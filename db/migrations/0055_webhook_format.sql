@@ -1,4 +1,4 @@
--- Whose payload a webhook receives, and whether its calls have the headers svix-* beside webhook-*. The columns are not in
+-- Shape of the payload of a webhook's calls, and whether its calls have the headers svix-* beside webhook-*. The columns are not in
 -- `record`, so a node of the release before leaves them as they are.
 ALTER TABLE webhooks
   ADD COLUMN format text COLLATE "C" NOT NULL DEFAULT 'waybill',

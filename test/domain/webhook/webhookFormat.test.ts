@@ -83,12 +83,12 @@ describe("a subscription", () => {
       assert.isFalse(matches([type], type))
     }
   })
-  it("of Resend's format matches only what Resend has, and of accepted emails the scheduled ones", () => {
+  it("of Resend's format matches only what Resend has, with names of its own for accepted emails", () => {
     const received = WebhookFormat.received("resend", ["*"])
     const types = (isScheduled: boolean) =>
       PublicType.WebhookType.literals
         .filter((type) => WebhookFormat.matches(received, type, isScheduled))
-        .map(WebhookFormat.resendTypeOf)
+        .map((type) => WebhookFormat.resendEventType(type, isScheduled))
         .toSorted()
     const always = [
       "email.bounced",
@@ -98,13 +98,16 @@ describe("a subscription", () => {
       "email.delivery_delayed",
       "email.failed",
       "email.opened",
-      "email.sent",
       "email.suppressed",
     ]
-    assert.deepStrictEqual(types(false), always)
+    assert.deepStrictEqual(types(false), [...always, "email.sent"].toSorted())
     assert.deepStrictEqual(types(true), [...always, "email.scheduled"].toSorted())
     const some = WebhookFormat.received("resend", ["email.sent", "email.canceled"])
-    assert.deepStrictEqual(some, ["email.sent"])
+    assert.deepStrictEqual(
+      [false, true].map((isScheduled) => WebhookFormat.matches(some, "email.queued", isScheduled)),
+      [true, false],
+    )
+    assert.isFalse(WebhookFormat.matches(some, "email.sent", false))
   })
   it("has a name at Resend and back", () => {
     for (const type of WebhookFormat.RESEND_SUBSCRIPTIONS)

@@ -25,6 +25,8 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
         url: "https://example.org/hook",
         events: ["*"],
         description: "Orders",
+        format: "waybill",
+        svix_headers: false,
         enabled: true,
         disabled_reason: null,
         created_at: record.created_at,
@@ -49,6 +51,17 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
       const off = yield* patch({ enabled: false, events: ["email.bounced"] })
       assert.deepStrictEqual([off.enabled, off.disabled_reason, off.events], [false, "manual", ["email.bounced"]])
       assert.strictEqual((yield* patch({ enabled: true })).disabled_reason, null)
+      const resends = yield* patch({ format: "resend" })
+      assert.deepStrictEqual([resends.format, resends.svix_headers], ["resend", true])
+      assert.deepStrictEqual((yield* call("GET", `/v1/webhooks/${id}`)).json, resends)
+      const missing = yield* call("PATCH", `/v1/webhooks/${id}`, { events: ["email.sent", "email.canceled"] })
+      assert.deepStrictEqual([missing.status, missing.json.error.reason], [422, "events_not_in_format"])
+      assert.match(missing.json.error.message, /resend.* has no email\.canceled/u)
+      const replay = { created_after: "2020-01-01T00:00:00Z", created_before: "2030-01-01T00:00:00Z" }
+      const canceled = yield* call("POST", `/v1/webhooks/${id}/replay`, { ...replay, events: ["email.canceled"] })
+      assert.deepStrictEqual([canceled.status, canceled.json.error.reason], [422, "events_not_in_format"])
+      const own = yield* patch({ format: "waybill", svix_headers: false })
+      assert.deepStrictEqual([own.format, own.svix_headers], ["waybill", false])
       assert.deepStrictEqual((yield* call("DELETE", `/v1/webhooks/${id}`)).json, {
         object: "webhook",
         id,
@@ -100,6 +113,9 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
         ["events[0]", { events: ["email.lost"] }],
         ["description", { description: "x".repeat(501) }],
         ["enabled", { enabled: "yes" }],
+        ["format", { format: "postmark" }],
+        ["svix_headers", { svix_headers: 1 }],
+        ["events[1]", { format: "resend", events: ["email.sent", "domain.verified"] }],
       ] as const) {
         assert.deepStrictEqual(fieldOf(yield* create(body)), [400, path], JSON.stringify(body))
       }
@@ -165,6 +181,17 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
       const { json: feed } = yield* call("GET", "/v1/events?types=email.queued&limit=1")
       const rest = yield* replay({ events: ["email.queued"], after_position: feed.next_position })
       assert.strictEqual(rest.json.queued, 1)
+      yield* call("PATCH", `/v1/webhooks/${id}`, { format: "resend" })
+      const inFormat = (body: object) => Effect.map(replay(body), ({ json }) => json.queued)
+      // Resend's `email.sent` is the acceptance of an email that is not scheduled, and it has no `domain.created`.
+      assert.deepStrictEqual(
+        [
+          yield* inFormat({}),
+          yield* inFormat({ events: ["email.sent"] }),
+          yield* inFormat({ events: ["email.queued"] }),
+        ],
+        [2, 2, 0],
+      )
       for (const after_position of [-1, 7, "7", "pos_7", "pos_00000000000000000000000000"]) {
         assert.deepStrictEqual(fieldOf(yield* replay({ after_position })), [400, "after_position"])
       }

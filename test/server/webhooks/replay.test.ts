@@ -43,6 +43,7 @@ const replayRange = Effect.fnUntraced(function* (
       tag,
       type: DomainEvent.publicType(tag),
     })),
+    scheduled: null,
     ids: yield* newIds(most),
     now,
     ...over,

@@ -165,6 +165,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
         created_before: seconds(40_100),
         after_position: 0n,
         types: [{ tag: "EmailOpened", type: "email.opened" }],
+        scheduled: null,
         ids: stretch(10).map((n) => `whd_${n}`),
         now: NOW,
       }

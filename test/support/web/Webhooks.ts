@@ -3,6 +3,7 @@ import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import type { Format } from "@waybill/domain/webhook/WebhookFormat"
 import type { WebhookUrl } from "@waybill/domain/webhook/WebhookUrl"
 import type * as Dns from "@waybill/mail/dns/Dns"
 import * as Network from "@waybill/mail/dns/Network"
@@ -61,6 +62,8 @@ export const create = Effect.fnUntraced(function* (
     readonly events?: ReadonlyArray<Webhook.Subscription>
     readonly sealed?: boolean
     readonly enabled?: boolean
+    readonly format?: Format
+    readonly svix_headers?: boolean
   } = {},
 ): Effect.fn.Return<Endpoint, never, EventStore | Secrets> {
   const account_id = over.account_id ?? id("AccountId")
@@ -74,6 +77,8 @@ export const create = Effect.fnUntraced(function* (
     url: url as WebhookUrl,
     events: over.events ?? ["*"],
     description: null,
+    ...(over.format === undefined ? {} : { format: over.format }),
+    ...(over.svix_headers === undefined ? {} : { svix_headers: over.svix_headers }),
     enabled: over.enabled ?? true,
     secret_ref: "signing:1",
     at: yield* now,
@@ -104,11 +109,14 @@ export const change = Effect.fnUntraced(function* <E>(
 })
 
 /** Accepts a message scheduled far ahead, so that one `email.queued` occurs and nothing is sent. */
-export const acceptEmail = Effect.fnUntraced(function* (account_id: Id.AccountId) {
+export const acceptEmail = Effect.fnUntraced(function* (
+  account_id: Id.AccountId,
+  over: Readonly<Record<string, unknown>> = {},
+) {
   const millis = yield* Clock.currentTimeMillis
   const email_id = Id.make("EmailId", millis, randomBytes(10))
   const created_at = Timestamp.fromMillis(millis)
-  const event = queued(email_id, { created_at, scheduled_at: Timestamp.plus(created_at, 20 * Timestamp.DAY) })
+  const event = queued(email_id, { created_at, scheduled_at: Timestamp.plus(created_at, 20 * Timestamp.DAY), ...over })
   const { transact } = yield* EventStore
   yield* Effect.orDie(
     transact({
@@ -122,11 +130,18 @@ export const acceptEmail = Effect.fnUntraced(function* (account_id: Id.AccountId
 })
 
 /** Appends one more event to the message. */
-export const appendOpened = Effect.fnUntraced(function* (account_id: Id.AccountId, email_id: Id.EmailId) {
+export const append = Effect.fnUntraced(function* (
+  account_id: Id.AccountId,
+  email_id: Id.EmailId,
+  make: (at: Timestamp.Timestamp) => Email.Event,
+) {
   const store = yield* EventStore
   const at = yield* now
-  yield* store.commit(Email, { account_id, stream_id: email_id }, () => Result.succeed([opened(at)]))
+  yield* store.commit(Email, { account_id, stream_id: email_id }, () => Result.succeed([make(at)]))
+  return at
 })
+
+export const appendOpened = (account_id: Id.AccountId, email_id: Id.EmailId) => append(account_id, email_id, opened)
 
 export const deliveries = ({ account_id, webhook_id }: Endpoint) =>
   WebhookDeliveries.list({ account_id, webhook_id, limit: 1000 })

@@ -37,7 +37,10 @@ export type Delivery = typeof Delivery.Type
 
 export const DeliveryDetail = Schema.Struct({
   ...fields,
-  request_body: Schema.String.annotate({ description: "The body of every attempt: the event as JSON" }),
+  request_body: Schema.String.annotate({
+    description:
+      "The body of an attempt now: the event as JSON, in the webhook's format; empty if that format has no such event",
+  }),
   history: Schema.Array(Attempt).annotate({ description: "Every attempt, oldest first" }),
 }).annotate({ identifier: "WebhookDeliveryDetail" })
 export type DeliveryDetail = typeof DeliveryDetail.Type

@@ -229,9 +229,10 @@ export const remove = (now: Timestamp.Timestamp): Decide<WebhookNotFound> =>
 const distinct = (events: ReadonlyArray<Subscription>): ReadonlyArray<Subscription> =>
   events.includes("*") ? ["*"] : [...new Set(events)]
 
-const checkFormat = (
+/** Refuses subscriptions to events that cannot be sent in the format. */
+export const checkFormat = (
   format: WebhookFormat.Format,
-  events: ReadonlyArray<Subscription>,
+  events: ReadonlyArray<string>,
 ): Result.Result<void, EventsNotInFormat> => {
   const missing = events.filter((type) => !WebhookFormat.has(format, type))
   return missing.length === 0 ? Result.void : Result.fail(new EventsNotInFormat({ format, events: missing }))

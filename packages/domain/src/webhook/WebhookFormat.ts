@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as PublicType from "../stream/PublicType.ts"
 
-/** Whose payload an endpoint receives: Waybill's own, or the one that programs written for Resend expect. */
+/** Shape of the payload of calls: Waybill's own, or the one that programs written for Resend expect. */
 export const Format = Schema.Literals(["waybill", "resend"]).annotate({ identifier: "WebhookFormat" })
 export type Format = typeof Format.Type
 
@@ -10,12 +10,16 @@ export const DEFAULT_FORMAT: Format = "waybill"
 /** Whether a webhook of this format has the `svix-*` headers, unless it was created or changed with another value. */
 export const hasSvixHeaders = (format: Format): boolean => format === "resend"
 
-/** Subscription to `email.queued` of emails that are scheduled, and of no others. */
-export const SCHEDULED = "email.scheduled"
+/** Two parts of `email.queued` that webhooks of the format `resend` receive as different events. */
+const SCHEDULED = "email.scheduled"
+const UNSCHEDULED = "email.unscheduled"
 
-/** Resend's names of the events that both services have. */
+/**
+ * Resend's names of the events that both services have. Resend's `email.sent` is the acceptance of an email that is not
+ * scheduled; ours, that a relay took the email, has no counterpart there.
+ */
 const RESEND_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookType, string>([
-  ["email.queued", SCHEDULED],
+  ["email.queued", "email.scheduled"],
   ["email.sent", "email.sent"],
   ["email.delivered", "email.delivered"],
   ["email.delivery_delayed", "email.delivery_delayed"],
@@ -32,10 +36,16 @@ export const RESEND_SUBSCRIPTIONS: ReadonlyArray<PublicType.WebhookType> = [...R
   PublicType.isWebhookType,
 )
 
-/** Returns Resend's name of an event type, or `undefined` if Resend has no such event. */
+/** Returns Resend's name of a subscription, or `undefined` if Resend has no such event. */
 export const resendTypeOf = (type: string): string | undefined => RESEND_TYPES.get(type)
 
-/** Returns the event type that has this name at Resend, or `undefined` if Waybill has no such event. */
+/** Returns Resend's type of an event, or `undefined` if Resend has no such event. */
+export const resendEventType = (type: string, isScheduled: boolean): string | undefined => {
+  if (type === "email.queued") return isScheduled ? "email.scheduled" : "email.sent"
+  return type === "email.sent" ? undefined : RESEND_TYPES.get(type)
+}
+
+/** Returns the subscription that has this name at Resend, or `undefined` if Waybill has no such event. */
 export const typeOfResend = (name: string): PublicType.WebhookType | undefined =>
   RESEND_SUBSCRIPTIONS.find((type) => RESEND_TYPES.get(type) === name)
 
@@ -43,17 +53,34 @@ export const typeOfResend = (name: string): PublicType.WebhookType | undefined =
 export const has = (format: Format, subscription: string): boolean =>
   format === "waybill" || subscription === "*" || RESEND_TYPES.has(subscription)
 
-/** Returns the event types that are sent to a webhook: its subscriptions as far as its format has such events. */
+/** Returns the events that are sent to a webhook: its subscriptions as far as its format has such events. */
 export const received = (format: Format, events: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (format === "waybill") return events
   const types = events.includes("*") ? RESEND_SUBSCRIPTIONS : events.filter((type) => RESEND_TYPES.has(type))
-  // Resend reports the scheduling of an email, not its acceptance.
-  return types.map((type) => (type === "email.queued" ? SCHEDULED : type))
+  return types.map((type) => (type === "email.queued" ? SCHEDULED : type === "email.sent" ? UNSCHEDULED : type))
 }
 
-/** Whether subscriptions, as returned by `received`, contain an event of this type. */
+/** Whether an event of this type is among those that `received` returns. */
 export const matches = (received: ReadonlyArray<string>, type: PublicType.PublicType, isScheduled: boolean): boolean =>
   PublicType.isWebhookType(type) &&
   (received.includes("*") ||
     received.includes(type) ||
-    (type === "email.queued" && isScheduled && received.includes(SCHEDULED)))
+    (type === "email.queued" && received.includes(isScheduled ? SCHEDULED : UNSCHEDULED)))
+
+/** Event types that are sent, for a query of the log. */
+export interface Selection {
+  readonly types: ReadonlyArray<PublicType.PublicType>
+  /** Which `email.queued` are sent: those of scheduled emails, of the others, or of all (`null`). */
+  readonly scheduled: boolean | null
+}
+
+export const select = (received: ReadonlyArray<string>): Selection => {
+  const later = matches(received, "email.queued", true)
+  const now = matches(received, "email.queued", false)
+  return {
+    types: PublicType.WebhookType.literals.filter(
+      (type) => matches(received, type, true) || matches(received, type, false),
+    ),
+    scheduled: later === now ? null : later,
+  }
+}

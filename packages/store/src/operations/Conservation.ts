@@ -31,8 +31,8 @@ interface EnabledPeriod extends Subscribed {
 
 interface Subscribed {
   readonly tags: ReadonlyArray<string>
-  /** Whether it receives the acceptance of scheduled emails only. */
-  readonly scheduled: boolean
+  /** Which `EmailQueued` it receives: those of scheduled emails, of the others, or of all (`null`). */
+  readonly scheduled: boolean | null
 }
 
 /** Checks that each matching event during a webhook's enabled time has exactly one delivery. */
@@ -67,7 +67,7 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
       AS s("from" bigint, "to" bigint, tags text[], scheduled boolean)
     JOIN events e ON e.account_id = ${account_id} AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
       AND e.type = ANY(s.tags)
-      AND (NOT s.scheduled OR e.type <> 'EmailQueued' OR e.data ->> 'scheduled_at' IS NOT NULL)
+      AND (s.scheduled IS NULL OR e.type <> 'EmailQueued' OR s.scheduled = (e.data ->> 'scheduled_at' IS NOT NULL))
       -- Older deliveries may have been removed by retention.
       AND e.recorded_at >= now() - make_interval(days => coalesce(
         (SELECT (record -> 'keeping' ->> 'delivery_days')::int FROM accounts WHERE account_id = ${account_id}),
@@ -123,11 +123,8 @@ const enabledPeriods = (history: ReadonlyArray<Stored>): ReadonlyArray<EnabledPe
 }
 
 const subscribed = ({ events, format }: Webhook.Webhook): Subscribed => {
-  const received = WebhookFormat.received(format, events)
-  return {
-    tags: DomainEvent.TAGS.filter((tag) => WebhookFormat.matches(received, DomainEvent.publicType(tag), true)),
-    scheduled: received.includes(WebhookFormat.SCHEDULED),
-  }
+  const { scheduled, types } = WebhookFormat.select(WebhookFormat.received(format, events))
+  return { tags: DomainEvent.TAGS.filter((tag) => types.includes(DomainEvent.publicType(tag))), scheduled }
 }
 
 /** Mail of an account on one day: accepted recipients and their states. */

@@ -1,5 +1,6 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
 import * as Iso from "../postgres/Iso.ts"
@@ -143,7 +144,9 @@ export interface Dispatch {
   readonly created_at: string
   readonly attempts: number
   /** Null if the webhook is disabled or deleted. */
-  readonly webhook: { readonly url: string; readonly signing: Signing } | null
+  readonly webhook: { readonly url: string; readonly signing: Signing; readonly svix_headers: boolean } | null
+  /** Format that the webhook has now, also if it is disabled. */
+  readonly format: WebhookFormat.Format
   readonly event: {
     readonly version: number
     readonly stream: string
@@ -177,8 +180,8 @@ const select = (
   ids: ReadonlyArray<string>,
 ) => sql<Dispatch>`
   SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.attempts, ${Iso.iso(sql, "d.created_at")} AS created_at,
-    CASE WHEN w.enabled AND NOT w.removed THEN jsonb_build_object('url', w.record -> 'url', 'signing', w.signing) END
-      AS webhook, l.record AS email,
+    CASE WHEN w.enabled AND NOT w.removed THEN jsonb_build_object('url', w.record -> 'url', 'signing', w.signing,
+      'svix_headers', w.svix_headers) END AS webhook, coalesce(w.format, ${WebhookFormat.DEFAULT_FORMAT}) AS format, l.record AS email,
     CASE WHEN e.position IS NOT NULL THEN jsonb_build_object('version', e.version, 'stream', e.stream,
       'stream_id', e.stream_id, 'type', e.type, 'data', e.data, 'meta', e.meta,
       'recorded_at', ${Iso.iso(sql, "e.recorded_at")}) END AS event

@@ -15,6 +15,8 @@ export interface Range {
   readonly after_position: bigint
   /** Event tags as in the log, each with its public type. */
   readonly types: ReadonlyArray<{ readonly tag: string; readonly type: string }>
+  /** Which `EmailQueued` are replayed: those of scheduled emails, of the others, or of all (`null`). */
+  readonly scheduled: boolean | null
   /** Ids for new deliveries, one per event of the replay. */
   readonly ids: ReadonlyArray<string>
   readonly now: string
@@ -62,7 +64,7 @@ const positionBefore = Effect.fnUntraced(function* (
  */
 export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range) {
   const sql = yield* PgClient.PgClient
-  const { account_id, created_after, created_before, ids, now, types, webhook_id } = range
+  const { account_id, created_after, created_before, ids, now, scheduled, types, webhook_id } = range
   const from = yield* Effect.orDie(positionBefore(sql, range, created_after, -CLOCK_TOLERANCE_MS))
   const to = yield* Effect.orDie(positionBefore(sql, range, created_before, CLOCK_TOLERANCE_MS))
   const replayed = sql<{ readonly queued: number; readonly more: boolean; readonly position: bigint | null }>`
@@ -74,6 +76,8 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
       WHERE e.account_id = ${account_id} AND e.position > ${from.atLeast}::bigint
         AND e.position <= ${to.atMost}::bigint AND e.recorded_at >= ${created_after}::timestamptz
         AND e.recorded_at < ${created_before}::timestamptz
+        AND (${scheduled}::bool IS NULL OR e.type <> 'EmailQueued'
+          OR ${scheduled}::bool = (e.data ->> 'scheduled_at' IS NOT NULL))
       ORDER BY e.position LIMIT ${ids.length + 1}::int
     ), held AS MATERIALIZED (
       -- Locked before the deliveries and in the order of their ids, as by settling.

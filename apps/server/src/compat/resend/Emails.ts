@@ -11,6 +11,7 @@ import type { Route } from "../Routes.ts"
 import * as Message from "./Message.ts"
 import * as Native from "./Native.ts"
 import * as Paging from "./Paging.ts"
+import * as Tags from "./Tags.ts"
 
 const send: Route = {
   method: "POST",
@@ -134,7 +135,7 @@ const get: Route = {
     const found = yield* call({ method: "GET", path: nativePath`/v1/email/logs/${id}` })
     const record = found.body as typeof WithContent.Type
     const { html = null, text = null } = record.content ?? {}
-    const tags = record.tags.map(Message.pairOf)
+    const tags = record.tags.map(Tags.pairOf)
     return { status: 200, body: { object: "email", ...fieldsOf(record), html, text, tags } }
   }),
 }

@@ -3,6 +3,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, DateTime, Effect, Option, Schema } from "effect"
 import { parseDate } from "chrono-node"
 import * as RemoteFile from "../RemoteFile.ts"
+import * as Tags from "./Tags.ts"
 
 const OneOrMany = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 const word = Schema.String.check(
@@ -38,14 +39,6 @@ export const Message = Schema.Struct({
   topic_id: Schema.optional(Schema.Null),
 })
 export type Message = typeof Message.Type
-
-/** Joins the name and the value of one of Resend's tags to one of ours. Resend allows no colon in a name. */
-export const tagOf = ({ name, value }: typeof Tag.Type): string => `${name}:${value}`
-
-export const pairOf = (tag: string): typeof Tag.Type => {
-  const colon = tag.indexOf(":")
-  return colon < 0 ? { name: tag, value: "" } : { name: tag.slice(0, colon), value: tag.slice(colon + 1) }
-}
 
 const ISO = /^\d{4}-\d{2}-\d{2}T/u
 
@@ -86,7 +79,7 @@ export const toNative = Effect.fnUntraced(function* (message: Message, budget: R
   const { attachments, scheduled_at, tags, topic_id: _, ...same } = message
   return {
     ...same,
-    ...(tags === undefined ? {} : { tags: tags.map(tagOf) }),
+    ...(tags === undefined ? {} : { tags: tags.map(Tags.tagOf) }),
     ...(scheduled_at === undefined ? {} : { scheduled_at: yield* scheduledAt(scheduled_at) }),
     ...(attachments === undefined
       ? {}

@@ -4,16 +4,16 @@ import * as Page from "@waybill/api/schemas/Page"
 import type { Delivery, DeliveryDetail } from "@waybill/api/schemas/WebhookDelivery"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type * as Id from "@waybill/domain/values/Id"
-import * as PublicType from "@waybill/domain/stream/PublicType"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Cursors } from "@waybill/store/feed/Cursors"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import { Array, Data, Effect, Option } from "effect"
 import * as NewIds from "../../operate/NewIds.ts"
-import { webhookPayload } from "./webhookPayload.ts"
+import * as WebhookPayload from "./WebhookPayload.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as Cursor from "../../http/Cursor.ts"
 import * as Records from "../../http/api/Records.ts"
@@ -80,7 +80,7 @@ export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
   const sql = yield* PgClient.PgClient
   const dispatches = yield* Effect.orDie(WebhookDeliveries.dispatches(sql, [account_id], [params.delivery_id]))
   // Built from the log, as before each call, since attempts do not store it.
-  const request_body = yield* Effect.orDie(Effect.fromOption(Option.map(Array.head(dispatches), webhookPayload)))
+  const request_body = yield* Effect.orDie(Effect.fromOption(Option.map(Array.head(dispatches), WebhookPayload.bodyOf)))
   return Records.asRecord<DeliveryDetail>({ ...record, request_body })
 })
 
@@ -129,6 +129,8 @@ const replayAll = Effect.fnUntraced(function* (
   { after_position, created_after, created_before, events }: Range,
 ) {
   const { account_id, webhook } = yield* findEnabled(webhook_id)
+  yield* Effect.fromResult(Webhook.checkFormat(webhook.format, events ?? []))
+  const selection = WebhookFormat.select(WebhookFormat.received(webhook.format, events ?? webhook.events))
   const after = yield* Cursor.read(account_id, "after_position", after_position ?? "0")
   const ids = yield* Effect.forEach(
     Array.makeBy(WebhookReplays.MAX_REPLAY_EVENTS, () => undefined),
@@ -140,7 +142,8 @@ const replayAll = Effect.fnUntraced(function* (
     created_after,
     created_before,
     after_position: after,
-    types: typesOf(events ?? webhook.events),
+    types: typesOf(selection),
+    scheduled: selection.scheduled,
     ids,
     now: yield* NewIds.now,
   })
@@ -153,12 +156,11 @@ const replayAll = Effect.fnUntraced(function* (
   }
 })
 
-/** Returns the tags of events with these public types; `*` means all types that webhooks receive. */
-const typesOf = (subscriptions: ReadonlyArray<string>) =>
+/** Returns the tags of events that are sent, each with its public type. */
+const typesOf = ({ types }: WebhookFormat.Selection) =>
   DomainEvent.TAGS.flatMap((tag) => {
     const type = DomainEvent.publicType(tag)
-    const wanted = subscriptions.includes("*") ? PublicType.isWebhookType(type) : subscriptions.includes(type)
-    return wanted ? [{ tag, type }] : []
+    return types.includes(type) ? [{ tag, type }] : []
   })
 
 /** Leaves the history of attempts out. */

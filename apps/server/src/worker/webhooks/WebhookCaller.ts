@@ -17,6 +17,8 @@ export interface Call {
   readonly body: string
   /** Secrets of the form `whsec_` and Base64; several while older ones still sign. */
   readonly secrets: ReadonlyArray<string>
+  /** Whether the call has `svix-*` beside `webhook-*`. */
+  readonly svixHeaders: boolean
 }
 
 export interface Options {
@@ -38,8 +40,14 @@ const keyOf = (secret: string): KeyObject => {
   return key
 }
 
+const signatureHeaders = (prefix: string, id: string, epochSeconds: number, signature: string) => ({
+  [`${prefix}-id`]: id,
+  [`${prefix}-timestamp`]: `${epochSeconds}`,
+  [`${prefix}-signature`]: signature,
+})
+
 /** Signs `id.timestamp.body` by HMAC-SHA-256 with each secret, as Standard Webhooks specifies. */
-export const signatures = (call: Call, epochSeconds: number): string =>
+export const signatures = (call: Pick<Call, "id" | "body" | "secrets">, epochSeconds: number): string =>
   call.secrets
     .map((secret) => {
       const hmac = createHmac("sha256", keyOf(secret)).update(`${call.id}.${epochSeconds}.${call.body}`)
@@ -59,12 +67,12 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
     const began = yield* MonotonicClock.millis
     const url = new URL(call.url)
     const seconds = Math.floor(at / 1000)
+    const signature = signatures(call, seconds)
     const request_headers = {
       "content-type": "application/json",
       "user-agent": "Waybill",
-      "webhook-id": call.id,
-      "webhook-timestamp": `${seconds}`,
-      "webhook-signature": signatures(call, seconds),
+      ...signatureHeaders("webhook", call.id, seconds, signature),
+      ...(call.svixHeaders ? signatureHeaders("svix", call.id, seconds, signature) : {}),
     }
     const seen = WebhookExchange.nothingSeen()
     const resolve = Effect.flatMap(Effect.result(addressOf(url, allowedNetworks)), (resolved) => {

@@ -15,7 +15,7 @@ import * as WebhookCaller from "./WebhookCaller.ts"
 import * as EndpointTurns from "./EndpointTurns.ts"
 import * as FailingWebhooks from "./FailingWebhooks.ts"
 import * as Pipeline from "../Pipeline.ts"
-import { webhookPayload } from "./webhookPayload.ts"
+import * as WebhookPayload from "./WebhookPayload.ts"
 import * as WebhookSecrets from "./WebhookSecrets.ts"
 
 /** Maximum number of calls that one process has in flight, over all endpoints. */
@@ -43,12 +43,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const attempt = Effect.fnUntraced(function* (dispatch: WebhookDeliveries.Dispatch) {
     const { account_id, event_id, webhook, webhook_id } = dispatch
     if (webhook === null) return yield* notCalled("", "the webhook is disabled or deleted")
+    if (!WebhookPayload.isInFormat(dispatch)) return yield* notCalled(webhook.url, notInFormat(dispatch))
     const opened = yield* Effect.result(secretsOf(account_id, webhook_id, webhook.signing, yield* NewIds.now))
     if (Result.isFailure(opened)) return yield* notCalled(webhook.url, opened.failure.message)
     const secrets = opened.success
     // Never called unsigned: receivers that verify would refuse it, and others would learn not to verify.
     if (secrets.length === 0) return yield* notCalled(webhook.url, "the signing secret cannot be found")
-    return yield* call({ url: webhook.url, id: event_id, body: webhookPayload(dispatch), secrets })
+    const body = WebhookPayload.bodyOf(dispatch)
+    return yield* call({ url: webhook.url, id: event_id, body, secrets, svixHeaders: webhook.svix_headers })
   })
 
   const work = Effect.fnUntraced(function* (job: Pipeline.PipelineJob, dispatch: WebhookDeliveries.Dispatch) {
@@ -129,16 +131,23 @@ const traced = <A, E, R>(work: Effect.Effect<A, E, R>, dispatch: WebhookDeliveri
 
 const isOk = ({ status }: WebhookDeliveries.Attempt): boolean => status !== null && status >= 200 && status < 300
 
-/** Returns the result to write. Status 410 and a disabled webhook end the retries (contract §8). */
+const notInFormat = ({ event_type, format }: WebhookDeliveries.Dispatch): string =>
+  `the webhook's format ${format} has no ${event_type}`
+
+/**
+ * Returns the result to write. Status 410, a disabled webhook and an event that its format has not end the retries
+ * (contract §8).
+ */
 const resultOf = Effect.fnUntraced(function* (
   { row }: Pipeline.PipelineJob,
-  { account_id, id, webhook }: WebhookDeliveries.Dispatch,
+  dispatch: WebhookDeliveries.Dispatch,
   attempt: WebhookDeliveries.Attempt,
   nextAt: NonNullable<Options["nextAt"]>,
 ): Effect.fn.Return<WebhookDeliveries.Settled> {
   const at = yield* NewIds.now
+  const { account_id, id, webhook } = dispatch
   const ok = isOk(attempt)
-  const final = ok || webhook === null || attempt.status === GONE
+  const final = ok || webhook === null || attempt.status === GONE || !WebhookPayload.isInFormat(dispatch)
   const next_attempt_at = final ? null : nextAt(at, row.attempt + 1, yield* Random.next)
   return {
     account_id,

@@ -1,24 +1,33 @@
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
+import * as ResendEvent from "../../compat/resend/ResendEvent.ts"
 
 /** Version of the payload. Fields may be added within a version, but none is changed or removed. */
 export const API_VERSION = "v1"
 
 type Json = Readonly<Record<string, unknown>>
 
+/** Whether the format of the webhook has this event. */
+export const isInFormat = (dispatch: WebhookDeliveries.Dispatch): boolean =>
+  dispatch.format === "waybill" || ResendEvent.typeOf(dispatch) !== undefined
+
 /**
- * Returns the body of a call, with the names of the API. It is built from the log at dispatch, so that a replay of last
+ * Returns the body of a call, in the format that the webhook has now; empty if that format has no such event. It is built from the log at dispatch, so that a replay of last
  * month's event has last month's facts.
  */
-export const webhookPayload = (dispatch: WebhookDeliveries.Dispatch): string =>
-  JSON.stringify({
-    id: dispatch.event_id,
-    type: dispatch.event_type,
-    api_version: API_VERSION,
-    created_at: dispatch.event?.recorded_at ?? dispatch.created_at,
-    // Orders the events of one object. The position in the log would reveal how much other accounts send.
-    sequence: dispatch.event === null ? null : dispatch.event.version,
-    data: data(dispatch),
-  })
+export const bodyOf = (dispatch: WebhookDeliveries.Dispatch): string => {
+  if (!isInFormat(dispatch)) return ""
+  return JSON.stringify(dispatch.format === "waybill" ? native(dispatch) : ResendEvent.make(dispatch))
+}
+
+const native = (dispatch: WebhookDeliveries.Dispatch): Json => ({
+  id: dispatch.event_id,
+  type: dispatch.event_type,
+  api_version: API_VERSION,
+  created_at: dispatch.event?.recorded_at ?? dispatch.created_at,
+  // Orders the events of one object. The position in the log would reveal how much other accounts send.
+  sequence: dispatch.event === null ? null : dispatch.event.version,
+  data: data(dispatch),
+})
 
 const data = ({ email, event, event_type, webhook_id }: WebhookDeliveries.Dispatch): Json => {
   if (event === null) return event_type === WebhookDeliveries.TEST_TYPE ? { webhook_id, test: true } : {}
