@@ -96,6 +96,8 @@ export const Webhook = () => {
         <DescriptionList
           items={[
             ["Events", webhook.events.includes("*") ? "All events" : webhook.events.join(", ")],
+            ["Format", webhook.format === "resend" ? "Resend" : "Waybill"],
+            ["Signature headers", webhook.svix_headers ? "webhook-* and svix-*" : "webhook-*"],
             ...(webhook.disabled_reason === null
               ? []
               : [["Disabled", DISABLED_REASONS[webhook.disabled_reason] ?? webhook.disabled_reason] as const]),

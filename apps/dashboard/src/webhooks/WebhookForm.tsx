@@ -4,7 +4,7 @@ import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { formErrors } from "../api/ApiError.ts"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
-import { Checkbox, TextField } from "../ui/controls/Field.tsx"
+import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
 
 /** Event types, grouped by subject. */
 const EVENT_GROUPS: ReadonlyArray<readonly [name: string, types: ReadonlyArray<string>]> = [
@@ -28,6 +28,16 @@ const EVENT_GROUPS: ReadonlyArray<readonly [name: string, types: ReadonlyArray<s
   ["Other", ["suppression.added", "suppression.removed", "api_key.created", "api_key.revoked", "webhook.disabled"]],
 ]
 
+/** Formats of the calls, with their names. */
+const FORMATS: ReadonlyArray<readonly [format: Webhook["format"], name: string]> = [
+  ["waybill", "Waybill"],
+  ["resend", "Resend"],
+]
+
+/** Whether a format has events of this type. Resend's has those of emails, except cancellations. */
+const isInFormat = (format: Webhook["format"], type: string): boolean =>
+  format === "waybill" || type === "*" || (type.startsWith("email.") && type !== "email.canceled")
+
 interface Props {
   readonly webhook?: Webhook
   readonly onCancel: () => void
@@ -40,16 +50,30 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
   const [url, setUrl] = useState(webhook?.url ?? "")
   const [description, setDescription] = useState(webhook?.description ?? "")
   const [events, setEvents] = useState<ReadonlyArray<string>>(webhook?.events ?? ["*"])
+  const [format, setFormat] = useState(webhook?.format ?? "waybill")
+  const [svixHeaders, setSvixHeaders] = useState(webhook?.svix_headers ?? false)
   const all = events.includes("*")
+  const chooseFormat = (next: Webhook["format"]) => {
+    const kept = events.filter((type) => isInFormat(next, type))
+    setFormat(next)
+    setEvents(kept.length === 0 ? ["*"] : kept)
+    if (next === "resend") setSvixHeaders(true)
+  }
   const save = useMutation({
     mutationFn: async () => {
-      const body = { url: url.trim(), events, description: description.trim() === "" ? null : description.trim() }
+      const body = {
+        url: url.trim(),
+        events,
+        description: description.trim() === "" ? null : description.trim(),
+        format,
+        svix_headers: svixHeaders,
+      }
       if (webhook === undefined) onCreated?.(await Api.post<WebhookWithSecret>("/webhooks", body))
       else onChanged?.(await Api.patch<Webhook>(`/webhooks/${webhook.id}`, body))
     },
     onSuccess: () => client.invalidateQueries({ queryKey: ["webhooks"], exact: true }),
   })
-  const errors = formErrors(save.error, ["url", "description", "events"])
+  const errors = formErrors(save.error, ["url", "description", "format", "events"])
   const toggle = (type: string) =>
     setEvents(
       events.includes(type) ? events.filter((each) => each !== type) : [...events.filter((each) => each !== "*"), type],
@@ -79,6 +103,25 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
         onChange={(event) => setDescription(event.target.value)}
         error={errors.field.description}
       />
+      <SelectField
+        label="Format"
+        hint="The payload of the requests. Choose Resend for an endpoint that was written for Resend."
+        value={format}
+        onChange={(event) => chooseFormat(event.target.value as Webhook["format"])}
+        error={errors.field.format}
+      >
+        {FORMATS.map(([value, name]) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
+      </SelectField>
+      <Checkbox
+        label="Also send the signature in svix headers"
+        hint="For endpoints that verify svix-id, svix-timestamp and svix-signature."
+        checked={svixHeaders}
+        onChange={(event) => setSvixHeaders(event.target.checked)}
+      />
       <fieldset>
         <legend className="mb-2 text-sm font-medium">Events</legend>
         <Checkbox
@@ -88,7 +131,7 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
         />
         {all ? undefined : (
           <div className="mt-3 flex flex-col gap-3 border-t border-line pt-3">
-            {EVENT_GROUPS.map(([name, types]) => (
+            {eventGroups(format).map(([name, types]) => (
               <div key={name}>
                 <p className="mb-1.5 text-xs font-medium text-ink-3">{name}</p>
                 <div className="grid gap-1.5 sm:grid-cols-2">
@@ -112,3 +155,9 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
     </DialogForm>
   )
 }
+
+/** Returns the events of a format, without groups that would be empty. */
+const eventGroups = (format: Webhook["format"]) =>
+  EVENT_GROUPS.map(([name, types]) => [name, types.filter((type) => isInFormat(format, type))] as const).filter(
+    ([, types]) => types.length > 0,
+  )

@@ -1,0 +1,54 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
+import * as Browser from "./Browser.ts"
+import * as Instance from "./Instance.ts"
+
+const browser = await Browser.open()
+const TIMEOUT = 120_000
+
+describe.skipIf(typeof browser === "string")(
+  `the webhook form${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
+  () => {
+    let receiver: WebhookReceiver.Receiver
+    let instance: Instance.Instance
+    let tab: Browser.BrowserTab
+
+    beforeAll(async () => {
+      if (typeof browser === "string") return
+      receiver = await WebhookReceiver.open()
+      instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
+      tab = await Browser.openTab(browser, instance.url)
+      await Browser.signIn(tab.page, instance.owner)
+    }, TIMEOUT)
+
+    afterAll(async () => {
+      if (typeof browser === "string") return
+      await browser.close()
+      await instance.close()
+      await receiver.close()
+    }, TIMEOUT)
+
+    it("changes a webhook to the format of Resend, with its headers", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const events = ["email.delivered", "domain.verified"]
+      const webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json
+      await page.goto(`/webhooks/${webhook.id}`)
+      await page.getByRole("button", { name: "Webhook actions" }).click()
+      await page.getByRole("menuitem", { name: "Edit" }).click()
+      await page.getByLabel("Format").selectOption("resend")
+      assert.isTrue(await page.getByLabel("Also send the signature in svix headers").isChecked())
+      // A type that the format has not is neither offered nor kept.
+      assert.strictEqual(await page.getByLabel("domain.verified").count(), 0)
+      await page.getByRole("button", { name: "Save changes" }).click()
+      await page.getByText("webhook-* and svix-*").waitFor()
+      const { json } = await instance.request("GET", `/webhooks/${webhook.id}`)
+      assert.deepStrictEqual([json.format, json.svix_headers, json.events], ["resend", true, ["email.delivered"]])
+      await page.getByRole("button", { name: "Send test event" }).click()
+      await Browser.eventually(() => receiver.calls.length).toBe(1)
+      const [call] = receiver.calls
+      assert.hasAllKeys(JSON.parse(call?.body ?? "{}"), ["type", "created_at", "data"])
+      assert.isString(call?.headers["svix-signature"])
+      assert.strictEqual(call?.headers["svix-signature"], call?.headers["webhook-signature"])
+    })
+  },
+)
