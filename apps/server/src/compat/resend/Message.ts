@@ -69,7 +69,7 @@ export const plainToNative = (body: unknown): unknown => {
     return undefined
   return {
     ...same,
-    ...(tags === undefined ? {} : { tags: tags.map(tagOf) }),
+    ...(tags === undefined ? {} : { tags: tags.map(Tags.tagOf) }),
     ...(files.length === 0 ? {} : { attachments: files }),
   }
 }

@@ -1,5 +1,6 @@
 import type { WebhookRecord, WithSecret } from "@waybill/api/groups/Webhooks"
 import type { Delivery, DeliveryDetail } from "@waybill/api/schemas/WebhookDelivery"
+import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Schema } from "effect"
 import { decodeBody } from "../decodeBody.ts"
 import { nativePath } from "../nativePath.ts"
@@ -7,12 +8,27 @@ import { renamed } from "../renamed.ts"
 import type { Route } from "../Routes.ts"
 import * as Native from "./Native.ts"
 import * as Paging from "./Paging.ts"
-import * as WebhookTypes from "./WebhookTypes.ts"
 
-const Creation = Schema.Struct({ endpoint: Schema.String, events: WebhookTypes.Events })
+/** A type that Resend does not have keeps its name. */
+const nameOf = (type: string): string => WebhookFormat.resendTypeOf(type) ?? type
+
+const NAMES = WebhookFormat.RESEND_SUBSCRIPTIONS.map((type) => nameOf(type))
+
+/** Event types in Resend's names. */
+const Events = Schema.Array(
+  Schema.String.check(
+    Schema.makeFilter((name) => WebhookFormat.typeOfResend(name) !== undefined || `must be one of ${NAMES.join(", ")}`),
+  ),
+)
+
+const toNative = (names: ReadonlyArray<string>) => names.map((name) => WebhookFormat.typeOfResend(name) ?? name)
+
+const namesOf = (types: ReadonlyArray<string>) => (types.includes("*") ? NAMES : types.map((type) => nameOf(type)))
+
+const Creation = Schema.Struct({ endpoint: Schema.String, events: Events })
 const Change = Schema.Struct({
   endpoint: Schema.optional(Schema.String),
-  events: Schema.optional(WebhookTypes.Events),
+  events: Schema.optional(Events),
   status: Schema.optional(Schema.Literals(["enabled", "disabled"])),
 })
 
@@ -27,7 +43,7 @@ const create: Route = {
     const created = yield* Native.call<typeof WithSecret.Type>({
       method: "POST",
       path: "/v1/webhooks",
-      body: { url: endpoint, events: WebhookTypes.toNative(events), format: "resend" },
+      body: { url: endpoint, events: toNative(events), format: "resend" },
       headers: Native.idempotency(headers),
     }).pipe(withNames)
     return { status: 201, body: { object: "webhook", id: created.id, signing_secret: created.secret } }
@@ -39,7 +55,7 @@ const fieldsOf = ({ created_at, enabled, events, id, url }: WebhookRecord) => ({
   created_at,
   status: enabled ? "enabled" : "disabled",
   endpoint: url,
-  events: WebhookTypes.fromNative(events),
+  events: namesOf(events),
 })
 
 const list: Route = {
@@ -73,7 +89,7 @@ const update: Route = {
     const { endpoint, events, status } = yield* decodeBody(Change, body)
     const change = {
       ...(endpoint === undefined ? {} : { url: endpoint }),
-      ...(events === undefined ? {} : { events: WebhookTypes.toNative(events) }),
+      ...(events === undefined ? {} : { events: toNative(events) }),
       ...(status === undefined ? {} : { enabled: status === "enabled" }),
     }
     yield* Native.call({ method: "PATCH", path: nativePath`/v1/webhooks/${id}`, body: change }).pipe(withNames)
@@ -102,7 +118,7 @@ const rotateSecret: Route = {
 
 const eventOf = ({ attempts, created_at, event_type, id, status }: Delivery) => ({
   id,
-  type: WebhookTypes.nameOf(event_type),
+  type: WebhookFormat.resendEventType(event_type, false) ?? event_type,
   created_at,
   status: status === "delivered" ? "success" : status === "pending" && attempts > 0 ? "attempting" : status,
 })
@@ -134,7 +150,7 @@ const event: Route = {
         object: "webhook_event",
         ...eventOf(found),
         next_attempt_at: found.next_attempt_at,
-        payload: JSON.parse(found.request_body) as unknown,
+        payload: found.request_body === "" ? null : (JSON.parse(found.request_body) as unknown),
       }),
     ),
 }
