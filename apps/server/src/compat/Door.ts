@@ -30,6 +30,7 @@ export interface NativeRequest {
 
 export interface Answer {
   readonly status: number
+  /** `undefined` for an answer without a body. */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }

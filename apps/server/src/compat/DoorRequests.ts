@@ -49,11 +49,15 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
           : Effect.fail(error),
       ),
     )
-    return HttpServerResponse.setHeaders(HttpServerResponse.jsonUnsafe(answer.body, { status: answer.status }), {
-      ...replayed,
-      ...answer.headers,
-    })
+    return responseOf(answer, replayed)
   })
+
+/** Returns an answer with further headers; one without a body is empty. */
+export const responseOf = ({ body, headers, status }: Answer, more: object): Response => {
+  const response =
+    body === undefined ? HttpServerResponse.empty({ status }) : HttpServerResponse.jsonUnsafe(body, { status })
+  return HttpServerResponse.setHeaders(response, { ...more, ...headers })
+}
 
 /** Tells that an answer repeats the one to an earlier request with the same idempotency key. */
 const REPLAYED = "idempotent-replayed"

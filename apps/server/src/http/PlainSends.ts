@@ -38,10 +38,7 @@ const sendOf = (door: Door, { answerOf, path, toNative }: PlainSend): Send => ({
     route: `${ENDPOINT.method} ${path}`,
     body: createHash("sha256").update(bytes).digest("hex"),
   }),
-  accepted: (acknowledgement, replayed) => {
-    const { body, headers, status } = answerOf(acknowledgement)
-    return HttpServerResponse.jsonUnsafe(body, { status, headers: { ...replayed, ...headers } })
-  },
+  accepted: (acknowledgement, replayed) => DoorRequests.responseOf(answerOf(acknowledgement), replayed),
   refused: (response) => DoorRequests.inShapeOf(door, response),
 })
 

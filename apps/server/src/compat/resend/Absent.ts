@@ -1,13 +1,12 @@
-import type { Refusal } from "@waybill/domain/values/Refusal"
-import * as Native from "./Native.ts"
+import type { Absence } from "../makeDoor.ts"
 
 const LISTS =
   "Waybill has no contacts, audiences, segments or topics. Keep recipients in your own database and send to them."
 const RECEIVING = "Waybill has no inbound mail: it only sends."
 const CLAIMS = "Waybill has no claims of domains. Create the domain and publish its records."
 
-/** Paths that Resend's package calls and Waybill has no meaning for. A colon matches any segment. */
-const ABSENT: ReadonlyArray<readonly [path: string, message: string, method?: string]> = [
+/** Paths that Resend's package calls and Waybill has no meaning for. */
+export const ABSENT: ReadonlyArray<Absence> = [
   ["/audiences", LISTS],
   ["/segments", LISTS],
   ["/contacts", LISTS],
@@ -27,14 +26,3 @@ const ABSENT: ReadonlyArray<readonly [path: string, message: string, method?: st
   ["/logs", "Waybill has no logs of requests. The history of an email is at GET /v1/email/logs/{id}/events."],
   ["/oauth", "Waybill has no OAuth grants. Programs use API keys."],
 ]
-
-/** Returns the refusal of a request to something that Waybill does not have, if it is one. */
-export const refusalOf = (method: string, path: string): Refusal | undefined => {
-  const segments = path.split("/")
-  const found = ABSENT.find(
-    ([absent, , only]) =>
-      (only ?? method) === method &&
-      absent.split("/").every((part, nth) => (part === ":" ? segments[nth] : part === segments[nth])),
-  )
-  return found === undefined ? undefined : Native.missing(found[1])
-}

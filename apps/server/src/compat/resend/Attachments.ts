@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as AttachmentLinks from "../../links/AttachmentLinks.ts"
 import { nativePath } from "../nativePath.ts"
 import type { Route } from "../Routes.ts"
-import * as Native from "./Native.ts"
+import * as Native from "../Native.ts"
 import * as Paging from "./Paging.ts"
 
 /** Returns the attachments of an email, each with an id of its own and a link that works for some time without a key. */

@@ -4,7 +4,7 @@ import { decodeBody } from "../decodeBody.ts"
 import { nativePath } from "../nativePath.ts"
 import { renamed } from "../renamed.ts"
 import type { Route } from "../Routes.ts"
-import * as Native from "./Native.ts"
+import * as Native from "../Native.ts"
 import * as Paging from "./Paging.ts"
 
 const only = <A extends string>(value: A, message: string) =>

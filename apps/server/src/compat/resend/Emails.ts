@@ -9,7 +9,7 @@ import { nativePath } from "../nativePath.ts"
 import * as RemoteFile from "../RemoteFile.ts"
 import type { Route } from "../Routes.ts"
 import * as Message from "./Message.ts"
-import * as Native from "./Native.ts"
+import * as Native from "../Native.ts"
 import * as Paging from "./Paging.ts"
 import * as Tags from "./Tags.ts"
 

@@ -1,6 +1,6 @@
 import * as Page from "@waybill/api/schemas/Page"
 import { Effect } from "effect"
-import * as Native from "./Native.ts"
+import * as Native from "../Native.ts"
 
 /** Query parameters of Resend's lists; our own lists have the same. */
 export const NAMES = ["limit", "after", "before"] as const

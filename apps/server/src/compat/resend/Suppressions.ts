@@ -7,7 +7,7 @@ import { decodeBody } from "../decodeBody.ts"
 import { NativeError } from "../Door.ts"
 import { nativePath } from "../nativePath.ts"
 import type { Route } from "../Routes.ts"
-import * as Native from "./Native.ts"
+import * as Native from "../Native.ts"
 import * as Paging from "./Paging.ts"
 
 /** Maximum number of addresses that one call adds or removes. */

@@ -4,7 +4,7 @@ import * as Domain from "@waybill/domain/domain/Domain"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
 import type { Route } from "../Routes.ts"
-import * as Native from "./Native.ts"
+import * as Native from "../Native.ts"
 
 /** Usage of something that Waybill does not have. */
 const NONE = { used: 0, limit: 0 }

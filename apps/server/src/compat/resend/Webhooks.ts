@@ -6,7 +6,7 @@ import { decodeBody } from "../decodeBody.ts"
 import { nativePath } from "../nativePath.ts"
 import { renamed } from "../renamed.ts"
 import type { Route } from "../Routes.ts"
-import * as Native from "./Native.ts"
+import * as Native from "../Native.ts"
 import * as Paging from "./Paging.ts"
 
 /** A type that Resend does not have keeps its name. */

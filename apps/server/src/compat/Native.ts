@@ -1,5 +1,5 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
-import { NativeApi, type NativeRequest } from "../Door.ts"
+import { NativeApi, type NativeRequest } from "./Door.ts"
 import { Data, Effect } from "effect"
 
 /** Calls our own API and returns the body of its answer, whose type the caller knows from the API's schema. */
@@ -12,7 +12,7 @@ export const idempotency = (headers: Readonly<Record<string, string | undefined>
   return key === undefined ? {} : { "idempotency-key": key }
 }
 
-/** A refusal of one field or query parameter, by Resend's name for it. */
+/** A refusal of one field or query parameter, by the name that the other service gives it. */
 export const refuse = (path: string, message: string) =>
   new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path, message }] })
 
