@@ -190,6 +190,26 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
     }),
   )
 
+  it.effect("reads the headers of Postmark and Resend, and removes those", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const mail = {
+        from: `hi@${acme.domain}`,
+        to: "ana@example.org",
+        subject: "s",
+        text: "hi",
+        headers: { "X-PM-Tag": "receipt, shop", "X-Tag": "a, b", "Resend-Idempotency-Key": "order 7041" },
+      }
+      const first = yield* Smtp.send(port, acme.secret, mail)
+      assert.strictEqual(yield* Smtp.send(port, acme.secret, mail), `${first} (idempotent replay)`)
+      const two = { ...mail, headers: { ...mail.headers, "X-Idempotency-Key": "another" } }
+      assert.match(yield* Smtp.send(port, acme.secret, two), /X-Idempotency-Key.*must appear only once/u)
+      const [sent, ...more] = yield* Smtp.accepted(acme.account_id)
+      assert.deepStrictEqual([sent?.tags, sent?.headers, more], [["a", "b", "receipt, shop"], {}, []])
+    }),
+  )
+
   it.effect("records the key and the client's address as the actor", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()

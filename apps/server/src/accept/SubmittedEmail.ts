@@ -24,11 +24,22 @@ export interface ConvertedEmail {
 
 /** Headers that are instructions to this service; recipients do not get them. */
 const KEY = "x-idempotency-key"
+/** Resend's and Postmark's names of the same instructions, so that programs written for them need no change. */
+const RESEND_KEY = "resend-idempotency-key"
+const POSTMARK_TAG = "x-pm-tag"
 const TAG = "x-tag"
 const SCHEDULED_AT = "x-scheduled-at"
 const TRACK_OPENS = "x-track-opens"
 const TRACK_CLICKS = "x-track-clicks"
-const INSTRUCTIONS: ReadonlySet<string> = new Set([KEY, TAG, SCHEDULED_AT, TRACK_OPENS, TRACK_CLICKS])
+const INSTRUCTIONS: ReadonlySet<string> = new Set([
+  KEY,
+  RESEND_KEY,
+  TAG,
+  POSTMARK_TAG,
+  SCHEDULED_AT,
+  TRACK_OPENS,
+  TRACK_CLICKS,
+])
 
 /**
  * Converts a submitted message to the form of `POST /email/send`, under the same rules. The envelope decides who
@@ -45,7 +56,7 @@ export const read = (
     const lender = shown.to.length > 0 ? "to" : shown.bcc.length > 0 ? "bcc" : "cc"
     const custom = customHeaders(submitted.headers)
     const scheduled = instructions.get(SCHEDULED_AT) ?? []
-    const keys = instructions.get(KEY) ?? []
+    const keys = [...(instructions.get(KEY) ?? []), ...(instructions.get(RESEND_KEY) ?? [])]
     const problems = [
       ...(submitted.from.length > 1 ? [{ path: "from", message: "must be a single address" }] : []),
       ...(submitted.subjects > 1 ? [{ path: "subject", message: "must appear only once" }] : []),
@@ -63,10 +74,7 @@ export const read = (
       headers: custom.headers,
       html: submitted.html,
       text: submitted.text,
-      tags: (instructions.get(TAG) ?? [])
-        .flatMap((value) => value.split(","))
-        .map((tag) => tag.trim())
-        .filter((tag) => tag !== ""),
+      tags: tagsIn(instructions),
       scheduled_at: scheduled[0] ?? null,
       ...trackingIn(instructions),
       attachments: submitted.files.map(attachment),
@@ -100,6 +108,12 @@ const instructionsIn = (headers: ReadonlyArray<Field>): ReadonlyMap<string, Read
   for (const { name, value } of headers) instructions.get(name.toLowerCase())?.push(value.trim())
   return instructions
 }
+
+/** Commas separate tags, except in Postmark's header, which has one. */
+const tagsIn = (instructions: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyArray<string> =>
+  [...(instructions.get(TAG) ?? []).flatMap((value) => value.split(",")), ...(instructions.get(POSTMARK_TAG) ?? [])]
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== "")
 
 /** Omitted without such headers, so that the fingerprint of an idempotency key stays that of earlier releases. */
 const trackingIn = (instructions: ReadonlyMap<string, ReadonlyArray<string>>) => {
