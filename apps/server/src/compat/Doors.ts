@@ -1,7 +1,8 @@
 import type { Door } from "./Door.ts"
+import * as Postmark from "./postmark/Postmark.ts"
 import * as Resend from "./resend/Resend.ts"
 
-export const DOORS: ReadonlyArray<Door> = [Resend.door]
+export const DOORS: ReadonlyArray<Door> = [Resend.door, Postmark.door]
 
 /** Returns the door that a path belongs to; `undefined` for Waybill's own paths. */
 export const at = (path: string): Door | undefined =>

@@ -1,0 +1,87 @@
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import * as ApiError from "@waybill/api/errors/ApiError"
+import type { Acknowledgement } from "@waybill/api/groups/Emails"
+import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
+import { Effect, Result, Schema } from "effect"
+import { decodeBody } from "../decodeBody.ts"
+import * as Native from "../Native.ts"
+import * as Respelling from "../Respelling.ts"
+import type { Route } from "../Routes.ts"
+import { errorOf } from "./errorOf.ts"
+import * as Message from "./Message.ts"
+import * as Refusals from "./Refusals.ts"
+
+const decode = Effect.fnUntraced(function* (body: unknown) {
+  const message = yield* decodeBody(Message.Message, body)
+  const details = Message.problemsOf(message)
+  if (details.length > 0) return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
+  return message
+})
+
+const accepted = ({ Bcc, Cc, To }: Message.Message, id: string, created_at: string) => ({
+  To: To ?? "",
+  ...(Cc ? { Cc } : {}),
+  ...(Bcc ? { Bcc } : {}),
+  SubmittedAt: created_at,
+  MessageID: id,
+  ErrorCode: 0,
+  Message: "OK",
+})
+
+const send: Route = {
+  method: "POST",
+  path: "/email",
+  bucket: "send",
+  scope: "email:send",
+  handle: Effect.fnUntraced(function* ({ body, headers }) {
+    const message = yield* decode(body)
+    const { created_at, id } = yield* Native.call<Acknowledgement>({
+      method: "POST",
+      path: "/v1/email/send",
+      body: Message.toNative(message),
+      headers: Native.idempotency(headers),
+    }).pipe(Respelling.respelled(Message.spellingOf(message)))
+    return Native.ok(accepted(message, id, created_at))
+  }),
+}
+
+/** Accepts or refuses each message separately, and answers 200 with a result for each. */
+const batch: Route = {
+  method: "POST",
+  path: "/email/batch",
+  bucket: "send",
+  scope: "email:send",
+  handle: Effect.fnUntraced(function* ({ body, headers }) {
+    const bodies = yield* decodeBody(Schema.Array(Schema.Unknown), body)
+    if (bodies.length > MAX_BATCH) return yield* new Refusals.TooManyMessages({ most: MAX_BATCH })
+    const decoded = yield* Effect.forEach(bodies, (each) => Effect.result(decode(each)))
+    const messages = decoded.flatMap((each) => (Result.isSuccess(each) ? [each.success] : []))
+    const results =
+      messages.length === 0
+        ? []
+        : (yield* Native.call<BatchAnswer>({
+            method: "POST",
+            path: "/v1/email/send/batch",
+            body: { emails: messages.map(Message.toNative), mode: "permissive" },
+            headers: Native.idempotency(headers),
+          })).data
+    const answers = messages.map((message, nth) => resultOf(message, results[nth]))
+    let next = 0
+    return Native.ok(decoded.map((each) => (Result.isSuccess(each) ? answers[next++] : refused(each.failure))))
+  }),
+}
+
+const resultOf = (message: Message.Message, result: BatchAnswer["data"][number] | undefined) => {
+  if (result?.error) return errorOf(400, Respelling.respell(result.error, spellingInBatch(message))).body
+  return accepted(message, result?.id ?? "", result?.created_at ?? "")
+}
+
+/** A refusal within a batch may begin with the message's place in it. */
+const spellingInBatch = (message: Message.Message): Respelling.Spelling => {
+  const spelling = Message.spellingOf(message)
+  return (path) => spelling(path.replace(/^emails\[\d+\]\.?/u, ""))
+}
+
+const refused = (refusal: RequestRefusal.InvalidRequest) => errorOf(400, ApiError.toBody(refusal, "").error).body
+
+export const routes: ReadonlyArray<Route> = [send, batch]

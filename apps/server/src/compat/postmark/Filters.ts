@@ -1,0 +1,35 @@
+import { Effect } from "effect"
+import type { Spelling } from "../Respelling.ts"
+import * as Refusals from "./Refusals.ts"
+
+/** Returns the query of our own list, without the filters that are absent. */
+export const native = (filters: Readonly<Record<string, string | null | undefined>>): URLSearchParams =>
+  new URLSearchParams(Object.entries(filters).flatMap(([name, value]) => (value ? [[name, value]] : [])))
+
+/** Refuses another stream than the one that there is. */
+export const checkStream = (query: URLSearchParams) => checkStreamName(query.get("messagestream") ?? Refusals.STREAM)
+
+export const checkStreamName = (stream: string) =>
+  stream === Refusals.STREAM ? Effect.void : Effect.fail(new Refusals.StreamNotFound({ stream }))
+
+const NAMES: Readonly<Record<string, string>> = {
+  to: "recipient",
+  from: "fromemail",
+  created_after: "fromdate",
+  created_before: "todate",
+}
+
+/** Postmark's name of a filter of our own list of emails. */
+export const spelling: Spelling = (path) => path.replace(/^\w+/u, (name) => NAMES[name] ?? name)
+
+/**
+ * Puts the parameters of a query in the spelling of Postmark's documentation, because its clients differ in the case, and
+ * those of the metadata, `metadata_order=7`, in the form of our tags, `order:7`.
+ */
+export const normalized = (query: URLSearchParams): URLSearchParams =>
+  new URLSearchParams(
+    [...query].map(([name, value]) => {
+      const metadata = /^metadata_(.+)$/iu.exec(name)
+      return metadata === null ? [name.toLowerCase(), value] : ["metadata", `${metadata[1]}:${value}`]
+    }),
+  )

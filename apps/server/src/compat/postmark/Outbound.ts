@@ -1,0 +1,151 @@
+import type { EmailRecord, WithContent } from "@waybill/api/schemas/EmailRecord"
+import type { EventRecord } from "@waybill/api/schemas/EventRecord"
+import * as Address from "@waybill/domain/values/Address"
+import { Effect, Result } from "effect"
+import { nativePath } from "../nativePath.ts"
+import * as Native from "../Native.ts"
+import * as Respelling from "../Respelling.ts"
+import type { Route } from "../Routes.ts"
+import * as Bounce from "./Bounce.ts"
+import * as Filters from "./Filters.ts"
+import * as Message from "./Message.ts"
+import * as Paging from "./Paging.ts"
+import * as Refusals from "./Refusals.ts"
+
+/** Postmark's states of a message do not include its fate; that is in the events and the bounces. */
+const STATUSES: Readonly<Record<string, string>> = {
+  queued: "queued,deferred",
+  sent: "sent,delivered,bounced,complained,failed,suppressed",
+  processed: "sent,delivered,bounced,complained,failed,suppressed",
+}
+
+const list: Route = {
+  method: "GET",
+  path: "/messages/outbound",
+  bucket: "logs",
+  query: [
+    "count",
+    "offset",
+    "recipient",
+    "fromemail",
+    "tag",
+    "status",
+    "fromdate",
+    "todate",
+    "subject",
+    "messagestream",
+    "metadata",
+  ],
+  handle: Effect.fnUntraced(function* ({ query }) {
+    yield* Filters.checkStream(query)
+    const range = yield* Paging.rangeOf(query)
+    const status = query.get("status")?.toLowerCase()
+    if (status !== undefined && !Object.hasOwn(STATUSES, status))
+      return yield* Native.refuse("status", `must be one of ${Object.keys(STATUSES).join(", ")}`)
+    const filters = Filters.native({
+      to: query.get("recipient"),
+      from: query.get("fromemail"),
+      subject: query.get("subject"),
+      status: status === undefined ? undefined : STATUSES[status],
+      created_after: yield* Paging.from(query),
+      created_before: yield* Paging.until(query),
+    })
+    for (const tag of [...query.getAll("tag"), ...query.getAll("metadata")]) filters.append("tag", tag)
+    const found = yield* Paging.read("/v1/email/logs", filters, range, (record: EmailRecord) => [record]).pipe(
+      Respelling.respelled(Filters.spelling),
+    )
+    return Native.ok({ TotalCount: found.total, Messages: found.entries.map(fieldsOf) })
+  }),
+}
+
+const details: Route = {
+  method: "GET",
+  path: "/messages/outbound/:id/details",
+  handle: Effect.fnUntraced(function* (_, { id }) {
+    const record = yield* Native.call<typeof WithContent.Type>({
+      method: "GET",
+      path: nativePath`/v1/email/logs/${id}`,
+    })
+    const timeline = yield* Native.call<{ readonly data: ReadonlyArray<EventRecord> }>({
+      method: "GET",
+      path: nativePath`/v1/email/logs/${id}/events`,
+    })
+    const { attachments = [], html = null, text = null } = record.content ?? {}
+    return Native.ok({
+      ...fieldsOf(record),
+      TextBody: text ?? "",
+      HtmlBody: html ?? "",
+      // The message is composed when it is delivered, so that there is no source to show.
+      Body: "",
+      Attachments: attachments.map(({ filename }) => filename),
+      TrackOpens: record.tracking.opens,
+      TrackLinks: record.tracking.clicks ? "HtmlOnly" : "None",
+      MessageEvents: timeline.data.flatMap((event) => eventOf(event, record)),
+    })
+  }),
+}
+
+const fieldsOf = (record: EmailRecord) => ({
+  ...Message.labelsOf(record.tags),
+  MessageID: record.id,
+  To: record.to.map(mailboxOf),
+  Cc: record.cc.map(mailboxOf),
+  Bcc: record.bcc.map(mailboxOf),
+  Recipients: record.recipients.map(({ address }) => address),
+  ReceivedAt: record.created_at,
+  From: record.from,
+  Subject: record.subject,
+  Attachments: [] as ReadonlyArray<string>,
+  Status: record.status === "queued" || record.status === "deferred" ? "Queued" : "Sent",
+  MessageStream: Refusals.STREAM,
+})
+
+const mailboxOf = (text: string) => {
+  const parsed = Address.parse(text)
+  return Result.isSuccess(parsed)
+    ? { Email: parsed.success.address, Name: parsed.success.name ?? "" }
+    : { Email: text, Name: "" }
+}
+
+type Data = EventRecord["data"]
+
+const text = (value: Data[string] | undefined): string => (typeof value === "string" ? value : "")
+
+const deliveryOf = ({ code, mx, response }: Data) => ({
+  DeliveryMessage: [code, response].filter((part) => part !== null && part !== undefined).join(" "),
+  DestinationServer: text(mx),
+  DestinationIP: "",
+})
+
+/** The events that Postmark shows, each in its shape. */
+const EVENTS: Readonly<
+  Record<string, readonly [type: string, detailsOf: (data: Data, record: EmailRecord) => object]>
+> = {
+  "email.delivered": ["Delivered", deliveryOf],
+  "email.delivery_delayed": ["Transient", deliveryOf],
+  "email.bounced": ["Bounced", (data, record) => bounceOf(data, record)],
+  "email.failed": ["Bounced", (data, record) => bounceOf(data, record)],
+  "email.complained": ["SubscriptionChanged", () => ({ Origin: "Recipient", SuppressSending: "True" })],
+  "email.opened": ["Opened", ({ user_agent }) => ({ Summary: text(user_agent) })],
+  "email.clicked": [
+    "LinkClicked",
+    ({ url, user_agent }) => ({ Summary: text(user_agent), Link: text(url), ClickLocation: "HTML" }),
+  ],
+}
+
+const bounceOf = (data: Data, { id, recipients }: EmailRecord) => ({
+  Summary: deliveryOf(data).DeliveryMessage,
+  BounceID: Bounce.idOf(
+    id,
+    recipients.findIndex(({ address }) => address === data["recipient"]),
+  ),
+})
+
+const eventOf = ({ data, occurred_at, type }: EventRecord, record: EmailRecord) => {
+  const known = EVENTS[type]
+  if (known === undefined) return []
+  const [Type, detailsOf] = known
+  return [{ Recipient: text(data["recipient"]), Type, ReceivedAt: occurred_at, Details: detailsOf(data, record) }]
+}
+
+export const routes: ReadonlyArray<Route> = [list, details]

@@ -1,0 +1,86 @@
+import * as Page from "@waybill/api/schemas/Page"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { DateTime, Effect, Option } from "effect"
+import * as Native from "../Native.ts"
+
+/** Maximum number of pages of our own list that one request reads: Postmark's lists begin at an offset, ours at an id. */
+export const MAX_PAGES = 10
+/** Maximum sum of `count` and `offset`. */
+export const MAX_REACH = MAX_PAGES * Page.MAX_LIMIT
+/** Maximum number of entries in an answer, as in Postmark. */
+export const MAX_COUNT = 500
+/** Number of entries that Postmark's clients ask for if their user does not say. */
+const DEFAULT_COUNT = 100
+
+interface Range {
+  readonly count: number
+  readonly offset: number
+}
+
+export const rangeOf = Effect.fnUntraced(function* (query: URLSearchParams) {
+  const count = numberOf(query.get("count"), DEFAULT_COUNT)
+  const offset = numberOf(query.get("offset"), 0)
+  if (!(count >= 1 && count <= MAX_COUNT))
+    return yield* Native.refuse("count", `must be a whole number from 1 to ${MAX_COUNT}`)
+  if (!(offset >= 0 && count + offset <= MAX_REACH))
+    return yield* Native.refuse(
+      "offset",
+      `must be a whole number, and with \`count\` at most ${MAX_REACH}; reach older entries with \`todate\``,
+    )
+  return { count, offset } satisfies Range
+})
+
+const numberOf = (text: string | null, absent: number): number =>
+  text === null ? absent : /^\d{1,9}$/u.test(text) ? Number(text) : Number.NaN
+
+interface ListPage<Row> {
+  readonly data: ReadonlyArray<Row>
+  readonly next_cursor: string | null
+}
+
+/**
+ * Reads our own list, newest first, until a range of the entries that `pick` makes of its rows is complete. The total is
+ * one more than what was reached while the list goes on, because our lists are not counted.
+ */
+export const read = Effect.fnUntraced(function* <Row, Entry>(
+  path: string,
+  filters: URLSearchParams,
+  { count, offset }: Range,
+  pick: (row: Row) => ReadonlyArray<Entry>,
+) {
+  const entries: Array<Entry> = []
+  const query = new URLSearchParams(filters)
+  query.set("limit", String(Page.MAX_LIMIT))
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { data, next_cursor } = yield* Native.call<ListPage<Row>>({ method: "GET", path: `${path}?${query}` })
+    entries.push(...data.flatMap(pick))
+    if (next_cursor === null) return { total: entries.length, entries: entries.slice(offset, offset + count) }
+    if (entries.length > offset + count) break
+    query.set("after", next_cursor)
+  }
+  if (entries.length < offset + count)
+    return yield* Native.refuse(
+      "offset",
+      `reaches beyond the ${MAX_REACH} newest messages that one request searches; narrow it with \`todate\``,
+    )
+  return { total: offset + count + 1, entries: entries.slice(offset, offset + count) }
+})
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/u
+const ZONE = /(?:Z|[+-]\d{2}:?\d{2})$/iu
+
+/** Returns the time of a `fromdate`, which is inclusive; without a zone it is in UTC. */
+export const from = (query: URLSearchParams) => instant(query, "fromdate", () => 0)
+
+/** Returns the first time after a `todate`, which is inclusive: a day ends at midnight, a time after its second. */
+export const until = (query: URLSearchParams) =>
+  instant(query, "todate", (text) => (DAY.test(text) ? Timestamp.DAY : Timestamp.SECOND))
+
+const instant = Effect.fnUntraced(function* (query: URLSearchParams, name: string, added: (text: string) => number) {
+  const text = query.get(name)
+  if (text === null) return undefined
+  const utc = DAY.test(text) || ZONE.test(text) ? text : `${text}Z`
+  const time = Option.getOrUndefined(DateTime.make(utc))
+  if (time === undefined) return yield* Native.refuse(name, "must be a date such as 2027-01-31 or 2027-01-31T09:00:00")
+  return Timestamp.fromMillis(DateTime.toEpochMillis(time) + added(text))
+})

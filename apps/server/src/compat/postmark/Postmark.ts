@@ -1,0 +1,73 @@
+import { Effect } from "effect"
+import type { Door } from "../Door.ts"
+import { type Absence, makeDoor } from "../makeDoor.ts"
+import * as Native from "../Native.ts"
+import type { Route } from "../Routes.ts"
+import * as Bounces from "./Bounces.ts"
+import * as Emails from "./Emails.ts"
+import { errorOf } from "./errorOf.ts"
+import * as Filters from "./Filters.ts"
+import * as Outbound from "./Outbound.ts"
+import * as Suppressions from "./Suppressions.ts"
+
+const TEMPLATES = "Waybill has no templates. Render the email in your program, and send HtmlBody and TextBody."
+const INBOUND = "Waybill has no inbound mail: it only sends."
+const BOUNCE_STATS = "Waybill has no numbers of bounces in this form. Its statistics are at GET /v1/stats."
+const STREAMS = "Waybill has no message streams. Leave MessageStream out, or set it to outbound."
+const SERVERS = "Waybill has no servers or account tokens. Each account has its own API keys, at /v1/api-keys."
+
+/** Paths that Postmark's package calls and Waybill has no meaning for. */
+const ABSENT: ReadonlyArray<Absence> = [
+  ["/email/withTemplate", TEMPLATES],
+  ["/email/batchWithTemplates", TEMPLATES],
+  ["/email/bulk", "Waybill has no broadcasts: it sends transactional mail only. Send to each recipient."],
+  ["/templates", TEMPLATES],
+  ["/messages/inbound", INBOUND],
+  ["/messages/outbound/opens", "Waybill lists opens per message, in its details."],
+  ["/messages/outbound/clicks", "Waybill lists clicks per message, in its details."],
+  ["/messages/outbound/:/dump", "Waybill keeps no source of a message. Its details have the text and the HTML."],
+  ["/bounces/:/dump", "Waybill keeps no source of a bounce. The bounce has the server's answer in Details."],
+  ["/deliveryStats", BOUNCE_STATS],
+  ["/deliverystats", BOUNCE_STATS],
+  ["/stats", "Waybill has no statistics in this form. They are at GET /v1/stats."],
+  ["/server", SERVERS],
+  ["/servers", SERVERS],
+  ["/domains", "Waybill has no domains in this form. They are at /v1/domains."],
+  ["/senders", "Waybill has no sender signatures: add the domain at /v1/domains and send from all its addresses."],
+  ["/webhooks", "Waybill has no webhooks in this form. They are at /v1/webhooks."],
+  ["/triggers", INBOUND],
+  ["/data-removals", "Waybill has no data removals in this form. An operator erases an address."],
+  ["/message-streams/:/archive", STREAMS],
+  ["/message-streams/:/unarchive", STREAMS],
+]
+
+const streams = (method: string, path: string): Route => ({
+  method,
+  path,
+  handle: () => Effect.fail(Native.missing(STREAMS)),
+})
+
+/** Other paths below these have a meaning, so that they are routes of their own. */
+const STREAM_ROUTES = [
+  streams("GET", "/message-streams"),
+  streams("POST", "/message-streams"),
+  streams("GET", "/message-streams/:id"),
+  streams("PATCH", "/message-streams/:id"),
+]
+
+const made = makeDoor({
+  prefix: "/compat/postmark",
+  authorization: (headers) => {
+    const token = headers["x-postmark-server-token"]
+    return token === undefined ? undefined : `Bearer ${token.trim()}`
+  },
+  routes: [...Emails.routes, ...Outbound.routes, ...Bounces.routes, ...Suppressions.routes, ...STREAM_ROUTES],
+  absent: ABSENT,
+  errorOf,
+})
+
+/** The API of Postmark, as the npm package `postmark` calls it. */
+export const door: Door = {
+  ...made,
+  handle: (request) => made.handle({ ...request, query: Filters.normalized(request.query) }),
+}

@@ -1,0 +1,31 @@
+import { Data } from "effect"
+
+/** The only message stream, because Waybill has none; Postmark sends through it unless a message names another. */
+export const STREAM = "outbound"
+
+export class TooManyMessages extends Data.TaggedError("TooManyMessages")<{ readonly most: number }> {
+  readonly status = 400
+  readonly code = "invalid_request"
+  readonly reason = "too_many_messages"
+  override get message() {
+    return `A batch has at most ${this.most} messages. Send the others in further batches.`
+  }
+}
+
+export class BounceNotFound extends Data.TaggedError("BounceNotFound")<{}> {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "bounce_not_found"
+  override get message() {
+    return "No bounce with this ID exists in this account."
+  }
+}
+
+export class StreamNotFound extends Data.TaggedError("StreamNotFound")<{ readonly stream: string }> {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "stream_not_found"
+  override get message() {
+    return `Waybill has no message streams. The only one that can be named is \`${STREAM}\`, not \`${this.stream}\`.`
+  }
+}

@@ -1,0 +1,74 @@
+import type * as ApiError from "@waybill/api/errors/ApiError"
+import type { Answer } from "../Door.ts"
+
+type Failure = ApiError.Body["error"]
+
+/** Maximum number of violations that a message lists, because Postmark's errors have no other place for them. */
+const MAX_SHOWN = 20
+
+/** Returns an error as Postmark answers it, under the number that its documentation gives the cause. */
+export const errorOf = (_: number, error: Failure): Answer => {
+  const { ErrorCode, status } = knownOf(error)
+  return { status, body: { ErrorCode, Message: messageOf(error) } }
+}
+
+interface Known {
+  readonly status: number
+  readonly ErrorCode: number
+}
+
+const knownOf = (error: Failure): Known => {
+  const { code, details, message, reason } = error
+  if (details.some(({ path }) => /^(?:\[\d+\]\.)?MessageStream$/u.test(path))) return { status: 422, ErrorCode: 1235 }
+  if (reason === "domain_not_verified" && !message.includes("is not a domain of this account"))
+    return { status: 422, ErrorCode: 401 }
+  return BY_REASON[reason] ?? BY_CODE[code]
+}
+
+const BY_CODE: { readonly [C in Failure["code"]]: Known } = {
+  invalid_request: { status: 422, ErrorCode: 300 },
+  unauthorized: { status: 401, ErrorCode: 10 },
+  forbidden: { status: 401, ErrorCode: 10 },
+  not_found: { status: 404, ErrorCode: 404 },
+  unprocessable: { status: 422, ErrorCode: 300 },
+  rate_limited: { status: 429, ErrorCode: 429 },
+  internal_error: { status: 500, ErrorCode: 100 },
+}
+
+const BY_REASON: Readonly<Record<string, Known>> = {
+  all_recipients_suppressed: { status: 422, ErrorCode: 406 },
+  bounce_not_found: { status: 404, ErrorCode: 407 },
+  domain_not_allowed: { status: 422, ErrorCode: 400 },
+  domain_not_verified: { status: 422, ErrorCode: 400 },
+  email_not_found: { status: 404, ErrorCode: 701 },
+  malformed_json: { status: 422, ErrorCode: 402 },
+  monthly_quota: { status: 422, ErrorCode: 405 },
+  overloaded: { status: 503, ErrorCode: 100 },
+  payload_too_large: { status: 413, ErrorCode: 300 },
+  stream_not_found: { status: 422, ErrorCode: 1226 },
+  too_many_messages: { status: 422, ErrorCode: 410 },
+  unavailable: { status: 503, ErrorCode: 100 },
+  unsupported_media_type: { status: 422, ErrorCode: 409 },
+}
+
+/** The message of an inactive recipient has Postmark's words, because its clients read the addresses from them. */
+const messageOf = ({ details, message, reason }: Failure): string => {
+  if (reason === "all_recipients_suppressed") {
+    const addresses = details.map((detail) => detail.message.split(" ", 1)[0])
+    return (
+      "You tried to send to recipients that have been marked as inactive. " +
+      `Found inactive addresses: ${addresses.join(", ")}. ` +
+      "Inactive recipients are ones that have generated a hard bounce, a spam complaint, or a manual suppression."
+    )
+  }
+  if (reason !== "validation_failed" || details.length === 0) return named(message, details[0]?.path ?? "")
+  const shown = details
+    .slice(0, MAX_SHOWN)
+    .map((detail) => (detail.path === "" ? `The body ${detail.message}` : `\`${detail.path}\` ${detail.message}`))
+  const more = details.length > MAX_SHOWN ? `; and ${details.length - MAX_SHOWN} more` : ""
+  return `${shown.join("; ")}${more}.`
+}
+
+/** Names the field that an error is about, if its words do not. */
+const named = (message: string, field: string): string =>
+  field === "" || message.includes(`\`${field}\``) ? message : `\`${field}\`: ${message}`
