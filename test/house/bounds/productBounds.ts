@@ -2,6 +2,8 @@ import * as Plan from "@waybill/domain/account/Plan"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { customer, type Group, operator } from "./Bound.ts"
 
+const POSTMARK_LISTS = "apps/server/src/compat/postmark/Paging.ts"
+const POSTMARK_DUMP = "apps/server/src/compat/postmark/Suppressions.ts"
 const STOP = "apps/server/src/boot/Stop.ts"
 const PIPELINE = "apps/server/src/worker/Pipeline.ts"
 const JUDGE = "apps/server/src/worker/delivery/evaluateAttempts.ts"
@@ -339,6 +341,31 @@ export const productBounds: ReadonlyArray<Group> = [
         "LOG_MAX_BYTES",
         "packages/embedded-postgres/src/server/Server.ts",
         "it is rotated; one former file is kept",
+      ),
+    ],
+  },
+  {
+    title: "APIs of Postmark and SendGrid",
+    bounds: [
+      customer("Entries in a list of Postmark", "MAX_COUNT", POSTMARK_LISTS, "422, 300"),
+      customer(
+        "Pages of 100 emails that a list of Postmark searches, which bounds `count` and `offset` together",
+        "MAX_PAGES",
+        POSTMARK_LISTS,
+        "422, 300",
+      ),
+      customer(
+        "Addresses that one call of Postmark suppresses or releases",
+        "MAX_ADDRESSES",
+        POSTMARK_DUMP,
+        "422, 300",
+      ),
+      customer("Suppressions in a dump of Postmark", "MAX_DUMP", POSTMARK_DUMP, "422, 300"),
+      customer(
+        "Characters of content, times the personalizations of a request of SendGrid",
+        "MAX_TRANSLATED_CHARS",
+        "apps/server/src/compat/sendgrid/MailSend.ts",
+        "413",
       ),
     ],
   },

@@ -1,0 +1,63 @@
+import type { Acknowledgement } from "@waybill/api/groups/Emails"
+import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import { Effect } from "effect"
+import { decodeBody } from "../decodeBody.ts"
+import * as Native from "../Native.ts"
+import * as Respelling from "../Respelling.ts"
+import type { Route } from "../Routes.ts"
+import * as Message from "./Message.ts"
+import * as Translation from "./Translation.ts"
+
+/** Maximum characters of the emails that one request is translated to: each personalization gets a copy of the content. */
+export const MAX_TRANSLATED_CHARS = 40 * 1024 * 1024
+
+/** Each personalization is an email of its own. Several are accepted together or not at all. */
+const send: Route = {
+  method: "POST",
+  path: "/v3/mail/send",
+  bucket: "send",
+  scope: "email:send",
+  handle: Effect.fnUntraced(function* ({ body, headers: received }) {
+    const message = yield* decodeBody(Message.Message, body)
+    const { personalizations } = message
+    const [first] = personalizations
+    if (first === undefined || personalizations.length > MAX_BATCH)
+      return yield* Native.refuse("personalizations", `must have 1 to ${MAX_BATCH} entries`)
+    const chars = Translation.sharedChars(message) * personalizations.length
+    if (personalizations.length > 1 && chars > MAX_TRANSLATED_CHARS)
+      return yield* new RequestRefusal.InvalidRequest({ reason: "payload_too_large", details: [TOO_LARGE] })
+    const headers = Native.idempotency(received)
+    if (personalizations.length === 1) {
+      const { id } = yield* Native.call<Acknowledgement>({
+        method: "POST",
+        path: "/v1/email/send",
+        body: Translation.toNative(message, first),
+        headers,
+      }).pipe(Respelling.respelled(Translation.spellingOf(message)))
+      return accepted([id])
+    }
+    const emails = personalizations.map((each) => Translation.toNative(message, each))
+    const { data } = yield* Native.call<BatchAnswer>({
+      method: "POST",
+      path: "/v1/email/send/batch",
+      body: { emails },
+      headers,
+    }).pipe(Respelling.respelled(Translation.spellingOf(message)))
+    return accepted(data.flatMap(({ id }) => (id === null ? [] : [id])))
+  }),
+}
+
+const TOO_LARGE = {
+  path: "personalizations",
+  message: "make the request too large, because each gets a copy of the content; send fewer at once",
+}
+
+/** The header of SendGrid has one id. The ids of all emails of a request are in a header of our own. */
+const accepted = (ids: ReadonlyArray<string>) => ({
+  status: 202,
+  body: undefined,
+  headers: { "x-message-id": ids[0] ?? "", ...(ids.length > 1 ? { "x-message-ids": ids.join(",") } : {}) },
+})
+
+export const routes: ReadonlyArray<Route> = [send]

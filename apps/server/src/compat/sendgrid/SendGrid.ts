@@ -1,0 +1,35 @@
+import { type Absence, makeDoor } from "../makeDoor.ts"
+import { errorOf } from "./errorOf.ts"
+import * as MailSend from "./MailSend.ts"
+
+const TEMPLATES = "Waybill has no templates. Render the email in your program, and send its content."
+const LISTS = "Waybill has no contacts or lists. Keep recipients in your own database and send to them."
+const UNSUBSCRIBES = "Waybill has suppressions in another form, at /v1/suppressions."
+
+/** Paths that SendGrid's packages call and Waybill has no meaning for. */
+const ABSENT: ReadonlyArray<Absence> = [
+  ["/v3/mail/batch", "Waybill has no batches to cancel. Cancel each email by its id, at POST /v1/email/{id}/cancel."],
+  ["/v3/user/scheduled_sends", "Waybill cancels each email by its id, at POST /v1/email/{id}/cancel."],
+  ["/v3/templates", TEMPLATES],
+  ["/v3/designs", TEMPLATES],
+  ["/v3/marketing", LISTS],
+  ["/v3/contactdb", LISTS],
+  ["/v3/asm", UNSUBSCRIBES],
+  ["/v3/suppression", UNSUBSCRIBES],
+  ["/v3/stats", "Waybill has no statistics in this form. They are at GET /v1/stats."],
+  ["/v3/messages", "Waybill has its log of emails in another form, at GET /v1/email/logs."],
+  ["/v3/api_keys", "Waybill has API keys in another form, at /v1/api-keys."],
+  ["/v3/whitelabel", "Waybill has domains in another form, at /v1/domains."],
+  ["/v3/verified_senders", "Waybill has no verified senders: add the domain at /v1/domains and send from it."],
+  ["/v3/user/webhooks", "Waybill has webhooks in another form, at /v1/webhooks."],
+  ["/v3/validations", "Waybill has no validation of addresses."],
+]
+
+/** The API of SendGrid that sends, as the npm package `@sendgrid/mail` calls it. */
+export const door = makeDoor({
+  prefix: "/compat/sendgrid",
+  authorization: ({ authorization }) => authorization,
+  routes: MailSend.routes,
+  absent: ABSENT,
+  errorOf,
+})

@@ -1,0 +1,106 @@
+import * as Address from "@waybill/domain/values/Address"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import type { Spelling } from "../Respelling.ts"
+import type * as Message from "./Message.ts"
+
+/** Returns the body of our own send for a personalization. Absent fields are undefined, which JSON leaves out. */
+export const toNative = (message: Message.Message, personalization: Message.Personalization) => {
+  const sendAt = personalization.send_at ?? message.send_at
+  const replyTo = message.reply_to_list ?? (message.reply_to ? [message.reply_to] : [])
+  const headers = { ...message.headers, ...personalization.headers }
+  return {
+    from: mailbox(personalization.from ?? message.from),
+    to: personalization.to.map(mailbox),
+    cc: (personalization.cc ?? []).map(mailbox),
+    bcc: (personalization.bcc ?? []).map(mailbox),
+    reply_to: replyTo.map(mailbox),
+    subject: personalization.subject ?? message.subject ?? undefined,
+    html: contentOf(message, "text/html"),
+    text: contentOf(message, "text/plain"),
+    headers: Object.keys(headers).length === 0 ? undefined : headers,
+    tags: tagsOf(message, personalization, 0).map(({ tag }) => tag),
+    scheduled_at: sendAt ? Timestamp.fromMillis(sendAt * Timestamp.SECOND) : undefined,
+    tracking: trackingOf(message),
+    attachments: message.attachments?.map(({ content, contentId, content_id, filename, type }) => ({
+      filename,
+      content,
+      content_type: type || undefined,
+      content_id: (content_id ?? contentId) || undefined,
+    })),
+  }
+}
+
+const mailbox = ({ email, name }: Message.Mailbox): string =>
+  name ? Address.format({ address: email as Address.Address, name }) : email
+
+const contentOf = ({ content }: Message.Message, wanted: "text/html" | "text/plain"): string | undefined =>
+  content.find(({ type }) => type === wanted)?.value
+
+/** The categories come first; each custom argument follows as `name:value`. */
+const tagsOf = (message: Message.Message, personalization: Message.Personalization, index: number) => {
+  const own = personalization.custom_args ?? {}
+  const shared = Object.entries(message.custom_args ?? {}).filter(([name]) => !Object.hasOwn(own, name))
+  return [
+    ...(message.categories ?? []).map((tag, nth) => ({ tag, path: `categories[${nth}]` })),
+    ...shared.map(([name, value]) => ({ tag: `${name}:${value}`, path: `custom_args.${name}` })),
+    ...Object.entries(own).map(([name, value]) => ({
+      tag: `${name}:${value}`,
+      path: `personalizations[${index}].custom_args.${name}`,
+    })),
+  ]
+}
+
+/** Omitted if neither is set, so that the domain's setting applies. */
+const trackingOf = ({ tracking_settings }: Message.Message) => {
+  const opens = tracking_settings?.open_tracking?.enable ?? undefined
+  const clicks = tracking_settings?.click_tracking?.enable ?? undefined
+  return opens === undefined && clicks === undefined ? undefined : { opens, clicks }
+}
+
+/** Returns the size of what every email of a request has a copy of. */
+export const sharedChars = ({ attachments, content }: Message.Message): number =>
+  [...content.map(({ value }) => value), ...(attachments ?? []).map((file) => file.content)].reduce(
+    (sum, { length }) => sum + length,
+    0,
+  )
+
+/** Returns how SendGrid spells a field of the send, or of the batch, that a request was translated to. */
+export const spellingOf =
+  (message: Message.Message): Spelling =>
+  (path) => {
+    const match = /^(?:emails\[(\d+)\]\.?)?(\w*)(?:\[(\d+)\])?(?:\.(.+))?$/u.exec(path)
+    if (match === null) return path
+    const [, email = "0", head = "", index = "", rest = ""] = match
+    const own = message.personalizations[Number(email)]
+    const at = `personalizations[${email}]`
+    if (own === undefined) return path
+    switch (head) {
+      case "":
+        return at
+      case "from":
+        return own.from ? `${at}.from.email` : "from.email"
+      case "to":
+      case "cc":
+      case "bcc":
+        return index === "" ? `${at}.${head}` : `${at}.${head}[${index}].email`
+      case "reply_to":
+        return message.reply_to_list ? `reply_to_list[${index}].email` : "reply_to.email"
+      case "subject":
+        return typeof own.subject === "string" ? `${at}.subject` : "subject"
+      case "html":
+      case "text":
+        return `content[${message.content.findIndex(({ type }) => type.endsWith(head === "html" ? head : "plain"))}].value`
+      case "headers":
+        return Object.hasOwn(own.headers ?? {}, rest) ? `${at}.headers.${rest}` : path.slice(path.indexOf("headers"))
+      case "tags":
+        return tagsOf(message, own, Number(email))[Number(index || -1)]?.path ?? "categories"
+      case "scheduled_at":
+        return own.send_at ? `${at}.send_at` : "send_at"
+      case "attachments":
+        return `attachments${index === "" ? "" : `[${index}]`}${rest === "" ? "" : `.${rest === "content_type" ? "type" : rest}`}`
+      case "tracking":
+        return `tracking_settings.${trackingOf(message)?.opens === true ? "open" : "click"}_tracking.enable`
+      default:
+        return path
+    }
+  }

@@ -1,0 +1,27 @@
+import type * as ApiError from "@waybill/api/errors/ApiError"
+import type { Answer } from "../Door.ts"
+
+/** Returns errors as SendGrid answers them: one for each field at fault, in its spelling of a path, `to.0.email`. */
+export const errorOf = (status: number, error: ApiError.Body["error"]): Answer => {
+  const { code, details, message, reason } = error
+  const listed = details.length > 0 && reason === "validation_failed"
+  const errors = listed
+    ? details.map((detail) => ({
+        message: detail.path === "" ? `The body ${detail.message}.` : `${dotted(detail.path)} ${detail.message}.`,
+        field: fieldOf(detail.path),
+        help: null,
+      }))
+    : [{ message, field: fieldOf(details[0]?.path ?? ""), help: null }]
+  return { status: STATUSES[reason] ?? (code === "unprocessable" ? 400 : status), body: { errors: distinct(errors) } }
+}
+
+const STATUSES: Readonly<Record<string, number>> = { domain_not_verified: 403, payload_too_large: 413 }
+
+const dotted = (path: string): string => path.replaceAll(/\[(\d+)\]/gu, ".$1").replace(/^\./u, "")
+
+const fieldOf = (path: string): string | null => (path === "" ? null : dotted(path))
+
+/** A fault of a field that all personalizations share is found in each of their emails. */
+const distinct = <A extends { readonly message: string }>(errors: ReadonlyArray<A>): ReadonlyArray<A> => [
+  ...new Map(errors.map((each) => [each.message, each])).values(),
+]

@@ -1,0 +1,110 @@
+import type sendgrid from "@sendgrid/mail"
+
+/** The package exports these types in a way that an import of it as an ES module cannot reach. */
+export type MailService = typeof sendgrid & {
+  readonly client: {
+    readonly request: (data: object) => Promise<unknown>
+    readonly setDefaultRequest: (name: string, value: string) => unknown
+  }
+}
+type MailDataRequired = Parameters<MailService["sendMultiple"]>[0]
+
+export interface SendGridCall {
+  readonly call: string
+  /** What it does in Waybill; or, for a call that is refused, the status, the field and the sentence. */
+  readonly gives: string
+  readonly run: (mail: MailService) => Promise<unknown>
+}
+
+/** A new object for each call, because the package writes into what it is given. */
+export const email = (change: Partial<MailDataRequired> = {}) =>
+  ({
+    from: "Acme <hi@acme.test>",
+    to: "ana@example.org",
+    subject: "Your receipt",
+    text: "Thank you!",
+    ...change,
+  }) as MailDataRequired
+
+/** A request that `@sendgrid/client` sends. */
+const request =
+  (method: "GET" | "POST", url: string) =>
+  ({ client }: MailService) =>
+    client.request({ method, url })
+
+const TEMPLATES = "has no meaning: Waybill has no templates. Render the email in your program, and send its content."
+
+/** Calls of the npm package `@sendgrid/mail`, and what each gives at /compat/sendgrid. */
+export const sendgridCalls: ReadonlyArray<SendGridCall> = [
+  { call: "send", gives: "POST /v1/email/send", run: (mail) => mail.send(email()) },
+  {
+    call: "send with an array",
+    gives: "POST /v1/email/send for each message",
+    run: (mail) => mail.send([email(), email({ to: "bo@example.org" })]),
+  },
+  {
+    call: "sendMultiple",
+    gives: "POST /v1/email/send/batch, at most 100 recipients: all or none",
+    run: (mail) => mail.sendMultiple(email({ to: ["ana@example.org", "bo@example.org"] })),
+  },
+  {
+    call: "send with categories and customArgs",
+    gives: "tags: the category, and `name:value` for each argument",
+    run: (mail) => mail.send(email({ categories: ["receipt"], customArgs: { order: "7041" } })),
+  },
+  {
+    call: "send with sendAt",
+    gives: "scheduled_at, at most 30 days ahead",
+    run: (mail) => mail.send(email({ sendAt: Math.floor(Date.now() / 1000) + 3600 })),
+  },
+  {
+    call: "send with templateId",
+    gives: `400, template_id: template_id ${TEMPLATES}`,
+    run: (mail) => mail.send(email({ templateId: "1" })),
+  },
+  {
+    call: "send with substitutions",
+    gives: `400, personalizations.0.substitutions: personalizations.0.substitutions ${TEMPLATES}`,
+    run: (mail) => mail.send(email({ substitutions: { name: "Ana" } })),
+  },
+  {
+    call: "send with asm",
+    gives: "400, asm: asm has no meaning: Waybill has no unsubscribe groups.",
+    run: (mail) => mail.send(email({ asm: { groupId: 1 } })),
+  },
+  {
+    call: "send with batchId",
+    gives:
+      "400, batch_id: batch_id has no meaning: Waybill cancels each email by its id, at POST /v1/email/{id}/cancel.",
+    run: (mail) => mail.send(email({ batchId: "b" })),
+  },
+  {
+    call: "send with ipPoolName",
+    gives: "400, ip_pool_name: ip_pool_name has no meaning: Waybill has no pools of addresses.",
+    run: (mail) => mail.send(email({ ipPoolName: "p" })),
+  },
+  {
+    call: "send with mailSettings.sandboxMode",
+    gives:
+      "400, mail_settings.sandbox_mode.enable: mail_settings.sandbox_mode.enable cannot be true: " +
+      "send with a test key of Waybill, whose mail never leaves.",
+    run: (mail) => mail.send(email({ mailSettings: { sandboxMode: { enable: true } } })),
+  },
+  {
+    call: "send with trackingSettings.ganalytics",
+    gives:
+      "400, tracking_settings.ganalytics.enable: " +
+      "tracking_settings.ganalytics.enable cannot be true: Waybill adds nothing to links.",
+    run: (mail) => mail.send(email({ trackingSettings: { ganalytics: { enable: true } } })),
+  },
+  {
+    call: "GET /v3/templates",
+    gives: "404, null: Waybill has no templates. Render the email in your program, and send its content.",
+    run: request("GET", "/v3/templates"),
+  },
+  {
+    call: "POST /v3/mail/batch",
+    gives: "404, null: Waybill has no batches to cancel. Cancel each email by its id, at POST /v1/email/{id}/cancel.",
+    run: request("POST", "/v3/mail/batch"),
+  },
+]
