@@ -148,6 +148,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const anonymous = yield* refusal(() => clientOf("2f8d").sendEmail(EMAIL))
       assert.instanceOf(anonymous, Errors.InvalidAPIKeyError)
       assert.strictEqual(anonymous.code, 10)
+      assert.strictEqual(anonymous.message, "The X-Postmark-Server-Token header does not contain a complete API key.")
+      const keyless = yield* world.ask("POST", "/compat/postmark/email", { body: EMAIL })
+      assert.deepStrictEqual(
+        [keyless.status, keyless.json],
+        [
+          401,
+          { ErrorCode: 10, Message: "No API key was sent. Send one in the header: X-Postmark-Server-Token: <key>." },
+        ],
+      )
       const reader = yield* world.key(yield* world.account(), { scopes: ["email:logs:read"] })
       assert.strictEqual((yield* refusal(() => clientOf(reader.secret).sendEmail(EMAIL))).code, 10)
       yield* world.ask("POST", "/v1/suppressions", { key: secret, body: { email: "ana@example.org" } })
@@ -245,8 +254,38 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ])
       const missing = yield* refusal(() => client.getBounce(7))
       assert.deepStrictEqual([missing.statusCode, missing.code], [404, 407])
-      const unknown = yield* refusal(() => client.getOutboundMessageDetails("msg_00000000000000000000000000"))
+      const { client: stranger } = yield* setUp
+      const foreign = yield* refusal(() => stranger.getBounce(one?.ID ?? 0))
+      assert.deepStrictEqual([foreign.statusCode, foreign.code], [404, 407])
+      assert.deepStrictEqual((yield* Effect.promise(() => stranger.getBounces())).Bounces, [])
+      const unknown = yield* refusal(() => stranger.getOutboundMessageDetails(ids[0] ?? ""))
       assert.deepStrictEqual([unknown.statusCode, unknown.code], [404, 701])
+    }),
+  )
+
+  it.effect("reads lists of several pages", () =>
+    Effect.gen(function* () {
+      const { client, secret, world } = yield* setUp
+      const emails = Array.from({ length: 100 }, (_, nth) => ({
+        from: "hi@acme.test",
+        to: `r${nth}@example.org`,
+        subject: "x",
+      }))
+      for (const _ of [1, 2]) yield* world.ask("POST", "/v1/email/send/batch", { key: secret, body: { emails } })
+      const { Messages, TotalCount } = yield* Effect.promise(() =>
+        client.getOutboundMessages({ count: 120, offset: 60 }),
+      )
+      const all = yield* Effect.promise(() => client.getOutboundMessages({ count: 200 }))
+      const idsOf = (messages: typeof Messages) => messages.map(({ MessageID }) => MessageID)
+      assert.deepStrictEqual(idsOf(Messages), idsOf(all.Messages).slice(60, 180))
+      assert.deepStrictEqual([Number(TotalCount), Number(all.TotalCount)], [200, 200])
+      assert.strictEqual(new Set(idsOf(all.Messages)).size, 200)
+      // The list goes on, so that the total is only known to be larger.
+      const first = yield* Effect.promise(() => client.getOutboundMessages({ count: 10, offset: 5 }))
+      assert.deepStrictEqual([idsOf(first.Messages), Number(first.TotalCount)], [idsOf(all.Messages).slice(5, 15), 16])
+      yield* world.ask("POST", "/v1/email/send/batch", { key: secret, body: { emails } })
+      const far = yield* Effect.promise(() => client.getOutboundMessages({ count: 100, offset: 250 }))
+      assert.deepStrictEqual([far.Messages.length, Number(far.TotalCount)], [50, 300])
     }),
   )
 

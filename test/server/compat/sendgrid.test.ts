@@ -95,7 +95,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
           ],
         }),
       )
-      assert.deepStrictEqual([response.statusCode, body], [202, ""] as unknown)
+      assert.deepStrictEqual([response.statusCode, body, response.headers["content-type"]], [
+        202,
+        "",
+        undefined,
+      ] as unknown)
       const log = yield* logOf(response.headers["x-message-id"] as string)
       assert.deepStrictEqual(
         [log.from, log.to, log.cc, log.bcc],

@@ -61,6 +61,10 @@ const messageOf = ({ details, message, reason }: Failure): string => {
       "Inactive recipients are ones that have generated a hard bounce, a spam complaint, or a manual suppression."
     )
   }
+  if (reason === "api_key_missing" || reason === "api_key_invalid")
+    return message
+      .replace("Authorization: Bearer <key>", "X-Postmark-Server-Token: <key>")
+      .replace("The Authorization header", "The X-Postmark-Server-Token header")
   if (reason !== "validation_failed" || details.length === 0) return named(message, details[0]?.path ?? "")
   const shown = details
     .slice(0, MAX_SHOWN)
