@@ -362,7 +362,7 @@ export const productBounds: ReadonlyArray<Group> = [
       ),
       customer("Suppressions in a dump of Postmark", "MAX_DUMP", POSTMARK_DUMP, "422, 300"),
       customer(
-        "Characters of content, times the personalizations of a request of SendGrid",
+        "Characters that the personalizations of a request of SendGrid share, times their number",
         "MAX_TRANSLATED_CHARS",
         "apps/server/src/compat/sendgrid/MailSend.ts",
         "413",

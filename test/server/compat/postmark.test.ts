@@ -254,6 +254,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ])
       const missing = yield* refusal(() => client.getBounce(7))
       assert.deepStrictEqual([missing.statusCode, missing.code], [404, 407])
+      const two = yield* Effect.promise(() => client.sendEmail({ ...EMAIL, To: "a@example.org, b@example.org" }))
+      yield* bounce(account, two.MessageID, "b@example.org")
+      const partial = yield* Effect.promise(() => client.getBounces({ messageID: two.MessageID }))
+      assert.deepStrictEqual(
+        partial.Bounces.map(({ Email, ID }) => [Email, String(ID)]),
+        [["b@example.org", `${two.MessageID}.1`]],
+      )
       const { client: stranger } = yield* setUp
       const foreign = yield* refusal(() => stranger.getBounce(one?.ID ?? 0))
       assert.deepStrictEqual([foreign.statusCode, foreign.code], [404, 407])

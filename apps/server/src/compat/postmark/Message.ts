@@ -128,22 +128,30 @@ const NAMES: Readonly<Record<string, string>> = {
   content_id: "ContentID",
 }
 
-const LISTS: ReadonlySet<string> = new Set(["to", "cc", "bcc", "reply_to"])
+/** Fields whose addresses are in one text. */
+const LISTS: Readonly<Record<string, (message: Message) => string | null | undefined>> = {
+  to: ({ To }) => To,
+  cc: ({ Cc }) => Cc,
+  bcc: ({ Bcc }) => Bcc,
+  reply_to: ({ ReplyTo }) => ReplyTo,
+}
 
-/** Returns how Postmark spells a field of the send that a message was translated to. */
+/** Returns how Postmark spells a field of the send that a message was translated to. Most messages need no spelling. */
 export const spellingOf = (message: Message): Spelling => {
-  const native = toNative(message)
+  let tags: ReturnType<typeof tagsOf> | undefined
+  let headers: ReadonlyMap<string, number> | undefined
   return (path) => {
-    const match = /^(\w+)(?:\[(\d+)\])?(?:\.(.+))?$/u.exec(path)
+    const match = /^(\w+)(?:\[(\d+)\])?(?:\.(.+))?$/su.exec(path)
     if (match === null) return path
     const [, head = "", index, rest = ""] = match
-    if (head === "tags" && index !== undefined) return tagsOf(message)[Number(index)]?.path ?? "Metadata"
+    if (head === "tags" && index !== undefined) return (tags ??= tagsOf(message))[Number(index)]?.path ?? "Metadata"
     if (head === "tracking") return message.TrackOpens === true ? "TrackOpens" : "TrackLinks"
-    if (head === "headers" && rest !== "") return `Headers[${Object.keys(native.headers ?? {}).indexOf(rest)}]`
-    const position = index === undefined || (LISTS.has(head) && onlyOne(native, head)) ? "" : `[${index}]`
+    if (head === "headers" && rest !== "") {
+      headers ??= new Map((message.Headers ?? []).map(({ Name }, nth) => [Name, nth]))
+      return `Headers[${headers.get(rest)}]`
+    }
+    const list = LISTS[head]?.(message)
+    const position = index === undefined || (list && AddressList.split(list).length === 1) ? "" : `[${index}]`
     return `${NAMES[head] ?? head}${position}${rest === "" ? "" : `.${NAMES[rest] ?? rest}`}`
   }
 }
-
-const onlyOne = (native: Readonly<Record<string, unknown>>, head: string): boolean =>
-  (native[head] as ReadonlyArray<string>).length === 1

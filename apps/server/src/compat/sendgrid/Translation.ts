@@ -58,17 +58,14 @@ const trackingOf = ({ tracking_settings }: Message.Message) => {
 }
 
 /** Returns the size of what every email of a request has a copy of. */
-export const sharedChars = ({ attachments, content }: Message.Message): number =>
-  [...content.map(({ value }) => value), ...(attachments ?? []).map((file) => file.content)].reduce(
-    (sum, { length }) => sum + length,
-    0,
-  )
+export const sharedChars = (message: Message.Message): number =>
+  JSON.stringify({ ...message, personalizations: [] }).length
 
 /** Returns how SendGrid spells a field of the send, or of the batch, that a request was translated to. */
-export const spellingOf =
-  (message: Message.Message): Spelling =>
-  (path) => {
-    const match = /^(?:emails\[(\d+)\]\.?)?(\w*)(?:\[(\d+)\])?(?:\.(.+))?$/u.exec(path)
+export const spellingOf = (message: Message.Message): Spelling => {
+  const tags = new Map<number, ReturnType<typeof tagsOf>>()
+  return (path) => {
+    const match = /^(?:emails\[(\d+)\]\.?)?(\w*)(?:\[(\d+)\])?(?:\.(.+))?$/su.exec(path)
     if (match === null) return path
     const [, email = "0", head = "", index = "", rest = ""] = match
     const own = message.personalizations[Number(email)]
@@ -84,7 +81,7 @@ export const spellingOf =
       case "bcc":
         return index === "" ? `${at}.${head}` : `${at}.${head}[${index}].email`
       case "reply_to":
-        return message.reply_to_list ? `reply_to_list[${index}].email` : "reply_to.email"
+        return message.reply_to_list ? `reply_to_list${index === "" ? "" : `[${index}].email`}` : "reply_to.email"
       case "subject":
         return typeof own.subject === "string" ? `${at}.subject` : "subject"
       case "html":
@@ -92,8 +89,11 @@ export const spellingOf =
         return `content[${message.content.findIndex(({ type }) => type.endsWith(head === "html" ? head : "plain"))}].value`
       case "headers":
         return Object.hasOwn(own.headers ?? {}, rest) ? `${at}.headers.${rest}` : path.slice(path.indexOf("headers"))
-      case "tags":
-        return tagsOf(message, own, Number(email))[Number(index || -1)]?.path ?? "categories"
+      case "tags": {
+        const known = tags.get(Number(email)) ?? tagsOf(message, own, Number(email))
+        tags.set(Number(email), known)
+        return known[Number(index || -1)]?.path ?? "categories"
+      }
       case "scheduled_at":
         return own.send_at ? `${at}.send_at` : "send_at"
       case "attachments":
@@ -104,3 +104,4 @@ export const spellingOf =
         return path
     }
   }
+}
