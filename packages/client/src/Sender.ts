@@ -1,3 +1,4 @@
+import { encodeBody } from "./encodeBody.ts"
 import { isWellFormedKey } from "./isWellFormedKey.ts"
 import { WaybillError } from "./WaybillError.ts"
 
@@ -21,10 +22,12 @@ export interface Options {
   readonly fetch?: typeof fetch
 }
 
+type QueryValue = string | number | boolean | Date | ReadonlyArray<string> | undefined
+
 export interface Call {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE"
   readonly path: string
-  readonly query?: Readonly<Record<string, string | number | boolean | ReadonlyArray<string> | undefined>>
+  readonly query?: Readonly<Record<string, QueryValue>>
   readonly body?: unknown
   /** Makes a retry safe: the service runs requests with the same key once. */
   readonly idempotencyKey?: string
@@ -45,7 +48,14 @@ export interface Sender {
   readonly open: (call: Call) => Promise<{ readonly response: Response; readonly timeout: IdleTimeout }>
 }
 
-export const sender = (key: string, options: Options): Sender => {
+export const sender = (apiKey: string | undefined, options: Options): Sender => {
+  const key = apiKey ?? environment("WAYBILL_API_KEY")
+  if (key === undefined) {
+    throw new WaybillError({
+      code: "invalid_key",
+      message: "There is no API key. Set WAYBILL_API_KEY, or give the key to the client.",
+    })
+  }
   if (!isWellFormedKey(key)) {
     throw new WaybillError({ code: "invalid_key", message: "This is not a complete Waybill API key (wb_…)." })
   }
@@ -59,7 +69,7 @@ export const sender = (key: string, options: Options): Sender => {
     const url = new URL(`${base}/v1${call.path}`)
     for (const [name, value] of Object.entries(call.query ?? {})) {
       for (const each of Array.isArray(value) ? value : [value]) {
-        if (each !== undefined) url.searchParams.append(name, String(each))
+        if (each !== undefined) url.searchParams.append(name, queryText(name, each))
       }
     }
     const isRead = call.method === "GET"
@@ -72,7 +82,7 @@ export const sender = (key: string, options: Options): Sender => {
         ...(call.idempotencyKey === undefined ? {} : { "idempotency-key": call.idempotencyKey }),
         ...(writes.header !== "" ? { [POSITION_HEADER]: writes.header } : {}),
       },
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      ...(call.body === undefined ? {} : { body: encodeBody(call.body) }),
     }
     const isRepeatable = call.method !== "POST" || call.idempotencyKey !== undefined
     const begun = writes.begin()
@@ -86,11 +96,7 @@ export const sender = (key: string, options: Options): Sender => {
         failure = await errorOf(response)
       } catch (cause) {
         if (call.signal?.aborted === true) throw cause
-        failure = new WaybillError({
-          code: "connection_failed",
-          message: `no response from ${url.origin}: ${cause instanceof Error ? cause.message : String(cause)}`,
-          cause,
-        })
+        failure = failureOf(cause, url)
       }
       timeout.end()
       const isRetried =
@@ -110,6 +116,12 @@ export const sender = (key: string, options: Options): Sender => {
       }),
     open: (call) => request(call, (response, timeout) => Promise.resolve({ response, timeout })),
   }
+}
+
+const queryText = (name: string, value: NonNullable<QueryValue>): string => {
+  if (!(value instanceof Date)) return String(value)
+  if (Number.isNaN(value.getTime())) throw WaybillError.invalid(name, "is an invalid Date")
+  return value.toISOString()
 }
 
 /** The `wait` of a request, in milliseconds. It adds to the normal timeout. */
@@ -184,6 +196,16 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
     signal?.addEventListener("abort", stop, { once: true })
   })
 
+/** Returns the error of a request without a complete response, or of a success that is not JSON. */
+const failureOf = (cause: unknown, { origin }: URL): WaybillError =>
+  cause instanceof SyntaxError
+    ? new WaybillError({ code: "bad_answer", status: 200, message: `${origin} is not a Waybill API: no JSON.`, cause })
+    : new WaybillError({
+        code: "connection_failed",
+        message: `no response from ${origin}: ${cause instanceof Error ? cause.message : String(cause)}`,
+        cause,
+      })
+
 const errorOf = async (response: Response): Promise<WaybillError> => {
   const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN)
   const metadata = {
@@ -191,17 +213,21 @@ const errorOf = async (response: Response): Promise<WaybillError> => {
     requestId: response.headers.get("x-request-id"),
     retryAfter: Number.isFinite(retryAfter) ? retryAfter : null,
   }
-  const body = (await response.json().catch(() => undefined)) as
-    | { readonly error?: ConstructorParameters<typeof WaybillError>[0] }
-    | undefined
-  return body?.error === undefined
+  const body = (await response.json().catch(() => undefined)) as ErrorBody | null | undefined
+  // A proxy may answer with JSON of its own, such as `{"error": "Bad gateway"}`.
+  return typeof body?.error?.code !== "string"
     ? new WaybillError({
         ...metadata,
         code: "bad_answer",
         message: `The service answered with HTTP ${response.status}.`,
       })
-    : new WaybillError({ ...body.error, ...metadata })
+    : new WaybillError({ ...body.error, ...metadata, requestId: metadata.requestId ?? body.error.request_id ?? null })
 }
 
+interface ErrorBody {
+  readonly error?: ConstructorParameters<typeof WaybillError>[0] & { readonly request_id?: string }
+}
+
+/** Returns a variable of the environment; an empty one counts as absent. */
 const environment = (name: string): string | undefined =>
-  typeof process === "undefined" ? undefined : process.env?.[name]
+  (typeof process === "undefined" ? undefined : process.env?.[name]) || undefined

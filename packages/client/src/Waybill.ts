@@ -1,11 +1,26 @@
 import { paginate } from "./paginate.ts"
-import type { EventsQuery, LogsQuery, Page, PageQuery, SandboxQuery, StatsQuery, WriteOptions } from "./Queries.ts"
+import { type MessageInput, prepareMessage } from "./prepareMessage.ts"
+import type {
+  EventsQuery,
+  LogsQuery,
+  Page,
+  PageQuery,
+  SandboxQuery,
+  StatsQuery,
+  WithDates,
+  WriteOptions,
+} from "./Queries.ts"
+import { type Safe, safely } from "./safely.ts"
 import { type Call, type Options, type Sender, sender } from "./Sender.ts"
 import { type StreamQuery, streamEvents } from "./streamEvents.ts"
 import type * as T from "./types.ts"
 
+export type { AttachmentInput } from "./encodeAttachment.ts"
 export { isWellFormedKey } from "./isWellFormedKey.ts"
+export type { MessageInput } from "./prepareMessage.ts"
 export type { EventsQuery, LogsQuery, Page, SandboxQuery, StatsQuery, WriteOptions } from "./Queries.ts"
+export type { ReactElementLike } from "./renderReact.ts"
+export type { Result } from "./safely.ts"
 export type { Options } from "./Sender.ts"
 export type { StreamQuery } from "./streamEvents.ts"
 export type * from "./types.ts"
@@ -16,27 +31,36 @@ const LARGEST_PAGE = 100
 const LARGEST_FEED_PAGE = 1_000
 
 /**
- * The client: `new Waybill("wb_…")`. Covers every endpoint of the API and handles retries, idempotency, paging and
- * streaming.
+ * The client: `new Waybill()` with the key in `WAYBILL_API_KEY`, or `new Waybill("wb_…")`. Covers every endpoint of the
+ * API and handles retries, idempotency, paging and streaming.
  */
 export class Waybill {
   readonly #sender: Sender
+  #safe: Safe<Waybill> | undefined
 
-  constructor(apiKey: string, options: Options = {}) {
+  constructor(apiKey?: string, options: Options = {}) {
     this.#sender = sender(apiKey, options)
   }
 
+  /** The same methods, which return `{ data, error }` rather than throw: `waybill.safe.emails.send(…)`. */
+  get safe(): Safe<Waybill> {
+    return (this.#safe ??= safely<Waybill>(this))
+  }
+
   readonly emails = {
-    send: (email: T.EmailMessage, options?: WriteOptions) =>
-      this.#post<T.Acknowledgement>("/email/send", email, options),
+    send: async (email: MessageInput, options?: WriteOptions) =>
+      this.#post<T.Acknowledgement>("/email/send", await prepareMessage(email), options),
     /** Sends up to 100 emails. In `permissive` mode each is accepted or refused separately. */
-    sendBatch: (
-      emails: readonly T.EmailMessage[],
-      options?: WriteOptions & { readonly mode?: "all_or_nothing" | "permissive" },
-    ) => this.#post<T.BatchAnswer>("/email/send/batch", { emails, mode: options?.mode ?? "all_or_nothing" }, options),
+    sendBatch: async (
+      messages: readonly MessageInput[],
+      { mode = "all_or_nothing", ...options }: WriteOptions & { readonly mode?: "all_or_nothing" | "permissive" } = {},
+    ) => {
+      const emails = await Promise.all(messages.map((email, i) => prepareMessage(email, `emails[${i}].`)))
+      return this.#post<T.BatchAnswer>("/email/send/batch", { emails, mode }, options)
+    },
     cancel: (id: string, options?: WriteOptions) =>
       this.#post<T.EmailLog>(`/email/${path(id)}/cancel`, undefined, options),
-    reschedule: (id: string, scheduled_at: string) =>
+    reschedule: (id: string, scheduled_at: string | Date) =>
       this.#sender.send<T.EmailLog>({ method: "PATCH", path: `/email/${path(id)}`, body: { scheduled_at } }),
     resend: (id: string, options?: WriteOptions) =>
       this.#post<T.Acknowledgement>(`/email/${path(id)}/resend`, undefined, options),
@@ -53,7 +77,7 @@ export class Waybill {
             return { ...page, data: page.data.toReversed() }
           }, query.before),
     /** With `as_of`, returns the record as it was at that time. */
-    get: (id: string, query: { readonly as_of?: string } = {}) =>
+    get: (id: string, query: { readonly as_of?: string | Date } = {}) =>
       this.#get<T.EmailLogWithContent>(`/email/logs/${path(id)}`, query),
     /** Returns the timeline: all events of the message. */
     events: (id: string) => this.#get<Page<T.Event>>(`/email/logs/${path(id)}/events`),
@@ -82,7 +106,8 @@ export class Waybill {
     list: () => this.#get<Page<T.ApiKey>>("/api-keys"),
     get: (id: string) => this.#get<T.ApiKey>(`/api-keys/${path(id)}`),
     /** The only response that contains the key itself. */
-    create: (key: T.ApiKeyCreation, options?: WriteOptions) => this.#post<T.CreatedApiKey>("/api-keys", key, options),
+    create: (key: WithDates<T.ApiKeyCreation, "expires_at">, options?: WriteOptions) =>
+      this.#post<T.CreatedApiKey>("/api-keys", key, options),
     revoke: (id: string) => this.#delete<T.ApiKeyRevoked>(`/api-keys/${path(id)}`),
   }
 
@@ -106,8 +131,11 @@ export class Waybill {
       this.#get<T.WebhookDeliveryDetail>(`/webhooks/${path(id)}/deliveries/${path(delivery)}`),
     replayDelivery: (id: string, delivery: string, options?: WriteOptions) =>
       this.#post<T.WebhookDelivery>(`/webhooks/${path(id)}/deliveries/${path(delivery)}/replay`, undefined, options),
-    replay: (id: string, range: T.WebhookReplayRange, options?: WriteOptions) =>
-      this.#post<T.WebhookReplay>(`/webhooks/${path(id)}/replay`, range, options),
+    replay: (
+      id: string,
+      range: WithDates<T.WebhookReplayRange, "created_after" | "created_before">,
+      options?: WriteOptions,
+    ) => this.#post<T.WebhookReplay>(`/webhooks/${path(id)}/replay`, range, options),
   }
 
   readonly suppressions = {

@@ -16,8 +16,11 @@ export interface Detail {
 /** A refusal by the API, or a failure to reach it. */
 export class WaybillError extends Error {
   override readonly name = "WaybillError"
-  /** `connection_failed` if there was no response; `bad_answer` if the response was not from the API. */
-  readonly code: Code | "connection_failed" | "bad_answer" | "invalid_key"
+  /**
+   * Code of the API, or of the client: `connection_failed` if there was no response; `bad_answer` if the response was
+   * not from the API; `unexpected`, in results of `safe`, for what is thrown otherwise, such as an aborted call.
+   */
+  readonly code: Code | "connection_failed" | "bad_answer" | "invalid_key" | "missing_package" | "unexpected"
   readonly reason: string | null
   /** HTTP status; 0 without a response. */
   readonly status: number
@@ -44,5 +47,16 @@ export class WaybillError extends Error {
     this.requestId = fields.requestId ?? null
     this.details = fields.details ?? []
     this.retryAfter = fields.retryAfter ?? null
+  }
+
+  /** Returns the refusal of a field that the client checks before the request, in the form of the API's refusals. */
+  static invalid(path: string, message: string, cause?: unknown): WaybillError {
+    return new WaybillError({
+      code: "invalid_request",
+      reason: "validation_failed",
+      message: `\`${path}\` ${message}.`,
+      details: [{ path, message }],
+      cause,
+    })
   }
 }

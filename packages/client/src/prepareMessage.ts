@@ -1,0 +1,36 @@
+import { type AttachmentInput, encodeAttachment } from "./encodeAttachment.ts"
+import type { WithDates } from "./Queries.ts"
+import { type ReactElementLike, renderReact } from "./renderReact.ts"
+import type * as T from "./types.ts"
+import { WaybillError } from "./WaybillError.ts"
+
+/** A message of the API, which may also have a React element, files and a `Date`. */
+export type MessageInput = WithDates<Omit<T.EmailMessage, "attachments">, "scheduled_at"> & {
+  /** Files, at most 20 */
+  readonly attachments?: ReadonlyArray<AttachmentInput> | null
+  /** Body as a React element, in place of `html`. Needs the package `@react-email/render`. */
+  readonly react?: ReactElementLike | null
+}
+
+/** Returns the message as the API takes it. `at` is the path of the message in its request. */
+export const prepareMessage = async (
+  message: MessageInput,
+  at = "",
+): Promise<WithDates<T.EmailMessage, "scheduled_at">> => {
+  const { attachments, react, ...fields } = message
+  const body = react === undefined || react === null ? {} : await renderBody(fields, react, at)
+  if (attachments === undefined || attachments === null) return { ...fields, ...body }
+  const files = await Promise.all(attachments.map((file, i) => encodeAttachment(file, `${at}attachments[${i}]`)))
+  return { ...fields, ...body, attachments: files }
+}
+
+const renderBody = async (
+  { html, text }: Pick<T.EmailMessage, "html" | "text">,
+  react: ReactElementLike,
+  at: string,
+): Promise<Pick<T.EmailMessage, "html" | "text">> => {
+  const path = `${at}react`
+  if (html !== undefined && html !== null) throw WaybillError.invalid(path, `replaces \`${at}html\`; give one of them`)
+  const rendered = await renderReact(react, path)
+  return { html: rendered.html, text: text ?? rendered.text }
+}
