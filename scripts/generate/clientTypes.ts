@@ -10,7 +10,6 @@ interface Json {
   readonly const?: unknown
   readonly anyOf?: ReadonlyArray<Json>
   readonly oneOf?: ReadonlyArray<Json>
-  readonly allOf?: ReadonlyArray<Json>
   readonly items?: Json
   readonly properties?: { readonly [name: string]: Json }
   readonly required?: ReadonlyArray<string>
@@ -32,26 +31,15 @@ export const render = (): string => {
   return `// Generated from the API by scripts/client-types.ts. A test checks that it is current.\n\n${types.join("\n\n")}\n`
 }
 
-/** Beside a reference stand words about the place that it is used in, which are a part of their own. */
-const comment = (
-  { allOf = [], description = allOf.find((part) => isWords(part))?.description }: Json,
-  indent: string,
-) => (description === undefined ? "" : `${indent}/** ${description.replaceAll("*/", "* /")} */\n`)
-
-const isWords = (part: Json): boolean => Object.keys(part).every((key) => key === "description")
+const comment = ({ description }: Json, indent: string) =>
+  description === undefined ? "" : `${indent}/** ${description.replaceAll("*/", "* /")} */\n`
 
 const type = (schema: Json, indent: string): string => {
   if (schema.$ref !== undefined) return schema.$ref.split("/").at(-1) ?? "unknown"
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ")
   if (schema.const !== undefined) return JSON.stringify(schema.const)
-  // Beside a type, `anyOf` restricts the object and is no union.
-  const parts = schema.type === undefined ? (schema.anyOf ?? schema.oneOf) : undefined
+  const parts = schema.anyOf ?? schema.oneOf
   if (parts !== undefined) return [...new Set(parts.map((part) => type(part, indent)))].join(" | ")
-  if (schema.allOf !== undefined && schema.type === undefined)
-    return schema.allOf
-      .filter((part) => !isWords(part))
-      .map((part) => type(part, indent))
-      .join(" & ")
   switch (schema.type) {
     case "string":
       return "string"

@@ -203,8 +203,7 @@ const alternatives = (document: Json, schema: Json): ReadonlyMap<string, Json> =
     const ref = each["$ref"]
     if (typeof ref === "string")
       return visit(at(at(at(document, "components"), "schemas"), ref.slice(ref.lastIndexOf("/") + 1)))
-    // Beside a type, `anyOf` restricts the object and is no union.
-    const members = each["type"] === undefined ? ((each["anyOf"] ?? each["oneOf"]) as ReadonlyArray<Json>) : undefined
+    const members = (each["anyOf"] ?? each["oneOf"]) as ReadonlyArray<Json> | undefined
     if (members !== undefined) return members.forEach(visit)
     schemas.set(
       typeof each["type"] === "string" ? each["type"] : "anything",
@@ -215,11 +214,16 @@ const alternatives = (document: Json, schema: Json): ReadonlyMap<string, Json> =
   return schemas
 }
 
-/** Merges two string alternatives, such as two enums, into one with the values of both. */
+/**
+ * Merges two alternatives of one type: enums have the values of both, objects the fields of both, of which those are
+ * required that both require.
+ */
 const merged = (existing: Json | undefined, schema: Json): Json => {
-  if (existing?.["enum"] === undefined || schema["enum"] === undefined) return schema
-  return {
-    ...schema,
-    enum: [...(existing["enum"] as ReadonlyArray<unknown>), ...(schema["enum"] as ReadonlyArray<unknown>)],
-  }
+  if (existing === undefined) return schema
+  const list = (each: Json, key: string) => (each[key] ?? []) as ReadonlyArray<unknown>
+  if (existing["enum"] !== undefined && schema["enum"] !== undefined)
+    return { ...schema, enum: [...list(existing, "enum"), ...list(schema, "enum")] }
+  if (schema["type"] !== "object") return schema
+  const required = list(schema, "required").filter((name) => list(existing, "required").includes(name))
+  return { ...schema, properties: { ...at(existing, "properties"), ...at(schema, "properties") }, required }
 }

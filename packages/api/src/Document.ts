@@ -52,7 +52,8 @@ const ERROR = {
 
 /**
  * Completes the OpenAPI document with what schemas cannot express: headers of every response, numbers in queries as
- * integers, limits of transformed fields, responses that may gain fields, and the type of batch items.
+ * integers, limits of transformed fields, responses that may gain fields, and the type of batch items. Writes schemas in
+ * a form that code generators understand.
  */
 export const finish = (document: Record<string, unknown>): Record<string, unknown> => {
   for (const [path, operations] of Object.entries(document["paths"] as Record<string, Record<string, Json>>))
@@ -75,6 +76,7 @@ export const finish = (document: Record<string, unknown>): Record<string, unknow
   const strict = schemasOfRequests(document)
   for (const [name, schema] of Object.entries(parts.schemas)) if (!strict.has(name)) open(schema)
   for (const operation of operationsOf(document)) open(operation["responses"])
+  merge(document)
   return rename(document) as Record<string, unknown>
 }
 
@@ -83,7 +85,7 @@ const operationsOf = (document: Record<string, unknown>): ReadonlyArray<Json> =>
 
 /** Adds what the library leaves out of a field whose decoded form differs from the wire, and of the object around it. */
 const restrict = ({ ApiKeyCreation, Attachment, DomainAddition, EmailMessage }: Record<string, Json>): void => {
-  if (DomainAddition !== undefined) DomainAddition["anyOf"] = [{ required: ["name"] }, { required: ["domain"] }]
+  if (DomainAddition !== undefined) requireOne(DomainAddition, ["name", "domain"])
   if (Attachment !== undefined) Object.assign(fieldOf(Attachment, "content"), { pattern: BASE64 })
   if (EmailMessage !== undefined) {
     Object.assign(arrayOf(EmailMessage, "attachments"), { maxItems: MAX_ATTACHMENTS })
@@ -91,6 +93,21 @@ const restrict = ({ ApiKeyCreation, Attachment, DomainAddition, EmailMessage }: 
   }
   if (ApiKeyCreation !== undefined)
     Object.assign(arrayOf(ApiKeyCreation, "allowed_ips"), { maxItems: ApiKey.MAX_ALLOWED_IPS })
+}
+
+/**
+ * Turns an object into a union of objects, each with one of these fields required. Code generators read a schema that
+ * only has `required` as `unknown`, so every member is a whole object.
+ */
+const requireOne = (schema: Json, names: ReadonlyArray<string>): void => {
+  const { additionalProperties, properties, type } = schema
+  for (const key of ["additionalProperties", "properties", "type"]) delete schema[key]
+  schema["anyOf"] = names.map((name) => ({
+    type,
+    properties: structuredClone(properties),
+    required: [name],
+    additionalProperties,
+  }))
 }
 
 /** Base64 in lines of any length. */
@@ -125,6 +142,22 @@ const open = (node: unknown): void => {
   if (typeof node !== "object" || node === null) return
   if ((node as Json)["additionalProperties"] === false) delete (node as Json)["additionalProperties"]
   for (const value of Object.values(node)) open(value)
+}
+
+/**
+ * Merges the parts of `allOf` into the schema around them where they share no key. Code generators read a part that has
+ * only a description or a format as `unknown`.
+ */
+const merge = (node: unknown): void => {
+  if (typeof node !== "object" || node === null) return
+  const schema = node as Json
+  const parts = schema["allOf"] as ReadonlyArray<Json> | undefined
+  const keys = parts?.flatMap((part) => Object.keys(part)) ?? []
+  if (keys.length > 0 && new Set([...keys, ...Object.keys(schema)]).size === keys.length + Object.keys(schema).length) {
+    Object.assign(schema, ...(parts ?? []))
+    delete schema["allOf"]
+  }
+  for (const value of Object.values(schema)) merge(value)
 }
 
 const BOUND: { readonly [R in BoundKeys.Rule]: string } = {
