@@ -19,7 +19,15 @@ export default defineConfig({
     hookTimeout: 120_000,
     projects: [
       { extends: true, test: { name: "alone", include: ALONE } },
-      { extends: true, test: { name: "together", include: ["test/**/*.test.ts"], exclude: ALONE, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: "together",
+          include: ["test/**/*.test.ts"],
+          exclude: [...ALONE, "**/node_modules/**"],
+          isolate: false,
+        },
+      },
     ],
   },
 })

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync, readFileSync, realpathSync, rmSync, statSync, utimes, writeFileSync } from "node:fs"
 import { constants } from "node:os"
-import { delimiter, dirname, join } from "node:path"
+import { delimiter, dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -18,8 +18,6 @@ const GUARD_REFRESH_MS = 1_000
 const GUARD_STALE_MS = 10_000
 const MAX_NPM_OUTPUT_LINES = 30
 
-const lockFile = join(root, "package-lock.json")
-const stampFile = join(root, "node_modules", ".waybill-install")
 const guardFile = join(root, "runtime", ".installing")
 
 /** A requirement of the command is unavailable. Exit code 69 is EX_UNAVAILABLE of sysexits.h. */
@@ -69,24 +67,27 @@ export async function ensureNode() {
 }
 
 /**
- * Installs `node_modules` as the lock file specifies. `dev` tells whether development tools are needed: a production
- * image installed with `--omit=dev` starts the service without npm.
+ * Installs `node_modules` of a folder as its lock file specifies. `dev` tells whether development tools are needed: a
+ * production image installed with `--omit=dev` starts the service without npm.
  */
-export async function ensureModules({ dev }) {
-  const lock = readFileSync(lockFile, "utf8")
+export async function ensureModules({ dev, folder = root }) {
+  const lock = readFileSync(join(folder, "package-lock.json"), "utf8")
   const stamp = createHash("sha256").update(lock).digest("hex")
   const current = () => {
-    if (readOr(stampFile, "") === stamp) return true
-    if (!matchesLock(JSON.parse(lock), { dev })) return false
-    if (dev) writeStamp(stamp)
+    if (readOr(stampOf(folder), "") === stamp) return true
+    if (!matchesLock(folder, JSON.parse(lock), { dev })) return false
+    if (dev) writeStamp(folder, stamp)
     return true
   }
   if (current()) return
   await guarded(current, async () => {
-    await npmInstall(root, existsSync(join(root, "node_modules")) ? "packages of a newer lock file" : "packages")
-    writeStamp(stamp)
+    const what = existsSync(join(folder, "node_modules")) ? "packages of a newer lock file" : "packages"
+    await npmInstall(folder, folder === root ? what : `${what} in ${relative(root, folder)}`)
+    writeStamp(folder, stamp)
   })
 }
+
+const stampOf = (folder) => join(folder, "node_modules", ".waybill-install")
 
 /** Returns npm's own record of the installed packages. npm writes it last, so it is missing during an installation. */
 function installedPackages(folder) {
@@ -95,8 +96,8 @@ function installedPackages(folder) {
 }
 
 /** Whether the installed packages match the lock file, for example after a manual installation. */
-function matchesLock(lock, { dev }) {
-  const installed = installedPackages(root)
+function matchesLock(folder, lock, { dev }) {
+  const installed = installedPackages(folder)
   if (installed === undefined) return false
   return Object.entries(lock.packages).every(([path, wanted]) => {
     if (path === "" || (wanted.dev === true && !dev)) return true
@@ -106,9 +107,9 @@ function matchesLock(lock, { dev }) {
   })
 }
 
-function writeStamp(stamp) {
+function writeStamp(folder, stamp) {
   try {
-    writeFileSync(stampFile, stamp)
+    writeFileSync(stampOf(folder), stamp)
   } catch (error) {
     // Another user installed this checkout. The comparison above then runs at every start.
     if (error.code !== "EACCES" && error.code !== "EROFS" && error.code !== "EPERM") throw error
