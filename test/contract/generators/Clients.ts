@@ -21,7 +21,12 @@ export interface Sent {
 const HEY_API = `export default {
   input: "../openapi.json",
   output: "generated",
-  plugins: ["@hey-api/typescript", "@hey-api/client-fetch", { name: "@hey-api/sdk", validator: true }, "zod"],
+  plugins: [
+    "@hey-api/typescript",
+    "@hey-api/client-fetch",
+    { name: "@hey-api/sdk", validator: true },
+    { name: "zod", dates: { offset: true } },
+  ],
 }
 `
 
@@ -66,6 +71,7 @@ const { data } = await emailsSend({ body: zEmailMessage.parse(email), throwOnErr
 const id: string = data.id
 const time: string = data.created_at
 const log = await logsGet({ path: { id }, throwOnError: true })
+zEmailMessage.parse({ ...email, scheduled_at: "2026-11-21T10:00:00+01:00" })
 const { subject } = zEmailLogWithContent.parse(log.data)
 const list = await logsList({ query: { limit: 5, status: "queued" }, throwOnError: true })
 const refused = await emailsSend({ body: { ...email, from: stranger } })
@@ -134,6 +140,7 @@ const call = async (path: string, body?: object): Promise<any> => {
 const sent = api.EmailsSendResponse.parse(await call("/v1/email/send", api.EmailsSendBody.parse(email)))
 const id: string = sent.id
 const time: string = sent.created_at
+api.EmailsSendBody.parse({ ...email, scheduled_at: "2026-11-21T10:00:00+01:00" })
 const { subject } = api.LogsGetResponse.parse(await call("/v1/email/logs/" + id))
 const query = api.LogsListQueryParams.parse({ limit: 5, status: "queued" })
 const path = "/v1/email/logs?limit=" + query.limit + "&status=" + query.status

@@ -1,0 +1,53 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { globSync, readFileSync } from "node:fs"
+import { runInNewContext } from "node:vm"
+import { HttpWorld } from "../support/world/HttpWorld.ts"
+
+const FILES = ["README.md", ...globSync("docs/*.md").toSorted()]
+
+const SAMPLES = FILES.flatMap((file) =>
+  [...readFileSync(file, "utf8").matchAll(/^ *```json\n([^]*?)^ *```$/gmu)].map(([, text = ""]) => {
+    const body = JSON.parse(text) as Readonly<Record<string, unknown>>
+    return { file, body, title: text.trim().slice(0, 40) }
+  }),
+)
+/** Bodies of webhook calls are samples of what the service sends. */
+const REQUESTS = SAMPLES.filter(({ body }) => body["type"] === undefined)
+
+/** Returns the endpoint that takes a body of a sample. */
+const endpointOf = (body: Readonly<Record<string, unknown>>): string =>
+  "from" in body ? "/v1/email/send" : "reason" in body ? "/v1/suppressions" : assert.fail("a sample of which endpoint?")
+
+layer(HttpWorld.layer({ tracks: true }), { excludeTestServices: true })(
+  "samples of requests in the documents",
+  (it) => {
+    const service = Effect.gen(function* () {
+      const lab = yield* HttpWorld
+      const { secret: key } = yield* lab.key(yield* lab.account())
+      yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+      return { post: (path: string, body: unknown) => lab.ask("POST", path, { key, body }) }
+    })
+
+    for (const { body, file, title } of REQUESTS)
+      it.effect(`${file}: ${title} is accepted`, () =>
+        Effect.gen(function* () {
+          const { post } = yield* service
+          const { status, text } = yield* post(endpointOf(body), body)
+          assert.include([200, 201], status, text)
+        }),
+      )
+
+    it.effect("docs/coming-from.md: the time of a scheduled message is accepted", () =>
+      Effect.gen(function* () {
+        const { post } = yield* service
+        const [, code = ""] = /`(new Date\([^`]+)`/u.exec(readFileSync("docs/coming-from.md", "utf8")) ?? []
+        assert.notStrictEqual(code, "")
+        const scheduled_at: unknown = runInNewContext(code)
+        const body = { from: "hi@acme.test", to: "ana@example.org", subject: "Hello", scheduled_at }
+        const { status, text } = yield* post("/v1/email/send", body)
+        assert.strictEqual(status, 200, text)
+      }),
+    )
+  },
+)
