@@ -1,9 +1,10 @@
 import { afterEach, assert, describe, it } from "@effect/vitest"
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
+import { promisify } from "node:util"
 
 /** The time of `bin/waybill.mjs` within which signals are one Ctrl-C. */
 const SAME_KEYSTROKE_MS = 300
@@ -126,6 +127,21 @@ describe("installing", () => {
     writeFileSync(join(folder, "package-lock.json"), lockOf("1.0.1"))
     assert.include((await start(folder, "config").ended).output, "newer lock file")
     assert.strictEqual(npmCalls(folder), 2)
+  })
+
+  it("the packages of another folder are installed once, by the lock file of that folder", async () => {
+    const folder = checkout()
+    const tools = join(folder, "test/tools")
+    mkdirSync(tools, { recursive: true })
+    writeFileSync(join(tools, "package-lock.json"), lockOf("2.0.0"))
+    const install = `
+      import { ensureModules } from ${JSON.stringify(join(folder, "bin/install.mjs"))}
+      for (const _ of [1, 2]) await ensureModules({ dev: true, folder: ${JSON.stringify(tools)} })`
+    const { stderr } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", install], {
+      env: { ...process.env, npm_execpath: join(folder, "npm/bin/npm-cli.js") },
+    })
+    assert.include(stderr, "installing packages in test/tools")
+    assert.deepStrictEqual([npmCalls(tools), npmCalls(folder)], [1, 0])
   })
 
   it("what was installed by hand, or without the development tools, is taken as it is", async () => {
