@@ -69,12 +69,16 @@ describe.skipIf(typeof browser === "string")(
         await page.unroute("**/overview")
         return smtp
       }
-      const everywhere = await withSubmission({ host: null, port: 587, tls: true })
+      const everywhere = await withSubmission({ host: null, port: 587, tls: true, tlsPort: null })
       assert.include(everywhere, "--server mail.example.com --port 587 --tls --auth PLAIN")
       assert.notInclude(everywhere, "Works only")
-      const bound = await withSubmission({ host: "192.0.2.5", port: 25, tls: true })
+      const bound = await withSubmission({ host: "192.0.2.5", port: 25, tls: true, tlsPort: null })
       assert.include(bound, "--server 192.0.2.5 --port 25 --tls")
-      assert.include(await withSubmission({ host: null, port: 25, tls: false }), "--server 127.0.0.1 --port 25 --auth")
+      const local = await withSubmission({ host: null, port: 25, tls: false, tlsPort: null })
+      assert.include(local, "--server 127.0.0.1 --port 25 --auth")
+      const both = await withSubmission({ host: null, port: 587, tls: true, tlsPort: 465 })
+      assert.include(both, "# Port 465 begins with TLS. For STARTTLS, use --port 587 --tls.")
+      assert.include(both, "--server mail.example.com --port 465 --tls-on-connect --auth PLAIN")
     })
 
     const send = async (body: object): Promise<string> => {

@@ -77,7 +77,8 @@ describe("settings", () => {
 
   it.effect("name the setting to change for each listener that cannot start", () =>
     Effect.gen(function* () {
-      const settings = yield* Settings.load.pipe(withEnv({ REPORTS_PORT: "25", METRICS_PORT: "9464" }))
+      const smtps = { SMTPS_PORT: "465", SMTP_TLS_CERT: "/cert.pem", SMTP_TLS_KEY: "/key.pem" }
+      const settings = yield* Settings.load.pipe(withEnv({ REPORTS_PORT: "25", METRICS_PORT: "9464", ...smtps }))
       const messageFor = (code: string, port?: number) => {
         const error = NotListening.fromError(settings)(Object.assign(new Error("listen"), { code, port }))
         return error instanceof NotListening.NotListening ? error.message : error
@@ -91,6 +92,10 @@ describe("settings", () => {
         "Port 9464 is in use. Set METRICS_PORT to another, e.g. METRICS_PORT=8080 npm start.",
       )
       assert.strictEqual(
+        messageFor("EACCES", 465),
+        "This user may not listen on port 465. Set SMTPS_PORT to another, e.g. SMTPS_PORT=8080 npm start.",
+      )
+      assert.strictEqual(
         messageFor("EACCES", 25),
         "This user may not listen on port 25. Set REPORTS_PORT to another, e.g. REPORTS_PORT=8080 npm start.",
       )
@@ -99,6 +104,14 @@ describe("settings", () => {
         "This machine has no address 127.0.0.1. Set HOST to one of its addresses.",
       )
       assert.instanceOf(messageFor("EPIPE"), Error)
+    }),
+  )
+
+  it.effect("refuse SMTPS_PORT without a certificate", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* problems({ SMTPS_PORT: "465" }), [
+        "SMTPS_PORT needs a certificate: set SMTP_TLS_CERT and SMTP_TLS_KEY, or unset SMTPS_PORT.",
+      ])
     }),
   )
 
@@ -220,6 +233,7 @@ describe("settings", () => {
           { HOST: "0.0.0.0", SMTP_PORT: "587", ...tls },
           { HOST: "::", BASE_URL: "https://mail.example.com" },
           { HOST: "192.0.2.5", SMTP_PORT: "25" },
+          { SMTPS_PORT: "465", ...tls },
           { ROLES: "api,worker" },
         ],
         (env: Record<string, string>) =>
@@ -229,10 +243,11 @@ describe("settings", () => {
           }).pipe(withEnv(env)),
       )
       assert.deepStrictEqual(told, [
-        [null, { host: "127.0.0.1", port: 2525, tls: false }],
-        [null, { host: null, port: 587, tls: true }],
-        ["https://mail.example.com", { host: null, port: 2525, tls: false }],
-        [null, { host: "192.0.2.5", port: 25, tls: false }],
+        [null, { host: "127.0.0.1", port: 2525, tls: false, tlsPort: null }],
+        [null, { host: null, port: 587, tls: true, tlsPort: null }],
+        ["https://mail.example.com", { host: null, port: 2525, tls: false, tlsPort: null }],
+        [null, { host: "192.0.2.5", port: 25, tls: false, tlsPort: null }],
+        [null, { host: "127.0.0.1", port: 2525, tls: true, tlsPort: 465 }],
         [null, null],
       ])
     }),

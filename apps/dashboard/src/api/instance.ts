@@ -5,7 +5,14 @@ interface Instance {
   readonly url: string
   readonly transport: "capture" | "relay" | "direct"
   /** Where this server accepts mail over SMTP; `null` if it does not. `host` is `null` if it is every address. */
-  readonly submission: { readonly host: string | null; readonly port: number; readonly tls: boolean } | null
+  readonly submission: {
+    readonly host: string | null
+    readonly port: number
+    /** Whether STARTTLS is offered. */
+    readonly tls: boolean
+    /** Port on which TLS begins at once. */
+    readonly tlsPort: number | null
+  } | null
   readonly oidc: boolean
   readonly passkeyDomain: string
   /** Whether customers may use their own domains in tracked links. */

@@ -48,11 +48,14 @@ const smtpExample = (key: string, from: string): ReadonlyArray<string> => {
       `# SMTP is off: this server has no role "smtp" (setting ROLES).`,
       `# If another server of this installation has it, use that server's address and SMTP_PORT.`,
     ]
-  const { host, port, tls } = submission
+  const { host, port, tls, tlsPort } = submission
+  const security =
+    tlsPort === null ? (tls ? `--port ${port} --tls` : `--port ${port}`) : `--port ${tlsPort} --tls-on-connect`
   return [
     `# Any user name works; the password is an API key.`,
     ...(tls ? [] : [`# Works only on the server itself: for other machines, set SMTP_TLS_CERT and SMTP_TLS_KEY.`]),
-    `swaks --server ${host ?? (tls ? new URL(url).hostname : "127.0.0.1")} --port ${port} ${tls ? "--tls " : ""}--auth PLAIN \\`,
+    ...(tlsPort === null ? [] : [`# Port ${tlsPort} begins with TLS. For STARTTLS, use --port ${port} --tls.`]),
+    `swaks --server ${host ?? (tls ? new URL(url).hostname : "127.0.0.1")} ${security} --auth PLAIN \\`,
     `  --auth-user waybill --auth-password "${key}" \\`,
     `  --from ${from} --to ana@example.org --header "Subject: Hello"`,
   ]

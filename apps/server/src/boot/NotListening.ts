@@ -10,7 +10,7 @@ interface ListenError extends Error {
   readonly port?: number
 }
 
-type ListenSettings = Pick<Settings, "port" | "smtpPort" | "reportsPort" | "metricsPort" | "host">
+type ListenSettings = Pick<Settings, "port" | "smtpPort" | "smtpsPort" | "reportsPort" | "metricsPort" | "host">
 
 /** Turns a listener's error into a message that names the setting to change; returns any other error unchanged. */
 export const fromError =
@@ -47,6 +47,7 @@ const otherPort = (port: number | undefined): number => (port === 8080 ? 8081 : 
 
 const settingOf = (settings: ListenSettings, port: number | undefined): string => {
   if (port === settings.smtpPort) return "SMTP_PORT"
+  if (port === Option.getOrUndefined(settings.smtpsPort)) return "SMTPS_PORT"
   if (port === Option.getOrUndefined(settings.reportsPort)) return "REPORTS_PORT"
   return port === Option.getOrUndefined(settings.metricsPort) ? "METRICS_PORT" : "PORT"
 }

@@ -72,6 +72,7 @@ const submissionOf = (settings: Settings): SubmissionAddress | null =>
         host: isEveryAddress(settings.host) ? null : settings.host,
         port: settings.smtpPort,
         tls: hasSmtpTls(settings),
+        tlsPort: Option.getOrNull(settings.smtpsPort),
       }
     : null
 
@@ -191,8 +192,10 @@ export const smtp = (settings: Settings) =>
     Effect.gen(function* () {
       const tls = yield* smtpTls(settings)
       const common = { host: settings.host, name: ehloName(settings), ...(tls === undefined ? {} : { tls }) }
+      const smtpsPort = Option.getOrUndefined(settings.smtpsPort)
       const submission = Submission.layer({
         ...common,
+        ...(tls === undefined || smtpsPort === undefined ? {} : { tls: { ...tls, port: smtpsPort } }),
         port: settings.smtpPort,
         maxMessageBytes: settings.maxBodyBytes,
         tracks: TrackedLinks.trackingUrlOf(settings) !== undefined,

@@ -56,6 +56,9 @@ export const load: Effect.Effect<Settings, SettingsWrong> = Effect.gen(function*
   if (isSet("smtpTlsCert") !== isSet("smtpTlsKey")) {
     problems.push("SMTP_TLS_CERT and SMTP_TLS_KEY must be set together: one of them is missing.")
   }
+  if (isSet("smtpsPort") && !isSet("smtpTlsCert") && !isSet("smtpTlsKey")) {
+    problems.push("SMTPS_PORT needs a certificate: set SMTP_TLS_CERT and SMTP_TLS_KEY, or unset SMTPS_PORT.")
+  }
   if (new Set(["oidcIssuer", "oidcClientId", "oidcClientSecret"].map(isSet)).size > 1) {
     problems.push("OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set together: one of them is missing.")
   }

@@ -1,4 +1,4 @@
-import { Redacted } from "effect"
+import { Option, Redacted } from "effect"
 import * as Installation from "../boot/Installation.ts"
 import * as Role from "../boot/Role.ts"
 import type { Settings } from "../boot/Settings.ts"
@@ -16,6 +16,9 @@ export const welcome = (settings: Settings, first: Installation.FirstSecrets | u
     ...(roles.includes("api") ? [`  API        ${url}/v1`, `  Docs       ${url}/docs`, `  Dashboard  ${url}/`] : []),
     ...(roles.includes("smtp")
       ? [`  SMTP       ${hostAndPort(settings.host, settings.smtpPort)} (any user name, an API key as password)`]
+      : []),
+    ...(roles.includes("smtp") && Option.isSome(settings.smtpsPort)
+      ? [`  SMTPS      ${hostAndPort(settings.host, settings.smtpsPort.value)} (the same, with TLS from the start)`]
       : []),
     ...(roles.includes("api") && isBaseUrlMissing(settings) ? BASE_URL_HINT : []),
     ...(first === undefined ? [] : secrets(first)),

@@ -8,6 +8,8 @@ export interface SubmissionAddress {
   readonly port: number
   /** Whether STARTTLS is offered. Without it, only programs on this machine can log in. */
   readonly tls: boolean
+  /** Port on which TLS begins at once; `null` if there is none. */
+  readonly tlsPort: number | null
 }
 
 /** The operator's decisions that concern the requests of all accounts. */

@@ -19,6 +19,8 @@ export interface Deps {
   readonly handshakes: Handshakes
   /** Whether clients log in. Otherwise a client is identified while it has an accepted recipient. */
   readonly hasLogin: boolean
+  /** Whether a connection begins with TLS, before the greeting. */
+  readonly hasImplicitTls: boolean
   /** Whether a client with this address may log in without TLS. */
   readonly isLocal: (address: string) => boolean
 }
@@ -44,6 +46,8 @@ export class Connection extends SMTPConnection implements SlotHolder {
   #identityTimer: NodeJS.Timeout | undefined
 
   static accept(server: SMTPServer, deps: Deps, socket: net.Socket, options?: SMTPConnectionOptions | null): void {
+    // A connection that was accepted just before the server stopped listening would hold up its stop.
+    if (server._closeTimeout) return void socket.destroy()
     const connection = new Connection(server, deps, socket, options)
     server.connections.add(connection)
     connection.on("error", (error: Error) => server.emit("error", error))
@@ -57,10 +61,30 @@ export class Connection extends SMTPConnection implements SlotHolder {
 
   override init(): void {
     this._setListeners(() => {
+      if (this.#deps.hasImplicitTls) this.#holdInput()
       if (!this.#deps.slots.enter(this)) return this.leave()
       this.#identityTimer = this.#expectIdentity()
-      this.connectionReady()
+      if (!this.#deps.hasImplicitTls) return this.connectionReady()
+      const ignore = () => undefined
+      this.#awaitHandshake(() => this.upgrade(ignore, () => this.connectionReady()))
     })
+  }
+
+  /** Keeps what the client sends for the TLS handshake, and sends nothing before it. */
+  #holdInput(): void {
+    this._upgrading = true
+    if (this._parser) this._socket.unpipe(this._parser)
+  }
+
+  /** Calls `start` when it is the turn of this connection's TLS handshake, unless the connection is closed by then. */
+  #awaitHandshake(start: () => void): void {
+    let hasBegun = false
+    const cancel = this.#deps.handshakes.begin(() => {
+      hasBegun = true
+      this.#cancelHandshake = undefined
+      if (!this._closing && !this._closed) start()
+    })
+    if (!hasBegun) this.#cancelHandshake = cancel
   }
 
   isIdentified(): boolean {
@@ -92,6 +116,7 @@ export class Connection extends SMTPConnection implements SlotHolder {
   /** Closes an idle connection because the service stops. A message in flight is still answered. */
   dismiss(): void {
     if (this._dataStream || this._handlerPending) return
+    if (this._upgrading) return this.#drop()
     this.send(421, "4.3.2 The service is stopping, please come back")
   }
 
@@ -112,11 +137,7 @@ export class Connection extends SMTPConnection implements SlotHolder {
 
   /** Waits for a turn before the client is told to begin the handshake. */
   override handler_STARTTLS(command: Buffer, callback: () => void): void {
-    const cancel = this.#deps.handshakes.begin(() => {
-      this.#cancelHandshake = undefined
-      if (!this._closing && !this._closed) super.handler_STARTTLS(command, callback)
-    })
-    if (this._handlerPending && !this._upgrading) this.#cancelHandshake = cancel
+    this.#awaitHandshake(() => super.handler_STARTTLS(command, callback))
   }
 
   override _armTimeout(socket?: net.Socket): void {

@@ -13,6 +13,8 @@ import { INTERNAL_ERROR, reply, type SmtpReply } from "./SmtpReply.ts"
 export interface Tls {
   readonly key: string
   readonly cert: string
+  /** Port of a second listener whose connections begin with TLS (RFC 8314); it shares all limits with the first one. */
+  readonly port?: number
 }
 
 export interface Client {
@@ -60,7 +62,7 @@ const NO_RENEGOTIATION = constants.SSL_OP_NO_RENEGOTIATION
 export const MAX_REFUSED_RECIPIENTS = 20
 const GUESSING = reply(421, "4.7.0", "Too many recipients were refused on this connection")
 
-/** Listens until the scope closes, and returns the port. */
+/** Listens until the scope closes, and returns the port of the listener without TLS from the start. */
 export const listen = <Login, R>(
   options: Options,
   handlers: Handlers<Login, R>,
@@ -79,62 +81,60 @@ export const listen = <Login, R>(
       ...(options.keepBytes === undefined ? {} : { keepBytes: options.keepBytes }),
     })
     const refused = new WeakMap<SMTPServerSession, number>()
-    // Fails here if the certificate is not valid.
-    const server = yield* Effect.try({
-      try: () =>
-        new SMTPServer({
-          name: options.name,
-          logger: false,
-          disableReverseLookup: true,
-          hideENHANCEDSTATUSCODES: false,
-          authMethods: ["PLAIN", "LOGIN"],
-          authOptional: handlers.login === undefined,
-          authRequiredMessage: "5.7.0 Log in first, with an API key as the password",
-          // The connection decides whether a client may log in without TLS, by its address.
-          allowInsecureAuth: true,
-          maxAllowedUnauthenticatedCommands: UNAUTHENTICATED_COMMANDS,
-          disabledCommands: [
-            ...DISABLED,
-            ...(handlers.login === undefined ? ["AUTH"] : []),
-            ...(tls === undefined ? ["STARTTLS"] : []),
-          ],
-          // Renegotiation would let a TLS 1.2 client make the server compute handshakes at will.
-          ...(tls === undefined ? {} : { ...tls, minVersion: "TLSv1.2" as const, secureOptions: NO_RENEGOTIATION }),
-          size: limits.maxMessageBytes,
-          rejectOversized: true,
-          maxRecipients: limits.maxRecipients,
-          socketTimeout: Duration.toMillis(limits.idle),
-          closeTimeout: Duration.toMillis(limits.stopWithin),
-          onAuth: ({ password }, session, done) =>
-            handlers.login === undefined
-              ? done(reply(502, "5.5.1", "Nobody logs in here"))
-              : run(handlers.login(password ?? "", clientOf(session)), (error, login) =>
-                  error === null ? done(null, { user: login }) : done(errorOf(error)),
-                ),
-          onMailFrom: (_, session, done) =>
-            run(handlers.mail(clientOf(session), loginOf<Login>(session)), (error) => done(error && errorOf(error))),
-          onRcptTo: ({ address }, session, done) =>
-            run(handlers.recipient(address, clientOf(session)), (error) => {
-              if (error === null) return done()
-              const count = (refused.get(session) ?? 0) + 1
-              refused.set(session, count)
-              done(errorOf(count > MAX_REFUSED_RECIPIENTS ? GUESSING : error))
-            }),
-          onData: (stream, session, done) => {
-            const transaction = transactionOf<Login>(session)
-            intake.receive(stream, (received) => {
-              if (received._tag === "Gone") return
-              if (received._tag === "Refused") return done(errorOf(received.reply))
-              run(
-                Effect.ensuring(handlers.message(received.bytes, transaction), Effect.sync(received.release)),
-                (error, text) => (error === null ? done(null, text ?? "") : done(errorOf(error))),
-              )
-            })
-          },
-        }),
-      catch: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
-    })
-    const deps: Deps = {
+    const makeServer = () =>
+      new SMTPServer({
+        name: options.name,
+        logger: false,
+        disableReverseLookup: true,
+        hideENHANCEDSTATUSCODES: false,
+        authMethods: ["PLAIN", "LOGIN"],
+        authOptional: handlers.login === undefined,
+        authRequiredMessage: "5.7.0 Log in first, with an API key as the password",
+        // The connection decides whether a client may log in without TLS, by its address.
+        allowInsecureAuth: true,
+        maxAllowedUnauthenticatedCommands: UNAUTHENTICATED_COMMANDS,
+        disabledCommands: [
+          ...DISABLED,
+          ...(handlers.login === undefined ? ["AUTH"] : []),
+          ...(tls === undefined ? ["STARTTLS"] : []),
+        ],
+        // Renegotiation would let a TLS 1.2 client make the server compute handshakes at will.
+        ...(tls === undefined
+          ? {}
+          : { key: tls.key, cert: tls.cert, minVersion: "TLSv1.2" as const, secureOptions: NO_RENEGOTIATION }),
+        size: limits.maxMessageBytes,
+        rejectOversized: true,
+        maxRecipients: limits.maxRecipients,
+        socketTimeout: Duration.toMillis(limits.idle),
+        closeTimeout: Duration.toMillis(limits.stopWithin),
+        onAuth: ({ password }, session, done) =>
+          handlers.login === undefined
+            ? done(reply(502, "5.5.1", "Nobody logs in here"))
+            : run(handlers.login(password ?? "", clientOf(session)), (error, login) =>
+                error === null ? done(null, { user: login }) : done(errorOf(error)),
+              ),
+        onMailFrom: (_, session, done) =>
+          run(handlers.mail(clientOf(session), loginOf<Login>(session)), (error) => done(error && errorOf(error))),
+        onRcptTo: ({ address }, session, done) =>
+          run(handlers.recipient(address, clientOf(session)), (error) => {
+            if (error === null) return done()
+            const count = (refused.get(session) ?? 0) + 1
+            refused.set(session, count)
+            done(errorOf(count > MAX_REFUSED_RECIPIENTS ? GUESSING : error))
+          }),
+        onData: (stream, session, done) => {
+          const transaction = transactionOf<Login>(session)
+          intake.receive(stream, (received) => {
+            if (received._tag === "Gone") return
+            if (received._tag === "Refused") return done(errorOf(received.reply))
+            run(
+              Effect.ensuring(handlers.message(received.bytes, transaction), Effect.sync(received.release)),
+              (error, text) => (error === null ? done(null, text ?? "") : done(errorOf(error))),
+            )
+          })
+        },
+      })
+    const deps: Omit<Deps, "hasImplicitTls"> = {
       limits,
       isLocal: options.isLocal ?? isLoopback,
       hasLogin: handlers.login !== undefined,
@@ -146,16 +146,30 @@ export const listen = <Login, R>(
         unidentifiedPerNetwork: limits.maxUnidentifiedPerAddress,
       }),
     }
-    server.connect = (socket, accepted) => Connection.accept(server, deps, socket, accepted)
-    server.on("error", () => {
-      // A client that closes its connection early is not an error: its message was not accepted.
+    const open = (port: number, hasImplicitTls: boolean) => {
+      const server = makeServer()
+      server.connect = (socket, accepted) => Connection.accept(server, { ...deps, hasImplicitTls }, socket, accepted)
+      server.on("error", () => {
+        // A client that closes its connection early is not an error: its message was not accepted.
+      })
+      return { server, port }
+    }
+    // Fails here if the certificate is not valid.
+    const [plain, secure] = yield* Effect.try({
+      try: () => [open(options.port, false), tls?.port === undefined ? undefined : open(tls.port, true)] as const,
+      catch: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
     })
-    yield* Effect.acquireRelease(start(server, options), () => stop(server))
-    const address = server.server.address() as net.AddressInfo
+    const all = secure === undefined ? [plain] : [plain, secure]
+    // Both stop at the same time, since each may take `stopWithin`.
+    yield* Effect.addFinalizer(() =>
+      Effect.forEach(all, ({ server }) => stop(server), { concurrency: "unbounded", discard: true }),
+    )
+    for (const { port, server } of all) yield* start(server, options.host, port)
+    const address = plain.server.server.address() as net.AddressInfo
     return address.port
   })
 
-const start = (server: SMTPServer, { host, port }: Options) =>
+const start = (server: SMTPServer, host: string, port: number) =>
   Effect.callback<void, Error>((resume) => {
     const fail = (error: Error) => resume(Effect.fail(error))
     server.server.once("error", fail)

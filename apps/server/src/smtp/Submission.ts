@@ -83,7 +83,11 @@ export const listen = ({ host, isLocal, limits, maxMessageBytes, name, port, tls
 export const layer = (options: Options) =>
   Layer.effectDiscard(
     Effect.flatMap(listen(options), (port) =>
-      Effect.logInfo("smtp submission is listening", { host: options.host, port }),
+      Effect.logInfo("smtp submission is listening", {
+        host: options.host,
+        port,
+        ...(options.tls?.port === undefined ? {} : { tls_port: options.tls.port }),
+      }),
     ),
   )
 

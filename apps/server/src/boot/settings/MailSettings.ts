@@ -13,9 +13,15 @@ export const TABLE = {
     "2525",
     Config.Port("SMTP_PORT").pipe(Config.withDefault(2525)),
   ),
+  smtpsPort: setting(
+    "SMTPS_PORT",
+    "Port of SMTP submission that begins with TLS; 465 is usual. Needs SMTP_TLS_CERT and SMTP_TLS_KEY. Off when unset.",
+    null,
+    Config.option(Config.Port("SMTPS_PORT")),
+  ),
   smtpTlsCert: setting(
     "SMTP_TLS_CERT",
-    "File of the certificate chain (PEM) for STARTTLS. Without it, SMTP accepts API keys from this machine only.",
+    "File of the certificate chain (PEM) for STARTTLS and SMTPS_PORT. Without it, SMTP accepts API keys from this machine only.",
     null,
     Config.option(Config.String("SMTP_TLS_CERT")),
   ),
