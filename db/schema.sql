@@ -439,6 +439,8 @@ CREATE TABLE webhooks (
   events text[] NOT NULL,
   signing jsonb,
   record jsonb,
+  format text COLLATE "C" NOT NULL DEFAULT 'waybill'::text,
+  svix_headers boolean NOT NULL DEFAULT false,
   CONSTRAINT webhooks_pkey PRIMARY KEY (account_id, id)
 );
 

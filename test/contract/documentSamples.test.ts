@@ -23,10 +23,10 @@ layer(HttpWorld.layer({ tracks: true }), { excludeTestServices: true })(
   "samples of requests in the documents",
   (it) => {
     const service = Effect.gen(function* () {
-      const lab = yield* HttpWorld
-      const { secret: key } = yield* lab.key(yield* lab.account())
-      yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-      return { post: (path: string, body: unknown) => lab.ask("POST", path, { key, body }) }
+      const world = yield* HttpWorld
+      const { secret: key } = yield* world.key(yield* world.account())
+      yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+      return { post: (path: string, body: unknown) => world.request("POST", path, { key, body }) }
     })
 
     for (const { body, file, title } of REQUESTS)

@@ -131,13 +131,13 @@ const start = (service: Service) => {
 
 const tools = Effect.gen(function* () {
   if (started !== undefined) return started
-  const lab = yield* HttpWorld
-  const account = yield* lab.account()
-  const { secret: key } = yield* lab.key(account)
-  yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-  const { text } = yield* lab.ask("GET", "/openapi.json")
+  const world = yield* HttpWorld
+  const account = yield* world.account()
+  const { secret: key } = yield* world.key(account)
+  yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+  const { text } = yield* world.request("GET", "/openapi.json")
   yield* Effect.promise(() => fs.writeFile(join(home, "openapi.json"), text))
-  started = start({ url: lab.url, key })
+  started = start({ url: world.url, key })
   return started
 })
 

@@ -64,7 +64,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           assert.deepStrictEqual([error.code, error.problems[0]?.path], [code, path], JSON.stringify(mail))
           assert.include(error.message, `\`${path}\` `, JSON.stringify(mail))
         }
-        const { json } = yield* world.ask("GET", "/v1/email/logs", { key: admin })
+        const { json } = yield* world.request("GET", "/v1/email/logs", { key: admin })
         assert.deepStrictEqual(json.data, [])
       }),
     )
@@ -73,7 +73,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       Effect.gen(function* () {
         const { account, admin, fail, options, world } = yield* setUp
         const reader = yield* world.key(account, { scopes: ["email:logs:read"] })
-        yield* world.ask("POST", "/v1/suppressions", { key: admin, body: { email: "gone@example.org" } })
+        yield* world.request("POST", "/v1/suppressions", { key: admin, body: { email: "gone@example.org" } })
         const withKey = (key: string) => Effect.promise(() => failureBy({ ...options, key }, MAIL))
         const errors = [
           yield* withKey("wb_unknown"),
@@ -128,7 +128,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         assert.strictEqual(yield* verify(options.key), true)
         assert.strictEqual(yield* verify(reader.secret), "EAUTH")
         assert.strictEqual(yield* verify("wb_unknown"), "EAUTH")
-        const { json } = yield* world.ask("GET", "/v1/email/logs", { key: admin })
+        const { json } = yield* world.request("GET", "/v1/email/logs", { key: admin })
         assert.deepStrictEqual(json.data, [])
         const called = yield* Effect.callback<unknown>((resume) =>
           nodemailer

@@ -215,7 +215,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const again = yield* send(mail)
       assert.strictEqual(again.id, first.id)
       assert.strictEqual(again.response, `250 Queued as ${first.id} (idempotent replay)`)
-      const { json } = yield* world.ask("GET", `/v1/email/logs/${first.id}`, { key: admin })
+      const { json } = yield* world.request("GET", `/v1/email/logs/${first.id}`, { key: admin })
       assert.deepStrictEqual([json.tags, json.status], [["receipt"], "queued"])
       assert.strictEqual(new Date(json.scheduled_at).getTime(), at.getTime())
     }),

@@ -52,14 +52,14 @@ export const setUp = Effect.gen(function* () {
   const account = yield* world.account()
   const { secret: admin } = yield* world.key(account)
   const { secret: key } = yield* world.key(account, { scopes: ["email:send"] })
-  yield* world.ask("POST", "/v1/domains", { key: admin, body: { name: "acme.test" } })
+  yield* world.request("POST", "/v1/domains", { key: admin, body: { name: "acme.test" } })
   const { url: database } = yield* Database.Fresh
   const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
   yield* Layer.build(World.worker(database, { capture: Layer.succeedContext(capture) }))
   const options = { key, url: world.url }
   const captured = (id: string): Effect.Effect<Captured> =>
     Effect.map(
-      World.until(world.ask("GET", `/v1/sandbox/messages/${id}`, { key: admin }), ({ status }) => status === 200),
+      World.until(world.request("GET", `/v1/sandbox/messages/${id}`, { key: admin }), ({ status }) => status === 200),
       ({ json }): Captured => ({ ...json, raw: Buffer.from(json.raw, "base64").toString() }),
     )
   const send = (mail: Partial<Mail>, defaults?: object) =>

@@ -197,8 +197,11 @@ export type Domain = {
 }
 
 export type DomainAddition = {
-  readonly name?: DomainNameInput
+  readonly name: DomainNameInput
   readonly domain?: DomainNameInput
+} | {
+  readonly name?: DomainNameInput
+  readonly domain: DomainNameInput
 }
 
 /** Fields that are left out stay as they are */
@@ -691,6 +694,9 @@ export type Webhook = {
   readonly url: string
   readonly events: ReadonlyArray<string>
   readonly description: string | null
+  readonly format: WebhookFormat
+  /** Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values */
+  readonly svix_headers: boolean
   readonly enabled: boolean
   readonly disabled_reason: "manual" | "gone" | "failing" | null
   readonly created_at: Timestamp
@@ -717,6 +723,9 @@ export type WebhookChange = {
   readonly url?: WebhookUrlInput
   readonly events?: ReadonlyArray<WebhookSubscription>
   readonly description?: string | null
+  readonly format?: WebhookFormat
+  /** Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values */
+  readonly svix_headers?: boolean
   readonly enabled?: boolean
 }
 
@@ -726,6 +735,10 @@ export type WebhookCreation = {
   readonly events: ReadonlyArray<WebhookSubscription>
   /** Optional description */
   readonly description?: string | null
+  /** Payload of the calls: Waybill's own (`waybill`, by default), or Resend's, which has emails' events only */
+  readonly format?: WebhookFormat | null
+  /** Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values. `true` by default for the format `resend` */
+  readonly svix_headers?: boolean | null
   /** `true` by default */
   readonly enabled?: boolean | null
 }
@@ -760,13 +773,15 @@ export type WebhookDeliveryDetail = {
   readonly created_at: Timestamp
   readonly next_attempt_at: Timestamp | null
   readonly delivered_at: Timestamp | null
-  /** The body of every attempt: the event as JSON */
+  /** The body of an attempt now: the event as JSON, in the webhook's format; empty if that format has no such event */
   readonly request_body: string
   /** Every attempt, oldest first */
   readonly history: ReadonlyArray<WebhookAttempt>
 }
 
 export type WebhookDeliveryId = string
+
+export type WebhookFormat = "waybill" | "resend"
 
 export type WebhookId = string
 
@@ -801,6 +816,9 @@ export type WebhookWithSecret = {
   readonly url: string
   readonly events: ReadonlyArray<string>
   readonly description: string | null
+  readonly format: WebhookFormat
+  /** Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values */
+  readonly svix_headers: boolean
   readonly enabled: boolean
   readonly disabled_reason: "manual" | "gone" | "failing" | null
   readonly created_at: Timestamp

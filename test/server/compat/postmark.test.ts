@@ -15,11 +15,11 @@ const setUp = Effect.gen(function* () {
   const world = yield* HttpWorld
   const account = yield* world.account()
   const { secret } = yield* world.key(account)
-  yield* world.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
+  yield* world.request("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
   const clientOf = (token: string) =>
     new ServerClient(token, { requestHost: `${new URL(world.url).host}/compat/postmark`, useHttps: false })
   const logOf = (id: string) =>
-    Effect.map(world.ask("GET", `/v1/email/logs/${id}`, { key: secret }), ({ json }) => json)
+    Effect.map(world.request("GET", `/v1/email/logs/${id}`, { key: secret }), ({ json }) => json)
   return { world, account, secret, client: clientOf(secret), clientOf, logOf }
 })
 
@@ -149,7 +149,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.instanceOf(anonymous, Errors.InvalidAPIKeyError)
       assert.strictEqual(anonymous.code, 10)
       assert.strictEqual(anonymous.message, "The X-Postmark-Server-Token header does not contain a complete API key.")
-      const keyless = yield* world.ask("POST", "/compat/postmark/email", { body: EMAIL })
+      const keyless = yield* world.request("POST", "/compat/postmark/email", { body: EMAIL })
       assert.deepStrictEqual(
         [keyless.status, keyless.json],
         [
@@ -159,18 +159,18 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       )
       const reader = yield* world.key(yield* world.account(), { scopes: ["email:logs:read"] })
       assert.strictEqual((yield* refusal(() => clientOf(reader.secret).sendEmail(EMAIL))).code, 10)
-      yield* world.ask("POST", "/v1/suppressions", { key: secret, body: { email: "ana@example.org" } })
+      yield* world.request("POST", "/v1/suppressions", { key: secret, body: { email: "ana@example.org" } })
       const inactive = yield* refusal(() => client.sendEmail(EMAIL))
       assert.deepStrictEqual(
         inactive instanceof Errors.InactiveRecipientsError ? [inactive.code, inactive.recipients] : inactive,
         [406, ["ana@example.org"]],
       )
-      const raw = yield* world.ask("POST", "/compat/postmark/email", {
+      const raw = yield* world.request("POST", "/compat/postmark/email", {
         raw: "{",
         headers: { "x-postmark-server-token": secret },
       })
       assert.deepStrictEqual([raw.status, raw.json.ErrorCode], [422, 402])
-      yield* world.ask("POST", "/v1/domains", { key: secret, body: { name: "real-domain.com" } })
+      yield* world.request("POST", "/v1/domains", { key: secret, body: { name: "real-domain.com" } })
       assert.deepStrictEqual((yield* refused({ From: "hi@real-domain.com" }))[1], 401)
     }),
   )
@@ -278,7 +278,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         to: `r${nth}@example.org`,
         subject: "x",
       }))
-      for (const _ of [1, 2]) yield* world.ask("POST", "/v1/email/send/batch", { key: secret, body: { emails } })
+      for (const _ of [1, 2]) yield* world.request("POST", "/v1/email/send/batch", { key: secret, body: { emails } })
       const { Messages, TotalCount } = yield* Effect.promise(() =>
         client.getOutboundMessages({ count: 120, offset: 60 }),
       )
@@ -290,7 +290,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       // The list goes on, so that the total is only known to be larger.
       const first = yield* Effect.promise(() => client.getOutboundMessages({ count: 10, offset: 5 }))
       assert.deepStrictEqual([idsOf(first.Messages), Number(first.TotalCount)], [idsOf(all.Messages).slice(5, 15), 16])
-      yield* world.ask("POST", "/v1/email/send/batch", { key: secret, body: { emails } })
+      yield* world.request("POST", "/v1/email/send/batch", { key: secret, body: { emails } })
       const far = yield* Effect.promise(() => client.getOutboundMessages({ count: 100, offset: 250 }))
       assert.deepStrictEqual([far.Messages.length, Number(far.TotalCount)], [50, 300])
     }),

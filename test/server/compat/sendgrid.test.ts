@@ -19,7 +19,7 @@ const setUp = Effect.gen(function* () {
   const world = yield* HttpWorld
   const account = yield* world.account()
   const { secret } = yield* world.key(account)
-  yield* world.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
+  yield* world.request("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
   const mailOf = (key: string) => {
     const mail = new MailServices()
     mail.setApiKey(key)
@@ -27,7 +27,7 @@ const setUp = Effect.gen(function* () {
     return mail
   }
   const logOf = (id: string) =>
-    Effect.map(world.ask("GET", `/v1/email/logs/${id}`, { key: secret }), ({ json }) => json)
+    Effect.map(world.request("GET", `/v1/email/logs/${id}`, { key: secret }), ({ json }) => json)
   return { world, account, secret, mail: mailOf(secret), mailOf, logOf }
 })
 
@@ -158,7 +158,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const customArgs = Object.fromEntries(Array.from({ length: 10_000 }, (_, nth) => [`arg${nth}`, "x".repeat(50)]))
       const tagged = email({ to: many.slice(0, 100), customArgs })
       assert.strictEqual((yield* refusal(() => mail.sendMultiple(tagged))).errors[0]?.field, "personalizations")
-      const { json } = yield* world.ask("GET", "/v1/email/logs", { key: secret })
+      const { json } = yield* world.request("GET", "/v1/email/logs", { key: secret })
       assert.strictEqual(json.data.length, 2)
     }),
   )
@@ -168,7 +168,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const { mail, mailOf, secret, world } = yield* setUp
       const post = (change: object) =>
         Effect.map(
-          world.ask("POST", "/compat/sendgrid/v3/mail/send", {
+          world.request("POST", "/compat/sendgrid/v3/mail/send", {
             key: secret,
             body: {
               personalizations: [{ to: [{ email: "ana@example.org" }] }],
@@ -219,7 +219,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.strictEqual((yield* refusal(() => mail.send(many))).code, 413)
       const free = yield* world.account("starter")
       const { secret: key } = yield* world.key(free)
-      yield* world.ask("POST", "/v1/domains", { key, body: { name: "free.test" } })
+      yield* world.request("POST", "/v1/domains", { key, body: { name: "free.test" } })
       const recipients = Array.from({ length: 51 }, (_, nth) => `r${nth}@example.org`)
       const limited = yield* refusal(() => mailOf(key).send(email({ from: "hi@free.test", to: recipients })))
       assert.deepStrictEqual([limited.code, limited.errors[0]?.field], [400, "personalizations.0.to"])
