@@ -7,8 +7,9 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Readable } from "node:stream"
+import { serverWith } from "../client/support.ts"
 import { HttpWorld } from "../support/world/HttpWorld.ts"
-import { headersOf, setUp } from "./support.ts"
+import { headersOf, MAIL, sendBy, setUp } from "./support.ts"
 
 /** All byte values, so that a wrong encoding changes something. */
 const BYTES = Buffer.from(Array.from({ length: 256 }, (_, nth) => nth))
@@ -129,6 +130,26 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       ])
       // Nodemailer itself decodes data URIs in the caller's objects.
       assert.deepStrictEqual(attachments.slice(0, 8), given.slice(0, 8), "the caller's objects are unchanged")
+    }),
+  )
+
+  it.effect("names the charset of a file that is given as a text beyond ASCII, and of no other", () =>
+    Effect.gen(function* () {
+      const server = yield* Effect.promise(() => serverWith([{ status: 200, body: { id: "msg_1" } }]))
+      const attachments = [
+        { filename: "a.txt", content: "ä" },
+        { filename: "a.csv", content: "ä", contentType: "text/csv; charset=utf-8" },
+        { filename: "b.txt", content: "a" },
+        { filename: "c.txt", content: Buffer.from([0xe4]) },
+        { filename: "d.json", content: "ä" },
+      ]
+      yield* Effect.promise(() => sendBy({ key: "wb_x", url: server.baseUrl }, { ...MAIL, attachments }))
+      const body = JSON.parse(server.seen[0]?.body ?? "") as { attachments: ReadonlyArray<{ content_type: string }> }
+      assert.deepStrictEqual(
+        body.attachments.map((file) => file.content_type),
+        ["text/plain; charset=utf-8", "text/csv; charset=utf-8", "text/plain", "text/plain", "application/json"],
+      )
+      yield* Effect.promise(() => server[Symbol.asyncDispose]())
     }),
   )
 

@@ -47,11 +47,20 @@ export const ofData = (value: unknown, problems: Array<Problem>): ReadonlyArray<
       {
         filename: String(filename),
         content,
-        ...(isSet(contentType) ? { content_type: String(contentType) } : {}),
+        ...(isSet(contentType) ? { content_type: withCharset(String(contentType), each) } : {}),
         ...(isSet(cid) ? { content_id: String(cid) } : {}),
       },
     ]
   })
+
+/** Names UTF-8 as the charset of a text that was given as a string, as nodemailer does. */
+const withCharset = (contentType: string, { content, encoding }: Data): string =>
+  /^text\/(?!.*charset)/i.test(contentType) &&
+  typeof content === "string" &&
+  encoding !== "base64" &&
+  /[^\0-\x7f]/.test(content)
+    ? `${contentType}; charset=utf-8`
+    : contentType
 
 const DEFAULT_METHOD = "PUBLISH"
 
