@@ -1,5 +1,5 @@
 import { isData, listOf } from "./Data.ts"
-import { type Code, fromProblems, type Problem, TransportError } from "./TransportError.ts"
+import { type Code, fromProblems, type FieldProblem, TransportError } from "./TransportError.ts"
 
 export interface Connection {
   readonly url: string
@@ -131,7 +131,7 @@ const NAMES: ReadonlyArray<readonly [api: RegExp, own: string]> = [
   [/\.content_id$/, ".cid"],
 ]
 
-const problemOf = (detail: Readonly<Record<string, unknown>>, { fields }: Request): Problem => {
+const problemOf = (detail: Readonly<Record<string, unknown>>, { fields }: Request): FieldProblem => {
   const path = typeof detail["path"] === "string" ? detail["path"] : ""
   const renamed = [...(fields ?? [])].find(([place]) => path === place || path.startsWith(`${place}.`))
   const ownPath = renamed === undefined ? path : renamed[1] + path.slice(renamed[0].length)

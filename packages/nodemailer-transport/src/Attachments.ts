@@ -1,5 +1,5 @@
 import { type Data, isData, isSet, listOf } from "./Data.ts"
-import type { Problem } from "./TransportError.ts"
+import type { FieldProblem } from "./TransportError.ts"
 
 /** A file in a request to the API. */
 export interface Attachment {
@@ -16,7 +16,7 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
 }
 
 /** Copies the list, because nodemailer replaces its entries by their contents, and they belong to the caller. */
-export const prepare = (value: unknown, problems: Array<Problem>): ReadonlyArray<unknown> =>
+export const prepare = (value: unknown, problems: Array<FieldProblem>): ReadonlyArray<unknown> =>
   listOf(value).map((each, nth) => {
     const path = `attachments[${nth}]`
     if (!isData(each)) {
@@ -34,7 +34,7 @@ export const prepare = (value: unknown, problems: Array<Problem>): ReadonlyArray
   })
 
 /** Returns the files of normalized data. */
-export const ofData = (value: unknown, problems: Array<Problem>): ReadonlyArray<Attachment> =>
+export const ofData = (value: unknown, problems: Array<FieldProblem>): ReadonlyArray<Attachment> =>
   listOf(value).flatMap((each, nth) => {
     if (!isData(each)) return []
     const content = base64Of(each)
@@ -65,7 +65,7 @@ const withCharset = (contentType: string, { content, encoding }: Data): string =
 const DEFAULT_METHOD = "PUBLISH"
 
 /** Returns a meeting invitation as a file, as Waybill sends it over SMTP too. */
-export const ofEvent = (event: unknown, problems: Array<Problem>): ReadonlyArray<Attachment> => {
+export const ofEvent = (event: unknown, problems: Array<FieldProblem>): ReadonlyArray<Attachment> => {
   if (!isData(event)) return []
   const content = base64Of(event)
   if (content === undefined) problems.push({ path: "icalEvent", message: "needs `content`, `path` or `href`" })

@@ -1,4 +1,4 @@
-import type { Problem } from "./TransportError.ts"
+import type { FieldProblem } from "./TransportError.ts"
 import { type Data, isData, isSet } from "./Data.ts"
 
 /** Headers that are commands on Waybill's SMTP port, and the fields that replace them here. */
@@ -26,7 +26,7 @@ export interface MessageHeaders {
 const FORMATTED = { references: "References", inReplyTo: "In-Reply-To" } as const
 
 /** Returns the custom headers of normalized data. `given` is the data before, in which `headers` is unchanged. */
-export const ofData = (given: Data, normalized: Data, problems: Array<Problem>): MessageHeaders => {
+export const ofData = (given: Data, normalized: Data, problems: Array<FieldProblem>): MessageHeaders => {
   const headers: Record<string, string> = {}
   const fields = new Map<string, string>()
   for (const [name, value] of entriesOf(given["headers"])) {

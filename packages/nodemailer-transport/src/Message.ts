@@ -1,7 +1,7 @@
 import * as Attachments from "./Attachments.ts"
 import { type Data, isData, isSet, listOf } from "./Data.ts"
 import * as Headers from "./Headers.ts"
-import { type Problem, fromProblems } from "./TransportError.ts"
+import { type FieldProblem, fromProblems } from "./TransportError.ts"
 
 /** The part of nodemailer's message that is used here. It is declared because nodemailer's types differ by version. */
 export interface ComposedMail {
@@ -44,7 +44,7 @@ interface Mailbox {
 /** Translates a message of nodemailer into a request to the API, or throws an error that names each wrong field. */
 export const translate = async (mail: ComposedMail): Promise<Translated> => {
   const given = mail.data as Record<string, unknown>
-  const problems: Array<Problem> = []
+  const problems: Array<FieldProblem> = []
   for (const [path, message] of Object.entries(UNSUPPORTED)) if (isSet(given[path])) problems.push({ path, message })
   const addresses = addressesOf(mail, given, problems)
   given["attachments"] = Attachments.prepare(given["attachments"], problems)
@@ -95,7 +95,7 @@ const normalized = (mail: ComposedMail): Promise<Data> =>
     mail.normalize((error, data) => (error ? reject(error) : resolve(data as Data)))
   })
 
-const addressesOf = (mail: ComposedMail, given: Data, problems: Array<Problem>) => {
+const addressesOf = (mail: ComposedMail, given: Data, problems: Array<FieldProblem>) => {
   const headers = mail.message.getAddresses() as Readonly<Record<string, ReadonlyArray<Mailbox> | undefined>>
   const list = (name: string) => headers[name] ?? []
   const [from, ...otherFrom] = list("from")
@@ -128,7 +128,7 @@ const hiddenIn = (
   mail: ComposedMail,
   senders: ReadonlyArray<Mailbox>,
   shown: ReadonlyArray<Mailbox>,
-  problems: Array<Problem>,
+  problems: Array<FieldProblem>,
 ): ReadonlyArray<Mailbox> => {
   const { from, to } = mail.message.getEnvelope() as { readonly from: unknown; readonly to: unknown }
   const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
@@ -159,7 +159,7 @@ const namesWithoutAddress = (value: unknown): ReadonlyArray<unknown> =>
 const format = ({ address, name = "" }: Mailbox): string =>
   name === "" ? address : `"${name.replaceAll(/[\\"]/g, "\\$&")}" <${address}>`
 
-const textOf = (path: string, value: unknown, problems: Array<Problem>): string | undefined => {
+const textOf = (path: string, value: unknown, problems: Array<FieldProblem>): string | undefined => {
   if (typeof value === "string" || value === undefined || value === null || value === false) return value || undefined
   if (isData(value) && isData(value["content"]) && value["content"]["content"] === "") return undefined
   problems.push({

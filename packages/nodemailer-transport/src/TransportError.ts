@@ -1,4 +1,4 @@
-export interface Problem {
+export interface FieldProblem {
   /** The field in nodemailer's spelling, such as `replyTo` or `attachments[0].contentType`. */
   readonly path: string
   readonly message: string
@@ -14,7 +14,7 @@ export interface Fields {
   readonly status?: number
   readonly reason?: string
   readonly requestId?: string
-  readonly problems?: ReadonlyArray<Problem>
+  readonly problems?: ReadonlyArray<FieldProblem>
   readonly rejected?: ReadonlyArray<string>
   readonly cause?: unknown
 }
@@ -36,7 +36,7 @@ export class TransportError extends Error {
   readonly reason: string | undefined
   /** Include this id in support requests. */
   readonly requestId: string | undefined
-  readonly problems: ReadonlyArray<Problem>
+  readonly problems: ReadonlyArray<FieldProblem>
   /** Recipients that were refused. */
   readonly rejected: ReadonlyArray<string>
 
@@ -58,7 +58,7 @@ export class TransportError extends Error {
 const ENVELOPE = /^(?:from|sender|to|cc|bcc|envelope)\b/
 
 /** Returns the error for fields that cannot be sent. */
-export const fromProblems = (problems: ReadonlyArray<Problem>, answer: Partial<Fields> = {}): TransportError => {
+export const fromProblems = (problems: ReadonlyArray<FieldProblem>, answer: Partial<Fields> = {}): TransportError => {
   const [first] = problems
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more, see problems)` : ""
   const subject = first === undefined || first.path === "" ? "The message" : `\`${first.path}\``

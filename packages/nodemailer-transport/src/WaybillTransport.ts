@@ -4,7 +4,7 @@ import * as Message from "./Message.ts"
 import type { ComposedMail } from "./Message.ts"
 import { TransportError } from "./TransportError.ts"
 
-export { TransportError, type Code, type Problem } from "./TransportError.ts"
+export { TransportError, type Code, type FieldProblem } from "./TransportError.ts"
 export type { ComposedMail } from "./Message.ts"
 
 export const VERSION = "0.1.0"
