@@ -8,6 +8,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
 import { Errors, type Message, Models, ServerClient } from "postmark"
+import { test } from "vitest"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { EMAIL, postmarkCalls } from "./postmarkCalls.ts"
 
@@ -46,6 +47,15 @@ const bounce = Effect.fnUntraced(function* (account_id: Id.AccountId, id: string
   const now = Timestamp.fromMillis(Date.now())
   const ref = { account_id, stream_id: id as Id.EmailId }
   yield* Effect.orDie(commit(Email, ref, EmailReport.record(now, [{ _tag: "Bounced", recipient, words }])))
+})
+
+test("the package postmark has a row for each of its methods", () => {
+  const methods = Object.getOwnPropertyNames(ServerClient.prototype).filter((name) => name !== "constructor")
+  const named = new Set(postmarkCalls.map(({ call }) => call.split(" ", 1)[0]))
+  assert.deepStrictEqual(
+    methods.filter((name) => !named.has(name)),
+    [],
+  )
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the package postmark", (it) => {

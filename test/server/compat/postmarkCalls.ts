@@ -30,7 +30,10 @@ const INBOUND = "404, 404: Waybill has no inbound mail: it only sends."
 const STREAMS = "404, 404: Waybill has no message streams. Leave MessageStream out, or set it to outbound."
 const STATS = "404, 404: Waybill has no statistics in this form. They are at GET /v1/stats."
 
-/** Calls of the npm package `postmark`, and what each gives at /compat/postmark. */
+const refused = (gives: string, calls: Readonly<Record<string, PostmarkCall["run"]>>): ReadonlyArray<PostmarkCall> =>
+  Object.entries(calls).map(([call, run]) => ({ call, gives, run }))
+
+/** Every method of the npm package `postmark`, and what each gives at /compat/postmark. */
 export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
   { call: "sendEmail", gives: "POST /v1/email/send", run: (client) => client.sendEmail(EMAIL) },
   {
@@ -85,43 +88,82 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
     gives: "422, 1226: Waybill has no message streams. The only one that can be named is `outbound`, not `broadcast`.",
     run: (client) => client.getSuppressions("broadcast"),
   },
-  { call: "sendEmailWithTemplate", gives: TEMPLATES, run: (client) => client.sendEmailWithTemplate(TEMPLATE) },
-  {
-    call: "sendEmailBatchWithTemplates",
-    gives: TEMPLATES,
-    run: (client) => client.sendEmailBatchWithTemplates([TEMPLATE]),
-  },
-  { call: "getTemplates", gives: TEMPLATES, run: (client) => client.getTemplates() },
-  { call: "getInboundMessages", gives: INBOUND, run: (client) => client.getInboundMessages() },
-  { call: "getInboundRuleTriggers", gives: INBOUND, run: (client) => client.getInboundRuleTriggers() },
-  { call: "getMessageStreams", gives: STREAMS, run: (client) => client.getMessageStreams() },
-  { call: "getMessageStream", gives: STREAMS, run: (client) => client.getMessageStream(STREAM) },
-  { call: "archiveMessageStream", gives: STREAMS, run: (client) => client.archiveMessageStream(STREAM) },
-  { call: "getOutboundOverview", gives: STATS, run: (client) => client.getOutboundOverview() },
-  { call: "getClickCounts", gives: STATS, run: (client) => client.getClickCounts() },
-  {
-    call: "getDeliveryStatistics",
-    gives: "404, 404: Waybill has no numbers of bounces in this form. Its statistics are at GET /v1/stats.",
-    run: (client) => client.getDeliveryStatistics(),
-  },
-  {
-    call: "getOutboundMessageDump",
-    gives: "404, 404: Waybill keeps no source of a message. Its details have the text and the HTML.",
-    run: (client, { bounced }) => client.getOutboundMessageDump(bounced),
-  },
-  {
-    call: "getMessageOpens",
-    gives: "404, 404: Waybill lists opens per message, in its details.",
-    run: (client) => client.getMessageOpens(),
-  },
-  {
-    call: "getServer",
-    gives: "404, 404: Waybill has no servers or account tokens. Each account has its own API keys, at /v1/api-keys.",
-    run: (client) => client.getServer(),
-  },
-  {
-    call: "getWebhooks",
-    gives: "404, 404: Waybill has no webhooks in this form. They are at /v1/webhooks.",
-    run: (client) => client.getWebhooks(),
-  },
+  ...refused(TEMPLATES, {
+    sendEmailWithTemplate: (client) => client.sendEmailWithTemplate(TEMPLATE),
+    sendEmailBatchWithTemplates: (client) => client.sendEmailBatchWithTemplates([TEMPLATE]),
+    getTemplates: (client) => client.getTemplates(),
+    getTemplate: (client) => client.getTemplate(1),
+    createTemplate: (client) => client.createTemplate({ Name: "t" }),
+    editTemplate: (client) => client.editTemplate(1, {}),
+    deleteTemplate: (client) => client.deleteTemplate(1),
+    validateTemplate: (client) => client.validateTemplate({}),
+  }),
+  ...refused("404, 404: Waybill has no broadcasts: it sends transactional mail only. Send to each recipient.", {
+    sendBulkEmail: (client) => client.sendBulkEmail({ From: EMAIL.From, Messages: [] }),
+    getBulkEmailStatus: (client) => client.getBulkEmailStatus("b"),
+  }),
+  ...refused(INBOUND, {
+    getInboundMessages: (client) => client.getInboundMessages(),
+    getInboundMessageDetails: (client) => client.getInboundMessageDetails("m"),
+    bypassBlockedInboundMessage: (client) => client.bypassBlockedInboundMessage("m"),
+    retryInboundHookForMessage: (client) => client.retryInboundHookForMessage("m"),
+    getInboundRuleTriggers: (client) => client.getInboundRuleTriggers(),
+    createInboundRuleTrigger: (client) => client.createInboundRuleTrigger({ Rule: "r" }),
+    deleteInboundRuleTrigger: (client) => client.deleteInboundRuleTrigger(1),
+  }),
+  ...refused(STREAMS, {
+    getMessageStreams: (client) => client.getMessageStreams(),
+    getMessageStream: (client) => client.getMessageStream(STREAM),
+    createMessageStream: (client) =>
+      client.createMessageStream({ ID: "s", Name: "s", MessageStreamType: "Transactional" }),
+    editMessageStream: (client) => client.editMessageStream(STREAM, { Name: "s" }),
+    archiveMessageStream: (client) => client.archiveMessageStream(STREAM),
+    unarchiveMessageStream: (client) => client.unarchiveMessageStream(STREAM),
+  }),
+  ...refused(STATS, {
+    getOutboundOverview: (client) => client.getOutboundOverview(),
+    getSentCounts: (client) => client.getSentCounts(),
+    getBounceCounts: (client) => client.getBounceCounts(),
+    getSpamComplaintsCounts: (client) => client.getSpamComplaintsCounts(),
+    getTrackedEmailCounts: (client) => client.getTrackedEmailCounts(),
+    getEmailOpenCounts: (client) => client.getEmailOpenCounts(),
+    getEmailOpenPlatformUsage: (client) => client.getEmailOpenPlatformUsage(),
+    getEmailOpenClientUsage: (client) => client.getEmailOpenClientUsage(),
+    getEmailOpenReadTimes: (client) => client.getEmailOpenReadTimes(),
+    getClickCounts: (client) => client.getClickCounts(),
+    getClickBrowserUsage: (client) => client.getClickBrowserUsage(),
+    getClickPlatformUsage: (client) => client.getClickPlatformUsage(),
+    getClickLocation: (client) => client.getClickLocation(),
+  }),
+  ...refused("404, 404: Waybill has no numbers of bounces in this form. Its statistics are at GET /v1/stats.", {
+    getDeliveryStatistics: (client) => client.getDeliveryStatistics(),
+  }),
+  ...refused("404, 404: Waybill keeps no source of a message. Its details have the text and the HTML.", {
+    getOutboundMessageDump: (client, { bounced }) => client.getOutboundMessageDump(bounced),
+  }),
+  ...refused("404, 404: Waybill keeps no source of a bounce. The bounce has the server's answer in Details.", {
+    getBounceDump: (client, { bounce }) => client.getBounceDump(bounce),
+  }),
+  ...refused("404, 404: Waybill lists opens per message, in its details.", {
+    getMessageOpens: (client) => client.getMessageOpens(),
+    getMessageOpensForSingleMessage: (client, { bounced }) => client.getMessageOpensForSingleMessage(bounced),
+  }),
+  ...refused("404, 404: Waybill lists clicks per message, in its details.", {
+    getMessageClicks: (client) => client.getMessageClicks(),
+    getMessageClicksForSingleMessage: (client, { bounced }) => client.getMessageClicksForSingleMessage(bounced),
+  }),
+  ...refused(
+    "404, 404: Waybill has no servers or account tokens. Each account has its own API keys, at /v1/api-keys.",
+    {
+      getServer: (client) => client.getServer(),
+      editServer: (client) => client.editServer({}),
+    },
+  ),
+  ...refused("404, 404: Waybill has no webhooks in this form. They are at /v1/webhooks.", {
+    getWebhooks: (client) => client.getWebhooks(),
+    getWebhook: (client) => client.getWebhook(1),
+    createWebhook: (client) => client.createWebhook({ Url: "https://example.org" }),
+    editWebhook: (client) => client.editWebhook(1, {}),
+    deleteWebhook: (client) => client.deleteWebhook(1),
+  }),
 ]
