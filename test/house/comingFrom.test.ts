@@ -7,10 +7,12 @@ import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { assert, describe, test } from "vitest"
+import { BEGIN_CALLS, END_CALLS, writtenCalls } from "../server/compat/callTables.ts"
 
 const text = readFileSync("docs/coming-from.md", "utf8")
 /** What the column of this service says, and the sentences, which speak of it wherever they name a path of `/v1`. */
 const own = text
+  .replace(writtenCalls(), "")
   .split("\n")
   .flatMap((line) => (line.startsWith("|") ? [line.split("|")[2] ?? ""] : [line]))
   .join("\n")
@@ -20,6 +22,10 @@ const quoted = (pattern: RegExp) => [...own.matchAll(pattern)].map((match) => ma
 const STRICT = { onExcessProperty: "error" } as const
 
 describe("docs/coming-from.md", () => {
+  test("shows the calls of other services' packages as the tests see them: npm run calls", () => {
+    assert.include(text, `${BEGIN_CALLS}\n\n${writtenCalls()}\n\n${END_CALLS}`)
+  })
+
   test("names endpoints that there are", () => {
     const { paths } = OpenApi.fromApi(Api)
     const named = quoted(/`(GET|POST|PATCH|DELETE) (\/[^\s`]+)`/gu)

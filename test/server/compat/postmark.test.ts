@@ -271,6 +271,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         partial.Bounces.map(({ Email, ID }) => [Email, String(ID)]),
         [["b@example.org", `${two.MessageID}.1`]],
       )
+      const all = yield* Effect.promise(() => client.getBounces())
+      assert.include(
+        all.Bounces.map(({ Email }) => Email),
+        "b@example.org",
+      )
       const { client: stranger } = yield* setUp
       const foreign = yield* refusal(() => stranger.getBounce(one?.ID ?? 0))
       assert.deepStrictEqual([foreign.statusCode, foreign.code], [404, 407])

@@ -42,7 +42,7 @@ const list: Route = {
       })
     }
     const filters = Filters.native({
-      status: Bounce.STATUSES.join(","),
+      recipient_status: Bounce.STATUSES.join(","),
       tag: query.get("tag"),
       created_before: yield* Paging.until(query),
     })
