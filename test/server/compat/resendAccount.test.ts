@@ -45,7 +45,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
         assert.match(made.signing_secret, /^whsec_/u)
         const webhook = made.id
         assert.deepStrictEqual((yield* request("GET", `/v1/webhooks/${webhook}`)).json.events, [
-          "email.queued",
+          "email.sent",
           "email.bounced",
         ])
         const { created_at, ...shown } = yield* good(() => resend.webhooks.get(webhook))
@@ -54,7 +54,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
           id: webhook,
           status: "enabled",
           endpoint,
-          events: ["email.sent", "email.scheduled", "email.bounced"],
+          events: ["email.sent", "email.bounced"],
           signing_secret: null,
         })
         const email = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
@@ -86,7 +86,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
         const contact = yield* refusal(() =>
           resend.webhooks.create({ endpoint, events: ["email.sent", "contact.created"] }),
         )
-        assert.match(contact[2], /^`events\[1\]` must be one of email\.sent, /u)
+        assert.match(contact[2], /^`events\[1\]` must be one of email\.scheduled, /u)
         assert.isTrue((yield* good(() => resend.webhooks.remove(webhook))).deleted)
       }),
     )

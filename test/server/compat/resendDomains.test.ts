@@ -76,7 +76,7 @@ layer(HttpWorld.layer({ transport: "relay", tracks: true, trackingHost: "links.w
       )
       assert.deepStrictEqual(
         (yield* refusal(() => resend.get("/domains?region=x")))[2],
-        "`region` is an unknown field; Waybill has no meaning for it, so leave it out.",
+        "`region` is an unknown parameter; Waybill has no meaning for it, so leave it out.",
       )
     }),
   )

@@ -39,7 +39,10 @@ export const find = (routes: ReadonlyArray<Route>, method: string, path: string)
 /** Returns the refusal of query parameters that a route does not take, if there are any. */
 export const refusalOfQuery = ({ query: known = [] }: Route, query: URLSearchParams): Refusal | undefined => {
   const unknown = [...new Set(query.keys())].filter((name) => !known.includes(name))
-  const details = unknown.map((path) => ({ path, message: "has no meaning in Waybill; leave it out" }))
+  const details = unknown.map((path) => ({
+    path,
+    message: "is an unknown parameter; Waybill has no meaning for it, so leave it out",
+  }))
   return unknown.length === 0 ? undefined : new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
 }
 
