@@ -11,6 +11,7 @@ COPY packages/client/package.json packages/client/
 COPY packages/domain/package.json packages/domain/
 COPY packages/embedded-postgres/package.json packages/embedded-postgres/
 COPY packages/mail/package.json packages/mail/
+COPY packages/nodemailer-transport/package.json packages/nodemailer-transport/
 COPY packages/store/package.json packages/store/
 COPY apps/dashboard/package.json apps/dashboard/
 COPY apps/server/package.json apps/server/

@@ -97,10 +97,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any o
           (started) => Effect.promise(() => started.stop("SIGKILL")),
         )
         const welcome = yield* Effect.promise(() =>
-          service.waitForOutput("API key    wb_").then(() => service.waitForOutput("\n\n")),
+          service.waitForOutput("API key    wb_").then(() => service.waitForOutput("Waybill is ready")),
         )
-        const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(welcome) ?? []
-        const [, firstKey = ""] = /API key {4}(\S+)/u.exec(welcome) ?? []
+        const [, email = "", password = ""] = /Sign in {4}(\S+) \/ ([^\s"]+)/u.exec(welcome) ?? []
+        const [, firstKey = ""] = /API key {4}(wb_\w+)/u.exec(welcome) ?? []
         keep("the first key", firstKey)
         keep("the owner's password", password)
         const base = `http://127.0.0.1:${port}`

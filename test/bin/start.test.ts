@@ -63,8 +63,9 @@ describe("a first start", () => {
   })
 
   it("delivers a first message sent by the printed curl command", { timeout: TIMEOUT }, async () => {
-    const line = first.split("\n").find((each) => each.trim().startsWith("curl")) ?? ""
-    const { stdout } = await run("sh", ["-c", line])
+    const line = /^.*"message":"curl.*$/mu.exec(first)?.[0] ?? assert.fail(first)
+    const { message: curl } = JSON.parse(line) as { readonly message: string }
+    const { stdout } = await run("sh", ["-c", curl])
     const { id } = JSON.parse(stdout) as { id: string }
     const waybill = new Waybill(keyOf(first), { baseUrl: url() })
     const email = await until(async () => {

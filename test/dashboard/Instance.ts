@@ -58,7 +58,7 @@ export const start = async (settings: Readonly<Record<string, string>> = {}): Pr
       key,
       owner: {
         email: firstMatch(/Sign in\s+(\S+)/u, startupOutput),
-        password: firstMatch(/Sign in\s+\S+ \/ (\S+)/u, startupOutput),
+        password: firstMatch(/Sign in\s+\S+ \/ ([^\s"]+)/u, startupOutput),
       },
       request: async (method, path, body, as = key) => {
         const response = await fetch(`${url}/v1${path}`, {

@@ -190,9 +190,9 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })
             (started) => Effect.promise(() => started.stop("SIGKILL")),
           )
           const welcome = yield* Effect.promise(() =>
-            service.waitForOutput("API key    wb_").then(() => service.waitForOutput("\n\n")),
+            service.waitForOutput("API key    wb_").then(() => service.waitForOutput("Waybill is ready")),
           )
-          const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(welcome) ?? []
+          const [, email = "", password = ""] = /Sign in {4}(\S+) \/ ([^\s"]+)/u.exec(welcome) ?? []
           const base = `http://127.0.0.1:${port}`
           const page = browser(base)
           assert.strictEqual((yield* page.signIn({ email, password })).status, 200)

@@ -78,10 +78,10 @@ class Running extends Context.Service<
         (service) => Effect.promise(() => service.stop("SIGKILL")),
       )
       const welcome = yield* Effect.promise(() =>
-        service.waitForOutput("API key    wb_").then(() => service.waitForOutput("\n\n")),
+        service.waitForOutput("API key    wb_").then(() => service.waitForOutput("Waybill is ready")),
       )
-      const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(welcome) ?? []
-      const [, key = ""] = /API key {4}(\S+)/u.exec(welcome) ?? []
+      const [, email = "", password = ""] = /Sign in {4}(\S+) \/ ([^\s"]+)/u.exec(welcome) ?? []
+      const [, key = ""] = /API key {4}(wb_\w+)/u.exec(welcome) ?? []
       yield* sql`UPDATE accounts SET record = record || '{"granted": {"send": 100000, "logs": 100000, "other": 100000}}'`
       const base = `http://127.0.0.1:${port}`
       const page = browser(base)

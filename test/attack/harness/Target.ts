@@ -155,7 +155,7 @@ export const startAnother = (target: Target, settings: Readonly<Record<string, s
   start(target.deployment, settings)
 
 const ownerIn = (output: string): Owner => {
-  const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(output) ?? []
+  const [, email = "", password = ""] = /Sign in {4}(\S+) \/ ([^\s"]+)/u.exec(output) ?? []
   const [, key = ""] = /API key {4}(wb_\w+)/u.exec(output) ?? []
   return { email, password, key }
 }

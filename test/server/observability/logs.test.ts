@@ -124,9 +124,10 @@ layer(World.layer, { excludeTestServices: true })("the logs", (it) => {
         )
         yield* node.stop
 
-        // The welcome text is not JSON and shows the first secrets once.
-        const said = node.output().split(/^  API key .*$/mu)[1] ?? assert.fail("no welcome")
-        const lines = said.split("\n").filter((line) => line !== "")
+        // The addresses and first secrets, shown once, are lines like all others.
+        const output = node.output()
+        const said = output.split(/^.*"message":"API key .*$/mu)[1] ?? assert.fail("no welcome")
+        const lines = output.split("\n").filter((line) => line !== "")
         const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
         for (const { level, message, timestamp } of entries) {
           assert.include(["trace", "debug", "info", "warn", "error", "fatal"], level)

@@ -47,7 +47,7 @@ export const start = (url: Redacted.Redacted, settings: Readonly<Record<string, 
     const [free, smtpPort] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
     const port = Number(settings["PORT"] ?? free)
     const env = { PORT: String(port), SMTP_PORT: String(smtpPort), ...settings }
-    return yield* run([MAIN, "start"], url, env, (line) => (line.startsWith("Waybill is ready") ? port : undefined))
+    return yield* run([MAIN, "start"], url, env, (line) => (line.includes("Waybill is ready") ? port : undefined))
   })
 
 /** Starts the service without its worker on a database. */

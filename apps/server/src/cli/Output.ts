@@ -1,5 +1,5 @@
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
-import { Console, Effect } from "effect"
+import { Console, DateTime, Effect } from "effect"
 import { Flag } from "effect/cli"
 
 // Every command prints by these functions, which escape text of others: a name, a subject or a server's reply may contain
@@ -31,6 +31,17 @@ export const printJson = (value: unknown, indent = 0) =>
 /** Prints lines, with line breaks inside them escaped. */
 export const say = (...lines: ReadonlyArray<string>) =>
   Effect.forEach(lines, (line) => Console.log(HiddenCharacters.escape(line)), { discard: true })
+
+/** Prints lines as the logger does, each with its own time. Lines without text are left out. */
+export const sayAsLog = (...lines: ReadonlyArray<string>) =>
+  Effect.forEach(
+    lines.filter((line) => line !== ""),
+    (line) =>
+      Effect.flatMap(DateTime.now, (now) =>
+        printJson({ timestamp: DateTime.formatIso(now), level: "info", message: line.trimStart() }),
+      ),
+    { discard: true },
+  )
 
 /** Prints text of several lines, with all other control characters escaped. */
 export const sayLines = (text: string) => Console.log(HiddenCharacters.escapedLines(text))

@@ -5,13 +5,14 @@ import type { Settings } from "../boot/Settings.ts"
 import { hostAndPort, isBaseUrlMissing, urlOf } from "../boot/Settings.ts"
 import * as Output from "./Output.ts"
 
-/** Prints the addresses of the service, and at the first start its secrets, which are shown nowhere else. */
+/**
+ * Prints the addresses of the service, and at the first start its secrets, which are shown nowhere else: as text on a
+ * terminal, and otherwise as log lines, whatever the log level.
+ */
 export const welcome = (settings: Settings, first: Installation.FirstSecrets | undefined) => {
   const url = urlOf(settings)
   const { roles } = settings
   const lines = [
-    `Waybill is ready.`,
-    ``,
     ...(roles.length < Role.ALL.length ? [`  Roles      ${roles.join(", ")}`] : []),
     ...(roles.includes("api") ? [`  API        ${url}/v1`, `  Docs       ${url}/docs`, `  Dashboard  ${url}/`] : []),
     ...(roles.includes("smtp")
@@ -25,8 +26,10 @@ export const welcome = (settings: Settings, first: Installation.FirstSecrets | u
     ``,
     ...(settings.transport === "capture" && roles.includes("api") ? example(url, first?.key ?? "$WAYBILL_KEY") : []),
   ]
-  return Output.say(...lines)
+  return process.stdout.isTTY ? Output.say(READY, ``, ...lines) : Output.sayAsLog(...lines, READY)
 }
+
+const READY = "Waybill is ready."
 
 const BASE_URL_HINT = [
   ``,

@@ -15,7 +15,7 @@ export interface Intake {
 }
 
 const FULL = reply(452, "4.3.1", "Too much mail is coming in at once, please try again in a moment")
-const TOO_LARGE = reply(552, "5.3.4", "The message is larger than this service takes")
+const tooLarge = (maxBytes: number) => reply(552, "5.3.4", `The message is larger than ${maxBytes} bytes`)
 const BARE = reply(
   554,
   "5.6.0",
@@ -61,7 +61,7 @@ export const make = ({
       stream.on("data", (whole: Buffer) => {
         if (refusal !== undefined) return
         // The library counts all bytes that it has passed on, whether or not they are kept.
-        if (stream.sizeExceeded || heldHere + whole.length > maxMessageBytes) return refuse(TOO_LARGE)
+        if (stream.sizeExceeded || heldHere + whole.length > maxMessageBytes) return refuse(tooLarge(maxMessageBytes))
         const chunk = whole.subarray(0, Math.max(0, keepBytes - heldHere))
         if (held + chunk.length > maxBytesHeld) return refuse(FULL)
         chunks.push(chunk)
