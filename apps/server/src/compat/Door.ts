@@ -39,9 +39,16 @@ export interface Answer {
 export interface PlainSend {
   /** The whole path, such as `/compat/resend/emails`. */
   readonly path: string
-  /** Returns the body of our own send; `undefined` for a message that only the normal path translates or refuses. */
-  readonly toNative: (body: unknown) => unknown
+  /** Translates a message; `undefined` for one that only the normal path translates or refuses. */
+  readonly translate: (body: unknown) => PlainTranslation | undefined
+}
+
+export interface PlainTranslation {
+  /** The body of our own send. */
+  readonly body: unknown
   readonly answerOf: (acknowledgement: Acknowledgement) => Answer
+  /** The other service's names of fields, where they differ from ours. */
+  readonly spelling?: (path: string) => string
 }
 
 /** A refusal of Waybill's own API, to be written in the shape of the other service. */

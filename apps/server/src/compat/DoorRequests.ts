@@ -7,6 +7,7 @@ import * as Bodies from "../http/middleware/Bodies.ts"
 import * as RequestTarget from "../http/middleware/RequestTarget.ts"
 import * as Validation from "../http/middleware/Validation.ts"
 import { type Answer, type Door, type DoorRequest, NativeApi, NativeError, type NativeRequest } from "./Door.ts"
+import * as Respelling from "./Respelling.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -120,10 +121,11 @@ const contentOf = ({ body }: Response): unknown =>
   body._tag === "Uint8Array" ? (JSON.parse(Buffer.from(body.body).toString("utf8")) as unknown) : null
 
 /** Returns an error response in the other service's shape; other responses and their headers stay as they are. */
-export const inShapeOf = (door: Door, response: Response): Response => {
+export const inShapeOf = (door: Door, response: Response, spelling?: Respelling.Spelling): Response => {
   if (response.status < 400) return response
-  const content = contentOf(response) as ApiError.Body
-  const { body, headers, status } = door.errorOf(response.status, content.error)
+  const { error } = contentOf(response) as ApiError.Body
+  const spelled = spelling === undefined ? error : Respelling.respell(error, spelling)
+  const { body, headers, status } = door.errorOf(response.status, spelled)
   const { "content-length": _, "content-type": __, ...kept } = response.headers
   return HttpServerResponse.setHeaders(HttpServerResponse.jsonUnsafe(body, { status }), { ...kept, ...headers })
 }

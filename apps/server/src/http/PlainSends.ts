@@ -12,34 +12,49 @@ type Response = HttpServerResponse.HttpServerResponse
 /** Headers as Node gives them; it joins the values of a repeated one, except of `Set-Cookie`, which no client sends. */
 export type TextHeaders = Readonly<Record<string, string | undefined>>
 
-/** A path that takes one message: our own, or a door's with the translation of its requests and answers. */
+/** A path that takes one message: our own, or a door's. */
 export interface Send {
   readonly authorization: Door["authorization"]
-  readonly toNative: PlainSend["toNative"]
+  /** Returns the body of our own send and how it is answered; `undefined` if only the normal path can tell. */
+  readonly translate: (body: unknown) => Translated | undefined
   readonly originOf: (bytes: Buffer) => Origin | undefined
+}
+
+export interface Translated {
+  readonly body: unknown
   readonly accepted: (acknowledgement: Acknowledgement, headers: object) => Response
   readonly refused: (response: Response) => Response
 }
 
 export const ENDPOINT = { method: "POST", path: "/v1/email/send" } as const
 
-const OWN: Send = {
-  authorization: ({ authorization }) => authorization,
-  toNative: (body) => body,
-  originOf: () => undefined,
+const OWN_ANSWERS: Omit<Translated, "body"> = {
   accepted: (body, headers) => HttpServerResponse.jsonUnsafe(body, { headers: { ...headers } }),
   refused: (response) => response,
 }
 
-const sendOf = (door: Door, { answerOf, path, toNative }: PlainSend): Send => ({
+const OWN: Send = {
+  authorization: ({ authorization }) => authorization,
+  translate: (body) => ({ body, ...OWN_ANSWERS }),
+  originOf: () => undefined,
+}
+
+const sendOf = (door: Door, { path, translate }: PlainSend): Send => ({
   authorization: door.authorization,
-  toNative,
+  translate: (sent) => {
+    const translation = translate(sent)
+    if (translation === undefined) return undefined
+    const { answerOf, body, spelling } = translation
+    return {
+      body,
+      accepted: (acknowledgement, replayed) => DoorRequests.responseOf(answerOf(acknowledgement), replayed),
+      refused: (response) => DoorRequests.inShapeOf(door, response, spelling),
+    }
+  },
   originOf: (bytes) => ({
     route: `${ENDPOINT.method} ${path}`,
     body: createHash("sha256").update(bytes).digest("hex"),
   }),
-  accepted: (acknowledgement, replayed) => DoorRequests.responseOf(answerOf(acknowledgement), replayed),
-  refused: (response) => DoorRequests.inShapeOf(door, response),
 })
 
 const SENDS: ReadonlyMap<string | undefined, Send> = new Map([

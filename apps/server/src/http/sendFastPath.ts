@@ -35,15 +35,16 @@ const decode = Schema.decodeUnknownOption(
 const decoder = new TextDecoder()
 
 /** Reads and decodes a valid request whose body has arrived, as it usually has; otherwise leaves the body in the stream. */
-const read = (request: IncomingMessage, headers: PlainSends.TextHeaders, { originOf, toNative }: PlainSends.Send) => {
+const read = (request: IncomingMessage, headers: PlainSends.TextHeaders, { originOf, translate }: PlainSends.Send) => {
   if (!request.complete || request.readableLength !== Number(headers["content-length"])) return undefined
   const bytes = request.read() as Buffer
   try {
     if (Validation.problemOf(bytes) === undefined) {
       const key = headers["idempotency-key"]
       const given = key === undefined ? {} : { "idempotency-key": key }
-      const call = decode({ headers: given, payload: toNative(JSON.parse(decoder.decode(bytes))) })
-      if (Option.isSome(call)) return { ...call.value, origin: originOf(bytes) }
+      const translated = translate(JSON.parse(decoder.decode(bytes)))
+      const call = decode({ headers: given, payload: translated?.body })
+      if (translated !== undefined && Option.isSome(call)) return { ...call.value, translated, origin: originOf(bytes) }
     }
   } catch {}
   // Put back at once, because the stream ends after this turn of the event loop.
@@ -52,10 +53,11 @@ const read = (request: IncomingMessage, headers: PlainSends.TextHeaders, { origi
 }
 
 /**
- * Handles a plain `POST /v1/email/send`, or a door's send of one message, without the router and the API's layers, which cost a send a third of the process's
- * time (docs/decisions/0031-keep-the-fast-path-of-a-send.md). It knows only the regular case: a request that it does not
- * admit or cannot decode is handed to the normal path with its body and admission, so that all errors are described in one
- * place. Uses few effects and no generators, because those make up most of the cost.
+ * Handles a plain `POST /v1/email/send`, or a door's send of one message, without the router and the API's layers, which
+ * cost a send a third of the process's time (docs/decisions/0031-keep-the-fast-path-of-a-send.md). It knows only the
+ * regular case: a request that it does not admit or cannot decode is handed to the normal path with its body and
+ * admission, so that all errors are described in one place. Uses few effects and no generators, because those make up most
+ * of the cost.
  */
 export const sendFastPath = Effect.fnUntraced(function* (options: {
   readonly maxBodyBytes: number
@@ -73,9 +75,8 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
   const run = Effect.runForkWith(context)
 
   const commit = (
-    send: PlainSends.Send,
     { key, ...request }: { readonly key: AdmittedKey; readonly address: string; readonly id: string },
-    { origin, ...call }: NonNullable<ReturnType<typeof read>>,
+    { origin, translated, ...call }: NonNullable<ReturnType<typeof read>>,
   ) => {
     const { account_id, domain } = key
     const { address, id } = request
@@ -91,8 +92,8 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
     })
     const provenance = Authorization.provenanceOf({ type: "api_key", id: key.id }, id, address)
     return Effect.matchCauseEffect(Effect.provideService(committing, Provenance, provenance), {
-      onFailure: (cause) => Effect.map(Responses.fromCause(cause, id), send.refused),
-      onSuccess: ({ body, headers }) => Effect.succeed(send.accepted(body, headers)),
+      onFailure: (cause) => Effect.map(Responses.fromCause(cause, id), translated.refused),
+      onSuccess: ({ body, headers }) => Effect.succeed(translated.accepted(body, headers)),
     })
   }
 
@@ -117,7 +118,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
           const { key, standing } = verdict
           const call = read(request, headers, send)
           if (call === undefined) return handOver(Exit.succeed(verdict))
-          return Effect.map(commit(send, { key, address, id }, call), ({ body, headers: own, status }) => {
+          return Effect.map(commit({ key, address, id }, call), ({ body, headers: own, status }) => {
             const position = Position.headersBy(replica, key.account_id, headers[Position.HEADER])
             response.writeHead(status, { ...own, ...Responses.requestHeaders(id, standing), ...position })
             response.end(body._tag === "Uint8Array" ? body.body : undefined)

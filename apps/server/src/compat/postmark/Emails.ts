@@ -2,8 +2,9 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as ApiError from "@waybill/api/errors/ApiError"
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Option, Result, Schema } from "effect"
 import { decodeBody } from "../decodeBody.ts"
+import type { PlainSend } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
 import type { Route } from "../Routes.ts"
@@ -43,6 +44,21 @@ const send: Route = {
     }).pipe(Respelling.respelled(Message.spellingOf(message)))
     return Native.ok(accepted(message, id, created_at))
   }),
+}
+
+const decodePlain = Schema.decodeUnknownOption(Message.Message, { onExcessProperty: "error" })
+
+export const plainSend: PlainSend = {
+  path: "/compat/postmark/email",
+  translate: (body) => {
+    const message = Option.getOrUndefined(decodePlain(body))
+    if (message === undefined || Message.problemsOf(message).length > 0) return undefined
+    return {
+      body: Message.toNative(message),
+      answerOf: ({ created_at, id }) => ({ status: 200, body: accepted(message, id, created_at) }),
+      spelling: Message.spellingOf(message),
+    }
+  },
 }
 
 /** Accepts or refuses each message separately, and answers 200 with a result for each. */

@@ -61,6 +61,7 @@ const made = makeDoor({
     const token = headers["x-postmark-server-token"]
     return token === undefined ? undefined : `Bearer ${token.trim()}`
   },
+  plainSend: Emails.plainSend,
   routes: [...Emails.routes, ...Outbound.routes, ...Bounces.routes, ...Suppressions.routes, ...STREAM_ROUTES],
   absent: ABSENT,
   errorOf,

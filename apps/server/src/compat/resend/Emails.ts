@@ -33,8 +33,10 @@ const send: Route = {
 
 export const plainSend: PlainSend = {
   path: "/compat/resend/emails",
-  toNative: Message.plainToNative,
-  answerOf: ({ id }) => ({ status: 200, body: { id } }),
+  translate: (sent) => {
+    const body = Message.plainToNative(sent)
+    return body === undefined ? undefined : { body, answerOf: ({ id }) => ({ status: 200, body: { id } }) }
+  },
 }
 
 /** Takes a bare array. In permissive mode the emails that were refused are listed by index. */

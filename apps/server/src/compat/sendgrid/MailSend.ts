@@ -1,8 +1,9 @@
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
-import { Effect } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { decodeBody } from "../decodeBody.ts"
+import type { PlainSend } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
 import type { Route } from "../Routes.ts"
@@ -46,6 +47,23 @@ const send: Route = {
     }).pipe(Respelling.respelled(Translation.spellingOf(message)))
     return accepted(data.flatMap(({ id }) => (id === null ? [] : [id])))
   }),
+}
+
+const decodePlain = Schema.decodeUnknownOption(Message.Message, { onExcessProperty: "error" })
+
+/** One personalization is one email. */
+export const plainSend: PlainSend = {
+  path: "/compat/sendgrid/v3/mail/send",
+  translate: (body) => {
+    const message = Option.getOrUndefined(decodePlain(body))
+    const [only, ...more] = message?.personalizations ?? []
+    if (message === undefined || only === undefined || more.length > 0) return undefined
+    return {
+      body: Translation.toNative(message, only),
+      answerOf: ({ id }) => accepted([id]),
+      spelling: Translation.spellingOf(message),
+    }
+  },
 }
 
 const TOO_LARGE = {

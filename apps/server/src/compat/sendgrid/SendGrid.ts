@@ -29,6 +29,7 @@ const ABSENT: ReadonlyArray<Absence> = [
 export const door = makeDoor({
   prefix: "/compat/sendgrid",
   authorization: ({ authorization }) => authorization,
+  plainSend: MailSend.plainSend,
   routes: MailSend.routes,
   absent: ABSENT,
   errorOf,
