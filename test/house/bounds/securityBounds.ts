@@ -117,6 +117,12 @@ export const securityBounds: ReadonlyArray<Group> = [
         REMOTE,
         "422 at `/compat/resend`",
       ),
+      customer(
+        "Characters of a `scheduled_at` in words",
+        "MAX_TIME_CHARS",
+        "apps/server/src/compat/resend/Message.ts",
+        "400 at `/compat/resend`",
+      ),
       customer("Redirects to an attachment", "MAX_REDIRECTS", REMOTE, "422 at `/compat/resend`"),
       operator("Attachments fetched at the same time per process", "MAX_CONCURRENT_FETCHES", REMOTE, "the next wait"),
       customer(

@@ -64,6 +64,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.deepStrictEqual([page.data?.data.length, page.data?.has_more], [2, true])
       const words = yield* Effect.promise(() => emails.send({ ...email, scheduledAt: "whenever" }))
       assert.match(words.error?.message ?? "", /scheduled_at/u)
+      // A time in words that would be read, but is too long.
+      const long = { ...email, scheduledAt: `in ${"1 hour and ".repeat(8)}1 hour` }
+      assert.match((yield* Effect.promise(() => emails.send(long))).error?.message ?? "", /scheduled_at/u)
       const topic = yield* Effect.promise(() => emails.send({ ...email, topicId: "t" }))
       assert.match(topic.error?.message ?? "", /topic_id/u)
     }),

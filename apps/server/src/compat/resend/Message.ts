@@ -40,6 +40,9 @@ export const Message = Schema.Struct({
 })
 export type Message = typeof Message.Type
 
+/** Longer texts are not read as a time in words, because the library that reads them has no bound of its own. */
+export const MAX_TIME_CHARS = 64
+
 const ISO = /^\d{4}-\d{2}-\d{2}T/u
 
 const refuse = (path: string, message: string) =>
@@ -49,7 +52,8 @@ const refuse = (path: string, message: string) =>
 export const scheduledAt = Effect.fnUntraced(function* (text: string) {
   if (ISO.test(text)) return text
   const now = new Date(yield* Clock.currentTimeMillis)
-  const date = parseDate(text, { instant: now, timezone: 0 }, { forwardDate: true })
+  const date =
+    text.length > MAX_TIME_CHARS ? null : parseDate(text, { instant: now, timezone: 0 }, { forwardDate: true })
   if (date === null) return yield* refuse("scheduled_at", "must be a time, such as 2027-01-31T09:00:00Z or in 1 hour")
   return Timestamp.fromDateTime(DateTime.makeUnsafe(date))
 })
