@@ -1,16 +1,30 @@
-/** Splits a comma-separated list of mailboxes. A comma in a quoted name separates nothing. */
+import { MAX_COPIES } from "@waybill/api/schemas/EmailMessage"
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+
+/**
+ * Splits a comma-separated list of mailboxes. A comma in a quoted name separates nothing. A list of more mailboxes than
+ * any plan allows is refused by its number, so what follows these is left as one.
+ */
 export const split = (list: string): ReadonlyArray<string> => {
-  const parts = [""]
-  let quoted = false
-  for (let at = 0; at < list.length; at++) {
-    const char = list.charAt(at)
-    if (char === '"') quoted = !quoted
-    if (char === "," && !quoted) {
-      parts.push("")
-      continue
-    }
-    const escaped = quoted && char === "\\" ? list.charAt(++at) : ""
-    parts[parts.length - 1] += char + escaped
+  const parts: Array<string> = []
+  const add = (part: string) => {
+    const mailbox = part.trim()
+    if (mailbox !== "") parts.push(mailbox)
   }
-  return parts.map((part) => part.trim()).filter((part) => part !== "")
+  let quoted = false
+  let start = 0
+  for (let at = 0; at < list.length && parts.length <= MAX_COPIES; at++) {
+    const char = list.charCodeAt(at)
+    if (char === QUOTE) quoted = !quoted
+    else if (char === BACKSLASH && quoted) at++
+    else if (char === COMMA && !quoted) {
+      add(list.slice(start, at))
+      start = at + 1
+    }
+  }
+  add(list.slice(start))
+  return parts
 }
