@@ -1,8 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
 import { posix } from "node:path"
 import { ALONE } from "../vitest.config.ts"
 import * as Layout from "./house/layout.ts"
 import { bare, importsOf, paths, read } from "./house/source.ts"
+import { assert, describe, it } from "./support/effectTest.ts"
 
 const sources = paths.filter((path) => /\.(?:ts|tsx|mjs)$/.test(path)).map(read)
 const code = sources.map(({ path, text }) => ({ path, text, bare: bare(text) }))

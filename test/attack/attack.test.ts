@@ -1,5 +1,4 @@
-import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, layer } from "../support/effectTest.ts"
 import type { Row } from "./harness/judge.ts"
 import { Run } from "./harness/Run.ts"
 import { SCENARIO_MS } from "./harness/Scenario.ts"
@@ -26,30 +25,27 @@ layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeou
     for (const { nth, scenario } of selected)
       it.effect(
         `the service stays within its limits: ${scenario.name}`,
-        () =>
-          Effect.gen(function* () {
-            const row = yield* (yield* Run).attack(scenario, nth)
-            if (isCommand) return void process.stdout.write(`attack: ${progress(row)}\n`)
-            assert.deepStrictEqual(row.failures, [], table([row]))
-          }),
+        function* () {
+          const row = yield* (yield* Run).attack(scenario, nth)
+          if (isCommand) return void process.stdout.write(`attack: ${progress(row)}\n`)
+          assert.deepStrictEqual(row.failures, [], table([row]))
+        },
         // Leaves time for further runs after a stall and for a restart of the service.
         3 * SCENARIO_MS[FORM] + 60_000,
       )
 
-    it.effect("the table contains every chosen scenario, at least one", () =>
-      Effect.gen(function* () {
-        const { rows } = yield* Run
-        assert.isAbove(selected.length, 0, `no attack is called ${ONLY}: there are ${names}`)
-        if (isCommand) process.stdout.write(`\n${table(rows)}\n\n`)
-        assert.lengthOf(rows, selected.length)
-        // The command prints its complete table before it fails.
-        const failed = isCommand ? rows.filter(({ failures }) => failures.length > 0) : []
-        assert.deepStrictEqual(
-          failed.map(({ scenario }) => scenario.name),
-          [],
-          "limits were exceeded",
-        )
-      }),
-    )
+    it.effect("the table contains every chosen scenario, at least one", function* () {
+      const { rows } = yield* Run
+      assert.isAbove(selected.length, 0, `no attack is called ${ONLY}: there are ${names}`)
+      if (isCommand) process.stdout.write(`\n${table(rows)}\n\n`)
+      assert.lengthOf(rows, selected.length)
+      // The command prints its complete table before it fails.
+      const failed = isCommand ? rows.filter(({ failures }) => failures.length > 0) : []
+      assert.deepStrictEqual(
+        failed.map(({ scenario }) => scenario.name),
+        [],
+        "limits were exceeded",
+      )
+    })
   },
 )

@@ -1,4 +1,3 @@
-import { assert, layer } from "@effect/vitest"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import { Duration, Effect } from "effect"
 import { readFileSync } from "node:fs"
@@ -6,6 +5,7 @@ import * as net from "node:net"
 import * as v8 from "node:v8"
 import * as vm from "node:vm"
 import * as Reports from "../../apps/server/src/smtp/Reports.ts"
+import { assert, layer } from "../support/effectTest.ts"
 import { HttpWorld, signUp } from "../support/world/HttpWorld.ts"
 import * as Smtp from "../server/smtp/support.ts"
 import * as World from "../support/world/World.ts"
@@ -147,37 +147,35 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
   (it) => {
     it.effect(
       "over HTTP get an answer or a closed connection, never an internal error, and leak no memory",
-      () =>
-        Effect.gen(function* () {
-          const { call, key, world } = yield* signUp({ domains: ["acme.test"] })
-          const head = `Host: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`
-          const body = JSON.stringify({
-            from: "hi@acme.test",
-            to: ["ana@example.org"],
-            subject: "x",
-            text: "é",
-            tags: ["t"],
-          })
-          const sized = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-          const chunked = `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
-          const dialogues = [
-            `POST /v1/email/send HTTP/1.1\r\n${head}${sized}`,
-            `POST /v1/email/send HTTP/1.1\r\n${head}Idempotency-Key: k\r\n${chunked}`,
-            `POST /v1/email/send/batch HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length + 13}\r\n\r\n{"emails":[${body}]}`,
-            `GET /v1/email/logs?limit=2&tag=a%20b&status=queued,sent HTTP/1.1\r\n${head}\r\n`,
-            `GET /v1/domains/acme.test HTTP/1.0\r\n${head}\r\n`,
-          ]
-          const statuses = new Map<string, number>()
-          yield* runRounds(Number(new URL(world.url).port), false, dialogues, (replies, what) => {
-            if (replies === "") return
-            const status =
-              /^HTTP\/1\.1 (\d{3}) /u.exec(replies)?.[1] ?? assert.fail(`${what} → ${replies.slice(0, 300)}`)
-            statuses.set(status, (statuses.get(status) ?? 0) + 1)
-            assert.notMatch(replies, /^HTTP\/1\.1 5/mu, what)
-          })
-          for (const status of ["200", "400", "401", "404"]) assert.isAbove(statuses.get(status) ?? 0, 2, status)
-          assert.strictEqual((yield* call("GET", "/v1/account")).status, 200)
-        }),
+      function* () {
+        const { call, key, world } = yield* signUp({ domains: ["acme.test"] })
+        const head = `Host: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`
+        const body = JSON.stringify({
+          from: "hi@acme.test",
+          to: ["ana@example.org"],
+          subject: "x",
+          text: "é",
+          tags: ["t"],
+        })
+        const sized = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+        const chunked = `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+        const dialogues = [
+          `POST /v1/email/send HTTP/1.1\r\n${head}${sized}`,
+          `POST /v1/email/send HTTP/1.1\r\n${head}Idempotency-Key: k\r\n${chunked}`,
+          `POST /v1/email/send/batch HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length + 13}\r\n\r\n{"emails":[${body}]}`,
+          `GET /v1/email/logs?limit=2&tag=a%20b&status=queued,sent HTTP/1.1\r\n${head}\r\n`,
+          `GET /v1/domains/acme.test HTTP/1.0\r\n${head}\r\n`,
+        ]
+        const statuses = new Map<string, number>()
+        yield* runRounds(Number(new URL(world.url).port), false, dialogues, (replies, what) => {
+          if (replies === "") return
+          const status = /^HTTP\/1\.1 (\d{3}) /u.exec(replies)?.[1] ?? assert.fail(`${what} → ${replies.slice(0, 300)}`)
+          statuses.set(status, (statuses.get(status) ?? 0) + 1)
+          assert.notMatch(replies, /^HTTP\/1\.1 5/mu, what)
+        })
+        for (const status of ["200", "400", "401", "404"]) assert.isAbove(statuses.get(status) ?? 0, 2, status)
+        assert.strictEqual((yield* call("GET", "/v1/account")).status, 200)
+      },
       4 * Duration.toMillis(TIMEOUT),
     )
 
@@ -190,65 +188,60 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
 
     it.effect(
       "over SMTP submission get a reply or a closed connection, never an internal error, and leak no memory",
-      () =>
-        Effect.gen(function* () {
-          const port = yield* Smtp.submission()
-          const acme = yield* Smtp.customer({ plan: "business" })
-          const from = `hi@${acme.domain}`
-          const login = `EHLO x\r\n${Smtp.plain(acme.secret)}\r\n`
-          const envelope = `MAIL FROM:<${from}> SIZE=200 BODY=8BITMIME\r\nRCPT TO:<ana@example.org>\r\nDATA\r\n`
-          yield* runRounds(
-            port,
-            true,
-            [
-              `${login}${envelope}${message(from)}QUIT\r\n`,
-              `${login}${envelope}${message(from)}${envelope}${message(from)}RSET\r\nNOOP\r\nQUIT\r\n`,
-              `EHLO x\r\nAUTH LOGIN\r\nYW55\r\n${Buffer.from(acme.secret).toString("base64")}\r\n${envelope}${message(from)}QUIT\r\n`,
-            ],
-            isSmtp,
-          )
-          const sent = yield* Smtp.send(port, acme.secret, { from, to: "bo@example.org", subject: "s", text: "x" })
-          // A busy minute may have used up the rate window of the key, and a deferral is a valid answer too.
-          assert.match(sent, /^(?:250 2\.6\.0|450 4\.7\.0) /u)
-        }),
+      function* () {
+        const port = yield* Smtp.submission()
+        const acme = yield* Smtp.customer({ plan: "business" })
+        const from = `hi@${acme.domain}`
+        const login = `EHLO x\r\n${Smtp.plain(acme.secret)}\r\n`
+        const envelope = `MAIL FROM:<${from}> SIZE=200 BODY=8BITMIME\r\nRCPT TO:<ana@example.org>\r\nDATA\r\n`
+        yield* runRounds(
+          port,
+          true,
+          [
+            `${login}${envelope}${message(from)}QUIT\r\n`,
+            `${login}${envelope}${message(from)}${envelope}${message(from)}RSET\r\nNOOP\r\nQUIT\r\n`,
+            `EHLO x\r\nAUTH LOGIN\r\nYW55\r\n${Buffer.from(acme.secret).toString("base64")}\r\n${envelope}${message(from)}QUIT\r\n`,
+          ],
+          isSmtp,
+        )
+        const sent = yield* Smtp.send(port, acme.secret, { from, to: "bo@example.org", subject: "s", text: "x" })
+        // A busy minute may have used up the rate window of the key, and a deferral is a valid answer too.
+        assert.match(sent, /^(?:250 2\.6\.0|450 4\.7\.0) /u)
+      },
       4 * Duration.toMillis(TIMEOUT),
     )
 
     it.effect(
       "over the listener for reports get a reply or a closed connection, never an internal error, and leak no memory",
-      () =>
-        Effect.gen(function* () {
-          const { domain, secretKey } = World.RETURN_PATH
-          const port = yield* Reports.listen({
-            host: "127.0.0.1",
-            port: 0,
-            name: domain,
-            returnPath: { domain, secretKeys: [secretKey] },
-          })
-          const acme = yield* Smtp.customer()
-          const ref = yield* World.send(acme.sender)
-          const path = ReturnPath.make(secretKey, domain, { emailId: ref.stream_id, recipientIndex: 0 })
-          const commands = `EHLO mx.example.org\r\nMAIL FROM:<>\r\nRCPT TO:<${path}>\r\nDATA\r\n`
-          const reports = ["gmail", "exim-dsn", "outlook-jmrp", "qmail", "nested"].map((name) =>
-            readFileSync(new URL(`../fixtures/reports/${name}.eml`, import.meta.url), "latin1")
-              .replaceAll(/^\./gmu, "..")
-              .replace(/\r?\n?$/u, ""),
-          )
-          yield* runRounds(
-            port,
-            true,
-            reports.map((report) => `${commands}${report}\r\n.\r\nQUIT\r\n`),
-            isSmtp,
-          )
-          // Every suppression is for this recipient, whatever the parser read from the bytes.
-          const suppressed = yield* Effect.orDie(
-            Effect.flatMap(
-              HttpWorld,
-              ({ sql }) => sql`SELECT 1 FROM suppressions WHERE account_id = ${acme.account_id}`,
-            ),
-          )
-          assert.isAtMost(suppressed.length, 1)
-        }),
+      function* () {
+        const { domain, secretKey } = World.RETURN_PATH
+        const port = yield* Reports.listen({
+          host: "127.0.0.1",
+          port: 0,
+          name: domain,
+          returnPath: { domain, secretKeys: [secretKey] },
+        })
+        const acme = yield* Smtp.customer()
+        const ref = yield* World.send(acme.sender)
+        const path = ReturnPath.make(secretKey, domain, { emailId: ref.stream_id, recipientIndex: 0 })
+        const commands = `EHLO mx.example.org\r\nMAIL FROM:<>\r\nRCPT TO:<${path}>\r\nDATA\r\n`
+        const reports = ["gmail", "exim-dsn", "outlook-jmrp", "qmail", "nested"].map((name) =>
+          readFileSync(new URL(`../fixtures/reports/${name}.eml`, import.meta.url), "latin1")
+            .replaceAll(/^\./gmu, "..")
+            .replace(/\r?\n?$/u, ""),
+        )
+        yield* runRounds(
+          port,
+          true,
+          reports.map((report) => `${commands}${report}\r\n.\r\nQUIT\r\n`),
+          isSmtp,
+        )
+        // Every suppression is for this recipient, whatever the parser read from the bytes.
+        const suppressed = yield* Effect.orDie(
+          Effect.flatMap(HttpWorld, ({ sql }) => sql`SELECT 1 FROM suppressions WHERE account_id = ${acme.account_id}`),
+        )
+        assert.isAtMost(suppressed.length, 1)
+      },
       4 * Duration.toMillis(TIMEOUT),
     )
   },

@@ -1,4 +1,3 @@
-import { afterEach, assert, describe, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
 import {
   cpSync,
@@ -16,6 +15,7 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { afterEach, assert, describe, it } from "../support/effectTest.ts"
 
 /** Says what it is, which file runs, where its files would be looked for, and whom it was given. */
 const MAIN = (word: string) => `

@@ -1,8 +1,8 @@
-import { afterEach, assert, describe, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { afterEach, assert, describe, it } from "../support/effectTest.ts"
 
 /** vite as far as the launcher sees it: it makes `dist` of what lies beside it, or says why not. */
 const VITE = `

@@ -1,10 +1,10 @@
-import { afterEach, assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { promisify } from "node:util"
+import { afterEach, assert, describe, it } from "../support/effectTest.ts"
 
 /** The time of `bin/waybill.mjs` within which signals are one Ctrl-C. */
 const SAME_KEYSTROKE_MS = 300

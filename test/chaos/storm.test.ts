@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, it } from "@effect/vitest"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import * as Database from "@waybill/store/postgres/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -7,6 +6,7 @@ import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Projections from "@waybill/store/readmodels/Projections"
 import { Duration, Effect, Layer } from "effect"
+import { assert, it } from "../support/effectTest.ts"
 import * as World from "../support/world/World.ts"
 import * as Storm from "./storm.ts"
 

@@ -1,4 +1,3 @@
-import { assert, layer } from "@effect/vitest"
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Layer } from "effect"
@@ -9,6 +8,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { Webhook } from "standardwebhooks"
 import { Waybill } from "../../packages/client/src/Waybill.ts"
+import { assert, layer } from "../support/effectTest.ts"
 import * as Database from "../support/postgres/Database.ts"
 import { HttpWorld } from "../support/world/HttpWorld.ts"
 import * as World from "../support/world/World.ts"
@@ -118,76 +118,75 @@ const worker = Effect.gen(function* () {
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: TIMEOUT_MS })("packages/client/README.md", (it) => {
   it.effect(
     "every sample compiles and runs against the service",
-    () =>
-      Effect.gen(function* () {
-        const { account, key, url } = yield* HttpWorld
-        const { secret } = yield* key(yield* account())
-        const waybill = new Waybill(secret, { baseUrl: url })
-        yield* Effect.promise(() => waybill.domains.add("acme.test"))
-        yield* worker
-        const results = yield* Effect.promise(() =>
-          runSamples({
-            WAYBILL_URL: url,
-            WAYBILL_API_KEY: secret,
-            WEBHOOK_SECRET: SECRET,
-            CALLS: JSON.stringify(webhookCalls()),
-          }),
-        )
-        for (const [name, { error }] of Object.entries(results)) assert.isUndefined(error, name)
-        const lines = (name: string) => results[name]?.lines ?? []
+    function* () {
+      const { account, key, url } = yield* HttpWorld
+      const { secret } = yield* key(yield* account())
+      const waybill = new Waybill(secret, { baseUrl: url })
+      yield* Effect.promise(() => waybill.domains.add("acme.test"))
+      yield* worker
+      const results = yield* Effect.promise(() =>
+        runSamples({
+          WAYBILL_URL: url,
+          WAYBILL_API_KEY: secret,
+          WEBHOOK_SECRET: SECRET,
+          CALLS: JSON.stringify(webhookCalls()),
+        }),
+      )
+      for (const [name, { error }] of Object.entries(results)) assert.isUndefined(error, name)
+      const lines = (name: string) => results[name]?.lines ?? []
 
-        assert.match(String(lines("send-an-email-1")[0]), /^msg_/u)
-        assert.deepStrictEqual(
-          lines("send-a-batch-1").map(([each]) => {
-            const { error, status } = each as { readonly status: unknown; readonly error: { readonly code: string } }
-            return status ?? error.code
-          }),
-          ["queued", "invalid_request"],
-        )
-        assert.deepStrictEqual(lines("send-once-1"), [[true]])
-        const [[status, code, reason, requestId] = []] = lines("handle-errors-1")
-        assert.deepStrictEqual([status, code, reason], [422, "unprocessable", "domain_not_verified"])
-        assert.match(String(requestId), /^req_/u)
-        const [[safeReason, safeId] = []] = lines("handle-errors-2")
-        assert.strictEqual(safeReason, "domain_not_verified")
-        assert.match(String(safeId), /^req_/u)
-        assert.deepStrictEqual(results["verify-webhooks-1"]?.statuses, [204, 401])
-        assert.deepStrictEqual(lines("verify-webhooks-1"), [["email.delivered", { email_id: "msg_1" }]])
-        assert.isAtLeast(lines("read-the-log-1").length, 4)
-        assert.isAtLeast(lines("manage-domains-1").length, 3)
-        assert.match(String(lines("manage-api-keys-1")[0]), /^wb_/u)
+      assert.match(String(lines("send-an-email-1")[0]), /^msg_/u)
+      assert.deepStrictEqual(
+        lines("send-a-batch-1").map(([each]) => {
+          const { error, status } = each as { readonly status: unknown; readonly error: { readonly code: string } }
+          return status ?? error.code
+        }),
+        ["queued", "invalid_request"],
+      )
+      assert.deepStrictEqual(lines("send-once-1"), [[true]])
+      const [[status, code, reason, requestId] = []] = lines("handle-errors-1")
+      assert.deepStrictEqual([status, code, reason], [422, "unprocessable", "domain_not_verified"])
+      assert.match(String(requestId), /^req_/u)
+      const [[safeReason, safeId] = []] = lines("handle-errors-2")
+      assert.strictEqual(safeReason, "domain_not_verified")
+      assert.match(String(safeId), /^req_/u)
+      assert.deepStrictEqual(results["verify-webhooks-1"]?.statuses, [204, 401])
+      assert.deepStrictEqual(lines("verify-webhooks-1"), [["email.delivered", { email_id: "msg_1" }]])
+      assert.isAtLeast(lines("read-the-log-1").length, 4)
+      assert.isAtLeast(lines("manage-domains-1").length, 3)
+      assert.match(String(lines("manage-api-keys-1")[0]), /^wb_/u)
 
-        const logs = yield* Effect.promise(() => waybill.logs.list())
-        const bySubject = (subject: string) => logs.data.filter((each) => each.subject === subject)
-        assert.deepStrictEqual(
-          bySubject("Your appointment").map((each) => each.status),
-          ["canceled"],
-        )
-        assert.lengthOf(bySubject("Order 4711"), 1)
-        const captured = (subject: string) =>
-          World.until(
-            Effect.promise(async () => {
-              const { data } = await waybill.sandbox.list({ limit: 100 })
-              return data.find((each) => each.subject === subject)
-            }),
-            (found) => found !== undefined,
-          ).pipe(Effect.flatMap((found) => Effect.promise(() => waybill.sandbox.get(found?.id ?? ""))))
-        const invoice = yield* captured("Your invoice")
-        assert.sameDeepMembers(
-          invoice.attachments.map(({ content, content_type, filename }) => [filename, content_type, content]),
-          [
-            ["invoice.pdf", "application/pdf", PDF.toString("base64")],
-            ["terms.txt", "text/plain", Buffer.from("Pay within 30 days.").toString("base64")],
-            ["logo.png", "image/png", Buffer.from([137, 80, 78, 71]).toString("base64")],
-            ["hours.csv", "text/csv", Buffer.from("day,hours\n").toString("base64")],
-          ],
-        )
-        const receipt = yield* captured("Your order has shipped")
-        assert.include(receipt.html ?? "", "<h1>On its way, <!-- -->Ana</h1>")
-        assert.include(receipt.text ?? "", "https://acme.test/orders")
-        assert.notInclude(receipt.text ?? "", "<")
-        assert.include((yield* captured("CommonJS")).html ?? "", "<p>Hello from CommonJS</p>")
-      }),
+      const logs = yield* Effect.promise(() => waybill.logs.list())
+      const bySubject = (subject: string) => logs.data.filter((each) => each.subject === subject)
+      assert.deepStrictEqual(
+        bySubject("Your appointment").map((each) => each.status),
+        ["canceled"],
+      )
+      assert.lengthOf(bySubject("Order 4711"), 1)
+      const captured = (subject: string) =>
+        World.until(
+          Effect.promise(async () => {
+            const { data } = await waybill.sandbox.list({ limit: 100 })
+            return data.find((each) => each.subject === subject)
+          }),
+          (found) => found !== undefined,
+        ).pipe(Effect.flatMap((found) => Effect.promise(() => waybill.sandbox.get(found?.id ?? ""))))
+      const invoice = yield* captured("Your invoice")
+      assert.sameDeepMembers(
+        invoice.attachments.map(({ content, content_type, filename }) => [filename, content_type, content]),
+        [
+          ["invoice.pdf", "application/pdf", PDF.toString("base64")],
+          ["terms.txt", "text/plain", Buffer.from("Pay within 30 days.").toString("base64")],
+          ["logo.png", "image/png", Buffer.from([137, 80, 78, 71]).toString("base64")],
+          ["hours.csv", "text/csv", Buffer.from("day,hours\n").toString("base64")],
+        ],
+      )
+      const receipt = yield* captured("Your order has shipped")
+      assert.include(receipt.html ?? "", "<h1>On its way, <!-- -->Ana</h1>")
+      assert.include(receipt.text ?? "", "https://acme.test/orders")
+      assert.notInclude(receipt.text ?? "", "<")
+      assert.include((yield* captured("CommonJS")).html ?? "", "<p>Hello from CommonJS</p>")
+    },
     TIMEOUT_MS,
   )
 })

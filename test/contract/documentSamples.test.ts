@@ -1,7 +1,7 @@
-import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { globSync, readFileSync } from "node:fs"
 import { runInNewContext } from "node:vm"
+import { assert, layer } from "../support/effectTest.ts"
 import { HttpWorld } from "../support/world/HttpWorld.ts"
 
 const FILES = ["README.md", ...globSync("docs/*.md").toSorted()]
@@ -30,24 +30,20 @@ layer(HttpWorld.layer({ tracks: true }), { excludeTestServices: true })(
     })
 
     for (const { body, file, title } of REQUESTS)
-      it.effect(`${file}: ${title} is accepted`, () =>
-        Effect.gen(function* () {
-          const { post } = yield* service
-          const { status, text } = yield* post(endpointOf(body), body)
-          assert.include([200, 201], status, text)
-        }),
-      )
-
-    it.effect("docs/coming-from.md: the time of a scheduled message is accepted", () =>
-      Effect.gen(function* () {
+      it.effect(`${file}: ${title} is accepted`, function* () {
         const { post } = yield* service
-        const [, code = ""] = /`(new Date\([^`]+)`/u.exec(readFileSync("docs/coming-from.md", "utf8")) ?? []
-        assert.notStrictEqual(code, "")
-        const scheduled_at: unknown = runInNewContext(code)
-        const body = { from: "hi@acme.test", to: "ana@example.org", subject: "Hello", scheduled_at }
-        const { status, text } = yield* post("/v1/email/send", body)
-        assert.strictEqual(status, 200, text)
-      }),
-    )
+        const { status, text } = yield* post(endpointOf(body), body)
+        assert.include([200, 201], status, text)
+      })
+
+    it.effect("docs/coming-from.md: the time of a scheduled message is accepted", function* () {
+      const { post } = yield* service
+      const [, code = ""] = /`(new Date\([^`]+)`/u.exec(readFileSync("docs/coming-from.md", "utf8")) ?? []
+      assert.notStrictEqual(code, "")
+      const scheduled_at: unknown = runInNewContext(code)
+      const body = { from: "hi@acme.test", to: "ana@example.org", subject: "Hello", scheduled_at }
+      const { status, text } = yield* post("/v1/email/send", body)
+      assert.strictEqual(status, 200, text)
+    })
   },
 )

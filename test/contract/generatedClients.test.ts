@@ -1,10 +1,10 @@
-import { afterAll, assert, beforeAll, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { afterAll, assert, beforeAll, layer } from "../support/effectTest.ts"
 import { HttpWorld } from "../support/world/HttpWorld.ts"
 import { type Client, CLIENTS, type Sent } from "./generators/Clients.ts"
 
@@ -145,48 +145,46 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   for (const client of CLIENTS)
     it.effect(
       `becomes a client by ${client.name}, which compiles and sends a mail`,
-      () =>
-        Effect.gen(function* () {
-          const { clients } = yield* tools
-          const { folder, sent } = yield* Effect.promise(() => clients.get(client.name) ?? assert.fail())
-          assert.match(sent.id, /^msg_/u)
-          assert.isAtLeast(sent.listed, 1)
-          assert.deepStrictEqual([sent.subject, sent.reason], [client.name, "domain_not_verified"])
-          for (const entry of yield* Effect.promise(() => fs.readdir(join(folder, "generated")))) {
-            if (!entry.endsWith(".ts")) continue
-            const text = yield* Effect.promise(() => fs.readFile(join(folder, "generated", entry), "utf8"))
-            // oxlint-disable-next-line no-control-regex
-            assert.notMatch(text, /[\x00-\x08\ufffd]/u, `${entry} has characters of a pattern as they are`)
-            const lost = text
-              .split("\n")
-              .filter((line) => /[&|] unknown\b|\bunknown [&|]|\b(?:z|zod)\.(?:unknown|any)\(\)/u.test(line))
-              .filter((line) => !UNKNOWN.some((known) => known.test(line)))
-            assert.deepStrictEqual(lost, [], `${entry} has lost types`)
-          }
-        }),
+      function* () {
+        const { clients } = yield* tools
+        const { folder, sent } = yield* Effect.promise(() => clients.get(client.name) ?? assert.fail())
+        assert.match(sent.id, /^msg_/u)
+        assert.isAtLeast(sent.listed, 1)
+        assert.deepStrictEqual([sent.subject, sent.reason], [client.name, "domain_not_verified"])
+        for (const entry of yield* Effect.promise(() => fs.readdir(join(folder, "generated")))) {
+          if (!entry.endsWith(".ts")) continue
+          const text = yield* Effect.promise(() => fs.readFile(join(folder, "generated", entry), "utf8"))
+          // oxlint-disable-next-line no-control-regex
+          assert.notMatch(text, /[\x00-\x08\ufffd]/u, `${entry} has characters of a pattern as they are`)
+          const lost = text
+            .split("\n")
+            .filter((line) => /[&|] unknown\b|\bunknown [&|]|\b(?:z|zod)\.(?:unknown|any)\(\)/u.test(line))
+            .filter((line) => !UNKNOWN.some((known) => known.test(line)))
+          assert.deepStrictEqual(lost, [], `${entry} has lost types`)
+        }
+      },
       TIMEOUT_MS,
     )
 
   it.effect(
     "has no errors for redocly and spectral, and only known warnings",
-    () =>
-      Effect.gen(function* () {
-        const { linters } = yield* tools
-        const problems = [
-          ...(yield* Effect.promise(() => linters.redocly)),
-          ...(yield* Effect.promise(() => linters.spectral)),
-        ]
-        assert.deepStrictEqual(
-          problems.filter(({ severity }) => severity === "error"),
-          [],
-        )
-        assert.deepStrictEqual([...new Set(problems.map(({ text }) => text.split(/[ :]/u)[0]))].toSorted(), [
-          // A project has no person to contact, /v1/email/logs/{id} is decided by its literal part, and probes have no 4xx.
-          "info-contact",
-          "no-ambiguous-paths",
-          "operation-4xx-response",
-        ])
-      }),
+    function* () {
+      const { linters } = yield* tools
+      const problems = [
+        ...(yield* Effect.promise(() => linters.redocly)),
+        ...(yield* Effect.promise(() => linters.spectral)),
+      ]
+      assert.deepStrictEqual(
+        problems.filter(({ severity }) => severity === "error"),
+        [],
+      )
+      assert.deepStrictEqual([...new Set(problems.map(({ text }) => text.split(/[ :]/u)[0]))].toSorted(), [
+        // A project has no person to contact, /v1/email/logs/{id} is decided by its literal part, and probes have no 4xx.
+        "info-contact",
+        "no-ambiguous-paths",
+        "operation-4xx-response",
+      ])
+    },
     TIMEOUT_MS,
   )
 })

@@ -1,8 +1,8 @@
-import { assert, layer } from "@effect/vitest"
 import { Api } from "@waybill/api/Api"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
+import { assert, layer } from "../support/effectTest.ts"
 import { HttpWorld } from "../support/world/HttpWorld.ts"
 
 const served = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
@@ -197,25 +197,23 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   )
 
   for (const { bad, good, method, path } of SAMPLES)
-    it.effect(`${method} ${path} takes and refuses the same by its schema and by the server`, () =>
-      Effect.gen(function* () {
-        const world = yield* HttpWorld
-        const account = yield* world.account()
-        const { secret: key } = yield* world.key(account)
-        yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-        const validators = [true, false].map((unicode) => validatorOf(method, path, unicode))
-        for (const [samples, isGood] of [
-          [good, true],
-          [bad, false],
-        ] as const)
-          for (const body of samples) {
-            const what = JSON.stringify(body).slice(0, 200)
-            // Without fields that are undefined, as they are sent.
-            const sent: unknown = JSON.parse(JSON.stringify(body))
-            for (const validate of validators) assert.strictEqual(validate(sent), isGood, `schema: ${what}`)
-            const { status, text } = yield* world.request(method, filled(path), { key, body })
-            assert.strictEqual(status !== 400, isGood, `server: ${status} ${what} ${text.slice(0, 300)}`)
-          }
-      }),
-    )
+    it.effect(`${method} ${path} takes and refuses the same by its schema and by the server`, function* () {
+      const world = yield* HttpWorld
+      const account = yield* world.account()
+      const { secret: key } = yield* world.key(account)
+      yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+      const validators = [true, false].map((unicode) => validatorOf(method, path, unicode))
+      for (const [samples, isGood] of [
+        [good, true],
+        [bad, false],
+      ] as const)
+        for (const body of samples) {
+          const what = JSON.stringify(body).slice(0, 200)
+          // Without fields that are undefined, as they are sent.
+          const sent: unknown = JSON.parse(JSON.stringify(body))
+          for (const validate of validators) assert.strictEqual(validate(sent), isGood, `schema: ${what}`)
+          const { status, text } = yield* world.request(method, filled(path), { key, body })
+          assert.strictEqual(status !== 400, isGood, `server: ${status} ${what} ${text.slice(0, 300)}`)
+        }
+    })
 })

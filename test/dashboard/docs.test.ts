@@ -1,6 +1,6 @@
-import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
+import { assert, layer, type TestContext } from "../support/effectTest.ts"
 import * as Browser from "./Browser.ts"
 import * as Instance from "./Instance.ts"
 import { HttpWorld } from "../support/world/HttpWorld.ts"
@@ -46,7 +46,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
   (it) => {
     it.effect(
       "shows the contract, is searched, copied and downloaded, and breaks no rule of its policy",
-      ({ skip }) =>
+      ({ skip }: TestContext) =>
         Effect.gen(function* () {
           const world = yield* HttpWorld
           const opened = yield* Effect.promise(() => Browser.open())

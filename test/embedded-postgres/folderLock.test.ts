@@ -1,4 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import * as FolderLock from "@waybill/embedded-postgres/FolderLock"
 import { Effect, Fiber } from "effect"
@@ -6,6 +5,7 @@ import * as fs from "node:fs/promises"
 import * as net from "node:net"
 import * as path from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
+import { assert, describe, it } from "../support/effectTest.ts"
 import { end, exists, folder, isLinux, prepared, query, refusal as startError, serve, trial, until } from "./program.ts"
 
 /** Tests need not survive a power failure. */
@@ -16,42 +16,36 @@ const TIMEOUT = "60 seconds"
 const servedBefore = prepared({ settings })
 
 describe("folder lock", () => {
-  it.live("a folder in use is refused, and the error names the process", () =>
-    Effect.gen(function* () {
-      const dataDir = yield* servedBefore(yield* folder)
-      const { answer, child } = yield* serve({ dataDir, settings })
-      // A scratch server removes its folder at the end, but only one that it has locked.
-      const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir, settings, scratch: true })))
-      assert.strictEqual(error._tag, "FolderHeld")
-      assert.include(error.message, `process ${child.pid}`)
-      assert.include(error.message, "serve.ts")
-      assert.lengthOf(yield* query(answer.url, "SELECT 1"), 1)
-      yield* end(child, "SIGTERM")
-      yield* EmbeddedPostgres.start({ dataDir, settings })
-    }),
-  )
+  it.live("a folder in use is refused, and the error names the process", function* () {
+    const dataDir = yield* servedBefore(yield* folder)
+    const { answer, child } = yield* serve({ dataDir, settings })
+    // A scratch server removes its folder at the end, but only one that it has locked.
+    const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir, settings, scratch: true })))
+    assert.strictEqual(error._tag, "FolderHeld")
+    assert.include(error.message, `process ${child.pid}`)
+    assert.include(error.message, "serve.ts")
+    assert.lengthOf(yield* query(answer.url, "SELECT 1"), 1)
+    yield* end(child, "SIGTERM")
+    yield* EmbeddedPostgres.start({ dataDir, settings })
+  })
 
-  it.live("of several concurrent starts one gets the folder", () =>
-    Effect.gen(function* () {
-      const dataDir = path.join(yield* folder, "data")
-      const tries = yield* Effect.all(
-        [1, 2, 3].map(() => trial({ dataDir, settings })),
-        { concurrency: "unbounded" },
-      )
-      const refused = tries.filter(({ answer }) => answer.error !== undefined)
-      assert.lengthOf(refused, 2)
-      for (const { answer } of refused) assert.include(answer.error, "is in use by process")
-    }),
-  )
+  it.live("of several concurrent starts one gets the folder", function* () {
+    const dataDir = path.join(yield* folder, "data")
+    const tries = yield* Effect.all(
+      [1, 2, 3].map(() => trial({ dataDir, settings })),
+      { concurrency: "unbounded" },
+    )
+    const refused = tries.filter(({ answer }) => answer.error !== undefined)
+    assert.lengthOf(refused, 2)
+    for (const { answer } of refused) assert.include(answer.error, "is in use by process")
+  })
 
-  it.live("a lock of a process that has ended, or of a reused pid, is taken over", () =>
-    Effect.gen(function* () {
-      const dataDir = yield* servedBefore(yield* folder)
-      // The pid of this process with another start time, as after a reuse of the pid.
-      yield* Effect.promise(() => fs.writeFile(path.join(dataDir, "holder"), `${process.pid} 1@before\n`))
-      yield* EmbeddedPostgres.start({ dataDir, settings })
-    }),
-  )
+  it.live("a lock of a process that has ended, or of a reused pid, is taken over", function* () {
+    const dataDir = yield* servedBefore(yield* folder)
+    // The pid of this process with another start time, as after a reuse of the pid.
+    yield* Effect.promise(() => fs.writeFile(path.join(dataDir, "holder"), `${process.pid} 1@before\n`))
+    yield* EmbeddedPostgres.start({ dataDir, settings })
+  })
 })
 
 /** These tests mostly wait, so they run concurrently. */
@@ -65,40 +59,36 @@ describe.concurrent("folder lock from another container", () => {
   })
   const refusal = (dataDir: string) => Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir, settings })))
 
-  it.live("a folder is refused while its server answers", () =>
-    Effect.gen(function* () {
-      const { dataDir } = yield* heldElsewhere
-      const socket = path.join(dataDir, "run/.s.PGSQL.5432")
-      yield* Effect.promise(() => fs.mkdir(path.dirname(socket), { recursive: true }))
-      const server = yield* Effect.acquireRelease(
-        Effect.sync(() => net.createServer().listen(socket)),
-        (server) => Effect.sync(() => server.close()),
-      )
-      yield* Effect.promise(() => new Promise((resolve) => server.once("listening", resolve)))
-      const error = yield* refusal(dataDir)
-      assert.include(error.message, "in use by process 14 (in another container or machine, far-away)")
-      // Without its lock the server still runs, and its socket must not be taken.
-      yield* Effect.promise(() => fs.rm(path.join(dataDir, "holder")))
-      assert.include((yield* refusal(dataDir)).message, "A server in another container or machine uses")
-      assert.isTrue(yield* Effect.promise(() => exists(socket)))
-    }),
-  )
+  it.live("a folder is refused while its server answers", function* () {
+    const { dataDir } = yield* heldElsewhere
+    const socket = path.join(dataDir, "run/.s.PGSQL.5432")
+    yield* Effect.promise(() => fs.mkdir(path.dirname(socket), { recursive: true }))
+    const server = yield* Effect.acquireRelease(
+      Effect.sync(() => net.createServer().listen(socket)),
+      (server) => Effect.sync(() => server.close()),
+    )
+    yield* Effect.promise(() => new Promise((resolve) => server.once("listening", resolve)))
+    const error = yield* refusal(dataDir)
+    assert.include(error.message, "in use by process 14 (in another container or machine, far-away)")
+    // Without its lock the server still runs, and its socket must not be taken.
+    yield* Effect.promise(() => fs.rm(path.join(dataDir, "holder")))
+    assert.include((yield* refusal(dataDir)).message, "A server in another container or machine uses")
+    assert.isTrue(yield* Effect.promise(() => exists(socket)))
+  })
 
-  it.live("a folder is refused while its lock is touched, and free afterwards", () =>
-    Effect.gen(function* () {
-      const { dataDir, lock } = yield* heldElsewhere
-      let seconds = 1
-      const touch = Effect.promise(() => fs.utimes(lock, seconds, seconds++))
-      const touching = yield* Effect.forkChild(Effect.forever(Effect.andThen(touch, Effect.sleep("50 millis"))))
-      assert.include((yield* refusal(dataDir)).message, "in use by process 14")
-      yield* Fiber.interrupt(touching)
-      yield* EmbeddedPostgres.start({ dataDir, settings })
-      // The new holder touches the lock.
-      const touched = () => fs.stat(lock).then(({ mtimeMs }) => mtimeMs)
-      const before = yield* Effect.promise(touched)
-      yield* until(async () => (await touched()) !== before).pipe(Effect.timeout(TIMEOUT))
-    }),
-  )
+  it.live("a folder is refused while its lock is touched, and free afterwards", function* () {
+    const { dataDir, lock } = yield* heldElsewhere
+    let seconds = 1
+    const touch = Effect.promise(() => fs.utimes(lock, seconds, seconds++))
+    const touching = yield* Effect.forkChild(Effect.forever(Effect.andThen(touch, Effect.sleep("50 millis"))))
+    assert.include((yield* refusal(dataDir)).message, "in use by process 14")
+    yield* Fiber.interrupt(touching)
+    yield* EmbeddedPostgres.start({ dataDir, settings })
+    // The new holder touches the lock.
+    const touched = () => fs.stat(lock).then(({ mtimeMs }) => mtimeMs)
+    const before = yield* Effect.promise(touched)
+    yield* until(async () => (await touched()) !== before).pipe(Effect.timeout(TIMEOUT))
+  })
 
   it.live.skipIf(!isLinux)("a process that was suspended during the check refuses the folder", () =>
     Effect.gen(function* () {

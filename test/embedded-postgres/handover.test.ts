@@ -1,4 +1,3 @@
-import { afterAll, assert, describe, it } from "@effect/vitest"
 import * as Handover from "@waybill/embedded-postgres/ownership/Handover"
 import * as Process from "@waybill/embedded-postgres/server/Process"
 import { spawn, type SpawnOptions } from "node:child_process"
@@ -7,6 +6,7 @@ import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
 import { setImmediate as turn } from "node:timers/promises"
+import { afterAll, assert, describe, it } from "../support/effectTest.ts"
 import { isLinux, isRoot } from "./program.ts"
 
 const server = { uid: 2_100_000_001, gid: 2_100_000_001 }

@@ -1,10 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Users from "@waybill/embedded-postgres/ownership/Users"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
+import { assert, describe, it } from "../support/effectTest.ts"
 import { isLinux, isRoot, somebody } from "./program.ts"
 
 const WHOLE = "         0          0 4294967295\n"

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll } from "@effect/vitest"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import * as Process from "@waybill/embedded-postgres/server/Process"
 import { Effect, type Scope } from "effect"
@@ -10,6 +9,7 @@ import * as path from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { promisify } from "node:util"
 import pg from "pg"
+import { afterAll, beforeAll } from "../support/effectTest.ts"
 
 const CHECKOUT = path.resolve(import.meta.dirname, "../..")
 const SERVE = "test/embedded-postgres/serve.ts"

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Settings from "@waybill/embedded-postgres/server/Settings"
+import { assert, describe, it } from "../support/effectTest.ts"
 
 const GB = 1024 ** 3
 

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readdirSync } from "node:fs"
+import { assert, describe, it } from "../support/effectTest.ts"
 import { paths, read } from "./source.ts"
 
 const { text } = read("docs/architecture.md")

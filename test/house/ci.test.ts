@@ -1,10 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { isLinux, isRoot } from "../embedded-postgres/program.ts"
+import { assert, describe, it } from "../support/effectTest.ts"
 import { paths, read } from "./source.ts"
 
 const AS_ROOT = "(as root on Linux)"

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readFileSync } from "node:fs"
+import { assert, describe, it } from "../support/effectTest.ts"
 
 interface Locked {
   readonly version?: string

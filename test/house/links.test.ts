@@ -1,6 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
 import { existsSync } from "node:fs"
 import { posix } from "node:path"
+import { assert, describe, it } from "../support/effectTest.ts"
 import { paths, read } from "./source.ts"
 
 const documents = paths.filter((path) => path.endsWith(".md") && !path.startsWith("test/")).map(read)

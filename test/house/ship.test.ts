@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { assert, describe, it } from "../support/effectTest.ts"
 
 describe("npm run ship", () => {
   const ship = async (...args: ReadonlyArray<string>) => {

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../support/effectTest.ts"
 import { bare, importsOf } from "./source.ts"
 
 describe("reading source", () => {

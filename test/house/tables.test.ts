@@ -1,5 +1,5 @@
-import { assert, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
+import { assert, it } from "../support/effectTest.ts"
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
 

@@ -1,10 +1,10 @@
-import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import nodemailer from "nodemailer"
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { TransportError, waybill } from "../../packages/nodemailer-transport/src/WaybillTransport.ts"
 import { serverWith } from "../client/support.ts"
+import { assert, layer } from "../support/effectTest.ts"
 import { freePort } from "../support/process/service.ts"
 import { HttpWorld } from "../support/world/HttpWorld.ts"
 import { failureBy, MAIL, type Mail, sendBy, setUp } from "./support.ts"
@@ -56,147 +56,131 @@ const REFUSED: ReadonlyArray<readonly [mail: object, code: string, path: string]
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
   "errors of the nodemailer transport",
   (it) => {
-    it.effect("name the field that cannot be sent, in nodemailer's spelling", () =>
-      Effect.gen(function* () {
-        const { admin, fail, world } = yield* setUp
-        for (const [mail, code, path] of REFUSED) {
-          const error = yield* fail(mail as Partial<Mail>)
-          assert.deepStrictEqual([error.code, error.problems[0]?.path], [code, path], JSON.stringify(mail))
-          assert.include(error.message, `\`${path}\` `, JSON.stringify(mail))
-        }
-        const { json } = yield* world.request("GET", "/v1/email/logs", { key: admin })
-        assert.deepStrictEqual(json.data, [])
-      }),
-    )
+    it.effect("name the field that cannot be sent, in nodemailer's spelling", function* () {
+      const { admin, fail, world } = yield* setUp
+      for (const [mail, code, path] of REFUSED) {
+        const error = yield* fail(mail as Partial<Mail>)
+        assert.deepStrictEqual([error.code, error.problems[0]?.path], [code, path], JSON.stringify(mail))
+        assert.include(error.message, `\`${path}\` `, JSON.stringify(mail))
+      }
+      const { json } = yield* world.request("GET", "/v1/email/logs", { key: admin })
+      assert.deepStrictEqual(json.data, [])
+    })
 
-    it.effect("have the codes and replies of SMTP, and the reason of the API", () =>
-      Effect.gen(function* () {
-        const { account, admin, fail, options, world } = yield* setUp
-        const reader = yield* world.key(account, { scopes: ["email:logs:read"] })
-        yield* world.request("POST", "/v1/suppressions", { key: admin, body: { email: "gone@example.org" } })
-        const withKey = (key: string) => Effect.promise(() => failureBy({ ...options, key }, MAIL))
-        const errors = [
-          yield* withKey("wb_unknown"),
-          yield* withKey(reader.secret),
-          yield* fail({ from: "hi@elsewhere.test" }),
-          yield* fail({ subject: "a\0b" }),
-          yield* fail({ to: "gone@example.org" }),
-        ]
-        assert.deepStrictEqual(
-          errors.map(({ code, reason, responseCode, status }) => [code, responseCode, status, reason]),
-          [
-            ["EAUTH", 535, 401, "api_key_invalid"],
-            ["EAUTH", 550, 403, "missing_scope"],
-            ["EENVELOPE", 550, 422, "domain_not_verified"],
-            ["EMESSAGE", 554, 400, "validation_failed"],
-            ["EENVELOPE", 550, 422, "all_recipients_suppressed"],
-          ],
-        )
-        assert.deepStrictEqual(errors.at(-1)?.rejected, ["gone@example.org"])
-        for (const { message, reason, requestId, response, responseCode } of errors) {
-          assert.strictEqual(response, `${responseCode} ${reason}: ${message}`)
-          assert.match(requestId ?? "", /^req_/u)
-        }
-      }),
-    )
+    it.effect("have the codes and replies of SMTP, and the reason of the API", function* () {
+      const { account, admin, fail, options, world } = yield* setUp
+      const reader = yield* world.key(account, { scopes: ["email:logs:read"] })
+      yield* world.request("POST", "/v1/suppressions", { key: admin, body: { email: "gone@example.org" } })
+      const withKey = (key: string) => Effect.promise(() => failureBy({ ...options, key }, MAIL))
+      const errors = [
+        yield* withKey("wb_unknown"),
+        yield* withKey(reader.secret),
+        yield* fail({ from: "hi@elsewhere.test" }),
+        yield* fail({ subject: "a\0b" }),
+        yield* fail({ to: "gone@example.org" }),
+      ]
+      assert.deepStrictEqual(
+        errors.map(({ code, reason, responseCode, status }) => [code, responseCode, status, reason]),
+        [
+          ["EAUTH", 535, 401, "api_key_invalid"],
+          ["EAUTH", 550, 403, "missing_scope"],
+          ["EENVELOPE", 550, 422, "domain_not_verified"],
+          ["EMESSAGE", 554, 400, "validation_failed"],
+          ["EENVELOPE", 550, 422, "all_recipients_suppressed"],
+        ],
+      )
+      assert.deepStrictEqual(errors.at(-1)?.rejected, ["gone@example.org"])
+      for (const { message, reason, requestId, response, responseCode } of errors) {
+        assert.strictEqual(response, `${responseCode} ${reason}: ${message}`)
+        assert.match(requestId ?? "", /^req_/u)
+      }
+    })
 
-    it.effect("keep nodemailer's limits of files and URLs", () =>
-      Effect.gen(function* () {
-        const { options } = yield* setUp
-        for (const [source, code] of [
-          [{ path: "/etc/hostname" }, "EFILEACCESS"],
-          [{ href: "http://127.0.0.1:1/" }, "EURLACCESS"],
-        ] as const) {
-          const mail = { ...MAIL, attachments: [source], disableFileAccess: true, disableUrlAccess: true }
-          const error: unknown = yield* Effect.promise(() => sendBy(options, mail).catch((error: unknown) => error))
-          assert.propertyVal(error, "code", code)
-        }
-      }),
-    )
+    it.effect("keep nodemailer's limits of files and URLs", function* () {
+      const { options } = yield* setUp
+      for (const [source, code] of [
+        [{ path: "/etc/hostname" }, "EFILEACCESS"],
+        [{ href: "http://127.0.0.1:1/" }, "EURLACCESS"],
+      ] as const) {
+        const mail = { ...MAIL, attachments: [source], disableFileAccess: true, disableUrlAccess: true }
+        const error: unknown = yield* Effect.promise(() => sendBy(options, mail).catch((error: unknown) => error))
+        assert.propertyVal(error, "code", code)
+      }
+    })
 
-    it.effect("verify tells whether the key may send, and sends nothing", () =>
-      Effect.gen(function* () {
-        const { account, admin, options, world } = yield* setUp
-        const reader = yield* world.key(account, { scopes: ["email:logs:read"] })
-        const verify = (key: string) =>
-          Effect.promise(() =>
-            nodemailer
-              .createTransport(waybill({ ...options, key }))
-              .verify()
-              .catch((error: unknown) => (error instanceof TransportError ? error.code : error)),
-          )
-        assert.strictEqual(yield* verify(options.key), true)
-        assert.strictEqual(yield* verify(reader.secret), "EAUTH")
-        assert.strictEqual(yield* verify("wb_unknown"), "EAUTH")
-        const { json } = yield* world.request("GET", "/v1/email/logs", { key: admin })
-        assert.deepStrictEqual(json.data, [])
-        const called = yield* Effect.callback<unknown>((resume) =>
+    it.effect("verify tells whether the key may send, and sends nothing", function* () {
+      const { account, admin, options, world } = yield* setUp
+      const reader = yield* world.key(account, { scopes: ["email:logs:read"] })
+      const verify = (key: string) =>
+        Effect.promise(() =>
           nodemailer
-            .createTransport(waybill(options))
-            .verify((error, success) => resume(Effect.succeed([error, success]))),
+            .createTransport(waybill({ ...options, key }))
+            .verify()
+            .catch((error: unknown) => (error instanceof TransportError ? error.code : error)),
         )
-        assert.deepStrictEqual(called, [null, true])
-      }),
-    )
+      assert.strictEqual(yield* verify(options.key), true)
+      assert.strictEqual(yield* verify(reader.secret), "EAUTH")
+      assert.strictEqual(yield* verify("wb_unknown"), "EAUTH")
+      const { json } = yield* world.request("GET", "/v1/email/logs", { key: admin })
+      assert.deepStrictEqual(json.data, [])
+      const called = yield* Effect.callback<unknown>((resume) =>
+        nodemailer
+          .createTransport(waybill(options))
+          .verify((error, success) => resume(Effect.succeed([error, success]))),
+      )
+      assert.deepStrictEqual(called, [null, true])
+    })
 
-    it.effect("distinguish a service that is not there, does not answer, or is not Waybill", () =>
-      Effect.gen(function* () {
-        const port = yield* Effect.promise(() => freePort())
-        const silent = yield* Effect.acquireRelease(
-          Effect.promise(async () => {
-            const server = createServer((socket) => socket.on("error", () => undefined))
-            await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-            return server
-          }),
-          (server) => Effect.sync(() => server.close()),
-        )
-        const code = (url: string, more: object = {}) =>
-          Effect.promise(async () => {
-            const { code, responseCode, status } = await failureBy({ key: "wb_x", url, retries: 0, ...more }, MAIL)
-            return [code, responseCode, status]
-          })
-        assert.deepStrictEqual(yield* code(`http://127.0.0.1:${port}`), ["ECONNECTION", undefined, undefined])
-        const silentUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
-        assert.deepStrictEqual(yield* code(silentUrl, { timeoutMs: 200 }), ["ETIMEDOUT", undefined, undefined])
-        const page = yield* Effect.promise(() => serverWith([{ status: 404, text: "<h1>Not found</h1>" }]))
-        assert.deepStrictEqual(yield* code(page.baseUrl), ["EMESSAGE", 554, 404])
-        const away = yield* Effect.promise(() =>
-          serverWith([{ status: 302, headers: { location: "https://example.org" } }]),
-        )
-        assert.deepStrictEqual(yield* code(away.baseUrl), ["ECONNECTION", undefined, undefined])
-        yield* Effect.promise(() => Promise.all([page[Symbol.asyncDispose](), away[Symbol.asyncDispose]()]))
-      }),
-    )
-
-    it.effect("are not reported for an answer that a repetition gets: lost, cut off or 503", () =>
-      Effect.gen(function* () {
-        const id = "msg_1"
-        const server = yield* Effect.promise(() =>
-          serverWith(["drop", { status: 503, headers: { "retry-after": "0" } }, { status: 200, body: { id } }]),
-        )
-        const info = yield* Effect.promise(() => sendBy({ key: "wb_x", url: server.baseUrl }, MAIL))
-        assert.strictEqual(info.id, id)
-        assert.lengthOf(server.seen, 3)
-        assert.lengthOf([...new Set(server.seen.map(({ headers }) => headers["idempotency-key"]))], 1)
-        yield* Effect.promise(() => server[Symbol.asyncDispose]())
-      }),
-    )
-
-    it.effect("an aborted send ends with EABORT", () =>
-      Effect.gen(function* () {
-        const server = yield* Effect.promise(() =>
-          serverWith([{ status: 200, body: { id: "msg_1" }, after_ms: 5_000 }]),
-        )
-        const control = new AbortController()
-        const sending = failureBy({ key: "wb_x", url: server.baseUrl }, { ...MAIL, signal: control.signal } as Mail)
-        yield* Effect.promise(async () => {
-          while (server.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
-          control.abort()
+    it.effect("distinguish a service that is not there, does not answer, or is not Waybill", function* () {
+      const port = yield* Effect.promise(() => freePort())
+      const silent = yield* Effect.acquireRelease(
+        Effect.promise(async () => {
+          const server = createServer((socket) => socket.on("error", () => undefined))
+          await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+          return server
+        }),
+        (server) => Effect.sync(() => server.close()),
+      )
+      const code = (url: string, more: object = {}) =>
+        Effect.promise(async () => {
+          const { code, responseCode, status } = await failureBy({ key: "wb_x", url, retries: 0, ...more }, MAIL)
+          return [code, responseCode, status]
         })
-        assert.strictEqual((yield* Effect.promise(() => sending)).code, "EABORT")
-        yield* Effect.promise(() => server[Symbol.asyncDispose]())
-      }),
-    )
+      assert.deepStrictEqual(yield* code(`http://127.0.0.1:${port}`), ["ECONNECTION", undefined, undefined])
+      const silentUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+      assert.deepStrictEqual(yield* code(silentUrl, { timeoutMs: 200 }), ["ETIMEDOUT", undefined, undefined])
+      const page = yield* Effect.promise(() => serverWith([{ status: 404, text: "<h1>Not found</h1>" }]))
+      assert.deepStrictEqual(yield* code(page.baseUrl), ["EMESSAGE", 554, 404])
+      const away = yield* Effect.promise(() =>
+        serverWith([{ status: 302, headers: { location: "https://example.org" } }]),
+      )
+      assert.deepStrictEqual(yield* code(away.baseUrl), ["ECONNECTION", undefined, undefined])
+      yield* Effect.promise(() => Promise.all([page[Symbol.asyncDispose](), away[Symbol.asyncDispose]()]))
+    })
+
+    it.effect("are not reported for an answer that a repetition gets: lost, cut off or 503", function* () {
+      const id = "msg_1"
+      const server = yield* Effect.promise(() =>
+        serverWith(["drop", { status: 503, headers: { "retry-after": "0" } }, { status: 200, body: { id } }]),
+      )
+      const info = yield* Effect.promise(() => sendBy({ key: "wb_x", url: server.baseUrl }, MAIL))
+      assert.strictEqual(info.id, id)
+      assert.lengthOf(server.seen, 3)
+      assert.lengthOf([...new Set(server.seen.map(({ headers }) => headers["idempotency-key"]))], 1)
+      yield* Effect.promise(() => server[Symbol.asyncDispose]())
+    })
+
+    it.effect("an aborted send ends with EABORT", function* () {
+      const server = yield* Effect.promise(() => serverWith([{ status: 200, body: { id: "msg_1" }, after_ms: 5_000 }]))
+      const control = new AbortController()
+      const sending = failureBy({ key: "wb_x", url: server.baseUrl }, { ...MAIL, signal: control.signal } as Mail)
+      yield* Effect.promise(async () => {
+        while (server.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+        control.abort()
+      })
+      assert.strictEqual((yield* Effect.promise(() => sending)).code, "EABORT")
+      yield* Effect.promise(() => server[Symbol.asyncDispose]())
+    })
 
     it("a transport without a key is refused when it is made", () => {
       for (const options of [undefined, {}, { key: "" }])

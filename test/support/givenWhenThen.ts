@@ -1,7 +1,7 @@
-import { assert } from "@effect/vitest"
 import { type Aggregate, type Decide, fold } from "@waybill/domain/stream/Aggregate"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { type Array, Result, Schema } from "effect"
+import { assert } from "./effectTest.ts"
 
 interface Tagged {
   readonly _tag: string

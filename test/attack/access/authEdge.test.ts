@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import pg from "pg"
@@ -7,6 +6,7 @@ import { make } from "../../../apps/server/src/signIn/BetterAuth.ts"
 import { type Options, urlsOf } from "../../../apps/server/src/signIn/Options.ts"
 import * as Endpoints from "../../../apps/server/src/signIn/Endpoints.ts"
 import { browser, House } from "../../server/signIn/house.ts"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { freePort, WaybillCommand } from "../../support/process/service.ts"
 
@@ -108,8 +108,9 @@ const BAD_TEXTS = [
 ]
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("/auth", (it) => {
-  it.effect("an invalid field in any body is refused in Waybill's error shape before the library sees it", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "an invalid field in any body is refused in Waybill's error shape before the library sees it",
+    function* () {
       const { url } = yield* House
       for (const [path, body] of Object.entries(BODIES)) {
         const wrong: ReadonlyArray<Readonly<Record<string, unknown>>> = [
@@ -129,32 +130,30 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("/auth"
           assert.strictEqual(headers.get("cache-control"), "no-store", context)
         }
       }
-    }),
+    },
   )
 
-  it.effect("an unexpected query is refused, and a callback leads only to pages of this site", () =>
-    Effect.gen(function* () {
-      const { url } = yield* House
-      const page = browser(url)
-      for (const path of ["/auth/get-session?disableRefresh=true", "/auth/list-sessions?x=1"])
-        assert.strictEqual((yield* page.request("GET", path)).status, 400, path)
-      for (const path of [
-        "/auth",
-        "/auth/",
-        "/auth//get-session",
-        "/auth/get-session/",
-        "/auth/%67et-session",
-        "/auth/ok",
-      ])
-        assert.strictEqual((yield* page.request("GET", path)).status, 404, path)
-      const body = Endpoints.find("POST", "/sign-in/social", true)?.body
-      const takes = (callbackURL: string) =>
-        body !== undefined && Schema.is(body)({ provider: "oidc", callbackURL, errorCallbackURL: "/sign-in" })
-      assert.isTrue(takes("/emails?status=bounced"))
-      for (const foreign of ["https://evil.test/", "//evil.test", "/\\evil.test", "/\t/evil.test", "evil", ""])
-        assert.isFalse(takes(foreign), foreign)
-    }),
-  )
+  it.effect("an unexpected query is refused, and a callback leads only to pages of this site", function* () {
+    const { url } = yield* House
+    const page = browser(url)
+    for (const path of ["/auth/get-session?disableRefresh=true", "/auth/list-sessions?x=1"])
+      assert.strictEqual((yield* page.request("GET", path)).status, 400, path)
+    for (const path of [
+      "/auth",
+      "/auth/",
+      "/auth//get-session",
+      "/auth/get-session/",
+      "/auth/%67et-session",
+      "/auth/ok",
+    ])
+      assert.strictEqual((yield* page.request("GET", path)).status, 404, path)
+    const body = Endpoints.find("POST", "/sign-in/social", true)?.body
+    const takes = (callbackURL: string) =>
+      body !== undefined && Schema.is(body)({ provider: "oidc", callbackURL, errorCallbackURL: "/sign-in" })
+    assert.isTrue(takes("/emails?status=bounced"))
+    for (const foreign of ["https://evil.test/", "//evil.test", "/\\evil.test", "/\t/evil.test", "evil", ""])
+      assert.isFalse(takes(foreign), foreign)
+  })
 })
 
 /** Returns whether a line was written by Waybill's logger: JSON with a level and a time. */
@@ -172,78 +171,77 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })
   (it) => {
     it.effect(
       "only Waybill's logger reports the error, and no row, address, token or statement is in logs or answers",
-      () =>
-        Effect.gen(function* () {
-          const { url } = yield* Database.Fresh
-          const sql = yield* PgClient.PgClient
-          const port = yield* Effect.promise(() => freePort())
-          const env = {
-            PORT: String(port),
-            SMTP_PORT: String(yield* Effect.promise(() => freePort())),
-            DATABASE_URL: Redacted.value(url),
-            WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64"),
-            LOG_LEVEL: "All",
-            TRUSTED_PROXIES: "127.0.0.0/8",
-          }
-          const service = yield* Effect.acquireRelease(
-            Effect.sync(() => new WaybillCommand(["start"], env)),
-            (started) => Effect.promise(() => started.stop("SIGKILL")),
-          )
-          const welcome = yield* Effect.promise(() =>
-            service.waitForOutput("API key    wb_").then(() => service.waitForOutput("Waybill is ready")),
-          )
-          const [, email = "", password = ""] = /Sign in {4}(\S+) \/ ([^\s"]+)/u.exec(welcome) ?? []
-          const base = `http://127.0.0.1:${port}`
-          const page = browser(base)
-          assert.strictEqual((yield* page.signIn({ email, password })).status, 200)
-          const outputStart = service.output.length
+      function* () {
+        const { url } = yield* Database.Fresh
+        const sql = yield* PgClient.PgClient
+        const port = yield* Effect.promise(() => freePort())
+        const env = {
+          PORT: String(port),
+          SMTP_PORT: String(yield* Effect.promise(() => freePort())),
+          DATABASE_URL: Redacted.value(url),
+          WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64"),
+          LOG_LEVEL: "All",
+          TRUSTED_PROXIES: "127.0.0.0/8",
+        }
+        const service = yield* Effect.acquireRelease(
+          Effect.sync(() => new WaybillCommand(["start"], env)),
+          (started) => Effect.promise(() => started.stop("SIGKILL")),
+        )
+        const welcome = yield* Effect.promise(() =>
+          service.waitForOutput("API key    wb_").then(() => service.waitForOutput("Waybill is ready")),
+        )
+        const [, email = "", password = ""] = /Sign in {4}(\S+) \/ ([^\s"]+)/u.exec(welcome) ?? []
+        const base = `http://127.0.0.1:${port}`
+        const page = browser(base)
+        assert.strictEqual((yield* page.signIn({ email, password })).status, 200)
+        const outputStart = service.output.length
 
-          // Makes every further write fail with an error that quotes the row.
-          for (const table of ["user_sessions", "user_verifications", "users", "user_two_factors"])
-            yield* sql.unsafe(`ALTER TABLE ${table} ADD CONSTRAINT ${table}_fails CHECK (false) NOT VALID`)
-          const requests = [
-            () => page.request("POST", "/auth/update-user", { body: { name: "A telling name" } }),
-            () => page.request("POST", "/auth/two-factor/enable", { body: { password } }),
-            () => browser(base).signIn({ email, password }),
-            () => browser(base).request("GET", "/auth/passkey/generate-authenticate-options"),
-            () => page.request("GET", "/auth/passkey/generate-register-options?name=Telling"),
-          ]
-          const answers = yield* Effect.forEach(requests, (request) => request())
-          // Makes every further statement fail.
-          yield* sql.unsafe("ALTER TABLE user_sessions RENAME COLUMN token TO gone")
-          yield* sql.unsafe("ALTER TABLE user_verifications RENAME COLUMN identifier TO gone")
-          const laterAnswers = yield* Effect.forEach(
-            [
-              ...requests,
-              () => page.request("GET", "/auth/get-session"),
-              () =>
-                browser(base).request("POST", "/auth/reset-password", { body: { token: "a", newPassword: PASSWORD } }),
-            ],
-            (request) => request(),
-          )
-          for (const { json, status } of [...answers, ...laterAnswers]) {
-            assert.deepStrictEqual([status, json.error?.reason], [500, "internal_error"], JSON.stringify(json))
-            assert.notMatch(JSON.stringify(json), /user_|better|constraint|column/iu)
-          }
-          yield* Effect.promise(() => service.stop())
-          const output = service.output.slice(outputStart)
-          const lines = output.split("\n").filter((line) => line !== "")
-          assert.isAtLeast(lines.filter((line) => line.includes("the sign-in library failed")).length, 5)
-          assert.deepStrictEqual(
-            lines.filter((line) => !isOurs(line)),
-            [],
-          )
-          for (const secret of [
-            email,
-            password,
-            "A telling name",
-            "Telling",
-            "Failing row",
-            "better-auth:",
-            "insert into",
-          ])
-            assert.notInclude(output, secret)
-        }),
+        // Makes every further write fail with an error that quotes the row.
+        for (const table of ["user_sessions", "user_verifications", "users", "user_two_factors"])
+          yield* sql.unsafe(`ALTER TABLE ${table} ADD CONSTRAINT ${table}_fails CHECK (false) NOT VALID`)
+        const requests = [
+          () => page.request("POST", "/auth/update-user", { body: { name: "A telling name" } }),
+          () => page.request("POST", "/auth/two-factor/enable", { body: { password } }),
+          () => browser(base).signIn({ email, password }),
+          () => browser(base).request("GET", "/auth/passkey/generate-authenticate-options"),
+          () => page.request("GET", "/auth/passkey/generate-register-options?name=Telling"),
+        ]
+        const answers = yield* Effect.forEach(requests, (request) => request())
+        // Makes every further statement fail.
+        yield* sql.unsafe("ALTER TABLE user_sessions RENAME COLUMN token TO gone")
+        yield* sql.unsafe("ALTER TABLE user_verifications RENAME COLUMN identifier TO gone")
+        const laterAnswers = yield* Effect.forEach(
+          [
+            ...requests,
+            () => page.request("GET", "/auth/get-session"),
+            () =>
+              browser(base).request("POST", "/auth/reset-password", { body: { token: "a", newPassword: PASSWORD } }),
+          ],
+          (request) => request(),
+        )
+        for (const { json, status } of [...answers, ...laterAnswers]) {
+          assert.deepStrictEqual([status, json.error?.reason], [500, "internal_error"], JSON.stringify(json))
+          assert.notMatch(JSON.stringify(json), /user_|better|constraint|column/iu)
+        }
+        yield* Effect.promise(() => service.stop())
+        const output = service.output.slice(outputStart)
+        const lines = output.split("\n").filter((line) => line !== "")
+        assert.isAtLeast(lines.filter((line) => line.includes("the sign-in library failed")).length, 5)
+        assert.deepStrictEqual(
+          lines.filter((line) => !isOurs(line)),
+          [],
+        )
+        for (const secret of [
+          email,
+          password,
+          "A telling name",
+          "Telling",
+          "Failing row",
+          "better-auth:",
+          "insert into",
+        ])
+          assert.notInclude(output, secret)
+      },
     )
   },
 )

@@ -1,12 +1,12 @@
 import { Api } from "@waybill/api/Api"
 import * as BoundKeys from "@waybill/api/BoundKeys"
-import { assert, describe, it as plain, layer } from "@effect/vitest"
 import type * as DomainName from "@waybill/domain/domain/DomainName"
 import * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
 import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
+import { assert, describe, it as plain, layer } from "../../support/effectTest.ts"
 import { HttpWorld, signUp, statusesOf } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
@@ -134,8 +134,9 @@ describe("bound keys", () => {
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a key bound to a domain", (it) => {
-  it.effect("gets a 403 at every endpoint that names a resource of another domain, which stays unchanged", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "gets a 403 at every endpoint that names a resource of another domain, which stays unchanged",
+    function* () {
       const at = yield* setUp
       for (const operation of underV1) {
         const testCase = NAMED[operation.id]
@@ -150,204 +151,191 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.deepStrictEqual([record.status, record.version], ["queued", 1])
       assert.strictEqual((yield* at.request(at.whole, "GET", "/v1/domains/other.test")).status, 200)
       assert.strictEqual((yield* at.request(at.other, "GET", "/v1/session")).status, 200)
-    }),
+    },
   )
 
-  it.effect("gets a 403 at every endpoint that belongs to the whole account", () =>
-    Effect.gen(function* () {
-      const at = yield* setUp
-      const whole = underV1.filter((each) => ruleOf(each) === "whole account")
-      assert.isAbove(whole.length, 20)
-      for (const { id, method, path } of whole) {
-        const filled = path
-          .replace("{delivery_id}", "whd_00000000000000000000000000")
-          .replace("{email}", "gone@example.org")
-          .replace("{id}", path.includes("/webhooks/") ? at.webhook : "usr_00000000000000000000000000")
-        const { json, status, text } = yield* at.request(at.bound, method, filled, method === "POST" ? {} : undefined)
-        assert.deepStrictEqual([id, status, json?.error?.reason], [id, 403, "domain_not_allowed"])
-        for (const secret of SECRETS) assert.notInclude(text, secret, id)
-      }
-    }),
-  )
+  it.effect("gets a 403 at every endpoint that belongs to the whole account", function* () {
+    const at = yield* setUp
+    const whole = underV1.filter((each) => ruleOf(each) === "whole account")
+    assert.isAbove(whole.length, 20)
+    for (const { id, method, path } of whole) {
+      const filled = path
+        .replace("{delivery_id}", "whd_00000000000000000000000000")
+        .replace("{email}", "gone@example.org")
+        .replace("{id}", path.includes("/webhooks/") ? at.webhook : "usr_00000000000000000000000000")
+      const { json, status, text } = yield* at.request(at.bound, method, filled, method === "POST" ? {} : undefined)
+      assert.deepStrictEqual([id, status, json?.error?.reason], [id, 403, "domain_not_allowed"])
+      for (const secret of SECRETS) assert.notInclude(text, secret, id)
+    }
+  })
 
-  it.effect("lists, counts and deletes only what belongs to its domain", () =>
-    Effect.gen(function* () {
-      const at = yield* setUp
-      const get = (path: string) => at.request(at.bound, "GET", path)
-      const ids = (path: string) =>
-        Effect.map(get(path), ({ json }) => json.data.map(({ id }: { readonly id: string }) => id))
-      assert.deepStrictEqual(yield* ids("/v1/email/logs"), [at.mail])
-      assert.deepStrictEqual(yield* ids("/v1/email/logs?status=queued&domain=acme.test"), [at.mail])
-      assert.deepStrictEqual(yield* ids("/v1/email/logs?from=hi@other.test"), [])
-      assert.deepStrictEqual(yield* ids("/v1/email/logs?to=bo@second.example.org"), [])
-      assert.deepStrictEqual(yield* ids("/v1/email/logs?subject=subject"), [at.mail])
-      assert.strictEqual((yield* get("/v1/email/logs?domain=other.test")).json.error.reason, "domain_not_allowed")
-      assert.deepStrictEqual(yield* ids("/v1/domains"), [at.domains[0]])
-      assert.deepStrictEqual(yield* ids("/v1/api-keys"), [at.bound_id])
-      assert.deepStrictEqual(yield* ids("/v1/sandbox/messages"), [at.mail])
-      const stretch = "from=2026-11-01T00:00:00Z&to=2026-11-02T00:00:00Z"
-      for (const group of ["", "&group_by=domain"]) {
-        const { data } = (yield* get(`/v1/stats?${stretch}${group}`)).json
-        assert.deepStrictEqual(
-          data.map(({ accepted }: { readonly accepted: number }) => accepted),
-          [1],
-        )
-      }
-      assert.strictEqual((yield* get(`/v1/stats?${stretch}&domain=other.test`)).status, 403)
-      assert.strictEqual((yield* get(`/v1/sandbox/messages/${at.others}`)).status, 404)
-      const remove = (path: string) => at.request(at.bound, "DELETE", path)
-      assert.strictEqual((yield* remove(`/v1/sandbox/messages/${at.others}`)).status, 404)
-      assert.strictEqual((yield* remove("/v1/sandbox/messages")).json.deleted, 1)
-      const remaining = (yield* at.request(at.whole, "GET", "/v1/sandbox/messages")).json.data
+  it.effect("lists, counts and deletes only what belongs to its domain", function* () {
+    const at = yield* setUp
+    const get = (path: string) => at.request(at.bound, "GET", path)
+    const ids = (path: string) =>
+      Effect.map(get(path), ({ json }) => json.data.map(({ id }: { readonly id: string }) => id))
+    assert.deepStrictEqual(yield* ids("/v1/email/logs"), [at.mail])
+    assert.deepStrictEqual(yield* ids("/v1/email/logs?status=queued&domain=acme.test"), [at.mail])
+    assert.deepStrictEqual(yield* ids("/v1/email/logs?from=hi@other.test"), [])
+    assert.deepStrictEqual(yield* ids("/v1/email/logs?to=bo@second.example.org"), [])
+    assert.deepStrictEqual(yield* ids("/v1/email/logs?subject=subject"), [at.mail])
+    assert.strictEqual((yield* get("/v1/email/logs?domain=other.test")).json.error.reason, "domain_not_allowed")
+    assert.deepStrictEqual(yield* ids("/v1/domains"), [at.domains[0]])
+    assert.deepStrictEqual(yield* ids("/v1/api-keys"), [at.bound_id])
+    assert.deepStrictEqual(yield* ids("/v1/sandbox/messages"), [at.mail])
+    const stretch = "from=2026-11-01T00:00:00Z&to=2026-11-02T00:00:00Z"
+    for (const group of ["", "&group_by=domain"]) {
+      const { data } = (yield* get(`/v1/stats?${stretch}${group}`)).json
       assert.deepStrictEqual(
-        remaining.map(({ id }: { readonly id: string }) => id),
-        [at.others],
+        data.map(({ accepted }: { readonly accepted: number }) => accepted),
+        [1],
       )
-    }),
-  )
+    }
+    assert.strictEqual((yield* get(`/v1/stats?${stretch}&domain=other.test`)).status, 403)
+    assert.strictEqual((yield* get(`/v1/sandbox/messages/${at.others}`)).status, 404)
+    const remove = (path: string) => at.request(at.bound, "DELETE", path)
+    assert.strictEqual((yield* remove(`/v1/sandbox/messages/${at.others}`)).status, 404)
+    assert.strictEqual((yield* remove("/v1/sandbox/messages")).json.deleted, 1)
+    const remaining = (yield* at.request(at.whole, "GET", "/v1/sandbox/messages")).json.data
+    assert.deepStrictEqual(
+      remaining.map(({ id }: { readonly id: string }) => id),
+      [at.others],
+    )
+  })
 
-  it.effect("may do everything with its own domain that its scopes allow", () =>
-    Effect.gen(function* () {
-      const at = yield* setUp
-      const request = (method: string, path: string, body?: unknown) => at.request(at.bound, method, path, body)
-      const ownAnswers = [
-        yield* request("POST", "/v1/email/send", { ...message, from: "hi@acme.test" }),
-        yield* request("PATCH", `/v1/email/${at.mail}`, { scheduled_at: soon() }),
-        yield* request("POST", `/v1/email/${at.mail}/resend`),
-        yield* request("POST", `/v1/email/${at.mail}/cancel`),
-        yield* request("GET", `/v1/email/logs/${at.mail}`),
-        yield* request("GET", `/v1/email/logs/${at.mail}/events`),
-        yield* request("GET", `/v1/domains/${at.domains[0]}`),
-        yield* request("POST", "/v1/domains/acme.test/dkim/rotate"),
-        yield* request("GET", `/v1/api-keys/${at.bound_id}`),
-        yield* request("GET", "/v1/account"),
-        yield* request("GET", "/v1/session"),
-        yield* request("DELETE", `/v1/api-keys/${at.bound_id}`),
-      ]
+  it.effect("may do everything with its own domain that its scopes allow", function* () {
+    const at = yield* setUp
+    const request = (method: string, path: string, body?: unknown) => at.request(at.bound, method, path, body)
+    const ownAnswers = [
+      yield* request("POST", "/v1/email/send", { ...message, from: "hi@acme.test" }),
+      yield* request("PATCH", `/v1/email/${at.mail}`, { scheduled_at: soon() }),
+      yield* request("POST", `/v1/email/${at.mail}/resend`),
+      yield* request("POST", `/v1/email/${at.mail}/cancel`),
+      yield* request("GET", `/v1/email/logs/${at.mail}`),
+      yield* request("GET", `/v1/email/logs/${at.mail}/events`),
+      yield* request("GET", `/v1/domains/${at.domains[0]}`),
+      yield* request("POST", "/v1/domains/acme.test/dkim/rotate"),
+      yield* request("GET", `/v1/api-keys/${at.bound_id}`),
+      yield* request("GET", "/v1/account"),
+      yield* request("GET", "/v1/session"),
+      yield* request("DELETE", `/v1/api-keys/${at.bound_id}`),
+    ]
+    assert.deepStrictEqual(
+      statusesOf(ownAnswers),
+      ownAnswers.map(() => 200),
+    )
+  })
+
+  it.effect("creates only keys with the same binding, no later expiry and no wider addresses", function* () {
+    const { account, request, world } = yield* setUp
+    const { secret: limited } = yield* world.key(account, {
+      domain: "acme.test",
+      allowed_ips: ["127.0.0.0/8"],
+      expires_at: "2999-01-01T00:00:00.000Z",
+    })
+    const make = (body: object) => request(limited, "POST", "/v1/api-keys", { name: "x", scopes: ["admin"], ...body })
+    const { json } = yield* make({})
+    assert.deepInclude(json, {
+      domain: "acme.test",
+      allowed_ips: ["127.0.0.0/8"],
+      expires_at: "2999-01-01T00:00:00.000Z",
+    })
+    assert.strictEqual((yield* request(json.key, "GET", "/v1/session")).json.domain, "acme.test")
+    const narrower = { allowed_ips: ["127.0.0.1"], expires_at: "2998-01-01T00:00:00.000Z" }
+    assert.deepInclude((yield* make(narrower)).json, narrower)
+    for (const [path, more] of [
+      ["domain", { domain: "other.test" }],
+      ["allowed_ips", { allowed_ips: ["127.0.0.1", "0.0.0.0/0"] }],
+      ["allowed_ips", { allowed_ips: ["126.0.0.0/7"] }],
+      ["expires_at", { expires_at: "2999-01-01T00:00:00.001Z" }],
+    ] as const) {
+      const refused = yield* make(more)
       assert.deepStrictEqual(
-        statusesOf(ownAnswers),
-        ownAnswers.map(() => 200),
+        [refused.status, refused.json.error.reason, refused.json.error.details[0].path],
+        [403, "more_than_the_key", path],
       )
-    }),
-  )
+    }
+  })
 
-  it.effect("creates only keys with the same binding, no later expiry and no wider addresses", () =>
-    Effect.gen(function* () {
-      const { account, request, world } = yield* setUp
-      const { secret: limited } = yield* world.key(account, {
-        domain: "acme.test",
-        allowed_ips: ["127.0.0.0/8"],
-        expires_at: "2999-01-01T00:00:00.000Z",
-      })
-      const make = (body: object) => request(limited, "POST", "/v1/api-keys", { name: "x", scopes: ["admin"], ...body })
-      const { json } = yield* make({})
-      assert.deepInclude(json, {
-        domain: "acme.test",
-        allowed_ips: ["127.0.0.0/8"],
-        expires_at: "2999-01-01T00:00:00.000Z",
-      })
-      assert.strictEqual((yield* request(json.key, "GET", "/v1/session")).json.domain, "acme.test")
-      const narrower = { allowed_ips: ["127.0.0.1"], expires_at: "2998-01-01T00:00:00.000Z" }
-      assert.deepInclude((yield* make(narrower)).json, narrower)
-      for (const [path, more] of [
-        ["domain", { domain: "other.test" }],
-        ["allowed_ips", { allowed_ips: ["127.0.0.1", "0.0.0.0/0"] }],
-        ["allowed_ips", { allowed_ips: ["126.0.0.0/7"] }],
-        ["expires_at", { expires_at: "2999-01-01T00:00:00.001Z" }],
-      ] as const) {
-        const refused = yield* make(more)
-        assert.deepStrictEqual(
-          [refused.status, refused.json.error.reason, refused.json.error.details[0].path],
-          [403, "more_than_the_key", path],
-        )
-      }
-    }),
-  )
+  it.effect("cannot create a sign-in for a member, nor can a key with other limits", function* () {
+    const { account, bound, keyWith, request, world } = yield* setUp
+    const invite = (key: string) =>
+      request(key, "POST", "/v1/members", { email: `m-${account}@example.org`, role: "member" })
+    assert.strictEqual((yield* invite(bound)).json.error.reason, "domain_not_allowed")
+    for (const limits of [{ allowed_ips: ["127.0.0.0/8"] }, { expires_at: "2999-01-01T00:00:00.000Z" }])
+      assert.strictEqual(
+        (yield* invite((yield* world.key(account, limits)).secret)).json.error.reason,
+        "key_is_restricted",
+      )
+    const { json, status } = yield* invite((yield* world.key(account)).secret)
+    assert.strictEqual(status, 201)
+    const limited = yield* keyWith({ allowed_ips: ["127.0.0.0/8"] })
+    const link = yield* request(limited, "POST", `/v1/members/${json.member.id}/link`)
+    assert.strictEqual(link.json.error.reason, "key_is_restricted")
+  })
 
-  it.effect("cannot create a sign-in for a member, nor can a key with other limits", () =>
-    Effect.gen(function* () {
-      const { account, bound, keyWith, request, world } = yield* setUp
-      const invite = (key: string) =>
-        request(key, "POST", "/v1/members", { email: `m-${account}@example.org`, role: "member" })
-      assert.strictEqual((yield* invite(bound)).json.error.reason, "domain_not_allowed")
-      for (const limits of [{ allowed_ips: ["127.0.0.0/8"] }, { expires_at: "2999-01-01T00:00:00.000Z" }])
-        assert.strictEqual(
-          (yield* invite((yield* world.key(account, limits)).secret)).json.error.reason,
-          "key_is_restricted",
-        )
-      const { json, status } = yield* invite((yield* world.key(account)).secret)
-      assert.strictEqual(status, 201)
-      const limited = yield* keyWith({ allowed_ips: ["127.0.0.0/8"] })
-      const link = yield* request(limited, "POST", `/v1/members/${json.member.id}/link`)
-      assert.strictEqual(link.json.error.reason, "key_is_restricted")
-    }),
-  )
-
-  it.effect("never gets the answer to a key with another binding under the same idempotency key", () =>
-    Effect.gen(function* () {
-      const at = yield* setUp
-      const once = (key: string, path: string, body?: unknown) =>
-        at.request(key, "POST", path, body, { "idempotency-key": "order-1" })
-      const cancel = `/v1/email/${at.others}/cancel`
-      assert.strictEqual((yield* once(at.whole, cancel)).status, 200)
-      assert.strictEqual((yield* once(at.bound, cancel)).json.error.reason, "domain_not_allowed")
-      for (const [path, body] of [
-        ["/v1/email/send", message],
-        ["/v1/email/send/batch", { emails: [message], mode: "permissive" }],
-        ["/v1/domains", { name: "third.test" }],
-        ["/v1/domains/other.test/verify", undefined],
-        ["/v1/api-keys", { name: "x", scopes: ["admin"] }],
-      ] as const) {
-        const first = yield* once(at.whole, path, body)
-        assert.isBelow(first.status, 300, path)
-        assert.strictEqual((yield* once(at.whole, path, body)).text, first.text)
-        const second = yield* once(at.bound, path, body)
-        assert.strictEqual(second.json.error.reason, "idempotency_key_reused", path)
-      }
-      // The repeated request returns the secret only to the key that made it.
-      const repeated = yield* once((yield* at.world.key(at.account)).secret, "/v1/api-keys", {
-        name: "x",
-        scopes: ["admin"],
-      })
-      assert.strictEqual(repeated.json.error.reason, "idempotency_key_reused")
-    }),
-  )
+  it.effect("never gets the answer to a key with another binding under the same idempotency key", function* () {
+    const at = yield* setUp
+    const once = (key: string, path: string, body?: unknown) =>
+      at.request(key, "POST", path, body, { "idempotency-key": "order-1" })
+    const cancel = `/v1/email/${at.others}/cancel`
+    assert.strictEqual((yield* once(at.whole, cancel)).status, 200)
+    assert.strictEqual((yield* once(at.bound, cancel)).json.error.reason, "domain_not_allowed")
+    for (const [path, body] of [
+      ["/v1/email/send", message],
+      ["/v1/email/send/batch", { emails: [message], mode: "permissive" }],
+      ["/v1/domains", { name: "third.test" }],
+      ["/v1/domains/other.test/verify", undefined],
+      ["/v1/api-keys", { name: "x", scopes: ["admin"] }],
+    ] as const) {
+      const first = yield* once(at.whole, path, body)
+      assert.isBelow(first.status, 300, path)
+      assert.strictEqual((yield* once(at.whole, path, body)).text, first.text)
+      const second = yield* once(at.bound, path, body)
+      assert.strictEqual(second.json.error.reason, "idempotency_key_reused", path)
+    }
+    // The repeated request returns the secret only to the key that made it.
+    const repeated = yield* once((yield* at.world.key(at.account)).secret, "/v1/api-keys", {
+      name: "x",
+      scopes: ["admin"],
+    })
+    assert.strictEqual(repeated.json.error.reason, "idempotency_key_reused")
+  })
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a key that may only send", (it) => {
-  it.effect("gets the status of a mail from cancel and reschedule, but neither content nor recipients", () =>
-    Effect.gen(function* () {
-      const at = yield* setUp
-      const { secret: sender } = yield* at.world.key(at.account, { scopes: ["email:send"] })
-      const { secret: reader } = yield* at.world.key(at.account, { scopes: ["email:send", "email:logs:read"] })
-      const rescheduled = yield* at.request(sender, "PATCH", `/v1/email/${at.others}`, { scheduled_at: soon() })
-      const canceled = yield* at.request(sender, "POST", `/v1/email/${at.others}/cancel`, undefined, {
-        "idempotency-key": "c",
-      })
-      assert.deepInclude(rescheduled.json, { id: at.others, status: "queued" })
-      assert.deepInclude(canceled.json, { id: at.others, status: "canceled" })
-      const full = yield* at.request(reader, "POST", `/v1/email/${at.others}/cancel`, undefined, {
-        "idempotency-key": "c",
-      })
-      assert.deepInclude(full.json, { subject: "Second subject", to: ["bo@second.example.org"] })
-      const replayed = yield* at.request(sender, "POST", `/v1/email/${at.others}/cancel`, undefined, {
-        "idempotency-key": "c",
-      })
-      assert.strictEqual(replayed.headers.get("idempotent-replayed"), "true")
-      for (const { text } of [rescheduled, canceled, replayed])
-        for (const secret of ["second.example.org", "Second subject", "hi@"]) assert.notInclude(text, secret)
-      const { json } = yield* at.request(sender, "POST", `/v1/email/${at.others}/resend`)
-      assert.notExists(json.subject)
-      const store = yield* EventStore
-      const state = yield* store.state(Email, { account_id: at.account, stream_id: at.others as never })
-      assert.strictEqual(state._tag === "Message" ? state.accepted.subject : "", "Second subject")
-    }),
-  )
+  it.effect("gets the status of a mail from cancel and reschedule, but neither content nor recipients", function* () {
+    const at = yield* setUp
+    const { secret: sender } = yield* at.world.key(at.account, { scopes: ["email:send"] })
+    const { secret: reader } = yield* at.world.key(at.account, { scopes: ["email:send", "email:logs:read"] })
+    const rescheduled = yield* at.request(sender, "PATCH", `/v1/email/${at.others}`, { scheduled_at: soon() })
+    const canceled = yield* at.request(sender, "POST", `/v1/email/${at.others}/cancel`, undefined, {
+      "idempotency-key": "c",
+    })
+    assert.deepInclude(rescheduled.json, { id: at.others, status: "queued" })
+    assert.deepInclude(canceled.json, { id: at.others, status: "canceled" })
+    const full = yield* at.request(reader, "POST", `/v1/email/${at.others}/cancel`, undefined, {
+      "idempotency-key": "c",
+    })
+    assert.deepInclude(full.json, { subject: "Second subject", to: ["bo@second.example.org"] })
+    const replayed = yield* at.request(sender, "POST", `/v1/email/${at.others}/cancel`, undefined, {
+      "idempotency-key": "c",
+    })
+    assert.strictEqual(replayed.headers.get("idempotent-replayed"), "true")
+    for (const { text } of [rescheduled, canceled, replayed])
+      for (const secret of ["second.example.org", "Second subject", "hi@"]) assert.notInclude(text, secret)
+    const { json } = yield* at.request(sender, "POST", `/v1/email/${at.others}/resend`)
+    assert.notExists(json.subject)
+    const store = yield* EventStore
+    const state = yield* store.state(Email, { account_id: at.account, stream_id: at.others as never })
+    assert.strictEqual(state._tag === "Message" ? state.accepted.subject : "", "Second subject")
+  })
 })
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a bound key over SMTP", (it) => {
-  it.effect("never learns of a message that a key with another binding submitted under the same idempotency key", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "never learns of a message that a key with another binding submitted under the same idempotency key",
+    function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
       const { secret: bound } = yield* Effect.orDie(
@@ -370,6 +358,6 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a bound
       assert.match(yield* submit(acme.secret), /^250 /u)
       assert.match(yield* submit(acme.secret), /\(idempotent replay\)$/u)
       assert.match(yield* submit(bound), /^554 5\.5\.4 idempotency_key_reused: /u)
-    }),
+    },
   )
 })

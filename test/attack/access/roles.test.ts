@@ -1,10 +1,10 @@
 import { Api } from "@waybill/api/Api"
-import { assert, describe, it as plain, layer } from "@effect/vitest"
 import * as Team from "@waybill/domain/account/Team"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { browser, House, tokenOf } from "../../server/signIn/house.ts"
+import { assert, describe, it as plain, layer } from "../../support/effectTest.ts"
 
 /** Endpoints that a session of each role may call; an owner may call all. */
 const VIEWER = [

@@ -1,9 +1,9 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
 import { authenticator, browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as HeldWrites from "../../support/postgres/HeldWrites.ts"
 import { runToEnd } from "../../support/process/service.ts"
@@ -90,42 +90,41 @@ const resetRateWindows = Effect.gen(function* () {
 })
 
 layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a second factor", (it) => {
-  it.effect("a trusted browser needs the code again after every kind of password change", () =>
-    Effect.gen(function* () {
-      const { email, factor, id, operator, page, setPassword, trust, url } = yield* member
-      const trusted = yield* trust
-      assert.isTrue(yield* isTrusted(trusted, email, PASSWORD))
-      const waiting = browser(url)
-      yield* waiting.signIn({ email, password: PASSWORD })
+  it.effect("a trusted browser needs the code again after every kind of password change", function* () {
+    const { email, factor, id, operator, page, setPassword, trust, url } = yield* member
+    const trusted = yield* trust
+    assert.isTrue(yield* isTrusted(trusted, email, PASSWORD))
+    const waiting = browser(url)
+    yield* waiting.signIn({ email, password: PASSWORD })
 
-      const change = { currentPassword: PASSWORD, newPassword: NEXT_PASSWORD }
-      assert.strictEqual((yield* page.request("POST", "/auth/change-password", { body: change })).status, 200)
-      assert.isFalse(yield* isTrusted(trusted, email, NEXT_PASSWORD))
-      // A sign-in that began before the change and lacks only the code does not complete either.
-      const body = { code: factor.backupCodes[0] }
-      const lateReply = yield* waiting.request("POST", "/auth/two-factor/verify-backup-code", { body })
-      assert.deepStrictEqual(reasonOf(lateReply), [401, "invalid_two_factor_cookie"])
+    const change = { currentPassword: PASSWORD, newPassword: NEXT_PASSWORD }
+    assert.strictEqual((yield* page.request("POST", "/auth/change-password", { body: change })).status, 200)
+    assert.isFalse(yield* isTrusted(trusted, email, NEXT_PASSWORD))
+    // A sign-in that began before the change and lacks only the code does not complete either.
+    const body = { code: factor.backupCodes[0] }
+    const lateReply = yield* waiting.request("POST", "/auth/two-factor/verify-backup-code", { body })
+    assert.deepStrictEqual(reasonOf(lateReply), [401, "invalid_two_factor_cookie"])
 
-      // Repeats the check for a link and for the command line; the trust is restored before each.
-      const sql = yield* PgClient.PgClient
-      const passwordChanges = [
-        Effect.gen(function* () {
-          const link = yield* operator.request("POST", `/v1/members/${id}/link`)
-          assert.strictEqual((yield* setPassword(link.json.url, PASSWORD)).status, 200)
-        }),
-        command("users", "password", email),
-      ]
-      for (const changePassword of passwordChanges) {
-        yield* sql`INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
+    // Repeats the check for a link and for the command line; the trust is restored before each.
+    const sql = yield* PgClient.PgClient
+    const passwordChanges = [
+      Effect.gen(function* () {
+        const link = yield* operator.request("POST", `/v1/members/${id}/link`)
+        assert.strictEqual((yield* setPassword(link.json.url, PASSWORD)).status, 200)
+      }),
+      command("users", "password", email),
+    ]
+    for (const changePassword of passwordChanges) {
+      yield* sql`INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
           VALUES ('kept', 'trust-device-kept', ${id}, now() + interval '1 day', now(), now())`
-        yield* changePassword
-        assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
-      }
-    }),
-  )
+      yield* changePassword
+      assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
+    }
+  })
 
-  it.effect("a trusted browser needs the code again after the second factor was removed and set up again", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "a trusted browser needs the code again after the second factor was removed and set up again",
+    function* () {
       const { email, enrol, id, page, trust } = yield* member
       const sql = yield* PgClient.PgClient
       const trusted = yield* trust
@@ -135,67 +134,62 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
       assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
       yield* enrol(page)
       assert.isFalse(yield* isTrusted(trusted, email, PASSWORD))
-    }),
+    },
   )
 
-  it.effect("a password change stops a sign-in that is in progress", () =>
-    Effect.gen(function* () {
-      const { beginSignIn, email, factor, id } = yield* member
-      const sql = yield* PgClient.PgClient
-      const racing = yield* beginSignIn()
-      // Holds the write of the session, which follows all checks.
-      const heldWrites = yield* HeldWrites.hold("user_sessions", "INSERT")
-      const body = { code: yield* factor.next, trustDevice: true }
-      const waiting = yield* Effect.forkChild(racing.request("POST", "/auth/two-factor/verify-totp", { body }))
-      yield* heldWrites.until(1)
-      yield* command("users", "password", email)
-      yield* heldWrites.release
-      const seen = yield* Fiber.join(waiting)
-      assert.strictEqual(seen.status, 401, JSON.stringify(seen.json))
-      assert.strictEqual((yield* racing.request("GET", "/v1/session")).status, 401)
-      assert.deepStrictEqual(yield* sql`SELECT id FROM user_sessions WHERE user_id = ${id}`, [])
-      assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
-      yield* heldWrites.drop
-    }),
-  )
+  it.effect("a password change stops a sign-in that is in progress", function* () {
+    const { beginSignIn, email, factor, id } = yield* member
+    const sql = yield* PgClient.PgClient
+    const racing = yield* beginSignIn()
+    // Holds the write of the session, which follows all checks.
+    const heldWrites = yield* HeldWrites.hold("user_sessions", "INSERT")
+    const body = { code: yield* factor.next, trustDevice: true }
+    const waiting = yield* Effect.forkChild(racing.request("POST", "/auth/two-factor/verify-totp", { body }))
+    yield* heldWrites.until(1)
+    yield* command("users", "password", email)
+    yield* heldWrites.release
+    const seen = yield* Fiber.join(waiting)
+    assert.strictEqual(seen.status, 401, JSON.stringify(seen.json))
+    assert.strictEqual((yield* racing.request("GET", "/v1/session")).status, 401)
+    assert.deepStrictEqual(yield* sql`SELECT id FROM user_sessions WHERE user_id = ${id}`, [])
+    assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
+    yield* heldWrites.drop
+  })
 
-  it.effect("each code is valid once: not after enrolment, not if older, not in concurrent requests", () =>
-    Effect.gen(function* () {
-      const { beginSignIn, factor } = yield* member
-      const submitCode = (page: Page, code: string) =>
-        page.request("POST", "/auth/two-factor/verify-totp", { body: { code } })
-      assert.deepStrictEqual(reasonOf(yield* submitCode(yield* beginSignIn(), factor.enrolled)), [401, "invalid_code"])
-      const code = yield* factor.next
-      const racers = yield* Effect.forEach(Array.from({ length: RACERS }), () => beginSignIn())
-      const seen = yield* Effect.all(
-        racers.map((page) => submitCode(page, code)),
-        { concurrency: "unbounded" },
-      )
-      assert.deepStrictEqual(statuses(seen).toSorted(), [200, ...Array.from({ length: RACERS - 1 }, () => 401)])
-      assert.deepStrictEqual(reasonOf(yield* submitCode(yield* beginSignIn(), factor.enrolled)), [401, "invalid_code"])
-    }),
-  )
+  it.effect("each code is valid once: not after enrolment, not if older, not in concurrent requests", function* () {
+    const { beginSignIn, factor } = yield* member
+    const submitCode = (page: Page, code: string) =>
+      page.request("POST", "/auth/two-factor/verify-totp", { body: { code } })
+    assert.deepStrictEqual(reasonOf(yield* submitCode(yield* beginSignIn(), factor.enrolled)), [401, "invalid_code"])
+    const code = yield* factor.next
+    const racers = yield* Effect.forEach(Array.from({ length: RACERS }), () => beginSignIn())
+    const seen = yield* Effect.all(
+      racers.map((page) => submitCode(page, code)),
+      { concurrency: "unbounded" },
+    )
+    assert.deepStrictEqual(statuses(seen).toSorted(), [200, ...Array.from({ length: RACERS - 1 }, () => 401)])
+    assert.deepStrictEqual(reasonOf(yield* submitCode(yield* beginSignIn(), factor.enrolled)), [401, "invalid_code"])
+  })
 
-  it.effect("each backup code is valid once, also in concurrent requests", () =>
-    Effect.gen(function* () {
-      const { beginSignIn, factor } = yield* member
-      const [code] = factor.backupCodes
-      const racers = yield* Effect.forEach(Array.from({ length: RACERS }), () => beginSignIn())
-      const seen = yield* Effect.all(
-        racers.map((page) => page.request("POST", "/auth/two-factor/verify-backup-code", { body: { code } })),
-        { concurrency: "unbounded" },
-      )
-      assert.strictEqual(seen.filter(({ status }) => status === 200).length, 1, JSON.stringify(statuses(seen)))
-      assert.isTrue(seen.every(({ status }) => status < 500))
-      const repeated = yield* (yield* beginSignIn()).request("POST", "/auth/two-factor/verify-backup-code", {
-        body: { code },
-      })
-      assert.strictEqual(repeated.status, 401)
-    }),
-  )
+  it.effect("each backup code is valid once, also in concurrent requests", function* () {
+    const { beginSignIn, factor } = yield* member
+    const [code] = factor.backupCodes
+    const racers = yield* Effect.forEach(Array.from({ length: RACERS }), () => beginSignIn())
+    const seen = yield* Effect.all(
+      racers.map((page) => page.request("POST", "/auth/two-factor/verify-backup-code", { body: { code } })),
+      { concurrency: "unbounded" },
+    )
+    assert.strictEqual(seen.filter(({ status }) => status === 200).length, 1, JSON.stringify(statuses(seen)))
+    assert.isTrue(seen.every(({ status }) => status < 500))
+    const repeated = yield* (yield* beginSignIn()).request("POST", "/auth/two-factor/verify-backup-code", {
+      body: { code },
+    })
+    assert.strictEqual(repeated.status, 401)
+  })
 
-  it.effect("guesses of codes and passwords within a session are limited on every path, also in parallel", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "guesses of codes and passwords within a session are limited on every path, also in parallel",
+    function* () {
       const { page } = yield* member
       // These paths are closed: the dashboard does not use them.
       for (const path of ["/verify-password", "/two-factor/generate-backup-codes", "/two-factor/get-totp-uri"])
@@ -219,25 +213,23 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
       const seen = yield* Effect.all(guesses, { concurrency: "unbounded" })
       assert.isAtMost(seen.filter(({ status }) => status === 400).length, 2 * TRIES_PER_MINUTE)
       assert.isTrue(seen.every(({ status }) => status === 400 || status === 429))
-    }),
+    },
   )
 
-  it.effect("guesses of a code with the right password are limited over all browsers and addresses", () =>
-    Effect.gen(function* () {
-      const { beginSignIn } = yield* member
-      const thieves = yield* Effect.forEach(Array.from({ length: 3 * TRIES_PER_MINUTE }), () => beginSignIn(), {
-        concurrency: RACERS,
-      })
-      yield* resetRateWindows
-      const seen = yield* Effect.all(
-        thieves.map((thief, nth) =>
-          thief.request("POST", "/auth/two-factor/verify-totp", { body: { code: String(100_000 + nth) } }),
-        ),
-        { concurrency: "unbounded" },
-      )
-      assert.isAtMost(seen.filter(({ status }) => status === 401).length, 2 * TRIES_PER_MINUTE)
-      assert.strictEqual(seen.at(-1)?.status === 200, false)
-      assert.isTrue(seen.every(({ status }) => status === 401 || status === 429))
-    }),
-  )
+  it.effect("guesses of a code with the right password are limited over all browsers and addresses", function* () {
+    const { beginSignIn } = yield* member
+    const thieves = yield* Effect.forEach(Array.from({ length: 3 * TRIES_PER_MINUTE }), () => beginSignIn(), {
+      concurrency: RACERS,
+    })
+    yield* resetRateWindows
+    const seen = yield* Effect.all(
+      thieves.map((thief, nth) =>
+        thief.request("POST", "/auth/two-factor/verify-totp", { body: { code: String(100_000 + nth) } }),
+      ),
+      { concurrency: "unbounded" },
+    )
+    assert.isAtMost(seen.filter(({ status }) => status === 401).length, 2 * TRIES_PER_MINUTE)
+    assert.strictEqual(seen.at(-1)?.status === 200, false)
+    assert.isTrue(seen.every(({ status }) => status === 401 || status === 429))
+  })
 })

@@ -1,10 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { MAX_WRONG_CODES } from "../../../apps/server/src/signIn/BetterAuth.ts"
 import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
 import { randomBytes } from "node:crypto"
 import { authenticator, browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 
 const PATHS = [
   "/auth/sign-in/email",
@@ -105,238 +105,215 @@ const setUp = Effect.gen(function* () {
 })
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-in", (it) => {
-  it.effect("invalid data gets a 4xx, never an internal error", () =>
-    Effect.gen(function* () {
-      const { url } = yield* House
-      let nth = 0
-      for (const path of PATHS) {
-        for (const [at, [what, body]] of BODIES.entries()) {
-          // Other content types are refused before the body is read.
-          for (const type of at === 0 ? TYPES : TYPES.slice(0, 1)) {
-            nth++
-            const response = yield* Effect.promise(() =>
-              fetch(url + path, {
-                method: "POST",
-                redirect: "manual",
-                headers: { origin: url, "content-type": type, "x-forwarded-for": `10.1.${nth >> 8}.${nth & 255}` },
-                body,
-              }),
-            )
-            const text = yield* Effect.promise(() => response.text())
-            const context = `${path} with ${what} as ${type}: ${response.status} ${text.slice(0, 200)}`
-            const isHarmless = path === "/auth/sign-out" && response.status === 200
-            assert.isTrue((response.status >= 400 && response.status < 500) || isHarmless, context)
-            assert.isNull(response.headers.get("location"), context)
-            assert.notMatch(text, /\bat \S+:\d+|node_modules|SELECT /u, context)
-          }
+  it.effect("invalid data gets a 4xx, never an internal error", function* () {
+    const { url } = yield* House
+    let nth = 0
+    for (const path of PATHS) {
+      for (const [at, [what, body]] of BODIES.entries()) {
+        // Other content types are refused before the body is read.
+        for (const type of at === 0 ? TYPES : TYPES.slice(0, 1)) {
+          nth++
+          const response = yield* Effect.promise(() =>
+            fetch(url + path, {
+              method: "POST",
+              redirect: "manual",
+              headers: { origin: url, "content-type": type, "x-forwarded-for": `10.1.${nth >> 8}.${nth & 255}` },
+              body,
+            }),
+          )
+          const text = yield* Effect.promise(() => response.text())
+          const context = `${path} with ${what} as ${type}: ${response.status} ${text.slice(0, 200)}`
+          const isHarmless = path === "/auth/sign-out" && response.status === 200
+          assert.isTrue((response.status >= 400 && response.status < 500) || isHarmless, context)
+          assert.isNull(response.headers.get("location"), context)
+          assert.notMatch(text, /\bat \S+:\d+|node_modules|SELECT /u, context)
         }
       }
-    }),
-  )
+    }
+  })
 
-  it.effect("a wrong password and an unknown address get the same answer", () =>
-    Effect.gen(function* () {
-      const { owner, url } = yield* House
-      const [wrong, nobody] = yield* Effect.all([
-        browser(url).signIn({ email: owner.email, password: WRONG }),
-        browser(url).signIn({ email: "nobody@example.org", password: WRONG }),
-      ])
-      const errorOf = ({ json }: Seen) => ({ ...json.error, request_id: "" })
-      assert.deepStrictEqual([wrong.status, errorOf(wrong)], [401, errorOf(nobody)])
-      assert.strictEqual(nobody.status, 401)
-      assert.deepStrictEqual([...wrong.headers.keys()].toSorted(), [...nobody.headers.keys()].toSorted())
-    }),
-  )
+  it.effect("a wrong password and an unknown address get the same answer", function* () {
+    const { owner, url } = yield* House
+    const [wrong, nobody] = yield* Effect.all([
+      browser(url).signIn({ email: owner.email, password: WRONG }),
+      browser(url).signIn({ email: "nobody@example.org", password: WRONG }),
+    ])
+    const errorOf = ({ json }: Seen) => ({ ...json.error, request_id: "" })
+    assert.deepStrictEqual([wrong.status, errorOf(wrong)], [401, errorOf(nobody)])
+    assert.strictEqual(nobody.status, 401)
+    assert.deepStrictEqual([...wrong.headers.keys()].toSorted(), [...nobody.headers.keys()].toSorted())
+  })
 
-  it.effect("more tries than a minute allows close one address, for the right password too, and no other address", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "more tries than a minute allows close one address, for the right password too, and no other address",
+    function* () {
       const { owner, url } = yield* House
       const seen = statuses(yield* guess(url, owner.email, () => "192.0.2.7"))
       assert.isAtMost(seen.filter((status) => status === 401).length, 2 * TRIES_PER_MINUTE)
       assert.strictEqual(seen.at(-1), 429)
       assert.strictEqual((yield* browser(url, "192.0.2.7").signIn(owner)).status, 429)
       assert.strictEqual((yield* browser(url, "192.0.2.8").signIn(owner)).status, 200)
-    }),
+    },
   )
 
-  it.effect("an IPv6 network counts as one client, and no header sets another address", () =>
-    Effect.gen(function* () {
-      const { owner, url } = yield* House
-      const spread = yield* guess(url, owner.email, (nth) => `2001:db8:1:2:${(nth * 2_003).toString(16)}::${nth + 1}`)
-      assert.strictEqual(statuses(spread).at(-1), 429)
-      // Sends another address in each header at once: if any header were trusted, no address would repeat.
-      const seen = yield* guess(
-        url,
-        owner.email,
-        () => "198.51.100.7",
-        (nth) => ({
-          ...Object.fromEntries(ADDRESS_HEADERS.map((name) => [name, `203.0.113.${nth}`])),
-          forwarded: `for=203.0.113.${nth}`,
-        }),
-      )
-      assert.strictEqual(statuses(seen).at(-1), 429)
-    }),
-  )
+  it.effect("an IPv6 network counts as one client, and no header sets another address", function* () {
+    const { owner, url } = yield* House
+    const spread = yield* guess(url, owner.email, (nth) => `2001:db8:1:2:${(nth * 2_003).toString(16)}::${nth + 1}`)
+    assert.strictEqual(statuses(spread).at(-1), 429)
+    // Sends another address in each header at once: if any header were trusted, no address would repeat.
+    const seen = yield* guess(
+      url,
+      owner.email,
+      () => "198.51.100.7",
+      (nth) => ({
+        ...Object.fromEntries(ADDRESS_HEADERS.map((name) => [name, `203.0.113.${nth}`])),
+        forwarded: `for=203.0.113.${nth}`,
+      }),
+    )
+    assert.strictEqual(statuses(seen).at(-1), 429)
+  })
 
-  it.effect("neither a key nor another owner can create a link for an operator or remove an operator", () =>
-    Effect.gen(function* () {
-      const { bea, byKey, eve, operator, url } = yield* setUp
-      for (const { id, reason } of [
-        { id: operator.id, reason: "member_is_operator" },
-        { id: eve.id, reason: "member_has_joined" },
-      ])
-        assert.deepStrictEqual(reasonOf(yield* byKey("POST", `/v1/members/${id}/link`)), [422, reason])
-      assert.deepStrictEqual(reasonOf(yield* byKey("DELETE", `/v1/members/${operator.id}`)), [
+  it.effect("neither a key nor another owner can create a link for an operator or remove an operator", function* () {
+    const { bea, byKey, eve, operator, url } = yield* setUp
+    for (const { id, reason } of [
+      { id: operator.id, reason: "member_is_operator" },
+      { id: eve.id, reason: "member_has_joined" },
+    ])
+      assert.deepStrictEqual(reasonOf(yield* byKey("POST", `/v1/members/${id}/link`)), [422, reason])
+    assert.deepStrictEqual(reasonOf(yield* byKey("DELETE", `/v1/members/${operator.id}`)), [422, "member_is_operator"])
+    for (const reply of [
+      yield* eve.page.request("POST", `/v1/members/${operator.id}/link`),
+      yield* eve.page.request("DELETE", `/v1/members/${operator.id}`),
+    ])
+      assert.deepStrictEqual(reasonOf(reply), [422, "member_is_operator"])
+    for (const reply of [
+      yield* bea.page.request("POST", `/v1/members/${operator.id}/link`),
+      yield* bea.page.request("DELETE", `/v1/members/${eve.id}`),
+    ])
+      assert.deepStrictEqual(reasonOf(reply), [404, "member_not_found"])
+    // Users cannot make links for themselves: a stolen session would become a password. An operator helps others.
+    for (const { id, page } of [eve, operator])
+      assert.deepStrictEqual(reasonOf(yield* page.request("POST", `/v1/members/${id}/link`)), [
         422,
-        "member_is_operator",
+        "member_has_joined",
       ])
-      for (const reply of [
-        yield* eve.page.request("POST", `/v1/members/${operator.id}/link`),
-        yield* eve.page.request("DELETE", `/v1/members/${operator.id}`),
-      ])
-        assert.deepStrictEqual(reasonOf(reply), [422, "member_is_operator"])
-      for (const reply of [
-        yield* bea.page.request("POST", `/v1/members/${operator.id}/link`),
-        yield* bea.page.request("DELETE", `/v1/members/${eve.id}`),
-      ])
-        assert.deepStrictEqual(reasonOf(reply), [404, "member_not_found"])
-      // Users cannot make links for themselves: a stolen session would become a password. An operator helps others.
-      for (const { id, page } of [eve, operator])
-        assert.deepStrictEqual(reasonOf(yield* page.request("POST", `/v1/members/${id}/link`)), [
-          422,
-          "member_has_joined",
-        ])
-      const helped = yield* operator.page.request("POST", `/v1/members/${eve.id}/link`)
-      assert.strictEqual((yield* useLink(url, helped.json.url)).status, 200)
-    }),
-  )
+    const helped = yield* operator.page.request("POST", `/v1/members/${eve.id}/link`)
+    assert.strictEqual((yield* useLink(url, helped.json.url)).status, 200)
+  })
 
-  it.effect("only the newest link is valid, and none after one was used", () =>
-    Effect.gen(function* () {
-      const { byKey, name, url } = yield* setUp
-      const first = yield* byKey("POST", "/v1/members", { email: `ann-${name}@example.org`, role: "viewer" })
-      const { id } = first.json.member
-      const second = yield* byKey("POST", `/v1/members/${id}/link`)
-      assert.strictEqual((yield* useLink(url, first.json.url)).status, 400)
-      // Two links that were made at the same moment.
-      const sql = yield* PgClient.PgClient
-      yield* sql`INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
+  it.effect("only the newest link is valid, and none after one was used", function* () {
+    const { byKey, name, url } = yield* setUp
+    const first = yield* byKey("POST", "/v1/members", { email: `ann-${name}@example.org`, role: "viewer" })
+    const { id } = first.json.member
+    const second = yield* byKey("POST", `/v1/members/${id}/link`)
+    assert.strictEqual((yield* useLink(url, first.json.url)).status, 400)
+    // Two links that were made at the same moment.
+    const sql = yield* PgClient.PgClient
+    yield* sql`INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
         VALUES (${name}, ${`reset-password:${name}`}, ${id}, now() + interval '1 day', now(), now())`
-      assert.strictEqual((yield* useLink(url, second.json.url)).status, 200)
-      assert.strictEqual((yield* useLink(url, `${url}/welcome#${name}`)).status, 400)
-    }),
-  )
+    assert.strictEqual((yield* useLink(url, second.json.url)).status, 200)
+    assert.strictEqual((yield* useLink(url, `${url}/welcome#${name}`)).status, 400)
+  })
 
-  it.effect("one of several links requested at the same time is valid", () =>
-    Effect.gen(function* () {
-      const { byKey, name, url } = yield* setUp
-      const { member } = (yield* byKey("POST", "/v1/members", { email: `amy-${name}@example.org`, role: "viewer" }))
-        .json
-      const links = yield* Effect.all(
-        Array.from({ length: 4 }, () => byKey("POST", `/v1/members/${member.id}/link`)),
-        { concurrency: "unbounded" },
-      )
-      const opened = yield* Effect.forEach(links, ({ json }) => useLink(url, json.url))
-      assert.deepStrictEqual(statuses(opened).toSorted(), [200, 400, 400, 400])
-    }),
-  )
+  it.effect("one of several links requested at the same time is valid", function* () {
+    const { byKey, name, url } = yield* setUp
+    const { member } = (yield* byKey("POST", "/v1/members", { email: `amy-${name}@example.org`, role: "viewer" })).json
+    const links = yield* Effect.all(
+      Array.from({ length: 4 }, () => byKey("POST", `/v1/members/${member.id}/link`)),
+      { concurrency: "unbounded" },
+    )
+    const opened = yield* Effect.forEach(links, ({ json }) => useLink(url, json.url))
+    assert.deepStrictEqual(statuses(opened).toSorted(), [200, 400, 400, 400])
+  })
 
-  it.effect("a password change ends all other sessions and all links by other owners", () =>
-    Effect.gen(function* () {
-      const { eve, name, operator, url } = yield* setUp
-      const otherSession = browser(url)
-      assert.strictEqual(
-        (yield* otherSession.signIn({ email: `eve-${name}@example.org`, password: PASSWORD })).status,
-        200,
-      )
-      const { url: link } = (yield* operator.page.request("POST", `/v1/members/${eve.id}/link`)).json
-      const change = (currentPassword: string) => {
-        const body = { currentPassword, newPassword: "eve's next password", revokeOtherSessions: false }
-        return eve.page.request("POST", "/auth/change-password", { body })
-      }
-      assert.strictEqual((yield* change(WRONG)).status, 400)
-      assert.strictEqual((yield* otherSession.request("GET", "/v1/session")).status, 200)
-      assert.strictEqual((yield* change(PASSWORD)).status, 200)
-      assert.strictEqual((yield* otherSession.request("GET", "/v1/session")).status, 401)
-      assert.strictEqual((yield* eve.page.request("GET", "/v1/session")).status, 200)
-      assert.strictEqual((yield* useLink(url, link)).status, 400)
-    }),
-  )
+  it.effect("a password change ends all other sessions and all links by other owners", function* () {
+    const { eve, name, operator, url } = yield* setUp
+    const otherSession = browser(url)
+    assert.strictEqual(
+      (yield* otherSession.signIn({ email: `eve-${name}@example.org`, password: PASSWORD })).status,
+      200,
+    )
+    const { url: link } = (yield* operator.page.request("POST", `/v1/members/${eve.id}/link`)).json
+    const change = (currentPassword: string) => {
+      const body = { currentPassword, newPassword: "eve's next password", revokeOtherSessions: false }
+      return eve.page.request("POST", "/auth/change-password", { body })
+    }
+    assert.strictEqual((yield* change(WRONG)).status, 400)
+    assert.strictEqual((yield* otherSession.request("GET", "/v1/session")).status, 200)
+    assert.strictEqual((yield* change(PASSWORD)).status, 200)
+    assert.strictEqual((yield* otherSession.request("GET", "/v1/session")).status, 401)
+    assert.strictEqual((yield* eve.page.request("GET", "/v1/session")).status, 200)
+    assert.strictEqual((yield* useLink(url, link)).status, 400)
+  })
 
-  it.effect("an earlier password or link of one account does not sign in to another account", () =>
-    Effect.gen(function* () {
-      const { bea, byKey, name, url } = yield* setUp
-      const carl = { email: `carl-${name}@example.org`, password: PASSWORD }
-      const invitation = { email: carl.email, role: "member" }
-      const { member, url: before } = (yield* byKey("POST", "/v1/members", invitation)).json
-      const inB = () => bea.page.request("POST", "/v1/members", { body: invitation })
-      yield* byKey("DELETE", `/v1/members/${member.id}`)
-      assert.strictEqual((yield* useLink(url, before)).status, 400)
+  it.effect("an earlier password or link of one account does not sign in to another account", function* () {
+    const { bea, byKey, name, url } = yield* setUp
+    const carl = { email: `carl-${name}@example.org`, password: PASSWORD }
+    const invitation = { email: carl.email, role: "member" }
+    const { member, url: before } = (yield* byKey("POST", "/v1/members", invitation)).json
+    const inB = () => bea.page.request("POST", "/v1/members", { body: invitation })
+    yield* byKey("DELETE", `/v1/members/${member.id}`)
+    assert.strictEqual((yield* useLink(url, before)).status, 400)
 
-      // The user joined A, was removed there and is invited into B: the credentials of A do not sign in to B.
-      const rejoined = (yield* byKey("POST", "/v1/members", invitation)).json
-      assert.strictEqual((yield* useLink(url, rejoined.url)).status, 200)
-      assert.strictEqual((yield* browser(url).signIn(carl)).status, 200)
-      yield* byKey("DELETE", `/v1/members/${rejoined.member.id}`)
-      const { url: link } = (yield* inB()).json
-      assert.strictEqual((yield* browser(url).signIn(carl)).status, 401)
-      assert.strictEqual((yield* useLink(url, link, "carl's own password")).status, 200)
-      const page = browser(url)
-      assert.strictEqual((yield* page.signIn({ ...carl, password: "carl's own password" })).status, 200)
-      assert.deepInclude((yield* page.request("GET", "/v1/session")).json, { role: "member", operator: false })
-    }),
-  )
+    // The user joined A, was removed there and is invited into B: the credentials of A do not sign in to B.
+    const rejoined = (yield* byKey("POST", "/v1/members", invitation)).json
+    assert.strictEqual((yield* useLink(url, rejoined.url)).status, 200)
+    assert.strictEqual((yield* browser(url).signIn(carl)).status, 200)
+    yield* byKey("DELETE", `/v1/members/${rejoined.member.id}`)
+    const { url: link } = (yield* inB()).json
+    assert.strictEqual((yield* browser(url).signIn(carl)).status, 401)
+    assert.strictEqual((yield* useLink(url, link, "carl's own password")).status, 200)
+    const page = browser(url)
+    assert.strictEqual((yield* page.signIn({ ...carl, password: "carl's own password" })).status, 200)
+    assert.deepInclude((yield* page.request("GET", "/v1/session")).json, { role: "member", operator: false })
+  })
 
-  it.effect("an invitation of the address of an operator without an account creates another user", () =>
-    Effect.gen(function* () {
-      const { bea, byKey, name, url } = yield* setUp
-      const dan = { email: `dan-${name}@example.org`, role: "member" }
-      const invited = yield* byKey("POST", "/v1/members", dan)
-      yield* useLink(url, invited.json.url)
-      yield* byKey("DELETE", `/v1/members/${invited.json.member.id}`)
-      const sql = yield* PgClient.PgClient
-      yield* sql`UPDATE users SET operator = true WHERE id = ${invited.json.member.id}`
-      for (const reply of [
-        yield* bea.page.request("POST", "/v1/members", { body: dan }),
-        yield* byKey("POST", "/v1/members", dan),
-      ]) {
-        assert.strictEqual(reply.status, 201)
-        assert.notStrictEqual(reply.json.member.id, invited.json.member.id)
-        yield* useLink(url, reply.json.url)
-      }
-      const operators = yield* sql`SELECT id FROM users WHERE email = ${dan.email} AND operator`
-      assert.deepStrictEqual(operators, [{ id: invited.json.member.id }])
-      const page = browser(url)
-      assert.strictEqual((yield* page.signIn({ email: dan.email, password: PASSWORD })).status, 200)
-      assert.isFalse((yield* page.request("GET", "/v1/session")).json.operator)
-    }),
-  )
+  it.effect("an invitation of the address of an operator without an account creates another user", function* () {
+    const { bea, byKey, name, url } = yield* setUp
+    const dan = { email: `dan-${name}@example.org`, role: "member" }
+    const invited = yield* byKey("POST", "/v1/members", dan)
+    yield* useLink(url, invited.json.url)
+    yield* byKey("DELETE", `/v1/members/${invited.json.member.id}`)
+    const sql = yield* PgClient.PgClient
+    yield* sql`UPDATE users SET operator = true WHERE id = ${invited.json.member.id}`
+    for (const reply of [
+      yield* bea.page.request("POST", "/v1/members", { body: dan }),
+      yield* byKey("POST", "/v1/members", dan),
+    ]) {
+      assert.strictEqual(reply.status, 201)
+      assert.notStrictEqual(reply.json.member.id, invited.json.member.id)
+      yield* useLink(url, reply.json.url)
+    }
+    const operators = yield* sql`SELECT id FROM users WHERE email = ${dan.email} AND operator`
+    assert.deepStrictEqual(operators, [{ id: invited.json.member.id }])
+    const page = browser(url)
+    assert.strictEqual((yield* page.signIn({ email: dan.email, password: PASSWORD })).status, 200)
+    assert.isFalse((yield* page.request("GET", "/v1/session")).json.operator)
+  })
 
-  it.effect("consecutive wrong codes lock the second factor, from whatever addresses they come", () =>
-    Effect.gen(function* () {
-      const { owner, url } = yield* House
-      const page = browser(url)
-      assert.strictEqual((yield* page.signIn(owner)).status, 200)
-      const { json } = yield* page.request("POST", "/auth/two-factor/enable", { body: { password: owner.password } })
-      const right = Effect.map(authenticator(json.totpURI), (code) => ({ body: { code } }))
-      assert.strictEqual((yield* page.request("POST", "/auth/two-factor/verify-totp", yield* right)).status, 200)
+  it.effect("consecutive wrong codes lock the second factor, from whatever addresses they come", function* () {
+    const { owner, url } = yield* House
+    const page = browser(url)
+    assert.strictEqual((yield* page.signIn(owner)).status, 200)
+    const { json } = yield* page.request("POST", "/auth/two-factor/enable", { body: { password: owner.password } })
+    const right = Effect.map(authenticator(json.totpURI), (code) => ({ body: { code } }))
+    assert.strictEqual((yield* page.request("POST", "/auth/two-factor/verify-totp", yield* right)).status, 200)
 
-      const sql = yield* PgClient.PgClient
-      let wrong = 0
-      for (let address = 0; wrong < MAX_WRONG_CODES; address++) {
-        const thief = browser(url, `10.77.0.${address}`)
-        yield* thief.signIn(owner)
-        // Starts a new rate window.
-        yield* sql`DELETE FROM rate_windows WHERE bucket LIKE 'sign-in/code/%'`
-        const attempt = yield* thief.request("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })
-        if (attempt.status === 401) wrong++
-        assert.isBelow(address, 3 * MAX_WRONG_CODES, JSON.stringify(attempt.json))
-      }
-      const newBrowser = browser(url, "10.78.0.1")
-      yield* newBrowser.signIn(owner)
-      const refused = yield* newBrowser.request("POST", "/auth/two-factor/verify-totp", yield* right)
-      assert.isAtLeast(refused.status, 400, JSON.stringify(refused.json))
-      assert.strictEqual((yield* newBrowser.request("GET", "/v1/session")).status, 401)
-    }),
-  )
+    const sql = yield* PgClient.PgClient
+    let wrong = 0
+    for (let address = 0; wrong < MAX_WRONG_CODES; address++) {
+      const thief = browser(url, `10.77.0.${address}`)
+      yield* thief.signIn(owner)
+      // Starts a new rate window.
+      yield* sql`DELETE FROM rate_windows WHERE bucket LIKE 'sign-in/code/%'`
+      const attempt = yield* thief.request("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })
+      if (attempt.status === 401) wrong++
+      assert.isBelow(address, 3 * MAX_WRONG_CODES, JSON.stringify(attempt.json))
+    }
+    const newBrowser = browser(url, "10.78.0.1")
+    yield* newBrowser.signIn(owner)
+    const refused = yield* newBrowser.request("POST", "/auth/two-factor/verify-totp", yield* right)
+    assert.isAtLeast(refused.status, 400, JSON.stringify(refused.json))
+    assert.strictEqual((yield* newBrowser.request("GET", "/v1/session")).status, 401)
+  })
 })

@@ -1,4 +1,3 @@
-import { assert, layer } from "@effect/vitest"
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as Sandbox from "@waybill/store/content/Sandbox"
@@ -7,6 +6,7 @@ import { readFileSync } from "node:fs"
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib"
 import { HTML_TEXT_LIMIT } from "@waybill/mail/compose/textFromHtml"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -111,49 +111,46 @@ const HTML = [
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a document bomb over HTTP", (it) => {
   const setUp = signUp({ domains: ["acme.test"] })
 
-  it.effect("a compressed body is refused and not decompressed", () =>
-    Effect.gen(function* () {
-      const { key, world } = yield* setUp
-      const large = Buffer.from(JSON.stringify({ ...MESSAGE, text: "x".repeat(40_000_000) }))
-      const encodings = { gzip: gzipSync(large), deflate: deflateSync(large), br: brotliCompressSync(large, FAST) }
-      for (const [encoding, raw] of Object.entries(encodings)) {
-        assert.isBelow(raw.length, 1_000_000)
-        for (const path of ["/v1/email/send", "/v1/email/send/batch", "/v1/webhooks"]) {
-          for (const value of [encoding, `identity, ${encoding}`, encoding.toUpperCase()]) {
-            const { json, status } = yield* world.request("POST", path, {
-              key,
-              raw,
-              headers: { "content-encoding": value },
-            })
-            assert.deepStrictEqual([status, json.error.code], [400, "invalid_request"], `${path} ${value}`)
-          }
+  it.effect("a compressed body is refused and not decompressed", function* () {
+    const { key, world } = yield* setUp
+    const large = Buffer.from(JSON.stringify({ ...MESSAGE, text: "x".repeat(40_000_000) }))
+    const encodings = { gzip: gzipSync(large), deflate: deflateSync(large), br: brotliCompressSync(large, FAST) }
+    for (const [encoding, raw] of Object.entries(encodings)) {
+      assert.isBelow(raw.length, 1_000_000)
+      for (const path of ["/v1/email/send", "/v1/email/send/batch", "/v1/webhooks"]) {
+        for (const value of [encoding, `identity, ${encoding}`, encoding.toUpperCase()]) {
+          const { json, status } = yield* world.request("POST", path, {
+            key,
+            raw,
+            headers: { "content-encoding": value },
+          })
+          assert.deepStrictEqual([status, json.error.code], [400, "invalid_request"], `${path} ${value}`)
         }
       }
-    }),
-  )
+    }
+  })
 
   it.effect(
     "hostile HTML is delivered like any other mail and can be read back",
-    () =>
-      Effect.gen(function* () {
-        const { call } = yield* setUp
-        const { url } = yield* Database.Fresh
-        const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
-        yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }))
-        for (const piece of HTML) {
-          const html = piece.repeat(Math.ceil((2 * HTML_TEXT_LIMIT) / piece.length))
-          const body = { from: MESSAGE.from, to: MESSAGE.to, subject: "x", html }
-          const sent = yield* call("POST", "/v1/email/send", body)
-          assert.strictEqual(sent.status, 200, sent.text)
-          yield* World.until(
-            call("GET", `/v1/email/logs/${sent.json.id}`),
-            ({ json }) => json.status === "delivered",
-            TIMEOUT,
-          )
-          const read = yield* call("GET", `/v1/sandbox/messages/${sent.json.id}`)
-          assert.deepStrictEqual([read.status, read.json.html.trim()], [200, html.trim()], piece)
-        }
-      }),
+    function* () {
+      const { call } = yield* setUp
+      const { url } = yield* Database.Fresh
+      const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
+      yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }))
+      for (const piece of HTML) {
+        const html = piece.repeat(Math.ceil((2 * HTML_TEXT_LIMIT) / piece.length))
+        const body = { from: MESSAGE.from, to: MESSAGE.to, subject: "x", html }
+        const sent = yield* call("POST", "/v1/email/send", body)
+        assert.strictEqual(sent.status, 200, sent.text)
+        yield* World.until(
+          call("GET", `/v1/email/logs/${sent.json.id}`),
+          ({ json }) => json.status === "delivered",
+          TIMEOUT,
+        )
+        const read = yield* call("GET", `/v1/sandbox/messages/${sent.json.id}`)
+        assert.deepStrictEqual([read.status, read.json.html.trim()], [200, html.trim()], piece)
+      }
+    },
     4 * Duration.toMillis(TIMEOUT),
   )
 })

@@ -1,6 +1,6 @@
-import { assert, layer } from "@effect/vitest"
 import * as Violations from "@waybill/api/errors/Violations"
 import { Effect } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import { fieldOf, HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
@@ -62,85 +62,76 @@ const MAX_ANSWER_CHARS = 512 * 1024
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("oversized input", (it) => {
   const setUp = signUp({ domains: ["acme.test"] })
 
-  it.effect("each oversized field is refused with a short error that names the field", () =>
-    Effect.gen(function* () {
-      const { call } = yield* setUp
-      for (const [path, change] of FIELDS) {
-        const { json, status, text } = yield* call("POST", "/v1/email/send", { ...MESSAGE, ...change })
-        assert.deepStrictEqual(fieldOf({ json, status }), [400, path], text.slice(0, 500))
-        assert.isBelow(text.length, MAX_ANSWER_CHARS, path)
-      }
-    }),
-  )
+  it.effect("each oversized field is refused with a short error that names the field", function* () {
+    const { call } = yield* setUp
+    for (const [path, change] of FIELDS) {
+      const { json, status, text } = yield* call("POST", "/v1/email/send", { ...MESSAGE, ...change })
+      assert.deepStrictEqual(fieldOf({ json, status }), [400, path], text.slice(0, 500))
+      assert.isBelow(text.length, MAX_ANSWER_CHARS, path)
+    }
+  })
 
-  it.effect("oversized paths, queries and headers are refused, and no answer is large", () =>
-    Effect.gen(function* () {
-      const { call } = yield* setUp
-      for (const [method, path, body] of CALLS) {
-        const request = `${method} ${path.slice(0, 60)} ${JSON.stringify(body ?? "").slice(0, 60)}`
-        const answer = yield* call(method, path, body)
-        assert.include([400, 404], answer.status, request)
-        assert.isBelow(answer.text.length, MAX_ANSWER_CHARS, request)
-      }
-      assert.strictEqual((yield* call("GET", "/v1/account")).status, 200)
-    }),
-  )
+  it.effect("oversized paths, queries and headers are refused, and no answer is large", function* () {
+    const { call } = yield* setUp
+    for (const [method, path, body] of CALLS) {
+      const request = `${method} ${path.slice(0, 60)} ${JSON.stringify(body ?? "").slice(0, 60)}`
+      const answer = yield* call(method, path, body)
+      assert.include([400, 404], answer.status, request)
+      assert.isBelow(answer.text.length, MAX_ANSWER_CHARS, request)
+    }
+    assert.strictEqual((yield* call("GET", "/v1/account")).status, 200)
+  })
 
-  it.effect("the answer to an oversized batch is short, for the whole batch or per message", () =>
-    Effect.gen(function* () {
-      const { call } = yield* setUp
-      const emails = many({ ...MESSAGE, cc: many("x", 900) }, 100)
-      const whole = yield* call("POST", "/v1/email/send/batch", { emails })
-      assert.deepStrictEqual([whole.status, whole.json.error.details.length], [400, Violations.MAX_DETAILS])
-      const each = yield* call("POST", "/v1/email/send/batch", { emails, mode: "permissive" })
-      assert.strictEqual(each.status, 200)
-      assert.isBelow(each.text.length, MAX_ANSWER_CHARS)
-      // Every message gets at least one error.
-      const errorCounts = each.json.data.map(
-        (result: { readonly error: { readonly details: ReadonlyArray<unknown> } }) =>
-          Math.sign(result.error.details.length),
-      )
-      assert.deepStrictEqual(
-        errorCounts,
-        emails.map(() => 1),
-      )
-    }),
-  )
+  it.effect("the answer to an oversized batch is short, for the whole batch or per message", function* () {
+    const { call } = yield* setUp
+    const emails = many({ ...MESSAGE, cc: many("x", 900) }, 100)
+    const whole = yield* call("POST", "/v1/email/send/batch", { emails })
+    assert.deepStrictEqual([whole.status, whole.json.error.details.length], [400, Violations.MAX_DETAILS])
+    const each = yield* call("POST", "/v1/email/send/batch", { emails, mode: "permissive" })
+    assert.strictEqual(each.status, 200)
+    assert.isBelow(each.text.length, MAX_ANSWER_CHARS)
+    // Every message gets at least one error.
+    const errorCounts = each.json.data.map((result: { readonly error: { readonly details: ReadonlyArray<unknown> } }) =>
+      Math.sign(result.error.details.length),
+    )
+    assert.deepStrictEqual(
+      errorCounts,
+      emails.map(() => 1),
+    )
+  })
 
-  it.effect("oversized lines, logins, recipients and messages are refused over SMTP", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission({ limits: { maxRecipients: 100 } })
-      const acme = yield* Smtp.customer()
-      const begin = ["EHLO x", Smtp.plain(acme.secret), `MAIL FROM:<hi@${acme.domain}>`]
-      for (const line of [
-        `EHLO ${"x".repeat(1_000_000)}`,
-        "x".repeat(4_000_000),
-        `AUTH PLAIN ${Buffer.alloc(1_000_000, "A").toString("base64")}`,
-        `MAIL FROM:<${"a".repeat(500_000)}@b.cc>`,
-      ]) {
-        const client = yield* Smtp.raw(port)
-        const reply = yield* Effect.promise(() => client.say(line))
-        assert.match(reply, /^(?:[45]\d\d |closed)/u, line.slice(0, 40))
-      }
-      const guest = yield* Smtp.raw(port)
-      const login = yield* Effect.promise(() => guest.all(["EHLO x", "AUTH LOGIN", "YW55", "A".repeat(12_000)]))
-      assert.match(login.at(-1) ?? "", /^5\d\d /u)
-
+  it.effect("oversized lines, logins, recipients and messages are refused over SMTP", function* () {
+    const port = yield* Smtp.submission({ limits: { maxRecipients: 100 } })
+    const acme = yield* Smtp.customer()
+    const begin = ["EHLO x", Smtp.plain(acme.secret), `MAIL FROM:<hi@${acme.domain}>`]
+    for (const line of [
+      `EHLO ${"x".repeat(1_000_000)}`,
+      "x".repeat(4_000_000),
+      `AUTH PLAIN ${Buffer.alloc(1_000_000, "A").toString("base64")}`,
+      `MAIL FROM:<${"a".repeat(500_000)}@b.cc>`,
+    ]) {
       const client = yield* Smtp.raw(port)
-      yield* Effect.promise(() => client.all(begin))
-      const replies = yield* Effect.promise(() =>
-        client.all(Array.from({ length: 300 }, (_, nth) => `RCPT TO:<r${nth}@example.org>`)),
-      )
-      assert.deepStrictEqual(
-        [replies.filter((reply) => reply.startsWith("250")).length, replies.at(-1)?.slice(0, 9)],
-        [100, "452 4.5.3"],
-      )
-      assert.match(yield* Effect.promise(() => client.say("DATA")), /^354 /u)
-      const block = `${"x".repeat(998)}\r\n`.repeat(500)
-      for (let bytes = 0; bytes < 4 * Smtp.MAX_MESSAGE_BYTES; bytes += block.length) client.write(block)
-      assert.match(yield* Effect.promise(() => client.say(".")), /^552 5\.3\.4 /u)
-      assert.match(yield* Effect.promise(() => client.say("NOOP")), /^250 /u)
-      assert.deepStrictEqual(yield* Smtp.accepted(acme.account_id), [])
-    }),
-  )
+      const reply = yield* Effect.promise(() => client.say(line))
+      assert.match(reply, /^(?:[45]\d\d |closed)/u, line.slice(0, 40))
+    }
+    const guest = yield* Smtp.raw(port)
+    const login = yield* Effect.promise(() => guest.all(["EHLO x", "AUTH LOGIN", "YW55", "A".repeat(12_000)]))
+    assert.match(login.at(-1) ?? "", /^5\d\d /u)
+
+    const client = yield* Smtp.raw(port)
+    yield* Effect.promise(() => client.all(begin))
+    const replies = yield* Effect.promise(() =>
+      client.all(Array.from({ length: 300 }, (_, nth) => `RCPT TO:<r${nth}@example.org>`)),
+    )
+    assert.deepStrictEqual(
+      [replies.filter((reply) => reply.startsWith("250")).length, replies.at(-1)?.slice(0, 9)],
+      [100, "452 4.5.3"],
+    )
+    assert.match(yield* Effect.promise(() => client.say("DATA")), /^354 /u)
+    const block = `${"x".repeat(998)}\r\n`.repeat(500)
+    for (let bytes = 0; bytes < 4 * Smtp.MAX_MESSAGE_BYTES; bytes += block.length) client.write(block)
+    assert.match(yield* Effect.promise(() => client.say(".")), /^552 5\.3\.4 /u)
+    assert.match(yield* Effect.promise(() => client.say("NOOP")), /^250 /u)
+    assert.deepStrictEqual(yield* Smtp.accepted(acme.account_id), [])
+  })
 })

@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import * as net from "node:net"
@@ -9,6 +8,7 @@ import { REPORT_SIZE_LIMIT } from "@waybill/mail/parsing/readReport"
 import { DEFAULT_MAX_BODY_BYTES } from "../../../apps/server/src/boot/settings/HttpSettings.ts"
 import { browser } from "../../server/signIn/house.ts"
 import * as Smtp from "../../server/smtp/support.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { type Document, documents } from "../../support/process/documents.ts"
 import { htmlBesideText } from "../../support/mail/mailForms.ts"
@@ -215,84 +215,76 @@ const runningLayer = Running.layer.pipe(Layer.provideMerge(Database.layerFresh))
 layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the event loop is not blocked", (it) => {
   it.effect(
     "by 200 submitted pathological mails and 200 pathological headers",
-    () =>
-      Effect.gen(function* () {
-        const { key, smtpPort } = yield* Running
-        const clients = yield* connections(smtpPort, ["EHLO x", Smtp.plain(key)])
-        const commands = ["MAIL FROM:<hi@acme.test>", "RCPT TO:<ana@example.org>"]
-        const submit = submitting(clients, commands, /^(?:250 2\.6\.0|55[24] 5\.\d\.\d) /u)
-        for (const [seed, grammar] of [Pathological.MIME, Pathological.ADDRESSES].entries())
-          assert.deepStrictEqual(
-            yield* stalls(groupsOf(documents(grammar, seed, COUNT, LARGEST), CONNECTIONS), submit),
-            [],
-          )
-      }),
+    function* () {
+      const { key, smtpPort } = yield* Running
+      const clients = yield* connections(smtpPort, ["EHLO x", Smtp.plain(key)])
+      const commands = ["MAIL FROM:<hi@acme.test>", "RCPT TO:<ana@example.org>"]
+      const submit = submitting(clients, commands, /^(?:250 2\.6\.0|55[24] 5\.\d\.\d) /u)
+      for (const [seed, grammar] of [Pathological.MIME, Pathological.ADDRESSES].entries())
+        assert.deepStrictEqual(
+          yield* stalls(groupsOf(documents(grammar, seed, COUNT, LARGEST), CONNECTIONS), submit),
+          [],
+        )
+    },
     Duration.toMillis(TIMEOUT),
   )
 
   it.effect(
     "by deriving text from 200 pathological pages of HTML or tracking the links of 200 more",
-    () =>
-      Effect.gen(function* () {
-        const running = yield* Running
-        const pages = (seed: number) => groupsOf(documents(Pathological.HTML, seed, COUNT, LARGEST))
-        assert.deepStrictEqual(yield* stalls(pages(3), delivering(running, {})), [])
-        const tracking = { text: "x", tracking: { opens: true, clicks: true } }
-        assert.deepStrictEqual(yield* stalls(pages(4), delivering(running, tracking)), [])
-      }),
+    function* () {
+      const running = yield* Running
+      const pages = (seed: number) => groupsOf(documents(Pathological.HTML, seed, COUNT, LARGEST))
+      assert.deepStrictEqual(yield* stalls(pages(3), delivering(running, {})), [])
+      const tracking = { text: "x", tracking: { opens: true, clicks: true } }
+      assert.deepStrictEqual(yield* stalls(pages(4), delivering(running, tracking)), [])
+    },
     Duration.toMillis(TIMEOUT),
   )
 
   it.effect(
     "by showing 200 pathological mails or previewing 200 with their images",
-    () =>
-      Effect.gen(function* () {
-        const running = yield* Running
-        const { call, captured, page } = running
-        const lines = [{ name: "three million lines", text: "x\n".repeat(3_000_000) }]
-        yield* Effect.promise(() => delivering(running, {}, "text")(lines))
-        const ids = [...(yield* Effect.promise(captured)).keys()].slice(-COUNT)
-        const show = async ([mail]: Documents) => {
-          const { status } = await call("GET", `/v1/sandbox/messages/${mail?.text}`)
-          assert.include([200, 422], status)
-        }
-        const shown = oneByOne(ids.map((id) => ({ name: `shown ${id}`, text: id })))
-        assert.deepStrictEqual(yield* stalls(shown, show), [])
-        const attachments = Array.from({ length: IMAGES }, (_, nth) => ({
-          filename: `p${nth}.png`,
-          content: "QUFB",
-          content_id: `p${nth}`,
-        }))
-        // The mail is shown before it is delivered.
-        const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
-        const preview = async (group: Documents) => {
-          for (const id of await sending(running, { text: "x", attachments, scheduled_at })(group))
-            assert.strictEqual((await Effect.runPromise(page.request("GET", `/preview/emails/${id}`))).status, 200)
-        }
-        const pictures = groupsOf(documents(Pathological.PICTURES, 5, COUNT, LARGEST))
-        assert.deepStrictEqual(yield* stalls(pictures, preview), [])
-      }),
+    function* () {
+      const running = yield* Running
+      const { call, captured, page } = running
+      const lines = [{ name: "three million lines", text: "x\n".repeat(3_000_000) }]
+      yield* Effect.promise(() => delivering(running, {}, "text")(lines))
+      const ids = [...(yield* Effect.promise(captured)).keys()].slice(-COUNT)
+      const show = async ([mail]: Documents) => {
+        const { status } = await call("GET", `/v1/sandbox/messages/${mail?.text}`)
+        assert.include([200, 422], status)
+      }
+      const shown = oneByOne(ids.map((id) => ({ name: `shown ${id}`, text: id })))
+      assert.deepStrictEqual(yield* stalls(shown, show), [])
+      const attachments = Array.from({ length: IMAGES }, (_, nth) => ({
+        filename: `p${nth}.png`,
+        content: "QUFB",
+        content_id: `p${nth}`,
+      }))
+      // The mail is shown before it is delivered.
+      const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+      const preview = async (group: Documents) => {
+        for (const id of await sending(running, { text: "x", attachments, scheduled_at })(group))
+          assert.strictEqual((await Effect.runPromise(page.request("GET", `/preview/emails/${id}`))).status, 200)
+      }
+      const pictures = groupsOf(documents(Pathological.PICTURES, 5, COUNT, LARGEST))
+      assert.deepStrictEqual(yield* stalls(pictures, preview), [])
+    },
     Duration.toMillis(TIMEOUT),
   )
 
   it.effect(
     "by 200 pathological reports and 200 pathological bounces in prose from a recipient",
-    () =>
-      Effect.gen(function* () {
-        const { captured, reportsPort } = yield* Running
-        const [returnPath = ""] = (yield* Effect.promise(captured)).values()
-        const clients = yield* connections(reportsPort, ["EHLO x"])
-        const submit = submitting(
-          clients,
-          ["MAIL FROM:<>", `RCPT TO:<${returnPath}>`],
-          /^(?:250 2\.6\.0|451 4\.3\.\d) /u,
+    function* () {
+      const { captured, reportsPort } = yield* Running
+      const [returnPath = ""] = (yield* Effect.promise(captured)).values()
+      const clients = yield* connections(reportsPort, ["EHLO x"])
+      const submit = submitting(clients, ["MAIL FROM:<>", `RCPT TO:<${returnPath}>`], /^(?:250 2\.6\.0|451 4\.3\.\d) /u)
+      for (const [seed, grammar] of [PathologicalReports.REPORTS, PathologicalReports.BOUNCES].entries())
+        assert.deepStrictEqual(
+          yield* stalls(groupsOf(documents(grammar, seed, COUNT, 2 * REPORT_SIZE_LIMIT), CONNECTIONS), submit),
+          [],
         )
-        for (const [seed, grammar] of [PathologicalReports.REPORTS, PathologicalReports.BOUNCES].entries())
-          assert.deepStrictEqual(
-            yield* stalls(groupsOf(documents(grammar, seed, COUNT, 2 * REPORT_SIZE_LIMIT), CONNECTIONS), submit),
-            [],
-          )
-      }),
+    },
     Duration.toMillis(TIMEOUT),
   )
 

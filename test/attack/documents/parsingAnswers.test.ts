@@ -1,4 +1,3 @@
-import { assert, layer } from "@effect/vitest"
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import * as Parser from "@waybill/mail/parsing/Parser"
 import { type Options, ParserPool } from "@waybill/mail/parsing/ParserPool"
@@ -8,6 +7,7 @@ import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Effect, Layer } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -127,36 +127,30 @@ const showing =
 layer(HttpWorld.layer().pipe(Layer.provideMerge(NoTimePool)), { excludeTestServices: true, timeout: "60 seconds" })(
   "HTTP: a document that exceeds the parsing deadline",
   (it) => {
-    it.effect("is sent as HTML only if no text can be derived", () =>
-      Effect.gen(function* () {
-        const { account, call } = yield* setUp
-        yield* worker
-        const sent = yield* call("POST", "/v1/email/send", { ...MESSAGE, html: SLOW })
-        const find = Sandbox.find(account, sent.json.id)
-        const captured = yield* World.until(find, (mail) => mail._tag === "Some")
-        const mail = captured._tag === "Some" ? Buffer.from(captured.value.bytes).toString() : ""
-        assert.include(mail, "Content-Type: text/html")
-        assert.notInclude(mail, "Content-Type: text/plain")
-      }),
-    )
+    it.effect("is sent as HTML only if no text can be derived", function* () {
+      const { account, call } = yield* setUp
+      yield* worker
+      const sent = yield* call("POST", "/v1/email/send", { ...MESSAGE, html: SLOW })
+      const find = Sandbox.find(account, sent.json.id)
+      const captured = yield* World.until(find, (mail) => mail._tag === "Some")
+      const mail = captured._tag === "Some" ? Buffer.from(captured.value.bytes).toString() : ""
+      assert.include(mail, "Content-Type: text/html")
+      assert.notInclude(mail, "Content-Type: text/plain")
+    })
 
-    it.effect("is shown as unreadable in the inbox, which shows other mail", () =>
-      Effect.gen(function* () {
-        const show = showing(yield* setUp)
-        assert.deepStrictEqual(yield* show(MAIL), [422, "unprocessable", "message_unreadable", null])
-        assert.strictEqual((yield* show("From: a@b.test\r\n\r\nx"))[0], 200)
-      }),
-    )
+    it.effect("is shown as unreadable in the inbox, which shows other mail", function* () {
+      const show = showing(yield* setUp)
+      assert.deepStrictEqual(yield* show(MAIL), [422, "unprocessable", "message_unreadable", null])
+      assert.strictEqual((yield* show("From: a@b.test\r\n\r\nx"))[0], 200)
+    })
   },
 )
 
 layer(HttpWorld.layer().pipe(Layer.provideMerge(FullQueuePool)), { excludeTestServices: true, timeout: "60 seconds" })(
   "HTTP: a document that finds the parsing queue full",
   (it) => {
-    it.effect("is answered with a retryable error in the usual shape", () =>
-      Effect.gen(function* () {
-        assert.deepStrictEqual(yield* showing(yield* setUp)(MAIL), [503, "internal_error", "overloaded", "5"])
-      }),
-    )
+    it.effect("is answered with a retryable error in the usual shape", function* () {
+      assert.deepStrictEqual(yield* showing(yield* setUp)(MAIL), [503, "internal_error", "overloaded", "5"])
+    })
   },
 )

@@ -1,4 +1,3 @@
-import { assert, describe, it as plain, layer } from "@effect/vitest"
 import * as Account from "@waybill/domain/account/Account"
 import type { ApiKeyId } from "@waybill/domain/values/Id"
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
@@ -9,6 +8,7 @@ import * as Output from "../../../apps/server/src/cli/Output.ts"
 import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 import * as Logs from "../../../apps/server/src/observability/Logs.ts"
 import { bare, paths, read } from "../../house/source.ts"
+import { assert, describe, it as plain, layer } from "../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import { browser, House } from "../../server/signIn/house.ts"
 import { type, typed } from "../../support/process/CommandLine.ts"
@@ -86,112 +86,106 @@ describe("the output of programs", () => {
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a name with escape sequences", (it) => {
-  it.effect("every list of the command line escapes an old name in the database", () =>
-    Effect.gen(function* () {
-      const world = yield* HttpWorld
-      const store = yield* EventStore
-      const account_id = yield* NewIds.newId("AccountId")
-      const create = Account.create(yield* NewIds.now, account_id, EVIL, "free")
-      yield* Effect.orDie(store.commit(Account, { account_id, stream_id: account_id }, create))
-      const { keyId } = yield* Effect.orDie(
-        NewApiKeys.createApiKey(account_id, EVIL.replaceAll("\u0000", ""), {
-          name: EVIL,
-          scopes: ["email:send"],
-          domain: null,
-          allowed_ips: [],
-          expires_at: null,
-        }),
-      )
-      const { secret } = yield* world.key(account_id)
-      yield* world.request("POST", "/v1/members", { key: secret, body: { email: "evil@example.org", role: "viewer" } })
-      yield* Effect.orDie(world.sql`UPDATE users SET name = ${EVIL} WHERE email = 'evil@example.org'`)
-      const commands = [
-        ["accounts", "list"],
-        ["accounts", "plan", account_id, "growth"],
-        ["users", "list"],
-        ["keys", "list", account_id],
-        ["events", "stream", keyId],
-        ["events", "stream", account_id],
-        ["domains", "list", account_id],
-        ["users", "password", "evil@example.org"],
-        ["doctor"],
-      ]
-      for (const command of commands)
-        for (const more of [[], ["--json"]]) {
-          const { output: said } = yield* type(...command, ...more)
-          assertPlain(said, command.join(" "))
-        }
-      // Old names stay readable: programs get them unchanged, people get them escaped.
-      const users: ReadonlyArray<{ readonly name: string }> = yield* typed("users", "list")
-      assert.include(
-        users.map(({ name }) => name),
-        EVIL,
-      )
-      assert.include((yield* type("users", "list")).output, "x\\u001b[2J")
-      const { json } = yield* world.request("GET", `/v1/api-keys/${keyId as ApiKeyId}`, { key: secret })
-      assert.strictEqual(json.name, EVIL)
-    }),
-  )
+  it.effect("every list of the command line escapes an old name in the database", function* () {
+    const world = yield* HttpWorld
+    const store = yield* EventStore
+    const account_id = yield* NewIds.newId("AccountId")
+    const create = Account.create(yield* NewIds.now, account_id, EVIL, "free")
+    yield* Effect.orDie(store.commit(Account, { account_id, stream_id: account_id }, create))
+    const { keyId } = yield* Effect.orDie(
+      NewApiKeys.createApiKey(account_id, EVIL.replaceAll("\u0000", ""), {
+        name: EVIL,
+        scopes: ["email:send"],
+        domain: null,
+        allowed_ips: [],
+        expires_at: null,
+      }),
+    )
+    const { secret } = yield* world.key(account_id)
+    yield* world.request("POST", "/v1/members", { key: secret, body: { email: "evil@example.org", role: "viewer" } })
+    yield* Effect.orDie(world.sql`UPDATE users SET name = ${EVIL} WHERE email = 'evil@example.org'`)
+    const commands = [
+      ["accounts", "list"],
+      ["accounts", "plan", account_id, "growth"],
+      ["users", "list"],
+      ["keys", "list", account_id],
+      ["events", "stream", keyId],
+      ["events", "stream", account_id],
+      ["domains", "list", account_id],
+      ["users", "password", "evil@example.org"],
+      ["doctor"],
+    ]
+    for (const command of commands)
+      for (const more of [[], ["--json"]]) {
+        const { output: said } = yield* type(...command, ...more)
+        assertPlain(said, command.join(" "))
+      }
+    // Old names stay readable: programs get them unchanged, people get them escaped.
+    const users: ReadonlyArray<{ readonly name: string }> = yield* typed("users", "list")
+    assert.include(
+      users.map(({ name }) => name),
+      EVIL,
+    )
+    assert.include((yield* type("users", "list")).output, "x\\u001b[2J")
+    const { json } = yield* world.request("GET", `/v1/api-keys/${keyId as ApiKeyId}`, { key: secret })
+    assert.strictEqual(json.name, EVIL)
+  })
 
-  it.effect("is refused wherever a name is set", () =>
-    Effect.gen(function* () {
-      const { account, call } = yield* signUp({ domains: ["acme.test"] })
-      const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
-      const fields: ReadonlyArray<
-        readonly [method: string, path: string, field: string, body: (name: string) => object]
-      > = [
-        ["POST", "/v1/api-keys", "name", (name) => ({ name, scopes: ["email:send"] })],
-        ["POST", "/v1/members", "name", (name) => ({ name, email: "new@example.org", role: "viewer" })],
-        [
-          "POST",
-          "/v1/webhooks",
-          "description",
-          (description) => ({ url: "https://example.org/x", events: ["*"], description }),
-        ],
-        ["POST", "/v1/email/send", "tags[0]", (tag) => ({ ...mail, tags: [tag] })],
-        [
-          "POST",
-          "/v1/email/send",
-          "attachments[0].filename",
-          (filename) => ({ ...mail, attachments: [{ filename, content: "eA==" }] }),
-        ],
-        ["POST", "/v1/domains", "name", (name) => ({ name: `${name}.test` })],
-      ]
-      for (const [method, path, field, body] of fields)
-        for (const name of NAMES) {
-          const { json, status } = yield* call(method, path, body(name))
-          assert.strictEqual(status, 400, `${path} ${JSON.stringify(name)}`)
-          assert.include(
-            json.error.details.map(({ path }: { readonly path: string }) => path),
-            field,
-          )
-        }
-      for (const name of NAMES)
-        for (const command of [
-          ["accounts", "create", name],
-          ["keys", "create", account, name, "--scope", "email:send"],
-        ])
-          assert.isTrue(Exit.isFailure((yield* type(...command)).exit), JSON.stringify(name))
-    }),
-  )
+  it.effect("is refused wherever a name is set", function* () {
+    const { account, call } = yield* signUp({ domains: ["acme.test"] })
+    const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
+    const fields: ReadonlyArray<
+      readonly [method: string, path: string, field: string, body: (name: string) => object]
+    > = [
+      ["POST", "/v1/api-keys", "name", (name) => ({ name, scopes: ["email:send"] })],
+      ["POST", "/v1/members", "name", (name) => ({ name, email: "new@example.org", role: "viewer" })],
+      [
+        "POST",
+        "/v1/webhooks",
+        "description",
+        (description) => ({ url: "https://example.org/x", events: ["*"], description }),
+      ],
+      ["POST", "/v1/email/send", "tags[0]", (tag) => ({ ...mail, tags: [tag] })],
+      [
+        "POST",
+        "/v1/email/send",
+        "attachments[0].filename",
+        (filename) => ({ ...mail, attachments: [{ filename, content: "eA==" }] }),
+      ],
+      ["POST", "/v1/domains", "name", (name) => ({ name: `${name}.test` })],
+    ]
+    for (const [method, path, field, body] of fields)
+      for (const name of NAMES) {
+        const { json, status } = yield* call(method, path, body(name))
+        assert.strictEqual(status, 400, `${path} ${JSON.stringify(name)}`)
+        assert.include(
+          json.error.details.map(({ path }: { readonly path: string }) => path),
+          field,
+        )
+      }
+    for (const name of NAMES)
+      for (const command of [
+        ["accounts", "create", name],
+        ["keys", "create", account, name, "--scope", "email:send"],
+      ])
+        assert.isTrue(Exit.isFailure((yield* type(...command)).exit), JSON.stringify(name))
+  })
 })
 
 layer(House.layer, { excludeTestServices: true, timeout: "60 seconds" })(
   "a name with escape sequences in the dashboard",
   (it) => {
-    it.effect("is refused for a user and for an account that an operator creates", () =>
-      Effect.gen(function* () {
-        const { owner, url } = yield* House
-        const page = browser(url)
-        yield* page.signIn(owner)
-        for (const name of NAMES) {
-          assert.strictEqual((yield* page.request("POST", "/auth/update-user", { body: { name } })).status, 400)
-          const body = { name, plan: "free", owner: "first@example.org" }
-          assert.strictEqual((yield* page.request("POST", "/v1/operate/accounts", { body })).status, 400)
-        }
-        const fine = yield* page.request("POST", "/auth/update-user", { body: { name: "Ana Müller" } })
-        assert.strictEqual(fine.status, 200)
-      }),
-    )
+    it.effect("is refused for a user and for an account that an operator creates", function* () {
+      const { owner, url } = yield* House
+      const page = browser(url)
+      yield* page.signIn(owner)
+      for (const name of NAMES) {
+        assert.strictEqual((yield* page.request("POST", "/auth/update-user", { body: { name } })).status, 400)
+        const body = { name, plan: "free", owner: "first@example.org" }
+        assert.strictEqual((yield* page.request("POST", "/v1/operate/accounts", { body })).status, 400)
+      }
+      const fine = yield* page.request("POST", "/auth/update-user", { body: { name: "Ana Müller" } })
+      assert.strictEqual(fine.status, 200)
+    })
   },
 )

@@ -1,4 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as AnswerBudget from "@waybill/mail/smtp/AnswerBudget"
 import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as SmtpConnection from "@waybill/mail/smtp/SmtpConnection"
@@ -7,6 +6,7 @@ import { Duration, Effect, Result } from "effect"
 import * as tls from "node:tls"
 import * as WebhookCaller from "../../../apps/server/src/worker/webhooks/WebhookCaller.ts"
 import * as WebhookExchange from "../../../apps/server/src/worker/webhooks/WebhookExchange.ts"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as Floods from "../../support/mail/floods.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
@@ -56,21 +56,20 @@ const EXPECTED: Readonly<
 
 describe("an endless answer", () => {
   for (const [name, flood] of Object.entries(Floods.HTTP_FLOODS)) {
-    it.live(`of a webhook's endpoint is ended long before its deadline: ${name}`, () =>
-      Effect.gen(function* () {
-        const { port } = yield* Floods.listen(flood)
-        const attempt = yield* (yield* makeCall)(port)
-        const [status, error] = EXPECTED[name as keyof typeof EXPECTED]
-        assert.strictEqual(attempt.status, status)
-        if (error instanceof RegExp) assert.match(attempt.error ?? "", error)
-        else assert.strictEqual(attempt.error, error)
-        assert.isBelow(attempt.duration_ms, Duration.toMillis(DEADLINE) / 2)
-      }),
-    )
+    it.live(`of a webhook's endpoint is ended long before its deadline: ${name}`, function* () {
+      const { port } = yield* Floods.listen(flood)
+      const attempt = yield* (yield* makeCall)(port)
+      const [status, error] = EXPECTED[name as keyof typeof EXPECTED]
+      assert.strictEqual(attempt.status, status)
+      if (error instanceof RegExp) assert.match(attempt.error ?? "", error)
+      else assert.strictEqual(attempt.error, error)
+      assert.isBelow(attempt.duration_ms, Duration.toMillis(DEADLINE) / 2)
+    })
   }
 
-  it.live("of a webhook's endpoint is ended if the answer comes before the request or after a complete answer", () =>
-    Effect.gen(function* () {
+  it.live(
+    "of a webhook's endpoint is ended if the answer comes before the request or after a complete answer",
+    function* () {
       const call = yield* makeCall
       const early = yield* Floods.listen(Floods.HTTP_FLOODS["103 Early Hints"], { atOnce: true })
       assert.strictEqual((yield* call(early.port)).error, INTERIM)
@@ -80,32 +79,24 @@ describe("an endless answer", () => {
       assert.deepStrictEqual([second.status, second.error], [null, INTERIM])
       // The failure does not count as an expired kept connection, which would be called again.
       assert.strictEqual(keptConnection.connections(), 1)
-    }),
+    },
   )
 
-  it.live("of a webhook's endpoint on an idle kept connection closes that connection", () =>
-    Effect.gen(function* () {
-      const call = yield* makeCall
-      for (const name of [
-        "103 Early Hints",
-        "line ends before the status line",
-        "one answer after the other",
-      ] as const) {
-        const server = yield* Floods.listen(Floods.HTTP_FLOODS[name], { before: [NO_CONTENT], unasked: true })
-        assert.strictEqual((yield* call(server.port)).status, 204)
-        yield* until(() => server.open() === 0)
-      }
-    }),
-  )
+  it.live("of a webhook's endpoint on an idle kept connection closes that connection", function* () {
+    const call = yield* makeCall
+    for (const name of ["103 Early Hints", "line ends before the status line", "one answer after the other"] as const) {
+      const server = yield* Floods.listen(Floods.HTTP_FLOODS[name], { before: [NO_CONTENT], unasked: true })
+      assert.strictEqual((yield* call(server.port)).status, 204)
+      yield* until(() => server.open() === 0)
+    }
+  })
 
-  it.live("does not include a few interim answers before the final one", () =>
-    Effect.gen(function* () {
-      const interimAnswers = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(AnswerBudget.MAX_INTERIM_ANSWERS)
-      const { port } = yield* Floods.listen({ forever: "x" }, { before: [interimAnswers + NO_CONTENT] })
-      const attempt = yield* (yield* makeCall)(port)
-      assert.deepStrictEqual([attempt.status, attempt.error], [204, null])
-    }),
-  )
+  it.live("does not include a few interim answers before the final one", function* () {
+    const interimAnswers = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(AnswerBudget.MAX_INTERIM_ANSWERS)
+    const { port } = yield* Floods.listen({ forever: "x" }, { before: [interimAnswers + NO_CONTENT] })
+    const attempt = yield* (yield* makeCall)(port)
+    assert.deepStrictEqual([attempt.status, attempt.error], [204, null])
+  })
 
   for (const [name, flood] of Object.entries(Floods.HTTP_FLOODS)) {
     it.live(`of an MTA-STS policy's host is ended long before its deadline: ${name}`, () =>
@@ -196,42 +187,38 @@ const SMTP_FLOODS: ReadonlyArray<readonly [name: string, flood: Floods.Flood, wh
 
 describe("an endless reply", () => {
   for (const [name, flood, why] of SMTP_FLOODS) {
-    it.live(`of an SMTP server ends the session long before its deadline: ${name}`, () =>
-      Effect.gen(function* () {
-        const { port } = yield* Floods.listen(flood, { atOnce: true })
-        const opened = yield* Effect.result(
-          SmtpConnection.open({
-            host: "mx1.acme.test",
-            address: "127.0.0.1",
-            port,
-            name: "us.test",
-            tls: { mode: "opportunistic", verify: false },
-          }),
-        )
-        assert(Result.isFailure(opened))
-        assert.match(opened.failure.message, why)
-        assert.notStrictEqual(opened.failure.kind, "timeout")
-      }),
-    )
+    it.live(`of an SMTP server ends the session long before its deadline: ${name}`, function* () {
+      const { port } = yield* Floods.listen(flood, { atOnce: true })
+      const opened = yield* Effect.result(
+        SmtpConnection.open({
+          host: "mx1.acme.test",
+          address: "127.0.0.1",
+          port,
+          name: "us.test",
+          tls: { mode: "opportunistic", verify: false },
+        }),
+      )
+      assert(Result.isFailure(opened))
+      assert.match(opened.failure.message, why)
+      assert.notStrictEqual(opened.failure.kind, "timeout")
+    })
   }
 
-  it.live("unread replies are limited in bytes, so that they cannot fill the memory", () =>
-    Effect.gen(function* () {
-      const { port } = yield* Floods.listen({ forever: `220-${"x".repeat(60_000)}\r\n220 x\r\n` }, { atOnce: true })
-      const wire = yield* Effect.promise((signal) => SmtpWire.connect({ host: "127.0.0.1", port }, 10_000, signal))
-      yield* Effect.acquireRelease(Effect.void, () => Effect.sync(() => wire.destroy()))
-      const codes: Array<number> = []
-      const ended = yield* Effect.promise(async () => {
-        // Waits without reading until the connection has been ended.
-        while (!wire.hasEnded) await new Promise((resolve) => setImmediate(resolve))
-        try {
-          for (;;) codes.push((await wire.read(10_000)).code)
-        } catch (error) {
-          return String(error)
-        }
-      })
-      assert.include(ended, "more replies than commands")
-      assert.isBelow(codes.length, 10)
-    }),
-  )
+  it.live("unread replies are limited in bytes, so that they cannot fill the memory", function* () {
+    const { port } = yield* Floods.listen({ forever: `220-${"x".repeat(60_000)}\r\n220 x\r\n` }, { atOnce: true })
+    const wire = yield* Effect.promise((signal) => SmtpWire.connect({ host: "127.0.0.1", port }, 10_000, signal))
+    yield* Effect.acquireRelease(Effect.void, () => Effect.sync(() => wire.destroy()))
+    const codes: Array<number> = []
+    const ended = yield* Effect.promise(async () => {
+      // Waits without reading until the connection has been ended.
+      while (!wire.hasEnded) await new Promise((resolve) => setImmediate(resolve))
+      try {
+        for (;;) codes.push((await wire.read(10_000)).code)
+      } catch (error) {
+        return String(error)
+      }
+    })
+    assert.include(ended, "more replies than commands")
+    assert.isBelow(codes.length, 10)
+  })
 })

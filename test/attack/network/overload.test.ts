@@ -1,7 +1,7 @@
-import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"
 import * as net from "node:net"
+import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
 const MIB = 1024 * 1024
@@ -65,93 +65,85 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
     ["the fast path of send", "/v1/email/send", 240 * 1024],
     ["a batch", "/v1/email/send/batch", 900 * 1024],
   ] as const)
-    it.effect(`with incomplete bodies gets a 503 at the budget of its account: ${way}`, () =>
-      Effect.gen(function* () {
-        const { call, key, world } = yield* setUp
-        const many = Math.ceil(BUDGETS.bodies.holder_bytes / each) + 6
-        const clients = yield* Effect.forEach(Array.from({ length: many }), () =>
-          open(world.url, post(path, key, each) + "x".repeat(each - 1)),
-        )
-        const refused = yield* poll(
-          () => clients.filter(({ received }) => received.includes("}}")),
-          ({ length }) => length >= many - Math.floor(BUDGETS.bodies.holder_bytes / (each - 1)),
-        )
-        for (const { received } of refused) {
-          const { error, retry, status } = refusalIn(received)
-          assert.deepStrictEqual(
-            [status, error["code"], error["reason"], retry],
-            [503, "internal_error", "overloaded", "5"],
-          )
-        }
-        // Other accounts have their own budget, and this account has capacity again once its clients have left.
-        const other = yield* setUp
-        const send = (from: string, key: string) =>
-          world.request("POST", "/v1/email/send", {
-            key,
-            body: { from, to: "ana@example.org", subject: "x", text: "x" },
-          })
-        assert.strictEqual((yield* send(other.from, other.key)).status, 200)
-        for (const { socket } of clients) socket.destroy()
-        const large = { emails: [{ from: other.from, to: "ana@example.org", subject: "x", text: "x".repeat(each) }] }
-        const sendLarge = () => call("POST", "/v1/email/send/batch", large)
-        let answer = yield* sendLarge()
-        while (answer.status === 503) answer = yield* Effect.andThen(pause, sendLarge())
-        assert.strictEqual(answer.json.error.reason, "domain_not_verified")
-      }),
-    )
-
-  it.effect("that announces bodies over the budget of its account gets a 503 before it sends them", () =>
-    Effect.gen(function* () {
-      const { key, world } = yield* setUp
-      for (const path of ["/v1/email/send", "/v1/email/send/batch"]) {
-        const client = yield* open(world.url, post(path, key, BUDGETS.bodies.holder_bytes + 1))
-        const received = yield* poll(
-          () => client.received,
-          (received) => received.includes("}}"),
-        )
-        const { error, retry, status } = refusalIn(received)
-        assert.deepStrictEqual([status, error["reason"], retry], [503, "overloaded", "5"], path)
-      }
-    }),
-  )
-
-  it.effect("of several accounts, each below its budget, leaves capacity for small requests", () =>
-    Effect.gen(function* () {
-      const each = 2 * MIB
-      const { world } = yield* setUp
-      const accounts = yield* Effect.forEach(Array.from({ length: 4 }), () => setUp)
-      const clients = yield* Effect.forEach(accounts, ({ key }) =>
-        open(world.url, post("/v1/email/send/batch", key, each) + "x".repeat(each - 1)),
+    it.effect(`with incomplete bodies gets a 503 at the budget of its account: ${way}`, function* () {
+      const { call, key, world } = yield* setUp
+      const many = Math.ceil(BUDGETS.bodies.holder_bytes / each) + 6
+      const clients = yield* Effect.forEach(Array.from({ length: many }), () =>
+        open(world.url, post(path, key, each) + "x".repeat(each - 1)),
       )
-      yield* poll(
+      const refused = yield* poll(
         () => clients.filter(({ received }) => received.includes("}}")),
-        ({ length }) => length >= 2,
+        ({ length }) => length >= many - Math.floor(BUDGETS.bodies.holder_bytes / (each - 1)),
       )
-      const small = yield* setUp
-      for (const path of ["/v1/email/send", "/v1/email/send?"]) {
-        const body = { from: small.from, to: "ana@example.org", subject: "x", text: "x" }
-        assert.strictEqual((yield* world.request("POST", path, { key: small.key, body })).status, 200)
+      for (const { received } of refused) {
+        const { error, retry, status } = refusalIn(received)
+        assert.deepStrictEqual(
+          [status, error["code"], error["reason"], retry],
+          [503, "internal_error", "overloaded", "5"],
+        )
       }
-    }),
-  )
+      // Other accounts have their own budget, and this account has capacity again once its clients have left.
+      const other = yield* setUp
+      const send = (from: string, key: string) =>
+        world.request("POST", "/v1/email/send", {
+          key,
+          body: { from, to: "ana@example.org", subject: "x", text: "x" },
+        })
+      assert.strictEqual((yield* send(other.from, other.key)).status, 200)
+      for (const { socket } of clients) socket.destroy()
+      const large = { emails: [{ from: other.from, to: "ana@example.org", subject: "x", text: "x".repeat(each) }] }
+      const sendLarge = () => call("POST", "/v1/email/send/batch", large)
+      let answer = yield* sendLarge()
+      while (answer.status === 503) answer = yield* Effect.andThen(pause, sendLarge())
+      assert.strictEqual(answer.json.error.reason, "domain_not_verified")
+    })
 
-  it.effect("that requests documents too often gets a 429 per address, and probes still get an answer", () =>
-    Effect.gen(function* () {
-      const { world } = yield* setUp
-      // A minute may end during these requests.
-      const answers = yield* Effect.forEach(Array.from({ length: 12 }), (_, nth) =>
-        world.request("GET", nth % 2 === 0 ? "/openapi.json" : "/docs", { headers: { "accept-encoding": "br" } }),
+  it.effect("that announces bodies over the budget of its account gets a 503 before it sends them", function* () {
+    const { key, world } = yield* setUp
+    for (const path of ["/v1/email/send", "/v1/email/send/batch"]) {
+      const client = yield* open(world.url, post(path, key, BUDGETS.bodies.holder_bytes + 1))
+      const received = yield* poll(
+        () => client.received,
+        (received) => received.includes("}}"),
       )
-      const refused = answers.filter(({ status }) => status === 429)
-      assert.isAtLeast(refused.length, 2)
-      for (const { headers, json } of refused) {
-        assert.deepStrictEqual([json.error.code, json.error.reason], ["rate_limited", "request_rate"])
-        assert.deepStrictEqual([headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")], ["5", "0"])
-        assert.match(headers.get("retry-after") ?? "", /^\d+$/u)
-      }
-      for (const path of ["/healthz", "/readyz"]) assert.strictEqual((yield* world.request("GET", path)).status, 200)
-    }),
-  )
+      const { error, retry, status } = refusalIn(received)
+      assert.deepStrictEqual([status, error["reason"], retry], [503, "overloaded", "5"], path)
+    }
+  })
+
+  it.effect("of several accounts, each below its budget, leaves capacity for small requests", function* () {
+    const each = 2 * MIB
+    const { world } = yield* setUp
+    const accounts = yield* Effect.forEach(Array.from({ length: 4 }), () => setUp)
+    const clients = yield* Effect.forEach(accounts, ({ key }) =>
+      open(world.url, post("/v1/email/send/batch", key, each) + "x".repeat(each - 1)),
+    )
+    yield* poll(
+      () => clients.filter(({ received }) => received.includes("}}")),
+      ({ length }) => length >= 2,
+    )
+    const small = yield* setUp
+    for (const path of ["/v1/email/send", "/v1/email/send?"]) {
+      const body = { from: small.from, to: "ana@example.org", subject: "x", text: "x" }
+      assert.strictEqual((yield* world.request("POST", path, { key: small.key, body })).status, 200)
+    }
+  })
+
+  it.effect("that requests documents too often gets a 429 per address, and probes still get an answer", function* () {
+    const { world } = yield* setUp
+    // A minute may end during these requests.
+    const answers = yield* Effect.forEach(Array.from({ length: 12 }), (_, nth) =>
+      world.request("GET", nth % 2 === 0 ? "/openapi.json" : "/docs", { headers: { "accept-encoding": "br" } }),
+    )
+    const refused = answers.filter(({ status }) => status === 429)
+    assert.isAtLeast(refused.length, 2)
+    for (const { headers, json } of refused) {
+      assert.deepStrictEqual([json.error.code, json.error.reason], ["rate_limited", "request_rate"])
+      assert.deepStrictEqual([headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")], ["5", "0"])
+      assert.match(headers.get("retry-after") ?? "", /^\d+$/u)
+    }
+    for (const path of ["/healthz", "/readyz"]) assert.strictEqual((yield* world.request("GET", path)).status, 200)
+  })
 })
 
 /** Number of clients that request the documentation and read nothing: 200 MB of copies. */
@@ -168,43 +160,39 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
   excludeTestServices: true,
   timeout: "90 seconds",
 })("a crowd of HTTP clients that reads nothing", (it) => {
-  it.effect("with large unread answers gets a short 503 at the budget of its account", () =>
-    Effect.gen(function* () {
-      const { call, from, key, world } = yield* setUp
-      // A body far larger than the buffers between two sockets of one machine.
-      const body = { from, to: "ana@example.org", subject: "x", text: "x".repeat(9 * MIB) }
-      const { id } = (yield* call("POST", "/v1/email/send", body)).json
-      const get = (key: string) => world.request("GET", `/v1/email/logs/${id}`, { key })
-      const request = `GET /v1/email/logs/${id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`
-      const clients = yield* Effect.forEach(Array.from({ length: 8 }), () => open(world.url, request, false))
-      let answer = yield* get(key)
-      while (answer.status === 200) answer = yield* Effect.andThen(pause, get(key))
-      assert.deepStrictEqual(
-        [answer.status, answer.json.error.reason, answer.headers.get("retry-after")],
-        [503, "overloaded", "5"],
-      )
-      // Small answers are still given, and large ones after some have been read or dropped.
-      assert.strictEqual((yield* call("GET", "/v1/domains")).status, 200)
-      for (const { socket } of clients) socket.destroy()
-      while (answer.status === 503) answer = yield* Effect.andThen(pause, get(key))
-      assert.strictEqual(answer.json.content.text.length, 9 * MIB)
-    }),
-  )
+  it.effect("with large unread answers gets a short 503 at the budget of its account", function* () {
+    const { call, from, key, world } = yield* setUp
+    // A body far larger than the buffers between two sockets of one machine.
+    const body = { from, to: "ana@example.org", subject: "x", text: "x".repeat(9 * MIB) }
+    const { id } = (yield* call("POST", "/v1/email/send", body)).json
+    const get = (key: string) => world.request("GET", `/v1/email/logs/${id}`, { key })
+    const request = `GET /v1/email/logs/${id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`
+    const clients = yield* Effect.forEach(Array.from({ length: 8 }), () => open(world.url, request, false))
+    let answer = yield* get(key)
+    while (answer.status === 200) answer = yield* Effect.andThen(pause, get(key))
+    assert.deepStrictEqual(
+      [answer.status, answer.json.error.reason, answer.headers.get("retry-after")],
+      [503, "overloaded", "5"],
+    )
+    // Small answers are still given, and large ones after some have been read or dropped.
+    assert.strictEqual((yield* call("GET", "/v1/domains")).status, 200)
+    for (const { socket } of clients) socket.destroy()
+    while (answer.status === 503) answer = yield* Effect.andThen(pause, get(key))
+    assert.strictEqual(answer.json.content.text.length, 9 * MIB)
+  })
 
-  it.effect("without reading shares one copy of the documentation", () =>
-    Effect.gen(function* () {
-      const { world } = yield* setUp
-      // The documentation is built at the first request.
-      const { text } = yield* world.request("GET", "/docs", { headers: { "accept-encoding": "identity" } })
-      assert.isAbove(text.length, 2 * MIB)
-      const before = memoryInUse()
-      const request = "GET /docs HTTP/1.1\r\nHost: x\r\nAccept-Encoding: identity\r\n\r\n".repeat(3)
-      yield* Effect.forEach(Array.from({ length: UNREAD_CLIENTS }), () => open(world.url, request, false))
-      // The last answer has begun once a later probe is answered.
-      for (let nth = 0; nth < 5; nth++) assert.strictEqual((yield* world.request("GET", "/healthz")).status, 200)
-      assert.isBelow(memoryInUse() - before, (UNREAD_CLIENTS * text.length) / 4)
-    }),
-  )
+  it.effect("without reading shares one copy of the documentation", function* () {
+    const { world } = yield* setUp
+    // The documentation is built at the first request.
+    const { text } = yield* world.request("GET", "/docs", { headers: { "accept-encoding": "identity" } })
+    assert.isAbove(text.length, 2 * MIB)
+    const before = memoryInUse()
+    const request = "GET /docs HTTP/1.1\r\nHost: x\r\nAccept-Encoding: identity\r\n\r\n".repeat(3)
+    yield* Effect.forEach(Array.from({ length: UNREAD_CLIENTS }), () => open(world.url, request, false))
+    // The last answer has begun once a later probe is answered.
+    for (let nth = 0; nth < 5; nth++) assert.strictEqual((yield* world.request("GET", "/healthz")).status, 200)
+    assert.isBelow(memoryInUse() - before, (UNREAD_CLIENTS * text.length) / 4)
+  })
 })
 
 /** Limits that allow a few copies of the contract. */
@@ -213,24 +201,22 @@ const DOCUMENT_LIMITS = { requests: 1_000, bytes: 2 * MIB, allBytes: 64 * MIB, f
 layer(HttpWorld.layer({ documents: DOCUMENT_LIMITS }), { excludeTestServices: true, timeout: "90 seconds" })(
   "a client that downloads documents",
   (it) => {
-    it.effect("gets a 429 after the bytes of a minute, to which a HEAD request adds nothing", () =>
-      Effect.gen(function* () {
-        const { world } = yield* setUp
-        const download = (method: string) =>
-          world.request(method, "/openapi.json", { headers: { "accept-encoding": "identity" } })
-        const size = Buffer.byteLength((yield* download("GET")).text)
-        assert.isTrue(size > DOCUMENT_LIMITS.bytes / 20 && size < DOCUMENT_LIMITS.bytes, String(size))
-        for (let nth = 0; nth < 20; nth++) assert.strictEqual((yield* download("HEAD")).status, 200)
-        // A minute may end during these requests.
-        const many = 2 * Math.ceil(DOCUMENT_LIMITS.bytes / size) + 1
-        const answers = yield* Effect.forEach(Array.from({ length: many }), () => download("GET"))
-        const refused = answers.filter(({ status }) => status === 429)
-        assert.isAtLeast(refused.length, 1)
-        for (const { headers, json } of refused) {
-          assert.strictEqual(json.error.reason, "request_rate")
-          assert.match(headers.get("retry-after") ?? "", /^\d+$/u)
-        }
-      }),
-    )
+    it.effect("gets a 429 after the bytes of a minute, to which a HEAD request adds nothing", function* () {
+      const { world } = yield* setUp
+      const download = (method: string) =>
+        world.request(method, "/openapi.json", { headers: { "accept-encoding": "identity" } })
+      const size = Buffer.byteLength((yield* download("GET")).text)
+      assert.isTrue(size > DOCUMENT_LIMITS.bytes / 20 && size < DOCUMENT_LIMITS.bytes, String(size))
+      for (let nth = 0; nth < 20; nth++) assert.strictEqual((yield* download("HEAD")).status, 200)
+      // A minute may end during these requests.
+      const many = 2 * Math.ceil(DOCUMENT_LIMITS.bytes / size) + 1
+      const answers = yield* Effect.forEach(Array.from({ length: many }), () => download("GET"))
+      const refused = answers.filter(({ status }) => status === 429)
+      assert.isAtLeast(refused.length, 1)
+      for (const { headers, json } of refused) {
+        assert.strictEqual(json.error.reason, "request_rate")
+        assert.match(headers.get("retry-after") ?? "", /^\d+$/u)
+      }
+    })
   },
 )

@@ -1,8 +1,8 @@
-import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as http from "node:http"
 import { hostname } from "node:os"
 import * as HostNames from "../../../apps/server/src/observability/HostNames.ts"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
@@ -24,43 +24,31 @@ const requestAs = (port: number, path: string, host: string) =>
 layer(Database.layerFresh, { excludeTestServices: true })("metrics", (it) => {
   it.effect(
     "are not served under a host name that a web page could point at this machine",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* Database.Fresh
-        const [port, metrics] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
-        yield* ServiceProcess.start(url, {
-          ROLES: "api",
-          PORT: String(port),
-          BASE_URL: "",
-          METRICS_PORT: String(metrics),
-          METRICS_ALLOW_HOSTS: "node1.acme.test",
-        })
-        for (const each of [port, metrics]) {
-          for (const host of [
-            `evil.example:${each}`,
-            "evil.example",
-            `127.0.0.1.evil.example:${each}`,
-            "x@127.0.0.1",
-          ]) {
-            const { status, text } = yield* requestAs(each, "/metrics", host)
-            assert.strictEqual(status, 421, host)
-            assert.notInclude(text, "process_cpu_seconds_total")
-          }
-          for (const host of [
-            `127.0.0.1:${each}`,
-            `localhost:${each}`,
-            `[::1]:${each}`,
-            "node1.acme.test",
-            hostname(),
-          ]) {
-            const { status, text } = yield* requestAs(each, "/metrics", host)
-            assert.strictEqual(status, 200, host)
-            assert.include(text, "process_cpu_seconds_total")
-          }
-          // `/healthz` reveals nothing, and load balancers request it under many names.
-          assert.strictEqual((yield* requestAs(each, "/healthz", "evil.example")).status, 200)
+    function* () {
+      const { url } = yield* Database.Fresh
+      const [port, metrics] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
+      yield* ServiceProcess.start(url, {
+        ROLES: "api",
+        PORT: String(port),
+        BASE_URL: "",
+        METRICS_PORT: String(metrics),
+        METRICS_ALLOW_HOSTS: "node1.acme.test",
+      })
+      for (const each of [port, metrics]) {
+        for (const host of [`evil.example:${each}`, "evil.example", `127.0.0.1.evil.example:${each}`, "x@127.0.0.1"]) {
+          const { status, text } = yield* requestAs(each, "/metrics", host)
+          assert.strictEqual(status, 421, host)
+          assert.notInclude(text, "process_cpu_seconds_total")
         }
-      }),
+        for (const host of [`127.0.0.1:${each}`, `localhost:${each}`, `[::1]:${each}`, "node1.acme.test", hostname()]) {
+          const { status, text } = yield* requestAs(each, "/metrics", host)
+          assert.strictEqual(status, 200, host)
+          assert.include(text, "process_cpu_seconds_total")
+        }
+        // `/healthz` reveals nothing, and load balancers request it under many names.
+        assert.strictEqual((yield* requestAs(each, "/healthz", "evil.example")).status, 200)
+      }
+    },
     90_000,
   )
 })

@@ -1,4 +1,3 @@
-import { assert, layer } from "@effect/vitest"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import { Context, Duration, Effect } from "effect"
 import { once } from "node:events"
@@ -6,6 +5,7 @@ import type { ServerResponse } from "node:http"
 import * as net from "node:net"
 import * as NodeServer from "../../../apps/server/src/http/NodeServer.ts"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
@@ -100,20 +100,18 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
     ],
     ["that reads no byte of its answer", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n", { reads: false }],
   ] as const) {
-    it.effect(`over HTTP ${client} is disconnected, and other clients get an answer`, () =>
-      Effect.gen(function* () {
-        const { port, counts, server } = yield* http
-        yield* openMany(port, head, options)
-        yield* World.until(
-          Effect.sync(() => counts.connections),
-          (opened) => opened >= CLIENTS,
-          TIMEOUT,
-        )
-        // On a slow machine a quick client may be disconnected as a slow one; it tries again.
-        yield* World.until(fetchText(port), (answer) => answer === "well", TIMEOUT)
-        yield* World.until(connections(server), (open) => open === 0, TIMEOUT)
-      }),
-    )
+    it.effect(`over HTTP ${client} is disconnected, and other clients get an answer`, function* () {
+      const { port, counts, server } = yield* http
+      yield* openMany(port, head, options)
+      yield* World.until(
+        Effect.sync(() => counts.connections),
+        (opened) => opened >= CLIENTS,
+        TIMEOUT,
+      )
+      // On a slow machine a quick client may be disconnected as a slow one; it tries again.
+      yield* World.until(fetchText(port), (answer) => answer === "well", TIMEOUT)
+      yield* World.until(connections(server), (open) => open === 0, TIMEOUT)
+    })
   }
 
   const timeLimit = Duration.millis(800)
@@ -164,20 +162,18 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
       ["whose message never ends", (message: string) => message, { drip: "x\r\n" }],
       ["that reads no answers", () => ehlo, { drip: "RSET\r\n".repeat(2_000), reads: false }],
     ] as const) {
-      it.effect(`on the listener for ${name} ${client} is disconnected, and its connections become free`, () =>
-        Effect.gen(function* () {
-          const { message, port } = yield* listen
-          // The clients take all connections that an address may have.
-          yield* openMany(port, headOf(message), { ...options, greeted: true })
-          const greeted = Effect.promise(async () => {
-            const client = await Smtp.Raw.connect(port)
-            const answer = client.closed ? "closed" : await client.say("EHLO x")
-            client.end()
-            return answer
-          })
-          yield* World.until(greeted, (answer) => answer.startsWith("250"), TIMEOUT)
-        }),
-      )
+      it.effect(`on the listener for ${name} ${client} is disconnected, and its connections become free`, function* () {
+        const { message, port } = yield* listen
+        // The clients take all connections that an address may have.
+        yield* openMany(port, headOf(message), { ...options, greeted: true })
+        const greeted = Effect.promise(async () => {
+          const client = await Smtp.Raw.connect(port)
+          const answer = client.closed ? "closed" : await client.say("EHLO x")
+          client.end()
+          return answer
+        })
+        yield* World.until(greeted, (answer) => answer.startsWith("250"), TIMEOUT)
+      })
     }
   }
 })

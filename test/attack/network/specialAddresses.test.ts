@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as DomainNetwork from "@waybill/domain/values/Network"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
 import { Result } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 /** IANA's special-purpose registries, and blocks that other registries reserve, listed independently of the code. */
 const REGISTRY: ReadonlyArray<readonly [cidr: string, name: string]> = [

@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Account from "@waybill/domain/account/Account"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { Schema } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { after, id, NOW } from "../values/examples.ts"
 

@@ -1,10 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import * as Network from "@waybill/domain/values/Network"
 import * as Scope from "@waybill/domain/account/Scope"
 import { Arbitrary, Result, Schema } from "effect"
 import { crc32 } from "node:zlib"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { after, domainName, HASH, id, NOW } from "../values/examples.ts"
 

@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import type * as Network from "@waybill/domain/values/Network"
 import { Result } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 describe("key made by a key", () => {
   const maker: KeyLimits.KeyLimits = { scopes: ["email:send"], domain: null, allowed_ips: [], expires_at: null }

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Team from "@waybill/domain/account/Team"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { address, after, id, NOW } from "../values/examples.ts"
 

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as DnsFinding from "@waybill/domain/domain/DnsFinding"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const finding = (over: Partial<DnsFinding.DnsFinding> = {}): DnsFinding.DnsFinding => ({
   purpose: "dkim",

@@ -1,8 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
 import type * as DnsFinding from "@waybill/domain/domain/DnsFinding"
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as DomainSchedule from "@waybill/domain/domain/DomainSchedule"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { addition, after, foldedDomain, dkimKey, domainName, id, NOW } from "../values/examples.ts"
 

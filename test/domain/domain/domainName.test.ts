@@ -1,6 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as DomainName from "@waybill/domain/domain/DomainName"
 import { Result, Schema } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const read = (text: string) => Result.merge(DomainName.parse(text))
 

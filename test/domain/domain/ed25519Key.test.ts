@@ -1,4 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
 import type * as Aggregate from "@waybill/domain/stream/Aggregate"
 import type { DkimKey } from "@waybill/domain/domain/DkimKey"
 import * as DnsFinding from "@waybill/domain/domain/DnsFinding"
@@ -7,6 +6,7 @@ import * as DomainSchedule from "@waybill/domain/domain/DomainSchedule"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Arbitrary, Result, Schema } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { addDomain, after, dkimKey, foldedDomain, NOW } from "../values/examples.ts"
 

@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
 import type * as DnsFinding from "@waybill/domain/domain/DnsFinding"
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as TrackingDomain from "@waybill/domain/domain/TrackingDomain"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Result } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { addDomain, after, domainName, foldedDomain } from "../values/examples.ts"
 

@@ -1,8 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
 import type * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type * as Tracking from "@waybill/domain/email/Tracking"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import {
   after,

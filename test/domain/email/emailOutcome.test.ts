@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
 import type { Status } from "@waybill/domain/email/EmailStatus"
 import type { Outcome } from "@waybill/domain/email/DeliveryOutcome"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import {
   address,

@@ -1,6 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { after, NOW, queued } from "../values/examples.ts"
 

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { after, ana, bob, NOW, queued, toThree } from "../values/examples.ts"
 

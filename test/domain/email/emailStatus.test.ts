@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Aggregate from "@waybill/domain/stream/Aggregate"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailEvent from "@waybill/domain/email/EmailEvent"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import { Arbitrary, Schema } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { ana, bob, cyd, toThree } from "../values/examples.ts"
 
 const of = (...statuses: ReadonlyArray<EmailStatus.Status>) =>

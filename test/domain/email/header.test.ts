@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Header from "@waybill/domain/email/Header"
 import * as Tag from "@waybill/domain/email/Tag"
 import { Schema } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 describe("header", () => {
   it.for(["X-Order", "List-Unsubscribe", "List-Unsubscribe-Post", "Reply-To", "In-Reply-To", "Contents", "x!#$%&"])(

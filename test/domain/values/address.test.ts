@@ -1,6 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Address from "@waybill/domain/values/Address"
 import { Arbitrary, Result, Schema } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const read = (text: string) =>
   Result.merge(Result.map(Address.parse(text), ({ address, name }) => ({ address: String(address), name })))

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Id from "@waybill/domain/values/Id"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 /** Crockford's base32 alphabet. */
 const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import { LruCache } from "@waybill/domain/values/LruCache"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 describe("LRU cache", () => {
   it("removes the entry used longest ago when there are too many", () => {

@@ -1,8 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Network from "@waybill/domain/values/Network"
 import * as SpecialNetworks from "@waybill/domain/values/SpecialNetworks"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import { Result } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const networks = (...texts: ReadonlyArray<string>) => texts.map((text) => Result.getOrThrow(Network.parse(text)))
 

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Refusal from "@waybill/domain/values/Refusal"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 describe("refusal", () => {
   it("each status has one code", () => {

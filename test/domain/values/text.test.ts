@@ -1,6 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Text from "@waybill/domain/values/Text"
 import { Schema } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 describe("text", () => {
   it.each([

@@ -1,6 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Result, Schema } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const read = (text: string) => Result.merge(Timestamp.parse(text))
 const of = (text: string) => Timestamp.Timestamp.make(text)

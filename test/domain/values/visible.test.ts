@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Text from "@waybill/domain/values/Text"
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Schema } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 /** Texts with a character that hides something or moves its surroundings. */
 const TRICKS: ReadonlyArray<readonly [what: string, text: string]> = [

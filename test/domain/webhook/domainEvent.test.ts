@@ -1,10 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Aggregate from "@waybill/domain/stream/Aggregate"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as PublicType from "@waybill/domain/stream/PublicType"
 import * as Upcast from "@waybill/domain/stream/Upcast"
 import { Arbitrary, Schema } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const folder = new URL("../../fixtures/events/", import.meta.url)
 const kinds = Object.values(DomainEvent.aggregates)

@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import { Result } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { after, id, NOW } from "../values/examples.ts"
 

@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as PublicType from "@waybill/domain/stream/PublicType"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import { Result } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { after, id, NOW } from "../values/examples.ts"
 

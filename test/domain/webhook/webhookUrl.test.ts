@@ -1,6 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import { Result } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const read = (text: string) => Result.merge(WebhookUrl.parse(text))
 const hook = (chars: number) => "https://acme.test/".padEnd(chars, "a")

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { BEGIN_LIMITS, END_LIMITS, GROUPS, valueOf, writtenLimits } from "./bounds.ts"
 
 const bounds = GROUPS.flatMap(({ bounds }) => bounds)

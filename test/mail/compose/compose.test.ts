@@ -1,8 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Compose from "@waybill/mail/compose/Compose"
 import type * as Message from "@waybill/mail/compose/Message"
 import { Arbitrary, Effect, Result, Schema } from "effect"
 import PostalMime from "postal-mime"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { address, message } from "./composeMessage.ts"
 
 const composed = (value: Message.Message) => {
@@ -223,15 +223,13 @@ describe("composed mail", () => {
 })
 
 describe("a text part", () => {
-  it.effect("is derived from HTML when only HTML is given", () =>
-    Effect.gen(function* () {
-      const { text: _, ...rest } = message({
-        html: "<h1>Hello</h1><p>Pay <a href='https://acme.test/1'>here</a> &amp; now</p><img src=x>",
-      })
-      const email = yield* parse(rest)
-      assert.strictEqual(lines(email.text), "Hello\n\nPay here [https://acme.test/1] & now")
-    }),
-  )
+  it.effect("is derived from HTML when only HTML is given", function* () {
+    const { text: _, ...rest } = message({
+      html: "<h1>Hello</h1><p>Pay <a href='https://acme.test/1'>here</a> &amp; now</p><img src=x>",
+    })
+    const email = yield* parse(rest)
+    assert.strictEqual(lines(email.text), "Hello\n\nPay here [https://acme.test/1] & now")
+  })
 
   it("is left out when it is empty and there is HTML", () => {
     assert.notInclude(raw(message({ text: "", html: "<p>x</p>" })), "text/plain")
@@ -348,15 +346,13 @@ describe("a message that is tracked", () => {
     assert.strictEqual(raw({ ...untold, tracking: {} }), raw(untold))
   })
 
-  it.effect("keeps the unsubscribe link of its headers untracked", () =>
-    Effect.gen(function* () {
-      const off = "https://x.test/off?a&b"
-      const ways = [{ unsubscribeUrl: off }, { headers: { "list-unsubscribe": `<mailto:off@x.test>, <${off}>` } }]
-      for (const way of ways) {
-        const parsed = yield* parse(message({ html, tracking, ...way }))
-        assert.include(parsed.html ?? "", 'href="https://t.test/t/c/15"')
-        assert.include(parsed.html ?? "", 'href="https://x.test/off?a&amp;b"')
-      }
-    }),
-  )
+  it.effect("keeps the unsubscribe link of its headers untracked", function* () {
+    const off = "https://x.test/off?a&b"
+    const ways = [{ unsubscribeUrl: off }, { headers: { "list-unsubscribe": `<mailto:off@x.test>, <${off}>` } }]
+    for (const way of ways) {
+      const parsed = yield* parse(message({ html, tracking, ...way }))
+      assert.include(parsed.html ?? "", 'href="https://t.test/t/c/15"')
+      assert.include(parsed.html ?? "", 'href="https://x.test/off?a&amp;b"')
+    }
+  })
 })

@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Compose from "@waybill/mail/compose/Compose"
 import { Result } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { golden } from "./composeMessage.ts"
 
 const fixtures = new URL("../../fixtures/compose/", import.meta.url)

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import { HTML_TEXT_LIMIT, textFromHtml } from "@waybill/mail/compose/textFromHtml"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { growth } from "../../support/postgres/growth.ts"
 
 /** Time limit of a test that takes seconds on any machine. */

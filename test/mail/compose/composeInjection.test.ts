@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Compose from "@waybill/mail/compose/Compose"
 import type * as Message from "@waybill/mail/compose/Message"
 import { Effect, Result, Schema } from "effect"
 import PostalMime from "postal-mime"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { address, message } from "./composeMessage.ts"
 
 const refusal = (fields: Partial<Message.Message>) => {

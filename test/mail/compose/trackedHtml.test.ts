@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as HtmlReference from "@waybill/mail/compose/HtmlReference"
 import * as HtmlTags from "@waybill/mail/compose/HtmlTags"
 import * as TrackedHtml from "@waybill/mail/compose/TrackedHtml"
 import * as TrackedLink from "@waybill/mail/compose/TrackedLink"
 import { Arbitrary, Schema } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { processorMs } from "../../support/processorMs.ts"
 
 /** Marks a tracked link visibly. */

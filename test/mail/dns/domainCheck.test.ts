@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as Dns from "@waybill/mail/dns/Dns"
 import * as DomainCheck from "@waybill/mail/dns/DomainCheck"
 import * as DomainRecords from "@waybill/mail/dns/DomainRecords"
 import * as Network from "@waybill/mail/dns/Network"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import { processorMs } from "../../support/processorMs.ts"
 import { dnsZones, type Zone, type Zones } from "../../support/mail/dnsZones.ts"
@@ -37,21 +37,19 @@ const of = (report: DomainCheck.Report, purpose: DomainRecords.Purpose) => {
 }
 
 describe("a check", () => {
-  it.effect("has the same result in whatever order name servers return records", () =>
-    Effect.gen(function* () {
-      const others = ["one=1", "two=2", "three=3"]
-      const exchanges = ["b.example", "a.example", "c.example"].map((exchange) => ({ preference: 10, exchange }))
-      const zones = (texts: ReadonlyArray<string>, mx: ReadonlyArray<Dns.Mx>): Zones => ({
-        "wb1._domainkey.acme.test": { TXT: [...texts] },
-        "bounce.acme.test": { MX: [...mx], TXT: [...texts], A: ["192.0.2.1", "192.0.2.2"] },
-        "_dmarc.acme.test": { TXT: [...texts] },
-      })
-      const one = yield* check(zones(others, exchanges), MX)
-      const other = yield* check(zones(others.toReversed(), exchanges.toReversed()), MX)
-      assert.deepStrictEqual(other, one)
-      assert.isTrue(one.records.some(({ found }) => found.includes("one=1")))
-    }),
-  )
+  it.effect("has the same result in whatever order name servers return records", function* () {
+    const others = ["one=1", "two=2", "three=3"]
+    const exchanges = ["b.example", "a.example", "c.example"].map((exchange) => ({ preference: 10, exchange }))
+    const zones = (texts: ReadonlyArray<string>, mx: ReadonlyArray<Dns.Mx>): Zones => ({
+      "wb1._domainkey.acme.test": { TXT: [...texts] },
+      "bounce.acme.test": { MX: [...mx], TXT: [...texts], A: ["192.0.2.1", "192.0.2.2"] },
+      "_dmarc.acme.test": { TXT: [...texts] },
+    })
+    const one = yield* check(zones(others, exchanges), MX)
+    const other = yield* check(zones(others.toReversed(), exchanges.toReversed()), MX)
+    assert.deepStrictEqual(other, one)
+    assert.isTrue(one.records.some(({ found }) => found.includes("one=1")))
+  })
 })
 
 describe("expectedRecords", () => {
@@ -134,23 +132,19 @@ describe("a DKIM record is verified", () => {
     "with harmless extra tags": `${DKIM}; t=y; s=email; h=sha1:sha256; n=our key`,
   }
   for (const [how, text] of Object.entries(same)) {
-    it.effect(how, () =>
-      Effect.gen(function* () {
-        const report = yield* check({ "wb1._domainkey.acme.test": { TXT: [text] } })
-        assert.deepStrictEqual(of(report, "dkim"), ["verified", null])
-        assert.strictEqual(report.verdict, "verified")
-      }),
-    )
-  }
-  it.effect("through a CNAME to the name that has the key", () =>
-    Effect.gen(function* () {
-      const report = yield* check({
-        "wb1._domainkey.acme.test": { CNAME: "wb1.keys.waybill.test" },
-        "wb1.keys.waybill.test": { TXT: [DKIM] },
-      })
+    it.effect(how, function* () {
+      const report = yield* check({ "wb1._domainkey.acme.test": { TXT: [text] } })
+      assert.deepStrictEqual(of(report, "dkim"), ["verified", null])
       assert.strictEqual(report.verdict, "verified")
-    }),
-  )
+    })
+  }
+  it.effect("through a CNAME to the name that has the key", function* () {
+    const report = yield* check({
+      "wb1._domainkey.acme.test": { CNAME: "wb1.keys.waybill.test" },
+      "wb1.keys.waybill.test": { TXT: [DKIM] },
+    })
+    assert.strictEqual(report.verdict, "verified")
+  })
 })
 
 describe("common DKIM mistakes have a message of their own", () => {
@@ -182,15 +176,13 @@ describe("common DKIM mistakes have a message of their own", () => {
     ],
   ]
   for (const [name, zones, words] of cases) {
-    it.effect(name, () =>
-      Effect.gen(function* () {
-        const report = yield* check(zones)
-        const [status, error] = of(report, "dkim")
-        assert.strictEqual(status, "mismatch")
-        assert.match(error ?? "", words)
-        assert.strictEqual(report.verdict, "missing")
-      }),
-    )
+    it.effect(name, function* () {
+      const report = yield* check(zones)
+      const [status, error] = of(report, "dkim")
+      assert.strictEqual(status, "mismatch")
+      assert.match(error ?? "", words)
+      assert.strictEqual(report.verdict, "missing")
+    })
   }
 
   const ED25519 = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
@@ -206,62 +198,49 @@ describe("common DKIM mistakes have a message of their own", () => {
       /cut short after 20 of 43/u,
     ],
   ] as const)
-    it.effect(`Ed25519 key, not required: ${name}`, () =>
-      Effect.gen(function* () {
-        const second = { selector: "wbe1", algorithm: "ed25519", public_key: ED25519, required: false } as const
-        const zones = { ...at(DKIM), "wbe1._domainkey.acme.test": { TXT: [text] } }
-        const { records, verdict } = yield* check(zones, NONE, [key("wb1"), second])
-        const found = records.find(({ host }) => host === "wbe1._domainkey")
-        assert.deepStrictEqual([found?.status, verdict], [status, "verified"])
-        if (words === null) assert.isNull(found?.error)
-        else assert.match(found?.error ?? "", words)
-      }),
-    )
+    it.effect(`Ed25519 key, not required: ${name}`, function* () {
+      const second = { selector: "wbe1", algorithm: "ed25519", public_key: ED25519, required: false } as const
+      const zones = { ...at(DKIM), "wbe1._domainkey.acme.test": { TXT: [text] } }
+      const { records, verdict } = yield* check(zones, NONE, [key("wb1"), second])
+      const found = records.find(({ host }) => host === "wbe1._domainkey")
+      assert.deepStrictEqual([found?.status, verdict], [status, "verified"])
+      if (words === null) assert.isNull(found?.error)
+      else assert.match(found?.error ?? "", words)
+    })
 
-  it.effect("the longest possible record is parsed in linear time", () =>
-    Effect.gen(function* () {
-      const began = processorMs()
-      assert.match(String(of(yield* check(at(`v=DKIM1; k=rsa; p=${"=".repeat(64_000)}x`)), "dkim")), /another key/u)
-      assert.isBelow(processorMs() - began, 1_000)
-    }),
-  )
+  it.effect("the longest possible record is parsed in linear time", function* () {
+    const began = processorMs()
+    assert.match(String(of(yield* check(at(`v=DKIM1; k=rsa; p=${"=".repeat(64_000)}x`)), "dkim")), /another key/u)
+    assert.isBelow(processorMs() - began, 1_000)
+  })
 
-  it.effect("a missing record has the code of DNS as its error", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(of(yield* check({}), "dkim"), ["missing", "NXDOMAIN"])
-      assert.deepStrictEqual(of(yield* check({ "wb1._domainkey.acme.test": {} }), "dkim"), ["missing", "NODATA"])
-    }),
-  )
+  it.effect("a missing record has the code of DNS as its error", function* () {
+    assert.deepStrictEqual(of(yield* check({}), "dkim"), ["missing", "NXDOMAIN"])
+    assert.deepStrictEqual(of(yield* check({ "wb1._domainkey.acme.test": {} }), "dkim"), ["missing", "NODATA"])
+  })
 })
 
 describe("the return path", () => {
   const cname = (zones: Zones) => Effect.map(check(zones, CNAME), (report) => of(report, "return_path"))
-  it.effect("a CNAME is compared without case and trailing dot", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* cname({ "bounce.acme.test": { CNAME: "Return.Waybill.test." } }), [
-        "verified",
-        null,
-      ])
-      assert.match(String(yield* cname({ "bounce.acme.test": { CNAME: "other.test" } })), /points to other\.test/u)
-      assert.match(String(yield* cname({ "bounce.acme.test.acme.test": { CNAME: "return.waybill.test" } })), /twice/u)
-      assert.match(String(yield* cname({ "bounce.acme.test": { A: ["192.88.98.1"] } })), /proxying/u)
-      assert.deepStrictEqual(yield* cname({}), ["missing", "NXDOMAIN"])
-    }),
-  )
+  it.effect("a CNAME is compared without case and trailing dot", function* () {
+    assert.deepStrictEqual(yield* cname({ "bounce.acme.test": { CNAME: "Return.Waybill.test." } }), ["verified", null])
+    assert.match(String(yield* cname({ "bounce.acme.test": { CNAME: "other.test" } })), /points to other\.test/u)
+    assert.match(String(yield* cname({ "bounce.acme.test.acme.test": { CNAME: "return.waybill.test" } })), /twice/u)
+    assert.match(String(yield* cname({ "bounce.acme.test": { A: ["192.88.98.1"] } })), /proxying/u)
+    assert.deepStrictEqual(yield* cname({}), ["missing", "NXDOMAIN"])
+  })
 
-  it.effect("the CNAME of the tracking domain is compared too, and is not required", () =>
-    Effect.gen(function* () {
-      const settings = { return_path: null, tracking: { host: "links", target: "track.waybill.test" } }
-      const look = (zone: Zone) =>
-        Effect.map(
-          check({ "wb1._domainkey.acme.test": { TXT: [DKIM] }, "links.acme.test": zone }, settings),
-          (report) => [report.verdict, ...of(report, "tracking")],
-        )
-      assert.deepStrictEqual(yield* look({ CNAME: "Track.Waybill.test." }), ["verified", "verified", null])
-      assert.match(String(yield* look({ CNAME: "other.test" })), /^verified,mismatch,.* other\.test/u)
-      assert.match(String(yield* look({ A: ["192.88.98.1"] })), /^verified,mismatch,.*proxying/u)
-    }),
-  )
+  it.effect("the CNAME of the tracking domain is compared too, and is not required", function* () {
+    const settings = { return_path: null, tracking: { host: "links", target: "track.waybill.test" } }
+    const look = (zone: Zone) =>
+      Effect.map(
+        check({ "wb1._domainkey.acme.test": { TXT: [DKIM] }, "links.acme.test": zone }, settings),
+        (report) => [report.verdict, ...of(report, "tracking")],
+      )
+    assert.deepStrictEqual(yield* look({ CNAME: "Track.Waybill.test." }), ["verified", "verified", null])
+    assert.match(String(yield* look({ CNAME: "other.test" })), /^verified,mismatch,.* other\.test/u)
+    assert.match(String(yield* look({ A: ["192.88.98.1"] })), /^verified,mismatch,.*proxying/u)
+  })
 
   const mx = (zone: Zone) =>
     Effect.map(check({ "bounce.acme.test": zone }, MX), (report) => [
@@ -269,24 +248,22 @@ describe("the return path", () => {
       ...of(report, "spf"),
     ])
   const ours = { preference: 5, exchange: "mx.waybill.test" }
-  it.effect("MX and SPF are compared by their effect", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(
-        yield* mx({ MX: [ours], TXT: ["v=spf1 ip4:192.0.2.0/24 +include:SPF.waybill.test ~all", "other"] }),
-        ["verified", null, "verified", null],
-      )
-      assert.match(
-        String(yield* mx({ MX: [ours, { preference: 1, exchange: "mx.acme.test" }] })),
-        /delivered to mx\.acme\.test/u,
-      )
-      assert.match(String(yield* mx({ MX: [{ preference: 1, exchange: "mx.acme.test" }] })), /no MX record points/u)
-      const spf = (...TXT: ReadonlyArray<string>) => Effect.map(mx({ MX: [ours], TXT }), (all) => String(all[3]))
-      assert.match(yield* spf("v=spf1 include:spf.waybill.test -all", "v=spf1 -all"), /^2 SPF records/u)
-      assert.match(yield* spf("v=spf1 -all"), /^include:spf\.waybill\.test is missing/u)
-      assert.match(yield* spf("v=spf1 -all include:spf.waybill.test"), /after the all mechanism/u)
-      assert.match(yield* spf("spf1 include:spf.waybill.test"), /begins with v=spf1/u)
-    }),
-  )
+  it.effect("MX and SPF are compared by their effect", function* () {
+    assert.deepStrictEqual(
+      yield* mx({ MX: [ours], TXT: ["v=spf1 ip4:192.0.2.0/24 +include:SPF.waybill.test ~all", "other"] }),
+      ["verified", null, "verified", null],
+    )
+    assert.match(
+      String(yield* mx({ MX: [ours, { preference: 1, exchange: "mx.acme.test" }] })),
+      /delivered to mx\.acme\.test/u,
+    )
+    assert.match(String(yield* mx({ MX: [{ preference: 1, exchange: "mx.acme.test" }] })), /no MX record points/u)
+    const spf = (...TXT: ReadonlyArray<string>) => Effect.map(mx({ MX: [ours], TXT }), (all) => String(all[3]))
+    assert.match(yield* spf("v=spf1 include:spf.waybill.test -all", "v=spf1 -all"), /^2 SPF records/u)
+    assert.match(yield* spf("v=spf1 -all"), /^include:spf\.waybill\.test is missing/u)
+    assert.match(yield* spf("v=spf1 -all include:spf.waybill.test"), /after the all mechanism/u)
+    assert.match(yield* spf("spf1 include:spf.waybill.test"), /begins with v=spf1/u)
+  })
 })
 
 describe("DMARC", () => {
@@ -295,98 +272,83 @@ describe("DMARC", () => {
       Effect.map((report) => of(report, "dmarc")),
       Effect.provide(dnsZones(zones)),
     )
-  it.effect("any policy is verified, also that of a parent domain", () =>
-    Effect.gen(function* () {
-      const policy = { "_dmarc.acme.test": { TXT: ["v=DMARC1;p=reject; rua=mailto:a@acme.test"] } }
-      assert.deepStrictEqual(yield* dmarc(policy), ["verified", null])
-      assert.deepStrictEqual(yield* dmarc(policy, "mail.eu.acme.test"), ["verified", null])
-      assert.deepStrictEqual(yield* dmarc({}), ["missing", "NXDOMAIN"])
-      assert.match(String(yield* dmarc({ "_dmarc.acme.test": { TXT: ["v=DMARC1;"] } })), /policy/u)
-      assert.match(
-        String(yield* dmarc({ "_dmarc.acme.test": { TXT: ["v=DMARC1; p=none", "v=DMARC1; p=reject"] } })),
-        /^mismatch,2/u,
-      )
-    }),
-  )
+  it.effect("any policy is verified, also that of a parent domain", function* () {
+    const policy = { "_dmarc.acme.test": { TXT: ["v=DMARC1;p=reject; rua=mailto:a@acme.test"] } }
+    assert.deepStrictEqual(yield* dmarc(policy), ["verified", null])
+    assert.deepStrictEqual(yield* dmarc(policy, "mail.eu.acme.test"), ["verified", null])
+    assert.deepStrictEqual(yield* dmarc({}), ["missing", "NXDOMAIN"])
+    assert.match(String(yield* dmarc({ "_dmarc.acme.test": { TXT: ["v=DMARC1;"] } })), /policy/u)
+    assert.match(
+      String(yield* dmarc({ "_dmarc.acme.test": { TXT: ["v=DMARC1; p=none", "v=DMARC1; p=reject"] } })),
+      /^mismatch,2/u,
+    )
+  })
 })
 
 describe("the verdict", () => {
-  it.effect("optional records never change the verdict", () =>
-    Effect.gen(function* () {
-      const report = yield* check({ "wb1._domainkey.acme.test": { TXT: [DKIM] } }, CNAME, [
-        key("wb1"),
-        key("wb2", false),
-      ])
-      assert.strictEqual(report.verdict, "verified")
-      assert.deepStrictEqual(
-        report.records.map((record) => record.status),
-        ["verified", "missing", "missing", "missing"],
-      )
-    }),
-  )
-
-  it.effect("is unavailable when the resolver fails", () =>
-    Effect.gen(function* () {
-      const report = yield* check({ "wb1._domainkey.acme.test": "SERVFAIL" })
-      assert.deepStrictEqual(of(report, "dkim"), ["unavailable", "SERVFAIL"])
-      assert.strictEqual(report.verdict, "unavailable")
-    }),
-  )
-
-  it.effect("is missing when one key is missing and another is unavailable", () =>
-    Effect.gen(function* () {
-      const report = yield* check({ "wb1._domainkey.acme.test": "TIMEOUT" }, NONE, [key("wb1"), key("wb2")])
-      assert.strictEqual(report.verdict, "missing")
-    }),
-  )
-
-  it.effect("keeps a bounded part of the published records", () =>
-    Effect.gen(function* () {
-      const report = yield* check({
-        "wb1._domainkey.acme.test": { TXT: Array.from({ length: 40 }, (_, i) => `v=DKIM1; p=${i}${"A".repeat(3000)}`) },
-      })
-      const found = report.records[0]?.found ?? []
-      assert.strictEqual(found.length, DomainCheck.FOUND_RECORDS)
-      assert.isTrue(found.every((text) => text.length <= DomainCheck.FOUND_CHARACTERS))
-    }),
-  )
-})
-
-it.effect("a domain is checked at its own servers over the wire", () =>
-  Effect.gen(function* () {
-    const own = yield* DnsServer.listen({
-      "wb1._domainkey.acme.test": { TXT: [DKIM] },
-      "_dmarc.acme.test": "timeout",
-      "bounce.acme.test": { CNAME: "return.waybill.test" },
-    })
-    const resolver = yield* DnsServer.listen({
-      "acme.test": { NS: ["ns1.acme.test"] },
-      "ns1.acme.test": { A: ["127.0.0.1"] },
-      "_dmarc.acme.test": "SERVFAIL",
-    })
-    const report = yield* DomainCheck.check(
-      "acme.test",
-      DomainRecords.expectedRecords("acme.test", [key("wb1")], CNAME),
-    ).pipe(
-      Effect.provide(
-        Dns.Dns.layer({
-          servers: [resolver.server],
-          authoritative_port: own.port,
-          allowed: Result.getOrThrow(Network.parseAll(["127.0.0.0/8"])),
-          // One query here reaches this timeout; the others need a part of it on a busy machine.
-          query_timeout_ms: 4_000,
-          query_tries: 1,
-        }),
-      ),
-    )
+  it.effect("optional records never change the verdict", function* () {
+    const report = yield* check({ "wb1._domainkey.acme.test": { TXT: [DKIM] } }, CNAME, [key("wb1"), key("wb2", false)])
     assert.strictEqual(report.verdict, "verified")
     assert.deepStrictEqual(
-      report.records.map((record) => [record.status, record.error]),
-      [
-        ["verified", null],
-        ["verified", null],
-        ["unavailable", "SERVFAIL"],
-      ],
+      report.records.map((record) => record.status),
+      ["verified", "missing", "missing", "missing"],
     )
-  }),
-)
+  })
+
+  it.effect("is unavailable when the resolver fails", function* () {
+    const report = yield* check({ "wb1._domainkey.acme.test": "SERVFAIL" })
+    assert.deepStrictEqual(of(report, "dkim"), ["unavailable", "SERVFAIL"])
+    assert.strictEqual(report.verdict, "unavailable")
+  })
+
+  it.effect("is missing when one key is missing and another is unavailable", function* () {
+    const report = yield* check({ "wb1._domainkey.acme.test": "TIMEOUT" }, NONE, [key("wb1"), key("wb2")])
+    assert.strictEqual(report.verdict, "missing")
+  })
+
+  it.effect("keeps a bounded part of the published records", function* () {
+    const report = yield* check({
+      "wb1._domainkey.acme.test": { TXT: Array.from({ length: 40 }, (_, i) => `v=DKIM1; p=${i}${"A".repeat(3000)}`) },
+    })
+    const found = report.records[0]?.found ?? []
+    assert.strictEqual(found.length, DomainCheck.FOUND_RECORDS)
+    assert.isTrue(found.every((text) => text.length <= DomainCheck.FOUND_CHARACTERS))
+  })
+})
+
+it.effect("a domain is checked at its own servers over the wire", function* () {
+  const own = yield* DnsServer.listen({
+    "wb1._domainkey.acme.test": { TXT: [DKIM] },
+    "_dmarc.acme.test": "timeout",
+    "bounce.acme.test": { CNAME: "return.waybill.test" },
+  })
+  const resolver = yield* DnsServer.listen({
+    "acme.test": { NS: ["ns1.acme.test"] },
+    "ns1.acme.test": { A: ["127.0.0.1"] },
+    "_dmarc.acme.test": "SERVFAIL",
+  })
+  const report = yield* DomainCheck.check(
+    "acme.test",
+    DomainRecords.expectedRecords("acme.test", [key("wb1")], CNAME),
+  ).pipe(
+    Effect.provide(
+      Dns.Dns.layer({
+        servers: [resolver.server],
+        authoritative_port: own.port,
+        allowed: Result.getOrThrow(Network.parseAll(["127.0.0.0/8"])),
+        // One query here reaches this timeout; the others need a part of it on a busy machine.
+        query_timeout_ms: 4_000,
+        query_tries: 1,
+      }),
+    ),
+  )
+  assert.strictEqual(report.verdict, "verified")
+  assert.deepStrictEqual(
+    report.records.map((record) => [record.status, record.error]),
+    [
+      ["verified", null],
+      ["verified", null],
+      ["unavailable", "SERVFAIL"],
+    ],
+  )
+})

@@ -1,4 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import type { RequestListener } from "node:http"
@@ -11,6 +10,7 @@ import * as Dns from "@waybill/mail/dns/Dns"
 import * as MtaSts from "@waybill/mail/dns/MtaSts"
 import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as Network from "@waybill/mail/dns/Network"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { processorMs } from "../../support/processorMs.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
@@ -112,106 +112,92 @@ describe("MtaSts.enforced", () => {
     return { now, kept, process, lookUp: yield* process }
   })
 
-  it.effect("is fetched once for all mail of an interval", () =>
-    Effect.gen(function* () {
-      const { lookUp, now } = yield* world
-      assert.deepStrictEqual(
-        yield* Effect.all(
-          Array.from({ length: 20 }, () => lookUp),
-          { concurrency: "unbounded" },
-        ),
-        Array.from({ length: 20 }, () => "enforce" as const),
-      )
-      yield* TestClock.adjust(MtaSts.CHECK_MS)
-      yield* lookUp
-      assert.strictEqual(now.fetched, 1)
-    }),
-  )
+  it.effect("is fetched once for all mail of an interval", function* () {
+    const { lookUp, now } = yield* world
+    assert.deepStrictEqual(
+      yield* Effect.all(
+        Array.from({ length: 20 }, () => lookUp),
+        { concurrency: "unbounded" },
+      ),
+      Array.from({ length: 20 }, () => "enforce" as const),
+    )
+    yield* TestClock.adjust(MtaSts.CHECK_MS)
+    yield* lookUp
+    assert.strictEqual(now.fetched, 1)
+  })
 
-  it.effect("holds until it expires when its record and host disappear", () =>
-    Effect.gen(function* () {
+  it.effect("holds until it expires when its record and host disappear", function* () {
+    const { lookUp, now } = yield* world
+    yield* lookUp
+    now.policy = undefined
+    for (const txt of [Dns.notFound("NXDOMAIN"), Dns.unavailable("SERVFAIL"), Dns.found(["v=STSv1; id=2"])]) {
+      now.txt = txt
+      yield* TestClock.adjust(MtaSts.CHECK_MS)
+      assert.strictEqual(yield* lookUp, "enforce")
+    }
+    yield* TestClock.adjust("7 days")
+    assert.isUndefined(yield* lookUp)
+  })
+
+  it.effect("is fetched again when the id of the record changes", function* () {
+    const { lookUp, now } = yield* world
+    yield* lookUp
+    now.policy = POLICY.replace("enforce", "testing")
+    yield* TestClock.adjust(MtaSts.CHECK_MS)
+    assert.strictEqual(yield* lookUp, "enforce")
+    now.txt = Dns.found(["v=STSv1; id=2"])
+    yield* TestClock.adjust(MtaSts.CHECK_MS)
+    assert.isUndefined(yield* lookUp)
+  })
+
+  it.effect("is loaded from storage by a process that starts while record and host are unreachable", function* () {
+    const { lookUp, now, process } = yield* world
+    yield* lookUp
+    now.txt = Dns.unavailable("TIMEOUT")
+    now.policy = undefined
+    yield* TestClock.adjust("6 days")
+    assert.strictEqual(yield* yield* process, "enforce")
+    yield* TestClock.adjust("1 day")
+    assert.isUndefined(yield* yield* process)
+  })
+
+  it.effect("is taken from storage when another process has renewed it", function* () {
+    const { lookUp, kept, now } = yield* world
+    yield* Effect.repeat(lookUp, { times: 9 })
+    // The process looks into the storage and keeps its own newer policy.
+    assert.strictEqual(now.looked, 2)
+    const [held] = kept.values()
+    if (held === undefined) return assert.fail("nothing is kept")
+    kept.set("acme.test", { ...held, expires_at: held.expires_at + 604_800_000 })
+    now.txt = Dns.notFound("NXDOMAIN")
+    yield* TestClock.adjust("8 days")
+    assert.strictEqual(yield* lookUp, "enforce")
+    assert.deepStrictEqual([now.looked, now.fetched], [3, 1])
+  })
+
+  it.effect("is fetched and cached when the storage fails", function* () {
+    const { lookUp, now } = yield* world
+    now.away = true
+    assert.strictEqual(yield* lookUp, "enforce")
+    now.txt = Dns.notFound("NXDOMAIN")
+    yield* TestClock.adjust(MtaSts.CHECK_MS)
+    assert.strictEqual(yield* lookUp, "enforce")
+  })
+
+  it.effect("is not enforced without exactly one record with an id", function* () {
+    for (const txt of [
+      [],
+      ["v=STSv1;"],
+      ["v=STSv1; id=1", "v=STSv1; id=2"],
+      ["v=STSv1; id=not/one"],
+      ["v=spf1 -all"],
+    ]) {
       const { lookUp, now } = yield* world
-      yield* lookUp
-      now.policy = undefined
-      for (const txt of [Dns.notFound("NXDOMAIN"), Dns.unavailable("SERVFAIL"), Dns.found(["v=STSv1; id=2"])]) {
-        now.txt = txt
-        yield* TestClock.adjust(MtaSts.CHECK_MS)
-        assert.strictEqual(yield* lookUp, "enforce")
-      }
-      yield* TestClock.adjust("7 days")
+      now.txt = Dns.found(txt)
       assert.isUndefined(yield* lookUp)
-    }),
-  )
-
-  it.effect("is fetched again when the id of the record changes", () =>
-    Effect.gen(function* () {
-      const { lookUp, now } = yield* world
-      yield* lookUp
-      now.policy = POLICY.replace("enforce", "testing")
-      yield* TestClock.adjust(MtaSts.CHECK_MS)
-      assert.strictEqual(yield* lookUp, "enforce")
-      now.txt = Dns.found(["v=STSv1; id=2"])
-      yield* TestClock.adjust(MtaSts.CHECK_MS)
-      assert.isUndefined(yield* lookUp)
-    }),
-  )
-
-  it.effect("is loaded from storage by a process that starts while record and host are unreachable", () =>
-    Effect.gen(function* () {
-      const { lookUp, now, process } = yield* world
-      yield* lookUp
-      now.txt = Dns.unavailable("TIMEOUT")
-      now.policy = undefined
-      yield* TestClock.adjust("6 days")
-      assert.strictEqual(yield* yield* process, "enforce")
-      yield* TestClock.adjust("1 day")
-      assert.isUndefined(yield* yield* process)
-    }),
-  )
-
-  it.effect("is taken from storage when another process has renewed it", () =>
-    Effect.gen(function* () {
-      const { lookUp, kept, now } = yield* world
-      yield* Effect.repeat(lookUp, { times: 9 })
-      // The process looks into the storage and keeps its own newer policy.
-      assert.strictEqual(now.looked, 2)
-      const [held] = kept.values()
-      if (held === undefined) return assert.fail("nothing is kept")
-      kept.set("acme.test", { ...held, expires_at: held.expires_at + 604_800_000 })
-      now.txt = Dns.notFound("NXDOMAIN")
-      yield* TestClock.adjust("8 days")
-      assert.strictEqual(yield* lookUp, "enforce")
-      assert.deepStrictEqual([now.looked, now.fetched], [3, 1])
-    }),
-  )
-
-  it.effect("is fetched and cached when the storage fails", () =>
-    Effect.gen(function* () {
-      const { lookUp, now } = yield* world
-      now.away = true
-      assert.strictEqual(yield* lookUp, "enforce")
-      now.txt = Dns.notFound("NXDOMAIN")
-      yield* TestClock.adjust(MtaSts.CHECK_MS)
-      assert.strictEqual(yield* lookUp, "enforce")
-    }),
-  )
-
-  it.effect("is not enforced without exactly one record with an id", () =>
-    Effect.gen(function* () {
-      for (const txt of [
-        [],
-        ["v=STSv1;"],
-        ["v=STSv1; id=1", "v=STSv1; id=2"],
-        ["v=STSv1; id=not/one"],
-        ["v=spf1 -all"],
-      ]) {
-        const { lookUp, now } = yield* world
-        now.txt = Dns.found(txt)
-        assert.isUndefined(yield* lookUp)
-        assert.strictEqual(now.fetched, 0)
-      }
-    }),
-  )
+      assert.strictEqual(now.fetched, 0)
+    }
+  })
 })
 
 describe("MtaStsFetch over https", () => {
@@ -247,15 +233,13 @@ describe("MtaStsFetch over https", () => {
       ),
     )
 
-  it.effect("returns the text at the well-known path", () =>
-    Effect.gen(function* () {
-      const { port } = yield* serve((request, response) => {
-        response.setHeader("content-type", "text/plain; charset=utf-8")
-        response.end(`${request.headers.host} ${request.url}`)
-      })
-      assert.strictEqual(yield* fetch(port), "mta-sts.acme.test /.well-known/mta-sts.txt")
-    }),
-  )
+  it.effect("returns the text at the well-known path", function* () {
+    const { port } = yield* serve((request, response) => {
+      response.setHeader("content-type", "text/plain; charset=utf-8")
+      response.end(`${request.headers.host} ${request.url}`)
+    })
+    assert.strictEqual(yield* fetch(port), "mta-sts.acme.test /.well-known/mta-sts.txt")
+  })
 
   /** A policy host that writes raw bytes. */
   const speak = (begin: (socket: tls.TLSSocket) => void) =>
@@ -287,52 +271,48 @@ describe("MtaStsFetch over https", () => {
   }
   const OK = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 
-  it.effect("fails on endless interim responses, headers, chunks and protocol upgrades", () =>
-    Effect.gen(function* () {
-      const hosts: ReadonlyArray<readonly [expected: RegExp, begin: (socket: tls.TLSSocket) => void]> = [
-        [/interim responses|on the wire/u, endless("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(100))],
-        [/interim responses|on the wire/u, endless("HTTP/1.1 100 Continue\r\n\r\n".repeat(100))],
-        [
-          /Header overflow|on the wire/u,
-          (socket) => {
-            socket.write(OK)
-            endless("X-A: b\r\n".repeat(1_000))(socket)
-          },
-        ],
-        [
-          /too long|on the wire/u,
-          (socket) => {
-            socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n`)
-            endless("1\r\nx\r\n".repeat(1_000))(socket)
-          },
-        ],
-        [
-          /closed without a response/u,
-          (socket) =>
-            void socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
-        ],
-        [/hang up|ended without/u, (socket) => socket.destroy()],
-      ]
-      for (const [expected, begin] of hosts) {
-        const { port } = yield* speak(begin)
-        // The request ends long before its timeout.
-        assert.match(yield* fetch(port, { timeout_ms: 20_000 }), expected)
-      }
-    }),
-  )
+  it.effect("fails on endless interim responses, headers, chunks and protocol upgrades", function* () {
+    const hosts: ReadonlyArray<readonly [expected: RegExp, begin: (socket: tls.TLSSocket) => void]> = [
+      [/interim responses|on the wire/u, endless("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(100))],
+      [/interim responses|on the wire/u, endless("HTTP/1.1 100 Continue\r\n\r\n".repeat(100))],
+      [
+        /Header overflow|on the wire/u,
+        (socket) => {
+          socket.write(OK)
+          endless("X-A: b\r\n".repeat(1_000))(socket)
+        },
+      ],
+      [
+        /too long|on the wire/u,
+        (socket) => {
+          socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n`)
+          endless("1\r\nx\r\n".repeat(1_000))(socket)
+        },
+      ],
+      [
+        /closed without a response/u,
+        (socket) => void socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
+      ],
+      [/hang up|ended without/u, (socket) => socket.destroy()],
+    ]
+    for (const [expected, begin] of hosts) {
+      const { port } = yield* speak(begin)
+      // The request ends long before its timeout.
+      assert.match(yield* fetch(port, { timeout_ms: 20_000 }), expected)
+    }
+  })
 
-  it.effect("accepts a response after a few interim ones, however it is chunked", () =>
-    Effect.gen(function* () {
-      const interim = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(AnswerBudget.MAX_INTERIM_ANSWERS)
-      const { port } = yield* speak((socket) => {
-        for (const byte of `${interim}${OK}Content-Length: ${POLICY.length}\r\n\r\n${POLICY}`) socket.write(byte)
-      })
-      assert.strictEqual(yield* fetch(port, { timeout_ms: 20_000 }), POLICY)
-    }),
-  )
+  it.effect("accepts a response after a few interim ones, however it is chunked", function* () {
+    const interim = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(AnswerBudget.MAX_INTERIM_ANSWERS)
+    const { port } = yield* speak((socket) => {
+      for (const byte of `${interim}${OK}Content-Length: ${POLICY.length}\r\n\r\n${POLICY}`) socket.write(byte)
+    })
+    assert.strictEqual(yield* fetch(port, { timeout_ms: 20_000 }), POLICY)
+  })
 
-  it.effect("refuses redirects, other types, endless bodies, silence, wrong certificates and private addresses", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "refuses redirects, other types, endless bodies, silence, wrong certificates and private addresses",
+    function* () {
       const answers: Record<string, RequestListener> = {
         "failed: status 301": (_, response) => response.writeHead(301, { location: "https://evil.test/" }).end(),
         "failed: not text/plain": (_, response) => response.writeHead(200, { "content-type": "text/html" }).end("x"),
@@ -352,6 +332,6 @@ describe("MtaStsFetch over https", () => {
       assert.match(yield* fetch(port, {}, "other.test"), /^failed: .*altnames/u)
       assert.match(yield* fetch(port, { ca: "" }), /^failed: .*(?:issuer|certificate)/u)
       assert.match(yield* fetch(port, { allowed: [] }), /^failed: .*a loopback address/u)
-    }),
+    },
   )
 })

@@ -1,8 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as Dns from "@waybill/mail/dns/Dns"
 import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
 
@@ -170,16 +170,14 @@ describe("resolvePublic", () => {
     ),
   )
 
-  it.effect("DNS rebinding: the second look-up is refused, and the first address stays pinned", () =>
-    Effect.gen(function* () {
-      const server = yield* DnsServer.listen({
-        "rebind.test": (asked, type) => (type === "A" ? { A: [asked < 2 ? "8.8.8.8" : "127.0.0.1"] } : {}),
-      })
-      const [first, second] = yield* Effect.all([resolve("rebind.test"), resolve("rebind.test")]).pipe(
-        Effect.provide(Dns.Dns.layer({ servers: [server.server] })),
-      )
-      assert.deepStrictEqual(first, Result.succeed(["8.8.8.8"]))
-      assert.isTrue(Result.isFailure(second) && second.failure._tag === "AddressRefused")
-    }),
-  )
+  it.effect("DNS rebinding: the second look-up is refused, and the first address stays pinned", function* () {
+    const server = yield* DnsServer.listen({
+      "rebind.test": (asked, type) => (type === "A" ? { A: [asked < 2 ? "8.8.8.8" : "127.0.0.1"] } : {}),
+    })
+    const [first, second] = yield* Effect.all([resolve("rebind.test"), resolve("rebind.test")]).pipe(
+      Effect.provide(Dns.Dns.layer({ servers: [server.server] })),
+    )
+    assert.deepStrictEqual(first, Result.succeed(["8.8.8.8"]))
+    assert.isTrue(Result.isFailure(second) && second.failure._tag === "AddressRefused")
+  })
 })

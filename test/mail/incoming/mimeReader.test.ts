@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as MimeReader from "@waybill/mail/parsing/MimeReader"
 import { MAX_GROUP_DEPTH, readSubmitted } from "@waybill/mail/parsing/readSubmitted"
 import PostalMime from "postal-mime"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { documents } from "../../support/process/documents.ts"
 import { htmlBesideText } from "../../support/mail/mailForms.ts"
 import * as Pathological from "../../support/mail/pathological.ts"

@@ -1,7 +1,7 @@
-import { afterAll, assert, describe, it } from "@effect/vitest"
 import * as Small from "@waybill/mail/parsing/isSmall"
 import * as Jobs from "@waybill/mail/parsing/Jobs"
 import { type Options, type ParseOutcome, ParserPool } from "@waybill/mail/parsing/ParserPool"
+import { afterAll, assert, describe, it } from "../../support/effectTest.ts"
 import { documents } from "../../support/process/documents.ts"
 import * as Pathological from "../../support/mail/pathological.ts"
 import * as PathologicalReports from "../../support/mail/pathologicalReports.ts"

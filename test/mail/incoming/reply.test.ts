@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Reply from "@waybill/mail/reply/Reply"
 import * as ReplyClass from "@waybill/mail/reply/ReplyClass"
 import * as ReplyRules from "@waybill/mail/reply/ReplyRules"
 import { Duration, Schema } from "effect"
 import { readFileSync } from "node:fs"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { growth } from "../../support/postgres/growth.ts"
 
 const Stage = Schema.Literals([

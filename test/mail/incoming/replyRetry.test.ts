@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as ReplyHint from "@waybill/mail/reply/ReplyHint"
 import * as Retry from "@waybill/mail/transport/Retry"
 import { Duration, Schema } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const seconds = (wait: Duration.Duration | "expired") =>
   wait === "expired" ? assert.fail("expired") : Duration.toSeconds(wait)

@@ -1,10 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Report from "@waybill/mail/incoming/Report"
 import * as ReportComplaint from "@waybill/mail/incoming/ReportComplaint"
 import * as ReportFact from "@waybill/mail/incoming/ReportFact"
 import * as ReportLegacy from "@waybill/mail/incoming/ReportLegacy"
 import { Effect, Result, Schema } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const fixtures = new URL("../../fixtures/reports/", import.meta.url)
 const file = (name: string) => readFileSync(new URL(name, fixtures))
@@ -35,10 +35,9 @@ describe("a report", () => {
   for (const [name, expected] of Object.entries(answers)) {
     it.effect(
       `${name} says ${Array.isArray(expected) ? expected.map((fact) => fact["kind"]).join(", ") : "nothing"}`,
-      () =>
-        Effect.gen(function* () {
-          assert.deepStrictEqual(yield* answer(file(`${name}.eml`)), expected)
-        }),
+      function* () {
+        assert.deepStrictEqual(yield* answer(file(`${name}.eml`)), expected)
+      },
     )
   }
 
@@ -53,29 +52,25 @@ describe("a report", () => {
     )
   })
 
-  it.effect("has the same facts with bare LF", () =>
-    Effect.gen(function* () {
-      for (const [name, expected] of Object.entries(answers)) {
-        assert.deepStrictEqual(
-          yield* answer(Buffer.from(file(`${name}.eml`).toString("latin1").replaceAll("\r\n", "\n"), "latin1")),
-          expected,
-          name,
-        )
-      }
-    }),
-  )
+  it.effect("has the same facts with bare LF", function* () {
+    for (const [name, expected] of Object.entries(answers)) {
+      assert.deepStrictEqual(
+        yield* answer(Buffer.from(file(`${name}.eml`).toString("latin1").replaceAll("\r\n", "\n"), "latin1")),
+        expected,
+        name,
+      )
+    }
+  })
 
-  it.effect("fails only as NotAReport when it is cut or damaged", () =>
-    Effect.gen(function* () {
-      for (const name of Object.keys(answers)) {
-        const whole = file(`${name}.eml`)
-        for (let end = 0; end < whole.length; end += 97) yield* answer(whole.subarray(0, end))
-        const damaged = Buffer.from(whole)
-        for (let at = 13; at < damaged.length; at += 61) damaged[at] = (at * 31) & 255
-        yield* answer(damaged)
-      }
-    }),
-  )
+  it.effect("fails only as NotAReport when it is cut or damaged", function* () {
+    for (const name of Object.keys(answers)) {
+      const whole = file(`${name}.eml`)
+      for (let end = 0; end < whole.length; end += 97) yield* answer(whole.subarray(0, end))
+      const damaged = Buffer.from(whole)
+      for (let at = 13; at < damaged.length; at += 61) damaged[at] = (at * 31) & 255
+      yield* answer(damaged)
+    }
+  })
 })
 
 const dsn = (recipients: number, returned: string) =>

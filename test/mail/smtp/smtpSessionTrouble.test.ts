@@ -1,10 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import { MAX_UNREAD_REPLIES, SmtpWire } from "@waybill/mail/smtp/SmtpWire"
 import * as Transport from "@waybill/mail/transport/Transport"
 import * as net from "node:net"
 import * as readline from "node:readline"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { impatient, outgoing, PATIENT, relayTo, short, type Wait } from "../transport/outgoing.ts"
 
@@ -51,30 +51,26 @@ for (const pipelining of [true, false]) {
         })
 
       for (const action of ["drop", "close", "hang"] as const) {
-        it.effect(`${action} at ${phase} defers and counts as an attempt`, () =>
-          Effect.gen(function* () {
-            for (const outcome of yield* at(action)) {
-              // A failure at STARTTLS may be caused by an attacker, so either category is right.
-              const category = phase === "starttls" && action !== "hang" ? /tls|connection/u : /connection|tls/u
-              assert.match(short(outcome) ?? "", /^deferred /u)
-              assert.match(outcome.category ?? "", category)
-              assert.isFalse(outcome.no_attempt)
-              assert.strictEqual(outcome.suppress, "never")
-            }
-          }),
-        )
+        it.effect(`${action} at ${phase} defers and counts as an attempt`, function* () {
+          for (const outcome of yield* at(action)) {
+            // A failure at STARTTLS may be caused by an attacker, so either category is right.
+            const category = phase === "starttls" && action !== "hang" ? /tls|connection/u : /connection|tls/u
+            assert.match(short(outcome) ?? "", /^deferred /u)
+            assert.match(outcome.category ?? "", category)
+            assert.isFalse(outcome.no_attempt)
+            assert.strictEqual(outcome.suppress, "never")
+          }
+        })
       }
 
-      it.effect(`421 at ${phase} pauses the site and counts as no attempt`, () =>
-        Effect.gen(function* () {
-          for (const outcome of yield* at("421 4.7.0 closing down")) {
-            assert.deepStrictEqual(
-              [outcome.status, outcome.code, outcome.no_attempt, outcome.retry_after_ms],
-              ["deferred", 421, true, 60_000],
-            )
-          }
-        }),
-      )
+      it.effect(`421 at ${phase} pauses the site and counts as no attempt`, function* () {
+        for (const outcome of yield* at("421 4.7.0 closing down")) {
+          assert.deepStrictEqual(
+            [outcome.status, outcome.code, outcome.no_attempt, outcome.retry_after_ms],
+            ["deferred", 421, true, 60_000],
+          )
+        }
+      })
     }
 
     /** Sends two mails of which the first is refused, so that RSET is sent between them. */
@@ -99,41 +95,35 @@ for (const pipelining of [true, false]) {
       })
 
     for (const action of ["drop", "close", "hang", "450 4.3.0 not now", "500 5.5.2 what?"] as const) {
-      it.effect(`${action} at RSET closes the session, and the next mail opens another`, () =>
-        Effect.gen(function* () {
-          const { second, server } = yield* twice(action)
-          assert.deepStrictEqual(
-            second.map(short),
-            TO.map(() => "delivered"),
-          )
-          assert.deepStrictEqual([server.mails.length, server.connections().opened], [1, 2])
-        }),
-      )
+      it.effect(`${action} at RSET closes the session, and the next mail opens another`, function* () {
+        const { second, server } = yield* twice(action)
+        assert.deepStrictEqual(
+          second.map(short),
+          TO.map(() => "delivered"),
+        )
+        assert.deepStrictEqual([server.mails.length, server.connections().opened], [1, 2])
+      })
     }
 
-    it.effect("421 at RSET pauses the site and counts as no attempt", () =>
-      Effect.gen(function* () {
-        const { second, server } = yield* twice("421 4.3.2 closing down")
-        assert.deepStrictEqual(
-          second.map(({ no_attempt, status }) => [status, no_attempt]),
-          TO.map(() => ["deferred", true]),
-        )
-        assert.strictEqual(server.mails.length, 0)
-      }),
-    )
+    it.effect("421 at RSET pauses the site and counts as no attempt", function* () {
+      const { second, server } = yield* twice("421 4.3.2 closing down")
+      assert.deepStrictEqual(
+        second.map(({ no_attempt, status }) => [status, no_attempt]),
+        TO.map(() => ["deferred", true]),
+      )
+      assert.strictEqual(server.mails.length, 0)
+    })
 
     for (const action of ["drop", "hang", "stall", "500 5.5.2 what?"] as const) {
-      it.effect(`${action} at QUIT does not change the outcome or delay the end`, () =>
-        Effect.gen(function* () {
-          const server = yield* listen(({ phase }) => (phase === "quit" ? action : undefined))
-          const [outcomes = []] = yield* securely(server, { wait: "quit_ms" })
-          assert.deepStrictEqual(
-            outcomes.map(short),
-            TO.map(() => "delivered"),
-          )
-          assert.strictEqual(server.mails.length, 1)
-        }),
-      )
+      it.effect(`${action} at QUIT does not change the outcome or delay the end`, function* () {
+        const server = yield* listen(({ phase }) => (phase === "quit" ? action : undefined))
+        const [outcomes = []] = yield* securely(server, { wait: "quit_ms" })
+        assert.deepStrictEqual(
+          outcomes.map(short),
+          TO.map(() => "delivered"),
+        )
+        assert.strictEqual(server.mails.length, 1)
+      })
     }
   })
 }
@@ -181,39 +171,33 @@ describe("a server that sends unsolicited replies", () => {
       { name: "waybill.test", timeouts: PATIENT },
     )
 
-  it.effect("on an idle connection is disconnected, and memory stays bounded", () =>
-    Effect.gen(function* () {
-      const server = yield* talkative((verb) => (verb === "DOT" ? "250 and more\r\n" : ""))
-      yield* Effect.gen(function* () {
-        const transport = yield* Transport.Transport
-        const [outcome] = yield* transport.deliver(outgoing(), ["ana@example.test"])
-        assert.strictEqual(outcome?.status, "delivered")
-        // The test clock does not advance, so the pool has not closed the idle connection.
-        yield* hungUp(server)
-      }).pipe(Effect.provide(relayed(server)))
-    }),
-  )
-
-  it.effect("during a transaction is disconnected after more replies than commands", () =>
-    Effect.gen(function* () {
-      const server = yield* talkative(() => "")
-      const wire = yield* Effect.promise((signal) =>
-        SmtpWire.connect({ host: server.host, port: server.port }, PATIENT.connect_ms, signal),
-      )
-      yield* Effect.promise(() => wire.read(PATIENT.greeting_ms))
-      wire.write("NOOP\r\n".repeat(MAX_UNREAD_REPLIES))
-      wire.write("NOOP\r\n")
+  it.effect("on an idle connection is disconnected, and memory stays bounded", function* () {
+    const server = yield* talkative((verb) => (verb === "DOT" ? "250 and more\r\n" : ""))
+    yield* Effect.gen(function* () {
+      const transport = yield* Transport.Transport
+      const [outcome] = yield* transport.deliver(outgoing(), ["ana@example.test"])
+      assert.strictEqual(outcome?.status, "delivered")
+      // The test clock does not advance, so the pool has not closed the idle connection.
       yield* hungUp(server)
-    }),
-  )
+    }).pipe(Effect.provide(relayed(server)))
+  })
 
-  it.effect("before the body has not accepted the message", () =>
-    Effect.gen(function* () {
-      const server = yield* talkative((verb) => (verb === "DATA" ? "250 taken\r\n" : ""))
-      const [outcome] = yield* Transport.Transport.use((transport) =>
-        transport.deliver(outgoing(), ["ana@example.test"]),
-      ).pipe(Effect.provide(relayed(server)))
-      assert.strictEqual(short(outcome), "deferred connection")
-    }),
-  )
+  it.effect("during a transaction is disconnected after more replies than commands", function* () {
+    const server = yield* talkative(() => "")
+    const wire = yield* Effect.promise((signal) =>
+      SmtpWire.connect({ host: server.host, port: server.port }, PATIENT.connect_ms, signal),
+    )
+    yield* Effect.promise(() => wire.read(PATIENT.greeting_ms))
+    wire.write("NOOP\r\n".repeat(MAX_UNREAD_REPLIES))
+    wire.write("NOOP\r\n")
+    yield* hungUp(server)
+  })
+
+  it.effect("before the body has not accepted the message", function* () {
+    const server = yield* talkative((verb) => (verb === "DATA" ? "250 taken\r\n" : ""))
+    const [outcome] = yield* Transport.Transport.use((transport) =>
+      transport.deliver(outgoing(), ["ana@example.test"]),
+    ).pipe(Effect.provide(relayed(server)))
+    assert.strictEqual(short(outcome), "deferred connection")
+  })
 })

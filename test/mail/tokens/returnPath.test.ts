@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Id from "@waybill/domain/values/Id"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import { Option, Schema } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const KEY = new Uint8Array(32).fill(7)
 const emailId = Id.make("EmailId", 1_795_256_120_000, Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]))

@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as TrackedLink from "@waybill/mail/compose/TrackedLink"
 import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
 import { Option } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 
 const [key, former, foreign] = [1, 2, 3].map((n) => new Uint8Array(32).fill(n)) as [Uint8Array, Uint8Array, Uint8Array]

@@ -1,8 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted, Result } from "effect"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import * as SmtpBody from "@waybill/mail/smtp/SmtpBody"
 import * as Transport from "@waybill/mail/transport/Transport"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { lines, outgoing, PATIENT, relayTo, short } from "./outgoing.ts"
 
@@ -49,41 +49,35 @@ describe("SMTP_URL", () => {
   }
   for (const [url, expected] of Object.entries(cases)) it(url, () => assert.strictEqual(parsed(url), expected))
 
-  it.effect("is read from the environment, and its password is never printed", () =>
-    Effect.gen(function* () {
-      const read = (url: string) =>
-        RelayTransport.config.pipe(
-          Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { SMTP_URL: url } }))),
-        )
-      const relay = yield* read("smtp://u:secret@relay.example")
-      assert.strictEqual(relay.host, "relay.example")
-      assert.notInclude(JSON.stringify(relay), "secret")
-      const error = yield* Effect.flip(read("smtp://:secret@relay.example"))
-      assert.include(error.message, "SMTP_URL needs both")
-      assert.notInclude(error.message, "secret")
-    }),
-  )
+  it.effect("is read from the environment, and its password is never printed", function* () {
+    const read = (url: string) =>
+      RelayTransport.config.pipe(
+        Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { SMTP_URL: url } }))),
+      )
+    const relay = yield* read("smtp://u:secret@relay.example")
+    assert.strictEqual(relay.host, "relay.example")
+    assert.notInclude(JSON.stringify(relay), "secret")
+    const error = yield* Effect.flip(read("smtp://:secret@relay.example"))
+    assert.include(error.message, "SMTP_URL needs both")
+    assert.notInclude(error.message, "secret")
+  })
 })
 
 describe("TLS to a relay", () => {
-  it.effect("uses STARTTLS and checks the certificate against the name", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen({ starttls: SmtpServer.certified })
-      const [outcome] = yield* deliver(relayTo(server, NAMED))
-      assert.strictEqual(outcome?.status, "delivered")
-      assert.strictEqual(outcome?.tls, "TLSv1.3")
-      assert.isTrue(server.mails[0]?.tls)
-      assert.deepStrictEqual(server.lines.slice(0, 3), ["EHLO waybill.test", "STARTTLS", "EHLO waybill.test"])
-    }),
-  )
+  it.effect("uses STARTTLS and checks the certificate against the name", function* () {
+    const server = yield* SmtpServer.listen({ starttls: SmtpServer.certified })
+    const [outcome] = yield* deliver(relayTo(server, NAMED))
+    assert.strictEqual(outcome?.status, "delivered")
+    assert.strictEqual(outcome?.tls, "TLSv1.3")
+    assert.isTrue(server.mails[0]?.tls)
+    assert.deepStrictEqual(server.lines.slice(0, 3), ["EHLO waybill.test", "STARTTLS", "EHLO waybill.test"])
+  })
 
-  it.effect("starts with the first byte for smtps", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen({ implicit_tls: SmtpServer.certified })
-      const [outcome] = yield* deliver(relayTo(server, { host: "localhost", tls: { mode: "implicit", verify: true } }))
-      assert.strictEqual(outcome?.tls, "TLSv1.3")
-    }),
-  )
+  it.effect("starts with the first byte for smtps", function* () {
+    const server = yield* SmtpServer.listen({ implicit_tls: SmtpServer.certified })
+    const [outcome] = yield* deliver(relayTo(server, { host: "localhost", tls: { mode: "implicit", verify: true } }))
+    assert.strictEqual(outcome?.tls, "TLSv1.3")
+  })
 
   const refusals: ReadonlyArray<readonly [string, SmtpServer.Options, boolean]> = [
     ["no STARTTLS offered", {}, true],
@@ -119,164 +113,136 @@ describe("TLS to a relay", () => {
     ],
   ]
   for (const [name, options, trusts] of refusals) {
-    it.effect(`defers and sends nothing in the clear: ${name}`, () =>
-      Effect.gen(function* () {
-        const server = yield* SmtpServer.listen({ ...options, auth: { user: "u", password: "p" } })
-        const login = { user: "u", password: Redacted.make("p") }
-        const [outcome] = yield* deliver(relayTo(server, { ...NAMED, login }), outgoing(), TO, trusts)
-        assert.strictEqual(outcome?.status, "deferred", String(outcome?.response))
-        assert.deepStrictEqual(
-          server.lines.filter((line) => /^(?:AUTH|MAIL)/u.test(line)),
-          [],
-        )
-      }),
-    )
+    it.effect(`defers and sends nothing in the clear: ${name}`, function* () {
+      const server = yield* SmtpServer.listen({ ...options, auth: { user: "u", password: "p" } })
+      const login = { user: "u", password: Redacted.make("p") }
+      const [outcome] = yield* deliver(relayTo(server, { ...NAMED, login }), outgoing(), TO, trusts)
+      assert.strictEqual(outcome?.status, "deferred", String(outcome?.response))
+      assert.deepStrictEqual(
+        server.lines.filter((line) => /^(?:AUTH|MAIL)/u.test(line)),
+        [],
+      )
+    })
   }
 
-  it.effect("a reply injected after STARTTLS ends the session", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen({
-        starttls: SmtpServer.certified,
-        script: ({ phase }) => (phase === "starttls" ? "injected-reply" : undefined),
-      })
-      const [outcome] = yield* deliver(relayTo(server, NAMED))
-      assert.strictEqual(outcome?.status, "deferred")
-      assert.include(outcome?.response ?? "", "unencrypted data after the reply to STARTTLS")
-    }),
-  )
+  it.effect("a reply injected after STARTTLS ends the session", function* () {
+    const server = yield* SmtpServer.listen({
+      starttls: SmtpServer.certified,
+      script: ({ phase }) => (phase === "starttls" ? "injected-reply" : undefined),
+    })
+    const [outcome] = yield* deliver(relayTo(server, NAMED))
+    assert.strictEqual(outcome?.status, "deferred")
+    assert.include(outcome?.response ?? "", "unencrypted data after the reply to STARTTLS")
+  })
 })
 
 describe("relay login", () => {
   const login = { user: "mailer", password: Redacted.make("pä ss") }
   for (const mechanisms of [["PLAIN", "LOGIN"], ["LOGIN"]]) {
-    it.effect(`uses ${mechanisms[0]}`, () =>
-      Effect.gen(function* () {
-        const server = yield* SmtpServer.listen({ auth: { user: "mailer", password: "pä ss", mechanisms } })
-        const [outcome] = yield* deliver(relayTo(server, { login }))
-        assert.strictEqual(outcome?.status, "delivered")
-        assert.strictEqual(server.mails[0]?.user, "mailer")
-      }),
-    )
-  }
-  it.effect("a wrong password defers", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen({ auth: { user: "mailer", password: "other" } })
+    it.effect(`uses ${mechanisms[0]}`, function* () {
+      const server = yield* SmtpServer.listen({ auth: { user: "mailer", password: "pä ss", mechanisms } })
       const [outcome] = yield* deliver(relayTo(server, { login }))
-      assert.strictEqual(short(outcome), "deferred auth")
-      assert.strictEqual(outcome?.code, 535)
-    }),
-  )
-  it.effect("a relay without a supported mechanism defers", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen({ auth: { user: "mailer", password: "x", mechanisms: ["GSSAPI"] } })
-      assert.strictEqual(short((yield* deliver(relayTo(server, { login })))[0]), "deferred connection")
-    }),
-  )
+      assert.strictEqual(outcome?.status, "delivered")
+      assert.strictEqual(server.mails[0]?.user, "mailer")
+    })
+  }
+  it.effect("a wrong password defers", function* () {
+    const server = yield* SmtpServer.listen({ auth: { user: "mailer", password: "other" } })
+    const [outcome] = yield* deliver(relayTo(server, { login }))
+    assert.strictEqual(short(outcome), "deferred auth")
+    assert.strictEqual(outcome?.code, 535)
+  })
+  it.effect("a relay without a supported mechanism defers", function* () {
+    const server = yield* SmtpServer.listen({ auth: { user: "mailer", password: "x", mechanisms: ["GSSAPI"] } })
+    assert.strictEqual(short((yield* deliver(relayTo(server, { login })))[0]), "deferred connection")
+  })
 })
 
 describe("SMTP extensions are checked before MAIL", () => {
-  it.effect("a message over its SIZE bounces before MAIL", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen({ size: 100 })
-      const [outcome] = yield* deliver(relayTo(server))
-      assert.strictEqual(short(outcome), "bounced too_large")
-      assert.strictEqual(outcome?.enhanced_code, "5.3.4")
-      assert.strictEqual(outcome?.suppress, "never")
-      assert.isFalse(server.lines.some((line) => line.startsWith("MAIL")))
-    }),
-  )
-  it.effect("SIZE is declared where it is offered, SIZE 0 is no limit", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen({ size: 0 })
-      yield* deliver(relayTo(server))
-      assert.include(server.mails[0]?.mail_line ?? "", ` SIZE=${outgoing().bytes.length}`)
-    }),
-  )
+  it.effect("a message over its SIZE bounces before MAIL", function* () {
+    const server = yield* SmtpServer.listen({ size: 100 })
+    const [outcome] = yield* deliver(relayTo(server))
+    assert.strictEqual(short(outcome), "bounced too_large")
+    assert.strictEqual(outcome?.enhanced_code, "5.3.4")
+    assert.strictEqual(outcome?.suppress, "never")
+    assert.isFalse(server.lines.some((line) => line.startsWith("MAIL")))
+  })
+  it.effect("SIZE is declared where it is offered, SIZE 0 is no limit", function* () {
+    const server = yield* SmtpServer.listen({ size: 0 })
+    yield* deliver(relayTo(server))
+    assert.include(server.mails[0]?.mail_line ?? "", ` SIZE=${outgoing().bytes.length}`)
+  })
 
   const utf8 = outgoing({ smtpUtf8: true, bytes: lines("From: grüße@acme.test", "", "x") })
-  it.effect("mail that needs SMTPUTF8 does not go to a server without it", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen()
-      const [outcome] = yield* deliver(relayTo(server), utf8, ["jürgen@example.test"])
-      assert.strictEqual(outcome?.status, "bounced")
-      assert.strictEqual(outcome?.enhanced_code, "5.6.7")
-      assert.strictEqual(outcome?.suppress, "never")
-      assert.deepStrictEqual(server.mails, [])
-    }),
-  )
-  it.effect("whom the headers do not name and only the envelope needs it for, costs the others nothing", () =>
-    Effect.gen(function* () {
-      const to = ["jürgen@example.test", "ana@example.test", "ben@bücher.test"]
-      const server = yield* SmtpServer.listen()
-      const outcomes = yield* deliver(relayTo(server), outgoing(), to)
-      assert.deepStrictEqual(
-        outcomes.map(({ enhanced_code, recipient, status }) => [recipient, status, enhanced_code]),
-        [
-          ["jürgen@example.test", "bounced", "5.6.7"],
-          ["ana@example.test", "delivered", "2.0.0"],
-          ["ben@bücher.test", "delivered", "2.0.0"],
-        ],
-      )
-      const able = yield* SmtpServer.listen({ smtputf8: true })
-      yield* deliver(relayTo(able), outgoing(), to)
-      assert.deepStrictEqual(
-        able.mails.map((mail) => [mail.to.length, mail.mail_line.endsWith(" SMTPUTF8")]),
-        [
-          [2, false],
-          [1, true],
-        ],
-      )
-    }),
-  )
-  it.effect("and goes as it is to one with it", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen({ smtputf8: true })
-      const [outcome] = yield* deliver(relayTo(server), utf8, ["jürgen@example.test"])
-      assert.strictEqual(outcome?.status, "delivered")
-      assert.deepStrictEqual(server.mails[0]?.to, ["jürgen@example.test"])
-      assert.include(server.mails[0]?.mail_line ?? "", " BODY=8BITMIME SMTPUTF8")
-    }),
-  )
+  it.effect("mail that needs SMTPUTF8 does not go to a server without it", function* () {
+    const server = yield* SmtpServer.listen()
+    const [outcome] = yield* deliver(relayTo(server), utf8, ["jürgen@example.test"])
+    assert.strictEqual(outcome?.status, "bounced")
+    assert.strictEqual(outcome?.enhanced_code, "5.6.7")
+    assert.strictEqual(outcome?.suppress, "never")
+    assert.deepStrictEqual(server.mails, [])
+  })
+  it.effect("whom the headers do not name and only the envelope needs it for, costs the others nothing", function* () {
+    const to = ["jürgen@example.test", "ana@example.test", "ben@bücher.test"]
+    const server = yield* SmtpServer.listen()
+    const outcomes = yield* deliver(relayTo(server), outgoing(), to)
+    assert.deepStrictEqual(
+      outcomes.map(({ enhanced_code, recipient, status }) => [recipient, status, enhanced_code]),
+      [
+        ["jürgen@example.test", "bounced", "5.6.7"],
+        ["ana@example.test", "delivered", "2.0.0"],
+        ["ben@bücher.test", "delivered", "2.0.0"],
+      ],
+    )
+    const able = yield* SmtpServer.listen({ smtputf8: true })
+    yield* deliver(relayTo(able), outgoing(), to)
+    assert.deepStrictEqual(
+      able.mails.map((mail) => [mail.to.length, mail.mail_line.endsWith(" SMTPUTF8")]),
+      [
+        [2, false],
+        [1, true],
+      ],
+    )
+  })
+  it.effect("and goes as it is to one with it", function* () {
+    const server = yield* SmtpServer.listen({ smtputf8: true })
+    const [outcome] = yield* deliver(relayTo(server), utf8, ["jürgen@example.test"])
+    assert.strictEqual(outcome?.status, "delivered")
+    assert.deepStrictEqual(server.mails[0]?.to, ["jürgen@example.test"])
+    assert.include(server.mails[0]?.mail_line ?? "", " BODY=8BITMIME SMTPUTF8")
+  })
 
-  it.effect("an address with a line break never reaches the wire", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen()
-      const [outcome] = yield* deliver(relayTo(server), outgoing(), ["a@b.test>\r\nRCPT TO:<evil@b.test"])
-      assert.strictEqual(outcome?.status, "bounced")
-      assert.strictEqual(outcome?.suppress, "never")
-      assert.isFalse(server.lines.some((line) => line.includes("evil")))
-    }),
-  )
+  it.effect("an address with a line break never reaches the wire", function* () {
+    const server = yield* SmtpServer.listen()
+    const [outcome] = yield* deliver(relayTo(server), outgoing(), ["a@b.test>\r\nRCPT TO:<evil@b.test"])
+    assert.strictEqual(outcome?.status, "bounced")
+    assert.strictEqual(outcome?.suppress, "never")
+    assert.isFalse(server.lines.some((line) => line.includes("evil")))
+  })
 
-  it.effect("a body with a bare line feed is never sent", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen()
-      const [outcome] = yield* deliver(
-        relayTo(server),
-        outgoing({ bytes: Buffer.from("a: b\r\n\r\nx\n.\r\nMAIL FROM:<>\r\n") }),
-      )
-      assert.strictEqual(short(outcome), "failed protocol")
-      assert.strictEqual(server.connections().opened, 0)
-    }),
-  )
+  it.effect("a body with a bare line feed is never sent", function* () {
+    const server = yield* SmtpServer.listen()
+    const [outcome] = yield* deliver(
+      relayTo(server),
+      outgoing({ bytes: Buffer.from("a: b\r\n\r\nx\n.\r\nMAIL FROM:<>\r\n") }),
+    )
+    assert.strictEqual(short(outcome), "failed protocol")
+    assert.strictEqual(server.connections().opened, 0)
+  })
 })
 
 describe("confirm=dsn", () => {
-  it.effect("the relay's 250 is sent, not delivered, and it is told what to report", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen({ dsn: true })
-      const [outcome] = yield* deliver(relayTo(server, { confirm: "dsn" }), outgoing(), ["a+b=c@example.test"])
-      assert.strictEqual(outcome?.status, "sent")
-      assert.include(server.mails[0]?.mail_line ?? "", `RET=HDRS ENVID=${outgoing().emailId}`)
-      assert.include(server.mails[0]?.rcpt_lines[0] ?? "", "NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;a+2Bb+3Dc@example.test")
-    }),
-  )
-  it.effect("a relay that offers no reports has delivered", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen()
-      assert.strictEqual((yield* deliver(relayTo(server, { confirm: "dsn" })))[0]?.status, "delivered")
-    }),
-  )
+  it.effect("the relay's 250 is sent, not delivered, and it is told what to report", function* () {
+    const server = yield* SmtpServer.listen({ dsn: true })
+    const [outcome] = yield* deliver(relayTo(server, { confirm: "dsn" }), outgoing(), ["a+b=c@example.test"])
+    assert.strictEqual(outcome?.status, "sent")
+    assert.include(server.mails[0]?.mail_line ?? "", `RET=HDRS ENVID=${outgoing().emailId}`)
+    assert.include(server.mails[0]?.rcpt_lines[0] ?? "", "NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;a+2Bb+3Dc@example.test")
+  })
+  it.effect("a relay that offers no reports has delivered", function* () {
+    const server = yield* SmtpServer.listen()
+    assert.strictEqual((yield* deliver(relayTo(server, { confirm: "dsn" })))[0]?.status, "delivered")
+  })
 })
 
 describe("SmtpBody", () => {

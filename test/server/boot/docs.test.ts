@@ -1,5 +1,4 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { readdirSync } from "node:fs"
@@ -7,6 +6,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { waybill } from "../../../apps/server/src/cli/waybill.ts"
+import { afterAll, assert, beforeAll, describe, it } from "../../support/effectTest.ts"
 import * as DocCommands from "../../support/process/DocCommands.ts"
 import { freePort, runToEnd, WaybillCommand } from "../../support/process/service.ts"
 

@@ -1,4 +1,3 @@
-import { assert, layer } from "@effect/vitest"
 import * as Id from "@waybill/domain/values/Id"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import * as Members from "@waybill/store/readmodels/Members"
@@ -9,6 +8,7 @@ import * as Installation from "../../../apps/server/src/boot/Installation.ts"
 import * as Service from "../../../apps/server/src/boot/Service.ts"
 import * as Settings from "../../../apps/server/src/boot/Settings.ts"
 import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 
 const env = { WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64") }
@@ -22,17 +22,15 @@ const instance = Layer.unwrap(
 )
 
 layer(instance, { excludeTestServices: true, timeout: "90 seconds" })("an installation", (it) => {
-  it.effect("continues after an interrupted start, and happens once", () =>
-    Effect.gen(function* () {
-      const id = yield* NewIds.newId("UserId")
-      const left = { id, email: "owner@acme.test", name: "Owner", operator: true, created_at: yield* NewIds.now }
-      yield* Users.create(left)
-      const first = yield* Installation.ensure()
-      assert.strictEqual(first?.owner.email, "owner@acme.test")
-      const owner = Option.getOrThrow(yield* Members.find(Id.UserId.make(id)))
-      assert.deepInclude(owner, { role: "owner", status: "active", operator: true })
-      assert.isUndefined(yield* Installation.ensure())
-      assert.strictEqual((yield* Accounts.list()).length, 1)
-    }),
-  )
+  it.effect("continues after an interrupted start, and happens once", function* () {
+    const id = yield* NewIds.newId("UserId")
+    const left = { id, email: "owner@acme.test", name: "Owner", operator: true, created_at: yield* NewIds.now }
+    yield* Users.create(left)
+    const first = yield* Installation.ensure()
+    assert.strictEqual(first?.owner.email, "owner@acme.test")
+    const owner = Option.getOrThrow(yield* Members.find(Id.UserId.make(id)))
+    assert.deepInclude(owner, { role: "owner", status: "active", operator: true })
+    assert.isUndefined(yield* Installation.ensure())
+    assert.strictEqual((yield* Accounts.list()).length, 1)
+  })
 })

@@ -1,4 +1,3 @@
-import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -11,6 +10,7 @@ import * as ExitCodes from "../../../apps/server/src/cli/ExitCodes.ts"
 import * as Server from "../../../apps/server/src/http/Server.ts"
 import * as Role from "../../../apps/server/src/boot/Role.ts"
 import { TABLE } from "../../../apps/server/src/boot/Settings.ts"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as Dockerfile from "../../support/process/Dockerfile.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
@@ -112,61 +112,60 @@ const start = (root: string, file: string, args: ReadonlyArray<string>, env: Rea
 layer(Database.layerFresh, { excludeTestServices: true })("the image", (it) => {
   it.effect(
     "runs as a user without write access, reports health, and stops on request",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* Database.Fresh
-        // A container reaches Postgres by TCP; the socket here belongs to another user.
-        const byTcp = yield* faultProxy(url)
-        const scratch = yield* Effect.acquireRelease(
-          Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-image-"))),
-          (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true })),
-        )
-        yield* Effect.promise(async () => {
-          await fs.chmod(scratch, 0o755)
-          await fs
-            .link(process.execPath, join(scratch, "node"))
-            .catch(() => fs.copyFile(process.execPath, join(scratch, "node")))
-          const root = join(scratch, "waybill")
-          await lay(root)
-          const [port, smtp, metrics] = await Promise.all([freePort(), freePort(), freePort()])
-          const env = {
-            ...Dockerfile.environment(image),
-            HOST: "127.0.0.1",
-            METRICS_HOST: "127.0.0.1",
-            PORT: String(port),
-            SMTP_PORT: String(smtp),
-            METRICS_PORT: String(metrics),
-            DATABASE_URL: Redacted.value(byTcp.url),
-            WAYBILL_INSTANCE_KEY: INSTANCE_KEY,
-            // Compose passes on unset settings as empty strings.
-            SMTP_URL: "",
-          }
-          const words = (word: string) => JSON.parse(Dockerfile.last(image, word) ?? "[]") as ReadonlyArray<string>
-          const [node, ...args] = [...words("ENTRYPOINT"), ...words("CMD")]
-          assert.strictEqual(node, "node")
-          const health = JSON.parse(
-            (Dockerfile.last(image, "HEALTHCHECK") ?? "").replace(/^.* CMD /u, ""),
-          ) as Array<string>
-          const examine = () => run(root, health.slice(1), env).ended
+    function* () {
+      const { url } = yield* Database.Fresh
+      // A container reaches Postgres by TCP; the socket here belongs to another user.
+      const byTcp = yield* faultProxy(url)
+      const scratch = yield* Effect.acquireRelease(
+        Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-image-"))),
+        (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true })),
+      )
+      yield* Effect.promise(async () => {
+        await fs.chmod(scratch, 0o755)
+        await fs
+          .link(process.execPath, join(scratch, "node"))
+          .catch(() => fs.copyFile(process.execPath, join(scratch, "node")))
+        const root = join(scratch, "waybill")
+        await lay(root)
+        const [port, smtp, metrics] = await Promise.all([freePort(), freePort(), freePort()])
+        const env = {
+          ...Dockerfile.environment(image),
+          HOST: "127.0.0.1",
+          METRICS_HOST: "127.0.0.1",
+          PORT: String(port),
+          SMTP_PORT: String(smtp),
+          METRICS_PORT: String(metrics),
+          DATABASE_URL: Redacted.value(byTcp.url),
+          WAYBILL_INSTANCE_KEY: INSTANCE_KEY,
+          // Compose passes on unset settings as empty strings.
+          SMTP_URL: "",
+        }
+        const words = (word: string) => JSON.parse(Dockerfile.last(image, word) ?? "[]") as ReadonlyArray<string>
+        const [node, ...args] = [...words("ENTRYPOINT"), ...words("CMD")]
+        assert.strictEqual(node, "node")
+        const health = JSON.parse(
+          (Dockerfile.last(image, "HEALTHCHECK") ?? "").replace(/^.* CMD /u, ""),
+        ) as Array<string>
+        const examine = () => run(root, health.slice(1), env).ended
 
-          assert.strictEqual((await examine()).code, 1)
-          const service = run(root, args, env)
-          await Promise.race([service.ready, service.ended.then(({ said }) => assert.fail(said))])
-          assert.deepStrictEqual(await examine(), { code: 0, said: "" })
-          // The link that the Dockerfile makes for `docker compose exec api waybill`.
-          const named = { ...env, PATH: `${scratch}:${process.env["PATH"]}` }
-          const link = join(scratch, "waybill-command")
-          await fs.symlink(join(root, "bin/waybill"), link)
-          const listed = await start(root, link, ["accounts", "list", "--json"], named).ended
-          assert.deepInclude(listed, { code: 0 }, listed.said)
-          assert.match(listed.said, /"acc_/u)
-          const page = await fetch(`http://127.0.0.1:${port}/`)
-          assert.strictEqual(page.status, 200)
-          service.child.kill("SIGTERM")
-          assert.strictEqual((await service.ended).code, 0)
-          assert.strictEqual((await examine()).code, 1)
-        })
-      }),
+        assert.strictEqual((await examine()).code, 1)
+        const service = run(root, args, env)
+        await Promise.race([service.ready, service.ended.then(({ said }) => assert.fail(said))])
+        assert.deepStrictEqual(await examine(), { code: 0, said: "" })
+        // The link that the Dockerfile makes for `docker compose exec api waybill`.
+        const named = { ...env, PATH: `${scratch}:${process.env["PATH"]}` }
+        const link = join(scratch, "waybill-command")
+        await fs.symlink(join(root, "bin/waybill"), link)
+        const listed = await start(root, link, ["accounts", "list", "--json"], named).ended
+        assert.deepInclude(listed, { code: 0 }, listed.said)
+        assert.match(listed.said, /"acc_/u)
+        const page = await fetch(`http://127.0.0.1:${port}/`)
+        assert.strictEqual(page.status, 200)
+        service.child.kill("SIGTERM")
+        assert.strictEqual((await service.ended).code, 0)
+        assert.strictEqual((await examine()).code, 1)
+      })
+    },
     120_000,
   )
 })

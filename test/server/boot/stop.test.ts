@@ -1,4 +1,3 @@
-import { assert, describe, it, layer } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Processes } from "@waybill/store/outbox/Processes"
@@ -8,6 +7,7 @@ import * as Server from "../../../apps/server/src/http/Server.ts"
 import * as Stop from "../../../apps/server/src/boot/Stop.ts"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 
@@ -41,72 +41,66 @@ describe("a stop", () => {
     assert.isBelow(latest, seconds(Stop.STOP_TIMEOUT))
   })
 
-  it.effect("is aborted once when it takes too long", () =>
-    Effect.gen(function* () {
-      const { ends, stop } = yield* stopping
-      yield* stop.begin
-      yield* TestClock.adjust("20 seconds")
-      yield* stop.begin
-      yield* TestClock.adjust("8 seconds")
-      assert.deepStrictEqual(ends, [])
-      yield* TestClock.adjust("30 seconds")
-      assert.deepStrictEqual(ends, ["overdue"])
-    }),
-  )
+  it.effect("is aborted once when it takes too long", function* () {
+    const { ends, stop } = yield* stopping
+    yield* stop.begin
+    yield* TestClock.adjust("20 seconds")
+    yield* stop.begin
+    yield* TestClock.adjust("8 seconds")
+    assert.deepStrictEqual(ends, [])
+    yield* TestClock.adjust("30 seconds")
+    assert.deepStrictEqual(ends, ["overdue"])
+  })
 
-  it.effect("gives queued visits the time that requests left over", () =>
-    Effect.gen(function* () {
-      const { stop } = yield* stopping
-      const hangs = Layer.mock(EventStore)({ commit: (() => Effect.never) as never })
-      const { built, close } = yield* part(Layer.build(Layer.provide(Visits.layer, hangs)), stop)
-      Context.get(built, Visits.Visits).note({
-        mail: { account_id: id("AccountId"), email_id: id("EmailId") },
-        url: null,
-        user_agent: null,
-        ip: "203.0.113.9",
-        at: "2026-11-21T09:00:00.000Z" as Visits.Visit["at"],
-      })
-      yield* stop.begin
-      yield* TestClock.adjust("25 seconds")
-      const closing = yield* close
-      yield* TestClock.adjust("1900 millis")
-      assert.isUndefined(closing.pollUnsafe())
-      yield* TestClock.adjust("100 millis")
-      yield* Fiber.join(closing)
-    }),
-  )
+  it.effect("gives queued visits the time that requests left over", function* () {
+    const { stop } = yield* stopping
+    const hangs = Layer.mock(EventStore)({ commit: (() => Effect.never) as never })
+    const { built, close } = yield* part(Layer.build(Layer.provide(Visits.layer, hangs)), stop)
+    Context.get(built, Visits.Visits).note({
+      mail: { account_id: id("AccountId"), email_id: id("EmailId") },
+      url: null,
+      user_agent: null,
+      ip: "203.0.113.9",
+      at: "2026-11-21T09:00:00.000Z" as Visits.Visit["at"],
+    })
+    yield* stop.begin
+    yield* TestClock.adjust("25 seconds")
+    const closing = yield* close
+    yield* TestClock.adjust("1900 millis")
+    assert.isUndefined(closing.pollUnsafe())
+    yield* TestClock.adjust("100 millis")
+    yield* Fiber.join(closing)
+  })
 })
 
 layer(Database.layerFresh)("a stop", (it) => {
-  it.effect("gives deliveries the time that other parts left over", () =>
-    Effect.gen(function* () {
-      const { stop } = yield* stopping
-      const sql = yield* PgClient.PgClient
-      yield* Effect.orDie(sql`
+  it.effect("gives deliveries the time that other parts left over", function* () {
+    const { stop } = yield* stopping
+    const sql = yield* PgClient.PgClient
+    yield* Effect.orDie(sql`
         INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload)
         VALUES ('slow', 'acc', 'domain_check', 'slow', now(), true, '{}')`)
-      const processes = Processes.of({
-        id: "prc_stops",
-        isVisible: () => true,
-        trustedSince: () => -Infinity,
-        recordWorkers: () => Effect.void,
-      })
-      const { built, close } = yield* part(
-        Pipeline.make({ kind: "domain_check", prepare: (jobs) => Effect.succeed(jobs.map(() => Effect.never)) }),
-        stop,
-      ).pipe(Effect.provideService(Processes, processes), Effect.provide(EventStore.layerMemory()))
-      yield* Effect.promise(async () => {
-        while (built.inFlight() === 0) await new Promise((resolve) => setImmediate(resolve))
-      })
-      yield* stop.begin
-      yield* TestClock.adjust("5 seconds")
-      const closing = yield* close
-      yield* TestClock.adjust("19 seconds")
-      assert.isUndefined(closing.pollUnsafe())
-      yield* TestClock.adjust("1 second")
-      yield* Fiber.join(closing)
-      const left = yield* Effect.orDie(sql`SELECT id FROM outbox WHERE lease_token IS NOT NULL`)
-      assert.deepStrictEqual(left, [])
-    }),
-  )
+    const processes = Processes.of({
+      id: "prc_stops",
+      isVisible: () => true,
+      trustedSince: () => -Infinity,
+      recordWorkers: () => Effect.void,
+    })
+    const { built, close } = yield* part(
+      Pipeline.make({ kind: "domain_check", prepare: (jobs) => Effect.succeed(jobs.map(() => Effect.never)) }),
+      stop,
+    ).pipe(Effect.provideService(Processes, processes), Effect.provide(EventStore.layerMemory()))
+    yield* Effect.promise(async () => {
+      while (built.inFlight() === 0) await new Promise((resolve) => setImmediate(resolve))
+    })
+    yield* stop.begin
+    yield* TestClock.adjust("5 seconds")
+    const closing = yield* close
+    yield* TestClock.adjust("19 seconds")
+    assert.isUndefined(closing.pollUnsafe())
+    yield* TestClock.adjust("1 second")
+    yield* Fiber.join(closing)
+    const left = yield* Effect.orDie(sql`SELECT id FROM outbox WHERE lease_token IS NOT NULL`)
+    assert.deepStrictEqual(left, [])
+  })
 })

@@ -1,5 +1,5 @@
-import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import { type Answer, HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
 const EMAIL = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
@@ -73,38 +73,34 @@ const SAMPLES: ReadonlyArray<Sample> = [
 ]
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a message through a door", (it) => {
-  it.effect("is answered by the fast path as by the normal one, which an empty query takes", () =>
-    Effect.gen(function* () {
-      const { key, log, world } = yield* signUp({ domains: ["acme.test"] })
-      for (const { body, path, status, what } of SAMPLES) {
-        const headers = { "x-postmark-server-token": key }
-        const fast = yield* world.request("POST", path, { key, headers, body })
-        const normal = yield* world.request("POST", `${path}?`, { key, headers, body })
-        assert.deepStrictEqual([fast.status, normal.status], [status, status], `${what}: ${fast.text} ${normal.text}`)
-        assert.deepStrictEqual(Object.keys(fast.json ?? {}), Object.keys(normal.json ?? {}), what)
-        if (status >= 300) assert.deepStrictEqual(fast.json, normal.json, what)
-        else {
-          const records = yield* Effect.forEach([fast, normal], (answer) => log(idOf(answer)))
-          const [first, second] = records.map(({ from, reply_to, size_bytes, subject, tags, to }) =>
-            JSON.stringify([from, reply_to, size_bytes, subject, tags, to]),
-          )
-          assert.deepStrictEqual(first, second, what)
-        }
+  it.effect("is answered by the fast path as by the normal one, which an empty query takes", function* () {
+    const { key, log, world } = yield* signUp({ domains: ["acme.test"] })
+    for (const { body, path, status, what } of SAMPLES) {
+      const headers = { "x-postmark-server-token": key }
+      const fast = yield* world.request("POST", path, { key, headers, body })
+      const normal = yield* world.request("POST", `${path}?`, { key, headers, body })
+      assert.deepStrictEqual([fast.status, normal.status], [status, status], `${what}: ${fast.text} ${normal.text}`)
+      assert.deepStrictEqual(Object.keys(fast.json ?? {}), Object.keys(normal.json ?? {}), what)
+      if (status >= 300) assert.deepStrictEqual(fast.json, normal.json, what)
+      else {
+        const records = yield* Effect.forEach([fast, normal], (answer) => log(idOf(answer)))
+        const [first, second] = records.map(({ from, reply_to, size_bytes, subject, tags, to }) =>
+          JSON.stringify([from, reply_to, size_bytes, subject, tags, to]),
+        )
+        assert.deepStrictEqual(first, second, what)
       }
-    }),
-  )
+    }
+  })
 
-  it.effect("is replayed from one path to the other, and refused with another body", () =>
-    Effect.gen(function* () {
-      const { key, world } = yield* signUp({ domains: ["acme.test"] })
-      const headers = { "idempotency-key": "once" }
-      const send = (path: string, body: object) => world.request("POST", path, { key, body, headers })
-      const first = yield* send("/compat/resend/emails", EMAIL)
-      const again = yield* send("/compat/resend/emails?", EMAIL)
-      assert.deepStrictEqual([first.status, again.json], [200, first.json])
-      assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
-      const other = yield* send("/compat/resend/emails", { ...EMAIL, subject: "Another" })
-      assert.deepStrictEqual([other.status, other.json.name], [409, "invalid_idempotent_request"])
-    }),
-  )
+  it.effect("is replayed from one path to the other, and refused with another body", function* () {
+    const { key, world } = yield* signUp({ domains: ["acme.test"] })
+    const headers = { "idempotency-key": "once" }
+    const send = (path: string, body: object) => world.request("POST", path, { key, body, headers })
+    const first = yield* send("/compat/resend/emails", EMAIL)
+    const again = yield* send("/compat/resend/emails?", EMAIL)
+    assert.deepStrictEqual([first.status, again.json], [200, first.json])
+    assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+    const other = yield* send("/compat/resend/emails", { ...EMAIL, subject: "Another" })
+    assert.deepStrictEqual([other.status, other.json.name], [409, "invalid_idempotent_request"])
+  })
 })

@@ -1,4 +1,3 @@
-import { assert, layer } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as EmailReport from "@waybill/domain/email/EmailReport"
@@ -9,6 +8,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
 import { Errors, type Message, Models, ServerClient } from "postmark"
 import { test } from "vitest"
+import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { EMAIL, postmarkCalls } from "./postmarkCalls.ts"
 
@@ -59,306 +59,285 @@ test("the package postmark has a row for each of its methods", () => {
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the package postmark", (it) => {
-  it.effect("every call gives what its row says", () =>
-    Effect.gen(function* () {
-      const { account, client } = yield* setUp
-      const sent = yield* Effect.promise(() => client.sendEmail({ ...EMAIL, To: "gone@example.org" }))
-      yield* bounce(account, sent.MessageID, "gone@example.org")
-      const { Bounces } = yield* Effect.promise(() => client.getBounces())
-      const known = { bounced: sent.MessageID, bounce: Bounces[0]?.ID ?? assert.fail("no bounce") }
-      for (const { call, gives, run } of postmarkCalls) {
-        const outcome = yield* Effect.promise(() =>
-          run(client, known).then(
-            () => "accepted",
-            (error: Errors.PostmarkError) => `${error.statusCode}, ${error.code}: ${error.message}`,
-          ),
-        )
-        assert.strictEqual(outcome, /^\d{3}, /u.test(gives) ? gives : "accepted", call)
-      }
-    }),
-  )
+  it.effect("every call gives what its row says", function* () {
+    const { account, client } = yield* setUp
+    const sent = yield* Effect.promise(() => client.sendEmail({ ...EMAIL, To: "gone@example.org" }))
+    yield* bounce(account, sent.MessageID, "gone@example.org")
+    const { Bounces } = yield* Effect.promise(() => client.getBounces())
+    const known = { bounced: sent.MessageID, bounce: Bounces[0]?.ID ?? assert.fail("no bounce") }
+    for (const { call, gives, run } of postmarkCalls) {
+      const outcome = yield* Effect.promise(() =>
+        run(client, known).then(
+          () => "accepted",
+          (error: Errors.PostmarkError) => `${error.statusCode}, ${error.code}: ${error.message}`,
+        ),
+      )
+      assert.strictEqual(outcome, /^\d{3}, /u.test(gives) ? gives : "accepted", call)
+    }
+  })
 
-  it.effect("sends a message with every field", () =>
-    Effect.gen(function* () {
-      const { client, logOf } = yield* setUp
-      const answer = yield* Effect.promise(() =>
-        client.sendEmail({
-          ...EMAIL,
-          To: '"Doe, Ana \\"A\\"" <ana@example.org>, bo@example.org,',
-          Cc: "Cy <cy@example.org>",
-          Bcc: "di@example.org",
-          ReplyTo: "help@acme.test, more@acme.test",
-          HtmlBody: '<p>Thank you! <img src="cid:logo"></p>',
-          Tag: "receipt",
-          Metadata: { order: "7041", url: "a:b" },
-          Headers: [{ Name: "X-Order", Value: "7041" }],
-          TrackOpens: false,
-          TrackLinks: Models.LinkTrackingOptions.None,
-          MessageStream: "outbound",
-          Attachments: [{ Name: "logo.png", Content: "iVBORw==", ContentType: "image/png", ContentID: "cid:logo" }],
-        }),
-      )
-      const { ErrorCode, Message, MessageID, SubmittedAt, To } = answer
-      assert.deepStrictEqual([ErrorCode, Message], [0, "OK"])
-      assert.include(To, "Doe, Ana")
-      const log = yield* logOf(MessageID)
-      assert.strictEqual(SubmittedAt, log.created_at)
-      assert.deepStrictEqual(log.to, ['"Doe, Ana \\"A\\"" <ana@example.org>', "bo@example.org"])
-      assert.deepStrictEqual([log.cc, log.bcc], [["Cy <cy@example.org>"], ["di@example.org"]])
-      assert.deepStrictEqual(log.reply_to, ["help@acme.test", "more@acme.test"])
-      assert.deepStrictEqual(log.tags, ["receipt", "order:7041", "url:a:b"])
-      assert.deepStrictEqual(log.tracking, { opens: false, clicks: false })
-      assert.deepStrictEqual(log.content.attachments, [
-        { filename: "logo.png", content_type: "image/png", content_id: "logo", size_bytes: 4 },
-      ])
-      const details = yield* Effect.promise(() => client.getOutboundMessageDetails(MessageID))
-      assert.deepStrictEqual(details.To[0], { Email: "ana@example.org", Name: 'Doe, Ana "A"' })
-      assert.deepStrictEqual([details.Tag, details.Metadata], ["receipt", { order: "7041", url: "a:b" }])
-      assert.deepStrictEqual([details.Status, details.TextBody], ["Queued", "Thank you!"])
-      assert.deepStrictEqual(details.Attachments as ReadonlyArray<unknown>, ["logo.png"])
-    }),
-  )
+  it.effect("sends a message with every field", function* () {
+    const { client, logOf } = yield* setUp
+    const answer = yield* Effect.promise(() =>
+      client.sendEmail({
+        ...EMAIL,
+        To: '"Doe, Ana \\"A\\"" <ana@example.org>, bo@example.org,',
+        Cc: "Cy <cy@example.org>",
+        Bcc: "di@example.org",
+        ReplyTo: "help@acme.test, more@acme.test",
+        HtmlBody: '<p>Thank you! <img src="cid:logo"></p>',
+        Tag: "receipt",
+        Metadata: { order: "7041", url: "a:b" },
+        Headers: [{ Name: "X-Order", Value: "7041" }],
+        TrackOpens: false,
+        TrackLinks: Models.LinkTrackingOptions.None,
+        MessageStream: "outbound",
+        Attachments: [{ Name: "logo.png", Content: "iVBORw==", ContentType: "image/png", ContentID: "cid:logo" }],
+      }),
+    )
+    const { ErrorCode, Message, MessageID, SubmittedAt, To } = answer
+    assert.deepStrictEqual([ErrorCode, Message], [0, "OK"])
+    assert.include(To, "Doe, Ana")
+    const log = yield* logOf(MessageID)
+    assert.strictEqual(SubmittedAt, log.created_at)
+    assert.deepStrictEqual(log.to, ['"Doe, Ana \\"A\\"" <ana@example.org>', "bo@example.org"])
+    assert.deepStrictEqual([log.cc, log.bcc], [["Cy <cy@example.org>"], ["di@example.org"]])
+    assert.deepStrictEqual(log.reply_to, ["help@acme.test", "more@acme.test"])
+    assert.deepStrictEqual(log.tags, ["receipt", "order:7041", "url:a:b"])
+    assert.deepStrictEqual(log.tracking, { opens: false, clicks: false })
+    assert.deepStrictEqual(log.content.attachments, [
+      { filename: "logo.png", content_type: "image/png", content_id: "logo", size_bytes: 4 },
+    ])
+    const details = yield* Effect.promise(() => client.getOutboundMessageDetails(MessageID))
+    assert.deepStrictEqual(details.To[0], { Email: "ana@example.org", Name: 'Doe, Ana "A"' })
+    assert.deepStrictEqual([details.Tag, details.Metadata], ["receipt", { order: "7041", url: "a:b" }])
+    assert.deepStrictEqual([details.Status, details.TextBody], ["Queued", "Thank you!"])
+    assert.deepStrictEqual(details.Attachments as ReadonlyArray<unknown>, ["logo.png"])
+  })
 
-  it.effect("refuses under Postmark's numbers, and names the field in its spelling", () =>
-    Effect.gen(function* () {
-      const { client, clientOf, secret, world } = yield* setUp
-      const refused = (change: Partial<Message> | Readonly<Record<string, unknown>>) =>
-        Effect.map(
-          refusal(() => client.sendEmail({ ...EMAIL, ...change } as Message)),
-          ({ code, message, statusCode }) => [statusCode, code, /`([^`]+)`/u.exec(message)?.[1]],
-        )
-      const file = { Name: "a.txt", Content: "aGk=", ContentType: "text/plain", ContentID: null }
-      const rows: ReadonlyArray<readonly [object, unknown]> = [
-        [{ From: "nobody" }, [422, 300, "From"]],
-        [{ To: "ana@example.org, nobody" }, [422, 300, "To[1]"]],
-        [{ To: "nobody" }, [422, 300, "To"]],
-        [{ To: undefined }, [422, 300, "To"]],
-        [{ Subject: "a\r\nBcc: x@example.org" }, [422, 300, "Subject"]],
-        [{ Headers: [{ Name: "DKIM-Signature", Value: "x" }] }, [422, 300, "Headers[0]"]],
-        [
-          {
-            Headers: [
-              { Name: "X-A", Value: "1" },
-              { Name: "x-a", Value: "2" },
-            ],
-          },
-          [422, 300, "Headers[1].Name"],
-        ],
-        [{ Metadata: { order: "7".repeat(70) } }, [422, 300, "Metadata.order"]],
-        [{ Tag: "x".repeat(65) }, [422, 300, "Tag"]],
-        [{ TrackLinks: "TextOnly" }, [422, 300, "TrackLinks"]],
-        [{ TrackOpens: true }, [422, 300, "TrackOpens"]],
-        [{ Attachments: [{ ...file, Content: "!" }] }, [422, 300, "Attachments[0].Content"]],
-        [{ Attachments: [{ ...file, Disposition: "inline" }] }, [422, 300, "Attachments[0].ContentID"]],
-        [{ TemplateId: 7 }, [422, 300, "TemplateId"]],
-        [{ From: "x@other.test" }, [422, 400, "From"]],
-      ]
-      for (const [change, expected] of rows)
-        assert.deepStrictEqual(yield* refused({ ...change }), expected, JSON.stringify(change))
-      const anonymous = yield* refusal(() => clientOf("2f8d").sendEmail(EMAIL))
-      assert.instanceOf(anonymous, Errors.InvalidAPIKeyError)
-      assert.strictEqual(anonymous.code, 10)
-      assert.strictEqual(
-        anonymous.message,
-        "This is a key of Postmark. Waybill takes its own keys, which begin with wb_, in the header: X-Postmark-Server-Token: <key>.",
+  it.effect("refuses under Postmark's numbers, and names the field in its spelling", function* () {
+    const { client, clientOf, secret, world } = yield* setUp
+    const refused = (change: Partial<Message> | Readonly<Record<string, unknown>>) =>
+      Effect.map(
+        refusal(() => client.sendEmail({ ...EMAIL, ...change } as Message)),
+        ({ code, message, statusCode }) => [statusCode, code, /`([^`]+)`/u.exec(message)?.[1]],
       )
-      const keyless = yield* world.request("POST", "/compat/postmark/email", { body: EMAIL })
-      assert.deepStrictEqual(
-        [keyless.status, keyless.json],
-        [
-          401,
-          { ErrorCode: 10, Message: "No API key was sent. Send one in the header: X-Postmark-Server-Token: <key>." },
-        ],
-      )
-      const reader = yield* world.key(yield* world.account(), { scopes: ["email:logs:read"] })
-      assert.strictEqual((yield* refusal(() => clientOf(reader.secret).sendEmail(EMAIL))).code, 10)
-      yield* world.request("POST", "/v1/suppressions", { key: secret, body: { email: "ana@example.org" } })
-      const inactive = yield* refusal(() => client.sendEmail(EMAIL))
-      assert.deepStrictEqual(
-        inactive instanceof Errors.InactiveRecipientsError ? [inactive.code, inactive.recipients] : inactive,
-        [406, ["ana@example.org"]],
-      )
-      const raw = yield* world.request("POST", "/compat/postmark/email", {
-        raw: "{",
-        headers: { "x-postmark-server-token": secret },
-      })
-      assert.deepStrictEqual([raw.status, raw.json.ErrorCode], [422, 402])
-      yield* world.request("POST", "/v1/domains", { key: secret, body: { name: "real-domain.com" } })
-      assert.deepStrictEqual((yield* refused({ From: "hi@real-domain.com" }))[1], 401)
-    }),
-  )
+    const file = { Name: "a.txt", Content: "aGk=", ContentType: "text/plain", ContentID: null }
+    const rows: ReadonlyArray<readonly [object, unknown]> = [
+      [{ From: "nobody" }, [422, 300, "From"]],
+      [{ To: "ana@example.org, nobody" }, [422, 300, "To[1]"]],
+      [{ To: "nobody" }, [422, 300, "To"]],
+      [{ To: undefined }, [422, 300, "To"]],
+      [{ Subject: "a\r\nBcc: x@example.org" }, [422, 300, "Subject"]],
+      [{ Headers: [{ Name: "DKIM-Signature", Value: "x" }] }, [422, 300, "Headers[0]"]],
+      [
+        {
+          Headers: [
+            { Name: "X-A", Value: "1" },
+            { Name: "x-a", Value: "2" },
+          ],
+        },
+        [422, 300, "Headers[1].Name"],
+      ],
+      [{ Metadata: { order: "7".repeat(70) } }, [422, 300, "Metadata.order"]],
+      [{ Tag: "x".repeat(65) }, [422, 300, "Tag"]],
+      [{ TrackLinks: "TextOnly" }, [422, 300, "TrackLinks"]],
+      [{ TrackOpens: true }, [422, 300, "TrackOpens"]],
+      [{ Attachments: [{ ...file, Content: "!" }] }, [422, 300, "Attachments[0].Content"]],
+      [{ Attachments: [{ ...file, Disposition: "inline" }] }, [422, 300, "Attachments[0].ContentID"]],
+      [{ TemplateId: 7 }, [422, 300, "TemplateId"]],
+      [{ From: "x@other.test" }, [422, 400, "From"]],
+    ]
+    for (const [change, expected] of rows)
+      assert.deepStrictEqual(yield* refused({ ...change }), expected, JSON.stringify(change))
+    const anonymous = yield* refusal(() => clientOf("2f8d").sendEmail(EMAIL))
+    assert.instanceOf(anonymous, Errors.InvalidAPIKeyError)
+    assert.strictEqual(anonymous.code, 10)
+    assert.strictEqual(
+      anonymous.message,
+      "This is a key of Postmark. Waybill takes its own keys, which begin with wb_, in the header: X-Postmark-Server-Token: <key>.",
+    )
+    const keyless = yield* world.request("POST", "/compat/postmark/email", { body: EMAIL })
+    assert.deepStrictEqual(
+      [keyless.status, keyless.json],
+      [401, { ErrorCode: 10, Message: "No API key was sent. Send one in the header: X-Postmark-Server-Token: <key>." }],
+    )
+    const reader = yield* world.key(yield* world.account(), { scopes: ["email:logs:read"] })
+    assert.strictEqual((yield* refusal(() => clientOf(reader.secret).sendEmail(EMAIL))).code, 10)
+    yield* world.request("POST", "/v1/suppressions", { key: secret, body: { email: "ana@example.org" } })
+    const inactive = yield* refusal(() => client.sendEmail(EMAIL))
+    assert.deepStrictEqual(
+      inactive instanceof Errors.InactiveRecipientsError ? [inactive.code, inactive.recipients] : inactive,
+      [406, ["ana@example.org"]],
+    )
+    const raw = yield* world.request("POST", "/compat/postmark/email", {
+      raw: "{",
+      headers: { "x-postmark-server-token": secret },
+    })
+    assert.deepStrictEqual([raw.status, raw.json.ErrorCode], [422, 402])
+    yield* world.request("POST", "/v1/domains", { key: secret, body: { name: "real-domain.com" } })
+    assert.deepStrictEqual((yield* refused({ From: "hi@real-domain.com" }))[1], 401)
+  })
 
-  it.effect("answers a batch with a result for each message", () =>
-    Effect.gen(function* () {
-      const { client } = yield* setUp
-      const results = yield* Effect.promise(() =>
-        client.sendEmailBatch([
-          EMAIL,
-          { ...EMAIL, From: "x@other.test" },
-          { ...EMAIL, To: "nobody" },
-          { ...EMAIL, MessageStream: "broadcast" },
-          { ...EMAIL, To: "bo@example.org" },
-        ]),
-      )
-      assert.deepStrictEqual(
-        results.map(({ ErrorCode, To }) => [ErrorCode, To]),
-        [
-          [0, "ana@example.org"],
-          [400, undefined],
-          [300, undefined],
-          [1235, undefined],
-          [0, "bo@example.org"],
-        ],
-      )
-      assert.match(results[2]?.Message ?? "", /^`To` is not an address/u)
-      assert.notStrictEqual(results[0]?.MessageID, results[4]?.MessageID)
-      const many = yield* refusal(() => client.sendEmailBatch(Array.from({ length: 101 }, () => EMAIL)))
-      assert.deepStrictEqual([many.statusCode, many.code], [422, 410])
-    }),
-  )
+  it.effect("answers a batch with a result for each message", function* () {
+    const { client } = yield* setUp
+    const results = yield* Effect.promise(() =>
+      client.sendEmailBatch([
+        EMAIL,
+        { ...EMAIL, From: "x@other.test" },
+        { ...EMAIL, To: "nobody" },
+        { ...EMAIL, MessageStream: "broadcast" },
+        { ...EMAIL, To: "bo@example.org" },
+      ]),
+    )
+    assert.deepStrictEqual(
+      results.map(({ ErrorCode, To }) => [ErrorCode, To]),
+      [
+        [0, "ana@example.org"],
+        [400, undefined],
+        [300, undefined],
+        [1235, undefined],
+        [0, "bo@example.org"],
+      ],
+    )
+    assert.match(results[2]?.Message ?? "", /^`To` is not an address/u)
+    assert.notStrictEqual(results[0]?.MessageID, results[4]?.MessageID)
+    const many = yield* refusal(() => client.sendEmailBatch(Array.from({ length: 101 }, () => EMAIL)))
+    assert.deepStrictEqual([many.statusCode, many.code], [422, 410])
+  })
 
-  it.effect("lists messages and bounces", () =>
-    Effect.gen(function* () {
-      const { account, client } = yield* setUp
-      const ids: Array<string> = []
-      for (const nth of [0, 1, 2]) {
-        const message = { ...EMAIL, To: `r${nth}@example.org`, Tag: "t", Metadata: { nth: String(nth) } }
-        ids.unshift((yield* Effect.promise(() => client.sendEmail(message))).MessageID)
-      }
-      yield* bounce(account, ids[0] ?? "", "r2@example.org")
-      const list = (filter: object) => Effect.promise(() => client.getOutboundMessages(filter))
-      const all = yield* list({ count: 2 })
-      assert.deepStrictEqual(
-        [all.Messages.map(({ MessageID }) => MessageID), Number(all.TotalCount)],
-        [ids.slice(0, 2), 3],
-      )
-      const rest = yield* list({ count: 2, offset: 2 })
-      assert.deepStrictEqual(
-        [rest.Messages.map(({ MessageID }) => MessageID), Number(rest.TotalCount)],
-        [ids.slice(2), 3],
-      )
-      for (const [filter, found] of [
-        [{ recipient: "r1@example.org" }, 1],
-        [{ tag: "t" }, 3],
-        [{ metadata_nth: "2" }, 1],
-        [{ status: "queued" }, 2],
-        [{ status: "sent" }, 1],
-        [{ fromDate: "2020-01-01", toDate: "2020-01-31" }, 0],
-        [{ fromDate: new Date().toISOString().slice(0, 10), toDate: new Date(Date.now() + 5000).toISOString() }, 3],
-      ] as const)
-        assert.strictEqual((yield* list(filter)).Messages.length, found, JSON.stringify(filter))
-      for (const filter of [{ recipient: "nobody" }, { fromDate: "soon" }, { count: 501 }, { offset: 999 }]) {
-        const error = yield* refusal(() => client.getOutboundMessages(filter))
-        assert.include(error.message, `\`${Object.keys(filter)[0]?.toLowerCase()}\``)
-      }
-      const { Bounces, TotalCount } = yield* Effect.promise(() => client.getBounces({ emailFilter: "R2@" }))
-      const [one] = Bounces
-      assert.deepStrictEqual(
-        [TotalCount, one?.Type, one?.TypeCode, one?.Email, one?.MessageID, one?.Inactive],
-        [1, "HardBounce", 1, "r2@example.org", ids[0], true],
-      )
-      assert.strictEqual(one?.Details, "550 no such user")
-      assert.deepStrictEqual((yield* Effect.promise(() => client.getBounce(one?.ID ?? 0))).Email, "r2@example.org")
-      assert.deepStrictEqual((yield* Effect.promise(() => client.getBounces({ tag: "other" }))).Bounces, [])
-      const message = yield* Effect.promise(() => client.getOutboundMessageDetails(ids[0] ?? ""))
-      const events = message.MessageEvents.map(({ Details, Recipient, Type }) => [Type, Recipient, Details])
-      assert.deepStrictEqual(events, [
-        ["Bounced", "r2@example.org", { Summary: "550 no such user", BounceID: one?.ID }],
-      ])
-      const missing = yield* refusal(() => client.getBounce(7))
-      assert.deepStrictEqual([missing.statusCode, missing.code], [404, 407])
-      const two = yield* Effect.promise(() => client.sendEmail({ ...EMAIL, To: "a@example.org, b@example.org" }))
-      yield* bounce(account, two.MessageID, "b@example.org")
-      const partial = yield* Effect.promise(() => client.getBounces({ messageID: two.MessageID }))
-      assert.deepStrictEqual(
-        partial.Bounces.map(({ Email, ID }) => [Email, String(ID)]),
-        [["b@example.org", `${two.MessageID}.1`]],
-      )
-      const listed = yield* Effect.promise(() => client.getBounces())
-      assert.include(
-        listed.Bounces.map(({ Email }) => Email),
-        "b@example.org",
-      )
-      const { client: stranger } = yield* setUp
-      const foreign = yield* refusal(() => stranger.getBounce(one?.ID ?? 0))
-      assert.deepStrictEqual([foreign.statusCode, foreign.code], [404, 407])
-      assert.deepStrictEqual((yield* Effect.promise(() => stranger.getBounces())).Bounces, [])
-      const unknown = yield* refusal(() => stranger.getOutboundMessageDetails(ids[0] ?? ""))
-      assert.deepStrictEqual([unknown.statusCode, unknown.code], [404, 701])
-    }),
-  )
+  it.effect("lists messages and bounces", function* () {
+    const { account, client } = yield* setUp
+    const ids: Array<string> = []
+    for (const nth of [0, 1, 2]) {
+      const message = { ...EMAIL, To: `r${nth}@example.org`, Tag: "t", Metadata: { nth: String(nth) } }
+      ids.unshift((yield* Effect.promise(() => client.sendEmail(message))).MessageID)
+    }
+    yield* bounce(account, ids[0] ?? "", "r2@example.org")
+    const list = (filter: object) => Effect.promise(() => client.getOutboundMessages(filter))
+    const all = yield* list({ count: 2 })
+    assert.deepStrictEqual(
+      [all.Messages.map(({ MessageID }) => MessageID), Number(all.TotalCount)],
+      [ids.slice(0, 2), 3],
+    )
+    const rest = yield* list({ count: 2, offset: 2 })
+    assert.deepStrictEqual(
+      [rest.Messages.map(({ MessageID }) => MessageID), Number(rest.TotalCount)],
+      [ids.slice(2), 3],
+    )
+    for (const [filter, found] of [
+      [{ recipient: "r1@example.org" }, 1],
+      [{ tag: "t" }, 3],
+      [{ metadata_nth: "2" }, 1],
+      [{ status: "queued" }, 2],
+      [{ status: "sent" }, 1],
+      [{ fromDate: "2020-01-01", toDate: "2020-01-31" }, 0],
+      [{ fromDate: new Date().toISOString().slice(0, 10), toDate: new Date(Date.now() + 5000).toISOString() }, 3],
+    ] as const)
+      assert.strictEqual((yield* list(filter)).Messages.length, found, JSON.stringify(filter))
+    for (const filter of [{ recipient: "nobody" }, { fromDate: "soon" }, { count: 501 }, { offset: 999 }]) {
+      const error = yield* refusal(() => client.getOutboundMessages(filter))
+      assert.include(error.message, `\`${Object.keys(filter)[0]?.toLowerCase()}\``)
+    }
+    const { Bounces, TotalCount } = yield* Effect.promise(() => client.getBounces({ emailFilter: "R2@" }))
+    const [one] = Bounces
+    assert.deepStrictEqual(
+      [TotalCount, one?.Type, one?.TypeCode, one?.Email, one?.MessageID, one?.Inactive],
+      [1, "HardBounce", 1, "r2@example.org", ids[0], true],
+    )
+    assert.strictEqual(one?.Details, "550 no such user")
+    assert.deepStrictEqual((yield* Effect.promise(() => client.getBounce(one?.ID ?? 0))).Email, "r2@example.org")
+    assert.deepStrictEqual((yield* Effect.promise(() => client.getBounces({ tag: "other" }))).Bounces, [])
+    const message = yield* Effect.promise(() => client.getOutboundMessageDetails(ids[0] ?? ""))
+    const events = message.MessageEvents.map(({ Details, Recipient, Type }) => [Type, Recipient, Details])
+    assert.deepStrictEqual(events, [["Bounced", "r2@example.org", { Summary: "550 no such user", BounceID: one?.ID }]])
+    const missing = yield* refusal(() => client.getBounce(7))
+    assert.deepStrictEqual([missing.statusCode, missing.code], [404, 407])
+    const two = yield* Effect.promise(() => client.sendEmail({ ...EMAIL, To: "a@example.org, b@example.org" }))
+    yield* bounce(account, two.MessageID, "b@example.org")
+    const partial = yield* Effect.promise(() => client.getBounces({ messageID: two.MessageID }))
+    assert.deepStrictEqual(
+      partial.Bounces.map(({ Email, ID }) => [Email, String(ID)]),
+      [["b@example.org", `${two.MessageID}.1`]],
+    )
+    const listed = yield* Effect.promise(() => client.getBounces())
+    assert.include(
+      listed.Bounces.map(({ Email }) => Email),
+      "b@example.org",
+    )
+    const { client: stranger } = yield* setUp
+    const foreign = yield* refusal(() => stranger.getBounce(one?.ID ?? 0))
+    assert.deepStrictEqual([foreign.statusCode, foreign.code], [404, 407])
+    assert.deepStrictEqual((yield* Effect.promise(() => stranger.getBounces())).Bounces, [])
+    const unknown = yield* refusal(() => stranger.getOutboundMessageDetails(ids[0] ?? ""))
+    assert.deepStrictEqual([unknown.statusCode, unknown.code], [404, 701])
+  })
 
-  it.effect("reads lists of several pages", () =>
-    Effect.gen(function* () {
-      const { client, secret, world } = yield* setUp
-      const emails = Array.from({ length: 100 }, (_, nth) => ({
-        from: "hi@acme.test",
-        to: `r${nth}@example.org`,
-        subject: "x",
-      }))
-      for (const _ of [1, 2]) yield* world.request("POST", "/v1/email/send/batch", { key: secret, body: { emails } })
-      const { Messages, TotalCount } = yield* Effect.promise(() =>
-        client.getOutboundMessages({ count: 120, offset: 60 }),
-      )
-      const all = yield* Effect.promise(() => client.getOutboundMessages({ count: 200 }))
-      const idsOf = (messages: typeof Messages) => messages.map(({ MessageID }) => MessageID)
-      assert.deepStrictEqual(idsOf(Messages), idsOf(all.Messages).slice(60, 180))
-      assert.deepStrictEqual([Number(TotalCount), Number(all.TotalCount)], [200, 200])
-      assert.strictEqual(new Set(idsOf(all.Messages)).size, 200)
-      // The list goes on, so that the total is only known to be larger.
-      const first = yield* Effect.promise(() => client.getOutboundMessages({ count: 10, offset: 5 }))
-      assert.deepStrictEqual([idsOf(first.Messages), Number(first.TotalCount)], [idsOf(all.Messages).slice(5, 15), 16])
-      yield* world.request("POST", "/v1/email/send/batch", { key: secret, body: { emails } })
-      const far = yield* Effect.promise(() => client.getOutboundMessages({ count: 100, offset: 250 }))
-      assert.deepStrictEqual([far.Messages.length, Number(far.TotalCount)], [50, 300])
-    }),
-  )
+  it.effect("reads lists of several pages", function* () {
+    const { client, secret, world } = yield* setUp
+    const emails = Array.from({ length: 100 }, (_, nth) => ({
+      from: "hi@acme.test",
+      to: `r${nth}@example.org`,
+      subject: "x",
+    }))
+    for (const _ of [1, 2]) yield* world.request("POST", "/v1/email/send/batch", { key: secret, body: { emails } })
+    const { Messages, TotalCount } = yield* Effect.promise(() => client.getOutboundMessages({ count: 120, offset: 60 }))
+    const all = yield* Effect.promise(() => client.getOutboundMessages({ count: 200 }))
+    const idsOf = (messages: typeof Messages) => messages.map(({ MessageID }) => MessageID)
+    assert.deepStrictEqual(idsOf(Messages), idsOf(all.Messages).slice(60, 180))
+    assert.deepStrictEqual([Number(TotalCount), Number(all.TotalCount)], [200, 200])
+    assert.strictEqual(new Set(idsOf(all.Messages)).size, 200)
+    // The list goes on, so that the total is only known to be larger.
+    const first = yield* Effect.promise(() => client.getOutboundMessages({ count: 10, offset: 5 }))
+    assert.deepStrictEqual([idsOf(first.Messages), Number(first.TotalCount)], [idsOf(all.Messages).slice(5, 15), 16])
+    yield* world.request("POST", "/v1/email/send/batch", { key: secret, body: { emails } })
+    const far = yield* Effect.promise(() => client.getOutboundMessages({ count: 100, offset: 250 }))
+    assert.deepStrictEqual([far.Messages.length, Number(far.TotalCount)], [50, 300])
+  })
 
-  it.effect("adds, lists and removes suppressions", () =>
-    Effect.gen(function* () {
-      const { client } = yield* setUp
-      const of = (...addresses: ReadonlyArray<string>) => ({
-        Suppressions: addresses.map((EmailAddress) => ({ EmailAddress })),
-      })
-      const added = yield* Effect.promise(() =>
-        client.createSuppressions("outbound", of("a@example.org", "b@example.org", "a@example.org", "nobody")),
-      )
-      assert.deepStrictEqual(
-        added.Suppressions.map(({ Status }) => Status),
-        ["Suppressed", "Suppressed", "Suppressed", "Failed"],
-      )
-      const dumped = yield* Effect.promise(() => client.getSuppressions("outbound"))
-      assert.deepStrictEqual(
-        dumped.Suppressions.map(({ EmailAddress, Origin, SuppressionReason }) => [
-          EmailAddress,
-          SuppressionReason,
-          Origin,
-        ]),
-        [
-          ["b@example.org", "ManualSuppression", "Customer"],
-          ["a@example.org", "ManualSuppression", "Customer"],
-        ],
-      )
-      const one = yield* Effect.promise(() => client.getSuppressions("outbound", { emailAddress: "a@example.org" }))
-      assert.strictEqual(one.Suppressions.length, 1)
-      const none = yield* Effect.promise(() =>
-        client.getSuppressions("outbound", { suppressionReason: Models.SuppressionReason.HardBounce }),
-      )
-      assert.deepStrictEqual(none.Suppressions, [])
-      const removed = yield* Effect.promise(() =>
-        client.deleteSuppressions("outbound", of("a@example.org", "unknown@example.org", "nobody")),
-      )
-      assert.deepStrictEqual(
-        removed.Suppressions.map(({ Status }) => Status),
-        ["Deleted", "Deleted", "Failed"],
-      )
-      const left = yield* Effect.promise(() => client.getSuppressions("outbound"))
-      assert.deepStrictEqual(
-        left.Suppressions.map(({ EmailAddress }) => EmailAddress),
-        ["b@example.org"],
-      )
-      const empty = yield* refusal(() => client.createSuppressions("outbound", of()))
-      assert.include(empty.message, "`Suppressions`")
-    }),
-  )
+  it.effect("adds, lists and removes suppressions", function* () {
+    const { client } = yield* setUp
+    const of = (...addresses: ReadonlyArray<string>) => ({
+      Suppressions: addresses.map((EmailAddress) => ({ EmailAddress })),
+    })
+    const added = yield* Effect.promise(() =>
+      client.createSuppressions("outbound", of("a@example.org", "b@example.org", "a@example.org", "nobody")),
+    )
+    assert.deepStrictEqual(
+      added.Suppressions.map(({ Status }) => Status),
+      ["Suppressed", "Suppressed", "Suppressed", "Failed"],
+    )
+    const dumped = yield* Effect.promise(() => client.getSuppressions("outbound"))
+    assert.deepStrictEqual(
+      dumped.Suppressions.map(({ EmailAddress, Origin, SuppressionReason }) => [
+        EmailAddress,
+        SuppressionReason,
+        Origin,
+      ]),
+      [
+        ["b@example.org", "ManualSuppression", "Customer"],
+        ["a@example.org", "ManualSuppression", "Customer"],
+      ],
+    )
+    const one = yield* Effect.promise(() => client.getSuppressions("outbound", { emailAddress: "a@example.org" }))
+    assert.strictEqual(one.Suppressions.length, 1)
+    const none = yield* Effect.promise(() =>
+      client.getSuppressions("outbound", { suppressionReason: Models.SuppressionReason.HardBounce }),
+    )
+    assert.deepStrictEqual(none.Suppressions, [])
+    const removed = yield* Effect.promise(() =>
+      client.deleteSuppressions("outbound", of("a@example.org", "unknown@example.org", "nobody")),
+    )
+    assert.deepStrictEqual(
+      removed.Suppressions.map(({ Status }) => Status),
+      ["Deleted", "Deleted", "Failed"],
+    )
+    const left = yield* Effect.promise(() => client.getSuppressions("outbound"))
+    assert.deepStrictEqual(
+      left.Suppressions.map(({ EmailAddress }) => EmailAddress),
+      ["b@example.org"],
+    )
+    const empty = yield* refusal(() => client.createSuppressions("outbound", of()))
+    assert.include(empty.message, "`Suppressions`")
+  })
 })

@@ -1,7 +1,7 @@
-import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHmac } from "node:crypto"
 import { Resend } from "resend"
+import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { CALLS } from "./resendCalls.ts"
 
@@ -129,26 +129,24 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, time
       }),
     )
 
-    it.effect("tells what each call gives", () =>
-      Effect.gen(function* () {
-        const { args, other, resend } = yield* setUp
-        const wrong: Array<string> = []
-        for (const { call, gives } of CALLS) {
-          const outcome = yield* Effect.promise(async () =>
-            callOf(gives === "works" ? resend : other, call)(args[call] ?? [ANY, ANY]),
-          )
-          const error = outcome?.error ?? undefined
-          const given = error === undefined ? "works" : error.message
-          if (given !== gives) wrong.push(`${call}: ${given}`)
-          if (gives !== "works" && (error?.statusCode !== 404 || error.name !== "not_found"))
-            wrong.push(`${call}: ${error?.statusCode} ${error?.name}`)
-        }
-        assert.deepStrictEqual(wrong, [])
-        assert.sameMembers(
-          Object.keys(args),
-          CALLS.filter(({ gives }) => gives === "works").map(({ call }) => call),
+    it.effect("tells what each call gives", function* () {
+      const { args, other, resend } = yield* setUp
+      const wrong: Array<string> = []
+      for (const { call, gives } of CALLS) {
+        const outcome = yield* Effect.promise(async () =>
+          callOf(gives === "works" ? resend : other, call)(args[call] ?? [ANY, ANY]),
         )
-      }),
-    )
+        const error = outcome?.error ?? undefined
+        const given = error === undefined ? "works" : error.message
+        if (given !== gives) wrong.push(`${call}: ${given}`)
+        if (gives !== "works" && (error?.statusCode !== 404 || error.name !== "not_found"))
+          wrong.push(`${call}: ${error?.statusCode} ${error?.name}`)
+      }
+      assert.deepStrictEqual(wrong, [])
+      assert.sameMembers(
+        Object.keys(args),
+        CALLS.filter(({ gives }) => gives === "works").map(({ call }) => call),
+      )
+    })
   },
 )

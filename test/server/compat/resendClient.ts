@@ -1,6 +1,6 @@
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { Resend } from "resend"
+import { assert } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 interface Given<A> {

@@ -1,6 +1,6 @@
-import { assert, layer } from "@effect/vitest"
 import sendgrid from "@sendgrid/mail"
 import { Effect } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { email, type MailService, sendgridCalls } from "./sendgridCalls.ts"
 
@@ -47,182 +47,174 @@ const refusal = (call: () => Promise<unknown>) =>
   )
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the package @sendgrid/mail", (it) => {
-  it.effect("every call gives what its row says", () =>
-    Effect.gen(function* () {
-      const { mail } = yield* setUp
-      for (const { call, gives, run } of sendgridCalls) {
-        const outcome = yield* Effect.promise(() =>
-          run(mail).then(
-            () => "accepted",
-            ({ code, response }: Failure) =>
-              `${code}, ${response.body.errors.map(({ field, message }) => `${field}: ${message}`).join("; ")}`,
-          ),
-        )
-        assert.strictEqual(outcome, /^\d{3}, /u.test(gives) ? gives : "accepted", call)
-      }
-    }),
-  )
+  it.effect("every call gives what its row says", function* () {
+    const { mail } = yield* setUp
+    for (const { call, gives, run } of sendgridCalls) {
+      const outcome = yield* Effect.promise(() =>
+        run(mail).then(
+          () => "accepted",
+          ({ code, response }: Failure) =>
+            `${code}, ${response.body.errors.map(({ field, message }) => `${field}: ${message}`).join("; ")}`,
+        ),
+      )
+      assert.strictEqual(outcome, /^\d{3}, /u.test(gives) ? gives : "accepted", call)
+    }
+  })
 
-  it.effect("sends a message with every field", () =>
-    Effect.gen(function* () {
-      const { logOf, mail } = yield* setUp
-      const sendAt = Math.floor(Date.now() / 1000) + 3600
-      const [response, body] = yield* sent(() =>
-        mail.send({
-          from: { email: "hi@acme.test", name: "Acme, Inc." },
-          replyToList: [{ email: "help@acme.test" }, { email: "more@acme.test", name: "More" }],
-          subject: "Your receipt",
-          text: "Thank you!",
-          html: '<p>Thank you! <img src="cid:logo"></p>',
-          personalizations: [
-            {
-              to: [{ email: "ana@example.org", name: "Ana" }, "bo@example.org"],
-              cc: "cy@example.org",
-              bcc: "di@example.org",
-              subject: "Ana's receipt",
-              headers: { "X-Order": "7041" },
-              customArgs: { order: "7041" },
-            },
-          ],
-          headers: { "X-Shop": "acme" },
-          categories: ["receipt"],
-          customArgs: { shop: "acme", order: "none" },
-          sendAt,
-          trackingSettings: { clickTracking: { enable: false }, openTracking: { enable: false } },
-          mailSettings: { sandboxMode: { enable: false } },
-          attachments: [
-            { content: "iVBORw==", filename: "logo.png", type: "image/png", disposition: "inline", contentId: "logo" },
-          ],
+  it.effect("sends a message with every field", function* () {
+    const { logOf, mail } = yield* setUp
+    const sendAt = Math.floor(Date.now() / 1000) + 3600
+    const [response, body] = yield* sent(() =>
+      mail.send({
+        from: { email: "hi@acme.test", name: "Acme, Inc." },
+        replyToList: [{ email: "help@acme.test" }, { email: "more@acme.test", name: "More" }],
+        subject: "Your receipt",
+        text: "Thank you!",
+        html: '<p>Thank you! <img src="cid:logo"></p>',
+        personalizations: [
+          {
+            to: [{ email: "ana@example.org", name: "Ana" }, "bo@example.org"],
+            cc: "cy@example.org",
+            bcc: "di@example.org",
+            subject: "Ana's receipt",
+            headers: { "X-Order": "7041" },
+            customArgs: { order: "7041" },
+          },
+        ],
+        headers: { "X-Shop": "acme" },
+        categories: ["receipt"],
+        customArgs: { shop: "acme", order: "none" },
+        sendAt,
+        trackingSettings: { clickTracking: { enable: false }, openTracking: { enable: false } },
+        mailSettings: { sandboxMode: { enable: false } },
+        attachments: [
+          { content: "iVBORw==", filename: "logo.png", type: "image/png", disposition: "inline", contentId: "logo" },
+        ],
+      }),
+    )
+    assert.deepStrictEqual([response.statusCode, body, response.headers["content-type"]], [
+      202,
+      "",
+      undefined,
+    ] as unknown)
+    const log = yield* logOf(response.headers["x-message-id"] as string)
+    assert.deepStrictEqual(
+      [log.from, log.to, log.cc, log.bcc],
+      [
+        '"Acme, Inc." <hi@acme.test>',
+        ["Ana <ana@example.org>", "bo@example.org"],
+        ["cy@example.org"],
+        ["di@example.org"],
+      ],
+    )
+    assert.deepStrictEqual(log.reply_to, ["help@acme.test", "More <more@acme.test>"])
+    assert.deepStrictEqual([log.subject, log.tags], ["Ana's receipt", ["receipt", "shop:acme", "order:7041"]])
+    assert.strictEqual(log.scheduled_at, new Date(sendAt * 1000).toISOString())
+    assert.deepStrictEqual(log.tracking, { opens: false, clicks: false })
+    assert.deepStrictEqual([log.content.text, log.content.attachments[0].content_id], ["Thank you!", "logo"])
+  })
+
+  it.effect("makes an email of each personalization, all or none", function* () {
+    const { logOf, mail, secret, world } = yield* setUp
+    const [response] = yield* Effect.promise(() =>
+      mail.send(email({ personalizations: [{ to: "ana@example.org" }, { to: "bo@example.org", subject: "Yours" }] })),
+    )
+    const ids = String(response.headers["x-message-ids"]).split(",")
+    assert.strictEqual(ids[0], response.headers["x-message-id"])
+    const logs = yield* Effect.forEach(ids, logOf)
+    assert.deepStrictEqual(
+      logs.map(({ subject, to }) => [subject, to]),
+      [
+        ["Your receipt", ["ana@example.org"]],
+        ["Yours", ["bo@example.org"]],
+      ],
+    )
+    const failed = yield* refusal(() => mail.sendMultiple(email({ to: ["ana@example.org", "nobody"] })))
+    assert.deepStrictEqual(
+      [failed.code, failed.errors.map(({ field }) => field)],
+      [400, ["personalizations.1.to.0.email"]],
+    )
+    const shared = yield* refusal(() =>
+      mail.sendMultiple(email({ from: "nobody", to: ["ana@example.org", "bo@example.org"] })),
+    )
+    assert.deepStrictEqual(
+      shared.errors.map(({ field }) => field),
+      ["from.email"],
+    )
+    const many = Array.from({ length: 101 }, (_, nth) => `r${nth}@example.org`)
+    assert.strictEqual(
+      (yield* refusal(() => mail.sendMultiple(email({ to: many })))).errors[0]?.field,
+      "personalizations",
+    )
+    // Each of the 100 emails would have a copy of the half megabyte.
+    const large = email({ to: many.slice(0, 100), text: "x".repeat(500_000) })
+    const tooLarge = yield* refusal(() => mail.sendMultiple(large))
+    assert.deepStrictEqual([tooLarge.code, tooLarge.errors[0]?.field], [413, "personalizations"])
+    const customArgs = Object.fromEntries(Array.from({ length: 10_000 }, (_, nth) => [`arg${nth}`, "x".repeat(50)]))
+    const tagged = email({ to: many.slice(0, 100), customArgs })
+    assert.strictEqual((yield* refusal(() => mail.sendMultiple(tagged))).errors[0]?.field, "personalizations")
+    const { json } = yield* world.request("GET", "/v1/email/logs", { key: secret })
+    assert.strictEqual(json.data.length, 2)
+  })
+
+  it.effect("refuses with SendGrid's statuses, and names the field in its spelling", function* () {
+    const { mail, mailOf, secret, world } = yield* setUp
+    const post = (change: object) =>
+      Effect.map(
+        world.request("POST", "/compat/sendgrid/v3/mail/send", {
+          key: secret,
+          body: {
+            personalizations: [{ to: [{ email: "ana@example.org" }] }],
+            from: { email: "hi@acme.test" },
+            subject: "x",
+            content: [{ type: "text/plain", value: "x" }],
+            ...change,
+          },
         }),
+        ({ json, status }) => [status, json?.errors[0].field],
       )
-      assert.deepStrictEqual([response.statusCode, body, response.headers["content-type"]], [
-        202,
-        "",
-        undefined,
-      ] as unknown)
-      const log = yield* logOf(response.headers["x-message-id"] as string)
-      assert.deepStrictEqual(
-        [log.from, log.to, log.cc, log.bcc],
-        [
-          '"Acme, Inc." <hi@acme.test>',
-          ["Ana <ana@example.org>", "bo@example.org"],
-          ["cy@example.org"],
-          ["di@example.org"],
-        ],
-      )
-      assert.deepStrictEqual(log.reply_to, ["help@acme.test", "More <more@acme.test>"])
-      assert.deepStrictEqual([log.subject, log.tags], ["Ana's receipt", ["receipt", "shop:acme", "order:7041"]])
-      assert.strictEqual(log.scheduled_at, new Date(sendAt * 1000).toISOString())
-      assert.deepStrictEqual(log.tracking, { opens: false, clicks: false })
-      assert.deepStrictEqual([log.content.text, log.content.attachments[0].content_id], ["Thank you!", "logo"])
-    }),
-  )
-
-  it.effect("makes an email of each personalization, all or none", () =>
-    Effect.gen(function* () {
-      const { logOf, mail, secret, world } = yield* setUp
-      const [response] = yield* Effect.promise(() =>
-        mail.send(email({ personalizations: [{ to: "ana@example.org" }, { to: "bo@example.org", subject: "Yours" }] })),
-      )
-      const ids = String(response.headers["x-message-ids"]).split(",")
-      assert.strictEqual(ids[0], response.headers["x-message-id"])
-      const logs = yield* Effect.forEach(ids, logOf)
-      assert.deepStrictEqual(
-        logs.map(({ subject, to }) => [subject, to]),
-        [
-          ["Your receipt", ["ana@example.org"]],
-          ["Yours", ["bo@example.org"]],
-        ],
-      )
-      const failed = yield* refusal(() => mail.sendMultiple(email({ to: ["ana@example.org", "nobody"] })))
-      assert.deepStrictEqual(
-        [failed.code, failed.errors.map(({ field }) => field)],
-        [400, ["personalizations.1.to.0.email"]],
-      )
-      const shared = yield* refusal(() =>
-        mail.sendMultiple(email({ from: "nobody", to: ["ana@example.org", "bo@example.org"] })),
-      )
-      assert.deepStrictEqual(
-        shared.errors.map(({ field }) => field),
-        ["from.email"],
-      )
-      const many = Array.from({ length: 101 }, (_, nth) => `r${nth}@example.org`)
-      assert.strictEqual(
-        (yield* refusal(() => mail.sendMultiple(email({ to: many })))).errors[0]?.field,
-        "personalizations",
-      )
-      // Each of the 100 emails would have a copy of the half megabyte.
-      const large = email({ to: many.slice(0, 100), text: "x".repeat(500_000) })
-      const tooLarge = yield* refusal(() => mail.sendMultiple(large))
-      assert.deepStrictEqual([tooLarge.code, tooLarge.errors[0]?.field], [413, "personalizations"])
-      const customArgs = Object.fromEntries(Array.from({ length: 10_000 }, (_, nth) => [`arg${nth}`, "x".repeat(50)]))
-      const tagged = email({ to: many.slice(0, 100), customArgs })
-      assert.strictEqual((yield* refusal(() => mail.sendMultiple(tagged))).errors[0]?.field, "personalizations")
-      const { json } = yield* world.request("GET", "/v1/email/logs", { key: secret })
-      assert.strictEqual(json.data.length, 2)
-    }),
-  )
-
-  it.effect("refuses with SendGrid's statuses, and names the field in its spelling", () =>
-    Effect.gen(function* () {
-      const { mail, mailOf, secret, world } = yield* setUp
-      const post = (change: object) =>
-        Effect.map(
-          world.request("POST", "/compat/sendgrid/v3/mail/send", {
-            key: secret,
-            body: {
-              personalizations: [{ to: [{ email: "ana@example.org" }] }],
-              from: { email: "hi@acme.test" },
-              subject: "x",
-              content: [{ type: "text/plain", value: "x" }],
-              ...change,
-            },
-          }),
-          ({ json, status }) => [status, json?.errors[0].field],
-        )
-      const to = [{ email: "ana@example.org" }]
-      const file = { content: "aGk=", filename: "a.txt" }
-      const rows: ReadonlyArray<readonly [object, unknown]> = [
-        [{ personalizations: [] }, [400, "personalizations"]],
-        [{ personalizations: undefined }, [400, "personalizations"]],
-        [{ personalizations: [{ to: [] }] }, [400, "personalizations.0.to"]],
-        [{ personalizations: [{ to, subject: "a\nb" }] }, [400, "personalizations.0.subject"]],
-        [{ personalizations: [{ to, send_at: 4_102_444_800 }] }, [400, "personalizations.0.send_at"]],
-        [{ personalizations: [{ to, headers: { Received: "x" } }] }, [400, "personalizations.0.headers.Received"]],
-        [{ personalizations: [{ to, custom_args: { a: "x".repeat(70) } }] }, [400, "personalizations.0.custom_args.a"]],
-        [{ headers: { Received: "x" } }, [400, "headers.Received"]],
-        [{ subject: undefined }, [400, "subject"]],
-        [{ categories: ["x".repeat(65)] }, [400, "categories.0"]],
-        [{ custom_args: { a: "x".repeat(70) } }, [400, "custom_args.a"]],
-        [{ categories: ["a", "b", "c", "d", "e", "f"] }, [400, "categories"]],
-        [{ content: [{ type: "text/calendar", value: "x" }] }, [400, "content.0.type"]],
-        [{ reply_to: { email: "nobody" } }, [400, "reply_to.email"]],
-        [{ reply_to: to[0], reply_to_list: to }, [400, "reply_to_list"]],
-        [{ attachments: [{ ...file, content: "!" }] }, [400, "attachments.0.content"]],
-        [{ attachments: [{ ...file, type: "x" }] }, [400, "attachments.0.type"]],
-        [{ attachments: [{ ...file, disposition: "inline" }] }, [400, "attachments.0.content_id"]],
-        [{ tracking_settings: { open_tracking: { enable: true } } }, [400, "tracking_settings.open_tracking.enable"]],
-        [
-          { tracking_settings: { click_tracking: { enable: true, enable_text: true } } },
-          [400, "tracking_settings.click_tracking.enable_text"],
-        ],
-        [{ sendAt: 1 }, [400, "sendAt"]],
-        [{ from: { email: "x@other.test" } }, [403, "from.email"]],
-      ]
-      for (const [change, expected] of rows)
-        assert.deepStrictEqual(yield* post(change), expected, JSON.stringify(change).slice(0, 200))
-      const anonymous = yield* refusal(() => mailOf("SG.x.y").send(email()))
-      assert.deepStrictEqual([anonymous.code, anonymous.errors[0]?.field], [401, null])
-      const reader = yield* world.key(yield* world.account(), { scopes: ["email:logs:read"] })
-      assert.strictEqual((yield* refusal(() => mailOf(reader.secret).send(email()))).code, 403)
-      const many = email({ text: "x".repeat(11 * 1024 * 1024) })
-      assert.strictEqual((yield* refusal(() => mail.send(many))).code, 413)
-      const free = yield* world.account("starter")
-      const { secret: key } = yield* world.key(free)
-      yield* world.request("POST", "/v1/domains", { key, body: { name: "free.test" } })
-      const recipients = Array.from({ length: 51 }, (_, nth) => `r${nth}@example.org`)
-      const limited = yield* refusal(() => mailOf(key).send(email({ from: "hi@free.test", to: recipients })))
-      assert.deepStrictEqual([limited.code, limited.errors[0]?.field], [400, "personalizations.0.to"])
-    }),
-  )
+    const to = [{ email: "ana@example.org" }]
+    const file = { content: "aGk=", filename: "a.txt" }
+    const rows: ReadonlyArray<readonly [object, unknown]> = [
+      [{ personalizations: [] }, [400, "personalizations"]],
+      [{ personalizations: undefined }, [400, "personalizations"]],
+      [{ personalizations: [{ to: [] }] }, [400, "personalizations.0.to"]],
+      [{ personalizations: [{ to, subject: "a\nb" }] }, [400, "personalizations.0.subject"]],
+      [{ personalizations: [{ to, send_at: 4_102_444_800 }] }, [400, "personalizations.0.send_at"]],
+      [{ personalizations: [{ to, headers: { Received: "x" } }] }, [400, "personalizations.0.headers.Received"]],
+      [{ personalizations: [{ to, custom_args: { a: "x".repeat(70) } }] }, [400, "personalizations.0.custom_args.a"]],
+      [{ headers: { Received: "x" } }, [400, "headers.Received"]],
+      [{ subject: undefined }, [400, "subject"]],
+      [{ categories: ["x".repeat(65)] }, [400, "categories.0"]],
+      [{ custom_args: { a: "x".repeat(70) } }, [400, "custom_args.a"]],
+      [{ categories: ["a", "b", "c", "d", "e", "f"] }, [400, "categories"]],
+      [{ content: [{ type: "text/calendar", value: "x" }] }, [400, "content.0.type"]],
+      [{ reply_to: { email: "nobody" } }, [400, "reply_to.email"]],
+      [{ reply_to: to[0], reply_to_list: to }, [400, "reply_to_list"]],
+      [{ attachments: [{ ...file, content: "!" }] }, [400, "attachments.0.content"]],
+      [{ attachments: [{ ...file, type: "x" }] }, [400, "attachments.0.type"]],
+      [{ attachments: [{ ...file, disposition: "inline" }] }, [400, "attachments.0.content_id"]],
+      [{ tracking_settings: { open_tracking: { enable: true } } }, [400, "tracking_settings.open_tracking.enable"]],
+      [
+        { tracking_settings: { click_tracking: { enable: true, enable_text: true } } },
+        [400, "tracking_settings.click_tracking.enable_text"],
+      ],
+      [{ sendAt: 1 }, [400, "sendAt"]],
+      [{ from: { email: "x@other.test" } }, [403, "from.email"]],
+    ]
+    for (const [change, expected] of rows)
+      assert.deepStrictEqual(yield* post(change), expected, JSON.stringify(change).slice(0, 200))
+    const anonymous = yield* refusal(() => mailOf("SG.x.y").send(email()))
+    assert.deepStrictEqual([anonymous.code, anonymous.errors[0]?.field], [401, null])
+    const reader = yield* world.key(yield* world.account(), { scopes: ["email:logs:read"] })
+    assert.strictEqual((yield* refusal(() => mailOf(reader.secret).send(email()))).code, 403)
+    const many = email({ text: "x".repeat(11 * 1024 * 1024) })
+    assert.strictEqual((yield* refusal(() => mail.send(many))).code, 413)
+    const free = yield* world.account("starter")
+    const { secret: key } = yield* world.key(free)
+    yield* world.request("POST", "/v1/domains", { key, body: { name: "free.test" } })
+    const recipients = Array.from({ length: 51 }, (_, nth) => `r${nth}@example.org`)
+    const limited = yield* refusal(() => mailOf(key).send(email({ from: "hi@free.test", to: recipients })))
+    assert.deepStrictEqual([limited.code, limited.errors[0]?.field], [400, "personalizations.0.to"])
+  })
 })

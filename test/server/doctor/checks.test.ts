@@ -1,4 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Dns from "@waybill/mail/dns/Dns"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import { Effect, Result } from "effect"
@@ -10,6 +9,7 @@ import * as NameChecks from "../../../apps/server/src/operate/doctor/NameChecks.
 import { checkPort25 } from "../../../apps/server/src/operate/doctor/checkPort25.ts"
 import { checkRelay } from "../../../apps/server/src/operate/doctor/checkRelay.ts"
 import { checkResolvers } from "../../../apps/server/src/operate/doctor/checkResolvers.ts"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
@@ -22,34 +22,28 @@ const asking = (server: DnsServer.DnsServer) =>
   Dns.Dns.layer({ servers: [server.server], query_timeout_ms: 20_000, query_tries: 1 })
 
 describe("resolvers", () => {
-  it.live("are ok if each resolves a public name", () =>
-    Effect.gen(function* () {
-      const { server } = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
-      const finding = yield* checkResolvers([server], "broken")
-      assert.deepStrictEqual([finding.status, finding.fix], ["ok", null])
-    }),
-  )
+  it.live("are ok if each resolves a public name", function* () {
+    const { server } = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
+    const finding = yield* checkResolvers([server], "broken")
+    assert.deepStrictEqual([finding.status, finding.fix], ["ok", null])
+  })
 
-  it.live("are broken if they have no record or refuse", () =>
-    Effect.gen(function* () {
-      const private_ = yield* DnsServer.listen({ "corp.test": { A: ["10.0.0.1"] } })
-      const refusing = yield* DnsServer.listen({ "example.com": "REFUSED" })
-      const finding = yield* checkResolvers([private_.server, refusing.server], "broken")
-      assert.strictEqual(finding.status, "broken")
-      assert.include(finding.result, `${private_.server} has no record of example.com (NXDOMAIN)`)
-      assert.include(finding.result, `${refusing.server} does not answer (REFUSED)`)
-      assert.include(finding.fix ?? "", "public names")
-    }),
-  )
+  it.live("are broken if they have no record or refuse", function* () {
+    const private_ = yield* DnsServer.listen({ "corp.test": { A: ["10.0.0.1"] } })
+    const refusing = yield* DnsServer.listen({ "example.com": "REFUSED" })
+    const finding = yield* checkResolvers([private_.server, refusing.server], "broken")
+    assert.strictEqual(finding.status, "broken")
+    assert.include(finding.result, `${private_.server} has no record of example.com (NXDOMAIN)`)
+    assert.include(finding.result, `${refusing.server} does not answer (REFUSED)`)
+    assert.include(finding.fix ?? "", "public names")
+  })
 
-  it.live("are a warning if one of two fails, and it is named", () =>
-    Effect.gen(function* () {
-      const good = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
-      const bad = yield* DnsServer.listen({ "example.com": "SERVFAIL" })
-      const finding = yield* checkResolvers([good.server, bad.server], "broken")
-      assert.deepStrictEqual([finding.status, finding.result], ["warning", `${bad.server} does not answer (SERVFAIL)`])
-    }),
-  )
+  it.live("are a warning if one of two fails, and it is named", function* () {
+    const good = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
+    const bad = yield* DnsServer.listen({ "example.com": "SERVFAIL" })
+    const finding = yield* checkResolvers([good.server, bad.server], "broken")
+    assert.deepStrictEqual([finding.status, finding.result], ["warning", `${bad.server} does not answer (SERVFAIL)`])
+  })
 
   it.live("are a problem if there are none", () =>
     Effect.map(checkResolvers([], "warning"), ({ result, status }) =>
@@ -113,46 +107,40 @@ describe("the name in EHLO", () => {
     Effect.map(look(NAME, zones(NAME)), ({ status }) => assert.strictEqual(status, "ok")),
   )
 
-  it.live("is broken without a PTR record, or with another", () =>
-    Effect.gen(function* () {
-      const none = yield* look(NAME, zones(undefined))
-      assert.deepStrictEqual(
-        [none.status, none.result],
-        ["broken", `${NAME}: 127.0.0.1 points back to nothing (NXDOMAIN)`],
-      )
-      const other = yield* look(NAME, zones("host-1.provider.test"))
-      assert.include(other.result, "points back to host-1.provider.test")
-      assert.include(other.fix ?? "", "PTR record")
-    }),
-  )
+  it.live("is broken without a PTR record, or with another", function* () {
+    const none = yield* look(NAME, zones(undefined))
+    assert.deepStrictEqual(
+      [none.status, none.result],
+      ["broken", `${NAME}: 127.0.0.1 points back to nothing (NXDOMAIN)`],
+    )
+    const other = yield* look(NAME, zones("host-1.provider.test"))
+    assert.include(other.result, "points back to host-1.provider.test")
+    assert.include(other.fix ?? "", "PTR record")
+  })
 
-  it.live("is broken if it is not a host name, has no address, cannot be resolved or points elsewhere", () =>
-    Effect.gen(function* () {
-      for (const [finding, words] of [
-        [yield* look("vm", {}), "not a public host name"],
-        [yield* look(NAME, { "other.test": { A: ["127.0.0.1"] } }), "has no address (NXDOMAIN)"],
-        [yield* look(NAME, { [NAME]: "SERVFAIL" }), "could not be looked up (SERVFAIL)"],
-        [yield* look(NAME, zones(NAME), ["203.0.113.7"]), "this machine is 203.0.113.7"],
-      ] as const) {
-        assert.strictEqual(finding.status, "broken")
-        assert.include(finding.result, words)
-      }
-    }),
-  )
+  it.live("is broken if it is not a host name, has no address, cannot be resolved or points elsewhere", function* () {
+    for (const [finding, words] of [
+      [yield* look("vm", {}), "not a public host name"],
+      [yield* look(NAME, { "other.test": { A: ["127.0.0.1"] } }), "has no address (NXDOMAIN)"],
+      [yield* look(NAME, { [NAME]: "SERVFAIL" }), "could not be looked up (SERVFAIL)"],
+      [yield* look(NAME, zones(NAME), ["203.0.113.7"]), "this machine is 203.0.113.7"],
+    ] as const) {
+      assert.strictEqual(finding.status, "broken")
+      assert.include(finding.result, words)
+    }
+  })
 })
 
 describe("the return path", () => {
   const dns = dnsZones({ "bounces.acme.dev": { MX: [{ preference: 10, exchange: "mail.acme.dev" }] } })
   const look = (domain: string, listening: boolean) => Effect.provide(NameChecks.returnPath(domain, listening), dns)
 
-  it.effect("is ok, has no listener, or has no MX record", () =>
-    Effect.gen(function* () {
-      assert.strictEqual((yield* look("bounces.acme.dev", true)).status, "ok")
-      assert.include((yield* look("bounces.acme.dev", false)).fix ?? "", "REPORTS_PORT")
-      assert.include((yield* look("nowhere.acme.dev", true)).result, "no MX record")
-      assert.include((yield* look("bounces.localhost", true)).fix ?? "", "RETURN_PATH_DOMAIN")
-    }),
-  )
+  it.effect("is ok, has no listener, or has no MX record", function* () {
+    assert.strictEqual((yield* look("bounces.acme.dev", true)).status, "ok")
+    assert.include((yield* look("bounces.acme.dev", false)).fix ?? "", "REPORTS_PORT")
+    assert.include((yield* look("nowhere.acme.dev", true)).result, "no MX record")
+    assert.include((yield* look("bounces.localhost", true)).fix ?? "", "RETURN_PATH_DOMAIN")
+  })
 })
 
 describe("the relay", () => {
@@ -161,40 +149,36 @@ describe("the relay", () => {
     Result.getOrThrow(RelayTransport.parse(`smtp://${login.user}:${password}@${server.host}:${server.port}`))
   const options = { name: NAME, weight: "broken" as const }
 
-  it.live("is ok with TLS and a login, and no mail is sent", () =>
-    Effect.gen(function* () {
-      const server = yield* SmtpServer.listen({ auth: login, starttls: SmtpServer.certified })
-      const finding = yield* checkRelay(
-        { ...to(server), tls: { mode: "required", verify: true } },
-        { ...options, ca: SmtpServer.authority },
-      )
-      assert.strictEqual(finding.status, "ok", finding.result)
-      assert.match(finding.result, /TLSv1\.\d, as acme$/)
-      assert.notInclude(finding.result, login.password)
-      assert.deepStrictEqual(
-        server.lines.map((line) => line.split(" ")[0]),
-        ["EHLO", "STARTTLS", "EHLO", "AUTH", "QUIT"],
-      )
-    }),
-  )
+  it.live("is ok with TLS and a login, and no mail is sent", function* () {
+    const server = yield* SmtpServer.listen({ auth: login, starttls: SmtpServer.certified })
+    const finding = yield* checkRelay(
+      { ...to(server), tls: { mode: "required", verify: true } },
+      { ...options, ca: SmtpServer.authority },
+    )
+    assert.strictEqual(finding.status, "ok", finding.result)
+    assert.match(finding.result, /TLSv1\.\d, as acme$/)
+    assert.notInclude(finding.result, login.password)
+    assert.deepStrictEqual(
+      server.lines.map((line) => line.split(" ")[0]),
+      ["EHLO", "STARTTLS", "EHLO", "AUTH", "QUIT"],
+    )
+  })
 
-  it.live("is broken if it refuses the login, has an invalid certificate, offers no TLS or is not there", () =>
-    Effect.gen(function* () {
-      const plain = yield* SmtpServer.listen({ auth: login })
-      const foreign = yield* SmtpServer.listen({ auth: login, starttls: SmtpServer.selfSigned })
-      const required = { mode: "required", verify: true } as const
-      for (const [finding, fix] of [
-        [yield* checkRelay(to(plain, "wrong"), options), "user and password"],
-        [yield* checkRelay({ ...to(foreign), tls: required }, options), "certificate"],
-        [yield* checkRelay({ ...to(plain), tls: required }, options), "smtps://"],
-        [yield* checkRelay(to(NOBODY), options), "Nothing listens there"],
-      ] as const) {
-        assert.strictEqual(finding.status, "broken")
-        assert.include(finding.fix ?? "", fix)
-        assert.notInclude(finding.result, login.password)
-      }
-    }),
-  )
+  it.live("is broken if it refuses the login, has an invalid certificate, offers no TLS or is not there", function* () {
+    const plain = yield* SmtpServer.listen({ auth: login })
+    const foreign = yield* SmtpServer.listen({ auth: login, starttls: SmtpServer.selfSigned })
+    const required = { mode: "required", verify: true } as const
+    for (const [finding, fix] of [
+      [yield* checkRelay(to(plain, "wrong"), options), "user and password"],
+      [yield* checkRelay({ ...to(foreign), tls: required }, options), "certificate"],
+      [yield* checkRelay({ ...to(plain), tls: required }, options), "smtps://"],
+      [yield* checkRelay(to(NOBODY), options), "Nothing listens there"],
+    ] as const) {
+      assert.strictEqual(finding.status, "broken")
+      assert.include(finding.fix ?? "", fix)
+      assert.notInclude(finding.result, login.password)
+    }
+  })
 })
 
 describe("the disk", () => {
@@ -204,32 +188,23 @@ describe("the disk", () => {
   )
   const PLENTY = { low: 2 ** 60, least: 2 ** 59 }
 
-  it.live("is ok, a warning or broken, by its free space", () =>
-    Effect.gen(function* () {
-      const path = yield* folder
-      const of = (low: number, least: number, database = true) =>
-        Effect.map(DiskCheck.check({ path, database }, { low, least }), ({ status }) => status)
-      assert.deepStrictEqual(
-        [
-          yield* of(1, 1),
-          yield* of(PLENTY.low, 1),
-          yield* of(PLENTY.low, PLENTY.least),
-          yield* of(PLENTY.low, 1, false),
-        ],
-        ["ok", "warning", "broken", "ok"],
-      )
-    }),
-  )
+  it.live("is ok, a warning or broken, by its free space", function* () {
+    const path = yield* folder
+    const of = (low: number, least: number, database = true) =>
+      Effect.map(DiskCheck.check({ path, database }, { low, least }), ({ status }) => status)
+    assert.deepStrictEqual(
+      [yield* of(1, 1), yield* of(PLENTY.low, 1), yield* of(PLENTY.low, PLENTY.least), yield* of(PLENTY.low, 1, false)],
+      ["ok", "warning", "broken", "ok"],
+    )
+  })
 
-  it.live("is checked where the folder will be created, and broken if it cannot be", () =>
-    Effect.gen(function* () {
-      const path = yield* folder
-      yield* Effect.promise(() => writeFile(join(path, "file"), ""))
-      const of = (...names: ReadonlyArray<string>) =>
-        DiskCheck.check({ path: join(path, ...names), database: true }, { low: 1, least: 1 })
-      assert.strictEqual((yield* of("not", "yet")).status, "ok")
-      const never = yield* of("file", "below")
-      assert.deepStrictEqual([never.status, never.result], ["broken", `${join(path, "file")} cannot be written`])
-    }),
-  )
+  it.live("is checked where the folder will be created, and broken if it cannot be", function* () {
+    const path = yield* folder
+    yield* Effect.promise(() => writeFile(join(path, "file"), ""))
+    const of = (...names: ReadonlyArray<string>) =>
+      DiskCheck.check({ path: join(path, ...names), database: true }, { low: 1, least: 1 })
+    assert.strictEqual((yield* of("not", "yet")).status, "ok")
+    const never = yield* of("file", "below")
+    assert.deepStrictEqual([never.status, never.result], ["broken", `${join(path, "file")} cannot be written`])
+  })
 })

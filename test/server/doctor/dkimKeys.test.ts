@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, it } from "@effect/vitest"
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -11,6 +10,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { checkDkimKeys } from "../../../apps/server/src/operate/doctor/checkDkimKeys.ts"
+import { assert, it } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 
@@ -59,14 +59,12 @@ it.live("doctor, DKIM keys: a first key that cannot sign is broken, a second one
   }).pipe(Effect.provide(World.layer)),
 )
 
-it.live("doctor, instance key: is read and never created", () =>
-  Effect.gen(function* () {
-    const folder = yield* Effect.acquireRelease(
-      Effect.promise(() => mkdtemp(join(tmpdir(), "waybill-looked-"))),
-      (made) => Effect.promise(() => rm(made, { recursive: true })),
-    )
-    const found = yield* InstanceKey.find({ file: join(folder, "instance.key"), text: Option.none() })
-    assert.isTrue(Option.isNone(found))
-    assert.deepStrictEqual(yield* Effect.promise(() => readdir(folder)), [])
-  }),
-)
+it.live("doctor, instance key: is read and never created", function* () {
+  const folder = yield* Effect.acquireRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "waybill-looked-"))),
+    (made) => Effect.promise(() => rm(made, { recursive: true })),
+  )
+  const found = yield* InstanceKey.find({ file: join(folder, "instance.key"), text: Option.none() })
+  assert.isTrue(Option.isNone(found))
+  assert.deepStrictEqual(yield* Effect.promise(() => readdir(folder)), [])
+})

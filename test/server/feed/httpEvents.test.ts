@@ -1,7 +1,7 @@
-import { assert, layer } from "@effect/vitest"
 import { Cursors } from "@waybill/store/feed/Cursors"
 import { Clock, Effect, Fiber } from "effect"
 import { Waybill } from "../../../packages/client/src/Waybill.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
 import { fieldOf, HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
@@ -48,142 +48,128 @@ const openStream = (url: string, key: string, headers: Readonly<Record<string, s
   })
 
 layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events", (it) => {
-  it.effect("with wait returns when an event happens, or empty after the wait", () =>
-    Effect.gen(function* () {
-      const { account: account_id, call } = yield* signUp()
-      const before = yield* call("GET", "/v1/events?limit=1000")
-      const after = before.json.next_position as string
-      const polled = yield* Effect.forkChild(
-        call("GET", `/v1/events?after_position=${after}&wait=15s&types=email.queued`),
-      )
-      yield* Effect.sleep("300 millis")
-      assert.isUndefined(polled.pollUnsafe())
-      const email_id = yield* Webhooks.acceptEmail(account_id)
-      const answer = yield* Fiber.join(polled)
-      assert.deepStrictEqual(
-        [answer.status, answer.json.data.length, answer.json.data[0].stream_id, answer.json.data[0].type],
-        [200, 1, email_id, "email.queued"],
-      )
-      const began = yield* Clock.currentTimeMillis
-      const empty = yield* call("GET", `/v1/events?after_position=${answer.json.next_position}&wait=1s`)
-      assert.deepStrictEqual([empty.status, empty.json.data], [200, []])
-      assert.isAtLeast((yield* Clock.currentTimeMillis) - began, 990)
-    }),
-  )
+  it.effect("with wait returns when an event happens, or empty after the wait", function* () {
+    const { account: account_id, call } = yield* signUp()
+    const before = yield* call("GET", "/v1/events?limit=1000")
+    const after = before.json.next_position as string
+    const polled = yield* Effect.forkChild(
+      call("GET", `/v1/events?after_position=${after}&wait=15s&types=email.queued`),
+    )
+    yield* Effect.sleep("300 millis")
+    assert.isUndefined(polled.pollUnsafe())
+    const email_id = yield* Webhooks.acceptEmail(account_id)
+    const answer = yield* Fiber.join(polled)
+    assert.deepStrictEqual(
+      [answer.status, answer.json.data.length, answer.json.data[0].stream_id, answer.json.data[0].type],
+      [200, 1, email_id, "email.queued"],
+    )
+    const began = yield* Clock.currentTimeMillis
+    const empty = yield* call("GET", `/v1/events?after_position=${answer.json.next_position}&wait=1s`)
+    assert.deepStrictEqual([empty.status, empty.json.data], [200, []])
+    assert.isAtLeast((yield* Clock.currentTimeMillis) - began, 990)
+  })
 
-  it.effect("reports has_more exactly", () =>
-    Effect.gen(function* () {
-      const { account: account_id, call } = yield* signUp()
-      const ids = yield* Effect.forEach([1, 2, 3], () => Webhooks.acceptEmail(account_id))
-      const read = (after: string, limit: number) =>
-        Effect.map(call("GET", `/v1/events?types=email.queued&after_position=${after}&limit=${limit}`), ({ json }) => ({
-          ids: json.data.map(({ stream_id }: { readonly stream_id: string }) => stream_id) as ReadonlyArray<string>,
-          more: json.has_more as boolean,
-          next: json.next_position as string,
-        }))
-      const whole = yield* read("0", 3)
-      assert.deepStrictEqual([whole.ids, whole.more], [ids, false])
-      const first = yield* read("0", 2)
-      const second = yield* read(first.next, 1)
-      assert.deepStrictEqual([first.more, second.more, [...first.ids, ...second.ids]], [true, false, ids])
-      const nothing = yield* read(second.next, 1)
-      assert.deepStrictEqual([nothing.ids, nothing.more], [[], false])
-      assert.deepStrictEqual((yield* read(nothing.next, 1)).ids, [])
-    }),
-  )
+  it.effect("reports has_more exactly", function* () {
+    const { account: account_id, call } = yield* signUp()
+    const ids = yield* Effect.forEach([1, 2, 3], () => Webhooks.acceptEmail(account_id))
+    const read = (after: string, limit: number) =>
+      Effect.map(call("GET", `/v1/events?types=email.queued&after_position=${after}&limit=${limit}`), ({ json }) => ({
+        ids: json.data.map(({ stream_id }: { readonly stream_id: string }) => stream_id) as ReadonlyArray<string>,
+        more: json.has_more as boolean,
+        next: json.next_position as string,
+      }))
+    const whole = yield* read("0", 3)
+    assert.deepStrictEqual([whole.ids, whole.more], [ids, false])
+    const first = yield* read("0", 2)
+    const second = yield* read(first.next, 1)
+    assert.deepStrictEqual([first.more, second.more, [...first.ids, ...second.ids]], [true, false, ids])
+    const nothing = yield* read(second.next, 1)
+    assert.deepStrictEqual([nothing.ids, nothing.more], [[], false])
+    assert.deepStrictEqual((yield* read(nothing.next, 1)).ids, [])
+  })
 
-  it.effect("refuses a position beyond the log, without revealing its end", () =>
-    Effect.gen(function* () {
-      const { account: account_id, call, key, world } = yield* signUp()
-      const cursors = yield* Effect.provide(Cursors, Cursors.layer)
-      const { next_position } = (yield* call("GET", "/v1/events?limit=1000")).json
-      const end = cursors.read(account_id, next_position) ?? assert.fail(next_position)
-      const position = cursors.ofProgress(account_id, end + 1_000n)
-      for (const [path, headers] of [
-        [`/v1/events?after_position=${position}`, {}],
-        [`/v1/events?after_position=${position}&wait=20s`, {}],
-        [`/v1/events/stream?after_position=${position}`, {}],
-        ["/v1/events/stream", { "last-event-id": position }],
-      ] as const) {
-        const { json, status } = yield* world.request("GET", path, { key, headers })
-        assert.deepStrictEqual(reasonOf({ json, status }), [422, "position_ahead"], path)
-        assert.notMatch(json.error.message, /[1-9]/u)
-      }
-    }),
-  )
+  it.effect("refuses a position beyond the log, without revealing its end", function* () {
+    const { account: account_id, call, key, world } = yield* signUp()
+    const cursors = yield* Effect.provide(Cursors, Cursors.layer)
+    const { next_position } = (yield* call("GET", "/v1/events?limit=1000")).json
+    const end = cursors.read(account_id, next_position) ?? assert.fail(next_position)
+    const position = cursors.ofProgress(account_id, end + 1_000n)
+    for (const [path, headers] of [
+      [`/v1/events?after_position=${position}`, {}],
+      [`/v1/events?after_position=${position}&wait=20s`, {}],
+      [`/v1/events/stream?after_position=${position}`, {}],
+      ["/v1/events/stream", { "last-event-id": position }],
+    ] as const) {
+      const { json, status } = yield* world.request("GET", path, { key, headers })
+      assert.deepStrictEqual(reasonOf({ json, status }), [422, "position_ahead"], path)
+      assert.notMatch(json.error.message, /[1-9]/u)
+    }
+  })
 
-  it.effect("refuses a wait that is too long", () =>
-    Effect.gen(function* () {
-      const { call } = yield* signUp()
-      for (const wait of ["21s", "1m", "-1s", "", "2.5s"]) {
-        assert.deepStrictEqual(fieldOf(yield* call("GET", `/v1/events?wait=${wait}`)), [400, "wait"], wait)
-      }
-      assert.strictEqual((yield* call("GET", "/v1/events?wait=0")).status, 200)
-    }),
-  )
+  it.effect("refuses a wait that is too long", function* () {
+    const { call } = yield* signUp()
+    for (const wait of ["21s", "1m", "-1s", "", "2.5s"]) {
+      assert.deepStrictEqual(fieldOf(yield* call("GET", `/v1/events?wait=${wait}`)), [400, "wait"], wait)
+    }
+    assert.strictEqual((yield* call("GET", "/v1/events?wait=0")).status, 200)
+  })
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events/stream", (it) => {
-  it.effect("streams new events, and resumes from the last id", () =>
-    Effect.gen(function* () {
-      const { account: account_id, key, world } = yield* signUp()
-      const url = `${world.url}/v1/events/stream`
-      const stream = yield* openStream(url, key)
-      assert.deepStrictEqual([stream.status, stream.type?.split(";")[0]], [200, "text/event-stream"])
-      const emails = yield* Effect.forEach([1, 2], () => Webhooks.acceptEmail(account_id))
-      yield* World.until(
-        Effect.sync(() => stream.messages.length),
-        (messages) => messages === 3,
-      )
-      const [began, first, second] = stream.messages
-      assert.deepStrictEqual([began?.event, began?.id], ["ping", began?.data.position])
-      assert.deepStrictEqual(
-        stream.messages.slice(1).map(({ data }) => data.stream_id),
-        emails as Array<string>,
-      )
-      assert.deepStrictEqual([first?.event, first?.data.type, first?.id], ["", "email.queued", first?.data.position])
-      const again = yield* openStream(`${url}?after_position=0`, key, { "last-event-id": first?.id ?? "" })
-      yield* World.until(
-        Effect.sync(() => again.messages.length),
-        (messages) => messages === 2,
-      )
-      assert.deepStrictEqual(again.messages[1], second)
-    }),
-  )
+  it.effect("streams new events, and resumes from the last id", function* () {
+    const { account: account_id, key, world } = yield* signUp()
+    const url = `${world.url}/v1/events/stream`
+    const stream = yield* openStream(url, key)
+    assert.deepStrictEqual([stream.status, stream.type?.split(";")[0]], [200, "text/event-stream"])
+    const emails = yield* Effect.forEach([1, 2], () => Webhooks.acceptEmail(account_id))
+    yield* World.until(
+      Effect.sync(() => stream.messages.length),
+      (messages) => messages === 3,
+    )
+    const [began, first, second] = stream.messages
+    assert.deepStrictEqual([began?.event, began?.id], ["ping", began?.data.position])
+    assert.deepStrictEqual(
+      stream.messages.slice(1).map(({ data }) => data.stream_id),
+      emails as Array<string>,
+    )
+    assert.deepStrictEqual([first?.event, first?.data.type, first?.id], ["", "email.queued", first?.data.position])
+    const again = yield* openStream(`${url}?after_position=0`, key, { "last-event-id": first?.id ?? "" })
+    yield* World.until(
+      Effect.sync(() => again.messages.length),
+      (messages) => messages === 2,
+    )
+    assert.deepStrictEqual(again.messages[1], second)
+  })
 
-  it.effect("can be read with the client library, together with earlier events", () =>
-    Effect.gen(function* () {
-      const { account: account_id, key: secret, key_id: actor, world } = yield* signUp()
-      const waybill = new Waybill(secret, { baseUrl: world.url })
-      const earlier = yield* Webhooks.acceptEmail(account_id)
-      const { next_position: after_position } = yield* Effect.promise(() => waybill.events.list({ limit: 1_000 }))
-      const stream = waybill.events.stream({ after_position, types: ["email.queued"] })
-      const first = stream.next()
-      const later = yield* Effect.forEach([1, 2], () => Webhooks.acceptEmail(account_id))
-      const read = yield* Effect.promise(async () => {
-        const both = [await first, await stream.next()]
-        await stream.return()
-        return both.map(({ value }) => value?.stream_id)
-      })
-      assert.deepStrictEqual(read, later)
-      const all: Array<string> = []
-      yield* Effect.promise(async () => {
-        for await (const { stream_id } of waybill.events.all({ types: ["email.queued"] })) all.push(stream_id)
-      })
-      assert.deepStrictEqual(all, [earlier, ...later])
-      const session = yield* Effect.promise(() => waybill.session.get())
-      assert.deepStrictEqual([session.account_id, session.actor], [account_id, { type: "api_key", id: actor }])
-      const stats = yield* Effect.promise(() => waybill.stats.get({ group_by: ["day", "domain"] }))
-      assert.deepStrictEqual(stats.group_by, ["day", "domain"])
-    }),
-  )
+  it.effect("can be read with the client library, together with earlier events", function* () {
+    const { account: account_id, key: secret, key_id: actor, world } = yield* signUp()
+    const waybill = new Waybill(secret, { baseUrl: world.url })
+    const earlier = yield* Webhooks.acceptEmail(account_id)
+    const { next_position: after_position } = yield* Effect.promise(() => waybill.events.list({ limit: 1_000 }))
+    const stream = waybill.events.stream({ after_position, types: ["email.queued"] })
+    const first = stream.next()
+    const later = yield* Effect.forEach([1, 2], () => Webhooks.acceptEmail(account_id))
+    const read = yield* Effect.promise(async () => {
+      const both = [await first, await stream.next()]
+      await stream.return()
+      return both.map(({ value }) => value?.stream_id)
+    })
+    assert.deepStrictEqual(read, later)
+    const all: Array<string> = []
+    yield* Effect.promise(async () => {
+      for await (const { stream_id } of waybill.events.all({ types: ["email.queued"] })) all.push(stream_id)
+    })
+    assert.deepStrictEqual(all, [earlier, ...later])
+    const session = yield* Effect.promise(() => waybill.session.get())
+    assert.deepStrictEqual([session.account_id, session.actor], [account_id, { type: "api_key", id: actor }])
+    const stats = yield* Effect.promise(() => waybill.stats.get({ group_by: ["day", "domain"] }))
+    assert.deepStrictEqual(stats.group_by, ["day", "domain"])
+  })
 
-  it.effect("requires an administrative key", () =>
-    Effect.gen(function* () {
-      const world = yield* HttpWorld
-      const { secret: key } = yield* world.key(yield* world.account(), { scopes: ["email:send"] })
-      assert.strictEqual((yield* world.request("GET", "/v1/events/stream", { key })).status, 403)
-      assert.strictEqual((yield* world.request("GET", "/v1/events/stream")).status, 401)
-    }),
-  )
+  it.effect("requires an administrative key", function* () {
+    const world = yield* HttpWorld
+    const { secret: key } = yield* world.key(yield* world.account(), { scopes: ["email:send"] })
+    assert.strictEqual((yield* world.request("GET", "/v1/events/stream", { key })).status, 403)
+    assert.strictEqual((yield* world.request("GET", "/v1/events/stream")).status, 401)
+  })
 })

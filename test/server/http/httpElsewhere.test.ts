@@ -1,5 +1,5 @@
-import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 const OPTIONS = { excludeTestServices: true, timeout: "60 seconds" } as const
@@ -40,84 +40,70 @@ const KEYS: ReadonlyArray<readonly [headers: Readonly<Record<string, string>>, s
 ]
 
 layer(HttpWorld.layer(), OPTIONS)("a client of another service", (it) => {
-  it.effect("is told where to send", () =>
-    Effect.gen(function* () {
-      const { key, world } = yield* setUp
-      for (const [method, path, advice] of ROUTES) {
-        const { json, status } = yield* world.request(method, path, { key, body: MESSAGE })
-        assert.deepStrictEqual([status, json.error.reason], [404, "route_not_found"], path)
-        assert.strictEqual(json.error.message, `There is no ${method} ${path}. ${advice}`)
-      }
-      const unknown = yield* world.request("POST", "/v1/nothing", { key, body: MESSAGE })
-      assert.strictEqual(unknown.json.error.message, "There is no POST /v1/nothing.")
-      assert.isNull(unknown.headers.get("allow"))
-    }),
-  )
+  it.effect("is told where to send", function* () {
+    const { key, world } = yield* setUp
+    for (const [method, path, advice] of ROUTES) {
+      const { json, status } = yield* world.request(method, path, { key, body: MESSAGE })
+      assert.deepStrictEqual([status, json.error.reason], [404, "route_not_found"], path)
+      assert.strictEqual(json.error.message, `There is no ${method} ${path}. ${advice}`)
+    }
+    const unknown = yield* world.request("POST", "/v1/nothing", { key, body: MESSAGE })
+    assert.strictEqual(unknown.json.error.message, "There is no POST /v1/nothing.")
+    assert.isNull(unknown.headers.get("allow"))
+  })
 
-  it.effect("is told that its key is of that service, and the key is not repeated", () =>
-    Effect.gen(function* () {
-      const { world } = yield* setUp
-      for (const [headers, service] of KEYS)
-        for (const path of ["/v1/email/send", "/v1/domains"]) {
-          const { json, status, text } = yield* world.request("POST", path, { headers, body: MESSAGE })
-          assert.deepStrictEqual([status, json.error.code, json.error.reason], [401, "unauthorized", "api_key_invalid"])
-          assert.strictEqual(
-            json.error.message,
-            `This is a key of ${service}. Waybill takes its own keys, which begin with wb_, in the header: Authorization: Bearer <key>.`,
-          )
-          for (const value of Object.values(headers)) assert.notInclude(text, value.replace(/^\w+ /u, ""))
-        }
-      const { json } = yield* world.request("POST", "/v1/email/send", { key: "abc", body: MESSAGE })
-      assert.match(json.error.message, /^The Authorization header/u)
-    }),
-  )
+  it.effect("is told that its key is of that service, and the key is not repeated", function* () {
+    const { world } = yield* setUp
+    for (const [headers, service] of KEYS)
+      for (const path of ["/v1/email/send", "/v1/domains"]) {
+        const { json, status, text } = yield* world.request("POST", path, { headers, body: MESSAGE })
+        assert.deepStrictEqual([status, json.error.code, json.error.reason], [401, "unauthorized", "api_key_invalid"])
+        assert.strictEqual(
+          json.error.message,
+          `This is a key of ${service}. Waybill takes its own keys, which begin with wb_, in the header: Authorization: Bearer <key>.`,
+        )
+        for (const value of Object.values(headers)) assert.notInclude(text, value.replace(/^\w+ /u, ""))
+      }
+    const { json } = yield* world.request("POST", "/v1/email/send", { key: "abc", body: MESSAGE })
+    assert.match(json.error.message, /^The Authorization header/u)
+  })
 })
 
 layer(HttpWorld.layer({ maxBodyBytes: 200_000 }), OPTIONS)("a refusal says what is accepted", (it) => {
-  it.effect("a wrong method names those of the path", () =>
-    Effect.gen(function* () {
-      const { key, world } = yield* setUp
-      for (const [method, path, allow] of [
-        ["GET", "/v1/email/send", "POST"],
-        ["PUT", "/v1/domains/acme.test", "GET, HEAD, PATCH, DELETE"],
-        ["OPTIONS", "/v1/webhooks", "GET, HEAD, POST"],
-        ["POST", "/v1/email/logs", "GET, HEAD"],
-        ["DELETE", "/healthz", "GET, HEAD"],
-      ] as const) {
-        const { headers, json, status } = yield* world.request(method, path, { key })
-        assert.deepStrictEqual(
-          [status, json.error?.reason, headers.get("allow")],
-          [404, "route_not_found", allow],
-          path,
-        )
-        assert.strictEqual(json.error.message, `There is no ${method} ${path}. This path takes ${allow}.`)
-      }
-    }),
-  )
+  it.effect("a wrong method names those of the path", function* () {
+    const { key, world } = yield* setUp
+    for (const [method, path, allow] of [
+      ["GET", "/v1/email/send", "POST"],
+      ["PUT", "/v1/domains/acme.test", "GET, HEAD, PATCH, DELETE"],
+      ["OPTIONS", "/v1/webhooks", "GET, HEAD, POST"],
+      ["POST", "/v1/email/logs", "GET, HEAD"],
+      ["DELETE", "/healthz", "GET, HEAD"],
+    ] as const) {
+      const { headers, json, status } = yield* world.request(method, path, { key })
+      assert.deepStrictEqual([status, json.error?.reason, headers.get("allow")], [404, "route_not_found", allow], path)
+      assert.strictEqual(json.error.message, `There is no ${method} ${path}. This path takes ${allow}.`)
+    }
+  })
 
-  it.effect("a body that is too large names the limit and its setting", () =>
-    Effect.gen(function* () {
-      const { key, world } = yield* setUp
-      const { json, status } = yield* world.request("POST", "/v1/email/send", {
-        key,
-        raw: JSON.stringify(MESSAGE).padEnd(200_001),
-      })
-      assert.deepStrictEqual([status, json.error.reason], [400, "payload_too_large"])
-      assert.strictEqual(
-        json.error.message,
-        "The body is larger than 200000 bytes; an operator can raise MAX_BODY_BYTES, up to 41943040 bytes (40 MiB).",
-      )
-    }),
-  )
+  it.effect("a body that is too large names the limit and its setting", function* () {
+    const { key, world } = yield* setUp
+    const { json, status } = yield* world.request("POST", "/v1/email/send", {
+      key,
+      raw: JSON.stringify(MESSAGE).padEnd(200_001),
+    })
+    assert.deepStrictEqual([status, json.error.reason], [400, "payload_too_large"])
+    assert.strictEqual(
+      json.error.message,
+      "The body is larger than 200000 bytes; an operator can raise MAX_BODY_BYTES, up to 41943040 bytes (40 MiB).",
+    )
+  })
 })
 
 layer(HttpWorld.layer({ maxBodyBytes: 40 * 1024 * 1024 }), OPTIONS)("a refusal at the largest limit", (it) => {
-  it.effect("advises no higher one", () =>
-    Effect.gen(function* () {
-      const { key, world } = yield* setUp
-      const raw = JSON.stringify(MESSAGE).padEnd(40 * 1024 * 1024 + 1)
-      const { json } = yield* world.request("POST", "/v1/email/send", { key, raw })
-      assert.strictEqual(json.error.message, "The body is larger than 41943040 bytes (40 MiB).")
-    }),
-  )
+  it.effect("advises no higher one", function* () {
+    const { key, world } = yield* setUp
+    const raw = JSON.stringify(MESSAGE).padEnd(40 * 1024 * 1024 + 1)
+    const { json } = yield* world.request("POST", "/v1/email/send", { key, raw })
+    assert.strictEqual(json.error.message, "The body is larger than 41943040 bytes (40 MiB).")
+  })
 })

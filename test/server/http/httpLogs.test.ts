@@ -1,9 +1,9 @@
-import { assert, layer } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import { EMAIL, fieldOf, HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /email/logs", (it) => {
@@ -14,211 +14,199 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     return { ...customer, list, ids }
   })
 
-  it.effect("returns records with exactly the contract's fields", () =>
-    Effect.gen(function* () {
-      const { list, send } = yield* setUp
-      yield* send()
-      const { json } = yield* list("")
-      assert.deepStrictEqual(Object.keys(json).sort(), ["data", "has_more", "next_cursor", "object"])
-      assert.deepStrictEqual(Object.keys(json.data[0]).sort(), [
-        "api_key_id",
-        "attempts",
-        "bcc",
-        "cc",
-        "clicks",
-        "created_at",
-        "delivered_at",
-        "domain",
-        "error",
-        "from",
-        "id",
-        "message_id",
-        "next_attempt_at",
-        "object",
-        "opens",
-        "recipient_counts",
-        "recipients",
-        "reply_to",
-        "scheduled_at",
-        "size_bytes",
-        "status",
-        "subject",
-        "tags",
-        "to",
-        "updated_at",
-        "version",
-      ])
-    }),
-  )
+  it.effect("returns records with exactly the contract's fields", function* () {
+    const { list, send } = yield* setUp
+    yield* send()
+    const { json } = yield* list("")
+    assert.deepStrictEqual(Object.keys(json).sort(), ["data", "has_more", "next_cursor", "object"])
+    assert.deepStrictEqual(Object.keys(json.data[0]).sort(), [
+      "api_key_id",
+      "attempts",
+      "bcc",
+      "cc",
+      "clicks",
+      "created_at",
+      "delivered_at",
+      "domain",
+      "error",
+      "from",
+      "id",
+      "message_id",
+      "next_attempt_at",
+      "object",
+      "opens",
+      "recipient_counts",
+      "recipients",
+      "reply_to",
+      "scheduled_at",
+      "size_bytes",
+      "status",
+      "subject",
+      "tags",
+      "to",
+      "updated_at",
+      "version",
+    ])
+  })
 
-  it.effect("pages newest first, forwards and backwards", () =>
-    Effect.gen(function* () {
-      const { ids, list, send } = yield* setUp
-      const sent = (yield* Effect.forEach([1, 2, 3, 4, 5], () => send())).toReversed()
-      const first = (yield* list("limit=2")).json
-      assert.deepStrictEqual(
-        [first.data.map(({ id }: { id: string }) => id), first.has_more, first.next_cursor],
-        [sent.slice(0, 2), true, sent[1]],
+  it.effect("pages newest first, forwards and backwards", function* () {
+    const { ids, list, send } = yield* setUp
+    const sent = (yield* Effect.forEach([1, 2, 3, 4, 5], () => send())).toReversed()
+    const first = (yield* list("limit=2")).json
+    assert.deepStrictEqual(
+      [first.data.map(({ id }: { id: string }) => id), first.has_more, first.next_cursor],
+      [sent.slice(0, 2), true, sent[1]],
+    )
+    assert.deepStrictEqual(yield* ids(`limit=2&after=${sent[1]}`), sent.slice(2, 4))
+    const last = (yield* list(`limit=2&after=${sent[3]}`)).json
+    assert.deepStrictEqual([last.data.length, last.has_more, last.next_cursor], [1, false, null])
+    assert.deepStrictEqual(yield* ids(`limit=2&before=${sent[3]}`), sent.slice(1, 3))
+  })
+
+  it.effect("filters by every field and by all together", function* () {
+    const { call, ids, send } = yield* setUp
+    const plain = yield* send()
+    const other = yield* send({
+      from: "shop@shop.test",
+      to: ["bo@example.org", "ana@example.org"],
+      subject: "Your Invoice 50%",
+      tags: ["invoice", "eu"],
+    })
+    const canceled = yield* send({ scheduled_at: new Date(Date.now() + 3_600_000).toISOString(), tags: ["invoice"] })
+    yield* call("POST", `/v1/email/${canceled}/cancel`)
+    const FILTERS: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<string>]> = [
+      ["", [canceled, other, plain]],
+      ["status=queued", [other, plain]],
+      ["status=canceled,queued", [canceled, other, plain]],
+      ["status=delivered", []],
+      ["to=bo@example.org", [other]],
+      ["to=ANA@example.org", [canceled, other, plain]],
+      ["from=shop@shop.test", [other]],
+      ["subject=invoice", [other]],
+      ["subject=50%25", [other]],
+      ["tag=invoice", [canceled, other]],
+      ["tag=invoice&tag=eu", [other]],
+      ["domain=acme.test", [canceled, plain]],
+      [`created_after=${new Date(Date.now() + 60_000).toISOString()}`, []],
+      [`created_before=${new Date(Date.now() + 60_000).toISOString()}`, [canceled, other, plain]],
+      // The zero time that some client libraries send for an unset one.
+      ["created_after=0001-01-01T00:00:00Z", [canceled, other, plain]],
+      ["created_before=0001-01-01T00:00:00Z", []],
+      ["status=queued&tag=eu&to=bo@example.org&from=shop@shop.test&domain=shop.test&subject=Your", [other]],
+    ]
+    for (const [query, expected] of FILTERS) assert.deepStrictEqual(yield* ids(query), expected, query)
+  })
+
+  it.effect("finds mail by the status of any recipient, and scheduled mail", function* () {
+    const { account: account_id, ids, key, world, send } = yield* setUp
+    const store = yield* EventStore
+    const smtp = { code: 250, enhanced_code: null, response: null, mx: null, tls: null, duration_ms: 1, attempt: 1 }
+    const words = { ...smtp, category: null }
+    const happens = (stream_id: string, outcomes: Readonly<Record<string, "Delivered" | "Bounced">>) =>
+      store.commit(
+        Email,
+        { account_id, stream_id },
+        Email.record(
+          Timestamp.fromMillis(Date.now()),
+          Object.entries(outcomes).map(([name, _tag]) => ({
+            _tag,
+            recipient: `${name}@example.org` as Address,
+            words,
+          })),
+        ),
       )
-      assert.deepStrictEqual(yield* ids(`limit=2&after=${sent[1]}`), sent.slice(2, 4))
-      const last = (yield* list(`limit=2&after=${sent[3]}`)).json
-      assert.deepStrictEqual([last.data.length, last.has_more, last.next_cursor], [1, false, null])
-      assert.deepStrictEqual(yield* ids(`limit=2&before=${sent[3]}`), sent.slice(1, 3))
-    }),
-  )
+    const partly = yield* send({ to: ["a", "b", "c", "d", "e"].map((name) => `${name}@example.org`) })
+    yield* happens(partly, { a: "Delivered", b: "Delivered", c: "Bounced", d: "Delivered", e: "Delivered" })
+    const bounced = yield* send({ to: "gone@example.org", tags: ["spring"] })
+    yield* happens(bounced, { gone: "Bounced" })
+    const delivered = yield* send({ to: "ana@example.org" })
+    yield* happens(delivered, { ana: "Delivered" })
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+    const past = yield* send({ scheduled_at: new Date(Date.now() - 30_000).toISOString() })
+    const later = yield* send({ scheduled_at: inAnHour, from: "shop@shop.test" })
+    const canceled = yield* send({ scheduled_at: inAnHour })
+    yield* world.request("POST", `/v1/email/${canceled}/cancel`, { key })
+    const rescheduled = yield* send()
+    yield* world.request("PATCH", `/v1/email/${rescheduled}`, { key, body: { scheduled_at: inAnHour } })
+    const FOUND: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<string>]> = [
+      ["status=bounced", [bounced]],
+      ["recipient_status=bounced", [bounced, partly]],
+      ["recipient_status=delivered", [delivered, partly]],
+      ["recipient_status=bounced,canceled", [canceled, bounced, partly]],
+      ["recipient_status=bounced&status=delivered", [partly]],
+      ["recipient_status=bounced&tag=spring", [bounced]],
+      ["recipient_status=bounced&domain=acme.test", [bounced, partly]],
+      [`recipient_status=bounced&after=${bounced}`, [partly]],
+      [`recipient_status=bounced&before=${partly}`, [bounced]],
+      ["recipient_status=complained", []],
+      ["status=scheduled", [rescheduled, later]],
+      ["status=scheduled,bounced", [rescheduled, later, bounced]],
+      ["status=queued", [rescheduled, later, past]],
+      ["status=scheduled&from=shop@shop.test", [later]],
+      ["status=scheduled&domain=shop.test", [later]],
+      ["status=scheduled&recipient_status=queued", [rescheduled, later]],
+    ]
+    for (const [query, expected] of FOUND) assert.deepStrictEqual(yield* ids(query), expected, query)
+  })
 
-  it.effect("filters by every field and by all together", () =>
-    Effect.gen(function* () {
-      const { call, ids, send } = yield* setUp
-      const plain = yield* send()
-      const other = yield* send({
-        from: "shop@shop.test",
-        to: ["bo@example.org", "ana@example.org"],
-        subject: "Your Invoice 50%",
-        tags: ["invoice", "eu"],
-      })
-      const canceled = yield* send({ scheduled_at: new Date(Date.now() + 3_600_000).toISOString(), tags: ["invoice"] })
-      yield* call("POST", `/v1/email/${canceled}/cancel`)
-      const FILTERS: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<string>]> = [
-        ["", [canceled, other, plain]],
-        ["status=queued", [other, plain]],
-        ["status=canceled,queued", [canceled, other, plain]],
-        ["status=delivered", []],
-        ["to=bo@example.org", [other]],
-        ["to=ANA@example.org", [canceled, other, plain]],
-        ["from=shop@shop.test", [other]],
-        ["subject=invoice", [other]],
-        ["subject=50%25", [other]],
-        ["tag=invoice", [canceled, other]],
-        ["tag=invoice&tag=eu", [other]],
-        ["domain=acme.test", [canceled, plain]],
-        [`created_after=${new Date(Date.now() + 60_000).toISOString()}`, []],
-        [`created_before=${new Date(Date.now() + 60_000).toISOString()}`, [canceled, other, plain]],
-        // The zero time that some client libraries send for an unset one.
-        ["created_after=0001-01-01T00:00:00Z", [canceled, other, plain]],
-        ["created_before=0001-01-01T00:00:00Z", []],
-        ["status=queued&tag=eu&to=bo@example.org&from=shop@shop.test&domain=shop.test&subject=Your", [other]],
-      ]
-      for (const [query, expected] of FILTERS) assert.deepStrictEqual(yield* ids(query), expected, query)
-    }),
-  )
+  it.effect("compares times with created_at exactly, also among concurrent messages", function* () {
+    const { call, ids, send } = yield* setUp
+    const original = yield* send()
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+    const post = (path: string, body?: unknown) => call("POST", path, body)
+    const ways = [
+      post("/v1/email/send", EMAIL),
+      // A query string avoids the fast path of a send.
+      post("/v1/email/send?", EMAIL),
+      post("/v1/email/send", { ...EMAIL, scheduled_at: inAnHour }),
+      post("/v1/email/send/batch", { emails: [EMAIL, EMAIL] }),
+      post(`/v1/email/${original}/resend`),
+    ]
+    const answers = yield* Effect.all([...ways, ...ways, ...ways], { concurrency: "unbounded" })
+    const sent = answers.flatMap(({ json }) => json.data ?? [json]) as ReadonlyArray<{
+      readonly id: string
+      readonly created_at: string
+    }>
+    assert.strictEqual(sent.length, 18)
+    for (const { created_at } of new Map(sent.map((each) => [each.created_at, each])).values()) {
+      const since = sent.filter((each) => each.created_at >= created_at).map(({ id }) => id)
+      const before = sent.filter((each) => each.created_at < created_at).map(({ id }) => id)
+      assert.sameMembers([...(yield* ids(`limit=100&created_after=${created_at}`))], since)
+      assert.sameMembers([...(yield* ids(`limit=100&created_before=${created_at}`))], [original, ...before])
+    }
+  })
 
-  it.effect("finds mail by the status of any recipient, and scheduled mail", () =>
-    Effect.gen(function* () {
-      const { account: account_id, ids, key, world, send } = yield* setUp
-      const store = yield* EventStore
-      const smtp = { code: 250, enhanced_code: null, response: null, mx: null, tls: null, duration_ms: 1, attempt: 1 }
-      const words = { ...smtp, category: null }
-      const happens = (stream_id: string, outcomes: Readonly<Record<string, "Delivered" | "Bounced">>) =>
-        store.commit(
-          Email,
-          { account_id, stream_id },
-          Email.record(
-            Timestamp.fromMillis(Date.now()),
-            Object.entries(outcomes).map(([name, _tag]) => ({
-              _tag,
-              recipient: `${name}@example.org` as Address,
-              words,
-            })),
-          ),
-        )
-      const partly = yield* send({ to: ["a", "b", "c", "d", "e"].map((name) => `${name}@example.org`) })
-      yield* happens(partly, { a: "Delivered", b: "Delivered", c: "Bounced", d: "Delivered", e: "Delivered" })
-      const bounced = yield* send({ to: "gone@example.org", tags: ["spring"] })
-      yield* happens(bounced, { gone: "Bounced" })
-      const delivered = yield* send({ to: "ana@example.org" })
-      yield* happens(delivered, { ana: "Delivered" })
-      const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
-      const past = yield* send({ scheduled_at: new Date(Date.now() - 30_000).toISOString() })
-      const later = yield* send({ scheduled_at: inAnHour, from: "shop@shop.test" })
-      const canceled = yield* send({ scheduled_at: inAnHour })
-      yield* world.request("POST", `/v1/email/${canceled}/cancel`, { key })
-      const rescheduled = yield* send()
-      yield* world.request("PATCH", `/v1/email/${rescheduled}`, { key, body: { scheduled_at: inAnHour } })
-      const FOUND: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<string>]> = [
-        ["status=bounced", [bounced]],
-        ["recipient_status=bounced", [bounced, partly]],
-        ["recipient_status=delivered", [delivered, partly]],
-        ["recipient_status=bounced,canceled", [canceled, bounced, partly]],
-        ["recipient_status=bounced&status=delivered", [partly]],
-        ["recipient_status=bounced&tag=spring", [bounced]],
-        ["recipient_status=bounced&domain=acme.test", [bounced, partly]],
-        [`recipient_status=bounced&after=${bounced}`, [partly]],
-        [`recipient_status=bounced&before=${partly}`, [bounced]],
-        ["recipient_status=complained", []],
-        ["status=scheduled", [rescheduled, later]],
-        ["status=scheduled,bounced", [rescheduled, later, bounced]],
-        ["status=queued", [rescheduled, later, past]],
-        ["status=scheduled&from=shop@shop.test", [later]],
-        ["status=scheduled&domain=shop.test", [later]],
-        ["status=scheduled&recipient_status=queued", [rescheduled, later]],
-      ]
-      for (const [query, expected] of FOUND) assert.deepStrictEqual(yield* ids(query), expected, query)
-    }),
-  )
-
-  it.effect("compares times with created_at exactly, also among concurrent messages", () =>
-    Effect.gen(function* () {
-      const { call, ids, send } = yield* setUp
-      const original = yield* send()
-      const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
-      const post = (path: string, body?: unknown) => call("POST", path, body)
-      const ways = [
-        post("/v1/email/send", EMAIL),
-        // A query string avoids the fast path of a send.
-        post("/v1/email/send?", EMAIL),
-        post("/v1/email/send", { ...EMAIL, scheduled_at: inAnHour }),
-        post("/v1/email/send/batch", { emails: [EMAIL, EMAIL] }),
-        post(`/v1/email/${original}/resend`),
-      ]
-      const answers = yield* Effect.all([...ways, ...ways, ...ways], { concurrency: "unbounded" })
-      const sent = answers.flatMap(({ json }) => json.data ?? [json]) as ReadonlyArray<{
-        readonly id: string
-        readonly created_at: string
-      }>
-      assert.strictEqual(sent.length, 18)
-      for (const { created_at } of new Map(sent.map((each) => [each.created_at, each])).values()) {
-        const since = sent.filter((each) => each.created_at >= created_at).map(({ id }) => id)
-        const before = sent.filter((each) => each.created_at < created_at).map(({ id }) => id)
-        assert.sameMembers([...(yield* ids(`limit=100&created_after=${created_at}`))], since)
-        assert.sameMembers([...(yield* ids(`limit=100&created_before=${created_at}`))], [original, ...before])
-      }
-    }),
-  )
-
-  it.effect("refuses invalid parameter values", () =>
-    Effect.gen(function* () {
-      const { list, send } = yield* setUp
-      const id = yield* send()
-      const BAD: ReadonlyArray<readonly [query: string, path: string]> = [
-        ["limit=0", "limit"],
-        ["limit=101", "limit"],
-        ["limit=-1", "limit"],
-        ["limit=1.5", "limit"],
-        ["limit=ten", "limit"],
-        ["limit=", "limit"],
-        ["status=lost", "status"],
-        ["status=queued,lost", "status"],
-        ["status=", "status"],
-        ["recipient_status=lost", "recipient_status"],
-        ["recipient_status=bounced,scheduled", "recipient_status"],
-        ["recipient_status=", "recipient_status"],
-        ["after=nothing", "after"],
-        ["before=dom_00000000000000000000000000", "before"],
-        [`after=${id}&before=${id}`, "before"],
-        ["to=x", "to"],
-        ["from=x", "from"],
-        ["domain=x", "domain"],
-        ["created_after=yesterday", "created_after"],
-        ["created_before=2026-01-01", "created_before"],
-        ["subject=", "subject"],
-        [`subject=${"x".repeat(201)}`, "subject"],
-        ["limit=1&limit=2", "limit"],
-      ]
-      for (const [query, path] of BAD) {
-        assert.deepStrictEqual(fieldOf(yield* list(query)), [400, path], query)
-      }
-      for (const limit of [1, 100]) assert.strictEqual((yield* list(`limit=${limit}`)).status, 200)
-    }),
-  )
+  it.effect("refuses invalid parameter values", function* () {
+    const { list, send } = yield* setUp
+    const id = yield* send()
+    const BAD: ReadonlyArray<readonly [query: string, path: string]> = [
+      ["limit=0", "limit"],
+      ["limit=101", "limit"],
+      ["limit=-1", "limit"],
+      ["limit=1.5", "limit"],
+      ["limit=ten", "limit"],
+      ["limit=", "limit"],
+      ["status=lost", "status"],
+      ["status=queued,lost", "status"],
+      ["status=", "status"],
+      ["recipient_status=lost", "recipient_status"],
+      ["recipient_status=bounced,scheduled", "recipient_status"],
+      ["recipient_status=", "recipient_status"],
+      ["after=nothing", "after"],
+      ["before=dom_00000000000000000000000000", "before"],
+      [`after=${id}&before=${id}`, "before"],
+      ["to=x", "to"],
+      ["from=x", "from"],
+      ["domain=x", "domain"],
+      ["created_after=yesterday", "created_after"],
+      ["created_before=2026-01-01", "created_before"],
+      ["subject=", "subject"],
+      [`subject=${"x".repeat(201)}`, "subject"],
+      ["limit=1&limit=2", "limit"],
+    ]
+    for (const [query, path] of BAD) {
+      assert.deepStrictEqual(fieldOf(yield* list(query)), [400, path], query)
+    }
+    for (const limit of [1, 100]) assert.strictEqual((yield* list(`limit=${limit}`)).status, 200)
+  })
 })

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import { Effect, Layer } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import { Fresh } from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { browser, House } from "../signIn/house.ts"
@@ -25,75 +25,69 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("previe
     return { key, page, raw, send, statusOf }
   })
 
-  it.effect("name their charset, whatever the mail says", () =>
-    Effect.gen(function* () {
-      const { page, send } = yield* owner
-      const id = yield* send("ana@example.org", {
-        html: `<html><head><meta charset="iso-8859-1"></head><body>Grüße ✓</body></html>`,
-      })
-      const seen = yield* page.request("GET", `/preview/emails/${id}`)
-      assert.strictEqual(seen.headers.get("content-type"), "text/html; charset=utf-8")
-      assert.include(seen.json, "Grüße ✓")
-      const source = yield* page.request("GET", `/preview/emails/${id}/raw`)
-      assert.strictEqual(source.headers.get("content-type"), "text/plain; charset=utf-8")
-    }),
-  )
+  it.effect("name their charset, whatever the mail says", function* () {
+    const { page, send } = yield* owner
+    const id = yield* send("ana@example.org", {
+      html: `<html><head><meta charset="iso-8859-1"></head><body>Grüße ✓</body></html>`,
+    })
+    const seen = yield* page.request("GET", `/preview/emails/${id}`)
+    assert.strictEqual(seen.headers.get("content-type"), "text/html; charset=utf-8")
+    assert.include(seen.json, "Grüße ✓")
+    const source = yield* page.request("GET", `/preview/emails/${id}/raw`)
+    assert.strictEqual(source.headers.get("content-type"), "text/plain; charset=utf-8")
+  })
 
-  it.effect("show the same source before, without and after an attempt", () =>
-    Effect.gen(function* () {
-      const { page, raw, send, statusOf } = yield* owner
-      const { url } = yield* Fresh
-      const scheduled_at = new Date(Date.now() + DAY_MS).toISOString()
-      const scheduled = yield* send("ana@example.org", { scheduled_at })
-      const canceled = yield* send("ana@example.org", { scheduled_at })
-      assert.strictEqual((yield* page.request("POST", `/v1/email/${canceled}/cancel`)).status, 200)
-      const sent = yield* send("ana@example.org")
-      const bounced = yield* send("bounced@customers.test")
-      const ids = [scheduled, canceled, sent, bounced]
-      const before = yield* Effect.forEach(ids, raw)
-      for (const [nth, { headers, json, status }] of before.entries()) {
-        assert.deepStrictEqual([status, headers.get("x-waybill-attempted")], [200, "false"])
-        assert.match(json, new RegExp(`^Message-ID: <${ids[nth]}@acme.test>\r$`, "mu"))
-        assert.match(json, /^Date: /mu)
-      }
-      const kept = new Map<string, string>()
-      const capture = CaptureTransport.layer(({ message }) =>
-        Effect.sync(() => void kept.set(message.emailId, Buffer.from(message.bytes).toString())),
-      )
-      yield* Layer.build(World.worker(url, { capture }))
-      yield* World.until(Effect.forEach([sent, bounced], statusOf), (found) => found.join(" ") === "delivered bounced")
-      const after = yield* Effect.forEach(ids, raw)
-      assert.deepStrictEqual(
-        after.map(({ json }) => json),
-        before.map(({ json }) => json),
-      )
-      assert.deepStrictEqual(
-        after.map(({ headers }) => headers.get("x-waybill-attempted")),
-        ["false", "false", "true", "true"],
-      )
-      const unsigned = kept.get(sent)?.replace(/^DKIM-Signature:.*\r\n(?:[ \t].*\r\n)*/u, "")
-      assert.strictEqual(unsigned, after[2]?.json)
-    }),
-  )
+  it.effect("show the same source before, without and after an attempt", function* () {
+    const { page, raw, send, statusOf } = yield* owner
+    const { url } = yield* Fresh
+    const scheduled_at = new Date(Date.now() + DAY_MS).toISOString()
+    const scheduled = yield* send("ana@example.org", { scheduled_at })
+    const canceled = yield* send("ana@example.org", { scheduled_at })
+    assert.strictEqual((yield* page.request("POST", `/v1/email/${canceled}/cancel`)).status, 200)
+    const sent = yield* send("ana@example.org")
+    const bounced = yield* send("bounced@customers.test")
+    const ids = [scheduled, canceled, sent, bounced]
+    const before = yield* Effect.forEach(ids, raw)
+    for (const [nth, { headers, json, status }] of before.entries()) {
+      assert.deepStrictEqual([status, headers.get("x-waybill-attempted")], [200, "false"])
+      assert.match(json, new RegExp(`^Message-ID: <${ids[nth]}@acme.test>\r$`, "mu"))
+      assert.match(json, /^Date: /mu)
+    }
+    const kept = new Map<string, string>()
+    const capture = CaptureTransport.layer(({ message }) =>
+      Effect.sync(() => void kept.set(message.emailId, Buffer.from(message.bytes).toString())),
+    )
+    yield* Layer.build(World.worker(url, { capture }))
+    yield* World.until(Effect.forEach([sent, bounced], statusOf), (found) => found.join(" ") === "delivered bounced")
+    const after = yield* Effect.forEach(ids, raw)
+    assert.deepStrictEqual(
+      after.map(({ json }) => json),
+      before.map(({ json }) => json),
+    )
+    assert.deepStrictEqual(
+      after.map(({ headers }) => headers.get("x-waybill-attempted")),
+      ["false", "false", "true", "true"],
+    )
+    const unsigned = kept.get(sent)?.replace(/^DKIM-Signature:.*\r\n(?:[ \t].*\r\n)*/u, "")
+    assert.strictEqual(unsigned, after[2]?.json)
+  })
 
-  it.effect("say that content is no longer kept, and that mail was not captured", () =>
-    Effect.gen(function* () {
-      const { key, page, raw, send } = yield* owner
-      const { url } = yield* House
-      const id = yield* send("ana@example.org", { html: "<p>Kept for a while</p>" })
-      const captured = yield* Effect.promise(async () => {
-        const response = await fetch(`${url}/v1/sandbox/messages/${id}`, {
-          headers: { authorization: `Bearer ${key}` },
-        })
-        return { status: response.status, json: JSON.parse(await response.text()) }
+  it.effect("say that content is no longer kept, and that mail was not captured", function* () {
+    const { key, page, raw, send } = yield* owner
+    const { url } = yield* House
+    const id = yield* send("ana@example.org", { html: "<p>Kept for a while</p>" })
+    const captured = yield* Effect.promise(async () => {
+      const response = await fetch(`${url}/v1/sandbox/messages/${id}`, {
+        headers: { authorization: `Bearer ${key}` },
       })
-      assert.deepStrictEqual([captured.status, captured.json.error.reason], [404, "email_not_captured"])
-      const sql = yield* PgClient.PgClient
-      yield* sql`DELETE FROM content`
-      for (const seen of [yield* raw(id), yield* page.request("GET", `/preview/emails/${id}`)]) {
-        assert.deepStrictEqual([seen.status, seen.json.error.reason], [422, "content_expired"])
-        assert.include(seen.json.error.message, "no longer kept")
-      }
-    }),
-  )
+      return { status: response.status, json: JSON.parse(await response.text()) }
+    })
+    assert.deepStrictEqual([captured.status, captured.json.error.reason], [404, "email_not_captured"])
+    const sql = yield* PgClient.PgClient
+    yield* sql`DELETE FROM content`
+    for (const seen of [yield* raw(id), yield* page.request("GET", `/preview/emails/${id}`)]) {
+      assert.deepStrictEqual([seen.status, seen.json.error.reason], [422, "content_expired"])
+      assert.include(seen.json.error.message, "no longer kept")
+    }
+  })
 })

@@ -1,5 +1,5 @@
-import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import { type Answer, EMAIL, HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
 const DAY = 24 * 60 * 60 * 1000
@@ -182,154 +182,138 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   const reasonOf = ({ json, text }: Answer): string => `${json?.error?.reason} ${text.slice(0, 300)}`
 
-  it.effect("follows every rule of contract §3", () =>
-    Effect.gen(function* () {
-      const { call } = yield* setUp
-      for (const [rule, change, expected, path] of RULES) {
-        const [status, reason] =
-          typeof expected === "number"
-            ? [expected, "validation_failed"]
-            : [expected === "unknown_field" ? 400 : 422, expected]
-        const answer = yield* call("POST", "/v1/email/send", { ...EMAIL, ...change })
-        assert.strictEqual(answer.status, status, `${rule}: ${reasonOf(answer)}`)
-        if (status === 200) continue
-        assert.strictEqual(answer.json.error.reason, reason, rule)
-        if (path !== undefined) {
-          const paths = answer.json.error.details.map((detail: { path: string }) => detail.path)
-          assert.include(paths, path, rule)
-        }
+  it.effect("follows every rule of contract §3", function* () {
+    const { call } = yield* setUp
+    for (const [rule, change, expected, path] of RULES) {
+      const [status, reason] =
+        typeof expected === "number"
+          ? [expected, "validation_failed"]
+          : [expected === "unknown_field" ? 400 : 422, expected]
+      const answer = yield* call("POST", "/v1/email/send", { ...EMAIL, ...change })
+      assert.strictEqual(answer.status, status, `${rule}: ${reasonOf(answer)}`)
+      if (status === 200) continue
+      assert.strictEqual(answer.json.error.reason, reason, rule)
+      if (path !== undefined) {
+        const paths = answer.json.error.details.map((detail: { path: string }) => detail.path)
+        assert.include(paths, path, rule)
       }
-    }),
-  )
+    }
+  })
 
-  it.effect("answers with exactly id, status and created_at", () =>
-    Effect.gen(function* () {
-      const { call } = yield* setUp
-      for (const change of [{}, { scheduled_at: inFuture(DAY) }]) {
-        const { json, status } = yield* call("POST", "/v1/email/send", { ...EMAIL, ...change })
-        assert.strictEqual(status, 200)
-        assert.deepStrictEqual(Object.keys(json), ["id", "status", "created_at"])
-        assert.strictEqual(json.status, "queued")
-        assert.match(json.id, /^msg_[0-7][0-9a-hjkmnp-tv-z]{25}$/u)
-        assert.match(json.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u)
+  it.effect("answers with exactly id, status and created_at", function* () {
+    const { call } = yield* setUp
+    for (const change of [{}, { scheduled_at: inFuture(DAY) }]) {
+      const { json, status } = yield* call("POST", "/v1/email/send", { ...EMAIL, ...change })
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(Object.keys(json), ["id", "status", "created_at"])
+      assert.strictEqual(json.status, "queued")
+      assert.match(json.id, /^msg_[0-7][0-9a-hjkmnp-tv-z]{25}$/u)
+      assert.match(json.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u)
+    }
+  })
+
+  it.effect("lists all violations of a message, with their paths", function* () {
+    const { call } = yield* setUp
+    const body = {
+      from: "x",
+      to: [...many(50), "bad"],
+      tags: ["", "a", "b", "c", "d", "e"],
+      headers: { Bcc: "a", "X-B": "a\nb" },
+    }
+    const { json, status } = yield* call("POST", "/v1/email/send", body)
+    assert.strictEqual(status, 400)
+    assert.deepStrictEqual(json.error.details, [
+      { path: "from", message: "is not an address: it has no @" },
+      { path: "to", message: "takes 1 to 50 addresses; 51 were given" },
+      { path: "subject", message: "is required" },
+      { path: "headers.Bcc", message: "is set by the service and cannot be overridden" },
+      { path: "headers.X-B", message: "must not contain CR, LF or NUL" },
+      { path: "tags", message: "takes at most 5 tags; 6 were given" },
+      { path: "tags[0]", message: "must not be empty" },
+    ])
+    assert.strictEqual(json.error.message, "`from` is not an address: it has no @ (and 6 more, see details).")
+  })
+
+  it.effect("accepts exactly ten megabytes by default", function* () {
+    const { key, world } = yield* setUp
+    const send = (bytes: number) =>
+      world.request("POST", "/v1/email/send", { key, raw: JSON.stringify(EMAIL).padEnd(bytes) })
+    assert.strictEqual((yield* send(10 * 1024 * 1024)).status, 200)
+    const { json, status } = yield* send(10 * 1024 * 1024 + 1)
+    assert.deepStrictEqual([status, json.error.reason], [400, "payload_too_large"])
+  })
+
+  it.effect("refuses a body that is not an object", function* () {
+    const { call, key, world } = yield* setUp
+    for (const raw of ["[]", "7", "null", '"x"', "true"]) {
+      const { json, status } = yield* world.request("POST", "/v1/email/send", { key, raw })
+      assert.strictEqual(status, 400, raw)
+      assert.deepStrictEqual(json.error.details, [{ path: "", message: "must be an object" }], raw)
+    }
+    const empty = yield* call("POST", "/v1/email/send")
+    assert.strictEqual(empty.status, 400)
+  })
+
+  it.effect("logs what was accepted: distinct recipients and tags, bcc, a suppressed recipient", function* () {
+    const { admin, call, world } = yield* setUp
+    const body = {
+      ...EMAIL,
+      to: ["Ana <ana@example.org>", "gone@example.org"],
+      cc: ["ANA@example.org", "bo@example.org"],
+      bcc: "cy@example.org",
+      tags: ["receipt", "receipt"],
+      reply_to: "help@acme.test",
+      html: "<p>Hi <b>there</b></p>",
+    }
+    const sent = yield* call("POST", "/v1/email/send", body)
+    const { json } = yield* world.request("GET", `/v1/email/logs/${sent.json.id}`, { key: admin })
+    assert.deepStrictEqual(json.to, ["Ana <ana@example.org>", "gone@example.org"])
+    assert.deepStrictEqual(json.cc, ["bo@example.org"])
+    assert.deepStrictEqual(json.bcc, ["cy@example.org"])
+    assert.deepStrictEqual(json.tags, ["receipt"])
+    assert.deepStrictEqual(json.recipient_counts, { queued: 3, suppressed: 1 })
+    assert.deepStrictEqual(json.content, { html: body.html, text: "Hi", attachments: [] })
+    const events = yield* world.request("GET", `/v1/email/logs/${sent.json.id}/events`, { key: admin })
+    assert.deepStrictEqual(
+      events.json.data.map(({ type, version }: { type: string; version: number }) => [type, version]),
+      [
+        ["email.queued", 1],
+        ["email.suppressed", 2],
+      ],
+    )
+    assert.strictEqual(events.json.data[0].request_id, sent.headers.get("x-request-id"))
+  })
+
+  it.effect("refuses a key bound to another domain with 403", function* () {
+    const { keyWith, world } = yield* setUp
+    const secret = yield* keyWith({ scopes: ["email:send"], domain: "other.test" })
+    const { json, status } = yield* world.request("POST", "/v1/email/send", { key: secret, body: EMAIL })
+    assert.strictEqual(status, 403)
+    assert.strictEqual(json.error.reason, "domain_not_allowed")
+  })
+
+  it.effect("accepts as many recipients as the plan allows", function* () {
+    const world = yield* HttpWorld
+    for (const [plan, most] of [
+      ["free", 10],
+      ["starter", 50],
+      ["growth", 50],
+      ["business", 100],
+    ] as const) {
+      const account = yield* world.account(plan)
+      const { secret } = yield* world.key(account)
+      yield* world.request("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
+      const send = (count: number) => {
+        const recipients = many(count)
+        return world.request("POST", "/v1/email/send", {
+          key: secret,
+          body: { ...EMAIL, to: recipients.slice(0, 50), cc: recipients.slice(50) },
+        })
       }
-    }),
-  )
-
-  it.effect("lists all violations of a message, with their paths", () =>
-    Effect.gen(function* () {
-      const { call } = yield* setUp
-      const body = {
-        from: "x",
-        to: [...many(50), "bad"],
-        tags: ["", "a", "b", "c", "d", "e"],
-        headers: { Bcc: "a", "X-B": "a\nb" },
-      }
-      const { json, status } = yield* call("POST", "/v1/email/send", body)
-      assert.strictEqual(status, 400)
-      assert.deepStrictEqual(json.error.details, [
-        { path: "from", message: "is not an address: it has no @" },
-        { path: "to", message: "takes 1 to 50 addresses; 51 were given" },
-        { path: "subject", message: "is required" },
-        { path: "headers.Bcc", message: "is set by the service and cannot be overridden" },
-        { path: "headers.X-B", message: "must not contain CR, LF or NUL" },
-        { path: "tags", message: "takes at most 5 tags; 6 were given" },
-        { path: "tags[0]", message: "must not be empty" },
-      ])
-      assert.strictEqual(json.error.message, "`from` is not an address: it has no @ (and 6 more, see details).")
-    }),
-  )
-
-  it.effect("accepts exactly ten megabytes by default", () =>
-    Effect.gen(function* () {
-      const { key, world } = yield* setUp
-      const send = (bytes: number) =>
-        world.request("POST", "/v1/email/send", { key, raw: JSON.stringify(EMAIL).padEnd(bytes) })
-      assert.strictEqual((yield* send(10 * 1024 * 1024)).status, 200)
-      const { json, status } = yield* send(10 * 1024 * 1024 + 1)
-      assert.deepStrictEqual([status, json.error.reason], [400, "payload_too_large"])
-    }),
-  )
-
-  it.effect("refuses a body that is not an object", () =>
-    Effect.gen(function* () {
-      const { call, key, world } = yield* setUp
-      for (const raw of ["[]", "7", "null", '"x"', "true"]) {
-        const { json, status } = yield* world.request("POST", "/v1/email/send", { key, raw })
-        assert.strictEqual(status, 400, raw)
-        assert.deepStrictEqual(json.error.details, [{ path: "", message: "must be an object" }], raw)
-      }
-      const empty = yield* call("POST", "/v1/email/send")
-      assert.strictEqual(empty.status, 400)
-    }),
-  )
-
-  it.effect("logs what was accepted: distinct recipients and tags, bcc, a suppressed recipient", () =>
-    Effect.gen(function* () {
-      const { admin, call, world } = yield* setUp
-      const body = {
-        ...EMAIL,
-        to: ["Ana <ana@example.org>", "gone@example.org"],
-        cc: ["ANA@example.org", "bo@example.org"],
-        bcc: "cy@example.org",
-        tags: ["receipt", "receipt"],
-        reply_to: "help@acme.test",
-        html: "<p>Hi <b>there</b></p>",
-      }
-      const sent = yield* call("POST", "/v1/email/send", body)
-      const { json } = yield* world.request("GET", `/v1/email/logs/${sent.json.id}`, { key: admin })
-      assert.deepStrictEqual(json.to, ["Ana <ana@example.org>", "gone@example.org"])
-      assert.deepStrictEqual(json.cc, ["bo@example.org"])
-      assert.deepStrictEqual(json.bcc, ["cy@example.org"])
-      assert.deepStrictEqual(json.tags, ["receipt"])
-      assert.deepStrictEqual(json.recipient_counts, { queued: 3, suppressed: 1 })
-      assert.deepStrictEqual(json.content, { html: body.html, text: "Hi", attachments: [] })
-      const events = yield* world.request("GET", `/v1/email/logs/${sent.json.id}/events`, { key: admin })
-      assert.deepStrictEqual(
-        events.json.data.map(({ type, version }: { type: string; version: number }) => [type, version]),
-        [
-          ["email.queued", 1],
-          ["email.suppressed", 2],
-        ],
-      )
-      assert.strictEqual(events.json.data[0].request_id, sent.headers.get("x-request-id"))
-    }),
-  )
-
-  it.effect("refuses a key bound to another domain with 403", () =>
-    Effect.gen(function* () {
-      const { keyWith, world } = yield* setUp
-      const secret = yield* keyWith({ scopes: ["email:send"], domain: "other.test" })
-      const { json, status } = yield* world.request("POST", "/v1/email/send", { key: secret, body: EMAIL })
-      assert.strictEqual(status, 403)
-      assert.strictEqual(json.error.reason, "domain_not_allowed")
-    }),
-  )
-
-  it.effect("accepts as many recipients as the plan allows", () =>
-    Effect.gen(function* () {
-      const world = yield* HttpWorld
-      for (const [plan, most] of [
-        ["free", 10],
-        ["starter", 50],
-        ["growth", 50],
-        ["business", 100],
-      ] as const) {
-        const account = yield* world.account(plan)
-        const { secret } = yield* world.key(account)
-        yield* world.request("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
-        const send = (count: number) => {
-          const recipients = many(count)
-          return world.request("POST", "/v1/email/send", {
-            key: secret,
-            body: { ...EMAIL, to: recipients.slice(0, 50), cc: recipients.slice(50) },
-          })
-        }
-        assert.strictEqual((yield* send(most)).status, 200, plan)
-        const over = yield* send(most + 1)
-        assert.strictEqual(over.status, 422, plan)
-        assert.strictEqual(over.json.error.reason, "recipient_limit_exceeded", plan)
-      }
-    }),
-  )
+      assert.strictEqual((yield* send(most)).status, 200, plan)
+      const over = yield* send(most + 1)
+      assert.strictEqual(over.status, 422, plan)
+      assert.strictEqual(over.json.error.reason, "recipient_limit_exceeded", plan)
+    }
+  })
 })

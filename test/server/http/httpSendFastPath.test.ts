@@ -1,7 +1,7 @@
-import { assert, layer } from "@effect/vitest"
 import * as Idempotency from "@waybill/api/schemas/Idempotency"
 import { Effect } from "effect"
 import { MAX_FAST_BYTES } from "../../../apps/server/src/http/sendFastPath.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import { type Answer, EMAIL, HttpWorld, type RequestOptions, signUp } from "../../support/world/HttpWorld.ts"
 
 /** An empty query avoids the fast path. */
@@ -146,92 +146,82 @@ const setUp = Effect.gen(function* () {
 })
 
 layer(HttpWorld.layer({ minuteStands: true }), LAYER)("fast and normal path of a send", (it) => {
-  it.effect("give equal responses", () =>
-    Effect.gen(function* () {
-      const { keys, world } = yield* setUp
-      for (const [what, status, optionsOf] of REQUESTS) {
-        const fast = yield* world.request("POST", FAST, optionsOf(keys))
-        const normal = yield* world.request("POST", NORMAL, optionsOf(keys))
-        assert.deepStrictEqual(essence(fast), essence(normal), what)
-        assert.strictEqual(fast.status, status, `${what}: ${fast.text}`)
-        assert.match(fast.headers.get("x-request-id") ?? "", /^req_/u)
-      }
-    }),
-  )
+  it.effect("give equal responses", function* () {
+    const { keys, world } = yield* setUp
+    for (const [what, status, optionsOf] of REQUESTS) {
+      const fast = yield* world.request("POST", FAST, optionsOf(keys))
+      const normal = yield* world.request("POST", NORMAL, optionsOf(keys))
+      assert.deepStrictEqual(essence(fast), essence(normal), what)
+      assert.strictEqual(fast.status, status, `${what}: ${fast.text}`)
+      assert.match(fast.headers.get("x-request-id") ?? "", /^req_/u)
+    }
+  })
 
-  it.effect("give equal responses when a table is gone, for the admission or for the commit", () =>
-    Effect.gen(function* () {
-      const { keys, world } = yield* setUp
-      for (const table of ["api_keys", "events"]) {
-        yield* world.sql`ALTER TABLE ${world.sql(table)} RENAME TO elsewhere`
-        const options: RequestOptions = { key: keys.good, body: EMAIL }
-        const [fast, normal] = [
-          yield* world.request("POST", FAST, options),
-          yield* world.request("POST", NORMAL, options),
-        ]
-        yield* world.sql`ALTER TABLE elsewhere RENAME TO ${world.sql(table)}`
-        assert.deepStrictEqual(essence(fast), essence(normal), table)
-        assert.strictEqual(fast.status, 500)
-        assert.match(fast.headers.get("x-request-id") ?? "", /^req_/u)
-      }
-    }),
-  )
+  it.effect("give equal responses when a table is gone, for the admission or for the commit", function* () {
+    const { keys, world } = yield* setUp
+    for (const table of ["api_keys", "events"]) {
+      yield* world.sql`ALTER TABLE ${world.sql(table)} RENAME TO elsewhere`
+      const options: RequestOptions = { key: keys.good, body: EMAIL }
+      const [fast, normal] = [
+        yield* world.request("POST", FAST, options),
+        yield* world.request("POST", NORMAL, options),
+      ]
+      yield* world.sql`ALTER TABLE elsewhere RENAME TO ${world.sql(table)}`
+      assert.deepStrictEqual(essence(fast), essence(normal), table)
+      assert.strictEqual(fast.status, 500)
+      assert.match(fast.headers.get("x-request-id") ?? "", /^req_/u)
+    }
+  })
 
-  it.effect("share idempotency keys and rate windows", () =>
-    Effect.gen(function* () {
-      const { keys, world } = yield* setUp
-      const options: RequestOptions = { key: keys.good, body: EMAIL, headers: { "idempotency-key": "duplicates" } }
-      const first = yield* world.request("POST", FAST, options)
-      const duplicate = yield* world.request("POST", NORMAL, options)
-      const third = yield* world.request("POST", FAST, options)
-      assert.deepStrictEqual([duplicate.json, third.json], [first.json, first.json])
-      const replayed = [first, duplicate, third].map(({ headers }) => headers.get("idempotent-replayed"))
-      assert.deepStrictEqual(replayed, [null, "true", "true"])
-      const other = { ...options, body: { ...EMAIL, subject: "Another" } }
-      for (const path of [FAST, NORMAL]) assert.strictEqual((yield* world.request("POST", path, other)).status, 422)
-      const left = Number(third.headers.get("x-ratelimit-remaining"))
-      const after = yield* world.request("POST", NORMAL, options)
-      assert.strictEqual(Number(after.headers.get("x-ratelimit-remaining")), left - 3)
-    }),
-  )
+  it.effect("share idempotency keys and rate windows", function* () {
+    const { keys, world } = yield* setUp
+    const options: RequestOptions = { key: keys.good, body: EMAIL, headers: { "idempotency-key": "duplicates" } }
+    const first = yield* world.request("POST", FAST, options)
+    const duplicate = yield* world.request("POST", NORMAL, options)
+    const third = yield* world.request("POST", FAST, options)
+    assert.deepStrictEqual([duplicate.json, third.json], [first.json, first.json])
+    const replayed = [first, duplicate, third].map(({ headers }) => headers.get("idempotent-replayed"))
+    assert.deepStrictEqual(replayed, [null, "true", "true"])
+    const other = { ...options, body: { ...EMAIL, subject: "Another" } }
+    for (const path of [FAST, NORMAL]) assert.strictEqual((yield* world.request("POST", path, other)).status, 422)
+    const left = Number(third.headers.get("x-ratelimit-remaining"))
+    const after = yield* world.request("POST", NORMAL, options)
+    assert.strictEqual(Number(after.headers.get("x-ratelimit-remaining")), left - 3)
+  })
 
-  it.effect("write equal log records", () =>
-    Effect.gen(function* () {
-      const { keys, world } = yield* setUp
-      const records = []
-      for (const path of [FAST, NORMAL]) {
-        const { json } = yield* world.request("POST", path, { key: keys.good, body: EMAIL })
-        const record = yield* world.request("GET", `/v1/email/logs/${json.id}`, { key: keys.good })
-        records.push(
-          record.text
-            .replaceAll(json.id, "…")
-            .replaceAll(/ev_\w+|req_\w+/gu, "…")
-            .replace(OWN, "…"),
-        )
-      }
-      assert.strictEqual(records[0]?.replaceAll(/20\d\d-[^"]*/gu, "…"), records[1]?.replaceAll(/20\d\d-[^"]*/gu, "…"))
-    }),
-  )
+  it.effect("write equal log records", function* () {
+    const { keys, world } = yield* setUp
+    const records = []
+    for (const path of [FAST, NORMAL]) {
+      const { json } = yield* world.request("POST", path, { key: keys.good, body: EMAIL })
+      const record = yield* world.request("GET", `/v1/email/logs/${json.id}`, { key: keys.good })
+      records.push(
+        record.text
+          .replaceAll(json.id, "…")
+          .replaceAll(/ev_\w+|req_\w+/gu, "…")
+          .replace(OWN, "…"),
+      )
+    }
+    assert.strictEqual(records[0]?.replaceAll(/20\d\d-[^"]*/gu, "…"), records[1]?.replaceAll(/20\d\d-[^"]*/gu, "…"))
+  })
 })
 
 layer(HttpWorld.layer({ tracks: true }), LAYER)("fast and normal path of a send", (it) => {
-  it.effect("track opens and clicks as message and domain say", () =>
-    Effect.gen(function* () {
-      const { keys, world } = yield* setUp
-      const trackingOf = (path: string, tracking?: unknown) =>
-        Effect.gen(function* () {
-          const { json } = yield* world.request("POST", path, { key: keys.good, body: { ...EMAIL, tracking } })
-          const events = yield* world.request("GET", `/v1/email/logs/${json.id}/events`, { key: keys.good })
-          return events.json.data[0].data.tracking
-        })
-      for (const path of [FAST, NORMAL]) assert.isUndefined(yield* trackingOf(path))
-      for (const path of [FAST, NORMAL])
-        assert.deepStrictEqual(yield* trackingOf(path, { clicks: true }), { opens: false, clicks: true })
-      yield* world.request("PATCH", "/v1/domains/acme.test", { key: keys.good, body: { open_tracking: true } })
-      for (const path of [FAST, NORMAL]) {
-        assert.deepStrictEqual(yield* trackingOf(path), { opens: true, clicks: false })
-        assert.isUndefined(yield* trackingOf(path, { opens: false }))
-      }
-    }),
-  )
+  it.effect("track opens and clicks as message and domain say", function* () {
+    const { keys, world } = yield* setUp
+    const trackingOf = (path: string, tracking?: unknown) =>
+      Effect.gen(function* () {
+        const { json } = yield* world.request("POST", path, { key: keys.good, body: { ...EMAIL, tracking } })
+        const events = yield* world.request("GET", `/v1/email/logs/${json.id}/events`, { key: keys.good })
+        return events.json.data[0].data.tracking
+      })
+    for (const path of [FAST, NORMAL]) assert.isUndefined(yield* trackingOf(path))
+    for (const path of [FAST, NORMAL])
+      assert.deepStrictEqual(yield* trackingOf(path, { clicks: true }), { opens: false, clicks: true })
+    yield* world.request("PATCH", "/v1/domains/acme.test", { key: keys.good, body: { open_tracking: true } })
+    for (const path of [FAST, NORMAL]) {
+      assert.deepStrictEqual(yield* trackingOf(path), { opens: true, clicks: false })
+      assert.isUndefined(yield* trackingOf(path, { opens: false }))
+    }
+  })
 })

@@ -1,7 +1,7 @@
 import { Api } from "@waybill/api/Api"
-import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
+import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
 const BODIES: Readonly<Record<string, unknown>> = {
@@ -45,101 +45,95 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   )
 
-  it.effect("get 404 for another account's resources at every endpoint", () =>
-    Effect.gen(function* () {
-      const world = yield* HttpWorld
-      const theirs = yield* furnished
-      const { secret: key } = yield* world.key(yield* world.account())
-      const fill = (path: string): ReadonlyArray<string> => {
-        if (path.includes("/domains/"))
-          return [theirs.domain, theirs.domain_id].map((name) => path.replace("{domain}", name))
-        return [
-          path
-            .replace("{key_id}", theirs.key_id)
-            .replace("{delivery_id}", theirs.delivery)
-            .replace("{email}", "gone@example.org")
-            .replace(
-              "{id}",
-              path.includes("/webhooks/") ? theirs.webhook : path.includes("/members/") ? theirs.member : theirs.email,
-            ),
-        ]
+  it.effect("get 404 for another account's resources at every endpoint", function* () {
+    const world = yield* HttpWorld
+    const theirs = yield* furnished
+    const { secret: key } = yield* world.key(yield* world.account())
+    const fill = (path: string): ReadonlyArray<string> => {
+      if (path.includes("/domains/"))
+        return [theirs.domain, theirs.domain_id].map((name) => path.replace("{domain}", name))
+      return [
+        path
+          .replace("{key_id}", theirs.key_id)
+          .replace("{delivery_id}", theirs.delivery)
+          .replace("{email}", "gone@example.org")
+          .replace(
+            "{id}",
+            path.includes("/webhooks/") ? theirs.webhook : path.includes("/members/") ? theirs.member : theirs.email,
+          ),
+      ]
+    }
+    const named = routes.filter((route) => route.includes("{"))
+    assert.isAbove(named.length, 15)
+    for (const route of named) {
+      const [method = "", path = ""] = route.split(" ")
+      for (const filled of fill(path)) {
+        assert.notInclude(filled, "{", route)
+        const body = BODIES[route]
+        const answer = yield* world.request(method, filled, { key, body })
+        assert.strictEqual(answer.status, 404, `${route}: ${answer.text}`)
+        assert.notStrictEqual(answer.json.error.reason, "route_not_found", route)
       }
-      const named = routes.filter((route) => route.includes("{"))
-      assert.isAbove(named.length, 15)
-      for (const route of named) {
-        const [method = "", path = ""] = route.split(" ")
-        for (const filled of fill(path)) {
-          assert.notInclude(filled, "{", route)
-          const body = BODIES[route]
-          const answer = yield* world.request(method, filled, { key, body })
-          assert.strictEqual(answer.status, 404, `${route}: ${answer.text}`)
-          assert.notStrictEqual(answer.json.error.reason, "route_not_found", route)
-        }
-      }
-      // The other account's requests have not changed the owner's resources.
-      const mine = (path: string) => Effect.map(world.request("GET", path, { key: theirs.key }), ({ json }) => json)
-      assert.strictEqual((yield* mine(`/v1/email/logs/${theirs.email}`)).status, "queued")
-      assert.strictEqual((yield* mine(`/v1/webhooks/${theirs.webhook}`)).enabled, true)
-      assert.strictEqual((yield* mine(`/v1/domains/${theirs.domain}`)).status, "verified")
-      assert.strictEqual((yield* mine(`/v1/suppressions/gone@example.org`)).reason, "manual")
-    }),
-  )
+    }
+    // The other account's requests have not changed the owner's resources.
+    const mine = (path: string) => Effect.map(world.request("GET", path, { key: theirs.key }), ({ json }) => json)
+    assert.strictEqual((yield* mine(`/v1/email/logs/${theirs.email}`)).status, "queued")
+    assert.strictEqual((yield* mine(`/v1/webhooks/${theirs.webhook}`)).enabled, true)
+    assert.strictEqual((yield* mine(`/v1/domains/${theirs.domain}`)).status, "verified")
+    assert.strictEqual((yield* mine(`/v1/suppressions/gone@example.org`)).reason, "manual")
+  })
 
-  it.effect("see nothing of another account in any list", () =>
-    Effect.gen(function* () {
-      const world = yield* HttpWorld
-      yield* furnished
-      const account = yield* world.account()
-      const { id, secret: key } = yield* world.key(account)
-      const lists = routes.filter(
-        (route) =>
-          route.startsWith("GET /v1/") &&
-          !route.includes("{") &&
-          !route.endsWith("/account") &&
-          !route.endsWith("/session") &&
-          // Statistics contain numbers only.
-          !route.endsWith("/stats") &&
-          !route.endsWith("/stream"),
-      )
-      assert.sameMembers(
-        lists.map((route) => route.split("/v1/")[1]),
-        [
-          "email/logs",
-          "domains",
-          "api-keys",
-          "webhooks",
-          "suppressions",
-          "members",
-          "events",
-          "audit",
-          "sandbox/messages",
-        ],
-      )
-      for (const route of lists) {
-        const [method = "", path = ""] = route.split(" ")
-        const { json } = yield* world.request(method, path, { key })
-        const ids = json.data.map((each: { id: string; stream_id?: string }) => each.stream_id ?? each.id)
-        assert.includeMembers([id, account], ids, route)
-      }
-    }),
-  )
+  it.effect("see nothing of another account in any list", function* () {
+    const world = yield* HttpWorld
+    yield* furnished
+    const account = yield* world.account()
+    const { id, secret: key } = yield* world.key(account)
+    const lists = routes.filter(
+      (route) =>
+        route.startsWith("GET /v1/") &&
+        !route.includes("{") &&
+        !route.endsWith("/account") &&
+        !route.endsWith("/session") &&
+        // Statistics contain numbers only.
+        !route.endsWith("/stats") &&
+        !route.endsWith("/stream"),
+    )
+    assert.sameMembers(
+      lists.map((route) => route.split("/v1/")[1]),
+      [
+        "email/logs",
+        "domains",
+        "api-keys",
+        "webhooks",
+        "suppressions",
+        "members",
+        "events",
+        "audit",
+        "sandbox/messages",
+      ],
+    )
+    for (const route of lists) {
+      const [method = "", path = ""] = route.split(" ")
+      const { json } = yield* world.request(method, path, { key })
+      const ids = json.data.map((each: { id: string; stream_id?: string }) => each.stream_id ?? each.id)
+      assert.includeMembers([id, account], ids, route)
+    }
+  })
 
-  it.effect("can use the same domains, suppressions and idempotency keys as another account", () =>
-    Effect.gen(function* () {
-      const world = yield* HttpWorld
-      const one = yield* furnished
-      const two = yield* furnished
-      const send = (key: string, subject: string) =>
-        world.request("POST", "/v1/email/send", {
-          key,
-          headers: { "idempotency-key": "same" },
-          body: { from: "hi@acme.test", to: "ana@example.org", subject },
-        })
-      const first = yield* send(one.key, "one")
-      const second = yield* send(two.key, "two")
-      assert.strictEqual(first.status, 200)
-      assert.strictEqual(second.status, 200)
-      assert.notStrictEqual(first.json.id, second.json.id)
-    }),
-  )
+  it.effect("can use the same domains, suppressions and idempotency keys as another account", function* () {
+    const world = yield* HttpWorld
+    const one = yield* furnished
+    const two = yield* furnished
+    const send = (key: string, subject: string) =>
+      world.request("POST", "/v1/email/send", {
+        key,
+        headers: { "idempotency-key": "same" },
+        body: { from: "hi@acme.test", to: "ana@example.org", subject },
+      })
+    const first = yield* send(one.key, "one")
+    const second = yield* send(two.key, "two")
+    assert.strictEqual(first.status, 200)
+    assert.strictEqual(second.status, 200)
+    assert.notStrictEqual(first.json.id, second.json.id)
+  })
 })

@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as Account from "@waybill/domain/account/Account"
 import type { EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -15,6 +14,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { createServer } from "node:http"
 import * as unsubscribeRoute from "../../../apps/server/src/http/pages/UnsubscribePage.ts"
 import * as UnsubscribeLinks from "../../../apps/server/src/links/UnsubscribeLinks.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
@@ -61,103 +61,94 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
         ),
       )
 
-    it.effect("is offered in sent mail with a signed link, and suppresses the recipient", () =>
-      Effect.gen(function* () {
-        const { url } = yield* Database.Fresh
-        const server = yield* SmtpServer.listen()
-        const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
-        yield* Layer.build(
-          World.worker(
-            url,
-            { relay: World.relay(server) },
-            { unsubscribeUrl: UnsubscribeLinks.unsubscribeUrl(BASE, key) },
-          ),
-        )
-        const from = yield* sender
-        const to = [{ address: "ana@example.org" }]
-        for (const over of [
-          { to, list_unsubscribe: true },
-          { to, list_unsubscribe: false },
-          { to: [...to, { address: "bob@example.org" }], list_unsubscribe: true },
-        ]) {
-          yield* World.settled(yield* World.send(from, over))
-        }
-        const offers = server.mails.map(
-          ({ bytes }) =>
-            /^List-Unsubscribe:\s+<([^>]+)>/mu.exec(bytes.toString("latin1").replace(/\r\n[ \t]+/gu, " "))?.[1],
-        )
-        // With several recipients, one address would let each of them unsubscribe the others.
-        assert.deepStrictEqual(
-          offers.map((offer) => offer?.startsWith(`${BASE}${Unsubscribe.PATH}`)),
-          [true, undefined, undefined],
-        )
-        const head = server.mails[0]?.bytes.toString("latin1") ?? ""
-        assert.include(head, "List-Unsubscribe-Post: List-Unsubscribe=One-Click")
-        const signed = /h=([^;]+);/u.exec(head)?.[1]?.replace(/\s/gu, "").split(":") ?? []
-        assert.includeMembers(signed, ["List-Unsubscribe", "List-Unsubscribe-Post"])
+    it.effect("is offered in sent mail with a signed link, and suppresses the recipient", function* () {
+      const { url } = yield* Database.Fresh
+      const server = yield* SmtpServer.listen()
+      const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
+      yield* Layer.build(
+        World.worker(
+          url,
+          { relay: World.relay(server) },
+          { unsubscribeUrl: UnsubscribeLinks.unsubscribeUrl(BASE, key) },
+        ),
+      )
+      const from = yield* sender
+      const to = [{ address: "ana@example.org" }]
+      for (const over of [
+        { to, list_unsubscribe: true },
+        { to, list_unsubscribe: false },
+        { to: [...to, { address: "bob@example.org" }], list_unsubscribe: true },
+      ]) {
+        yield* World.settled(yield* World.send(from, over))
+      }
+      const offers = server.mails.map(
+        ({ bytes }) =>
+          /^List-Unsubscribe:\s+<([^>]+)>/mu.exec(bytes.toString("latin1").replace(/\r\n[ \t]+/gu, " "))?.[1],
+      )
+      // With several recipients, one address would let each of them unsubscribe the others.
+      assert.deepStrictEqual(
+        offers.map((offer) => offer?.startsWith(`${BASE}${Unsubscribe.PATH}`)),
+        [true, undefined, undefined],
+      )
+      const head = server.mails[0]?.bytes.toString("latin1") ?? ""
+      assert.include(head, "List-Unsubscribe-Post: List-Unsubscribe=One-Click")
+      const signed = /h=([^;]+);/u.exec(head)?.[1]?.replace(/\s/gu, "").split(":") ?? []
+      assert.includeMembers(signed, ["List-Unsubscribe", "List-Unsubscribe-Post"])
 
-        const path = new URL(offers[0] ?? "").pathname
-        const looked = yield* request("GET", path)
-        assert.deepStrictEqual([looked.status, looked.text.includes("<form")], [200, true])
-        assert.deepStrictEqual(yield* reasons(from.account_id), [])
-        for (const _ of [1, 2]) assert.strictEqual((yield* request("POST", path)).status, 200)
-        assert.deepStrictEqual(yield* reasons(from.account_id), [["ana@example.org", "unsubscribe"]])
-        const sql = yield* PgClient.PgClient
-        // Kept as evidence; no endpoint shows the address of an actor that is the service.
-        const addresses = yield* sql`
+      const path = new URL(offers[0] ?? "").pathname
+      const looked = yield* request("GET", path)
+      assert.deepStrictEqual([looked.status, looked.text.includes("<form")], [200, true])
+      assert.deepStrictEqual(yield* reasons(from.account_id), [])
+      for (const _ of [1, 2]) assert.strictEqual((yield* request("POST", path)).status, 200)
+      assert.deepStrictEqual(yield* reasons(from.account_id), [["ana@example.org", "unsubscribe"]])
+      const sql = yield* PgClient.PgClient
+      // Kept as evidence; no endpoint shows the address of an actor that is the service.
+      const addresses = yield* sql`
           SELECT meta ->> 'address' AS address FROM events
           WHERE account_id = ${from.account_id} AND type = 'SuppressionAdded'`
-        assert.deepStrictEqual(addresses, [{ address: "203.0.113.9" }])
-        const later = yield* World.send(from, { to })
-        const { state } = yield* World.settled(later)
-        assert.strictEqual(state._tag === "Message" ? state.recipients[0]?.status : "", "suppressed")
-      }),
-    )
+      assert.deepStrictEqual(addresses, [{ address: "203.0.113.9" }])
+      const later = yield* World.send(from, { to })
+      const { state } = yield* World.settled(later)
+      assert.strictEqual(state._tag === "Message" ? state.recipients[0]?.status : "", "suppressed")
+    })
 
-    it.effect("refuses forged tokens, other keys' tokens and unknown emails", () =>
-      Effect.gen(function* () {
-        const from = yield* sender
-        const { stream_id } = yield* World.send(from)
-        const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
-        const good = Unsubscribe.token(key, stream_id)
-        const gone = Unsubscribe.token(key, `msg_${"0".repeat(26)}` as EmailId)
-        const foreign = Unsubscribe.token(new Uint8Array(32), stream_id)
-        const forged = `${good.slice(0, -1)}${good.endsWith("0") ? "1" : "0"}`
-        for (const token of [forged, foreign, gone, "x", `${good}0`]) {
-          assert.strictEqual((yield* request("POST", Unsubscribe.PATH + token)).status, 404, token)
-        }
-        assert.deepStrictEqual(yield* reasons(from.account_id), [])
-      }),
-    )
+    it.effect("refuses forged tokens, other keys' tokens and unknown emails", function* () {
+      const from = yield* sender
+      const { stream_id } = yield* World.send(from)
+      const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
+      const good = Unsubscribe.token(key, stream_id)
+      const gone = Unsubscribe.token(key, `msg_${"0".repeat(26)}` as EmailId)
+      const foreign = Unsubscribe.token(new Uint8Array(32), stream_id)
+      const forged = `${good.slice(0, -1)}${good.endsWith("0") ? "1" : "0"}`
+      for (const token of [forged, foreign, gone, "x", `${good}0`]) {
+        assert.strictEqual((yield* request("POST", Unsubscribe.PATH + token)).status, 404, token)
+      }
+      assert.deepStrictEqual(yield* reasons(from.account_id), [])
+    })
 
-    it.effect("records nothing about an erased recipient", () =>
-      Effect.gen(function* () {
-        const from = yield* sender
-        const erased = Mask.replacement(Buffer.alloc(8))
-        const { stream_id } = yield* World.send(from, { to: [{ address: erased }], list_unsubscribe: true })
-        const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
-        assert.strictEqual((yield* request("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))).status, 404)
-        assert.deepStrictEqual(yield* reasons(from.account_id), [])
-      }),
-    )
+    it.effect("records nothing about an erased recipient", function* () {
+      const from = yield* sender
+      const erased = Mask.replacement(Buffer.alloc(8))
+      const { stream_id } = yield* World.send(from, { to: [{ address: erased }], list_unsubscribe: true })
+      const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
+      assert.strictEqual((yield* request("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))).status, 404)
+      assert.deepStrictEqual(yield* reasons(from.account_id), [])
+    })
 
-    it.effect("queries the database a few times per minute and email, however often repeated", () =>
-      Effect.gen(function* () {
-        const from = yield* sender
-        const [one, other] = [yield* World.send(from), yield* World.send(from)]
-        const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
-        const post = ({ stream_id }: typeof one) =>
-          request("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))
-        const answers = yield* Effect.forEach(Array.from({ length: 25 }), () => post(one))
-        // A minute may end in between.
-        assert.isAtMost(
-          answers.filter(({ status }) => status === 200).length,
-          2 * UnsubscribeLinks.MAX_UNSUBSCRIBES_PER_MINUTE,
-        )
-        assert.strictEqual(answers.at(-1)?.status, 429)
-        assert.strictEqual((yield* post(other)).status, 200)
-      }),
-    )
+    it.effect("queries the database a few times per minute and email, however often repeated", function* () {
+      const from = yield* sender
+      const [one, other] = [yield* World.send(from), yield* World.send(from)]
+      const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
+      const post = ({ stream_id }: typeof one) => request("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))
+      const answers = yield* Effect.forEach(Array.from({ length: 25 }), () => post(one))
+      // A minute may end in between.
+      assert.isAtMost(
+        answers.filter(({ status }) => status === 200).length,
+        2 * UnsubscribeLinks.MAX_UNSUBSCRIBES_PER_MINUTE,
+      )
+      assert.strictEqual(answers.at(-1)?.status, 429)
+      assert.strictEqual((yield* post(other)).status, 200)
+    })
 
     it("counts a bounded number of emails separately, and restarts each minute", () => {
       const isAdmitted = UnsubscribeLinks.makeWindows()
@@ -169,18 +160,16 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
       assert.strictEqual(admitted(0, 60_000, 15), 10)
     })
 
-    it.effect("is not offered without https", () =>
-      Effect.gen(function* () {
-        const from = yield* World.verifiedDomain()
-        const { state } = yield* World.history(yield* World.send(from))
-        if (state._tag !== "Message") return assert.fail("no message")
-        const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
-        assert.strictEqual(UnsubscribeLinks.unsubscribeUrl("http://127.0.0.1:3025", key)(state), undefined)
-        assert.match(
-          UnsubscribeLinks.unsubscribeUrl(`${BASE}/`, key)(state) ?? "",
-          /^https:\/\/mail\.acme\.test\/unsubscribe\/[0-9a-z-]+$/u,
-        )
-      }),
-    )
+    it.effect("is not offered without https", function* () {
+      const from = yield* World.verifiedDomain()
+      const { state } = yield* World.history(yield* World.send(from))
+      if (state._tag !== "Message") return assert.fail("no message")
+      const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
+      assert.strictEqual(UnsubscribeLinks.unsubscribeUrl("http://127.0.0.1:3025", key)(state), undefined)
+      assert.match(
+        UnsubscribeLinks.unsubscribeUrl(`${BASE}/`, key)(state) ?? "",
+        /^https:\/\/mail\.acme\.test\/unsubscribe\/[0-9a-z-]+$/u,
+      )
+    })
   },
 )

@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as Account from "@waybill/domain/account/Account"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -7,6 +6,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 

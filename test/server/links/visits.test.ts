@@ -1,4 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import type { EmailId } from "@waybill/domain/values/Id"
@@ -9,6 +8,7 @@ import * as Mask from "@waybill/store/erasure/Mask"
 import { Cause, Context, Effect, Layer, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { id, queued } from "../../support/history.ts"
 
 const account_id = id("AccountId")
@@ -78,20 +78,18 @@ describe("visits", () => {
     }).pipe(Effect.provide(EventStore.layerMemory())),
   )
 
-  it.effect("are limited per address and minute, without affecting others", () =>
-    Effect.gen(function* () {
-      const { layer, written } = counting()
-      const v6 = (ip: string, over: Partial<Visits.Visit> = {}) =>
-        visit(id("EmailId"), { ip: `2001:db8:1:${ip}`, ...over })
-      const after = [v6("2:ffff::1"), v6("3::1"), v6("2::1", { at: Timestamp.plus(at, Timestamp.MINUTE) })]
-      const crowd = Array.from({ length: Visits.MAX_VISITS_PER_MINUTE }, (_, n) => v6(`2::${n.toString(16)}`))
-      yield* noted([...crowd, ...after]).pipe(Effect.provide(layer))
-      assert.deepStrictEqual(
-        written.slice(Visits.MAX_VISITS_PER_MINUTE),
-        after.slice(1).map(({ mail }) => mail.email_id),
-      )
-    }),
-  )
+  it.effect("are limited per address and minute, without affecting others", function* () {
+    const { layer, written } = counting()
+    const v6 = (ip: string, over: Partial<Visits.Visit> = {}) =>
+      visit(id("EmailId"), { ip: `2001:db8:1:${ip}`, ...over })
+    const after = [v6("2:ffff::1"), v6("3::1"), v6("2::1", { at: Timestamp.plus(at, Timestamp.MINUTE) })]
+    const crowd = Array.from({ length: Visits.MAX_VISITS_PER_MINUTE }, (_, n) => v6(`2::${n.toString(16)}`))
+    yield* noted([...crowd, ...after]).pipe(Effect.provide(layer))
+    assert.deepStrictEqual(
+      written.slice(Visits.MAX_VISITS_PER_MINUTE),
+      after.slice(1).map(({ mail }) => mail.email_id),
+    )
+  })
 
   it.effect("of erased recipients are not recorded", () =>
     Effect.gen(function* () {
@@ -109,91 +107,83 @@ describe("visits", () => {
     }).pipe(Effect.provide(EventStore.layerMemory())),
   )
 
-  it.effect("to closed mail do not read its history again", () =>
-    Effect.gen(function* () {
-      const read: Array<string> = []
-      const full = Layer.mock(EventStore)({
-        commit: ((_: unknown, ref: { readonly stream_id: string }) => {
-          read.push(ref.stream_id)
-          return Effect.fail(new NothingNew())
-        }) as never,
-      })
-      const [one, other] = [id("EmailId"), id("EmailId")]
-      const crowd = Array.from({ length: Visits.VISITS_AT_ONCE * 10 }, () => visit(one))
-      yield* noted([...crowd, visit(one, { url: "https://shop.test/" }), visit(other)]).pipe(Effect.provide(full))
-      assert.isAtMost(read.filter((each) => each === one).length, Visits.VISITS_AT_ONCE + 1)
-      assert.include(read, other)
-      assert.include(read.slice(-2), one)
-    }),
-  )
+  it.effect("to closed mail do not read its history again", function* () {
+    const read: Array<string> = []
+    const full = Layer.mock(EventStore)({
+      commit: ((_: unknown, ref: { readonly stream_id: string }) => {
+        read.push(ref.stream_id)
+        return Effect.fail(new NothingNew())
+      }) as never,
+    })
+    const [one, other] = [id("EmailId"), id("EmailId")]
+    const crowd = Array.from({ length: Visits.VISITS_AT_ONCE * 10 }, () => visit(one))
+    yield* noted([...crowd, visit(one, { url: "https://shop.test/" }), visit(other)]).pipe(Effect.provide(full))
+    assert.isAtMost(read.filter((each) => each === one).length, Visits.VISITS_AT_ONCE + 1)
+    assert.include(read, other)
+    assert.include(read.slice(-2), one)
+  })
 
-  it.effect("lost by a database failure affect neither later ones nor the service", () =>
-    Effect.gen(function* () {
-      const written: Array<string> = []
-      let tries = 0
-      const troubled = Layer.mock(EventStore)({
-        commit: ((_: unknown, ref: { readonly stream_id: string }) => {
-          if (++tries <= Visits.VISITS_AT_ONCE * 2) return Effect.die("no database")
-          written.push(ref.stream_id)
-          return Effect.succeed(Email.initial)
-        }) as never,
-      })
-      const last = id("EmailId")
-      const lost = Array.from({ length: Visits.VISITS_AT_ONCE * 2 }, () => visit(id("EmailId")))
-      yield* noted([...lost, visit(last)]).pipe(Effect.provide(troubled))
-      assert.deepStrictEqual(written, [last])
-    }),
-  )
+  it.effect("lost by a database failure affect neither later ones nor the service", function* () {
+    const written: Array<string> = []
+    let tries = 0
+    const troubled = Layer.mock(EventStore)({
+      commit: ((_: unknown, ref: { readonly stream_id: string }) => {
+        if (++tries <= Visits.VISITS_AT_ONCE * 2) return Effect.die("no database")
+        written.push(ref.stream_id)
+        return Effect.succeed(Email.initial)
+      }) as never,
+    })
+    const last = id("EmailId")
+    const lost = Array.from({ length: Visits.VISITS_AT_ONCE * 2 }, () => visit(id("EmailId")))
+    yield* noted([...lost, visit(last)]).pipe(Effect.provide(troubled))
+    assert.deepStrictEqual(written, [last])
+  })
 
-  it.effect("that are lost are logged with the first cause, then by number", () =>
-    Effect.gen(function* () {
-      const logged: Array<unknown> = []
-      const logger = Logger.make(({ cause, message }) => {
-        const [words, fields] = message as ReadonlyArray<unknown>
-        logged.push(Cause.pretty(cause).includes("no database") ? words : fields)
+  it.effect("that are lost are logged with the first cause, then by number", function* () {
+    const logged: Array<unknown> = []
+    const logger = Logger.make(({ cause, message }) => {
+      const [words, fields] = message as ReadonlyArray<unknown>
+      logged.push(Cause.pretty(cause).includes("no database") ? words : fields)
+    })
+    let tries = 0
+    const away = Layer.mock(EventStore)({
+      commit: (() =>
+        Effect.andThen(
+          Effect.sync(() => tries++),
+          Effect.die("no database"),
+        )) as never,
+    })
+    const lose = (times: number) =>
+      Effect.gen(function* () {
+        const { note } = yield* Visits.Visits
+        const all = tries + times
+        for (let n = 0; n < times; n++) note(visit(id("EmailId")))
+        yield* Effect.repeat(Effect.yieldNow, { until: () => tries === all })
+        yield* TestClock.adjust("1 second")
       })
-      let tries = 0
-      const away = Layer.mock(EventStore)({
-        commit: (() =>
-          Effect.andThen(
-            Effect.sync(() => tries++),
-            Effect.die("no database"),
-          )) as never,
-      })
-      const lose = (times: number) =>
-        Effect.gen(function* () {
-          const { note } = yield* Visits.Visits
-          const all = tries + times
-          for (let n = 0; n < times; n++) note(visit(id("EmailId")))
-          yield* Effect.repeat(Effect.yieldNow, { until: () => tries === all })
-          yield* TestClock.adjust("1 second")
-        })
-      yield* Effect.gen(function* () {
-        yield* lose(100)
-        yield* lose(50)
-        assert.deepStrictEqual(logged, ["opens and clicks cannot be recorded and are lost"])
-        yield* TestClock.adjust("58 seconds")
-        assert.deepStrictEqual(logged.slice(1), [{ lost: 150 }])
-        yield* lose(7)
-        yield* TestClock.adjust("59 seconds")
-        // Nothing is logged while nothing is lost.
-        yield* TestClock.adjust("1 hour")
-        assert.deepStrictEqual(logged.slice(2), [{ lost: 7 }])
-        yield* lose(3)
-      }).pipe(Effect.provide(Visits.layer.pipe(Layer.provide(away))), Effect.provide(Logger.layer([logger])))
-      // Losses before the stop are reported too.
-      assert.deepStrictEqual(logged.slice(3), ["opens and clicks cannot be recorded and are lost", { lost: 3 }])
-    }),
-  )
+    yield* Effect.gen(function* () {
+      yield* lose(100)
+      yield* lose(50)
+      assert.deepStrictEqual(logged, ["opens and clicks cannot be recorded and are lost"])
+      yield* TestClock.adjust("58 seconds")
+      assert.deepStrictEqual(logged.slice(1), [{ lost: 150 }])
+      yield* lose(7)
+      yield* TestClock.adjust("59 seconds")
+      // Nothing is logged while nothing is lost.
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(logged.slice(2), [{ lost: 7 }])
+      yield* lose(3)
+    }).pipe(Effect.provide(Visits.layer.pipe(Layer.provide(away))), Effect.provide(Logger.layer([logger])))
+    // Losses before the stop are reported too.
+    assert.deepStrictEqual(logged.slice(3), ["opens and clicks cannot be recorded and are lost", { lost: 3 }])
+  })
 
-  it.effect("beyond the queue are dropped", () =>
-    Effect.gen(function* () {
-      const { layer, written } = counting()
-      const crowd = Array.from({ length: Visits.MAX_VISITS_WAITING + 100 }, (_, n) =>
-        visit(id("EmailId"), { ip: `198.51.100.${n % 200}` }),
-      )
-      yield* noted(crowd).pipe(Effect.provide(layer))
-      assert.lengthOf(written, Visits.MAX_VISITS_WAITING)
-    }),
-  )
+  it.effect("beyond the queue are dropped", function* () {
+    const { layer, written } = counting()
+    const crowd = Array.from({ length: Visits.MAX_VISITS_WAITING + 100 }, (_, n) =>
+      visit(id("EmailId"), { ip: `198.51.100.${n % 200}` }),
+    )
+    yield* noted(crowd).pipe(Effect.provide(layer))
+    assert.lengthOf(written, Visits.MAX_VISITS_WAITING)
+  })
 })

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as DocumentWindows from "../../../apps/server/src/http/pages/DocumentWindows.ts"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const LIMITS = { requests: 3, bytes: 100, allBytes: 400, firstBytes: 30 }
 const MINUTE_MS = 60_000

@@ -1,10 +1,10 @@
-import { assert, describe, it, layer } from "@effect/vitest"
 import * as Network from "@waybill/mail/dns/Network"
 import { Context, Effect, Result } from "effect"
 import { EventEmitter, once } from "node:events"
 import * as net from "node:net"
 import * as Connections from "../../../apps/server/src/http/middleware/Connections.ts"
 import * as NodeServer from "../../../apps/server/src/http/NodeServer.ts"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
@@ -119,27 +119,26 @@ layer(Database.layerFresh, { excludeTestServices: true })("a service", (it) => {
   for (const setting of ["HTTP_MAX_CONNECTIONS", "HTTP_MAX_CONNECTIONS_PER_ADDRESS"])
     it.effect(
       `turns away what is beyond ${setting}`,
-      () =>
-        Effect.gen(function* () {
-          const { url } = yield* Database.Fresh
-          const service = yield* ServiceProcess.start(url, { ROLES: "api", [setting]: "10" })
-          const { hostname, port } = new URL(service.url)
-          yield* Effect.acquireRelease(
-            Effect.promise(() =>
-              Promise.all(
-                Array.from({ length: 10 }, async () => {
-                  const socket = net.connect(Number(port), hostname)
-                  socket.on("error", () => undefined)
-                  await once(socket, "connect")
-                  return socket
-                }),
-              ),
+      function* () {
+        const { url } = yield* Database.Fresh
+        const service = yield* ServiceProcess.start(url, { ROLES: "api", [setting]: "10" })
+        const { hostname, port } = new URL(service.url)
+        yield* Effect.acquireRelease(
+          Effect.promise(() =>
+            Promise.all(
+              Array.from({ length: 10 }, async () => {
+                const socket = net.connect(Number(port), hostname)
+                socket.on("error", () => undefined)
+                await once(socket, "connect")
+                return socket
+              }),
             ),
-            (sockets) => Effect.sync(() => sockets.forEach((socket) => socket.destroy())),
-          )
-          const { json, status } = yield* Effect.promise(() => service.request("GET", "/v1/account", { key: "wb_x" }))
-          assert.deepStrictEqual([status, json.error.reason], [503, "overloaded"])
-        }),
+          ),
+          (sockets) => Effect.sync(() => sockets.forEach((socket) => socket.destroy())),
+        )
+        const { json, status } = yield* Effect.promise(() => service.request("GET", "/v1/account", { key: "wb_x" }))
+        assert.deepStrictEqual([status, json.error.reason], [503, "overloaded"])
+      },
       90_000,
     )
 })

@@ -1,76 +1,67 @@
-import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
 import { createHash } from "node:crypto"
+import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the documentation", (it) => {
-  it.effect("is one page without external resources", () =>
-    Effect.gen(function* () {
-      const world = yield* HttpWorld
-      const { headers, status, text } = yield* world.request("GET", "/docs")
-      assert.strictEqual(status, 200)
-      assert.match(headers.get("content-type") ?? "", /^text\/html/u)
-      // Outside the inlined script, no tag loads anything.
-      const html = text.replaceAll(/<script>[\s\S]*?<\/script>/gu, "")
-      assert.notMatch(html, /<(?:script|link|img|iframe)\b/u)
-      assert.include(text, '"withDefaultFonts":false')
-      const policy = headers.get("content-security-policy") ?? ""
-      assert.match(policy, /; default-src 'none'; /u)
-      assert.notMatch(policy, /https?:|\*|connect-src/u)
-    }),
-  )
+  it.effect("is one page without external resources", function* () {
+    const world = yield* HttpWorld
+    const { headers, status, text } = yield* world.request("GET", "/docs")
+    assert.strictEqual(status, 200)
+    assert.match(headers.get("content-type") ?? "", /^text\/html/u)
+    // Outside the inlined script, no tag loads anything.
+    const html = text.replaceAll(/<script>[\s\S]*?<\/script>/gu, "")
+    assert.notMatch(html, /<(?:script|link|img|iframe)\b/u)
+    assert.include(text, '"withDefaultFonts":false')
+    const policy = headers.get("content-security-policy") ?? ""
+    assert.match(policy, /; default-src 'none'; /u)
+    assert.notMatch(policy, /https?:|\*|connect-src/u)
+  })
 
-  it.effect("allows its own scripts by their hashes, and none injected through the URL", () =>
-    Effect.gen(function* () {
-      const world = yield* HttpWorld
-      const { headers, text } = yield* world.request("GET", "/docs")
-      const policy = headers.get("content-security-policy") ?? ""
-      const scripts = /script-src ([^;]*)/u.exec(policy)?.[1]?.split(" ") ?? []
-      const inline = [...text.matchAll(/<script>([\s\S]*?)<\/script>/gu)].map(
-        ([, code = ""]) => `'sha256-${createHash("sha256").update(code).digest("base64")}'`,
-      )
-      assert.strictEqual(inline.length, 3)
-      assert.deepStrictEqual(scripts, inline)
-      assert.notMatch(policy, /unsafe-eval/u)
-      // An origin of its own: never with `allow-same-origin`.
-      assert.match(policy, /^sandbox allow-scripts [a-z -]*;/u)
-      assert.notMatch(policy, /allow-(?:same-origin|forms|top-navigation|modals)/u)
-    }),
-  )
+  it.effect("allows its own scripts by their hashes, and none injected through the URL", function* () {
+    const world = yield* HttpWorld
+    const { headers, text } = yield* world.request("GET", "/docs")
+    const policy = headers.get("content-security-policy") ?? ""
+    const scripts = /script-src ([^;]*)/u.exec(policy)?.[1]?.split(" ") ?? []
+    const inline = [...text.matchAll(/<script>([\s\S]*?)<\/script>/gu)].map(
+      ([, code = ""]) => `'sha256-${createHash("sha256").update(code).digest("base64")}'`,
+    )
+    assert.strictEqual(inline.length, 3)
+    assert.deepStrictEqual(scripts, inline)
+    assert.notMatch(policy, /unsafe-eval/u)
+    // An origin of its own: never with `allow-same-origin`.
+    assert.match(policy, /^sandbox allow-scripts [a-z -]*;/u)
+    assert.notMatch(policy, /allow-(?:same-origin|forms|top-navigation|modals)/u)
+  })
 
-  it.effect("is compressed for clients that accept it, and a 304 for those that have it", () =>
-    Effect.gen(function* () {
-      const world = yield* HttpWorld
-      for (const path of ["/docs", "/openapi.json"]) {
-        const request = (headers: Readonly<Record<string, string>>) => world.request("GET", path, { headers })
-        const plain = yield* request({ "accept-encoding": "identity" })
-        assert.isNull(plain.headers.get("content-encoding"))
-        for (const [accepted, encoding] of [
-          ["gzip, br", "br"],
-          ["GZIP;q=1.0", "gzip"],
-          ["br;q=0, gzip;q=0.5", "gzip"],
-          ["br;q=0.000, deflate", null],
-        ] as const) {
-          const { headers, text } = yield* request({ "accept-encoding": accepted })
-          assert.strictEqual(headers.get("content-encoding"), encoding, accepted)
-          assert.strictEqual(headers.get("vary"), "accept-encoding")
-          assert.strictEqual(text, plain.text)
-        }
-        const again = yield* request({ "if-none-match": plain.headers.get("etag") ?? "" })
-        assert.deepStrictEqual([again.status, again.text], [304, ""])
+  it.effect("is compressed for clients that accept it, and a 304 for those that have it", function* () {
+    const world = yield* HttpWorld
+    for (const path of ["/docs", "/openapi.json"]) {
+      const request = (headers: Readonly<Record<string, string>>) => world.request("GET", path, { headers })
+      const plain = yield* request({ "accept-encoding": "identity" })
+      assert.isNull(plain.headers.get("content-encoding"))
+      for (const [accepted, encoding] of [
+        ["gzip, br", "br"],
+        ["GZIP;q=1.0", "gzip"],
+        ["br;q=0, gzip;q=0.5", "gzip"],
+        ["br;q=0.000, deflate", null],
+      ] as const) {
+        const { headers, text } = yield* request({ "accept-encoding": accepted })
+        assert.strictEqual(headers.get("content-encoding"), encoding, accepted)
+        assert.strictEqual(headers.get("vary"), "accept-encoding")
+        assert.strictEqual(text, plain.text)
       }
-    }),
-  )
+      const again = yield* request({ "if-none-match": plain.headers.get("etag") ?? "" })
+      assert.deepStrictEqual([again.status, again.text], [304, ""])
+    }
+  })
 
-  it.effect("describes the same API as /openapi.json", () =>
-    Effect.gen(function* () {
-      const world = yield* HttpWorld
-      const { headers, json } = yield* world.request("GET", "/openapi.json")
-      assert.strictEqual(headers.get("content-type"), "application/json")
-      assert.strictEqual(json.openapi, "3.1.0")
-      const { text } = yield* world.request("GET", "/docs")
-      assert.include(text, "Possible while the email is queued")
-      assert.include(json.paths["/v1/email/{id}/cancel"].post.description, "Possible while the email is queued")
-    }),
-  )
+  it.effect("describes the same API as /openapi.json", function* () {
+    const world = yield* HttpWorld
+    const { headers, json } = yield* world.request("GET", "/openapi.json")
+    assert.strictEqual(headers.get("content-type"), "application/json")
+    assert.strictEqual(json.openapi, "3.1.0")
+    const { text } = yield* world.request("GET", "/docs")
+    assert.include(text, "Possible while the email is queued")
+    assert.include(json.paths["/v1/email/{id}/cancel"].post.description, "Possible while the email is queued")
+  })
 })

@@ -1,8 +1,8 @@
 import { Api } from "@waybill/api/Api"
 import * as ApiError from "@waybill/api/errors/ApiError"
-import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Schema } from "effect"
 import { HttpApi, type HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
+import { assert, layer } from "../../support/effectTest.ts"
 import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 /** Set WAYBILL_FUZZ_SEED for other requests; a failure prints its seed. */
@@ -132,57 +132,52 @@ const value = (schema: Json, { below, chance, pick }: Dice, values: ReadonlyArra
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "300 seconds" })("fuzz", (it) => {
   it.effect(
     `whatever is asked (seed ${SEED}), the answer is a documented one and never a 500`,
-    () =>
-      Effect.gen(function* () {
-        const world = yield* HttpWorld
-        const account = yield* world.account()
-        const { id: key_id, secret: first } = yield* world.key(account)
-        const made = (path: string, body: unknown) =>
-          Effect.map(world.request("POST", path, { key: first, body }), ({ json }) => String(json.id))
-        const values = [
-          key_id,
-          yield* made("/v1/domains", { name: "acme.test" }),
-          yield* made("/v1/webhooks", { url: "https://example.org/", events: ["*"] }),
-          yield* made("/v1/email/send", {
-            from: "hi@acme.test",
-            to: "ana@example.org",
-            subject: "x",
-            scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
-          }),
-          yield* made("/v1/suppressions", { email: "gone@example.org" }),
-          "gone@example.org",
-          "acme.test",
-        ]
-        const { chance, pick, ...rest } = dice(SEED)
-        const random = { chance, pick, ...rest }
-        let key = first
-        let calls = 0
-        const statuses: Record<number, number> = {}
-        for (let round = 0; round < ROUNDS; round++)
-          for (const operation of operations) {
-            // Fuzzed calls revoke keys and use up rate windows.
-            if (calls++ % CALLS_A_KEY === 0) {
-              key = (yield* world.key(account)).secret
-              yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-              yield* world.request("POST", "/v1/suppressions", { key, body: { email: "gone@example.org" } })
-            }
-            const call = request(operation, random, values)
-            const answer = yield* world.request(operation.method, call.path, { key, ...call.options })
-            statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
-            check(
-              operation,
-              answer,
-              `seed ${SEED}, call ${calls}: ${operation.method} ${call.path} ${JSON.stringify(call.options).slice(0, 2_000)}`,
-            )
+    function* () {
+      const world = yield* HttpWorld
+      const account = yield* world.account()
+      const { id: key_id, secret: first } = yield* world.key(account)
+      const made = (path: string, body: unknown) =>
+        Effect.map(world.request("POST", path, { key: first, body }), ({ json }) => String(json.id))
+      const values = [
+        key_id,
+        yield* made("/v1/domains", { name: "acme.test" }),
+        yield* made("/v1/webhooks", { url: "https://example.org/", events: ["*"] }),
+        yield* made("/v1/email/send", {
+          from: "hi@acme.test",
+          to: "ana@example.org",
+          subject: "x",
+          scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
+        }),
+        yield* made("/v1/suppressions", { email: "gone@example.org" }),
+        "gone@example.org",
+        "acme.test",
+      ]
+      const { chance, pick, ...rest } = dice(SEED)
+      const random = { chance, pick, ...rest }
+      let key = first
+      let calls = 0
+      const statuses: Record<number, number> = {}
+      for (let round = 0; round < ROUNDS; round++)
+        for (const operation of operations) {
+          // Fuzzed calls revoke keys and use up rate windows.
+          if (calls++ % CALLS_A_KEY === 0) {
+            key = (yield* world.key(account)).secret
+            yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+            yield* world.request("POST", "/v1/suppressions", { key, body: { email: "gone@example.org" } })
           }
-        // Few calls succeed, because most name something that is refused or does not exist.
-        for (const [status, few] of Object.entries({ 200: 5, 201: 2, 400: 5, 404: 5, 422: 5 }))
-          assert.isAbove(
-            statuses[Number(status)] ?? 0,
-            few,
-            `too few answers of ${status}: ${JSON.stringify(statuses)}`,
+          const call = request(operation, random, values)
+          const answer = yield* world.request(operation.method, call.path, { key, ...call.options })
+          statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
+          check(
+            operation,
+            answer,
+            `seed ${SEED}, call ${calls}: ${operation.method} ${call.path} ${JSON.stringify(call.options).slice(0, 2_000)}`,
           )
-      }),
+        }
+      // Few calls succeed, because most name something that is refused or does not exist.
+      for (const [status, few] of Object.entries({ 200: 5, 201: 2, 400: 5, 404: 5, 422: 5 }))
+        assert.isAbove(statuses[Number(status)] ?? 0, few, `too few answers of ${status}: ${JSON.stringify(statuses)}`)
+    },
     PATIENCE_MS,
   )
 })

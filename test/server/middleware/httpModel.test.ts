@@ -1,8 +1,8 @@
-import { assert, layer } from "@effect/vitest"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import { Arbitrary, Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
+import { assert, layer } from "../../support/effectTest.ts"
 import { Fresh } from "../../support/postgres/Database.ts"
 import { awayFromEndOfMonth, nextMillisecond } from "../../support/WallClock.ts"
 import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
@@ -284,16 +284,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
       { arbitrary: { runs: 30 }, timeout: PATIENCE_MS },
     )
 
-    it.effect("agree with the log on the month's volume", () =>
-      Effect.gen(function* () {
-        const { url } = yield* Fresh
-        const { differences, rows } = yield* Effect.provide(
-          Rebuild.verify("monthly_usage", { release: "test" }),
-          Replay.layer(url),
-        )
-        assert.isAbove(rows, 20)
-        assert.deepStrictEqual(differences, [])
-      }),
-    )
+    it.effect("agree with the log on the month's volume", function* () {
+      const { url } = yield* Fresh
+      const { differences, rows } = yield* Effect.provide(
+        Rebuild.verify("monthly_usage", { release: "test" }),
+        Replay.layer(url),
+      )
+      assert.isAbove(rows, 20)
+      assert.deepStrictEqual(differences, [])
+    })
   },
 )

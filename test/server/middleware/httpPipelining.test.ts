@@ -1,10 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
 import { Context } from "effect"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as net from "node:net"
 import * as NodeServer from "../../../apps/server/src/http/NodeServer.ts"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 /** More requests than fit into a chunk of 64 KiB. */
 const REQUESTS = 4_000

@@ -1,7 +1,7 @@
-import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { once } from "node:events"
 import * as net from "node:net"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
 
@@ -81,67 +81,59 @@ const sendSlowly = <E, R>(
 const EMAIL = JSON.stringify({ from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the revocation of a key", (it) => {
-  it.effect("ends its event streams within a second on every node, and no others", () =>
-    Effect.gen(function* () {
-      const { account, key: admin, revoke, world } = yield* setUp
+  it.effect("ends its event streams within a second on every node, and no others", function* () {
+    const { account, key: admin, revoke, world } = yield* setUp
+    const key = yield* world.key(account)
+    const streams = yield* Effect.forEach(Array.from({ length: 5 }), () => streamOf(world.url, key.secret))
+    const unaffected = yield* streamOf(world.url, admin)
+    yield* Effect.sleep("500 millis")
+    assert.isFalse([...streams, unaffected].some(({ state }) => state.isOver))
+    yield* revoke(key.id)
+    const began = yield* Clock.currentTimeMillis
+    yield* Effect.forEach(streams, isOver, { concurrency: "unbounded" })
+    assert.isBelow((yield* Clock.currentTimeMillis) - began, WITHIN_MS)
+    assert.isFalse(unaffected.state.isOver)
+  })
+
+  it.effect("ends waits for events and captured mail with a 401", function* () {
+    const { account, revoke, world } = yield* setUp
+    for (const path of ["/v1/sandbox/messages?wait=60s", "/v1/events?types=email.clicked&wait=20s"]) {
       const key = yield* world.key(account)
-      const streams = yield* Effect.forEach(Array.from({ length: 5 }), () => streamOf(world.url, key.secret))
-      const unaffected = yield* streamOf(world.url, admin)
-      yield* Effect.sleep("500 millis")
-      assert.isFalse([...streams, unaffected].some(({ state }) => state.isOver))
+      const waiting = yield* Effect.forkChild(world.request("GET", path, { key: key.secret }))
+      yield* Effect.sleep("300 millis")
+      assert.isUndefined(waiting.pollUnsafe(), path)
       yield* revoke(key.id)
       const began = yield* Clock.currentTimeMillis
-      yield* Effect.forEach(streams, isOver, { concurrency: "unbounded" })
+      const { json, status } = yield* Fiber.join(waiting)
       assert.isBelow((yield* Clock.currentTimeMillis) - began, WITHIN_MS)
-      assert.isFalse(unaffected.state.isOver)
-    }),
-  )
+      assert.deepStrictEqual(reasonOf({ json, status }), [401, "api_key_invalid"], path)
+    }
+  })
 
-  it.effect("ends waits for events and captured mail with a 401", () =>
-    Effect.gen(function* () {
-      const { account, revoke, world } = yield* setUp
-      for (const path of ["/v1/sandbox/messages?wait=60s", "/v1/events?types=email.clicked&wait=20s"]) {
-        const key = yield* world.key(account)
-        const waiting = yield* Effect.forkChild(world.request("GET", path, { key: key.secret }))
-        yield* Effect.sleep("300 millis")
-        assert.isUndefined(waiting.pollUnsafe(), path)
-        yield* revoke(key.id)
-        const began = yield* Clock.currentTimeMillis
-        const { json, status } = yield* Fiber.join(waiting)
-        assert.isBelow((yield* Clock.currentTimeMillis) - began, WITHIN_MS)
-        assert.deepStrictEqual(reasonOf({ json, status }), [401, "api_key_invalid"], path)
-      }
-    }),
-  )
+  it.effect("refuses a request whose body was still arriving, on every path", function* () {
+    const { account, revoke, world } = yield* setUp
+    for (const [path, body] of [
+      ["/v1/email/send", EMAIL],
+      // A query string avoids the fast path.
+      ["/v1/email/send?", EMAIL],
+      ["/v1/domains", JSON.stringify({ name: "late.test" })],
+    ] as const) {
+      const key = yield* world.key(account)
+      assert.deepStrictEqual(
+        reasonOf(yield* sendSlowly(world.url, path, key.secret, body, revoke(key.id))),
+        [401, "api_key_invalid"],
+        path,
+      )
+    }
+  })
 
-  it.effect("refuses a request whose body was still arriving, on every path", () =>
-    Effect.gen(function* () {
-      const { account, revoke, world } = yield* setUp
-      for (const [path, body] of [
-        ["/v1/email/send", EMAIL],
-        // A query string avoids the fast path.
-        ["/v1/email/send?", EMAIL],
-        ["/v1/domains", JSON.stringify({ name: "late.test" })],
-      ] as const) {
-        const key = yield* world.key(account)
-        assert.deepStrictEqual(
-          reasonOf(yield* sendSlowly(world.url, path, key.secret, body, revoke(key.id))),
-          [401, "api_key_invalid"],
-          path,
-        )
-      }
-    }),
-  )
-
-  it.effect("is required to refuse a slow body", () =>
-    Effect.gen(function* () {
-      const { call, keyWith, world } = yield* setUp
-      yield* call("POST", "/v1/domains", { name: "acme.test" })
-      const secret = yield* keyWith({})
-      for (const path of ["/v1/email/send", "/v1/email/send?"]) {
-        const { json, status } = yield* sendSlowly(world.url, path, secret, EMAIL, Effect.void)
-        assert.deepStrictEqual([status, json.status], [200, "queued"], path)
-      }
-    }),
-  )
+  it.effect("is required to refuse a slow body", function* () {
+    const { call, keyWith, world } = yield* setUp
+    yield* call("POST", "/v1/domains", { name: "acme.test" })
+    const secret = yield* keyWith({})
+    for (const path of ["/v1/email/send", "/v1/email/send?"]) {
+      const { json, status } = yield* sendSlowly(world.url, path, secret, EMAIL, Effect.void)
+      assert.deepStrictEqual([status, json.status], [200, "queued"], path)
+    }
+  })
 })

@@ -1,8 +1,8 @@
-import { assert, describe, it, layer } from "@effect/vitest"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import * as Yaml from "yaml"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as Promql from "../../support/process/Promql.ts"
@@ -61,40 +61,38 @@ const known = (text: string): ReadonlyMap<string, ReadonlySet<string>> => {
 layer(World.layer, { excludeTestServices: true })("the dashboard and the alerts", (it) => {
   it.effect(
     "query only metrics that exist",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* Database.Fresh
-        const metricsPort = yield* Effect.promise(freePort)
-        const node = yield* ServiceProcess.start(url, { METRICS_PORT: String(metricsPort) })
-        const { post } = yield* ServiceProcess.signUp(node)
-        // Series that are created by outcome and site need two of each.
-        const mail = { from: "hi@acme.test", subject: "Receipt", text: "Thank you." }
-        yield* post("/v1/email/send", { ...mail, to: ["ana@example.org", "bounced@example.test"] })
-        const series = yield* World.until(
-          Effect.map(
-            Effect.promise(() => fetch(`http://127.0.0.1:${metricsPort}/metrics`).then((answer) => answer.text())),
-            known,
-          ),
-          (found) => found.has("waybill_delivery_outcomes_total") && found.has("waybill_delivery_age_seconds_bucket"),
-        )
-        const told = readFileSync("docs/operating/monitoring.md", "utf8")
-        const names = [...series.keys()].map((name) => name.replace(/_(?:bucket|sum|count)$/u, ""))
-        assert.isEmpty(names.filter((name) => name !== "up" && !told.includes(`\`${name}`)))
-        for (const [, name = "", labels = ""] of told.matchAll(/`((?:waybill|nodejs)_\w+)\{([\w,]+)\}/gu)) {
-          const its = series.get(name) ?? series.get(`${name}_bucket`)
-          for (const label of labels.split(","))
-            assert.isTrue(its?.has(label), `monitoring.md: ${name} has no ${label}`)
+    function* () {
+      const { url } = yield* Database.Fresh
+      const metricsPort = yield* Effect.promise(freePort)
+      const node = yield* ServiceProcess.start(url, { METRICS_PORT: String(metricsPort) })
+      const { post } = yield* ServiceProcess.signUp(node)
+      // Series that are created by outcome and site need two of each.
+      const mail = { from: "hi@acme.test", subject: "Receipt", text: "Thank you." }
+      yield* post("/v1/email/send", { ...mail, to: ["ana@example.org", "bounced@example.test"] })
+      const series = yield* World.until(
+        Effect.map(
+          Effect.promise(() => fetch(`http://127.0.0.1:${metricsPort}/metrics`).then((answer) => answer.text())),
+          known,
+        ),
+        (found) => found.has("waybill_delivery_outcomes_total") && found.has("waybill_delivery_age_seconds_bucket"),
+      )
+      const told = readFileSync("docs/operating/monitoring.md", "utf8")
+      const names = [...series.keys()].map((name) => name.replace(/_(?:bucket|sum|count)$/u, ""))
+      assert.isEmpty(names.filter((name) => name !== "up" && !told.includes(`\`${name}`)))
+      for (const [, name = "", labels = ""] of told.matchAll(/`((?:waybill|nodejs)_\w+)\{([\w,]+)\}/gu)) {
+        const its = series.get(name) ?? series.get(`${name}_bucket`)
+        for (const label of labels.split(",")) assert.isTrue(its?.has(label), `monitoring.md: ${name} has no ${label}`)
+      }
+      for (const { expr, where } of queries) {
+        const { groupedBy, selectors } = Promql.parse(expr)
+        for (const { labels, metric } of selectors) {
+          const its = series.get(metric)
+          assert.isDefined(its, `${where}: there is no ${metric}`)
+          for (const label of [...labels, ...groupedBy])
+            assert.isTrue(its?.has(label), `${where}: ${metric} has no label ${label}`)
         }
-        for (const { expr, where } of queries) {
-          const { groupedBy, selectors } = Promql.parse(expr)
-          for (const { labels, metric } of selectors) {
-            const its = series.get(metric)
-            assert.isDefined(its, `${where}: there is no ${metric}`)
-            for (const label of [...labels, ...groupedBy])
-              assert.isTrue(its?.has(label), `${where}: ${metric} has no label ${label}`)
-          }
-        }
-      }),
+      }
+    },
     60_000,
   )
 })

@@ -1,5 +1,5 @@
-import { assert, layer } from "@effect/vitest"
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { freePort } from "../../support/process/service.ts"
@@ -61,125 +61,116 @@ const read = (port: number) => Effect.map(get(port, "/metrics"), ({ text }) => s
 layer(Observed, { excludeTestServices: true })("metrics of a running service", (it) => {
   it.effect(
     "count accepted, delivered and called on the node that did it",
-    () =>
-      Effect.gen(function* () {
-        const { api, apiPort, workerMetrics } = yield* Running
-        const { post } = yield* ServiceProcess.signUp(api)
-        const mail = { from: "hi@acme.test", subject: "Receipt", text: "Thank you." }
-        yield* post("/v1/email/send", { ...mail, to: "ana@example.org" })
-        yield* post("/v1/email/send", { ...mail, to: "bounced@example.test" })
-        yield* post("/v1/email/send", { ...mail, to: "nobody" })
+    function* () {
+      const { api, apiPort, workerMetrics } = yield* Running
+      const { post } = yield* ServiceProcess.signUp(api)
+      const mail = { from: "hi@acme.test", subject: "Receipt", text: "Thank you." }
+      yield* post("/v1/email/send", { ...mail, to: "ana@example.org" })
+      yield* post("/v1/email/send", { ...mail, to: "bounced@example.test" })
+      yield* post("/v1/email/send", { ...mail, to: "nobody" })
 
-        const worker = yield* World.until(
-          read(workerMetrics),
-          (found) =>
-            (found.get('waybill_events_total{type="EmailDelivered"}') ?? 0) >= 1 &&
-            (found.get('waybill_events_total{type="EmailBounced"}') ?? 0) >= 1 &&
-            isLooked(found),
-        )
-        const delivered = [...worker].filter(([name]) =>
-          name.startsWith('waybill_delivery_outcomes_total{outcome="delivered"'),
-        )
-        assert.deepStrictEqual(
-          delivered.map(([, count]) => count),
-          [1],
-        )
-        assert.isTrue(
-          [...worker.keys()].some((name) => /outcomes_total\{outcome="bounced",class="invalid_recipient"/u.test(name)),
-        )
-        assert.strictEqual(worker.get("waybill_delivery_age_seconds_count"), 1)
-        assert.strictEqual(worker.get("waybill_workers"), 1)
-        assert.strictEqual(worker.get("waybill_database_up"), 1)
+      const worker = yield* World.until(
+        read(workerMetrics),
+        (found) =>
+          (found.get('waybill_events_total{type="EmailDelivered"}') ?? 0) >= 1 &&
+          (found.get('waybill_events_total{type="EmailBounced"}') ?? 0) >= 1 &&
+          isLooked(found),
+      )
+      const delivered = [...worker].filter(([name]) =>
+        name.startsWith('waybill_delivery_outcomes_total{outcome="delivered"'),
+      )
+      assert.deepStrictEqual(
+        delivered.map(([, count]) => count),
+        [1],
+      )
+      assert.isTrue(
+        [...worker.keys()].some((name) => /outcomes_total\{outcome="bounced",class="invalid_recipient"/u.test(name)),
+      )
+      assert.strictEqual(worker.get("waybill_delivery_age_seconds_count"), 1)
+      assert.strictEqual(worker.get("waybill_workers"), 1)
+      assert.strictEqual(worker.get("waybill_database_up"), 1)
 
-        const { status, text, type } = yield* World.until(get(apiPort, "/metrics"), ({ text }) =>
-          isLooked(samples(text)),
-        )
-        assert.deepStrictEqual([status, type], [200, "text/plain; version=0.0.4; charset=utf-8"])
-        const found = samples(text)
-        assert.strictEqual(found.get('waybill_events_total{type="EmailQueued"}'), 2)
-        assert.strictEqual(found.get('waybill_http_request_seconds_count{bucket="send",status="2xx"}'), 2)
-        assert.strictEqual(found.get('waybill_http_request_seconds_count{bucket="send",status="4xx"}'), 1)
-        for (const name of ["process_cpu_seconds_total", "process_resident_memory_bytes", "waybill_log_position"]) {
-          assert.isAbove(found.get(name) ?? 0, 0, name)
-        }
-        assert.isDefined(found.get('nodejs_eventloop_delay_seconds{quantile="0.99"}'))
-        assert.isTrue([...found.keys()].some((name) => name.startsWith("waybill_database_connections{")))
-        assert.isTrue([...found.keys()].some((name) => name.startsWith("waybill_projection_lag_events{")))
-        // Metrics contain no addresses.
-        assert.notMatch(text, /example\.org|acme|wb_/u)
-      }),
+      const { status, text, type } = yield* World.until(get(apiPort, "/metrics"), ({ text }) => isLooked(samples(text)))
+      assert.deepStrictEqual([status, type], [200, "text/plain; version=0.0.4; charset=utf-8"])
+      const found = samples(text)
+      assert.strictEqual(found.get('waybill_events_total{type="EmailQueued"}'), 2)
+      assert.strictEqual(found.get('waybill_http_request_seconds_count{bucket="send",status="2xx"}'), 2)
+      assert.strictEqual(found.get('waybill_http_request_seconds_count{bucket="send",status="4xx"}'), 1)
+      for (const name of ["process_cpu_seconds_total", "process_resident_memory_bytes", "waybill_log_position"]) {
+        assert.isAbove(found.get(name) ?? 0, 0, name)
+      }
+      assert.isDefined(found.get('nodejs_eventloop_delay_seconds{quantile="0.99"}'))
+      assert.isTrue([...found.keys()].some((name) => name.startsWith("waybill_database_connections{")))
+      assert.isTrue([...found.keys()].some((name) => name.startsWith("waybill_projection_lag_events{")))
+      // Metrics contain no addresses.
+      assert.notMatch(text, /example\.org|acme|wb_/u)
+    },
     90_000,
   )
 
   it.effect(
     "show the queue and its age on every node",
-    () =>
-      Effect.gen(function* () {
-        const { api, apiPort, workerMetrics } = yield* Running
-        const { post } = yield* ServiceProcess.signUp(api, { domain: "later.test" })
-        const scheduled_at = DateTime.formatIso(DateTime.add(yield* DateTime.now, { hours: 1 }))
-        const mail = { from: "hi@later.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
-        yield* post("/v1/email/send", { ...mail, scheduled_at })
-        for (const port of [apiPort, workerMetrics]) {
-          yield* World.until(
-            read(port),
-            (found) => found.get('waybill_queue_depth{kind="delivery",state="scheduled"}') === 1,
-            Duration.seconds(45),
-          )
-        }
-      }),
+    function* () {
+      const { api, apiPort, workerMetrics } = yield* Running
+      const { post } = yield* ServiceProcess.signUp(api, { domain: "later.test" })
+      const scheduled_at = DateTime.formatIso(DateTime.add(yield* DateTime.now, { hours: 1 }))
+      const mail = { from: "hi@later.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
+      yield* post("/v1/email/send", { ...mail, scheduled_at })
+      for (const port of [apiPort, workerMetrics]) {
+        yield* World.until(
+          read(port),
+          (found) => found.get('waybill_queue_depth{kind="delivery",state="scheduled"}') === 1,
+          Duration.seconds(45),
+        )
+      }
+    },
     90_000,
   )
 
-  it.effect("are served to this machine only by default, and not through a proxy", () =>
-    Effect.gen(function* () {
-      const { apiPort } = yield* Running
-      for (const mark of ["x-forwarded-for", "forwarded", "x-real-ip", "via"]) {
-        const { status, text } = yield* get(apiPort, "/metrics", { [mark]: "203.0.113.7" })
-        assert.strictEqual(status, 404, mark)
-        assert.strictEqual(JSON.parse(text).error.code, "not_found")
-      }
-    }),
-  )
+  it.effect("are served to this machine only by default, and not through a proxy", function* () {
+    const { apiPort } = yield* Running
+    for (const mark of ["x-forwarded-for", "forwarded", "x-real-ip", "via"]) {
+      const { status, text } = yield* get(apiPort, "/metrics", { [mark]: "203.0.113.7" })
+      assert.strictEqual(status, 404, mark)
+      assert.strictEqual(JSON.parse(text).error.code, "not_found")
+    }
+  })
 
-  it.effect("are served with health checks on a port of their own", () =>
-    Effect.gen(function* () {
-      const { workerMetrics } = yield* Running
-      for (const path of ["/healthz", "/readyz"]) {
-        const { status, text } = yield* get(workerMetrics, path)
-        assert.deepStrictEqual([status, JSON.parse(text)], [200, { status: "ok" }])
-      }
-      assert.strictEqual((yield* get(workerMetrics, "/v1/account")).status, 404)
-    }),
-  )
+  it.effect("are served with health checks on a port of their own", function* () {
+    const { workerMetrics } = yield* Running
+    for (const path of ["/healthz", "/readyz"]) {
+      const { status, text } = yield* get(workerMetrics, path)
+      assert.deepStrictEqual([status, JSON.parse(text)], [200, { status: "ok" }])
+    }
+    assert.strictEqual((yield* get(workerMetrics, "/v1/account")).status, 404)
+  })
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("a node", (it) => {
   it.effect(
     "serves metrics to configured networks, and not through a proxy",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* Database.Fresh
-        const ports = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
-        const [behind, named] = ports
-        yield* Effect.all(
-          [
-            ServiceProcess.start(url, { ROLES: "api", PORT: String(behind), BASE_URL: "https://mail.acme.test" }),
-            ServiceProcess.start(url, {
-              ROLES: "api",
-              PORT: String(named),
-              BASE_URL: "https://mail.acme.test",
-              TRUSTED_PROXIES: "127.0.0.1",
-              METRICS_ALLOW_NETWORKS: "10.1.0.0/16",
-            }),
-          ],
-          { concurrency: "unbounded" },
-        )
-        assert.strictEqual((yield* get(behind, "/metrics")).status, 404)
-        assert.strictEqual((yield* get(named, "/metrics")).status, 404)
-        assert.strictEqual((yield* get(named, "/metrics", { "x-forwarded-for": "10.2.0.1" })).status, 404)
-        assert.strictEqual((yield* get(named, "/metrics", { "x-forwarded-for": "10.1.0.1" })).status, 200)
-      }),
+    function* () {
+      const { url } = yield* Database.Fresh
+      const ports = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
+      const [behind, named] = ports
+      yield* Effect.all(
+        [
+          ServiceProcess.start(url, { ROLES: "api", PORT: String(behind), BASE_URL: "https://mail.acme.test" }),
+          ServiceProcess.start(url, {
+            ROLES: "api",
+            PORT: String(named),
+            BASE_URL: "https://mail.acme.test",
+            TRUSTED_PROXIES: "127.0.0.1",
+            METRICS_ALLOW_NETWORKS: "10.1.0.0/16",
+          }),
+        ],
+        { concurrency: "unbounded" },
+      )
+      assert.strictEqual((yield* get(behind, "/metrics")).status, 404)
+      assert.strictEqual((yield* get(named, "/metrics")).status, 404)
+      assert.strictEqual((yield* get(named, "/metrics", { "x-forwarded-for": "10.2.0.1" })).status, 404)
+      assert.strictEqual((yield* get(named, "/metrics", { "x-forwarded-for": "10.1.0.1" })).status, 200)
+    },
     90_000,
   )
 })

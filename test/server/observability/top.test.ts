@@ -1,8 +1,8 @@
 import type { PgClient } from "@effect/sql-pg"
-import { layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as TopCommand from "../../../apps/server/src/cli/commands/TopCommand.ts"
+import { layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -28,30 +28,28 @@ afterAll(async () => {
 }, TIMEOUT)
 
 layer(Database.layerFresh, { excludeTestServices: true })("on a screen", (it) => {
-  it.effect("refreshes at the interval and restores the terminal", () =>
-    Effect.gen(function* () {
-      const written: Array<string> = []
-      const screens = () => written.filter((text) => text.includes("Waybill"))
-      const write = (text: string) => Effect.sync(() => void written.push(text))
-      const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
-      const until = (count: number) => Effect.repeat(turn, { until: () => screens().length === count })
-      // Connections use the real clock; only the interval uses the test's.
-      const context = yield* Effect.context<PgClient.PgClient>()
-      yield* Effect.gen(function* () {
-        const watching = yield* Effect.forkChild(Effect.provideContext(TopCommand.watch(3, write), context))
-        yield* until(1)
-        assert.isTrue(written.join("").startsWith("\u001b[?1049h\u001b[?25l\u001b[H\u001b[JWaybill "))
-        yield* turn
-        yield* TestClock.adjust("2999 millis")
-        yield* turn
-        assert.lengthOf(screens(), 1)
-        yield* TestClock.adjust("1 millis")
-        yield* until(2)
-        yield* Fiber.interrupt(watching)
-        assert.strictEqual(written.at(-1), "\u001b[?25h\u001b[?1049l")
-      }).pipe(Effect.provide(TestClock.layer()))
-    }),
-  )
+  it.effect("refreshes at the interval and restores the terminal", function* () {
+    const written: Array<string> = []
+    const screens = () => written.filter((text) => text.includes("Waybill"))
+    const write = (text: string) => Effect.sync(() => void written.push(text))
+    const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+    const until = (count: number) => Effect.repeat(turn, { until: () => screens().length === count })
+    // Connections use the real clock; only the interval uses the test's.
+    const context = yield* Effect.context<PgClient.PgClient>()
+    yield* Effect.gen(function* () {
+      const watching = yield* Effect.forkChild(Effect.provideContext(TopCommand.watch(3, write), context))
+      yield* until(1)
+      assert.isTrue(written.join("").startsWith("\u001b[?1049h\u001b[?25l\u001b[H\u001b[JWaybill "))
+      yield* turn
+      yield* TestClock.adjust("2999 millis")
+      yield* turn
+      assert.lengthOf(screens(), 1)
+      yield* TestClock.adjust("1 millis")
+      yield* until(2)
+      yield* Fiber.interrupt(watching)
+      assert.strictEqual(written.at(-1), "\u001b[?25h\u001b[?1049l")
+    }).pipe(Effect.provide(TestClock.layer()))
+  })
 })
 
 describe("waybill top", () => {

@@ -1,4 +1,3 @@
-import { assert, layer } from "@effect/vitest"
 import * as Readiness from "@waybill/store/operations/Readiness"
 import { Effect, Redacted } from "effect"
 import { spawn } from "node:child_process"
@@ -7,6 +6,7 @@ import { once } from "node:events"
 import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
 
@@ -43,26 +43,22 @@ const start = Effect.gen(function* () {
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("a first start", (it) => {
-  it.effect("is ready once its secrets are printed, on every health check", () =>
-    Effect.gen(function* () {
-      const { ports, said } = yield* start
-      const firstWords = (port: string | undefined) =>
-        Effect.promise(async () => {
-          for (;;) {
-            const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
-            if (answer?.ok === true) return said()
-            await answer?.text()
-          }
-        })
-      for (const words of yield* Effect.forEach(ports, firstWords, { concurrency: "unbounded" }))
-        assert.match(words, /API key {4}wb_/u)
-    }),
-  )
+  it.effect("is ready once its secrets are printed, on every health check", function* () {
+    const { ports, said } = yield* start
+    const firstWords = (port: string | undefined) =>
+      Effect.promise(async () => {
+        for (;;) {
+          const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
+          if (answer?.ok === true) return said()
+          await answer?.text()
+        }
+      })
+    for (const words of yield* Effect.forEach(ports, firstWords, { concurrency: "unbounded" }))
+      assert.match(words, /API key {4}wb_/u)
+  })
 
-  it.effect("reports what it waits for until then", () =>
-    Effect.gen(function* () {
-      const before = yield* Effect.provideService(Readiness.problems, Readiness.Started, () => false)
-      assert.deepStrictEqual([before, yield* Readiness.problems], [["the start is not complete"], []])
-    }),
-  )
+  it.effect("reports what it waits for until then", function* () {
+    const before = yield* Effect.provideService(Readiness.problems, Readiness.Started, () => false)
+    assert.deepStrictEqual([before, yield* Readiness.problems], [["the start is not complete"], []])
+  })
 })

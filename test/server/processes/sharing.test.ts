@@ -1,5 +1,5 @@
-import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import { awayFromEndOfMonth } from "../../support/WallClock.ts"
@@ -60,105 +60,97 @@ const QUOTA = 50
 const SLOW = 120_000
 
 layer(TwoNodes, { excludeTestServices: true })("two processes on one database", (it) => {
-  it.effect("accept one message of duplicates that arrive at both", () =>
-    Effect.gen(function* () {
-      const nodes = yield* Nodes
-      const { key } = yield* sender()
-      const families = yield* Effect.promise(() =>
-        Promise.all(
-          Array.from({ length: PAIRS }, (_, n) =>
-            Promise.all([...nodes, ...nodes].map((node) => send(node, key, n, `twin-${n}`))),
-          ),
+  it.effect("accept one message of duplicates that arrive at both", function* () {
+    const nodes = yield* Nodes
+    const { key } = yield* sender()
+    const families = yield* Effect.promise(() =>
+      Promise.all(
+        Array.from({ length: PAIRS }, (_, n) =>
+          Promise.all([...nodes, ...nodes].map((node) => send(node, key, n, `twin-${n}`))),
         ),
-      )
-      for (const family of families) {
-        assert.deepStrictEqual(ServiceProcess.countByStatus(family), { 200: 4 })
-        assert.lengthOf(new Set(family.map(({ json }) => JSON.stringify(json))), 1)
-        const first = family.filter(({ headers }) => headers.get("idempotent-replayed") !== "true")
-        assert.lengthOf(first, 1)
-      }
-      const ids = families.map(([first]) => String(first?.json.id))
-      assert.deepStrictEqual(yield* accepted(key), ids.sort())
-    }),
-  )
+      ),
+    )
+    for (const family of families) {
+      assert.deepStrictEqual(ServiceProcess.countByStatus(family), { 200: 4 })
+      assert.lengthOf(new Set(family.map(({ json }) => JSON.stringify(json))), 1)
+      const first = family.filter(({ headers }) => headers.get("idempotent-replayed") !== "true")
+      assert.lengthOf(first, 1)
+    }
+    const ids = families.map(([first]) => String(first?.json.id))
+    assert.deepStrictEqual(yield* accepted(key), ids.sort())
+  })
 
   it.effect(
     "replay at the one what the other committed before it was killed, unheard",
-    () =>
-      Effect.gen(function* () {
-        const [survivor] = yield* Nodes
-        const { key } = yield* sender()
-        const { url } = yield* Database.Fresh
-        const proxy = yield* faultProxy(url)
-        const doomed = yield* ServiceProcess.startApi(proxy.url)
-        proxy.inject("silent")
-        const unheard = send(doomed, key, 1, "once").then(
-          () => "answered",
-          () => "never answered",
-        )
-        yield* accepted(key).pipe(
-          Effect.repeat({ until: (ids) => ids.length > 0, schedule: Schedule.spaced("200 millis") }),
-        )
-        yield* doomed.kill
-        assert.strictEqual(yield* Effect.promise(() => unheard), "never answered")
-        assert.strictEqual(proxy.struck(), 1)
+    function* () {
+      const [survivor] = yield* Nodes
+      const { key } = yield* sender()
+      const { url } = yield* Database.Fresh
+      const proxy = yield* faultProxy(url)
+      const doomed = yield* ServiceProcess.startApi(proxy.url)
+      proxy.inject("silent")
+      const unheard = send(doomed, key, 1, "once").then(
+        () => "answered",
+        () => "never answered",
+      )
+      yield* accepted(key).pipe(
+        Effect.repeat({ until: (ids) => ids.length > 0, schedule: Schedule.spaced("200 millis") }),
+      )
+      yield* doomed.kill
+      assert.strictEqual(yield* Effect.promise(() => unheard), "never answered")
+      assert.strictEqual(proxy.struck(), 1)
 
-        const again = yield* Effect.promise(() => send(survivor, key, 1, "once"))
-        assert.strictEqual(again.status, 200)
-        assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
-        assert.deepStrictEqual(yield* accepted(key), [again.json.id])
-      }),
+      const again = yield* Effect.promise(() => send(survivor, key, 1, "once"))
+      assert.strictEqual(again.status, 200)
+      assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+      assert.deepStrictEqual(yield* accepted(key), [again.json.id])
+    },
     SLOW,
   )
 
-  it.effect("accept exactly the rest of the monthly quota", () =>
-    Effect.gen(function* () {
-      yield* awayFromEndOfMonth
-      const nodes = yield* Nodes
-      const { key } = yield* sender({ limits: { monthly_emails: QUOTA } })
-      const halves = yield* Effect.promise(() =>
-        Promise.all(nodes.map((node) => ServiceProcess.sendMany(QUOTA, (n) => send(node, key, n)))),
-      )
-      const answers = halves.flat()
-      assert.deepStrictEqual(ServiceProcess.countByStatus(answers), { 200: QUOTA, 429: QUOTA })
-      const refused = answers.filter(({ status }) => status === 429)
-      assert.isTrue(refused.every(({ json }) => json.error.reason === "monthly_quota"))
-      assert.lengthOf(yield* accepted(key), QUOTA)
-      const account = yield* Effect.promise(() => nodes[0].request("GET", "/v1/account", { key }))
-      assert.strictEqual(account.json.usage.emails, QUOTA)
-    }),
-  )
+  it.effect("accept exactly the rest of the monthly quota", function* () {
+    yield* awayFromEndOfMonth
+    const nodes = yield* Nodes
+    const { key } = yield* sender({ limits: { monthly_emails: QUOTA } })
+    const halves = yield* Effect.promise(() =>
+      Promise.all(nodes.map((node) => ServiceProcess.sendMany(QUOTA, (n) => send(node, key, n)))),
+    )
+    const answers = halves.flat()
+    assert.deepStrictEqual(ServiceProcess.countByStatus(answers), { 200: QUOTA, 429: QUOTA })
+    const refused = answers.filter(({ status }) => status === 429)
+    assert.isTrue(refused.every(({ json }) => json.error.reason === "monthly_quota"))
+    assert.lengthOf(yield* accepted(key), QUOTA)
+    const account = yield* Effect.promise(() => nodes[0].request("GET", "/v1/account", { key }))
+    assert.strictEqual(account.json.usage.emails, QUOTA)
+  })
 
   it.effect(
     "refuse a key from the answer on with which a third revoked it",
-    () =>
-      Effect.gen(function* () {
-        const nodes = yield* Nodes
-        const { url } = yield* Database.Fresh
-        const third = yield* ServiceProcess.startApi(url)
-        const { account_id, key: admin } = yield* sender({ limits: { other: 1_000_000 } })
-        let told = 0
-        for (let round = 0; round < REVOCATIONS; round++) {
-          const { id: keyId, secret } = yield* World.key(account_id)
-          const { answers, revoked } = yield* Effect.promise(() =>
-            hammerUntilRevoked(nodes, third, admin, keyId, secret),
-          )
-          const after = answers.filter(({ sentAt: asked }) => asked > revoked.answeredAt)
-          assert.isAtLeast(after.length, nodes.length * LOOPS)
-          // So many requests without a valid key are limited in the end.
-          assert.isTrue(
-            after.every(({ headers, status }) => status === 401 || headers.get("x-ratelimit-limit") === "120"),
-          )
-          assert.isFalse(after.some(({ status }) => status === 200))
-          told += answers.filter(({ status }) => status === 401).length
-          // No request was refused before the revocation was sent.
-          const before = answers.filter(({ answeredAt: answered }) => answered < revoked.sentAt)
-          assert.isAtLeast(before.length, WARM)
-          assert.deepStrictEqual(ServiceProcess.countByStatus(before), { 200: before.length })
-        }
-        // The first refusal, possibly before the response to the revocation.
-        assert.isAbove(told, 0)
-      }),
+    function* () {
+      const nodes = yield* Nodes
+      const { url } = yield* Database.Fresh
+      const third = yield* ServiceProcess.startApi(url)
+      const { account_id, key: admin } = yield* sender({ limits: { other: 1_000_000 } })
+      let told = 0
+      for (let round = 0; round < REVOCATIONS; round++) {
+        const { id: keyId, secret } = yield* World.key(account_id)
+        const { answers, revoked } = yield* Effect.promise(() => hammerUntilRevoked(nodes, third, admin, keyId, secret))
+        const after = answers.filter(({ sentAt: asked }) => asked > revoked.answeredAt)
+        assert.isAtLeast(after.length, nodes.length * LOOPS)
+        // So many requests without a valid key are limited in the end.
+        assert.isTrue(
+          after.every(({ headers, status }) => status === 401 || headers.get("x-ratelimit-limit") === "120"),
+        )
+        assert.isFalse(after.some(({ status }) => status === 200))
+        told += answers.filter(({ status }) => status === 401).length
+        // No request was refused before the revocation was sent.
+        const before = answers.filter(({ answeredAt: answered }) => answered < revoked.sentAt)
+        assert.isAtLeast(before.length, WARM)
+        assert.deepStrictEqual(ServiceProcess.countByStatus(before), { 200: before.length })
+      }
+      // The first refusal, possibly before the response to the revocation.
+      assert.isAbove(told, 0)
+    },
     SLOW,
   )
 })

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
@@ -44,95 +44,91 @@ const took = ({ answeredAt, sentAt }: ServiceProcess.Answer): number => answered
 layer(World.layer, { excludeTestServices: true })("a service whose database hangs", (it) => {
   it.effect(
     "answers 503 after the time limit and at once from then on, until the database answers again",
-    () =>
-      Effect.gen(function* () {
-        const { accepted, request, isSending, node, proxy, send } = yield* service
-        assert.strictEqual((yield* send("before")).status, 200)
-        proxy.swallow()
-        const [first, read] = yield* Effect.all([send("first"), request("GET", "/v1/email/logs")], { concurrency: 2 })
-        for (const each of [first, read]) {
-          assert.deepStrictEqual(
-            [each.status, each.json.error.reason, each.headers.get("retry-after")],
-            [503, "unavailable", "5"],
-          )
-          assert.isBelow(took(each), LATEST_MS)
-        }
-        assert.include(first.json.error.message, "Nothing was accepted")
-        const second = yield* send("second")
-        assert.deepStrictEqual([second.status, second.json.error.reason], [503, "unavailable"])
-        assert.isBelow(took(second), TIMEOUT_SECONDS * 500)
-        const ready = yield* request("GET", "/readyz")
-        assert.deepStrictEqual([ready.status, ready.json.problems], [503, ["the database does not respond"]])
-        proxy.hear()
-        yield* World.until(isSending, (is) => is, RECOVERY)
-        assert.strictEqual((yield* request("GET", "/readyz")).status, 200)
-        const subjects = yield* accepted
-        assert.notIncludeMembers(subjects, ["first", "second"])
-        assert.lengthOf(node.output().match(/does not respond: requests are answered 503/gu) ?? [], 1)
-        assert.notInclude(node.output(), "request failed")
-      }),
+    function* () {
+      const { accepted, request, isSending, node, proxy, send } = yield* service
+      assert.strictEqual((yield* send("before")).status, 200)
+      proxy.swallow()
+      const [first, read] = yield* Effect.all([send("first"), request("GET", "/v1/email/logs")], { concurrency: 2 })
+      for (const each of [first, read]) {
+        assert.deepStrictEqual(
+          [each.status, each.json.error.reason, each.headers.get("retry-after")],
+          [503, "unavailable", "5"],
+        )
+        assert.isBelow(took(each), LATEST_MS)
+      }
+      assert.include(first.json.error.message, "Nothing was accepted")
+      const second = yield* send("second")
+      assert.deepStrictEqual([second.status, second.json.error.reason], [503, "unavailable"])
+      assert.isBelow(took(second), TIMEOUT_SECONDS * 500)
+      const ready = yield* request("GET", "/readyz")
+      assert.deepStrictEqual([ready.status, ready.json.problems], [503, ["the database does not respond"]])
+      proxy.hear()
+      yield* World.until(isSending, (is) => is, RECOVERY)
+      assert.strictEqual((yield* request("GET", "/readyz")).status, 200)
+      const subjects = yield* accepted
+      assert.notIncludeMembers(subjects, ["first", "second"])
+      assert.lengthOf(node.output().match(/does not respond: requests are answered 503/gu) ?? [], 1)
+      assert.notInclude(node.output(), "request failed")
+    },
     SLOW,
   )
 
   it.effect(
     "does not say that nothing was accepted of a commit that was not confirmed",
-    () =>
-      Effect.gen(function* () {
-        const { accepted, isSending, proxy, send } = yield* service
-        proxy.injectInto("unconfirmed", "silent")
-        const sending = yield* Effect.forkChild(send("unconfirmed", "key-1"))
-        yield* World.until(Effect.sync(proxy.struck), (struck) => struck === 1, RECOVERY)
-        proxy.swallow()
-        const answer = yield* Fiber.join(sending)
-        assert.deepStrictEqual([answer.status, answer.json.error.reason], [500, "outcome_unknown"])
-        assert.include(answer.json.error.message, "Idempotency-Key")
-        assert.isBelow(took(answer), LATEST_MS)
-        proxy.hear()
-        yield* World.until(isSending, (is) => is, RECOVERY)
-        const again = yield* send("unconfirmed", "key-1")
-        assert.deepStrictEqual([again.status, again.headers.get("idempotent-replayed")], [200, "true"])
-        assert.lengthOf(
-          (yield* accepted).filter((subject) => subject === "unconfirmed"),
-          1,
-        )
-      }),
+    function* () {
+      const { accepted, isSending, proxy, send } = yield* service
+      proxy.injectInto("unconfirmed", "silent")
+      const sending = yield* Effect.forkChild(send("unconfirmed", "key-1"))
+      yield* World.until(Effect.sync(proxy.struck), (struck) => struck === 1, RECOVERY)
+      proxy.swallow()
+      const answer = yield* Fiber.join(sending)
+      assert.deepStrictEqual([answer.status, answer.json.error.reason], [500, "outcome_unknown"])
+      assert.include(answer.json.error.message, "Idempotency-Key")
+      assert.isBelow(took(answer), LATEST_MS)
+      proxy.hear()
+      yield* World.until(isSending, (is) => is, RECOVERY)
+      const again = yield* send("unconfirmed", "key-1")
+      assert.deepStrictEqual([again.status, again.headers.get("idempotent-replayed")], [200, "true"])
+      assert.lengthOf(
+        (yield* accepted).filter((subject) => subject === "unconfirmed"),
+        1,
+      )
+    },
     SLOW,
   )
 
   it.effect(
     "accepts nothing later of what it answered with 503, wherever the transaction was",
-    () =>
-      Effect.gen(function* () {
-        const { account_id, accepted, isSending, proxy, send } = yield* service
-        const other = yield* otherClient((yield* Database.Fresh).url)
-        // The batch waits for the account's lock inside its transaction, before it has decided.
-        yield* other.query(`BEGIN; SELECT pg_advisory_xact_lock(${0x5742_4143}, hashtext('${account_id}'))`)
-        const sending = yield* Effect.forkChild(send("within"))
-        yield* Effect.sleep("500 millis")
-        proxy.swallow()
-        const answer = yield* Fiber.join(sending)
-        assert.deepStrictEqual([answer.status, answer.json.error.reason], [503, "unavailable"])
-        yield* other.query("ROLLBACK")
-        proxy.hear()
-        yield* World.until(isSending, (is) => is, RECOVERY)
-        assert.notInclude(yield* accepted, "within")
-      }),
+    function* () {
+      const { account_id, accepted, isSending, proxy, send } = yield* service
+      const other = yield* otherClient((yield* Database.Fresh).url)
+      // The batch waits for the account's lock inside its transaction, before it has decided.
+      yield* other.query(`BEGIN; SELECT pg_advisory_xact_lock(${0x5742_4143}, hashtext('${account_id}'))`)
+      const sending = yield* Effect.forkChild(send("within"))
+      yield* Effect.sleep("500 millis")
+      proxy.swallow()
+      const answer = yield* Fiber.join(sending)
+      assert.deepStrictEqual([answer.status, answer.json.error.reason], [503, "unavailable"])
+      yield* other.query("ROLLBACK")
+      proxy.hear()
+      yield* World.until(isSending, (is) => is, RECOVERY)
+      assert.notInclude(yield* accepted, "within")
+    },
     SLOW,
   )
 
   it.effect(
     "goes on waiting for a lock while the database answers others",
-    () =>
-      Effect.gen(function* () {
-        const { account_id, request, send } = yield* service
-        const other = yield* otherClient((yield* Database.Fresh).url)
-        yield* other.query(`BEGIN; SELECT pg_advisory_xact_lock(${0x5742_4143}, hashtext('${account_id}'))`)
-        const sending = yield* Effect.forkChild(send("patient"))
-        yield* Effect.sleep(Duration.seconds(2 * TIMEOUT_SECONDS))
-        assert.strictEqual((yield* request("GET", "/v1/email/logs")).status, 200)
-        yield* other.query("ROLLBACK")
-        assert.strictEqual((yield* Fiber.join(sending)).status, 200)
-      }),
+    function* () {
+      const { account_id, request, send } = yield* service
+      const other = yield* otherClient((yield* Database.Fresh).url)
+      yield* other.query(`BEGIN; SELECT pg_advisory_xact_lock(${0x5742_4143}, hashtext('${account_id}'))`)
+      const sending = yield* Effect.forkChild(send("patient"))
+      yield* Effect.sleep(Duration.seconds(2 * TIMEOUT_SECONDS))
+      assert.strictEqual((yield* request("GET", "/v1/email/logs")).status, 200)
+      yield* other.query("ROLLBACK")
+      assert.strictEqual((yield* Fiber.join(sending)).status, 200)
+    },
     SLOW,
   )
 })

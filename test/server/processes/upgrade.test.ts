@@ -1,4 +1,3 @@
-import { assert, layer } from "@effect/vitest"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Migrations from "@waybill/store/postgres/Migrations"
 import { PgClient } from "@effect/sql-pg"
@@ -6,6 +5,7 @@ import { Cause, Duration, Effect, Exit } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { allDelivered, load } from "./clients.ts"
@@ -36,31 +36,30 @@ const newerFolder = Effect.acquireRelease(
 layer(World.layer, { excludeTestServices: true })("an older node", (it) => {
   it.effect(
     "goes on serving while a newer one migrates, and is not started again",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* Database.Fresh
-        const node = yield* ServiceProcess.start(url)
-        const { account_id, key } = yield* ServiceProcess.signUp(node, { limits: { send: 1_000_000 } })
-        const clients = load(() => [node], key)
-        yield* clients.more(MAILS)
-        const { pending } = yield* Migrations.migrate(url, yield* newerFolder)
-        assert.deepStrictEqual(pending, [])
-        yield* clients.more(MAILS)
-        yield* clients.end
-        assert.deepStrictEqual(ServiceProcess.countByStatus(clients.answers), { 200: clients.answers.length })
-        yield* allDelivered(account_id, clients.answers.length)
+    function* () {
+      const { url } = yield* Database.Fresh
+      const node = yield* ServiceProcess.start(url)
+      const { account_id, key } = yield* ServiceProcess.signUp(node, { limits: { send: 1_000_000 } })
+      const clients = load(() => [node], key)
+      yield* clients.more(MAILS)
+      const { pending } = yield* Migrations.migrate(url, yield* newerFolder)
+      assert.deepStrictEqual(pending, [])
+      yield* clients.more(MAILS)
+      yield* clients.end
+      assert.deepStrictEqual(ServiceProcess.countByStatus(clients.answers), { 200: clients.answers.length })
+      yield* allDelivered(account_id, clients.answers.length)
 
-        const refused = yield* Effect.exit(ServiceProcess.start(url))
-        assert.isTrue(Exit.isFailure(refused))
-        if (Exit.isFailure(refused)) {
-          assert.include(
-            String(Cause.squash(refused.cause)),
-            "the database schema is newer than this release of Waybill (9999_newer.sql): upgrade this node first",
-          )
-        }
-        const answer = yield* Effect.promise(() => node.request("GET", "/v1/account", { key }))
-        assert.strictEqual(answer.status, 200)
-      }),
+      const refused = yield* Effect.exit(ServiceProcess.start(url))
+      assert.isTrue(Exit.isFailure(refused))
+      if (Exit.isFailure(refused)) {
+        assert.include(
+          String(Cause.squash(refused.cause)),
+          "the database schema is newer than this release of Waybill (9999_newer.sql): upgrade this node first",
+        )
+      }
+      const answer = yield* Effect.promise(() => node.request("GET", "/v1/account", { key }))
+      assert.strictEqual(answer.status, 200)
+    },
     120_000,
   )
 })
@@ -68,30 +67,29 @@ layer(World.layer, { excludeTestServices: true })("an older node", (it) => {
 layer(World.layer, { excludeTestServices: true })("a newer node", (it) => {
   it.effect(
     "refuses what the event of a new kind needs while an older node runs",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* Database.Fresh
-        const sql = yield* PgClient.PgClient
-        const kinds = DomainEvent.EVENT_KINDS.filter((kind) => !kind.startsWith("SuppressionAdded"))
-        yield* sql`INSERT INTO nodes (id, release, kinds, beat_at)
+    function* () {
+      const { url } = yield* Database.Fresh
+      const sql = yield* PgClient.PgClient
+      const kinds = DomainEvent.EVENT_KINDS.filter((kind) => !kind.startsWith("SuppressionAdded"))
+      yield* sql`INSERT INTO nodes (id, release, kinds, beat_at)
           VALUES ('node_old', '0.0.9', ${kinds}::text[], now() + interval '1 hour')`
-        const node = yield* ServiceProcess.start(url, { LOG_LEVEL: "Warn" })
-        const { secret } = yield* World.key(yield* World.account())
-        const body = { email: "ana@example.org", reason: "manual" }
-        const suppress = Effect.promise(() => node.request("POST", "/v1/suppressions", { key: secret, body }))
-        const { headers, json, status } = yield* suppress
-        assert.deepStrictEqual(
-          [status, json.error?.reason, headers.get("retry-after")],
-          [503, "upgrade_in_progress", "30"],
-        )
-        const domain = { key: secret, body: { name: "acme.test" } }
-        assert.strictEqual((yield* Effect.promise(() => node.request("POST", "/v1/domains", domain))).status, 201)
-        yield* sql`DELETE FROM nodes WHERE id = 'node_old'`
-        // Slower than the rate limit of the key, since the kind is opened by the next beat only.
-        const slowly = Effect.delay(suppress, "500 millis")
-        yield* World.until(slowly, (answer) => answer.status === 201, Duration.seconds(30))
-        assert.include(node.output(), "SuppressionAdded/1")
-      }),
+      const node = yield* ServiceProcess.start(url, { LOG_LEVEL: "Warn" })
+      const { secret } = yield* World.key(yield* World.account())
+      const body = { email: "ana@example.org", reason: "manual" }
+      const suppress = Effect.promise(() => node.request("POST", "/v1/suppressions", { key: secret, body }))
+      const { headers, json, status } = yield* suppress
+      assert.deepStrictEqual(
+        [status, json.error?.reason, headers.get("retry-after")],
+        [503, "upgrade_in_progress", "30"],
+      )
+      const domain = { key: secret, body: { name: "acme.test" } }
+      assert.strictEqual((yield* Effect.promise(() => node.request("POST", "/v1/domains", domain))).status, 201)
+      yield* sql`DELETE FROM nodes WHERE id = 'node_old'`
+      // Slower than the rate limit of the key, since the kind is opened by the next beat only.
+      const slowly = Effect.delay(suppress, "500 millis")
+      yield* World.until(slowly, (answer) => answer.status === 201, Duration.seconds(30))
+      assert.include(node.output(), "SuppressionAdded/1")
+    },
     60_000,
   )
 })
@@ -99,24 +97,23 @@ layer(World.layer, { excludeTestServices: true })("a newer node", (it) => {
 layer(World.layer, { excludeTestServices: true })("a process", (it) => {
   it.effect(
     "does what its roles say and nothing else",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* Database.Fresh
-        const [api, worker] = yield* Effect.all(
-          [ServiceProcess.start(url, { ROLES: "api" }), ServiceProcess.start(url, { ROLES: "worker" })],
-          { concurrency: "unbounded" },
-        )
-        const { key, post } = yield* ServiceProcess.signUp(api)
-        const silent = yield* Effect.exit(Effect.tryPromise(() => worker.request("GET", "/v1/account", { key })))
-        assert.isTrue(Exit.isFailure(silent))
-        yield* worker.kill
-        const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
-        const sent = yield* post("/v1/email/send", mail)
-        const log = () => api.request("GET", `/v1/email/logs/${sent.json.id}`, { key })
-        assert.strictEqual((yield* Effect.promise(log)).json.status, "queued")
-        yield* ServiceProcess.start(url, { ROLES: "worker" })
-        yield* World.until(Effect.promise(log), ({ json }) => json.status === "delivered", Duration.seconds(30))
-      }),
+    function* () {
+      const { url } = yield* Database.Fresh
+      const [api, worker] = yield* Effect.all(
+        [ServiceProcess.start(url, { ROLES: "api" }), ServiceProcess.start(url, { ROLES: "worker" })],
+        { concurrency: "unbounded" },
+      )
+      const { key, post } = yield* ServiceProcess.signUp(api)
+      const silent = yield* Effect.exit(Effect.tryPromise(() => worker.request("GET", "/v1/account", { key })))
+      assert.isTrue(Exit.isFailure(silent))
+      yield* worker.kill
+      const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
+      const sent = yield* post("/v1/email/send", mail)
+      const log = () => api.request("GET", `/v1/email/logs/${sent.json.id}`, { key })
+      assert.strictEqual((yield* Effect.promise(log)).json.status, "queued")
+      yield* ServiceProcess.start(url, { ROLES: "worker" })
+      yield* World.until(Effect.promise(log), ({ json }) => json.status === "delivered", Duration.seconds(30))
+    },
     60_000,
   )
 })

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import { authenticator, browser, House, tokenOf } from "./house.ts"
@@ -28,8 +28,9 @@ const opened = (url: string, link: string) =>
   })
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user who lost a second factor", (it) => {
-  it.effect("signs in with the password only after an operator has removed it, which the audit log records", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "signs in with the password only after an operator has removed it, which the audit log records",
+    function* () {
       const { key, owner, url } = yield* House
       const { email, password } = owner
       const setUp = Effect.fnUntraced(function* (page: ReturnType<typeof browser>) {
@@ -75,47 +76,43 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user
       yield* setUp(next)
       assert.deepInclude((yield* trusted.signIn(owner)).json, { twoFactorRedirect: true })
       yield* waybill("users", "reset-factors", id)
-    }),
+    },
   )
 
-  it.effect("has nothing removed or recorded if there is no second factor", () =>
-    Effect.gen(function* () {
-      const { key, owner, url } = yield* House
-      const newest = Effect.map(
-        browser(url).request("GET", "/v1/audit?limit=1", { headers: { authorization: `Bearer ${key}` } }),
-        ({ json }) => json.data[0].id,
-      )
-      const before = yield* newest
-      const page = browser(url)
-      yield* page.signIn(owner)
-      assert.include(yield* waybill("users", "reset-factors", owner.email), "Nothing to remove")
-      assert.strictEqual(yield* newest, before)
-      assert.strictEqual((yield* page.request("GET", "/v1/session")).status, 200)
-    }),
-  )
+  it.effect("has nothing removed or recorded if there is no second factor", function* () {
+    const { key, owner, url } = yield* House
+    const newest = Effect.map(
+      browser(url).request("GET", "/v1/audit?limit=1", { headers: { authorization: `Bearer ${key}` } }),
+      ({ json }) => json.data[0].id,
+    )
+    const before = yield* newest
+    const page = browser(url)
+    yield* page.signIn(owner)
+    assert.include(yield* waybill("users", "reset-factors", owner.email), "Nothing to remove")
+    assert.strictEqual(yield* newest, before)
+    assert.strictEqual((yield* page.request("GET", "/v1/session")).status, 200)
+  })
 
-  it.effect("gets a new password, with the operator's name in the audit log", () =>
-    Effect.gen(function* () {
-      const { key, owner, url } = yield* House
-      const lost = browser(url)
-      yield* lost.signIn(owner)
-      const { id } = (yield* lost.request("GET", "/v1/session")).json.actor
-      const link = yield* linkOf(url, id, "before-password")
-      const { password } = JSON.parse(yield* waybill("users", "password", owner.email, "--json"))
-      assert.strictEqual((yield* opened(url, link)).status, 400)
-      assert.strictEqual((yield* browser(url).signIn(owner)).status, 401)
-      const page = browser(url)
-      assert.strictEqual((yield* page.signIn({ email: owner.email, password })).status, 200)
-      const audit = yield* page.request("GET", "/v1/audit?limit=1", { headers: { authorization: `Bearer ${key}` } })
-      assert.deepInclude(audit.json.data[0], { type: "member.password_set", stream: "team" })
-      assert.strictEqual(audit.json.data[0].actor.type, "operator")
-      assert.notInclude(JSON.stringify(audit.json), password)
-      const { url: database } = yield* Database.Fresh
-      const stranger = yield* Effect.promise(() =>
-        runToEnd(["users", "reset-factors", "nobody@example.org"], { DATABASE_URL: Redacted.value(database) }),
-      )
-      assert.strictEqual(stranger.code, 1)
-      assert.include(stranger.output, "There is no user nobody@example.org")
-    }),
-  )
+  it.effect("gets a new password, with the operator's name in the audit log", function* () {
+    const { key, owner, url } = yield* House
+    const lost = browser(url)
+    yield* lost.signIn(owner)
+    const { id } = (yield* lost.request("GET", "/v1/session")).json.actor
+    const link = yield* linkOf(url, id, "before-password")
+    const { password } = JSON.parse(yield* waybill("users", "password", owner.email, "--json"))
+    assert.strictEqual((yield* opened(url, link)).status, 400)
+    assert.strictEqual((yield* browser(url).signIn(owner)).status, 401)
+    const page = browser(url)
+    assert.strictEqual((yield* page.signIn({ email: owner.email, password })).status, 200)
+    const audit = yield* page.request("GET", "/v1/audit?limit=1", { headers: { authorization: `Bearer ${key}` } })
+    assert.deepInclude(audit.json.data[0], { type: "member.password_set", stream: "team" })
+    assert.strictEqual(audit.json.data[0].actor.type, "operator")
+    assert.notInclude(JSON.stringify(audit.json), password)
+    const { url: database } = yield* Database.Fresh
+    const stranger = yield* Effect.promise(() =>
+      runToEnd(["users", "reset-factors", "nobody@example.org"], { DATABASE_URL: Redacted.value(database) }),
+    )
+    assert.strictEqual(stranger.code, 1)
+    assert.include(stranger.output, "There is no user nobody@example.org")
+  })
 })

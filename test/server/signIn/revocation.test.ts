@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as Users from "@waybill/store/users/Users"
 import { Clock, Effect, Redacted } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import { browser, House, tokenOf } from "./house.ts"
 import { underWay, type Credential } from "./underWay.ts"
@@ -139,43 +139,41 @@ const CASES: Readonly<Record<string, Effect.Effect<Case, never, House | PgClient
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("work under way on another node", (it) => {
   for (const [name, begin] of Object.entries(CASES)) {
-    it.effect(`of ${name} ends within a second or is refused`, () =>
-      Effect.gen(function* () {
-        const { another, key } = yield* House
-        const node = yield* another
-        const { credential, end, keeps = [], refusal } = yield* begin
-        const works = yield* underWay(node, credential)
-        const unaffected = yield* underWay(node, { headers: { authorization: `Bearer ${key}` } })
-        yield* Effect.sleep("500 millis")
-        assert.deepStrictEqual(
-          works.waiting.flatMap((work) => (work.outcome() === undefined ? [] : [work.name])),
-          [],
-        )
-        yield* end
-        const began = yield* Clock.currentTimeMillis
-        const ending = works.waiting.filter((work) => !keeps.includes(work.name))
-        yield* World.until(
-          Effect.sync(() => ending.every((work) => work.outcome() !== undefined)),
-          (all) => all,
-        )
-        assert.isBelow((yield* Clock.currentTimeMillis) - began, WITHIN_MS)
-        const [status, message] = refusal
-        for (const work of ending.filter((each) => each.name !== "event stream")) {
-          const outcome = work.outcome()
-          assert.strictEqual(outcome?.status, status, work.name)
-          assert.match(outcome?.message ?? "", message, work.name)
-        }
-        // The bodies have taken more than a second by now.
-        yield* Effect.sleep("800 millis")
-        for (const work of works.arriving) {
-          const outcome = yield* work.finish
-          assert.strictEqual(outcome.status, status, work.name)
-          assert.match(outcome.message, message, work.name)
-        }
-        for (const still of [...unaffected.waiting, ...works.waiting.filter((work) => keeps.includes(work.name))])
-          assert.isUndefined(still.outcome(), still.name)
-        for (const work of unaffected.arriving) assert.isBelow((yield* work.finish).status, 300, work.name)
-      }),
-    )
+    it.effect(`of ${name} ends within a second or is refused`, function* () {
+      const { another, key } = yield* House
+      const node = yield* another
+      const { credential, end, keeps = [], refusal } = yield* begin
+      const works = yield* underWay(node, credential)
+      const unaffected = yield* underWay(node, { headers: { authorization: `Bearer ${key}` } })
+      yield* Effect.sleep("500 millis")
+      assert.deepStrictEqual(
+        works.waiting.flatMap((work) => (work.outcome() === undefined ? [] : [work.name])),
+        [],
+      )
+      yield* end
+      const began = yield* Clock.currentTimeMillis
+      const ending = works.waiting.filter((work) => !keeps.includes(work.name))
+      yield* World.until(
+        Effect.sync(() => ending.every((work) => work.outcome() !== undefined)),
+        (all) => all,
+      )
+      assert.isBelow((yield* Clock.currentTimeMillis) - began, WITHIN_MS)
+      const [status, message] = refusal
+      for (const work of ending.filter((each) => each.name !== "event stream")) {
+        const outcome = work.outcome()
+        assert.strictEqual(outcome?.status, status, work.name)
+        assert.match(outcome?.message ?? "", message, work.name)
+      }
+      // The bodies have taken more than a second by now.
+      yield* Effect.sleep("800 millis")
+      for (const work of works.arriving) {
+        const outcome = yield* work.finish
+        assert.strictEqual(outcome.status, status, work.name)
+        assert.match(outcome.message, message, work.name)
+      }
+      for (const still of [...unaffected.waiting, ...works.waiting.filter((work) => keeps.includes(work.name))])
+        assert.isUndefined(still.outcome(), still.name)
+      for (const work of unaffected.arriving) assert.isBelow((yield* work.finish).status, 300, work.name)
+    })
   }
 })

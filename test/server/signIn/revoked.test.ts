@@ -1,5 +1,5 @@
-import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import { browser, House } from "./house.ts"
 
@@ -38,17 +38,15 @@ const endsInTime = ({ state }: { readonly state: { readonly isOver: boolean } })
   })
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("an event stream of the dashboard", (it) => {
-  it.effect("ends within a second of its session, and not with another session of the member", () =>
-    Effect.gen(function* () {
-      const { owner, url } = yield* House
-      const [one, two] = [browser(url), browser(url)]
-      yield* one.signIn(owner)
-      yield* two.signIn(owner)
-      const ended = yield* streamOf(url, one.jar)
-      const kept = yield* streamOf(url, two.jar)
-      assert.strictEqual((yield* one.request("POST", "/auth/sign-out", { body: {} })).status, 200)
-      yield* endsInTime(ended)
-      assert.isFalse(kept.state.isOver)
-    }),
-  )
+  it.effect("ends within a second of its session, and not with another session of the member", function* () {
+    const { owner, url } = yield* House
+    const [one, two] = [browser(url), browser(url)]
+    yield* one.signIn(owner)
+    yield* two.signIn(owner)
+    const ended = yield* streamOf(url, one.jar)
+    const kept = yield* streamOf(url, two.jar)
+    assert.strictEqual((yield* one.request("POST", "/auth/sign-out", { body: {} })).status, 200)
+    yield* endsInTime(ended)
+    assert.isFalse(kept.state.isOver)
+  })
 })

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import { authenticator, browser, House, tokenOf } from "./house.ts"
 
 const PASSWORD = "correct horse battery"
@@ -13,280 +13,256 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     return { house, page }
   })
 
-  it.effect("signs in the first owner, whose session calls /v1 as that user", () =>
-    Effect.gen(function* () {
-      const { house, page } = yield* owner
-      const { json } = yield* page.request("GET", "/v1/session")
-      assert.deepInclude(json, { object: "session", role: "owner", scopes: ["admin"], operator: true })
-      assert.strictEqual(json.actor.type, "user")
-      const made = yield* page.request("POST", "/v1/api-keys", {
-        body: { name: "From a page", scopes: ["email:send"] },
-      })
-      assert.deepStrictEqual([made.status, made.json.created_by], [201, json.actor.id])
-      const audit = yield* page.request("GET", "/v1/audit?limit=1")
-      assert.deepInclude(audit.json.data[0], { type: "api_key.created", actor: { type: "user", id: json.actor.id } })
-      const sent = yield* page.request("POST", "/v1/email/send", {
-        body: { from: "hello@acme.test", to: "ana@example.org", subject: "Hi", text: "Hi" },
-      })
-      const events = yield* page.request("GET", `/v1/email/logs/${sent.json.id}/events`)
-      assert.deepInclude(events.json.data[0], { type: "email.queued", actor: { type: "user", id: json.actor.id } })
-      assert.strictEqual((yield* page.request("GET", `/v1/email/logs/${sent.json.id}`)).json.api_key_id, null)
-      assert.strictEqual(house.owner.email, "owner@acme.test")
-    }),
-  )
+  it.effect("signs in the first owner, whose session calls /v1 as that user", function* () {
+    const { house, page } = yield* owner
+    const { json } = yield* page.request("GET", "/v1/session")
+    assert.deepInclude(json, { object: "session", role: "owner", scopes: ["admin"], operator: true })
+    assert.strictEqual(json.actor.type, "user")
+    const made = yield* page.request("POST", "/v1/api-keys", {
+      body: { name: "From a page", scopes: ["email:send"] },
+    })
+    assert.deepStrictEqual([made.status, made.json.created_by], [201, json.actor.id])
+    const audit = yield* page.request("GET", "/v1/audit?limit=1")
+    assert.deepInclude(audit.json.data[0], { type: "api_key.created", actor: { type: "user", id: json.actor.id } })
+    const sent = yield* page.request("POST", "/v1/email/send", {
+      body: { from: "hello@acme.test", to: "ana@example.org", subject: "Hi", text: "Hi" },
+    })
+    const events = yield* page.request("GET", `/v1/email/logs/${sent.json.id}/events`)
+    assert.deepInclude(events.json.data[0], { type: "email.queued", actor: { type: "user", id: json.actor.id } })
+    assert.strictEqual((yield* page.request("GET", `/v1/email/logs/${sent.json.id}`)).json.api_key_id, null)
+    assert.strictEqual(house.owner.email, "owner@acme.test")
+  })
 
-  it.effect("keeps its cookie from scripts and from other sites", () =>
-    Effect.gen(function* () {
-      const { house, page } = yield* owner
-      const cookie = (yield* page.signIn(house.owner)).headers
-        .getSetCookie()
-        .find((line) => line.startsWith("waybill.session_token="))
-      for (const word of ["HttpOnly", "SameSite=Strict", "Path=/"]) assert.include(cookie, word)
-      const bare = yield* page.request("GET", "/v1/account", { headers: { "x-waybill-dashboard": "" } })
-      assert.strictEqual(bare.status, 200)
-      const elsewhere = yield* Effect.promise(() =>
-        fetch(`${house.url}/v1/account`, {
-          headers: { cookie: `waybill.session_token=${page.jar.get("waybill.session_token")}` },
-        }),
-      )
-      assert.strictEqual(elsewhere.status, 401)
-      const forged = yield* browser(house.url).request("POST", "/auth/sign-in/email", {
-        body: house.owner,
-        headers: { origin: "https://evil.example", cookie: "waybill.session_token=x" },
-      })
-      assert.strictEqual(forged.status, 403)
-      // The same without BASE_URL.
-      assert.include(forged.json.error.message, `Sign in at ${house.url}`)
-      assert.include(forged.json.error.message, "BASE_URL")
-    }),
-  )
+  it.effect("keeps its cookie from scripts and from other sites", function* () {
+    const { house, page } = yield* owner
+    const cookie = (yield* page.signIn(house.owner)).headers
+      .getSetCookie()
+      .find((line) => line.startsWith("waybill.session_token="))
+    for (const word of ["HttpOnly", "SameSite=Strict", "Path=/"]) assert.include(cookie, word)
+    const bare = yield* page.request("GET", "/v1/account", { headers: { "x-waybill-dashboard": "" } })
+    assert.strictEqual(bare.status, 200)
+    const elsewhere = yield* Effect.promise(() =>
+      fetch(`${house.url}/v1/account`, {
+        headers: { cookie: `waybill.session_token=${page.jar.get("waybill.session_token")}` },
+      }),
+    )
+    assert.strictEqual(elsewhere.status, 401)
+    const forged = yield* browser(house.url).request("POST", "/auth/sign-in/email", {
+      body: house.owner,
+      headers: { origin: "https://evil.example", cookie: "waybill.session_token=x" },
+    })
+    assert.strictEqual(forged.status, 403)
+    // The same without BASE_URL.
+    assert.include(forged.json.error.message, `Sign in at ${house.url}`)
+    assert.include(forged.json.error.message, "BASE_URL")
+  })
 
-  it.effect("has a rate limit like that of a key, with its headers", () =>
-    Effect.gen(function* () {
-      const { page } = yield* owner
-      const first = yield* page.request("GET", "/v1/email/logs?limit=1")
-      assert.strictEqual(first.headers.get("x-ratelimit-limit"), "60")
-      const left = Number(first.headers.get("x-ratelimit-remaining"))
-      const answers = yield* Effect.all(
-        Array.from({ length: left + 1 }, () => page.request("GET", "/v1/email/logs?limit=1")),
-        { concurrency: 8 },
-      )
-      const refused = answers.filter(({ status }) => status === 429)
-      // A new window may have begun in between; then it is correct that nothing was refused.
-      for (const { headers, json } of refused) {
-        assert.strictEqual(json.error.reason, "request_rate")
-        assert.isNotNull(headers.get("retry-after"))
-      }
-      assert.strictEqual(answers.length, left + 1)
-    }),
-  )
+  it.effect("has a rate limit like that of a key, with its headers", function* () {
+    const { page } = yield* owner
+    const first = yield* page.request("GET", "/v1/email/logs?limit=1")
+    assert.strictEqual(first.headers.get("x-ratelimit-limit"), "60")
+    const left = Number(first.headers.get("x-ratelimit-remaining"))
+    const answers = yield* Effect.all(
+      Array.from({ length: left + 1 }, () => page.request("GET", "/v1/email/logs?limit=1")),
+      { concurrency: 8 },
+    )
+    const refused = answers.filter(({ status }) => status === 429)
+    // A new window may have begun in between; then it is correct that nothing was refused.
+    for (const { headers, json } of refused) {
+      assert.strictEqual(json.error.reason, "request_rate")
+      assert.isNotNull(headers.get("retry-after"))
+    }
+    assert.strictEqual(answers.length, left + 1)
+  })
 
-  it.effect("ends with signing out, before the next request", () =>
-    Effect.gen(function* () {
-      const { page } = yield* owner
-      const cookie = { headers: { cookie: `waybill.session_token=${page.jar.get("waybill.session_token")}` } }
-      assert.strictEqual((yield* page.request("GET", "/v1/session", cookie)).status, 200)
-      assert.strictEqual((yield* page.request("POST", "/auth/sign-out", { body: {} })).status, 200)
-      assert.strictEqual((yield* page.request("GET", "/v1/session", cookie)).status, 401)
-    }),
-  )
+  it.effect("ends with signing out, before the next request", function* () {
+    const { page } = yield* owner
+    const cookie = { headers: { cookie: `waybill.session_token=${page.jar.get("waybill.session_token")}` } }
+    assert.strictEqual((yield* page.request("GET", "/v1/session", cookie)).status, 200)
+    assert.strictEqual((yield* page.request("POST", "/auth/sign-out", { body: {} })).status, 200)
+    assert.strictEqual((yield* page.request("GET", "/v1/session", cookie)).status, 401)
+  })
 
-  it.effect("lets an owner invite a member, who sets a password once and has the rights of the role", () =>
-    Effect.gen(function* () {
-      const { house, page } = yield* owner
-      const invited = yield* page.request("POST", "/v1/members", {
-        body: { email: "Bo@Example.org", name: "Bo", role: "viewer" },
-      })
-      assert.strictEqual(invited.status, 201)
-      assert.deepInclude(invited.json.member, { email: "Bo@example.org", role: "viewer", status: "invited" })
-      const again = yield* page.request("POST", "/v1/members", { body: { email: "bo@example.org", role: "owner" } })
-      assert.deepStrictEqual([again.status, again.json.error.reason], [422, "already_member"])
-      const bo = browser(house.url)
-      const setting = { body: { token: tokenOf(invited.json.url), newPassword: PASSWORD } }
-      const short = yield* bo.request("POST", "/auth/reset-password", {
-        body: { ...setting.body, newPassword: "short" },
-      })
-      assert.strictEqual(short.status, 400)
-      assert.strictEqual((yield* bo.request("POST", "/auth/reset-password", setting)).status, 200)
-      assert.strictEqual((yield* bo.request("POST", "/auth/reset-password", setting)).status, 400)
-      assert.strictEqual((yield* bo.signIn({ email: "bo@example.org", password: PASSWORD })).status, 200)
-      assert.deepInclude((yield* bo.request("GET", "/v1/session")).json, { role: "viewer", operator: false })
-      assert.strictEqual((yield* bo.request("GET", "/v1/email/logs?limit=1")).status, 200)
-      for (const [method, path, body] of [
-        ["GET", "/v1/members", undefined],
-        ["POST", "/v1/api-keys", { name: "Mine", scopes: ["admin"] }],
-        ["POST", "/v1/domains", { name: "bo.test" }],
-      ] as const) {
-        const refused = yield* bo.request(method, path, body === undefined ? {} : { body })
-        assert.deepStrictEqual([refused.status, refused.json.error.reason], [403, "missing_scope"], path)
-      }
-      const id = invited.json.member.id
-      const listed = yield* page.request("GET", "/v1/members")
-      assert.deepInclude(
-        listed.json.data.find((each: { id: string }) => each.id === id),
-        { status: "active", two_factor: false },
-      )
-      assert.strictEqual(
-        (yield* page.request("PATCH", `/v1/members/${id}`, { body: { role: "member" } })).json.role,
-        "member",
-      )
-      assert.strictEqual((yield* bo.request("POST", "/v1/domains", { body: { name: "bo.test" } })).status, 201)
-      assert.strictEqual((yield* page.request("DELETE", `/v1/members/${id}`)).status, 200)
-      assert.strictEqual((yield* bo.request("GET", "/v1/session")).status, 401)
-      assert.strictEqual((yield* bo.signIn({ email: "bo@example.org", password: PASSWORD })).status === 200, false)
-      const history = (yield* page.request("GET", "/v1/audit?limit=20")).json.data
-        .filter(({ stream }: { stream: string }) => stream === "team")
-        .map(({ type }: { type: string }) => type)
-        .slice(0, 4)
-      assert.deepStrictEqual(history, ["member.removed", "member.role_changed", "member.joined", "member.invited"])
-    }),
-  )
+  it.effect("lets an owner invite a member, who sets a password once and has the rights of the role", function* () {
+    const { house, page } = yield* owner
+    const invited = yield* page.request("POST", "/v1/members", {
+      body: { email: "Bo@Example.org", name: "Bo", role: "viewer" },
+    })
+    assert.strictEqual(invited.status, 201)
+    assert.deepInclude(invited.json.member, { email: "Bo@example.org", role: "viewer", status: "invited" })
+    const again = yield* page.request("POST", "/v1/members", { body: { email: "bo@example.org", role: "owner" } })
+    assert.deepStrictEqual([again.status, again.json.error.reason], [422, "already_member"])
+    const bo = browser(house.url)
+    const setting = { body: { token: tokenOf(invited.json.url), newPassword: PASSWORD } }
+    const short = yield* bo.request("POST", "/auth/reset-password", {
+      body: { ...setting.body, newPassword: "short" },
+    })
+    assert.strictEqual(short.status, 400)
+    assert.strictEqual((yield* bo.request("POST", "/auth/reset-password", setting)).status, 200)
+    assert.strictEqual((yield* bo.request("POST", "/auth/reset-password", setting)).status, 400)
+    assert.strictEqual((yield* bo.signIn({ email: "bo@example.org", password: PASSWORD })).status, 200)
+    assert.deepInclude((yield* bo.request("GET", "/v1/session")).json, { role: "viewer", operator: false })
+    assert.strictEqual((yield* bo.request("GET", "/v1/email/logs?limit=1")).status, 200)
+    for (const [method, path, body] of [
+      ["GET", "/v1/members", undefined],
+      ["POST", "/v1/api-keys", { name: "Mine", scopes: ["admin"] }],
+      ["POST", "/v1/domains", { name: "bo.test" }],
+    ] as const) {
+      const refused = yield* bo.request(method, path, body === undefined ? {} : { body })
+      assert.deepStrictEqual([refused.status, refused.json.error.reason], [403, "missing_scope"], path)
+    }
+    const id = invited.json.member.id
+    const listed = yield* page.request("GET", "/v1/members")
+    assert.deepInclude(
+      listed.json.data.find((each: { id: string }) => each.id === id),
+      { status: "active", two_factor: false },
+    )
+    assert.strictEqual(
+      (yield* page.request("PATCH", `/v1/members/${id}`, { body: { role: "member" } })).json.role,
+      "member",
+    )
+    assert.strictEqual((yield* bo.request("POST", "/v1/domains", { body: { name: "bo.test" } })).status, 201)
+    assert.strictEqual((yield* page.request("DELETE", `/v1/members/${id}`)).status, 200)
+    assert.strictEqual((yield* bo.request("GET", "/v1/session")).status, 401)
+    assert.strictEqual((yield* bo.signIn({ email: "bo@example.org", password: PASSWORD })).status === 200, false)
+    const history = (yield* page.request("GET", "/v1/audit?limit=20")).json.data
+      .filter(({ stream }: { stream: string }) => stream === "team")
+      .map(({ type }: { type: string }) => type)
+      .slice(0, 4)
+    assert.deepStrictEqual(history, ["member.removed", "member.role_changed", "member.joined", "member.invited"])
+  })
 
-  it.effect("creates an account together with its owner, or neither", () =>
-    Effect.gen(function* () {
-      const { page } = yield* owner
-      const names = Effect.map(page.request("GET", "/v1/operate/accounts"), ({ json }) =>
-        json.data.map(({ name }: { name: string }) => name),
-      )
-      const make = (name: string, email: string) =>
-        page.request("POST", "/v1/operate/accounts", { body: { name, owner: email, plan: "free" } })
-      const refused = yield* make("Orphans", "nobody")
-      assert.strictEqual(refused.status, 400)
-      const made = yield* make("Neighbours", "nell@example.org")
-      assert.deepInclude(made.json.link.member, { email: "nell@example.org", role: "owner", status: "invited" })
-      const all = yield* names
-      assert.include(all, "Neighbours")
-      assert.notInclude(all, "Orphans")
-    }),
-  )
+  it.effect("creates an account together with its owner, or neither", function* () {
+    const { page } = yield* owner
+    const names = Effect.map(page.request("GET", "/v1/operate/accounts"), ({ json }) =>
+      json.data.map(({ name }: { name: string }) => name),
+    )
+    const make = (name: string, email: string) =>
+      page.request("POST", "/v1/operate/accounts", { body: { name, owner: email, plan: "free" } })
+    const refused = yield* make("Orphans", "nobody")
+    assert.strictEqual(refused.status, 400)
+    const made = yield* make("Neighbours", "nell@example.org")
+    assert.deepInclude(made.json.link.member, { email: "nell@example.org", role: "owner", status: "invited" })
+    const all = yield* names
+    assert.include(all, "Neighbours")
+    assert.notInclude(all, "Orphans")
+  })
 
-  it.effect("refuses fields and parameters that the dashboard's own endpoints do not know", () =>
-    Effect.gen(function* () {
-      const { page } = yield* owner
-      const account = { name: "N", owner: "nora@example.org", plan: "free" }
-      const words = "The body has an unknown field"
-      for (const [method, path, body, message] of [
-        [
-          "GET",
-          "/v1/operate/accounts?page=2",
-          undefined,
-          "The query has an unknown parameter `page`; this endpoint takes none.",
-        ],
-        ["POST", "/v1/operate/accounts", { ...account, Plans: 1 }, `${words} \`Plans\`; did you mean \`plan\`?`],
-        [
-          "PATCH",
-          `/v1/operate/accounts/acc_${"0".repeat(26)}`,
-          { linksFollowed: true },
-          `${words} \`linksFollowed\`; did you mean \`links_followed\`?`,
-        ],
-        [
-          "POST",
-          "/v1/operate/projections/stats/swap",
-          { back: false, backward: 1 },
-          `${words} \`backward\`; did you mean \`back\`?`,
-        ],
-        ["POST", "/v1/operate/projections/stats/verify", { all: true }, `${words} \`all\`; none is accepted here.`],
-        ["POST", "/auth/update-user", { name: "N", image: "x" }, `${words} \`image\`; known are name.`],
-        ["POST", "/auth/sign-out", { everywhere: true }, `${words} \`everywhere\`; none is accepted here.`],
-        [
-          "GET",
-          "/auth/list-sessions?x=1",
-          undefined,
-          "The query has an unknown parameter `x`; this endpoint takes none.",
-        ],
-      ] as const) {
-        const { json, status } = yield* page.request(method, path, body === undefined ? {} : { body })
-        assert.deepStrictEqual([status, json.error?.reason, json.error?.message], [400, "unknown_field", message], path)
-      }
-    }),
-  )
+  it.effect("refuses fields and parameters that the dashboard's own endpoints do not know", function* () {
+    const { page } = yield* owner
+    const account = { name: "N", owner: "nora@example.org", plan: "free" }
+    const words = "The body has an unknown field"
+    for (const [method, path, body, message] of [
+      [
+        "GET",
+        "/v1/operate/accounts?page=2",
+        undefined,
+        "The query has an unknown parameter `page`; this endpoint takes none.",
+      ],
+      ["POST", "/v1/operate/accounts", { ...account, Plans: 1 }, `${words} \`Plans\`; did you mean \`plan\`?`],
+      [
+        "PATCH",
+        `/v1/operate/accounts/acc_${"0".repeat(26)}`,
+        { linksFollowed: true },
+        `${words} \`linksFollowed\`; did you mean \`links_followed\`?`,
+      ],
+      [
+        "POST",
+        "/v1/operate/projections/stats/swap",
+        { back: false, backward: 1 },
+        `${words} \`backward\`; did you mean \`back\`?`,
+      ],
+      ["POST", "/v1/operate/projections/stats/verify", { all: true }, `${words} \`all\`; none is accepted here.`],
+      ["POST", "/auth/update-user", { name: "N", image: "x" }, `${words} \`image\`; known are name.`],
+      ["POST", "/auth/sign-out", { everywhere: true }, `${words} \`everywhere\`; none is accepted here.`],
+      [
+        "GET",
+        "/auth/list-sessions?x=1",
+        undefined,
+        "The query has an unknown parameter `x`; this endpoint takes none.",
+      ],
+    ] as const) {
+      const { json, status } = yield* page.request(method, path, body === undefined ? {} : { body })
+      assert.deepStrictEqual([status, json.error?.reason, json.error?.message], [400, "unknown_field", message], path)
+    }
+  })
 
-  it.effect("counts requests of a frame in its reader's rate limit, and refuses other sites", () =>
-    Effect.gen(function* () {
-      const { house, page } = yield* owner
-      const sent = yield* page.request("POST", "/v1/email/send", {
-        body: { from: "hello@acme.test", to: "ana@example.org", subject: "Hi", html: "<p>Framed</p>" },
-      })
-      const request = (path: string, headers: Record<string, string>) =>
-        Effect.promise(() => fetch(house.url + path, { headers: { "x-forwarded-for": "203.0.113.77", ...headers } }))
-      const cookie = `waybill.session_token=${page.jar.get("waybill.session_token")}`
-      const frame = (site: string) =>
-        request(`/preview/emails/${sent.json.id}`, { cookie, "sec-fetch-site": site, "sec-fetch-dest": "iframe" })
-      const seen = yield* frame("same-origin")
-      assert.include(yield* Effect.promise(() => seen.text()), "<p>Framed</p>")
-      const stranger = yield* request("/v1/session", {})
-      assert.deepStrictEqual([stranger.status, stranger.headers.get("x-ratelimit-remaining")], [401, "119"])
-      assert.strictEqual((yield* frame("cross-site")).status, 404)
-    }),
-  )
+  it.effect("counts requests of a frame in its reader's rate limit, and refuses other sites", function* () {
+    const { house, page } = yield* owner
+    const sent = yield* page.request("POST", "/v1/email/send", {
+      body: { from: "hello@acme.test", to: "ana@example.org", subject: "Hi", html: "<p>Framed</p>" },
+    })
+    const request = (path: string, headers: Record<string, string>) =>
+      Effect.promise(() => fetch(house.url + path, { headers: { "x-forwarded-for": "203.0.113.77", ...headers } }))
+    const cookie = `waybill.session_token=${page.jar.get("waybill.session_token")}`
+    const frame = (site: string) =>
+      request(`/preview/emails/${sent.json.id}`, { cookie, "sec-fetch-site": site, "sec-fetch-dest": "iframe" })
+    const seen = yield* frame("same-origin")
+    assert.include(yield* Effect.promise(() => seen.text()), "<p>Framed</p>")
+    const stranger = yield* request("/v1/session", {})
+    assert.deepStrictEqual([stranger.status, stranger.headers.get("x-ratelimit-remaining")], [401, "119"])
+    assert.strictEqual((yield* frame("cross-site")).status, 404)
+  })
 
-  it.effect("keeps the last owner of an account", () =>
-    Effect.gen(function* () {
-      const { page } = yield* owner
-      const { id } = (yield* page.request("GET", "/v1/session")).json.actor
-      const less = yield* page.request("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } })
-      assert.deepStrictEqual([less.status, less.json.error.reason], [422, "last_owner"])
-      const sql = yield* PgClient.PgClient
-      // An operator cannot be removed, and an account has its first owner from the installation.
-      yield* sql`UPDATE users SET operator = false WHERE id = ${id}`
-      const gone = yield* page.request("DELETE", `/v1/members/${id}`)
-      yield* sql`UPDATE users SET operator = true WHERE id = ${id}`
-      assert.deepStrictEqual([gone.status, gone.json.error.reason], [422, "last_owner"])
-    }),
-  )
+  it.effect("keeps the last owner of an account", function* () {
+    const { page } = yield* owner
+    const { id } = (yield* page.request("GET", "/v1/session")).json.actor
+    const less = yield* page.request("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } })
+    assert.deepStrictEqual([less.status, less.json.error.reason], [422, "last_owner"])
+    const sql = yield* PgClient.PgClient
+    // An operator cannot be removed, and an account has its first owner from the installation.
+    yield* sql`UPDATE users SET operator = false WHERE id = ${id}`
+    const gone = yield* page.request("DELETE", `/v1/members/${id}`)
+    yield* sql`UPDATE users SET operator = true WHERE id = ${id}`
+    assert.deepStrictEqual([gone.status, gone.json.error.reason], [422, "last_owner"])
+  })
 
-  it.effect("requires a second factor once it is set up, by an RFC 6238 code", () =>
-    Effect.gen(function* () {
-      const { house, page } = yield* owner
-      const { password } = house.owner
-      const { json } = yield* page.request("POST", "/auth/two-factor/enable", { body: { password } })
-      assert.isAbove(json.backupCodes.length, 5)
-      const next_code = authenticator(json.totpURI)
-      const code = yield* next_code
-      assert.strictEqual((yield* page.request("POST", "/auth/two-factor/verify-totp", { body: { code } })).status, 200)
-      const next = browser(house.url)
-      assert.deepInclude((yield* next.signIn(house.owner)).json, { twoFactorRedirect: true })
-      assert.strictEqual((yield* next.request("GET", "/v1/session")).status, 401)
-      assert.strictEqual(
-        (yield* next.request("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })).status,
-        401,
-      )
-      const again = yield* next_code
-      assert.strictEqual(
-        (yield* next.request("POST", "/auth/two-factor/verify-totp", { body: { code: again } })).status,
-        200,
-      )
-      assert.strictEqual((yield* next.request("GET", "/v1/session")).status, 200)
-      assert.strictEqual((yield* next.request("POST", "/auth/two-factor/disable", { body: { password } })).status, 200)
-    }),
-  )
+  it.effect("requires a second factor once it is set up, by an RFC 6238 code", function* () {
+    const { house, page } = yield* owner
+    const { password } = house.owner
+    const { json } = yield* page.request("POST", "/auth/two-factor/enable", { body: { password } })
+    assert.isAbove(json.backupCodes.length, 5)
+    const next_code = authenticator(json.totpURI)
+    const code = yield* next_code
+    assert.strictEqual((yield* page.request("POST", "/auth/two-factor/verify-totp", { body: { code } })).status, 200)
+    const next = browser(house.url)
+    assert.deepInclude((yield* next.signIn(house.owner)).json, { twoFactorRedirect: true })
+    assert.strictEqual((yield* next.request("GET", "/v1/session")).status, 401)
+    assert.strictEqual(
+      (yield* next.request("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })).status,
+      401,
+    )
+    const again = yield* next_code
+    assert.strictEqual(
+      (yield* next.request("POST", "/auth/two-factor/verify-totp", { body: { code: again } })).status,
+      200,
+    )
+    assert.strictEqual((yield* next.request("GET", "/v1/session")).status, 200)
+    assert.strictEqual((yield* next.request("POST", "/auth/two-factor/disable", { body: { password } })).status, 200)
+  })
 
-  it.effect("exposes only endpoints that are used: no sign-up, no password link by email", () =>
-    Effect.gen(function* () {
-      const { house } = yield* owner
-      const stranger = browser(house.url)
-      for (const [path, body] of [
-        ["/auth/sign-up/email", { email: "eve@example.org", password: PASSWORD, name: "Eve" }],
-        ["/auth/request-password-reset", { email: house.owner.email }],
-        ["/auth/sign-in/social", { provider: "oidc" }],
-        ["/auth/delete-user", {}],
-      ] as const)
-        assert.strictEqual((yield* stranger.request("POST", path, { body })).status, 404, path)
-    }),
-  )
+  it.effect("exposes only endpoints that are used: no sign-up, no password link by email", function* () {
+    const { house } = yield* owner
+    const stranger = browser(house.url)
+    for (const [path, body] of [
+      ["/auth/sign-up/email", { email: "eve@example.org", password: PASSWORD, name: "Eve" }],
+      ["/auth/request-password-reset", { email: house.owner.email }],
+      ["/auth/sign-in/social", { provider: "oidc" }],
+      ["/auth/delete-user", {}],
+    ] as const)
+      assert.strictEqual((yield* stranger.request("POST", path, { body })).status, 404, path)
+  })
 
-  it.effect("refuses too many attempts, whatever the password", () =>
-    Effect.gen(function* () {
-      const { house } = yield* owner
-      const guesser = browser(house.url)
-      const tries = yield* Effect.forEach(Array.from({ length: 25 }), () =>
-        guesser.signIn({ email: house.owner.email, password: "not the password" }),
-      )
-      assert.includeMembers(
-        [401, 429],
-        tries.map(({ status }) => status),
-      )
-      assert.strictEqual(tries.at(-1)?.status, 429)
-    }),
-  )
+  it.effect("refuses too many attempts, whatever the password", function* () {
+    const { house } = yield* owner
+    const guesser = browser(house.url)
+    const tries = yield* Effect.forEach(Array.from({ length: 25 }), () =>
+      guesser.signIn({ email: house.owner.email, password: "not the password" }),
+    )
+    assert.includeMembers(
+      [401, 429],
+      tries.map(({ status }) => status),
+    )
+    assert.strictEqual(tries.at(-1)?.status, 429)
+  })
 })

@@ -1,9 +1,9 @@
-import { assert, layer } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import { Fresh } from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
@@ -50,24 +50,22 @@ const statusOf = (ref: World.MessageRef) =>
   Effect.map(World.history(ref), ({ state }) => (state._tag === "Message" ? Email.status(state) : "not created"))
 
 layer(Smtp.layer, { excludeTestServices: true })("mail by a relay that confirms deliveries", (it) => {
-  it.effect("is sent until a report says that it was delivered or bounced", () =>
-    Effect.gen(function* () {
-      const { port, server } = yield* confirming
-      const { sender } = yield* Smtp.customer()
-      for (const [name, end, events] of [
-        ["exchange-success", "delivered", ["EmailQueued", "EmailSent", "EmailDelivered"]],
-        ["gmail", "bounced", ["EmailQueued", "EmailSent", "EmailBounced"]],
-      ] as const) {
-        const ref = yield* World.send(sender)
-        yield* World.until(statusOf(ref), (status) => status === "sent")
-        const mail = server.mails.find(({ messageId }) => messageId === `${ref.stream_id}@${sender.name}`)
-        assert.include(mail?.mail_line ?? "", ` ENVID=${ref.stream_id}`)
-        // The relay sends the report to the return path of the mail.
-        const replies = yield* report(port, mail?.from ?? "", file(name))
-        assert.match(replies.at(-1) ?? "", /^250 2\.6\.0 /u)
-        assert.strictEqual(yield* statusOf(ref), end)
-        assert.deepStrictEqual(yield* World.timeline(ref), [...events])
-      }
-    }),
-  )
+  it.effect("is sent until a report says that it was delivered or bounced", function* () {
+    const { port, server } = yield* confirming
+    const { sender } = yield* Smtp.customer()
+    for (const [name, end, events] of [
+      ["exchange-success", "delivered", ["EmailQueued", "EmailSent", "EmailDelivered"]],
+      ["gmail", "bounced", ["EmailQueued", "EmailSent", "EmailBounced"]],
+    ] as const) {
+      const ref = yield* World.send(sender)
+      yield* World.until(statusOf(ref), (status) => status === "sent")
+      const mail = server.mails.find(({ messageId }) => messageId === `${ref.stream_id}@${sender.name}`)
+      assert.include(mail?.mail_line ?? "", ` ENVID=${ref.stream_id}`)
+      // The relay sends the report to the return path of the mail.
+      const replies = yield* report(port, mail?.from ?? "", file(name))
+      assert.match(replies.at(-1) ?? "", /^250 2\.6\.0 /u)
+      assert.strictEqual(yield* statusOf(ref), end)
+      assert.deepStrictEqual(yield* World.timeline(ref), [...events])
+    }
+  })
 })

@@ -1,10 +1,10 @@
-import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Exit, Scope } from "effect"
 import { once } from "node:events"
 import * as net from "node:net"
 import * as tls from "node:tls"
 import { HANDSHAKES_PER_SECOND, MAX_BURST } from "../../../apps/server/src/smtp/Handshakes.ts"
 import type * as Submission from "../../../apps/server/src/smtp/Submission.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import { freePort } from "../../support/process/service.ts"
 import * as Smtp from "./support.ts"
 
@@ -61,29 +61,27 @@ const secured = Effect.fnUntraced(function* (port: number, options: tls.Connecti
 })
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP that begins with TLS", (it) => {
-  it.effect("accepts mail from nodemailer with secure: true, and offers AUTH but no STARTTLS", () =>
-    Effect.gen(function* () {
-      const { port, tlsPort } = yield* submission()
-      const acme = yield* Smtp.customer()
-      assert.match(yield* Smtp.send(tlsPort, acme.secret, mail(acme), SECURE), /^250 2\.6\.0 Queued as /u)
-      const startTls = { ...SECURE, secure: false, requireTLS: true }
-      assert.match(yield* Smtp.send(port, acme.secret, mail(acme), startTls), /^250 2\.6\.0 Queued as /u)
-      assert.lengthOf(yield* Smtp.accepted(acme.account_id), 2)
+  it.effect("accepts mail from nodemailer with secure: true, and offers AUTH but no STARTTLS", function* () {
+    const { port, tlsPort } = yield* submission()
+    const acme = yield* Smtp.customer()
+    assert.match(yield* Smtp.send(tlsPort, acme.secret, mail(acme), SECURE), /^250 2\.6\.0 Queued as /u)
+    const startTls = { ...SECURE, secure: false, requireTLS: true }
+    assert.match(yield* Smtp.send(port, acme.secret, mail(acme), startTls), /^250 2\.6\.0 Queued as /u)
+    assert.lengthOf(yield* Smtp.accepted(acme.account_id), 2)
 
-      const { greeting, socket } = yield* secured(tlsPort)
-      assert.strictEqual(greeting, "220 waybill.test ESMTP\r\n")
-      const say = (text: string) => {
-        socket.write(`${text}\r\n`)
-        return Effect.promise(async () => String((await once(socket, "data"))[0]))
-      }
-      const offered = yield* say("EHLO x")
-      assert.include(offered, "250-AUTH PLAIN LOGIN\r\n")
-      assert.notInclude(offered, "STARTTLS")
-      assert.match(yield* say("STARTTLS"), /^503 5\.5\.1 /u)
-      assert.match(yield* say(Smtp.plain("wb_wrong")), /^535 5\.7\.8 /u)
-      assert.match(yield* say("MAIL FROM:<a@b.cc>"), /^530 5\.7\.0 /u)
-    }),
-  )
+    const { greeting, socket } = yield* secured(tlsPort)
+    assert.strictEqual(greeting, "220 waybill.test ESMTP\r\n")
+    const say = (text: string) => {
+      socket.write(`${text}\r\n`)
+      return Effect.promise(async () => String((await once(socket, "data"))[0]))
+    }
+    const offered = yield* say("EHLO x")
+    assert.include(offered, "250-AUTH PLAIN LOGIN\r\n")
+    assert.notInclude(offered, "STARTTLS")
+    assert.match(yield* say("STARTTLS"), /^503 5\.5\.1 /u)
+    assert.match(yield* say(Smtp.plain("wb_wrong")), /^535 5\.7\.8 /u)
+    assert.match(yield* say("MAIL FROM:<a@b.cc>"), /^530 5\.7\.0 /u)
+  })
 
   it.effect("closes a connection that is not TLS without a reply in plain text, and serves the next one", () =>
     Effect.gen(function* () {
@@ -128,23 +126,21 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP th
     }).pipe(Effect.timeout(TIMEOUT)),
   )
 
-  it.effect("limits handshakes per second over both ports", () =>
-    Effect.gen(function* () {
-      const { port, tlsPort } = yield* submission()
-      const clients = yield* Effect.forEach(Array.from({ length: HANDSHAKES_PER_PORT }), () =>
-        Effect.tap(Smtp.raw(port), (client) => Effect.promise(() => client.say("EHLO x"))),
-      )
-      const startedAt = performance.now()
-      const upgraded = Effect.promise(() => Promise.all(clients.map((client) => client.say("STARTTLS"))))
-      const implicit = Effect.forEach(Array.from({ length: HANDSHAKES_PER_PORT }), () => secured(tlsPort), {
-        concurrency: "unbounded",
-      })
-      yield* Effect.all([upgraded, implicit], { concurrency: "unbounded" })
-      const waiting = 2 * HANDSHAKES_PER_PORT - MAX_BURST
-      // One clock tick is subtracted from the minimum duration.
-      assert.isAtLeast(performance.now() - startedAt, (waiting / HANDSHAKES_PER_SECOND) * 1_000 - 100)
-    }),
-  )
+  it.effect("limits handshakes per second over both ports", function* () {
+    const { port, tlsPort } = yield* submission()
+    const clients = yield* Effect.forEach(Array.from({ length: HANDSHAKES_PER_PORT }), () =>
+      Effect.tap(Smtp.raw(port), (client) => Effect.promise(() => client.say("EHLO x"))),
+    )
+    const startedAt = performance.now()
+    const upgraded = Effect.promise(() => Promise.all(clients.map((client) => client.say("STARTTLS"))))
+    const implicit = Effect.forEach(Array.from({ length: HANDSHAKES_PER_PORT }), () => secured(tlsPort), {
+      concurrency: "unbounded",
+    })
+    yield* Effect.all([upgraded, implicit], { concurrency: "unbounded" })
+    const waiting = 2 * HANDSHAKES_PER_PORT - MAX_BURST
+    // One clock tick is subtracted from the minimum duration.
+    assert.isAtLeast(performance.now() - startedAt, (waiting / HANDSHAKES_PER_SECOND) * 1_000 - 100)
+  })
 
   it.effect("gives up the turn of a client that disconnects before its handshake", () =>
     Effect.gen(function* () {
@@ -155,20 +151,18 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP th
     }).pipe(Effect.timeout(TIMEOUT)),
   )
 
-  it.effect("refuses TLS renegotiation", () =>
-    Effect.gen(function* () {
-      const { tlsPort } = yield* submission()
-      const { socket } = yield* secured(tlsPort, { maxVersion: "TLSv1.2" })
-      const answer = yield* Effect.promise(
-        () =>
-          new Promise<string>((resolve) => {
-            socket.on("error", ({ message }) => resolve(message))
-            socket.renegotiate({}, (error) => resolve(error === null ? "done" : error.message))
-          }),
-      )
-      assert.match(answer, /no[_ ]renegotiation/iu)
-    }),
-  )
+  it.effect("refuses TLS renegotiation", function* () {
+    const { tlsPort } = yield* submission()
+    const { socket } = yield* secured(tlsPort, { maxVersion: "TLSv1.2" })
+    const answer = yield* Effect.promise(
+      () =>
+        new Promise<string>((resolve) => {
+          socket.on("error", ({ message }) => resolve(message))
+          socket.renegotiate({}, (error) => resolve(error === null ? "done" : error.message))
+        }),
+    )
+    assert.match(answer, /no[_ ]renegotiation/iu)
+  })
 
   it.effect("tells idle clients of both ports that the service stops, and closes unfinished handshakes", () =>
     Effect.gen(function* () {

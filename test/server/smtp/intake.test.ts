@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
 import { PassThrough } from "node:stream"
 import type { SMTPServerDataStream } from "smtp-server"
 import * as Intake from "../../../apps/server/src/smtp/Intake.ts"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const stream = (): SMTPServerDataStream => Object.assign(new PassThrough(), { byteLength: 0, sizeExceeded: false })
 

@@ -1,7 +1,7 @@
-import { assert, layer } from "@effect/vitest"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Layer } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import { Fresh } from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
@@ -14,113 +14,108 @@ const TIME_CHARS = "msg_".length + 10
 const sameJson = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 
 layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
-  it.effect("accepts mail from nodemailer and replies with the id after the commit", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission()
-      const acme = yield* Smtp.customer()
-      const words = yield* Smtp.send(port, acme.secret, {
-        from: `Ünal <hi@${acme.domain}>`,
-        to: ['"Ana, the first" <ana@example.org>', "bo@example.org"],
-        cc: "Cy <cy@example.org>",
-        bcc: "secret@example.org",
-        replyTo: "answers@example.com",
-        subject: "Grüße, größer als eine Zeile mit vielen Wörtern, damit sie gefaltet wird: äöüß ✓",
-        text: "Hällo.\n.\n..two dots\n",
-        html: '<p>Hällo <img src="cid:logo"></p>',
-        headers: { "X-Order": "7041", "X-Tag": "receipt, shop", "X-Greeting": "grüß dich" },
-        attachments: [
-          { filename: "größe.pdf", content: Buffer.from("%PDF-1.4\r\n.\r\n\0\xff", "latin1") },
-          { filename: "logo.png", content: Buffer.from([137, 80, 78, 71]), cid: "logo" },
-        ],
-      })
-      const [mail, ...more] = yield* Smtp.accepted(acme.account_id)
-      assert.deepStrictEqual(more, [])
-      assert.strictEqual(words, `250 2.6.0 Queued as ${mail?.id}`)
-      // `created_at` is the time in the id.
-      const moment = Id.lowest("EmailId", Timestamp.toMillis(mail?.created_at ?? Timestamp.fromMillis(0)))
-      assert.strictEqual(mail?.id.slice(0, TIME_CHARS), moment.slice(0, TIME_CHARS))
-      sameJson(mail?.from, { address: `hi@${acme.domain}`, name: "Ünal" })
-      sameJson(mail?.to, [{ address: "ana@example.org", name: "Ana, the first" }, { address: "bo@example.org" }])
-      sameJson(mail?.cc, [{ address: "cy@example.org", name: "Cy" }])
-      sameJson(mail?.bcc, [{ address: "secret@example.org" }])
-      sameJson(mail?.reply_to, [{ address: "answers@example.com" }])
-      assert.strictEqual(
-        mail?.subject,
-        "Grüße, größer als eine Zeile mit vielen Wörtern, damit sie gefaltet wird: äöüß ✓",
-      )
-      assert.deepStrictEqual(mail?.headers, { "X-Order": "7041", "X-Greeting": "grüß dich" })
-      assert.deepStrictEqual(mail?.tags, ["receipt", "shop"])
-      assert.strictEqual(mail?.api_key_id, acme.keyId)
-      assert.strictEqual(mail?.body.text, "Hällo.\n.\n..two dots\n")
-      assert.strictEqual(mail?.body.html?.trim(), '<p>Hällo <img src="cid:logo"></p>')
-      const files = mail?.body.attachments.map(({ bytes, content_id, content_type, filename }) => [
-        filename,
-        content_type,
-        content_id,
-        Buffer.from(bytes).toString("latin1"),
-      ])
-      assert.deepStrictEqual(files, [
-        ["logo.png", "image/png", "logo", Buffer.from([137, 80, 78, 71]).toString("latin1")],
-        ["größe.pdf", "application/pdf", null, "%PDF-1.4\r\n.\r\n\0\xff"],
-      ])
-    }),
-  )
+  it.effect("accepts mail from nodemailer and replies with the id after the commit", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const words = yield* Smtp.send(port, acme.secret, {
+      from: `Ünal <hi@${acme.domain}>`,
+      to: ['"Ana, the first" <ana@example.org>', "bo@example.org"],
+      cc: "Cy <cy@example.org>",
+      bcc: "secret@example.org",
+      replyTo: "answers@example.com",
+      subject: "Grüße, größer als eine Zeile mit vielen Wörtern, damit sie gefaltet wird: äöüß ✓",
+      text: "Hällo.\n.\n..two dots\n",
+      html: '<p>Hällo <img src="cid:logo"></p>',
+      headers: { "X-Order": "7041", "X-Tag": "receipt, shop", "X-Greeting": "grüß dich" },
+      attachments: [
+        { filename: "größe.pdf", content: Buffer.from("%PDF-1.4\r\n.\r\n\0\xff", "latin1") },
+        { filename: "logo.png", content: Buffer.from([137, 80, 78, 71]), cid: "logo" },
+      ],
+    })
+    const [mail, ...more] = yield* Smtp.accepted(acme.account_id)
+    assert.deepStrictEqual(more, [])
+    assert.strictEqual(words, `250 2.6.0 Queued as ${mail?.id}`)
+    // `created_at` is the time in the id.
+    const moment = Id.lowest("EmailId", Timestamp.toMillis(mail?.created_at ?? Timestamp.fromMillis(0)))
+    assert.strictEqual(mail?.id.slice(0, TIME_CHARS), moment.slice(0, TIME_CHARS))
+    sameJson(mail?.from, { address: `hi@${acme.domain}`, name: "Ünal" })
+    sameJson(mail?.to, [{ address: "ana@example.org", name: "Ana, the first" }, { address: "bo@example.org" }])
+    sameJson(mail?.cc, [{ address: "cy@example.org", name: "Cy" }])
+    sameJson(mail?.bcc, [{ address: "secret@example.org" }])
+    sameJson(mail?.reply_to, [{ address: "answers@example.com" }])
+    assert.strictEqual(
+      mail?.subject,
+      "Grüße, größer als eine Zeile mit vielen Wörtern, damit sie gefaltet wird: äöüß ✓",
+    )
+    assert.deepStrictEqual(mail?.headers, { "X-Order": "7041", "X-Greeting": "grüß dich" })
+    assert.deepStrictEqual(mail?.tags, ["receipt", "shop"])
+    assert.strictEqual(mail?.api_key_id, acme.keyId)
+    assert.strictEqual(mail?.body.text, "Hällo.\n.\n..two dots\n")
+    assert.strictEqual(mail?.body.html?.trim(), '<p>Hällo <img src="cid:logo"></p>')
+    const files = mail?.body.attachments.map(({ bytes, content_id, content_type, filename }) => [
+      filename,
+      content_type,
+      content_id,
+      Buffer.from(bytes).toString("latin1"),
+    ])
+    assert.deepStrictEqual(files, [
+      ["logo.png", "image/png", "logo", Buffer.from([137, 80, 78, 71]).toString("latin1")],
+      ["größe.pdf", "application/pdf", null, "%PDF-1.4\r\n.\r\n\0\xff"],
+    ])
+  })
 
-  it.effect("sends to the envelope, and uses headers only for display", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission()
-      const acme = yield* Smtp.customer()
-      const raw = [
-        `From: hi@${acme.domain}`,
-        "To: Shown <SHOWN@example.org>, not-in-envelope@example.org",
-        "Cc: group: cc@example.org;, shown@example.org",
-        "Bcc: header-bcc@example.org, hidden@example.org",
-        "Resent-Bcc: hidden@example.org",
-        "X-Idempotency-Key: k1",
-        "Received: from somewhere by elsewhere",
-        "DKIM-Signature: v=1; d=elsewhere.test",
-        "Message-ID: <mine@elsewhere.test>",
-        "X-Kept: yes",
-        "Subject: s",
-        "",
-        "hi",
-      ].join("\r\n")
-      const to = ["hidden@example.org", "shown@example.org", "cc@example.org", "HIDDEN@example.org", "two@example.org"]
-      yield* Smtp.send(port, acme.secret, { envelope: { from: "", to }, raw })
-      const [mail] = yield* Smtp.accepted(acme.account_id)
-      sameJson(mail?.to, [{ address: "shown@example.org", name: "Shown" }])
-      sameJson(mail?.cc, [{ address: "cc@example.org" }])
-      sameJson(mail?.bcc, [{ address: "HIDDEN@example.org" }, { address: "two@example.org" }])
-      sameJson(mail?.headers, { "X-Kept": "yes" })
-      assert.strictEqual(mail?.body.text, "hi")
-      assert.strictEqual(mail?.message_id, `<${mail?.id}@${acme.domain}>`)
-    }),
-  )
+  it.effect("sends to the envelope, and uses headers only for display", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const raw = [
+      `From: hi@${acme.domain}`,
+      "To: Shown <SHOWN@example.org>, not-in-envelope@example.org",
+      "Cc: group: cc@example.org;, shown@example.org",
+      "Bcc: header-bcc@example.org, hidden@example.org",
+      "Resent-Bcc: hidden@example.org",
+      "X-Idempotency-Key: k1",
+      "Received: from somewhere by elsewhere",
+      "DKIM-Signature: v=1; d=elsewhere.test",
+      "Message-ID: <mine@elsewhere.test>",
+      "X-Kept: yes",
+      "Subject: s",
+      "",
+      "hi",
+    ].join("\r\n")
+    const to = ["hidden@example.org", "shown@example.org", "cc@example.org", "HIDDEN@example.org", "two@example.org"]
+    yield* Smtp.send(port, acme.secret, { envelope: { from: "", to }, raw })
+    const [mail] = yield* Smtp.accepted(acme.account_id)
+    sameJson(mail?.to, [{ address: "shown@example.org", name: "Shown" }])
+    sameJson(mail?.cc, [{ address: "cc@example.org" }])
+    sameJson(mail?.bcc, [{ address: "HIDDEN@example.org" }, { address: "two@example.org" }])
+    sameJson(mail?.headers, { "X-Kept": "yes" })
+    assert.strictEqual(mail?.body.text, "hi")
+    assert.strictEqual(mail?.message_id, `<${mail?.id}@${acme.domain}>`)
+  })
 
-  it.effect("removes Bcc from the sent message, also if there are no other recipients", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission()
-      const acme = yield* Smtp.customer()
-      const bcc = ["secret1@example.org", "secret2@example.org"]
-      yield* Smtp.send(port, acme.secret, { from: `hi@${acme.domain}`, bcc, subject: "s", text: "hi" })
-      const [mail] = yield* Smtp.accepted(acme.account_id)
-      sameJson([mail?.to, mail?.cc], [[], []])
-      sameJson(
-        mail?.bcc,
-        bcc.map((address) => ({ address })),
-      )
-      const { url } = yield* Fresh
-      const server = yield* SmtpServer.listen({})
-      yield* Layer.build(World.worker(url, { relay: World.relay(server) }))
-      yield* World.settled({ account_id: acme.account_id, stream_id: mail?.id ?? ("" as never) })
-      const delivered = server.mails.filter(({ messageId }) => messageId === `${mail?.id}@${acme.domain}`)
-      assert.deepStrictEqual(delivered.flatMap(({ to }) => to).sort(), bcc)
-      for (const { bytes } of delivered) assert.notInclude(bytes.toString("latin1"), "secret")
-    }),
-  )
+  it.effect("removes Bcc from the sent message, also if there are no other recipients", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const bcc = ["secret1@example.org", "secret2@example.org"]
+    yield* Smtp.send(port, acme.secret, { from: `hi@${acme.domain}`, bcc, subject: "s", text: "hi" })
+    const [mail] = yield* Smtp.accepted(acme.account_id)
+    sameJson([mail?.to, mail?.cc], [[], []])
+    sameJson(
+      mail?.bcc,
+      bcc.map((address) => ({ address })),
+    )
+    const { url } = yield* Fresh
+    const server = yield* SmtpServer.listen({})
+    yield* Layer.build(World.worker(url, { relay: World.relay(server) }))
+    yield* World.settled({ account_id: acme.account_id, stream_id: mail?.id ?? ("" as never) })
+    const delivered = server.mails.filter(({ messageId }) => messageId === `${mail?.id}@${acme.domain}`)
+    assert.deepStrictEqual(delivered.flatMap(({ to }) => to).sort(), bcc)
+    for (const { bytes } of delivered) assert.notInclude(bytes.toString("latin1"), "secret")
+  })
 
-  it.effect("normalizes international addresses like the API, and uses the envelope's sender if From is missing", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "normalizes international addresses like the API, and uses the envelope's sender if From is missing",
+    function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
       const client = yield* Smtp.raw(port)
@@ -138,90 +133,82 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
       const [mail] = yield* Smtp.accepted(acme.account_id)
       sameJson([mail?.from, mail?.to], [{ address: `hi@${acme.domain}` }, [{ address: "žofie@xn--bcher-kva.example" }]])
       assert.deepStrictEqual([mail?.subject, mail?.body.text], ["grüß", "hallo ✓"])
-    }),
+    },
   )
 
-  it.effect("reads tags, tracking and schedule from headers, and removes those", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission({ tracks: true })
-      const acme = yield* Smtp.customer()
-      const at = Timestamp.fromMillis((yield* Clock.currentTimeMillis) + Timestamp.DAY)
-      yield* Smtp.send(port, acme.secret, {
-        from: `hi@${acme.domain}`,
-        to: "ana@example.org",
-        subject: "s",
-        text: "hi",
-        headers: {
-          "X-Tag": ["receipt", "shop , receipt"],
-          "X-Scheduled-At": at.replace("Z", "+00:00"),
-          "X-Idempotency-Key": "once",
-          "X-Track-Opens": "True",
-          "X-Track-Clicks": "false",
-        },
-      })
-      const [mail] = yield* Smtp.accepted(acme.account_id)
-      assert.deepStrictEqual(mail?.tags, ["receipt", "shop"])
-      assert.strictEqual(mail?.scheduled_at, at)
-      assert.deepStrictEqual(mail?.tracking, { opens: true, clicks: false })
-      assert.deepStrictEqual(mail?.headers, {})
-    }),
-  )
+  it.effect("reads tags, tracking and schedule from headers, and removes those", function* () {
+    const port = yield* Smtp.submission({ tracks: true })
+    const acme = yield* Smtp.customer()
+    const at = Timestamp.fromMillis((yield* Clock.currentTimeMillis) + Timestamp.DAY)
+    yield* Smtp.send(port, acme.secret, {
+      from: `hi@${acme.domain}`,
+      to: "ana@example.org",
+      subject: "s",
+      text: "hi",
+      headers: {
+        "X-Tag": ["receipt", "shop , receipt"],
+        "X-Scheduled-At": at.replace("Z", "+00:00"),
+        "X-Idempotency-Key": "once",
+        "X-Track-Opens": "True",
+        "X-Track-Clicks": "false",
+      },
+    })
+    const [mail] = yield* Smtp.accepted(acme.account_id)
+    assert.deepStrictEqual(mail?.tags, ["receipt", "shop"])
+    assert.strictEqual(mail?.scheduled_at, at)
+    assert.deepStrictEqual(mail?.tracking, { opens: true, clicks: false })
+    assert.deepStrictEqual(mail?.headers, {})
+  })
 
-  it.effect("accepts once under an idempotency key, whatever Date and Message-ID a retry has", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission()
-      const acme = yield* Smtp.customer()
-      const mail = (text: string) => ({
-        from: `hi@${acme.domain}`,
-        to: "ana@example.org",
-        subject: "s",
-        text,
-        html: "<p>hi</p>",
-        headers: { "X-Idempotency-Key": "order 7041" },
-      })
-      const first = yield* Smtp.send(port, acme.secret, mail("hi"))
-      const [again, twin] = yield* Effect.all(
-        [Smtp.send(port, acme.secret, mail("hi")), Smtp.send(port, acme.secret, mail("hi"))],
-        { concurrency: 2 },
-      )
-      assert.deepStrictEqual([again, twin], [`${first} (idempotent replay)`, `${first} (idempotent replay)`])
-      assert.match(yield* Smtp.send(port, acme.secret, mail("other")), /^554 5\.5\.4 idempotency_key_reused: /u)
-      assert.strictEqual((yield* Smtp.accepted(acme.account_id)).length, 1)
-    }),
-  )
+  it.effect("accepts once under an idempotency key, whatever Date and Message-ID a retry has", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const mail = (text: string) => ({
+      from: `hi@${acme.domain}`,
+      to: "ana@example.org",
+      subject: "s",
+      text,
+      html: "<p>hi</p>",
+      headers: { "X-Idempotency-Key": "order 7041" },
+    })
+    const first = yield* Smtp.send(port, acme.secret, mail("hi"))
+    const [again, twin] = yield* Effect.all(
+      [Smtp.send(port, acme.secret, mail("hi")), Smtp.send(port, acme.secret, mail("hi"))],
+      { concurrency: 2 },
+    )
+    assert.deepStrictEqual([again, twin], [`${first} (idempotent replay)`, `${first} (idempotent replay)`])
+    assert.match(yield* Smtp.send(port, acme.secret, mail("other")), /^554 5\.5\.4 idempotency_key_reused: /u)
+    assert.strictEqual((yield* Smtp.accepted(acme.account_id)).length, 1)
+  })
 
-  it.effect("reads the headers of Postmark and Resend, and removes those", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission()
-      const acme = yield* Smtp.customer()
-      const mail = {
-        from: `hi@${acme.domain}`,
-        to: "ana@example.org",
-        subject: "s",
-        text: "hi",
-        headers: { "X-PM-Tag": "receipt, shop", "X-Tag": "a, b", "Resend-Idempotency-Key": "order 7041" },
-      }
-      const first = yield* Smtp.send(port, acme.secret, mail)
-      assert.strictEqual(yield* Smtp.send(port, acme.secret, mail), `${first} (idempotent replay)`)
-      const two = { ...mail, headers: { ...mail.headers, "X-Idempotency-Key": "another" } }
-      assert.match(yield* Smtp.send(port, acme.secret, two), /X-Idempotency-Key.*must appear only once/u)
-      const [sent, ...more] = yield* Smtp.accepted(acme.account_id)
-      assert.deepStrictEqual([sent?.tags, sent?.headers, more], [["a", "b", "receipt, shop"], {}, []])
-    }),
-  )
+  it.effect("reads the headers of Postmark and Resend, and removes those", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const mail = {
+      from: `hi@${acme.domain}`,
+      to: "ana@example.org",
+      subject: "s",
+      text: "hi",
+      headers: { "X-PM-Tag": "receipt, shop", "X-Tag": "a, b", "Resend-Idempotency-Key": "order 7041" },
+    }
+    const first = yield* Smtp.send(port, acme.secret, mail)
+    assert.strictEqual(yield* Smtp.send(port, acme.secret, mail), `${first} (idempotent replay)`)
+    const two = { ...mail, headers: { ...mail.headers, "X-Idempotency-Key": "another" } }
+    assert.match(yield* Smtp.send(port, acme.secret, two), /X-Idempotency-Key.*must appear only once/u)
+    const [sent, ...more] = yield* Smtp.accepted(acme.account_id)
+    assert.deepStrictEqual([sent?.tags, sent?.headers, more], [["a", "b", "receipt, shop"], {}, []])
+  })
 
-  it.effect("records the key and the client's address as the actor", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission()
-      const acme = yield* Smtp.customer()
-      yield* Smtp.send(port, acme.secret, {
-        from: `hi@${acme.domain}`,
-        to: "ana@example.org",
-        subject: "s",
-        text: "hi",
-      })
-      const [mail] = yield* Smtp.accepted(acme.account_id)
-      assert.deepInclude(mail?.history[0]?.meta, { actor: { type: "api_key", id: acme.keyId }, address: "127.0.0.1" })
-    }),
-  )
+  it.effect("records the key and the client's address as the actor", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    yield* Smtp.send(port, acme.secret, {
+      from: `hi@${acme.domain}`,
+      to: "ana@example.org",
+      subject: "s",
+      text: "hi",
+    })
+    const [mail] = yield* Smtp.accepted(acme.account_id)
+    assert.deepInclude(mail?.history[0]?.meta, { actor: { type: "api_key", id: acme.keyId }, address: "127.0.0.1" })
+  })
 })

@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Id from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
@@ -8,6 +7,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Clock, Duration, Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import type { SendMailOptions } from "nodemailer"
+import { assert, layer } from "../../support/effectTest.ts"
 import { awayFromEndOfMonth } from "../../support/WallClock.ts"
 import * as Smtp from "./support.ts"
 
@@ -239,35 +239,28 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission refuses", (it)
     )
   }
 
-  it.effect("mail whose recipients are all suppressed", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission()
-      const acme = yield* Smtp.customer()
-      const store = yield* EventStore
-      const millis = yield* Clock.currentTimeMillis
-      const suppression_id = Id.make("SuppressionId", millis, randomBytes(10))
-      const address = "ana@example.org" as Address
-      const add = Suppression.add(Timestamp.fromMillis(millis), suppression_id, address, "manual", null)
-      yield* Effect.orDie(store.commit(Suppression, { account_id: acme.account_id, stream_id: address }, add))
-      assert.match(yield* Smtp.send(port, acme.secret, mail(acme)), /^550 5\.2\.1 all_recipients_suppressed: /u)
-      assert.match(yield* Smtp.send(port, acme.secret, mail(acme, { bcc: "bo@example.org" })), /^250 /u)
-    }),
-  )
+  it.effect("mail whose recipients are all suppressed", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const store = yield* EventStore
+    const millis = yield* Clock.currentTimeMillis
+    const suppression_id = Id.make("SuppressionId", millis, randomBytes(10))
+    const address = "ana@example.org" as Address
+    const add = Suppression.add(Timestamp.fromMillis(millis), suppression_id, address, "manual", null)
+    yield* Effect.orDie(store.commit(Suppression, { account_id: acme.account_id, stream_id: address }, add))
+    assert.match(yield* Smtp.send(port, acme.secret, mail(acme)), /^550 5\.2\.1 all_recipients_suppressed: /u)
+    assert.match(yield* Smtp.send(port, acme.secret, mail(acme, { bcc: "bo@example.org" })), /^250 /u)
+  })
 
-  it.effect("mail above the monthly quota, and says when it resets", () =>
-    Effect.gen(function* () {
-      yield* awayFromEndOfMonth
-      const port = yield* Smtp.submission()
-      const acme = yield* Smtp.customer({ plan: "free" })
-      const sql = yield* PgClient.PgClient
-      const month = Timestamp.fromMillis(yield* Clock.currentTimeMillis).slice(0, 7)
-      // As after 2,999 messages, which would take minutes to send.
-      yield* sql`INSERT INTO monthly_usage (account_id, month, accepted) VALUES (${acme.account_id}, ${month}, 2999)`
-      assert.match(yield* Smtp.send(port, acme.secret, mail(acme)), /^250 /u)
-      assert.match(
-        yield* Smtp.send(port, acme.secret, mail(acme)),
-        /^452 4\.2\.2 monthly_quota: .*Retry after \d+ s\.$/u,
-      )
-    }),
-  )
+  it.effect("mail above the monthly quota, and says when it resets", function* () {
+    yield* awayFromEndOfMonth
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer({ plan: "free" })
+    const sql = yield* PgClient.PgClient
+    const month = Timestamp.fromMillis(yield* Clock.currentTimeMillis).slice(0, 7)
+    // As after 2,999 messages, which would take minutes to send.
+    yield* sql`INSERT INTO monthly_usage (account_id, month, accepted) VALUES (${acme.account_id}, ${month}, 2999)`
+    assert.match(yield* Smtp.send(port, acme.secret, mail(acme)), /^250 /u)
+    assert.match(yield* Smtp.send(port, acme.secret, mail(acme)), /^452 4\.2\.2 monthly_quota: .*Retry after \d+ s\.$/u)
+  })
 })

@@ -1,8 +1,8 @@
-import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Exit, Scope } from "effect"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { isLoopback } from "../../../apps/server/src/smtp/Connection.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Smtp from "./support.ts"
 
 const run = promisify(execFile)
@@ -81,112 +81,89 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission on the wire", 
         }),
     )
 
-  it.effect("accepts a key over STARTTLS, and discards commands sent before it", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false })
-      const acme = yield* Smtp.customer()
-      const client = yield* Smtp.raw(port)
-      const offered = yield* Effect.promise(() => client.lines("EHLO x"))
-      assert.include(offered, "250-STARTTLS")
-      assert.isFalse(offered.some((line) => line.includes("AUTH")))
-      assert.match(
-        yield* Effect.promise(() => client.say(Smtp.plain(acme.secret))),
-        /^538 5\.7\.11 .* Issue STARTTLS first$/u,
-      )
-      assert.match(yield* Effect.promise(() => client.say("AUTH LOGIN")), /^538 5\.7\.11 /u)
-      // Commands injected after STARTTLS are plaintext and must not be run inside TLS.
-      client.write("STARTTLS\r\nEHLO injected\r\nQUIT\r\n")
-      assert.match(yield* Effect.promise(() => client.reply()), /^220 /u)
-      yield* Effect.promise(() => client.secure())
-      assert.match(yield* Effect.promise(() => client.say(Smtp.plain(acme.secret))), /^503 5\.5\.1 /u)
-      const secured = yield* Effect.promise(() => client.lines("EHLO x"))
-      assert.include(secured, "250-AUTH PLAIN LOGIN")
-      assert.notInclude(secured, "250-STARTTLS")
-      const replies = yield* Effect.promise(() => client.all([...begin(acme).slice(1), `${head(acme)}hi\r\n.`]))
-      assert.match(replies.at(-1) ?? "", /^250 2\.6\.0 Queued as /u)
-    }),
-  )
+  it.effect("accepts a key over STARTTLS, and discards commands sent before it", function* () {
+    const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false })
+    const acme = yield* Smtp.customer()
+    const client = yield* Smtp.raw(port)
+    const offered = yield* Effect.promise(() => client.lines("EHLO x"))
+    assert.include(offered, "250-STARTTLS")
+    assert.isFalse(offered.some((line) => line.includes("AUTH")))
+    assert.match(
+      yield* Effect.promise(() => client.say(Smtp.plain(acme.secret))),
+      /^538 5\.7\.11 .* Issue STARTTLS first$/u,
+    )
+    assert.match(yield* Effect.promise(() => client.say("AUTH LOGIN")), /^538 5\.7\.11 /u)
+    // Commands injected after STARTTLS are plaintext and must not be run inside TLS.
+    client.write("STARTTLS\r\nEHLO injected\r\nQUIT\r\n")
+    assert.match(yield* Effect.promise(() => client.reply()), /^220 /u)
+    yield* Effect.promise(() => client.secure())
+    assert.match(yield* Effect.promise(() => client.say(Smtp.plain(acme.secret))), /^503 5\.5\.1 /u)
+    const secured = yield* Effect.promise(() => client.lines("EHLO x"))
+    assert.include(secured, "250-AUTH PLAIN LOGIN")
+    assert.notInclude(secured, "250-STARTTLS")
+    const replies = yield* Effect.promise(() => client.all([...begin(acme).slice(1), `${head(acme)}hi\r\n.`]))
+    assert.match(replies.at(-1) ?? "", /^250 2\.6\.0 Queued as /u)
+  })
 
-  it.effect("refuses a key without TLS from another machine", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission({ isLocal: () => false })
-      const acme = yield* Smtp.customer()
-      const client = yield* Smtp.raw(port)
-      const replies = yield* Effect.promise(() =>
-        client.all(["EHLO x", Smtp.plain(acme.secret), "STARTTLS", "MAIL FROM:<a@b.cc>"]),
-      )
-      assert.match(replies[1] ?? "", /^538 5\.7\.11 .* This server has no certificate for STARTTLS$/u)
-      assert.match(replies[2] ?? "", /^500 /u)
-      assert.match(replies[3] ?? "", /^530 5\.7\.0 /u)
-      const local = ["127.0.0.1", "127.8.8.8", "::1", "10.0.0.1", "192.0.2.1", "::", "fe80::1", "1.127.0.0"].filter(
-        isLoopback,
-      )
-      assert.deepStrictEqual(local, ["127.0.0.1", "127.8.8.8", "::1"])
-    }),
-  )
+  it.effect("refuses a key without TLS from another machine", function* () {
+    const port = yield* Smtp.submission({ isLocal: () => false })
+    const acme = yield* Smtp.customer()
+    const client = yield* Smtp.raw(port)
+    const replies = yield* Effect.promise(() =>
+      client.all(["EHLO x", Smtp.plain(acme.secret), "STARTTLS", "MAIL FROM:<a@b.cc>"]),
+    )
+    assert.match(replies[1] ?? "", /^538 5\.7\.11 .* This server has no certificate for STARTTLS$/u)
+    assert.match(replies[2] ?? "", /^500 /u)
+    assert.match(replies[3] ?? "", /^530 5\.7\.0 /u)
+    const local = ["127.0.0.1", "127.8.8.8", "::1", "10.0.0.1", "192.0.2.1", "::", "fe80::1", "1.127.0.0"].filter(
+      isLoopback,
+    )
+    assert.deepStrictEqual(local, ["127.0.0.1", "127.8.8.8", "::1"])
+  })
 
-  it.effect("answers pipelined commands in order, with two messages in one write", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission()
-      const acme = yield* Smtp.customer()
-      const client = yield* Smtp.raw(port)
-      const message = (nth: number) => [...begin(acme).slice(2), `${head(acme)}message ${nth}\r\n.`]
-      client.write(
-        `${["EHLO x", Smtp.plain(acme.secret), ...message(1), ...message(2), "NOOP", "QUIT"].join("\r\n")}\r\n`,
-      )
-      const codes: Array<string> = []
-      for (let nth = 0; nth < 12; nth++) codes.push((yield* Effect.promise(() => client.reply())).slice(0, 3))
-      assert.deepStrictEqual(codes, [
-        "250",
-        "235",
-        "250",
-        "250",
-        "354",
-        "250",
-        "250",
-        "250",
-        "354",
-        "250",
-        "250",
-        "221",
-      ])
-      assert.deepStrictEqual(
-        (yield* Smtp.accepted(acme.account_id)).map(({ body }) => body.text),
-        ["message 1", "message 2"],
-      )
-    }),
-  )
+  it.effect("answers pipelined commands in order, with two messages in one write", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const client = yield* Smtp.raw(port)
+    const message = (nth: number) => [...begin(acme).slice(2), `${head(acme)}message ${nth}\r\n.`]
+    client.write(
+      `${["EHLO x", Smtp.plain(acme.secret), ...message(1), ...message(2), "NOOP", "QUIT"].join("\r\n")}\r\n`,
+    )
+    const codes: Array<string> = []
+    for (let nth = 0; nth < 12; nth++) codes.push((yield* Effect.promise(() => client.reply())).slice(0, 3))
+    assert.deepStrictEqual(codes, ["250", "235", "250", "250", "354", "250", "250", "250", "354", "250", "250", "221"])
+    assert.deepStrictEqual(
+      (yield* Smtp.accepted(acme.account_id)).map(({ body }) => body.text),
+      ["message 1", "message 2"],
+    )
+  })
 
   const OWN_PAUSE_MS = 95
   const MANY = 100
 
-  it.effect("greets without a pause", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission()
-      const greeted = Effect.scoped(
-        Effect.gen(function* () {
-          const began = yield* Clock.currentTimeMillis
-          yield* Smtp.raw(port)
-          return (yield* Clock.currentTimeMillis) - began
-        }),
-      )
-      // The library's own pause is never shorter than this. A busy machine gets several attempts.
-      let tries = 0
-      while ((yield* greeted) >= OWN_PAUSE_MS) assert.isBelow(++tries, MANY, "it always pauses")
-    }),
-  )
+  it.effect("greets without a pause", function* () {
+    const port = yield* Smtp.submission()
+    const greeted = Effect.scoped(
+      Effect.gen(function* () {
+        const began = yield* Clock.currentTimeMillis
+        yield* Smtp.raw(port)
+        return (yield* Clock.currentTimeMillis) - began
+      }),
+    )
+    // The library's own pause is never shorter than this. A busy machine gets several attempts.
+    let tries = 0
+    while ((yield* greeted) >= OWN_PAUSE_MS) assert.isBelow(++tries, MANY, "it always pauses")
+  })
 
-  it.effect("undoes dot-stuffing exactly, wherever bytes are split", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission()
-      const acme = yield* Smtp.customer()
-      const client = yield* Smtp.raw(port)
-      yield* Effect.promise(() => client.all(begin(acme)))
-      for (const byte of `${head(acme)}..\r\n...\r\na.\r\n..b\r\n\r\n.\r\n`) client.write(byte)
-      assert.match(yield* Effect.promise(() => client.reply()), /^250 /u)
-      assert.strictEqual((yield* Smtp.accepted(acme.account_id))[0]?.body.text, ".\n..\na.\n.b\n")
-    }),
-  )
+  it.effect("undoes dot-stuffing exactly, wherever bytes are split", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const client = yield* Smtp.raw(port)
+    yield* Effect.promise(() => client.all(begin(acme)))
+    for (const byte of `${head(acme)}..\r\n...\r\na.\r\n..b\r\n\r\n.\r\n`) client.write(byte)
+    assert.match(yield* Effect.promise(() => client.reply()), /^250 /u)
+    assert.strictEqual((yield* Smtp.accepted(acme.account_id))[0]?.body.text, ".\n..\na.\n.b\n")
+  })
 
   for (const [name, end] of [
     ["LF . LF", "\n.\n"],
@@ -197,125 +174,115 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission on the wire", 
     ["CRLF . CR", "\r\n.\r"],
     ["NUL before CRLF", "\r\n.\0\r\n"],
   ] as const) {
-    it.effect(`smuggles nothing past ${name}`, () =>
-      Effect.gen(function* () {
-        const port = yield* Smtp.submission()
-        const acme = yield* Smtp.customer()
-        const client = yield* Smtp.raw(port)
-        yield* Effect.promise(() => client.all(begin(acme)))
-        const second = `MAIL FROM:<ceo@${acme.domain}>\r\nRCPT TO:<victim@example.org>\r\nDATA\r\n${head(acme)}smuggled\r\n.\r\n`
-        client.write(`${head(acme)}first${end}${second}NOOP\r\n`)
-        const replies = [yield* Effect.promise(() => client.reply()), yield* Effect.promise(() => client.reply())]
-        const mails = yield* Smtp.accepted(acme.account_id)
-        if (name === "NUL before CRLF") {
-          assert.deepStrictEqual(
-            mails.map(({ bcc, to }) => [to.length, bcc.length]),
-            [[1, 0]],
-          )
-          assert.include(mails[0]?.body.text ?? "", "smuggled")
-        } else {
-          assert.match(replies[0] ?? "", /^554 5\.6\.0 The message has a line that ends in a bare LF or CR/u)
-          assert.deepStrictEqual(mails, [])
-        }
-        assert.match(replies[1] ?? "", /^250 2\.0\.0 OK$/u)
-      }),
-    )
-  }
-
-  it.effect("commits nothing of a message whose client disconnects", () =>
-    Effect.gen(function* () {
+    it.effect(`smuggles nothing past ${name}`, function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()
       const client = yield* Smtp.raw(port)
       yield* Effect.promise(() => client.all(begin(acme)))
-      client.write(`${head(acme)}half`)
-      client.end()
-      const words = yield* Smtp.send(port, acme.secret, {
-        from: `hi@${acme.domain}`,
-        to: "bo@example.org",
-        subject: "s",
-        text: "whole",
-      })
-      assert.match(words, /^250 /u)
-      assert.deepStrictEqual(
-        (yield* Smtp.accepted(acme.account_id)).map(({ body }) => body.text),
-        ["whole"],
-      )
-    }),
-  )
-
-  it.effect("announces its maximum size, and refuses a larger message before it is sent", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission()
-      const acme = yield* Smtp.customer()
-      const client = yield* Smtp.raw(port)
-      assert.include(yield* Effect.promise(() => client.lines("EHLO x")), `250 SIZE ${Smtp.MAX_MESSAGE_BYTES}`)
-      yield* Effect.promise(() => client.say(Smtp.plain(acme.secret)))
-      assert.match(
-        yield* Effect.promise(() => client.say(`MAIL FROM:<a@b.cc> SIZE=${Smtp.MAX_MESSAGE_BYTES + 1}`)),
-        /^552 5\.3\.4 /u,
-      )
-    }),
-  )
-
-  it.effect("stops in order: closes idle connections and accepts no new ones", () =>
-    Effect.gen(function* () {
-      const scope = yield* Scope.make()
-      const port = yield* Scope.provide(Smtp.submission(), scope)
-      const client = yield* Smtp.raw(port)
-      yield* Effect.promise(() => client.say("EHLO x"))
-      yield* Scope.close(scope, Exit.void)
-      assert.match(yield* Effect.promise(() => client.reply()), /^421 4\.3\.2 /u)
-      yield* Effect.promise(() => client.untilClosed())
-    }),
-  )
-
-  it.effect("refuses parameters of MAIL and RCPT that it does not know, and never ignores one", () =>
-    Effect.gen(function* () {
-      const port = yield* Smtp.submission()
-      const acme = yield* Smtp.customer()
-      const client = yield* Smtp.raw(port)
-      const say = (line: string) => Effect.promise(() => client.say(line))
-      const offered = yield* Effect.promise(() => client.lines("EHLO x"))
-      assert.deepStrictEqual(
-        offered.filter((line) => /DSN|REQUIRETLS/u.test(line)),
-        [],
-      )
-      yield* say(Smtp.plain(acme.secret))
-      const from = `MAIL FROM:<hi@${acme.domain}>`
-      const mail: ReadonlyArray<readonly [parameters: string, reply: RegExp]> = [
-        ["FOO=BAR", /^555 5\.5\.4 FOO is not a known parameter of MAIL\. Known: SIZE, BODY, SMTPUTF8, AUTH$/u],
-        ["SIZE=100 foo", /^555 5\.5\.4 FOO /u],
-        ["RET=FULL", /^555 5\.5\.4 RET is not supported: the DSN extension is not offered/u],
-        ["ENVID=42", /^555 5\.5\.4 ENVID /u],
-        ["REQUIRETLS", /^555 5\.5\.4 REQUIRETLS /u],
-        ["MT-PRIORITY=3", /^555 5\.5\.4 MT-PRIORITY /u],
-        ["=BAR", /^501 5\.5\.4 "=BAR" is not a parameter/u],
-        ["FOO=", /^501 5\.5\.4 "FOO=" is not a parameter/u],
-        ["FOO=a=b", /^501 5\.5\.4 /u],
-        ["SIZE=many", /^501 /u],
-        ["SIZE", /^501 /u],
-        ["BODY=BINARYMIME", /^501 /u],
-        ["SMTPUTF8=yes", /^501 /u],
-        ["AUTH", /^501 5\.5\.4 AUTH /u],
-        ["AUTH=a+zz", /^501 5\.5\.4 AUTH /u],
-        ["SIZE=1 SIZE=2", /^501 /u],
-      ]
-      for (const [parameters, reply] of mail) assert.match(yield* say(`${from} ${parameters}`), reply)
-      const known = "SIZE=100 BODY=8BITMIME SMTPUTF8 AUTH=hi+2B1@example.org"
-      for (const parameters of ["AUTH=<>", known]) {
-        assert.match(yield* say(`${from} ${parameters}`), /^250 /u)
-        if (parameters !== known) assert.match(yield* say("RSET"), /^250 /u)
+      const second = `MAIL FROM:<ceo@${acme.domain}>\r\nRCPT TO:<victim@example.org>\r\nDATA\r\n${head(acme)}smuggled\r\n.\r\n`
+      client.write(`${head(acme)}first${end}${second}NOOP\r\n`)
+      const replies = [yield* Effect.promise(() => client.reply()), yield* Effect.promise(() => client.reply())]
+      const mails = yield* Smtp.accepted(acme.account_id)
+      if (name === "NUL before CRLF") {
+        assert.deepStrictEqual(
+          mails.map(({ bcc, to }) => [to.length, bcc.length]),
+          [[1, 0]],
+        )
+        assert.include(mails[0]?.body.text ?? "", "smuggled")
+      } else {
+        assert.match(replies[0] ?? "", /^554 5\.6\.0 The message has a line that ends in a bare LF or CR/u)
+        assert.deepStrictEqual(mails, [])
       }
-      const rcpt: ReadonlyArray<readonly [parameters: string, reply: RegExp]> = [
-        ["NOTIFY=SUCCESS", /^555 5\.5\.4 NOTIFY is not supported: the DSN extension is not offered/u],
-        ["ORCPT=rfc822;ana@example.org", /^555 5\.5\.4 ORCPT /u],
-        ["FOO", /^555 5\.5\.4 FOO is not a known parameter of RCPT\. It takes none$/u],
-        ["FOO=", /^501 /u],
-      ]
-      for (const [parameters, reply] of rcpt) assert.match(yield* say(`RCPT TO:<ana@example.org> ${parameters}`), reply)
-      assert.match(yield* say("DATA"), /^503 /u)
-      assert.match(yield* say("RCPT TO:<ana@example.org>"), /^250 /u)
-    }),
-  )
+      assert.match(replies[1] ?? "", /^250 2\.0\.0 OK$/u)
+    })
+  }
+
+  it.effect("commits nothing of a message whose client disconnects", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const client = yield* Smtp.raw(port)
+    yield* Effect.promise(() => client.all(begin(acme)))
+    client.write(`${head(acme)}half`)
+    client.end()
+    const words = yield* Smtp.send(port, acme.secret, {
+      from: `hi@${acme.domain}`,
+      to: "bo@example.org",
+      subject: "s",
+      text: "whole",
+    })
+    assert.match(words, /^250 /u)
+    assert.deepStrictEqual(
+      (yield* Smtp.accepted(acme.account_id)).map(({ body }) => body.text),
+      ["whole"],
+    )
+  })
+
+  it.effect("announces its maximum size, and refuses a larger message before it is sent", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const client = yield* Smtp.raw(port)
+    assert.include(yield* Effect.promise(() => client.lines("EHLO x")), `250 SIZE ${Smtp.MAX_MESSAGE_BYTES}`)
+    yield* Effect.promise(() => client.say(Smtp.plain(acme.secret)))
+    assert.match(
+      yield* Effect.promise(() => client.say(`MAIL FROM:<a@b.cc> SIZE=${Smtp.MAX_MESSAGE_BYTES + 1}`)),
+      /^552 5\.3\.4 /u,
+    )
+  })
+
+  it.effect("stops in order: closes idle connections and accepts no new ones", function* () {
+    const scope = yield* Scope.make()
+    const port = yield* Scope.provide(Smtp.submission(), scope)
+    const client = yield* Smtp.raw(port)
+    yield* Effect.promise(() => client.say("EHLO x"))
+    yield* Scope.close(scope, Exit.void)
+    assert.match(yield* Effect.promise(() => client.reply()), /^421 4\.3\.2 /u)
+    yield* Effect.promise(() => client.untilClosed())
+  })
+
+  it.effect("refuses parameters of MAIL and RCPT that it does not know, and never ignores one", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const client = yield* Smtp.raw(port)
+    const say = (line: string) => Effect.promise(() => client.say(line))
+    const offered = yield* Effect.promise(() => client.lines("EHLO x"))
+    assert.deepStrictEqual(
+      offered.filter((line) => /DSN|REQUIRETLS/u.test(line)),
+      [],
+    )
+    yield* say(Smtp.plain(acme.secret))
+    const from = `MAIL FROM:<hi@${acme.domain}>`
+    const mail: ReadonlyArray<readonly [parameters: string, reply: RegExp]> = [
+      ["FOO=BAR", /^555 5\.5\.4 FOO is not a known parameter of MAIL\. Known: SIZE, BODY, SMTPUTF8, AUTH$/u],
+      ["SIZE=100 foo", /^555 5\.5\.4 FOO /u],
+      ["RET=FULL", /^555 5\.5\.4 RET is not supported: the DSN extension is not offered/u],
+      ["ENVID=42", /^555 5\.5\.4 ENVID /u],
+      ["REQUIRETLS", /^555 5\.5\.4 REQUIRETLS /u],
+      ["MT-PRIORITY=3", /^555 5\.5\.4 MT-PRIORITY /u],
+      ["=BAR", /^501 5\.5\.4 "=BAR" is not a parameter/u],
+      ["FOO=", /^501 5\.5\.4 "FOO=" is not a parameter/u],
+      ["FOO=a=b", /^501 5\.5\.4 /u],
+      ["SIZE=many", /^501 /u],
+      ["SIZE", /^501 /u],
+      ["BODY=BINARYMIME", /^501 /u],
+      ["SMTPUTF8=yes", /^501 /u],
+      ["AUTH", /^501 5\.5\.4 AUTH /u],
+      ["AUTH=a+zz", /^501 5\.5\.4 AUTH /u],
+      ["SIZE=1 SIZE=2", /^501 /u],
+    ]
+    for (const [parameters, reply] of mail) assert.match(yield* say(`${from} ${parameters}`), reply)
+    const known = "SIZE=100 BODY=8BITMIME SMTPUTF8 AUTH=hi+2B1@example.org"
+    for (const parameters of ["AUTH=<>", known]) {
+      assert.match(yield* say(`${from} ${parameters}`), /^250 /u)
+      if (parameters !== known) assert.match(yield* say("RSET"), /^250 /u)
+    }
+    const rcpt: ReadonlyArray<readonly [parameters: string, reply: RegExp]> = [
+      ["NOTIFY=SUCCESS", /^555 5\.5\.4 NOTIFY is not supported: the DSN extension is not offered/u],
+      ["ORCPT=rfc822;ana@example.org", /^555 5\.5\.4 ORCPT /u],
+      ["FOO", /^555 5\.5\.4 FOO is not a known parameter of RCPT\. It takes none$/u],
+      ["FOO=", /^501 /u],
+    ]
+    for (const [parameters, reply] of rcpt) assert.match(yield* say(`RCPT TO:<ana@example.org> ${parameters}`), reply)
+    assert.match(yield* say("DATA"), /^503 /u)
+    assert.match(yield* say("RCPT TO:<ana@example.org>"), /^250 /u)
+  })
 })

@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Account from "@waybill/domain/account/Account"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -20,6 +19,7 @@ import { Effect, Exit, Layer, Option, Redacted, Result } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { TestClock } from "effect/testing"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import { type, typed } from "../../support/process/CommandLine.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
@@ -110,103 +110,95 @@ const counted = (outcome: string) =>
   )
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a report whose parsing is ended", (it) => {
-  it.effect("is kept for the account of each of its messages, and for no other", () =>
-    Effect.gen(function* () {
-      const [one, two, other] = [
-        yield* Smtp.delivered("ana@example.org"),
-        yield* Smtp.delivered("bo@example.org"),
-        yield* Smtp.delivered("cy@example.org"),
-      ]
-      const bytes = bounceOf("ana@example.org")
-      const before = yield* counted("kept")
-      assert.match(yield* Effect.provide(report(bytes, one, two), Hurried), /^250 2\.6\.0 /u)
-      assert.strictEqual(yield* counted("kept"), before + 1)
-      for (const ref of [one, two]) {
-        const [row, ...more] = yield* kept(ref)
-        assert.deepInclude(row, {
-          account_id: ref.account_id,
-          email_id: ref.stream_id,
-          recipient_index: 0,
-          scope: null,
-          address: "127.0.0.1",
-          reason: "deadline",
-          size_bytes: Buffer.byteLength(bytes),
-        })
-        assert.isEmpty(more)
-        const whole = Option.getOrThrow(yield* UnreadReports.find(row?.id ?? ""))
-        assert.strictEqual(Buffer.from(whole.bytes).toString(), bytes)
-        assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered"])
-      }
-      assert.isEmpty(yield* kept(other))
-      const [mine] = yield* kept(one)
-      if (mine !== undefined) yield* UnreadReports.remove(other.account_id, mine.id)
-      assert.lengthOf(yield* kept(one), 1)
-    }),
-  )
+  it.effect("is kept for the account of each of its messages, and for no other", function* () {
+    const [one, two, other] = [
+      yield* Smtp.delivered("ana@example.org"),
+      yield* Smtp.delivered("bo@example.org"),
+      yield* Smtp.delivered("cy@example.org"),
+    ]
+    const bytes = bounceOf("ana@example.org")
+    const before = yield* counted("kept")
+    assert.match(yield* Effect.provide(report(bytes, one, two), Hurried), /^250 2\.6\.0 /u)
+    assert.strictEqual(yield* counted("kept"), before + 1)
+    for (const ref of [one, two]) {
+      const [row, ...more] = yield* kept(ref)
+      assert.deepInclude(row, {
+        account_id: ref.account_id,
+        email_id: ref.stream_id,
+        recipient_index: 0,
+        scope: null,
+        address: "127.0.0.1",
+        reason: "deadline",
+        size_bytes: Buffer.byteLength(bytes),
+      })
+      assert.isEmpty(more)
+      const whole = Option.getOrThrow(yield* UnreadReports.find(row?.id ?? ""))
+      assert.strictEqual(Buffer.from(whole.bytes).toString(), bytes)
+      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered"])
+    }
+    assert.isEmpty(yield* kept(other))
+    const [mine] = yield* kept(one)
+    if (mine !== undefined) yield* UnreadReports.remove(other.account_id, mine.id)
+    assert.lengthOf(yield* kept(one), 1)
+  })
 
-  it.effect("is refused for now if an account of its messages has no capacity left", () =>
-    Effect.gen(function* () {
-      const [full, free] = [yield* Smtp.delivered("ana@example.org"), yield* Smtp.delivered("ana@example.org")]
-      yield* fill(full.account_id, UnreadReports.MAX_UNREAD_PER_ACCOUNT - 1, 1)
-      const bytes = bounceOf("ana@example.org")
-      const before = yield* counted("refused")
-      yield* Effect.gen(function* () {
-        assert.match(yield* report(bytes, full), /^250 /u)
-        assert.match(yield* report(bytes, full), /^451 4\.3\.0 /u)
-        assert.match(yield* report(bytes, free, full), /^451 4\.3\.0 /u)
-        assert.isEmpty(yield* kept(free))
-        assert.match(yield* report(bytes, free), /^250 /u)
-      }).pipe(Effect.provide(Hurried))
-      assert.lengthOf(yield* kept(full), UnreadReports.MAX_UNREAD_PER_ACCOUNT)
-      assert.strictEqual(yield* counted("refused"), before + 2)
-      yield* removed(full.account_id)
-    }),
-  )
+  it.effect("is refused for now if an account of its messages has no capacity left", function* () {
+    const [full, free] = [yield* Smtp.delivered("ana@example.org"), yield* Smtp.delivered("ana@example.org")]
+    yield* fill(full.account_id, UnreadReports.MAX_UNREAD_PER_ACCOUNT - 1, 1)
+    const bytes = bounceOf("ana@example.org")
+    const before = yield* counted("refused")
+    yield* Effect.gen(function* () {
+      assert.match(yield* report(bytes, full), /^250 /u)
+      assert.match(yield* report(bytes, full), /^451 4\.3\.0 /u)
+      assert.match(yield* report(bytes, free, full), /^451 4\.3\.0 /u)
+      assert.isEmpty(yield* kept(free))
+      assert.match(yield* report(bytes, free), /^250 /u)
+    }).pipe(Effect.provide(Hurried))
+    assert.lengthOf(yield* kept(full), UnreadReports.MAX_UNREAD_PER_ACCOUNT)
+    assert.strictEqual(yield* counted("refused"), before + 2)
+    yield* removed(full.account_id)
+  })
 
-  it.effect("is refused for now if the instance has no capacity left, also if many arrive at once", () =>
-    Effect.gen(function* () {
-      const ref = yield* Smtp.delivered("ana@example.org")
-      const bytes = bounceOf("ana@example.org")
-      const before = (yield* UnreadReports.list()).reduce((sum, { size_bytes }) => sum + size_bytes, 0)
-      // Capacity for one more.
-      yield* fill("acc_other", 1, UnreadReports.MAX_UNREAD_BYTES - before - bytes.length)
-      const sql = yield* PgClient.PgClient
-      const many = <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient>) =>
-        Effect.forEach(Array.from({ length: 8 }), () => Effect.result(effect), { concurrency: "unbounded" })
-      // Opens the connections, so that the transactions below overlap.
-      yield* many(sql`SELECT pg_sleep(0.3)`)
-      const keep = Effect.suspend(() =>
-        UnreadReports.keep({
-          bytes: Buffer.from(bytes),
-          reason: "deadline",
-          addressed: [
-            {
-              id: id("UnreadReportId"),
-              account_id: ref.account_id,
-              email_id: ref.stream_id,
-              recipient_index: 0,
-              scope: null,
-              address: "192.0.2.1",
-            },
-          ],
-        }),
-      )
-      const results = yield* many(keep)
-      assert.lengthOf(results.filter(Result.isSuccess), 1)
-      assert.lengthOf(yield* kept(ref), 1)
-      assert.match(yield* Effect.provide(report(bytes, ref), Hurried), /^451 4\.3\.0 /u)
-      yield* removed("acc_other")
-    }),
-  )
+  it.effect("is refused for now if the instance has no capacity left, also if many arrive at once", function* () {
+    const ref = yield* Smtp.delivered("ana@example.org")
+    const bytes = bounceOf("ana@example.org")
+    const before = (yield* UnreadReports.list()).reduce((sum, { size_bytes }) => sum + size_bytes, 0)
+    // Capacity for one more.
+    yield* fill("acc_other", 1, UnreadReports.MAX_UNREAD_BYTES - before - bytes.length)
+    const sql = yield* PgClient.PgClient
+    const many = <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient>) =>
+      Effect.forEach(Array.from({ length: 8 }), () => Effect.result(effect), { concurrency: "unbounded" })
+    // Opens the connections, so that the transactions below overlap.
+    yield* many(sql`SELECT pg_sleep(0.3)`)
+    const keep = Effect.suspend(() =>
+      UnreadReports.keep({
+        bytes: Buffer.from(bytes),
+        reason: "deadline",
+        addressed: [
+          {
+            id: id("UnreadReportId"),
+            account_id: ref.account_id,
+            email_id: ref.stream_id,
+            recipient_index: 0,
+            scope: null,
+            address: "192.0.2.1",
+          },
+        ],
+      }),
+    )
+    const results = yield* many(keep)
+    assert.lengthOf(results.filter(Result.isSuccess), 1)
+    assert.lengthOf(yield* kept(ref), 1)
+    assert.match(yield* Effect.provide(report(bytes, ref), Hurried), /^451 4\.3\.0 /u)
+    yield* removed("acc_other")
+  })
 
-  it.effect("is kept up to the number of bytes that are read of a report", () =>
-    Effect.gen(function* () {
-      const ref = yield* Smtp.delivered("ana@example.org")
-      const bytes = bounceOf("ana@example.org") + `${"x".repeat(REPORT_SIZE_LIMIT)}\r\n`
-      assert.match(yield* Effect.provide(report(bytes, ref), Hurried), /^250 /u)
-      assert.strictEqual((yield* kept(ref))[0]?.size_bytes, REPORT_SIZE_LIMIT)
-    }),
-  )
+  it.effect("is kept up to the number of bytes that are read of a report", function* () {
+    const ref = yield* Smtp.delivered("ana@example.org")
+    const bytes = bounceOf("ana@example.org") + `${"x".repeat(REPORT_SIZE_LIMIT)}\r\n`
+    assert.match(yield* Effect.provide(report(bytes, ref), Hurried), /^250 /u)
+    assert.strictEqual((yield* kept(ref))[0]?.size_bytes, REPORT_SIZE_LIMIT)
+  })
 
   it.effect(`is removed after ${UnreadReports.KEPT_DAYS} days`, () =>
     Effect.gen(function* () {
@@ -276,83 +268,75 @@ const inProcess = (...args: ReadonlyArray<string>) =>
   )
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("waybill reports", (it) => {
-  it.effect("lists unread reports of one account or of all", () =>
-    Effect.gen(function* () {
-      const [one, two] = [yield* Smtp.delivered("ana@example.org"), yield* Smtp.delivered("ana@example.org")]
-      const [first, second] = [yield* keptFor(one), yield* keptFor(two)]
-      assert.deepStrictEqual(ids(yield* typed("reports", "list")), [first, second])
-      assert.deepStrictEqual(ids(yield* typed("reports", "list", one.account_id)), [first])
-      const { output } = yield* type("reports", "list")
-      assert.include(output, one.stream_id)
-      yield* type("reports", "remove", first)
-      assert.deepStrictEqual(ids(yield* typed("reports", "list")), [second])
-      const { exit } = yield* type("reports", "remove", first)
-      assert.isTrue(Exit.isFailure(exit))
-      yield* type("reports", "remove", second)
-    }),
-  )
+  it.effect("lists unread reports of one account or of all", function* () {
+    const [one, two] = [yield* Smtp.delivered("ana@example.org"), yield* Smtp.delivered("ana@example.org")]
+    const [first, second] = [yield* keptFor(one), yield* keptFor(two)]
+    assert.deepStrictEqual(ids(yield* typed("reports", "list")), [first, second])
+    assert.deepStrictEqual(ids(yield* typed("reports", "list", one.account_id)), [first])
+    const { output } = yield* type("reports", "list")
+    assert.include(output, one.stream_id)
+    yield* type("reports", "remove", first)
+    assert.deepStrictEqual(ids(yield* typed("reports", "list")), [second])
+    const { exit } = yield* type("reports", "remove", first)
+    assert.isTrue(Exit.isFailure(exit))
+    yield* type("reports", "remove", second)
+  })
 
-  it.effect("shows a report with control characters escaped, and writes its bytes to files only", () =>
-    Effect.gen(function* () {
-      const ref = yield* Smtp.delivered("ana@example.org")
-      const evil = "\u001b[2J\u009b31m\u202e"
-      const id = yield* keptFor(ref, evil)
-      const { output } = yield* type("reports", "show", id)
-      for (const line of output.split("\n"))
-        assert.isFalse(HiddenCharacters.hasHidden(line), JSON.stringify(line).slice(0, 200))
-      assert.include(output, "\\u001b[2J\\u009b31m\\u202e")
-      assert.include(output, "Final-Recipient: rfc822; ana@example.org\n")
+  it.effect("shows a report with control characters escaped, and writes its bytes to files only", function* () {
+    const ref = yield* Smtp.delivered("ana@example.org")
+    const evil = "\u001b[2J\u009b31m\u202e"
+    const id = yield* keptFor(ref, evil)
+    const { output } = yield* type("reports", "show", id)
+    for (const line of output.split("\n"))
+      assert.isFalse(HiddenCharacters.hasHidden(line), JSON.stringify(line).slice(0, 200))
+    assert.include(output, "\\u001b[2J\\u009b31m\\u202e")
+    assert.include(output, "Final-Recipient: rfc822; ana@example.org\n")
 
-      const raw = yield* inProcess("reports", "show", id, "--raw")
-      assert.deepStrictEqual([raw.code, raw.output], [0, bounceOf("ana@example.org", evil)])
-      const { isTTY } = process.stdout
-      process.stdout.isTTY = true
-      const refused = yield* type("reports", "show", id, "--raw")
-      process.stdout.isTTY = isTTY
-      assert.isTrue(Exit.isFailure(refused.exit))
-      assert.strictEqual(refused.output, "")
-      yield* type("reports", "remove", id)
-    }),
-  )
+    const raw = yield* inProcess("reports", "show", id, "--raw")
+    assert.deepStrictEqual([raw.code, raw.output], [0, bounceOf("ana@example.org", evil)])
+    const { isTTY } = process.stdout
+    process.stdout.isTTY = true
+    const refused = yield* type("reports", "show", id, "--raw")
+    process.stdout.isTTY = isTTY
+    assert.isTrue(Exit.isFailure(refused.exit))
+    assert.strictEqual(refused.output, "")
+    yield* type("reports", "remove", id)
+  })
 
-  it.effect("retries a report: the bounce is recorded, the address suppressed and the report removed", () =>
-    Effect.gen(function* () {
-      const ref = yield* Smtp.delivered("ana@example.org")
-      const other = yield* Smtp.delivered("ana@example.org")
-      const id = yield* keptFor(ref)
-      const same = yield* keptFor(ref)
-      assert.deepStrictEqual(yield* typed("reports", "retry", id), {
-        id,
-        email_id: ref.stream_id,
-        events: 1,
-        not_a_report: null,
-      })
-      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered", "EmailBounced"])
-      const { history } = yield* World.history(ref)
-      assert.deepInclude(history.at(-1)?.meta, { actor: { type: "system", id: null }, address: "127.0.0.1" })
-      assert.isTrue(Option.isSome(yield* Suppressions.find(ref.account_id, "ana@example.org")))
-      assert.isTrue(Option.isNone(yield* Suppressions.find(other.account_id, "ana@example.org")))
-      assert.deepStrictEqual(ids(yield* kept(ref)), [same])
-      // The same report once more adds no event.
-      const again = yield* inProcess("reports", "retry", same)
-      assert.deepStrictEqual(again, {
-        code: 0,
-        output: `0 events were recorded for ${ref.stream_id}; ${same} is removed.\n`,
-      })
-      assert.isEmpty(yield* kept(ref))
-      assert.isTrue(Exit.isFailure((yield* type("reports", "retry", id)).exit))
-    }),
-  )
+  it.effect("retries a report: the bounce is recorded, the address suppressed and the report removed", function* () {
+    const ref = yield* Smtp.delivered("ana@example.org")
+    const other = yield* Smtp.delivered("ana@example.org")
+    const id = yield* keptFor(ref)
+    const same = yield* keptFor(ref)
+    assert.deepStrictEqual(yield* typed("reports", "retry", id), {
+      id,
+      email_id: ref.stream_id,
+      events: 1,
+      not_a_report: null,
+    })
+    assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered", "EmailBounced"])
+    const { history } = yield* World.history(ref)
+    assert.deepInclude(history.at(-1)?.meta, { actor: { type: "system", id: null }, address: "127.0.0.1" })
+    assert.isTrue(Option.isSome(yield* Suppressions.find(ref.account_id, "ana@example.org")))
+    assert.isTrue(Option.isNone(yield* Suppressions.find(other.account_id, "ana@example.org")))
+    assert.deepStrictEqual(ids(yield* kept(ref)), [same])
+    // The same report once more adds no event.
+    const again = yield* inProcess("reports", "retry", same)
+    assert.deepStrictEqual(again, {
+      code: 0,
+      output: `0 events were recorded for ${ref.stream_id}; ${same} is removed.\n`,
+    })
+    assert.isEmpty(yield* kept(ref))
+    assert.isTrue(Exit.isFailure((yield* type("reports", "retry", id)).exit))
+  })
 
-  it.effect("retries mail that is not a report, and removes it", () =>
-    Effect.gen(function* () {
-      const ref = yield* Smtp.delivered("ana@example.org")
-      const mail = `From: x@x.test\r\nContent-Type: text/html\r\n\r\n${"<b>".repeat(60_000)}\r\n`
-      assert.match(yield* Effect.provide(report(mail, ref), Hurried), /^250 /u)
-      const [row] = yield* kept(ref)
-      assert.strictEqual((yield* typed("reports", "retry", row?.id ?? "")).not_a_report, "unrecognized")
-      assert.isEmpty(yield* kept(ref))
-      assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered"])
-    }),
-  )
+  it.effect("retries mail that is not a report, and removes it", function* () {
+    const ref = yield* Smtp.delivered("ana@example.org")
+    const mail = `From: x@x.test\r\nContent-Type: text/html\r\n\r\n${"<b>".repeat(60_000)}\r\n`
+    assert.match(yield* Effect.provide(report(mail, ref), Hurried), /^250 /u)
+    const [row] = yield* kept(ref)
+    assert.strictEqual((yield* typed("reports", "retry", row?.id ?? "")).not_a_report, "unrecognized")
+    assert.isEmpty(yield* kept(ref))
+    assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered"])
+  })
 })

@@ -1,10 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as WebhookFailures from "@waybill/store/webhooks/WebhookFailures"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
 import * as World from "../../support/world/World.ts"
 import { Effect, Layer } from "effect"
@@ -26,183 +26,166 @@ const verify = (call: Receiver.Received, secret: string): unknown => {
 }
 
 layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) => {
-  it.effect("is retried after the pauses of the contract, with jitter, and then fails", () =>
-    Effect.gen(function* () {
-      const pauses: Array<number> = []
-      // Every call is due an hour later than in the contract: the first pause could end before this test sees the row.
-      const nextAt = (now: Timestamp.Timestamp, attempts: number, random: number) => {
-        const at = WebhookRetry.nextAt(now, attempts, random)
-        if (at !== null) pauses.push(Timestamp.toMillis(at) - Timestamp.toMillis(now))
-        return at === null ? null : Timestamp.plus(at, Timestamp.HOUR)
-      }
-      yield* working({ nextAt })
-      const receiver = yield* Receiver.listen({ answer: () => ({ status: 503 }) })
-      const endpoint = yield* Webhooks.create(receiver.url)
-      yield* Webhooks.acceptEmail(endpoint.account_id)
-      const [{ id: delivery_id } = { id: "" }] = yield* Webhooks.deliveries(endpoint)
-      const minutes = [5 / 60, 5, 30, 120, 300, 600, 600]
-      for (const [index, minute] of minutes.entries()) {
-        const row = yield* World.until(
-          Webhooks.outbox(delivery_id),
-          (row) => row?.attempt === index + 1 && row.lease_token === null,
-        )
-        const pause = (pauses[index] ?? 0) / Timestamp.MINUTE
-        assert.isAtLeast(pause, minute * 0.9, `pause ${index + 1}`)
-        assert.isAtMost(pause, minute * 1.1, `pause ${index + 1}`)
-        const [record] = yield* Webhooks.deliveries(endpoint)
-        assert.deepStrictEqual([record?.status, record?.attempts], ["pending", index + 1])
-        assert.strictEqual(record?.next_attempt_at, row?.available_at)
-        yield* Webhooks.makeDue(delivery_id)
-      }
-      const record = yield* Webhooks.settledOne(endpoint)
-      assert.deepStrictEqual([record.status, record.attempts, record.next_attempt_at], ["failed", 8, null])
-      assert.deepStrictEqual(
-        record.history.map(({ status }) => status),
-        Array(8).fill(503),
+  it.effect("is retried after the pauses of the contract, with jitter, and then fails", function* () {
+    const pauses: Array<number> = []
+    // Every call is due an hour later than in the contract: the first pause could end before this test sees the row.
+    const nextAt = (now: Timestamp.Timestamp, attempts: number, random: number) => {
+      const at = WebhookRetry.nextAt(now, attempts, random)
+      if (at !== null) pauses.push(Timestamp.toMillis(at) - Timestamp.toMillis(now))
+      return at === null ? null : Timestamp.plus(at, Timestamp.HOUR)
+    }
+    yield* working({ nextAt })
+    const receiver = yield* Receiver.listen({ answer: () => ({ status: 503 }) })
+    const endpoint = yield* Webhooks.create(receiver.url)
+    yield* Webhooks.acceptEmail(endpoint.account_id)
+    const [{ id: delivery_id } = { id: "" }] = yield* Webhooks.deliveries(endpoint)
+    const minutes = [5 / 60, 5, 30, 120, 300, 600, 600]
+    for (const [index, minute] of minutes.entries()) {
+      const row = yield* World.until(
+        Webhooks.outbox(delivery_id),
+        (row) => row?.attempt === index + 1 && row.lease_token === null,
       )
-      assert.strictEqual(yield* Webhooks.outbox(delivery_id), undefined)
-      assert.strictEqual(new Set(receiver.calls.map(({ headers }) => headers["webhook-id"])).size, 1)
-      for (const call of receiver.calls) verify(call, endpoint.secret)
-    }),
-  )
+      const pause = (pauses[index] ?? 0) / Timestamp.MINUTE
+      assert.isAtLeast(pause, minute * 0.9, `pause ${index + 1}`)
+      assert.isAtMost(pause, minute * 1.1, `pause ${index + 1}`)
+      const [record] = yield* Webhooks.deliveries(endpoint)
+      assert.deepStrictEqual([record?.status, record?.attempts], ["pending", index + 1])
+      assert.strictEqual(record?.next_attempt_at, row?.available_at)
+      yield* Webhooks.makeDue(delivery_id)
+    }
+    const record = yield* Webhooks.settledOne(endpoint)
+    assert.deepStrictEqual([record.status, record.attempts, record.next_attempt_at], ["failed", 8, null])
+    assert.deepStrictEqual(
+      record.history.map(({ status }) => status),
+      Array(8).fill(503),
+    )
+    assert.strictEqual(yield* Webhooks.outbox(delivery_id), undefined)
+    assert.strictEqual(new Set(receiver.calls.map(({ headers }) => headers["webhook-id"])).size, 1)
+    for (const call of receiver.calls) verify(call, endpoint.secret)
+  })
 
-  it.effect("is called again after the first pause", () =>
-    Effect.gen(function* () {
-      yield* working()
-      const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: nth < 2 ? 503 : 200 }) })
-      const endpoint = yield* Webhooks.create(receiver.url)
+  it.effect("is called again after the first pause", function* () {
+    yield* working()
+    const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: nth < 2 ? 503 : 200 }) })
+    const endpoint = yield* Webhooks.create(receiver.url)
+    yield* Webhooks.acceptEmail(endpoint.account_id)
+    const { history } = yield* Webhooks.settledOne(endpoint)
+    const [first = 0, second = 0] = history.map(({ at }) => Date.parse(at))
+    assert.isAtLeast(second - first, 4_500)
+  })
+
+  it.effect("is delivered by the first successful call", function* () {
+    yield* working({ nextAt: Webhooks.retrySoon })
+    const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: nth < 4 ? 500 : 200 }) })
+    const endpoint = yield* Webhooks.create(receiver.url)
+    yield* Webhooks.acceptEmail(endpoint.account_id)
+    const record = yield* Webhooks.settledOne(endpoint)
+    assert.deepStrictEqual(
+      [record.status, record.history.map(({ status }) => status)],
+      ["delivered", [500, 500, 500, 200]],
+    )
+    assert.isString(record.delivered_at)
+  })
+
+  it.effect("is disabled by status 410, which other webhooks receive", function* () {
+    yield* working({ nextAt: Webhooks.retrySoon })
+    const account_id = id("AccountId")
+    const gone = yield* Receiver.listen({ answer: () => ({ status: 410 }) })
+    const other = yield* Receiver.listen()
+    const endpoint = yield* Webhooks.create(gone.url, { account_id, events: ["email.queued"] })
+    const witness = yield* Webhooks.create(other.url, { account_id, events: ["webhook.disabled"] })
+    yield* Webhooks.acceptEmail(account_id)
+    const record = yield* Webhooks.settledOne(endpoint)
+    assert.deepStrictEqual([record.status, record.attempts], ["failed", 1])
+    yield* Webhooks.settledOne(witness)
+    const after = yield* Webhooks.record(endpoint)
+    assert.deepStrictEqual([after?.enabled, after?.disabled_reason], [false, "gone"])
+    const told = JSON.parse(other.calls[0]?.body ?? "{}") as {
+      type: string
+      data: { webhook_id: string; cause: string }
+    }
+    assert.deepStrictEqual(
+      [told.type, told.data.webhook_id, told.data.cause],
+      ["webhook.disabled", endpoint.webhook_id, "gone"],
+    )
+    yield* Webhooks.acceptEmail(account_id)
+    assert.lengthOf(yield* Webhooks.deliveries(endpoint), 1)
+  })
+
+  it.effect("is disabled after five days without a success", function* () {
+    const sql = yield* PgClient.PgClient
+    const store = yield* EventStore
+    // Two workers, one after the other, since each checks a webhook once a minute.
+    const failsAfter = Effect.fnUntraced(function* (days: number) {
+      const receiver = yield* Receiver.listen({ answer: () => ({ status: 500 }) })
+      const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
+      const age = `${days} days`
       yield* Webhooks.acceptEmail(endpoint.account_id)
-      const { history } = yield* Webhooks.settledOne(endpoint)
-      const [first = 0, second = 0] = history.map(({ at }) => Date.parse(at))
-      assert.isAtLeast(second - first, 4_500)
-    }),
-  )
-
-  it.effect("is delivered by the first successful call", () =>
-    Effect.gen(function* () {
-      yield* working({ nextAt: Webhooks.retrySoon })
-      const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: nth < 4 ? 500 : 200 }) })
-      const endpoint = yield* Webhooks.create(receiver.url)
-      yield* Webhooks.acceptEmail(endpoint.account_id)
-      const record = yield* Webhooks.settledOne(endpoint)
-      assert.deepStrictEqual(
-        [record.status, record.history.map(({ status }) => status)],
-        ["delivered", [500, 500, 500, 200]],
+      // The time since the first failure counts, not the age of the delivery.
+      yield* Effect.orDie(
+        sql`UPDATE webhook_deliveries SET created_at = now() - interval '9 days' WHERE webhook_id = ${endpoint.webhook_id}`,
       )
-      assert.isString(record.delivered_at)
-    }),
-  )
-
-  it.effect("is disabled by status 410, which other webhooks receive", () =>
-    Effect.gen(function* () {
-      yield* working({ nextAt: Webhooks.retrySoon })
-      const account_id = id("AccountId")
-      const gone = yield* Receiver.listen({ answer: () => ({ status: 410 }) })
-      const other = yield* Receiver.listen()
-      const endpoint = yield* Webhooks.create(gone.url, { account_id, events: ["email.queued"] })
-      const witness = yield* Webhooks.create(other.url, { account_id, events: ["webhook.disabled"] })
-      yield* Webhooks.acceptEmail(account_id)
-      const record = yield* Webhooks.settledOne(endpoint)
-      assert.deepStrictEqual([record.status, record.attempts], ["failed", 1])
-      yield* Webhooks.settledOne(witness)
-      const after = yield* Webhooks.record(endpoint)
-      assert.deepStrictEqual([after?.enabled, after?.disabled_reason], [false, "gone"])
-      const told = JSON.parse(other.calls[0]?.body ?? "{}") as {
-        type: string
-        data: { webhook_id: string; cause: string }
-      }
-      assert.deepStrictEqual(
-        [told.type, told.data.webhook_id, told.data.cause],
-        ["webhook.disabled", endpoint.webhook_id, "gone"],
-      )
-      yield* Webhooks.acceptEmail(account_id)
-      assert.lengthOf(yield* Webhooks.deliveries(endpoint), 1)
-    }),
-  )
-
-  it.effect("is disabled after five days without a success", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const store = yield* EventStore
-      // Two workers, one after the other, since each checks a webhook once a minute.
-      const failsAfter = Effect.fnUntraced(function* (days: number) {
-        const receiver = yield* Receiver.listen({ answer: () => ({ status: 500 }) })
-        const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
-        const age = `${days} days`
-        yield* Webhooks.acceptEmail(endpoint.account_id)
-        // The time since the first failure counts, not the age of the delivery.
-        yield* Effect.orDie(
-          sql`UPDATE webhook_deliveries SET created_at = now() - interval '9 days' WHERE webhook_id = ${endpoint.webhook_id}`,
-        )
-        yield* Effect.orDie(sql`
+      yield* Effect.orDie(sql`
           INSERT INTO webhook_failures VALUES (${endpoint.account_id}, ${endpoint.webhook_id}, now() - ${age}::interval)`)
-        // Enabling a webhook restarts its limit, so that time is moved too.
-        yield* Effect.orDie(sql`
+      // Enabling a webhook restarts its limit, so that time is moved too.
+      yield* Effect.orDie(sql`
           UPDATE events SET data = jsonb_set(data, '{at}', to_jsonb('2026-01-01T00:00:00.000Z'::text))
           WHERE account_id = ${endpoint.account_id} AND type = 'WebhookCreated'`)
-        yield* Effect.scoped(
-          Effect.gen(function* () {
-            yield* working({ nextAt: Webhooks.never })
-            yield* Webhooks.settledOne(endpoint)
-            if (days >= 5) yield* World.until(Webhooks.record(endpoint), (record) => record?.enabled === false)
-          }),
-        )
-        const { state } = yield* store.load(Webhook, {
-          account_id: endpoint.account_id,
-          stream_id: endpoint.webhook_id,
-        })
-        return state._tag === "Webhook" && state.disabled_reason
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* working({ nextAt: Webhooks.never })
+          yield* Webhooks.settledOne(endpoint)
+          if (days >= 5) yield* World.until(Webhooks.record(endpoint), (record) => record?.enabled === false)
+        }),
+      )
+      const { state } = yield* store.load(Webhook, {
+        account_id: endpoint.account_id,
+        stream_id: endpoint.webhook_id,
       })
-      assert.strictEqual(yield* failsAfter(4.9), null)
-      assert.strictEqual(yield* failsAfter(5.1), "failing")
-    }),
-  )
+      return state._tag === "Webhook" && state.disabled_reason
+    })
+    assert.strictEqual(yield* failsAfter(4.9), null)
+    assert.strictEqual(yield* failsAfter(5.1), "failing")
+  })
 
-  it.effect("stays enabled if a call succeeded within five days", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: nth === 1 ? 200 : 500 }) })
-      const endpoint = yield* Webhooks.create(receiver.url)
-      yield* Effect.orDie(sql`
+  it.effect("stays enabled if a call succeeded within five days", function* () {
+    const sql = yield* PgClient.PgClient
+    const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: nth === 1 ? 200 : 500 }) })
+    const endpoint = yield* Webhooks.create(receiver.url)
+    yield* Effect.orDie(sql`
         UPDATE events SET data = jsonb_set(data, '{at}', to_jsonb('2026-01-01T00:00:00.000Z'::text))
         WHERE account_id = ${endpoint.account_id} AND type = 'WebhookCreated'`)
-      yield* Effect.orDie(sql`
+    yield* Effect.orDie(sql`
         INSERT INTO webhook_failures VALUES (${endpoint.account_id}, ${endpoint.webhook_id}, now() - interval '9 days')`)
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          yield* working({ nextAt: Webhooks.never })
-          yield* Webhooks.acceptEmail(endpoint.account_id)
-          yield* Webhooks.settledOne(endpoint)
-        }),
-      )
-      assert.strictEqual(yield* WebhookFailures.since(endpoint.account_id, endpoint.webhook_id), null)
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          yield* working({ nextAt: Webhooks.never })
-          yield* Webhooks.acceptEmail(endpoint.account_id)
-          yield* Webhooks.settledAll(endpoint, 2)
-        }),
-      )
-      const [failed] = yield* Webhooks.deliveries(endpoint)
-      const since = yield* WebhookFailures.since(endpoint.account_id, endpoint.webhook_id)
-      assert.deepStrictEqual([failed?.status, failed?.history[0]?.at], ["failed", since])
-      assert.strictEqual((yield* Webhooks.record(endpoint))?.enabled, true)
-    }),
-  )
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        yield* working({ nextAt: Webhooks.never })
+        yield* Webhooks.acceptEmail(endpoint.account_id)
+        yield* Webhooks.settledOne(endpoint)
+      }),
+    )
+    assert.strictEqual(yield* WebhookFailures.since(endpoint.account_id, endpoint.webhook_id), null)
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        yield* working({ nextAt: Webhooks.never })
+        yield* Webhooks.acceptEmail(endpoint.account_id)
+        yield* Webhooks.settledAll(endpoint, 2)
+      }),
+    )
+    const [failed] = yield* Webhooks.deliveries(endpoint)
+    const since = yield* WebhookFailures.since(endpoint.account_id, endpoint.webhook_id)
+    assert.deepStrictEqual([failed?.status, failed?.history[0]?.at], ["failed", since])
+    assert.strictEqual((yield* Webhooks.record(endpoint))?.enabled, true)
+  })
 
-  it.effect("is not called after it was disabled, for earlier events either", () =>
-    Effect.gen(function* () {
-      const receiver = yield* Receiver.listen()
-      const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
-      yield* Webhooks.acceptEmail(endpoint.account_id)
-      yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { enabled: false }, []))
-      yield* working()
-      const record = yield* Webhooks.settledOne(endpoint)
-      assert.deepStrictEqual(
-        [record.status, record.history[0]?.error],
-        ["failed", "the webhook is disabled or deleted"],
-      )
-      assert.deepStrictEqual(receiver.calls, [])
-    }),
-  )
+  it.effect("is not called after it was disabled, for earlier events either", function* () {
+    const receiver = yield* Receiver.listen()
+    const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
+    yield* Webhooks.acceptEmail(endpoint.account_id)
+    yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { enabled: false }, []))
+    yield* working()
+    const record = yield* Webhooks.settledOne(endpoint)
+    assert.deepStrictEqual([record.status, record.history[0]?.error], ["failed", "the webhook is disabled or deleted"])
+    assert.deepStrictEqual(receiver.calls, [])
+  })
 })

@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as Conservation from "@waybill/store/operations/Conservation"
@@ -8,6 +7,7 @@ import { Effect, Layer, Schema } from "effect"
 import { Resend, type WebhookEventPayload } from "resend"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import { Webhook as SvixWebhook } from "svix"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as Receiver from "../../support/web/WebhookReceiver.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
@@ -59,8 +59,9 @@ const TAGS = ["category:welcome", "urgent"]
 const NOW = { scheduled_at: null, to: [] }
 
 layer(World.layer, { excludeTestServices: true })("a webhook of the format resend", (it) => {
-  it.effect("gets each event as the package resend types it, with signatures that three libraries verify", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "gets each event as the package resend types it, with signatures that three libraries verify",
+    function* () {
       yield* working
       const receiver = yield* Receiver.listen()
       const endpoint = yield* Webhooks.create(receiver.url, { format: "resend", svix_headers: true })
@@ -146,85 +147,79 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format resen
       assert.throws(() => verifyAsResend(forged, endpoint.secret), /signature/iu)
       const { history } = (yield* Webhooks.deliveries(endpoint))[0] ?? assert.fail("no delivery")
       assert.property(history[0]?.request_headers, "svix-signature")
-    }),
+    },
   )
 
-  it.effect("gets nothing that Resend has not, in replays and audits either", () =>
-    Effect.gen(function* () {
-      yield* working
-      const receiver = yield* Receiver.listen()
-      const account_id = id("AccountId")
-      const endpoint = yield* Webhooks.create(receiver.url, {
-        account_id,
-        events: ["email.queued", "email.opened"],
-        format: "resend",
-        svix_headers: true,
-      })
-      const witness = yield* Webhooks.create(`${receiver.url}/own`, { account_id, svix_headers: true })
-      const email_id = yield* Webhooks.acceptEmail(account_id, NOW)
-      yield* Webhooks.append(account_id, email_id, (at) => decode({ _tag: "EmailCanceled", at }))
-      yield* Webhooks.appendOpened(account_id, email_id)
-      yield* Webhooks.settledAll(witness, 3)
-      const record = yield* Webhooks.settledOne(endpoint)
-      assert.strictEqual(record.event_type, "email.opened")
-      const own = receiver.calls.filter(({ path }) => path.endsWith("/own"))
-      assert.deepStrictEqual(
-        own.map((call) => verifyAll(call, witness.secret)).map((event) => "api_version" in event),
-        [true, true, true],
-      )
-      const balances = yield* Conservation.webhooks()
-      const { deliveries, events, mismatched, missing } =
-        balances.find(({ webhook_id }) => webhook_id === endpoint.webhook_id) ?? assert.fail("no balance")
-      assert.deepStrictEqual([events, deliveries, missing, mismatched], [1, 1, [], []])
-    }),
-  )
+  it.effect("gets nothing that Resend has not, in replays and audits either", function* () {
+    yield* working
+    const receiver = yield* Receiver.listen()
+    const account_id = id("AccountId")
+    const endpoint = yield* Webhooks.create(receiver.url, {
+      account_id,
+      events: ["email.queued", "email.opened"],
+      format: "resend",
+      svix_headers: true,
+    })
+    const witness = yield* Webhooks.create(`${receiver.url}/own`, { account_id, svix_headers: true })
+    const email_id = yield* Webhooks.acceptEmail(account_id, NOW)
+    yield* Webhooks.append(account_id, email_id, (at) => decode({ _tag: "EmailCanceled", at }))
+    yield* Webhooks.appendOpened(account_id, email_id)
+    yield* Webhooks.settledAll(witness, 3)
+    const record = yield* Webhooks.settledOne(endpoint)
+    assert.strictEqual(record.event_type, "email.opened")
+    const own = receiver.calls.filter(({ path }) => path.endsWith("/own"))
+    assert.deepStrictEqual(
+      own.map((call) => verifyAll(call, witness.secret)).map((event) => "api_version" in event),
+      [true, true, true],
+    )
+    const balances = yield* Conservation.webhooks()
+    const { deliveries, events, mismatched, missing } =
+      balances.find(({ webhook_id }) => webhook_id === endpoint.webhook_id) ?? assert.fail("no balance")
+    assert.deepStrictEqual([events, deliveries, missing, mismatched], [1, 1, [], []])
+  })
 
-  it.effect("gets the payload of the format that it has when it is called", () =>
-    Effect.gen(function* () {
-      const receiver = yield* Receiver.listen()
-      const endpoint = yield* Webhooks.create(receiver.url, { events: ["*"] })
-      const email_id = yield* Webhooks.acceptEmail(endpoint.account_id)
-      yield* Webhooks.append(endpoint.account_id, email_id, (at) => decode({ _tag: "EmailCanceled", at }))
-      yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { format: "resend" }, []))
-      yield* working
-      const settled = yield* Webhooks.settledAll(endpoint, 2)
-      assert.deepStrictEqual(
-        settled
-          .map(({ attempts, event_type, history, status }) => [event_type, status, attempts, history[0]?.error])
-          .toSorted(),
-        [
-          ["email.canceled", "failed", 1, "the webhook's format resend has no email.canceled"],
-          ["email.queued", "delivered", 1, null],
-        ],
-      )
-      const events = receiver.calls.map((call) => verifyAll(call, endpoint.secret).type)
-      assert.deepStrictEqual(events, ["email.scheduled"])
+  it.effect("gets the payload of the format that it has when it is called", function* () {
+    const receiver = yield* Receiver.listen()
+    const endpoint = yield* Webhooks.create(receiver.url, { events: ["*"] })
+    const email_id = yield* Webhooks.acceptEmail(endpoint.account_id)
+    yield* Webhooks.append(endpoint.account_id, email_id, (at) => decode({ _tag: "EmailCanceled", at }))
+    yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { format: "resend" }, []))
+    yield* working
+    const settled = yield* Webhooks.settledAll(endpoint, 2)
+    assert.deepStrictEqual(
+      settled
+        .map(({ attempts, event_type, history, status }) => [event_type, status, attempts, history[0]?.error])
+        .toSorted(),
+      [
+        ["email.canceled", "failed", 1, "the webhook's format resend has no email.canceled"],
+        ["email.queued", "delivered", 1, null],
+      ],
+    )
+    const events = receiver.calls.map((call) => verifyAll(call, endpoint.secret).type)
+    assert.deepStrictEqual(events, ["email.scheduled"])
 
-      yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { format: "waybill", svix_headers: false }, []))
-      const delivered = settled.find(({ status }) => status === "delivered")?.id ?? ""
-      yield* WebhookDeliveries.replay(endpoint.account_id, endpoint.webhook_id, delivered, yield* Webhooks.now)
-      yield* World.until(
-        Effect.sync(() => receiver.calls.length),
-        (calls) => calls === 2,
-      )
-      const again = receiver.calls[1] ?? assert.fail("nothing came")
-      new StandardWebhook(endpoint.secret).verify(again.body, again.headers)
-      assert.deepStrictEqual(only(again, "svix-"), {})
-      assert.deepInclude(JSON.parse(again.body), { type: "email.queued", api_version: "v1" })
-    }),
-  )
+    yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { format: "waybill", svix_headers: false }, []))
+    const delivered = settled.find(({ status }) => status === "delivered")?.id ?? ""
+    yield* WebhookDeliveries.replay(endpoint.account_id, endpoint.webhook_id, delivered, yield* Webhooks.now)
+    yield* World.until(
+      Effect.sync(() => receiver.calls.length),
+      (calls) => calls === 2,
+    )
+    const again = receiver.calls[1] ?? assert.fail("nothing came")
+    new StandardWebhook(endpoint.secret).verify(again.body, again.headers)
+    assert.deepStrictEqual(only(again, "svix-"), {})
+    assert.deepInclude(JSON.parse(again.body), { type: "email.queued", api_version: "v1" })
+  })
 
-  it.effect("keeps its format under an event of a release that had only one", () =>
-    Effect.gen(function* () {
-      const endpoint = yield* Webhooks.create("https://example.org/hook", { format: "resend", svix_headers: true })
-      const sql = yield* PgClient.PgClient
-      yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { description: "ours" }, []))
-      yield* Effect.orDie(sql`
+  it.effect("keeps its format under an event of a release that had only one", function* () {
+    const endpoint = yield* Webhooks.create("https://example.org/hook", { format: "resend", svix_headers: true })
+    const sql = yield* PgClient.PgClient
+    yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { description: "ours" }, []))
+    yield* Effect.orDie(sql`
         UPDATE events SET data = data - 'format' - 'svix_headers'
         WHERE stream_id = ${endpoint.webhook_id} AND type = 'WebhookUpdated'`)
-      yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { description: "yours" }, []))
-      const record = yield* Webhooks.record(endpoint)
-      assert.deepInclude(record, { description: "yours", format: "resend", svix_headers: true })
-    }),
-  )
+    yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { description: "yours" }, []))
+    const record = yield* Webhooks.record(endpoint)
+    assert.deepInclude(record, { description: "yours", format: "resend", svix_headers: true })
+  })
 })

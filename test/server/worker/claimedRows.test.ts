@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
@@ -14,6 +13,7 @@ import { TestClock } from "effect/testing"
 import * as ClaimedRows from "../../../apps/server/src/worker/ClaimedRows.ts"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
 import { commitResult } from "../../../apps/server/src/worker/delivery/commitResult.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id, queued } from "../../support/history.ts"
 import * as WallClock from "../../support/WallClock.ts"
@@ -60,73 +60,63 @@ const until = (isSo: () => boolean) =>
 const dropped = (lost: ClaimedRows.ClaimedRow) => until(() => isDropped(lost))
 
 layer(OneConnection)("work under a lease", (it) => {
-  it.effect("continues while the lease is renewed", () =>
-    Effect.gen(function* () {
-      const rows = ClaimedRows.make()
-      const one = yield* claim(rows, "renewed")
-      yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
-      yield* pass(200_000)
-      assert.isFalse(isDropped(one))
-      yield* ClaimedRows.abort(one)
-    }),
-  )
+  it.effect("continues while the lease is renewed", function* () {
+    const rows = ClaimedRows.make()
+    const one = yield* claim(rows, "renewed")
+    yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
+    yield* pass(200_000)
+    assert.isFalse(isDropped(one))
+    yield* ClaimedRows.abort(one)
+  })
 
-  it.effect("continues if the wall clock is set past the end of the lease", () =>
-    Effect.gen(function* () {
-      const rows = ClaimedRows.make()
-      const one = yield* claim(rows, "set forward")
-      yield* Effect.forkChild(WallClock.withWallClockShifted(600_000)(ClaimedRows.keepLeases(rows, always)))
-      yield* pass(30_000)
-      assert.isFalse(isDropped(one))
-      yield* ClaimedRows.abort(one)
-    }),
-  )
+  it.effect("continues if the wall clock is set past the end of the lease", function* () {
+    const rows = ClaimedRows.make()
+    const one = yield* claim(rows, "set forward")
+    yield* Effect.forkChild(WallClock.withWallClockShifted(600_000)(ClaimedRows.keepLeases(rows, always)))
+    yield* pass(30_000)
+    assert.isFalse(isDropped(one))
+    yield* ClaimedRows.abort(one)
+  })
 
-  it.effect("is dropped at the next renewal if another process holds the row", () =>
-    Effect.gen(function* () {
-      const rows = ClaimedRows.make()
-      const [kept, lost] = [yield* claim(rows, "kept"), yield* claim(rows, "lost")]
-      yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
-      yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'lost'")
-      yield* pass(22_000)
-      yield* dropped(lost)
-      assert.isFalse(isDropped(kept))
-    }),
-  )
+  it.effect("is dropped at the next renewal if another process holds the row", function* () {
+    const rows = ClaimedRows.make()
+    const [kept, lost] = [yield* claim(rows, "kept"), yield* claim(rows, "lost")]
+    yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
+    yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'lost'")
+    yield* pass(22_000)
+    yield* dropped(lost)
+    assert.isFalse(isDropped(kept))
+  })
 
-  it.effect("is renewed at once if others could have taken this process for dead", () =>
-    Effect.gen(function* () {
-      const rows = ClaimedRows.make()
-      const [kept, lost] = [yield* claim(rows, "kept again"), yield* claim(rows, "taken")]
-      let since = yield* MonotonicClock.millis
-      yield* Effect.forkChild(ClaimedRows.keepLeases(rows, () => since))
-      yield* pass(2_000)
-      yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'taken'")
-      since = yield* MonotonicClock.millis
-      yield* pass(2_000)
-      yield* dropped(lost)
-      assert.isFalse(isDropped(kept))
-      assert.isAtLeast(kept.leased_at, since)
-    }),
-  )
+  it.effect("is renewed at once if others could have taken this process for dead", function* () {
+    const rows = ClaimedRows.make()
+    const [kept, lost] = [yield* claim(rows, "kept again"), yield* claim(rows, "taken")]
+    let since = yield* MonotonicClock.millis
+    yield* Effect.forkChild(ClaimedRows.keepLeases(rows, () => since))
+    yield* pass(2_000)
+    yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'taken'")
+    since = yield* MonotonicClock.millis
+    yield* pass(2_000)
+    yield* dropped(lost)
+    assert.isFalse(isDropped(kept))
+    assert.isAtLeast(kept.leased_at, since)
+  })
 
-  it.effect("is dropped before the lease ends if the database does not answer", () =>
-    Effect.gen(function* () {
-      const rows = ClaimedRows.make()
-      const [one, settling] = [yield* claim(rows, "unasked"), yield* claim(rows, "unasked, settling")]
-      settling.phase = "settling"
-      yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
-      yield* statement("ALTER TABLE outbox RENAME TO gone")
-      yield* pass(50_000)
-      assert.isFalse(isDropped(one))
-      yield* pass(8_000)
-      assert.isTrue(isDropped(one))
-      // It sends no more mail, and its commit checks the lease.
-      assert.isFalse(isDropped(settling))
-      yield* ClaimedRows.abort(settling)
-      yield* statement("ALTER TABLE gone RENAME TO outbox")
-    }),
-  )
+  it.effect("is dropped before the lease ends if the database does not answer", function* () {
+    const rows = ClaimedRows.make()
+    const [one, settling] = [yield* claim(rows, "unasked"), yield* claim(rows, "unasked, settling")]
+    settling.phase = "settling"
+    yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
+    yield* statement("ALTER TABLE outbox RENAME TO gone")
+    yield* pass(50_000)
+    assert.isFalse(isDropped(one))
+    yield* pass(8_000)
+    assert.isTrue(isDropped(one))
+    // It sends no more mail, and its commit checks the lease.
+    assert.isFalse(isDropped(settling))
+    yield* ClaimedRows.abort(settling)
+    yield* statement("ALTER TABLE gone RENAME TO outbox")
+  })
 
   it.effect("is not started if its lease is lost during preparation", () =>
     Effect.gen(function* () {
@@ -169,59 +159,55 @@ layer(OneConnection)("work under a lease", (it) => {
     }).pipe(Effect.scoped, Effect.orDie),
   )
 
-  it.effect("is not dropped while its outcome is being committed", () =>
-    Effect.gen(function* () {
-      const rows = ClaimedRows.make()
-      const one = yield* claim(rows, "settling")
-      one.phase = "settling"
-      yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
-      yield* statement("DELETE FROM outbox WHERE id = 'settling'")
-      yield* pass(22_000)
-      assert.isFalse(isDropped(one))
-      if (one.fiber !== undefined) yield* Fiber.interrupt(one.fiber)
-    }),
-  )
+  it.effect("is not dropped while its outcome is being committed", function* () {
+    const rows = ClaimedRows.make()
+    const one = yield* claim(rows, "settling")
+    one.phase = "settling"
+    yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
+    yield* statement("DELETE FROM outbox WHERE id = 'settling'")
+    yield* pass(22_000)
+    assert.isFalse(isDropped(one))
+    if (one.fiber !== undefined) yield* Fiber.interrupt(one.fiber)
+  })
 
-  it.effect("commits its outcome after an outage of the database", () =>
-    Effect.gen(function* () {
-      const { row } = yield* claim(ClaimedRows.make(), "learnt")
-      let tries = 0
-      const store = EventStore.of({
-        load: () => Effect.die("not asked"),
-        state: () => Effect.die("not asked"),
-        commit: () => Effect.die("not asked"),
-        feed: () => Effect.die("not asked"),
-        transact: () => (++tries < 100 ? Effect.die(new Error("away")) : Effect.fail(new LeaseLost({ id: row.id }))),
-      })
-      const message = Email.evolve(Email.initial, queued(id("EmailId"))) as Email.Message
-      const outcome = {
-        _tag: "Failed",
-        recipient: "ana@example.org" as Address,
-        words: DeliveryOutcome.NO_RESPONSE,
-      } as const
-      const judgement = {
-        outcomes: [outcome],
-        complained: [],
-        suppress: [],
-        suppressIfRepeated: [],
-        paused_until: null,
-      }
-      const job = {
-        row,
-        start: () => true,
-        giveBack: Effect.void,
-        settle: () => {},
-        partialResultsRequested: () => Effect.never,
-      }
-      const settling = yield* commitResult(job, message, judgement).pipe(
-        Effect.provideService(EventStore, store),
-        Effect.forkChild({ startImmediately: true }),
-      )
-      yield* TestClock.adjust("10 minutes")
-      assert.isUndefined(settling.pollUnsafe())
-      yield* TestClock.adjust("10 minutes")
-      yield* Fiber.join(settling)
-      assert.strictEqual(tries, 100)
-    }),
-  )
+  it.effect("commits its outcome after an outage of the database", function* () {
+    const { row } = yield* claim(ClaimedRows.make(), "learnt")
+    let tries = 0
+    const store = EventStore.of({
+      load: () => Effect.die("not asked"),
+      state: () => Effect.die("not asked"),
+      commit: () => Effect.die("not asked"),
+      feed: () => Effect.die("not asked"),
+      transact: () => (++tries < 100 ? Effect.die(new Error("away")) : Effect.fail(new LeaseLost({ id: row.id }))),
+    })
+    const message = Email.evolve(Email.initial, queued(id("EmailId"))) as Email.Message
+    const outcome = {
+      _tag: "Failed",
+      recipient: "ana@example.org" as Address,
+      words: DeliveryOutcome.NO_RESPONSE,
+    } as const
+    const judgement = {
+      outcomes: [outcome],
+      complained: [],
+      suppress: [],
+      suppressIfRepeated: [],
+      paused_until: null,
+    }
+    const job = {
+      row,
+      start: () => true,
+      giveBack: Effect.void,
+      settle: () => {},
+      partialResultsRequested: () => Effect.never,
+    }
+    const settling = yield* commitResult(job, message, judgement).pipe(
+      Effect.provideService(EventStore, store),
+      Effect.forkChild({ startImmediately: true }),
+    )
+    yield* TestClock.adjust("10 minutes")
+    assert.isUndefined(settling.pollUnsafe())
+    yield* TestClock.adjust("10 minutes")
+    yield* Fiber.join(settling)
+    assert.strictEqual(tries, 100)
+  })
 })

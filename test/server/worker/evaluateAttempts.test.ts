@@ -1,4 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -10,6 +9,7 @@ import {
   evaluateAttempts,
   UNATTEMPTED_LIMIT,
 } from "../../../apps/server/src/worker/delivery/evaluateAttempts.ts"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const DUE = Timestamp.fromMillis(Date.UTC(2026, 10, 21, 12))
 const ana = Recipient.make("ana@example.org" as Address, "to", DUE)

@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, describe, it } from "@effect/vitest"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Processes } from "@waybill/store/outbox/Processes"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
 import { Effect, Latch, Layer, type Scope } from "effect"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 
 const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World.layer>>) =>

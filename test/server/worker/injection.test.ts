@@ -1,5 +1,5 @@
-import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
@@ -78,54 +78,53 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: 60_000 })(
   (it) => {
     it.effect(
       "reaches the envelope of nobody, wherever it stands",
-      () =>
-        Effect.gen(function* () {
-          const world = yield* HttpWorld
-          const key = yield* world.key(yield* world.account(), { scopes: ["admin"] })
-          const added = yield* world.request("POST", "/v1/domains", { key: key.secret, body: { name: "acme.test" } })
-          assert.strictEqual(added.status, 201)
-          const server = yield* SmtpServer.listen({ smtputf8: true })
-          const { url } = yield* Database.Fresh
-          yield* Layer.build(World.worker(url, { relay: World.relay(server) }))
+      function* () {
+        const world = yield* HttpWorld
+        const key = yield* world.key(yield* world.account(), { scopes: ["admin"] })
+        const added = yield* world.request("POST", "/v1/domains", { key: key.secret, body: { name: "acme.test" } })
+        assert.strictEqual(added.status, 201)
+        const server = yield* SmtpServer.listen({ smtputf8: true })
+        const { url } = yield* Database.Fresh
+        yield* Layer.build(World.worker(url, { relay: World.relay(server) }))
 
-          const taken = new Map<string, { readonly what: string; readonly to: ReadonlyArray<string> }>()
-          const statuses = new Map<number, number>()
-          for (const [place, fields] of Object.entries(PLACES)) {
-            for (const payload of PAYLOADS) {
-              const { json, status, text } = yield* world.request("POST", "/v1/email/send", {
-                key: key.secret,
-                body: { ...MESSAGE, ...fields(payload) },
-              })
-              const what = `${place}: ${JSON.stringify(payload)}`
-              assert.include([200, 400], status, `${what}: ${text}`)
-              statuses.set(status, (statuses.get(status) ?? 0) + 1)
-              if (status === 200) taken.set(`${json.id}@acme.test`, { what, to: named(place, payload) })
-            }
+        const taken = new Map<string, { readonly what: string; readonly to: ReadonlyArray<string> }>()
+        const statuses = new Map<number, number>()
+        for (const [place, fields] of Object.entries(PLACES)) {
+          for (const payload of PAYLOADS) {
+            const { json, status, text } = yield* world.request("POST", "/v1/email/send", {
+              key: key.secret,
+              body: { ...MESSAGE, ...fields(payload) },
+            })
+            const what = `${place}: ${JSON.stringify(payload)}`
+            assert.include([200, 400], status, `${what}: ${text}`)
+            statuses.set(status, (statuses.get(status) ?? 0) + 1)
+            if (status === 200) taken.set(`${json.id}@acme.test`, { what, to: named(place, payload) })
           }
-          // Some texts must be accepted: a corpus that is refused as a whole would prove nothing.
-          assert.isAbove(statuses.get(200) ?? 0, 100)
-          assert.isAbove(statuses.get(400) ?? 0, 100)
+        }
+        // Some texts must be accepted: a corpus that is refused as a whole would prove nothing.
+        assert.isAbove(statuses.get(200) ?? 0, 100)
+        assert.isAbove(statuses.get(400) ?? 0, 100)
 
-          yield* World.until(
-            Effect.sync(() => server.counts.size),
-            (arrived) => arrived >= taken.size,
-            HANGS,
-          )
-          assert.strictEqual(server.mails.length, taken.size)
-          for (const { bytes, messageId, to } of server.mails) {
-            const asked = taken.get(messageId)
-            const what = asked?.what ?? `a mail that nobody sent: ${messageId}`
-            assert.deepStrictEqual(to.toSorted(), asked?.to.toSorted(), what)
-            const [head = ""] = bytes.toString("utf8").split("\r\n\r\n")
-            const names = head.split("\r\n").flatMap((line) => /^([^\s:]+):/u.exec(line)?.[1]?.toLowerCase() ?? [])
-            assert.isFalse(names.includes("bcc"), what)
-            for (const name of ["from", "to", "cc", "subject", "date", "message-id"])
-              assert.strictEqual(names.filter((each) => each === name).length, 1, `${what}: ${name}`)
-            assert.notInclude(bytes.toString("utf8"), CY, what)
-          }
-          const commands = server.lines.filter((line) => line.includes("evil"))
-          assert.deepStrictEqual(commands, [])
-        }),
+        yield* World.until(
+          Effect.sync(() => server.counts.size),
+          (arrived) => arrived >= taken.size,
+          HANGS,
+        )
+        assert.strictEqual(server.mails.length, taken.size)
+        for (const { bytes, messageId, to } of server.mails) {
+          const asked = taken.get(messageId)
+          const what = asked?.what ?? `a mail that nobody sent: ${messageId}`
+          assert.deepStrictEqual(to.toSorted(), asked?.to.toSorted(), what)
+          const [head = ""] = bytes.toString("utf8").split("\r\n\r\n")
+          const names = head.split("\r\n").flatMap((line) => /^([^\s:]+):/u.exec(line)?.[1]?.toLowerCase() ?? [])
+          assert.isFalse(names.includes("bcc"), what)
+          for (const name of ["from", "to", "cc", "subject", "date", "message-id"])
+            assert.strictEqual(names.filter((each) => each === name).length, 1, `${what}: ${name}`)
+          assert.notInclude(bytes.toString("utf8"), CY, what)
+        }
+        const commands = server.lines.filter((line) => line.includes("evil"))
+        assert.deepStrictEqual(commands, [])
+      },
       120_000,
     )
   },

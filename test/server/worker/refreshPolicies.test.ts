@@ -1,9 +1,9 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as MtaSts from "@waybill/mail/dns/MtaSts"
 import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
 import { Clock, Duration, Effect } from "effect"
 import { refreshPolicies } from "../../../apps/server/src/worker/periodic/refreshPolicies.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as Database from "../../support/postgres/Database.ts"
 
@@ -35,8 +35,9 @@ const held = Effect.gen(function* () {
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("a cached MTA-STS policy", (it) => {
-  it.effect("is renewed daily while mail is sent there, kept if that fails, and removed once it has expired", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "is renewed daily while mail is sent there, kept if that fails, and removed once it has expired",
+    function* () {
       yield* keep("new.test", "23 hours")
       yield* keep("old.test", "25 hours")
       yield* keep("short.test", "13 hours", "1 hour", 86_400_000)
@@ -69,19 +70,17 @@ layer(Database.layerFresh, { excludeTestServices: true })("a cached MTA-STS poli
         ["silent.test", "mx1.acme.test", 5],
         ["unused.test", "mx1.acme.test", 5],
       ])
-    }),
+    },
   )
 
-  it.effect("is read as it was stored, and the one used longest ago is removed when there are too many", () =>
-    Effect.gen(function* () {
-      const { find } = yield* MtaStsPolicies.policyStore
-      assert.isUndefined(yield* find("nobody.test"))
-      const found = yield* find("unused.test")
-      assert.deepStrictEqual([found?.id, found?.policy], ["1", before])
-      const left = (found?.expires_at ?? 0) - (yield* Clock.currentTimeMillis)
-      assert.closeTo(left, Duration.toMillis("5 days"), 60_000)
-      assert.strictEqual(yield* MtaStsPolicies.sweep(1), 6)
-      assert.deepStrictEqual(yield* held, [["unused.test", "mx1.acme.test", 5]])
-    }),
-  )
+  it.effect("is read as it was stored, and the one used longest ago is removed when there are too many", function* () {
+    const { find } = yield* MtaStsPolicies.policyStore
+    assert.isUndefined(yield* find("nobody.test"))
+    const found = yield* find("unused.test")
+    assert.deepStrictEqual([found?.id, found?.policy], ["1", before])
+    const left = (found?.expires_at ?? 0) - (yield* Clock.currentTimeMillis)
+    assert.closeTo(left, Duration.toMillis("5 days"), 60_000)
+    assert.strictEqual(yield* MtaStsPolicies.sweep(1), 6)
+    assert.deepStrictEqual(yield* held, [["unused.test", "mx1.acme.test", 5]])
+  })
 })

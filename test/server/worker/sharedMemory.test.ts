@@ -1,6 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import * as SharedMemory from "../../../apps/server/src/worker/SharedMemory.ts"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 /** Memory of 64 bytes, the names of granted reservations in order, and functions to reserve and release. */
 const room = Effect.sync(() => {
@@ -29,45 +29,40 @@ const room = Effect.sync(() => {
 })
 
 describe("memory for large messages", () => {
-  it.effect("grants half to one account, and is never used up by several", () =>
-    Effect.gen(function* () {
-      const { many, of } = yield* room
-      yield* many("a", 64, 1)
-      yield* many("b", 64, 1)
-      yield* many("c", 64, 1)
-      yield* many("d", 1, 8)
-      assert.deepStrictEqual([of("a"), of("b"), of("c"), of("d")], [32, 16, 8, 1])
-    }),
-  )
+  it.effect("grants half to one account, and is never used up by several", function* () {
+    const { many, of } = yield* room
+    yield* many("a", 64, 1)
+    yield* many("b", 64, 1)
+    yield* many("c", 64, 1)
+    yield* many("d", 1, 8)
+    assert.deepStrictEqual([of("a"), of("b"), of("c"), of("d")], [32, 16, 8, 1])
+  })
 
-  it.effect("grants a large reservation that small ones would otherwise overtake", () =>
-    Effect.gen(function* () {
-      const { enter, many, of } = yield* room
-      const small = yield* many("a", 8, 4)
-      const large = yield* enter("b 0", 40)
-      yield* many("c", 8, 4)
-      for (const { leave } of small.slice(0, 2)) yield* leave
-      assert.deepStrictEqual([of("a"), of("b"), of("c")], [6, 1, 0])
-      yield* large.leave
-      assert.deepStrictEqual([of("a"), of("b"), of("c")], [6, 0, 5])
-    }),
-  )
+  it.effect("grants a large reservation that small ones would otherwise overtake", function* () {
+    const { enter, many, of } = yield* room
+    const small = yield* many("a", 8, 4)
+    const large = yield* enter("b 0", 40)
+    yield* many("c", 8, 4)
+    for (const { leave } of small.slice(0, 2)) yield* leave
+    assert.deepStrictEqual([of("a"), of("b"), of("c")], [6, 1, 0])
+    yield* large.leave
+    assert.deepStrictEqual([of("a"), of("b"), of("c")], [6, 0, 5])
+  })
 
-  it.effect("is granted account by account, however many reservations of one wait", () =>
-    Effect.gen(function* () {
-      const { enter, inside, many } = yield* room
-      const whole = yield* enter("z", 64)
-      yield* many("a", 3, 20)
-      yield* many("b", 1, 20)
-      yield* many("c", 1, 20)
-      assert.deepStrictEqual(inside, ["z"])
-      yield* whole.leave
-      assert.deepStrictEqual(inside, ["a 0", "b 0", "c 0"])
-    }),
-  )
+  it.effect("is granted account by account, however many reservations of one wait", function* () {
+    const { enter, inside, many } = yield* room
+    const whole = yield* enter("z", 64)
+    yield* many("a", 3, 20)
+    yield* many("b", 1, 20)
+    yield* many("c", 1, 20)
+    assert.deepStrictEqual(inside, ["z"])
+    yield* whole.leave
+    assert.deepStrictEqual(inside, ["a 0", "b 0", "c 0"])
+  })
 
-  it.effect("is released by interrupted work, granted or waiting, and grants a reservation above its size", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "is released by interrupted work, granted or waiting, and grants a reservation above its size",
+    function* () {
       const { enter, inside, withRoom } = yield* room
       const whole = yield* enter("a", 1_000)
       const second = yield* enter("b", 60)
@@ -78,6 +73,6 @@ describe("memory for large messages", () => {
       assert.deepStrictEqual(inside, ["c"])
       yield* third.leave
       assert.strictEqual(yield* withRoom("d", 64, Effect.succeed("done")), "done")
-    }),
+    },
   )
 })

@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import type { DkimKey } from "@waybill/domain/domain/DkimKey"
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -11,6 +10,7 @@ import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Clock, Effect, Layer, Logger, Option, Redacted } from "effect"
 import { SigningKeys } from "../../../apps/server/src/worker/delivery/SigningKeys.ts"
 import { dkimKey, domainName } from "../../domain/values/examples.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
@@ -60,49 +60,45 @@ const selectors = (bytes: Buffer | undefined) =>
   [...(bytes?.toString() ?? "").matchAll(/^ s=(\w+);/gmu)].map(([, selector]) => selector)
 
 layer(World.layer, { excludeTestServices: true })("mail of a domain with a second DKIM key", (it) => {
-  it.effect("has both signatures, or the first alone if the second key fails, which is logged once", () =>
-    Effect.gen(function* () {
-      const { said, server } = yield* working
-      const rsa = Redacted.value((yield* DkimKeys.generateRsa).privateKey)
-      const spoils = {
-        "well.test": () => Effect.void,
-        "damaged.test": damage,
-        "locked.test": lock,
-        "garbage.test": sealOther(Buffer.from("no key")),
-        "another.test": sealOther(rsa),
-      }
-      for (const [name, spoil] of Object.entries(spoils)) {
-        const from = yield* sender(name)
-        yield* spoil(from, "dkim:wbe1")
-        for (let n = 0; n < 2; n++) yield* World.settled(yield* World.send(from))
-        const signed = server.mails.slice(-2).map(({ bytes }) => selectors(bytes))
-        const expected = name === "well.test" ? ["wb1", "wbe1"] : ["wb1"]
-        assert.deepStrictEqual([name, ...signed], [name, expected, expected])
-      }
-      const others = Object.keys(spoils).slice(1)
-      assert.deepStrictEqual(
-        said,
-        others.map((domain) => ({ domain, selector: "wbe1" })),
-      )
-    }),
-  )
+  it.effect("has both signatures, or the first alone if the second key fails, which is logged once", function* () {
+    const { said, server } = yield* working
+    const rsa = Redacted.value((yield* DkimKeys.generateRsa).privateKey)
+    const spoils = {
+      "well.test": () => Effect.void,
+      "damaged.test": damage,
+      "locked.test": lock,
+      "garbage.test": sealOther(Buffer.from("no key")),
+      "another.test": sealOther(rsa),
+    }
+    for (const [name, spoil] of Object.entries(spoils)) {
+      const from = yield* sender(name)
+      yield* spoil(from, "dkim:wbe1")
+      for (let n = 0; n < 2; n++) yield* World.settled(yield* World.send(from))
+      const signed = server.mails.slice(-2).map(({ bytes }) => selectors(bytes))
+      const expected = name === "well.test" ? ["wb1", "wbe1"] : ["wb1"]
+      assert.deepStrictEqual([name, ...signed], [name, expected, expected])
+    }
+    const others = Object.keys(spoils).slice(1)
+    assert.deepStrictEqual(
+      said,
+      others.map((domain) => ({ domain, selector: "wbe1" })),
+    )
+  })
 
-  it.effect("is deferred if the first key cannot be used, whatever the reason", () =>
-    Effect.gen(function* () {
-      const { server } = yield* working
-      const spoils = [damage, lock, sealOther(Buffer.from("no key"))]
-      for (const [n, spoil] of spoils.entries()) {
-        const from = yield* sender(`first${n}.test`)
-        yield* spoil(from, "dkim:wb1")
-        const ref = yield* World.send(from)
-        const { state } = yield* World.until(World.history(ref), ({ version }) => version > 1)
-        const [recipient] = state._tag === "Message" ? state.recipients : []
-        assert.isTrue(recipient !== undefined && Recipient.isUnfinished(recipient))
-        assert.strictEqual(recipient?.smtp?.category, "signing")
-      }
-      assert.strictEqual(server.connections().opened, 0)
-    }),
-  )
+  it.effect("is deferred if the first key cannot be used, whatever the reason", function* () {
+    const { server } = yield* working
+    const spoils = [damage, lock, sealOther(Buffer.from("no key"))]
+    for (const [n, spoil] of spoils.entries()) {
+      const from = yield* sender(`first${n}.test`)
+      yield* spoil(from, "dkim:wb1")
+      const ref = yield* World.send(from)
+      const { state } = yield* World.until(World.history(ref), ({ version }) => version > 1)
+      const [recipient] = state._tag === "Message" ? state.recipients : []
+      assert.isTrue(recipient !== undefined && Recipient.isUnfinished(recipient))
+      assert.strictEqual(recipient?.smtp?.category, "signing")
+    }
+    assert.strictEqual(server.connections().opened, 0)
+  })
 })
 
 /** Secrets whose content is their name. */
@@ -113,20 +109,18 @@ const Sealed = Layer.mock(Secrets)({
 })
 
 layer(SigningKeys.layer.pipe(Layer.provide(Sealed)))("keys that sign", (it) => {
-  it.effect("are those of their domain, also if a log that lost its end reuses a selector", () =>
-    Effect.gen(function* () {
-      const { of } = yield* SigningKeys
-      const place = { domain_id: id("DomainId"), name: domainName("acme.test") }
-      const privateOf = (key_ref: string) =>
-        Effect.map(
-          of("acc", { ...place, dkim: { ...dkimKey(), selector: "wb2", key_ref } as DkimKey } as DomainRecord),
-          (keys) => keys.map(({ id, privateKey }) => [id, Buffer.from(Redacted.value(privateKey)).toString()] as const),
-        )
-      const [lost] = yield* privateOf("dkim:wb2:lost")
-      const [made] = yield* privateOf("dkim:wb2:made")
-      assert.deepStrictEqual([lost?.[1], made?.[1]], ["dkim:wb2:lost", "dkim:wb2:made"])
-      // The id under which a parsed key is cached.
-      assert.notStrictEqual(lost?.[0], made?.[0])
-    }),
-  )
+  it.effect("are those of their domain, also if a log that lost its end reuses a selector", function* () {
+    const { of } = yield* SigningKeys
+    const place = { domain_id: id("DomainId"), name: domainName("acme.test") }
+    const privateOf = (key_ref: string) =>
+      Effect.map(
+        of("acc", { ...place, dkim: { ...dkimKey(), selector: "wb2", key_ref } as DkimKey } as DomainRecord),
+        (keys) => keys.map(({ id, privateKey }) => [id, Buffer.from(Redacted.value(privateKey)).toString()] as const),
+      )
+    const [lost] = yield* privateOf("dkim:wb2:lost")
+    const [made] = yield* privateOf("dkim:wb2:made")
+    assert.deepStrictEqual([lost?.[1], made?.[1]], ["dkim:wb2:lost", "dkim:wb2:made"])
+    // The id under which a parsed key is cached.
+    assert.notStrictEqual(lost?.[0], made?.[0])
+  })
 })

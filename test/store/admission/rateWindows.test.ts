@@ -1,8 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, describe, it, layer } from "@effect/vitest"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
-import { Effect } from "effect"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 
 const window_ms = Date.UTC(2026, 10, 21, 12, 0, 0)
@@ -57,17 +56,15 @@ describe("a client's address", () => {
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("the sweep of rate windows", (it) => {
-  it.effect("removes ended windows only", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      yield* sql`INSERT INTO rate_windows SELECT 'key_' || n, date_trunc('minute', now()) - n * interval '1 minute', 1
+  it.effect("removes ended windows only", function* () {
+    const sql = yield* PgClient.PgClient
+    yield* sql`INSERT INTO rate_windows SELECT 'key_' || n, date_trunc('minute', now()) - n * interval '1 minute', 1
         FROM generate_series(0, 20) n`
-      const removed = yield* RateWindows.sweep()
-      const left = yield* sql<{ readonly bucket: string }>`SELECT bucket FROM rate_windows ORDER BY window_start DESC`
-      assert.strictEqual(removed + left.length, 21)
-      // The minute may have changed between the insert and the sweep.
-      assert.oneOf(left.length, [6, 7])
-      assert.strictEqual(left[0]?.bucket, "key_0")
-    }),
-  )
+    const removed = yield* RateWindows.sweep()
+    const left = yield* sql<{ readonly bucket: string }>`SELECT bucket FROM rate_windows ORDER BY window_start DESC`
+    assert.strictEqual(removed + left.length, 21)
+    // The minute may have changed between the insert and the sweep.
+    assert.oneOf(left.length, [6, 7])
+    assert.strictEqual(left[0]?.bucket, "key_0")
+  })
 })

@@ -1,10 +1,10 @@
-import { assert, layer } from "@effect/vitest"
 import * as SecondFactors from "@waybill/store/users/SecondFactors"
 import * as SignInTries from "@waybill/store/users/SignInTries"
 import * as Users from "@waybill/store/users/Users"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import * as Id from "@waybill/domain/values/Id"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 
 const NODES = 3
@@ -33,54 +33,49 @@ const onAll = <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient>, times: numb
   )
 
 layer(Database.layerFresh, { excludeTestServices: true })("sign-in tries", (it) => {
-  it.effect("are counted one by one, on all nodes together, however many come at once", () =>
-    Effect.gen(function* () {
-      const counted = yield* onAll(SignInTries.count(["sign-in/a", "sign-in/b"]), PARALLEL)
-      const totals = counted.map(({ total }) => total).toSorted((a, b) => a - b)
-      // The minute may change meanwhile, and then a new window begins.
-      const turn = totals.filter((total) => total === 1).length
-      assert.isAtMost(turn, 2)
-      if (turn === 1)
-        assert.deepStrictEqual(
-          totals,
-          Array.from({ length: PARALLEL }, (_, nth) => nth + 1),
-        )
-    }),
-  )
-
-  it.effect("count together only in a shared window; the fullest window decides", () =>
-    Effect.gen(function* () {
-      const totals = yield* Effect.forEach(["first", "second"], (name) =>
-        Effect.gen(function* () {
-          yield* SignInTries.count([`code/${name}`])
-          return (yield* SignInTries.count([`code/${name}`, `code/${name}/empty`])).total
-        }),
-      )
-      // The minute may turn once meanwhile, and then counting begins anew.
-      assert.include(totals, 2)
-      const other = yield* SignInTries.count(["code/other"])
-      assert.strictEqual(other.total, 1)
-      assert.isAtLeast(other.retry_after_s, 1)
-    }),
-  )
-
-  it.effect("use the code of a time step once on all nodes, and no older one after it", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const id = Id.UserId.make("usr_00000000000000000000000001")
-      yield* Users.create({ id, email: "ana@example.org", name: "Ana", operator: false, created_at: at })
-      yield* sql`INSERT INTO user_two_factors (id, user_id, secret, backup_codes) VALUES ('f', ${id}, 's', 'b')`
-      const accepted = yield* onAll(SecondFactors.acceptStep("f", 7), PARALLEL)
-      assert.strictEqual(accepted.filter(Boolean).length, 1)
+  it.effect("are counted one by one, on all nodes together, however many come at once", function* () {
+    const counted = yield* onAll(SignInTries.count(["sign-in/a", "sign-in/b"]), PARALLEL)
+    const totals = counted.map(({ total }) => total).toSorted((a, b) => a - b)
+    // The minute may change meanwhile, and then a new window begins.
+    const turn = totals.filter((total) => total === 1).length
+    assert.isAtMost(turn, 2)
+    if (turn === 1)
       assert.deepStrictEqual(
-        [yield* SecondFactors.acceptStep("f", 6), yield* SecondFactors.acceptStep("f", 8)],
-        [false, true],
+        totals,
+        Array.from({ length: PARALLEL }, (_, nth) => nth + 1),
       )
-    }),
-  )
+  })
 
-  it.effect("use each count of a passkey once, on all nodes together, and zero of those that do not count", () =>
-    Effect.gen(function* () {
+  it.effect("count together only in a shared window; the fullest window decides", function* () {
+    const totals = yield* Effect.forEach(["first", "second"], (name) =>
+      Effect.gen(function* () {
+        yield* SignInTries.count([`code/${name}`])
+        return (yield* SignInTries.count([`code/${name}`, `code/${name}/empty`])).total
+      }),
+    )
+    // The minute may turn once meanwhile, and then counting begins anew.
+    assert.include(totals, 2)
+    const other = yield* SignInTries.count(["code/other"])
+    assert.strictEqual(other.total, 1)
+    assert.isAtLeast(other.retry_after_s, 1)
+  })
+
+  it.effect("use the code of a time step once on all nodes, and no older one after it", function* () {
+    const sql = yield* PgClient.PgClient
+    const id = Id.UserId.make("usr_00000000000000000000000001")
+    yield* Users.create({ id, email: "ana@example.org", name: "Ana", operator: false, created_at: at })
+    yield* sql`INSERT INTO user_two_factors (id, user_id, secret, backup_codes) VALUES ('f', ${id}, 's', 'b')`
+    const accepted = yield* onAll(SecondFactors.acceptStep("f", 7), PARALLEL)
+    assert.strictEqual(accepted.filter(Boolean).length, 1)
+    assert.deepStrictEqual(
+      [yield* SecondFactors.acceptStep("f", 6), yield* SecondFactors.acceptStep("f", 8)],
+      [false, true],
+    )
+  })
+
+  it.effect(
+    "use each count of a passkey once, on all nodes together, and zero of those that do not count",
+    function* () {
       const sql = yield* PgClient.PgClient
       const id = Id.UserId.make("usr_00000000000000000000000002")
       yield* Users.create({ id, email: "bob@example.org", name: "Bob", operator: false, created_at: at })
@@ -92,6 +87,6 @@ layer(Database.layerFresh, { excludeTestServices: true })("sign-in tries", (it) 
       assert.isFalse(yield* SecondFactors.acceptCounter("counts", 0))
       assert.isTrue(yield* SecondFactors.acceptCounter("counts-not", 0))
       assert.isFalse(yield* SecondFactors.acceptCounter("nobody's", 1))
-    }),
+    },
   )
 })

@@ -1,6 +1,6 @@
-import { layer } from "@effect/vitest"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Layer } from "effect"
+import { layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { conformance } from "./eventStore.suite.ts"
 

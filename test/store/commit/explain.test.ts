@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { system } from "@waybill/store/commit/Provenance"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
@@ -12,6 +11,7 @@ import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import { Effect, Layer } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { type Plan, plansOf } from "../../support/postgres/plans.ts"
 
@@ -106,207 +106,177 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
   const inTransaction = (use: Parameters<LogStorage["transaction"]>[1]) => (storage: LogStorage) =>
     storage.transaction({ accounts: [account(1)], isExclusive: false }, use)
 
-  it.effect("a stream is loaded by its key", () =>
-    Effect.gen(function* () {
-      const found = yield* plans((storage) => storage.readStreams([stream(7)]))
-      holds(found, "events_pkey", 12)
-      assert.lengthOf(found, 1)
-    }),
-  )
+  it.effect("a stream is loaded by its key", function* () {
+    const found = yield* plans((storage) => storage.readStreams([stream(7)]))
+    holds(found, "events_pkey", 12)
+    assert.lengthOf(found, 1)
+  })
 
-  it.effect("a part of a long stream is loaded without the rest", () =>
-    Effect.gen(function* () {
-      for (const stretch of [{ from: LONG - 1 }, { from: 1, to: 10 }]) {
-        const long = { account_id: account(0), stream_id: "dom_long", ...stretch }
-        holds(yield* plans((storage) => storage.readStreams([long, stream(7)])), "events_pkey", 40)
-      }
-    }),
-  )
+  it.effect("a part of a long stream is loaded without the rest", function* () {
+    for (const stretch of [{ from: LONG - 1 }, { from: 1, to: 10 }]) {
+      const long = { account_id: account(0), stream_id: "dom_long", ...stretch }
+      holds(yield* plans((storage) => storage.readStreams([long, stream(7)])), "events_pkey", 40)
+    }
+  })
 
-  it.effect("the streams of a full batch are loaded by their keys", () =>
-    Effect.gen(function* () {
-      holds(
-        yield* plans((storage) => storage.readStreams(stretch(100).map((n) => stream(n * 191)))),
-        "events_pkey",
-        1200,
-      )
-    }),
-  )
+  it.effect("the streams of a full batch are loaded by their keys", function* () {
+    holds(yield* plans((storage) => storage.readStreams(stretch(100).map((n) => stream(n * 191)))), "events_pkey", 1200)
+  })
 
-  it.effect("a page of the feed is read by the index of positions", () =>
-    Effect.gen(function* () {
-      for (const after of [0n, 40_000n, 79_500n]) {
-        const found = yield* plans((storage) => storage.feed({ after }))
-        holds(found, "events_by_position", 200)
-        for (const { steps } of found) assert.notInclude(steps, "Sort")
-      }
-    }),
-  )
+  it.effect("a page of the feed is read by the index of positions", function* () {
+    for (const after of [0n, 40_000n, 79_500n]) {
+      const found = yield* plans((storage) => storage.feed({ after }))
+      holds(found, "events_by_position", 200)
+      for (const { steps } of found) assert.notInclude(steps, "Sort")
+    }
+  })
 
-  it.effect("the feed of an account is read without the events of others", () =>
-    Effect.gen(function* () {
-      for (const types of [undefined, ["EmailQueued", "EmailOpened"]]) {
-        const query = { after: 20_000n, account_id: account(3), ...(types === undefined ? {} : { types }) }
-        const found = yield* plans((storage) => storage.feed(query))
-        holds(found, "events_by_account_position", MAX_FEED_PAGE + 20)
-        for (const { steps } of found) assert.notInclude(steps, "Sort")
-      }
-    }),
-  )
+  it.effect("the feed of an account is read without the events of others", function* () {
+    for (const types of [undefined, ["EmailQueued", "EmailOpened"]]) {
+      const query = { after: 20_000n, account_id: account(3), ...(types === undefined ? {} : { types }) }
+      const found = yield* plans((storage) => storage.feed(query))
+      holds(found, "events_by_account_position", MAX_FEED_PAGE + 20)
+      for (const { steps } of found) assert.notInclude(steps, "Sort")
+    }
+  })
 
-  it.effect("a time range of an account's log is read without the events outside it", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const seconds = (n: number) => Timestamp.plus(Timestamp.Timestamp.make(NOW), n * Timestamp.SECOND)
-      const range = {
-        account_id: account(3),
-        webhook_id: "whk_1",
-        created_after: seconds(40_000),
-        created_before: seconds(40_100),
-        after_position: 0n,
-        types: [{ tag: "EmailOpened", type: "email.opened" }],
-        scheduled: null,
-        ids: stretch(10).map((n) => `whd_${n}`),
-        now: NOW,
-      }
-      let queued = 0
-      const replay = Effect.tap(WebhookReplays.replay(range), (done) => Effect.sync(() => (queued = done.queued)))
-      holds(yield* plansOf(sql, replay), "events_by_account_position", 600)
-      assert.strictEqual(queued, 5)
-    }),
-  )
+  it.effect("a time range of an account's log is read without the events outside it", function* () {
+    const sql = yield* PgClient.PgClient
+    const seconds = (n: number) => Timestamp.plus(Timestamp.Timestamp.make(NOW), n * Timestamp.SECOND)
+    const range = {
+      account_id: account(3),
+      webhook_id: "whk_1",
+      created_after: seconds(40_000),
+      created_before: seconds(40_100),
+      after_position: 0n,
+      types: [{ tag: "EmailOpened", type: "email.opened" }],
+      scheduled: null,
+      ids: stretch(10).map((n) => `whd_${n}`),
+      now: NOW,
+    }
+    let queued = 0
+    const replay = Effect.tap(WebhookReplays.replay(range), (done) => Effect.sync(() => (queued = done.queued)))
+    holds(yield* plansOf(sql, replay), "events_by_account_position", 600)
+    assert.strictEqual(queued, 5)
+  })
 
-  it.effect("the end of the feed is found by its last event alone", () =>
-    Effect.gen(function* () {
-      const found = yield* plans((storage) => storage.feed({ after: 1_000_000n }))
-      assert.lengthOf(found, 3)
-      for (const { pages } of found) assert.isAtMost(pages, 6)
-    }),
-  )
+  it.effect("the end of the feed is found by its last event alone", function* () {
+    const found = yield* plans((storage) => storage.feed({ after: 1_000_000n }))
+    assert.lengthOf(found, 3)
+    for (const { pages } of found) assert.isAtMost(pages, 6)
+  })
 
-  it.effect("idempotency keys are found and inserted by their key", () =>
-    Effect.gen(function* () {
-      const claims = stretch(100).map((n) => ({
-        account_id: account(n % ACCOUNTS),
-        route: "POST /email/send",
-        key: `key_${n * 3}`,
-        fingerprint: "f",
-      }))
-      const found = yield* plans(inTransaction((transaction) => transaction.findAnswers(claims, NOW)))
-      holds(found, "idempotency_keys_pkey", 800)
-      const kept = claims.map((claim) => ({
-        ...claim,
-        key: `new ${claim.key}`,
-        answer: new Uint8Array(),
-        expires_at: NOW,
-      }))
-      for (const { steps } of yield* plans(inTransaction((transaction) => transaction.insertAnswers(kept, NOW)))) {
-        assert.notInclude(steps.join(), "Seq Scan idempotency_keys")
-      }
-    }),
-  )
+  it.effect("idempotency keys are found and inserted by their key", function* () {
+    const claims = stretch(100).map((n) => ({
+      account_id: account(n % ACCOUNTS),
+      route: "POST /email/send",
+      key: `key_${n * 3}`,
+      fingerprint: "f",
+    }))
+    const found = yield* plans(inTransaction((transaction) => transaction.findAnswers(claims, NOW)))
+    holds(found, "idempotency_keys_pkey", 800)
+    const kept = claims.map((claim) => ({
+      ...claim,
+      key: `new ${claim.key}`,
+      answer: new Uint8Array(),
+      expires_at: NOW,
+    }))
+    for (const { steps } of yield* plans(inTransaction((transaction) => transaction.insertAnswers(kept, NOW)))) {
+      assert.notInclude(steps.join(), "Seq Scan idempotency_keys")
+    }
+  })
 
-  it.effect("the facts for decisions are found by keys", () =>
-    Effect.gen(function* () {
-      const found = yield* plans(
-        inTransaction((transaction) =>
-          transaction.readFacts(
-            stretch(50).map((n) => ({
-              account_id: account(n % ACCOUNTS),
-              domains: [`${n}.test`],
-              addresses: [`${n}@example.org`],
-              outbox: [`msg_${n}`],
-              month: "2026-11",
-            })),
-            NOW,
-          ),
+  it.effect("the facts for decisions are found by keys", function* () {
+    const found = yield* plans(
+      inTransaction((transaction) =>
+        transaction.readFacts(
+          stretch(50).map((n) => ({
+            account_id: account(n % ACCOUNTS),
+            domains: [`${n}.test`],
+            addresses: [`${n}@example.org`],
+            outbox: [`msg_${n}`],
+            month: "2026-11",
+          })),
+          NOW,
         ),
-      )
-      for (const index of ["domains_by_name", "suppressions_pkey", "outbox_pkey"]) holds(found, index, 900)
-    }),
-  )
+      ),
+    )
+    for (const index of ["domains_by_name", "suppressions_pkey", "outbox_pkey"]) holds(found, index, 900)
+  })
 
-  it.effect("a batch writes without reading other rows", () =>
-    Effect.gen(function* () {
-      const events = stretch(100).map((n) => ({
-        position: 0n,
-        ...stream(n),
-        event_id: `evt_new_${n}` as never,
-        stream: "email",
-        version: VERSIONS + 1,
-        type: "EmailOpened",
-        data: {},
-        meta: { ...system, schema_version: 1 },
-        recorded_at: NOW,
-      }))
-      const ids = events.map(({ stream_id }) => stream_id)
-      const arm = events.slice(0, 50).map(({ account_id, stream_id }) => ({
-        id: stream_id,
-        account_id,
-        kind: "delivery" as const,
-        stream_id,
-        available_at: NOW,
-        attempt: 1,
-        payload: {},
-      }))
-      const write: Write = {
-        changedStreams: [],
-        events,
-        content: [],
-        usage: [],
-        outbox: { arm, disarm: ids.slice(50, 70), release: ids.slice(70) },
-        deliveries: [],
-        now: NOW,
-      }
-      const found = yield* plans((storage) =>
-        // Rolled back, so that the same statements can be explained afterwards.
-        storage
-          .transaction({ accounts: [], isExclusive: false }, (transaction) =>
-            Effect.andThen(transaction.write(write), Effect.die("undone")),
-          )
-          .pipe(Effect.catchDefect(() => Effect.void)),
-      )
-      assert.lengthOf(
-        found.filter(({ text }) =>
-          /^(WITH part_0 AS \(\s*INSERT INTO events|UPDATE outbox|DELETE FROM outbox)/.test(text),
-        ),
-        3,
-      )
-      holds(found, "outbox_pkey", 1500)
-    }),
-  )
+  it.effect("a batch writes without reading other rows", function* () {
+    const events = stretch(100).map((n) => ({
+      position: 0n,
+      ...stream(n),
+      event_id: `evt_new_${n}` as never,
+      stream: "email",
+      version: VERSIONS + 1,
+      type: "EmailOpened",
+      data: {},
+      meta: { ...system, schema_version: 1 },
+      recorded_at: NOW,
+    }))
+    const ids = events.map(({ stream_id }) => stream_id)
+    const arm = events.slice(0, 50).map(({ account_id, stream_id }) => ({
+      id: stream_id,
+      account_id,
+      kind: "delivery" as const,
+      stream_id,
+      available_at: NOW,
+      attempt: 1,
+      payload: {},
+    }))
+    const write: Write = {
+      changedStreams: [],
+      events,
+      content: [],
+      usage: [],
+      outbox: { arm, disarm: ids.slice(50, 70), release: ids.slice(70) },
+      deliveries: [],
+      now: NOW,
+    }
+    const found = yield* plans((storage) =>
+      // Rolled back, so that the same statements can be explained afterwards.
+      storage
+        .transaction({ accounts: [], isExclusive: false }, (transaction) =>
+          Effect.andThen(transaction.write(write), Effect.die("undone")),
+        )
+        .pipe(Effect.catchDefect(() => Effect.void)),
+    )
+    assert.lengthOf(
+      found.filter(({ text }) =>
+        /^(WITH part_0 AS \(\s*INSERT INTO events|UPDATE outbox|DELETE FROM outbox)/.test(text),
+      ),
+      3,
+    )
+    holds(found, "outbox_pkey", 1500)
+  })
 
-  it.effect("accounts with stopped links are read from their partial index", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      holds(yield* plansOf(sql, Accounts.withLinksStopped()), "accounts_links_stopped", 6)
-    }),
-  )
+  it.effect("accounts with stopped links are read from their partial index", function* () {
+    const sql = yield* PgClient.PgClient
+    holds(yield* plansOf(sql, Accounts.withLinksStopped()), "accounts_links_stopped", 6)
+  })
 
-  it.effect("tracking domain names are read from their partial index", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const names = Domains.trackingNames()
-      assert.lengthOf(yield* names, STREAMS / 5000)
-      holds(yield* plansOf(sql, names), "domains_tracking", 6)
-    }),
-  )
+  it.effect("tracking domain names are read from their partial index", function* () {
+    const sql = yield* PgClient.PgClient
+    const names = Domains.trackingNames()
+    assert.lengthOf(yield* names, STREAMS / 5000)
+    holds(yield* plansOf(sql, names), "domains_tracking", 6)
+  })
 
-  it.effect("a claim of outbox rows uses the index of ready rows", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const query = {
-        kind: "delivery" as const,
-        owner: "o",
-        token: "t",
-        limit: 100,
-        without: new Set<string>(),
-        after: "",
-      }
-      const found = yield* plansOf(sql, Leases.claim(query))
-      holds(found, "outbox_ready", 2000)
-      const waiting = found.flatMap(({ steps }) => steps).filter((step) => step.includes("Sort"))
-      assert.deepStrictEqual(waiting, [])
-    }),
-  )
+  it.effect("a claim of outbox rows uses the index of ready rows", function* () {
+    const sql = yield* PgClient.PgClient
+    const query = {
+      kind: "delivery" as const,
+      owner: "o",
+      token: "t",
+      limit: 100,
+      without: new Set<string>(),
+      after: "",
+    }
+    const found = yield* plansOf(sql, Leases.claim(query))
+    holds(found, "outbox_ready", 2000)
+    const waiting = found.flatMap(({ steps }) => steps).filter((step) => step.includes("Sort"))
+    assert.deepStrictEqual(waiting, [])
+  })
 })

@@ -1,4 +1,3 @@
-import { assert, it } from "@effect/vitest"
 import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import * as Consequences from "@waybill/store/commit/Consequences"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
@@ -15,6 +14,7 @@ import {
 import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
 import { Deferred, Effect, Exit, type Fiber, Result } from "effect"
 import { describe } from "vitest"
+import { assert, it } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import { send } from "./commits.ts"
 
@@ -177,38 +177,34 @@ describe("group commit", () => {
     }).pipe(Effect.scoped),
   )
 
-  it.effect("finishes the batches under way before it closes, and fails the waiting commits", () =>
-    Effect.gen(function* () {
-      const closing = yield* Effect.scoped(
-        Effect.gen(function* () {
-          const { submit } = yield* slow
-          const [inBatch] = yield* submit(1)
-          const [waiting] = yield* submit(1)
-          return { inBatch, waiting }
-        }),
-      )
-      yield* settled
-      assert.strictEqual(closing.inBatch?.pollUnsafe()?._tag, "Success")
-      assert.strictEqual(closing.waiting?.pollUnsafe()?._tag, "Failure")
-    }),
-  )
+  it.effect("finishes the batches under way before it closes, and fails the waiting commits", function* () {
+    const closing = yield* Effect.scoped(
+      Effect.gen(function* () {
+        const { submit } = yield* slow
+        const [inBatch] = yield* submit(1)
+        const [waiting] = yield* submit(1)
+        return { inBatch, waiting }
+      }),
+    )
+    yield* settled
+    assert.strictEqual(closing.inBatch?.pollUnsafe()?._tag, "Success")
+    assert.strictEqual(closing.waiting?.pollUnsafe()?._tag, "Failure")
+  })
 
-  it.effect("fails callers that still wait for a free place when it closes", () =>
-    Effect.gen(function* () {
-      const callers = yield* Effect.scoped(
-        Effect.gen(function* () {
-          const { submit } = yield* slow
-          yield* submit(1)
-          return yield* submit(GroupCommit.MAX_COMMITS_WAITING + 2 * GroupCommit.MAX_COMMITS_PER_BATCH)
-        }),
-      )
-      yield* settled
-      assert.lengthOf(
-        callers.filter((caller) => caller.pollUnsafe() === undefined),
-        0,
-      )
-    }),
-  )
+  it.effect("fails callers that still wait for a free place when it closes", function* () {
+    const callers = yield* Effect.scoped(
+      Effect.gen(function* () {
+        const { submit } = yield* slow
+        yield* submit(1)
+        return yield* submit(GroupCommit.MAX_COMMITS_WAITING + 2 * GroupCommit.MAX_COMMITS_PER_BATCH)
+      }),
+    )
+    yield* settled
+    assert.lengthOf(
+      callers.filter((caller) => caller.pollUnsafe() === undefined),
+      0,
+    )
+  })
 
   it.effect("reports an unknown outcome and does not commit the batch again", () =>
     Effect.gen(function* () {

@@ -1,4 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as StoreDatabase from "@waybill/store/postgres/Database"
 import * as Migrations from "@waybill/store/postgres/Migrations"
 import { watchedClient } from "@waybill/store/availability/watchedClient"
@@ -7,6 +6,7 @@ import { Cause, Context, Effect, Exit, Fiber, Layer, Logger, Redacted, type Scop
 import { TestClock } from "effect/testing"
 import { once } from "node:events"
 import { createServer, type AddressInfo, type Socket } from "node:net"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { otherClient, blockedBackend } from "../../support/postgres/otherClient.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
@@ -44,25 +44,21 @@ const startBesideLock = Effect.gen(function* () {
 })
 
 describe("a start with a database that hangs", () => {
-  it.effect("fails when a connection is accepted and not answered", () =>
-    Effect.gen(function* () {
-      const url = yield* silent
-      const start = yield* Effect.forkChild(Effect.flip(Layer.build(StoreDatabase.layer({ url }))))
-      yield* TestClock.adjust(StoreDatabase.READY_TIMEOUT)
-      assert.strictEqual((yield* Fiber.join(start)).message, "the database did not answer within 15 seconds")
-    }),
-  )
+  it.effect("fails when a connection is accepted and not answered", function* () {
+    const url = yield* silent
+    const start = yield* Effect.forkChild(Effect.flip(Layer.build(StoreDatabase.layer({ url }))))
+    yield* TestClock.adjust(StoreDatabase.READY_TIMEOUT)
+    assert.strictEqual((yield* Fiber.join(start)).message, "the database did not answer within 15 seconds")
+  })
 
-  it.live("reports it when the schema is to be migrated", () =>
-    Effect.gen(function* () {
-      const url = yield* silent
-      const failed = yield* Effect.flip(Migrations.migrate(url))
-      assert.strictEqual(
-        failed.message,
-        `DATABASE_URL: ${new URL(Redacted.value(url)).host} did not answer within 5 seconds. Check that Postgres runs there, or correct the host and the port. The form is postgres://user:password@host:5432/database.`,
-      )
-    }),
-  )
+  it.live("reports it when the schema is to be migrated", function* () {
+    const url = yield* silent
+    const failed = yield* Effect.flip(Migrations.migrate(url))
+    assert.strictEqual(
+      failed.message,
+      `DATABASE_URL: ${new URL(Redacted.value(url)).host} did not answer within 5 seconds. Check that Postgres runs there, or correct the host and the port. The form is postgres://user:password@host:5432/database.`,
+    )
+  })
 
   it.live("ends a migration whose server freezes, and says what it was doing", () =>
     Effect.gen(function* () {

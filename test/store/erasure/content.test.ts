@@ -1,8 +1,8 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
-import { assert, describe, it, layer } from "@effect/vitest"
 import type * as DomainContent from "@waybill/domain/email/Content"
 import * as Content from "@waybill/store/content/Content"
 import { Effect, Option, Result } from "effect"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 
 const keep = Effect.fnUntraced(function* (
@@ -64,85 +64,73 @@ describe("a body", () => {
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
-  it.effect("is returned as it was stored, bodies and attachments", () =>
-    Effect.gen(function* () {
-      const body = Content.encodeBody({ html: "<p>Grüße 📮</p>", text: "\u0000 lone \ud800 surrogate" })
-      const file = Content.blob(Uint8Array.from({ length: 256 }, (_, i) => i))
-      yield* keep("acc_1", [body, file])
-      const whole = yield* Content.findComplete("acc_1", contentOf(body, [file, file]))
-      assert.deepStrictEqual(
-        Option.map(whole, ({ attachments, html, text }) => [html, text, attachments.map((each) => [...each.bytes])]),
-        Option.some(["<p>Grüße 📮</p>", "\u0000 lone \ud800 surrogate", [[...file.bytes], [...file.bytes]]]),
-      )
-    }),
-  )
+  it.effect("is returned as it was stored, bodies and attachments", function* () {
+    const body = Content.encodeBody({ html: "<p>Grüße 📮</p>", text: "\u0000 lone \ud800 surrogate" })
+    const file = Content.blob(Uint8Array.from({ length: 256 }, (_, i) => i))
+    yield* keep("acc_1", [body, file])
+    const whole = yield* Content.findComplete("acc_1", contentOf(body, [file, file]))
+    assert.deepStrictEqual(
+      Option.map(whole, ({ attachments, html, text }) => [html, text, attachments.map((each) => [...each.bytes])]),
+      Option.some(["<p>Grüße 📮</p>", "\u0000 lone \ud800 surrogate", [[...file.bytes], [...file.bytes]]]),
+    )
+  })
 
-  it.effect("of another account is not found, even if the bytes are equal", () =>
-    Effect.gen(function* () {
-      const body = Content.encodeBody({ html: null, text: "secret" })
-      yield* keep("acc_2", [body])
-      assert.deepStrictEqual(yield* Content.findBody("acc_3", contentOf(body)), Option.none())
-    }),
-  )
+  it.effect("of another account is not found, even if the bytes are equal", function* () {
+    const body = Content.encodeBody({ html: null, text: "secret" })
+    yield* keep("acc_2", [body])
+    assert.deepStrictEqual(yield* Content.findBody("acc_3", contentOf(body)), Option.none())
+  })
 
-  it.effect("without one of its attachments is incomplete, but its body can be shown", () =>
-    Effect.gen(function* () {
-      const body = Content.encodeBody({ html: null, text: "see attachment" })
-      yield* keep("acc_4", [body])
-      const content = contentOf(body, [Content.blob(Uint8Array.of(1, 2, 3))])
-      assert.deepStrictEqual(
-        [yield* Content.findComplete("acc_4", content), yield* Content.findBody("acc_4", content)],
-        [Option.none(), Option.some({ html: null, text: "see attachment" })],
-      )
-    }),
-  )
+  it.effect("without one of its attachments is incomplete, but its body can be shown", function* () {
+    const body = Content.encodeBody({ html: null, text: "see attachment" })
+    yield* keep("acc_4", [body])
+    const content = contentOf(body, [Content.blob(Uint8Array.of(1, 2, 3))])
+    assert.deepStrictEqual(
+      [yield* Content.findComplete("acc_4", content), yield* Content.findBody("acc_4", content)],
+      [Option.none(), Option.some({ html: null, text: "see attachment" })],
+    )
+  })
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("the expiry of content", (it) => {
-  it.effect("removes expired content and keeps content with a day left", () =>
-    Effect.gen(function* () {
-      const [old, fresh] = [
-        Content.encodeBody({ html: null, text: "old" }),
-        Content.encodeBody({ html: null, text: "fresh" }),
-      ]
-      yield* keep("acc_1", [old], -2)
-      yield* keep("acc_1", [fresh], 0)
-      const removed = yield* Content.expire()
-      const left = yield* Content.findAll("acc_1", [old.sha256, fresh.sha256])
-      assert.deepStrictEqual([removed, [...left.keys()]], [1, [fresh.sha256]])
-    }),
-  )
+  it.effect("removes expired content and keeps content with a day left", function* () {
+    const [old, fresh] = [
+      Content.encodeBody({ html: null, text: "old" }),
+      Content.encodeBody({ html: null, text: "fresh" }),
+    ]
+    yield* keep("acc_1", [old], -2)
+    yield* keep("acc_1", [fresh], 0)
+    const removed = yield* Content.expire()
+    const left = yield* Content.findAll("acc_1", [old.sha256, fresh.sha256])
+    assert.deepStrictEqual([removed, [...left.keys()]], [1, [fresh.sha256]])
+  })
 
-  it.effect("keeps the content of messages still to be delivered", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const [body, file, other] = ["body", "file", "other"].map((text) => Content.encodeBody({ html: null, text }))
-      assert(body !== undefined && file !== undefined && other !== undefined)
-      yield* keep("acc_5", [body, file, other], -400)
-      // The same bytes in an account without waiting mail.
-      yield* keep("acc_6", [body], -400)
-      yield* insertWaiting("acc_5", "msg_5", contentOf(body, [file]))
-      const first = yield* Content.expire()
-      yield* sql`DELETE FROM outbox WHERE id = 'msg_5'`
-      assert.deepStrictEqual([first, yield* Content.expire()], [2, 2])
-    }),
-  )
+  it.effect("keeps the content of messages still to be delivered", function* () {
+    const sql = yield* PgClient.PgClient
+    const [body, file, other] = ["body", "file", "other"].map((text) => Content.encodeBody({ html: null, text }))
+    assert(body !== undefined && file !== undefined && other !== undefined)
+    yield* keep("acc_5", [body, file, other], -400)
+    // The same bytes in an account without waiting mail.
+    yield* keep("acc_6", [body], -400)
+    yield* insertWaiting("acc_5", "msg_5", contentOf(body, [file]))
+    const first = yield* Content.expire()
+    yield* sql`DELETE FROM outbox WHERE id = 'msg_5'`
+    assert.deepStrictEqual([first, yield* Content.expire()], [2, 2])
+  })
 
-  it.effect("continues past a whole batch that has to stay", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const blobs = Array.from({ length: Content.EXPIRY_BATCH + 10 }, (_, n) =>
-        Content.encodeBody({ html: null, text: `${n}` }),
-      )
-      const [first = Content.blob(Uint8Array.of())] = blobs
-      yield* keep("acc_7", blobs, -400)
-      yield* insertWaiting("acc_7", "msg_7", contentOf(first, blobs.slice(0, Content.EXPIRY_BATCH)))
-      yield* keep("acc_8", blobs, -300)
-      const removed = yield* Content.expire()
-      const [row] = yield* sql<{
-        readonly n: number
-      }>`SELECT count(*)::int AS n FROM content WHERE account_id IN ('acc_7', 'acc_8')`
-      assert.deepStrictEqual([removed, row?.n], [10 + blobs.length, Content.EXPIRY_BATCH])
-    }),
-  )
+  it.effect("continues past a whole batch that has to stay", function* () {
+    const sql = yield* PgClient.PgClient
+    const blobs = Array.from({ length: Content.EXPIRY_BATCH + 10 }, (_, n) =>
+      Content.encodeBody({ html: null, text: `${n}` }),
+    )
+    const [first = Content.blob(Uint8Array.of())] = blobs
+    yield* keep("acc_7", blobs, -400)
+    yield* insertWaiting("acc_7", "msg_7", contentOf(first, blobs.slice(0, Content.EXPIRY_BATCH)))
+    yield* keep("acc_8", blobs, -300)
+    const removed = yield* Content.expire()
+    const [row] = yield* sql<{
+      readonly n: number
+    }>`SELECT count(*)::int AS n FROM content WHERE account_id IN ('acc_7', 'acc_8')`
+    assert.deepStrictEqual([removed, row?.n], [10 + blobs.length, Content.EXPIRY_BATCH])
+  })
 })

@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as Account from "@waybill/domain/account/Account"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
@@ -17,6 +16,7 @@ import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import * as Retention from "@waybill/store/erasure/Retention"
 import { Deferred, Effect, Fiber, Layer, Metric, Result } from "effect"
 import { TestClock } from "effect/testing"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id, queued } from "../../support/history.ts"
@@ -107,57 +107,56 @@ const NOTHING = { messages: 0, events: 0, deliveries: 0 }
 layer(Store, { excludeTestServices: true })("retention", (it) => {
   it.effect(
     "removes the complete history of expired messages from every table, and nothing else",
-    () =>
-      Effect.gen(function* () {
-        const many = Retention.BATCH_MESSAGES + 5
-        const year = { log_days: 365, delivery_days: 30 }
-        const own = yield* account(year)
-        const forEver = yield* account(Account.DEFAULT_KEEPING)
-        yield* Effect.forEach(Array.from({ length: many }), (_, n) => message(own, `Order ${n % 3}`, ending), {
-          concurrency: 16,
-        })
-        yield* message(own, "Order 0")
-        const late = { ...ending, _tag: "EmailComplained", feedback_type: null, at: days(300) } as Email.Event
-        yield* message(own, "Order late", ending, late)
-        yield* message(forEver, "Order 1", ending)
-        yield* Rebuild.rebuild("email_log", OPTIONS)
-        yield* Swap.swap("email_log", false)
+    function* () {
+      const many = Retention.BATCH_MESSAGES + 5
+      const year = { log_days: 365, delivery_days: 30 }
+      const own = yield* account(year)
+      const forEver = yield* account(Account.DEFAULT_KEEPING)
+      yield* Effect.forEach(Array.from({ length: many }), (_, n) => message(own, `Order ${n % 3}`, ending), {
+        concurrency: 16,
+      })
+      yield* message(own, "Order 0")
+      const late = { ...ending, _tag: "EmailComplained", feedback_type: null, at: days(300) } as Email.Event
+      yield* message(own, "Order late", ending, late)
+      yield* message(forEver, "Order 1", ending)
+      yield* Rebuild.rebuild("email_log", OPTIONS)
+      yield* Swap.swap("email_log", false)
 
-        // The follower has not counted them yet.
-        assert.deepStrictEqual(yield* expireAt(days(366)), NOTHING)
-        while ((yield* Effect.orDie(Follower.step(EmailStatsFollower.follower))).events > 0);
-        assert.deepStrictEqual(yield* expireAt(Timestamp.plus(days(365), -1)), NOTHING)
-        assert.deepStrictEqual(yield* expireAt(days(366)), { messages: many, events: 2 * many, deliveries: 0 })
-        assert.deepStrictEqual(yield* expireAt(days(366)), NOTHING)
+      // The follower has not counted them yet.
+      assert.deepStrictEqual(yield* expireAt(days(366)), NOTHING)
+      while ((yield* Effect.orDie(Follower.step(EmailStatsFollower.follower))).events > 0);
+      assert.deepStrictEqual(yield* expireAt(Timestamp.plus(days(365), -1)), NOTHING)
+      assert.deepStrictEqual(yield* expireAt(days(366)), { messages: many, events: 2 * many, deliveries: 0 })
+      assert.deepStrictEqual(yield* expireAt(days(366)), NOTHING)
 
-        assert.deepStrictEqual([yield* inTable("email_log", own), yield* inTable("email_log_v1", own)], [2, 2])
-        assert.deepStrictEqual([yield* inTable("email_subjects", own), yield* inTable("email_log_terms", own)], [2, 6])
-        assert.strictEqual(yield* inTable("email_log", forEver), 1)
-        for (const { name } of ReadModels.readModels)
-          assert.deepStrictEqual([name, (yield* Rebuild.verify(name, OPTIONS)).differences], [name, []])
-        assert.strictEqual((yield* expireAt(days(666))).messages, 1)
+      assert.deepStrictEqual([yield* inTable("email_log", own), yield* inTable("email_log_v1", own)], [2, 2])
+      assert.deepStrictEqual([yield* inTable("email_subjects", own), yield* inTable("email_log_terms", own)], [2, 6])
+      assert.strictEqual(yield* inTable("email_log", forEver), 1)
+      for (const { name } of ReadModels.readModels)
+        assert.deepStrictEqual([name, (yield* Rebuild.verify(name, OPTIONS)).differences], [name, []])
+      assert.strictEqual((yield* expireAt(days(666))).messages, 1)
 
-        // Statistics keep the counts of removed mail, also through a rebuild, and also if histories are retained
-        // forever again.
-        const counts = yield* countedRecipients(own)
-        assert.strictEqual(counts, many + 2)
-        const statistics = Effect.gen(function* () {
-          const { differences, unproved_rows } = yield* Rebuild.verify("email_stats", OPTIONS)
-          assert.deepStrictEqual([differences, unproved_rows > 0], [[], true])
-          yield* Rebuild.rebuild("email_stats", OPTIONS)
-          yield* Swap.swap("email_stats", false)
-          assert.strictEqual(yield* countedRecipients(own), counts)
-        })
-        yield* at(days(667), statistics)
-        const { commit } = yield* EventStore
-        const keepingAll = Account.changeKeeping(days(668), Account.DEFAULT_KEEPING)
-        yield* commit(Account, { account_id: own, stream_id: own }, keepingAll)
-        yield* at(days(2_000), statistics)
-        // For an account without removals every row can be verified.
-        const sql = yield* PgClient.PgClient
-        yield* sql`UPDATE email_stats SET count = 9 WHERE account_id = ${forEver} AND measure = 'delivered' AND tag = ''`
-        assert.strictEqual((yield* at(days(2_000), Rebuild.verify("email_stats", OPTIONS))).differing_rows, 1)
-      }),
+      // Statistics keep the counts of removed mail, also through a rebuild, and also if histories are retained
+      // forever again.
+      const counts = yield* countedRecipients(own)
+      assert.strictEqual(counts, many + 2)
+      const statistics = Effect.gen(function* () {
+        const { differences, unproved_rows } = yield* Rebuild.verify("email_stats", OPTIONS)
+        assert.deepStrictEqual([differences, unproved_rows > 0], [[], true])
+        yield* Rebuild.rebuild("email_stats", OPTIONS)
+        yield* Swap.swap("email_stats", false)
+        assert.strictEqual(yield* countedRecipients(own), counts)
+      })
+      yield* at(days(667), statistics)
+      const { commit } = yield* EventStore
+      const keepingAll = Account.changeKeeping(days(668), Account.DEFAULT_KEEPING)
+      yield* commit(Account, { account_id: own, stream_id: own }, keepingAll)
+      yield* at(days(2_000), statistics)
+      // For an account without removals every row can be verified.
+      const sql = yield* PgClient.PgClient
+      yield* sql`UPDATE email_stats SET count = 9 WHERE account_id = ${forEver} AND measure = 'delivered' AND tag = ''`
+      assert.strictEqual((yield* at(days(2_000), Rebuild.verify("email_stats", OPTIONS))).differing_rows, 1)
+    },
     TIMEOUT,
   )
 

@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Id from "@waybill/domain/values/Id"
 import * as Cursors from "@waybill/store/feed/Cursors"
 import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
 import { Result } from "effect"
 import { randomBytes } from "node:crypto"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const ring = (...keys: ReadonlyArray<string>) =>
   Cursors.make(Result.getOrThrow(InstanceKey.parse(keys.join("\n"))).derive("positions"))

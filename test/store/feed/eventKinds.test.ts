@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as Account from "@waybill/domain/account/Account"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { AccountId } from "@waybill/domain/values/Id"
@@ -8,6 +7,7 @@ import * as EventKinds from "@waybill/store/feed/EventKinds"
 import * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 

@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
 import * as StoreDatabase from "@waybill/store/postgres/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Watermark from "@waybill/store/feed/Watermark"
 import { Context, Effect, Layer } from "effect"
 import { randomInt } from "node:crypto"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
@@ -61,74 +61,73 @@ const plainPage = (sql: PgClient.PgClient, after: bigint) =>
 layer(Database.layerFresh, { excludeTestServices: true })("the feed under concurrent writes", (it) => {
   it.effect(
     `neither skips nor repeats nor inverts for ${SECONDS} s of reverse commits, rollbacks and kills`,
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
-        const { adminUrl } = yield* Database.Fresh
-        const killer = yield* otherClient(adminUrl)
-        const nodes = yield* Effect.forEach(Array.from({ length: STORES }), () => node)
-        const reader = yield* node
-        const account_id = id("AccountId")
-        const streams: Array<string> = []
-        const fed: Array<{ readonly position: bigint; readonly stream_id: string; readonly version: number }> = []
-        const plain: Array<bigint> = []
-        let upTo = 0n
-        let kills = 0
+    function* () {
+      const sql = yield* PgClient.PgClient
+      const { adminUrl } = yield* Database.Fresh
+      const killer = yield* otherClient(adminUrl)
+      const nodes = yield* Effect.forEach(Array.from({ length: STORES }), () => node)
+      const reader = yield* node
+      const account_id = id("AccountId")
+      const streams: Array<string> = []
+      const fed: Array<{ readonly position: bigint; readonly stream_id: string; readonly version: number }> = []
+      const plain: Array<bigint> = []
+      let upTo = 0n
+      let kills = 0
 
-        const read = Effect.gen(function* () {
-          const page = yield* reader.store.feed({ after: upTo })
-          fed.push(...page.events)
-          upTo = page.upTo
-          return page
-        })
-        const readPlain = Effect.gen(function* () {
-          for (const { position } of yield* plainPage(sql, plain.at(-1) ?? 0n)) plain.push(position)
-        })
-        const end = performance.now() + SECONDS * 1000
-        // Runs for the duration, and longer on a slow machine until enough has happened.
-        const goesOn = () => performance.now() < end || kills <= SECONDS || fed.length <= 20 * SECONDS
-        const meanwhile = <A, E>(effect: Effect.Effect<A, E>) => Effect.repeat(effect, { while: goesOn })
+      const read = Effect.gen(function* () {
+        const page = yield* reader.store.feed({ after: upTo })
+        fed.push(...page.events)
+        upTo = page.upTo
+        return page
+      })
+      const readPlain = Effect.gen(function* () {
+        for (const { position } of yield* plainPage(sql, plain.at(-1) ?? 0n)) plain.push(position)
+      })
+      const end = performance.now() + SECONDS * 1000
+      // Runs for the duration, and longer on a slow machine until enough has happened.
+      const goesOn = () => performance.now() < end || kills <= SECONDS || fed.length <= 20 * SECONDS
+      const meanwhile = <A, E>(effect: Effect.Effect<A, E>) => Effect.repeat(effect, { while: goesOn })
 
-        yield* Effect.all(
-          [
-            ...nodes.flatMap((each) =>
-              Array.from({ length: FIBERS_PER_STORE }, () => meanwhile(commits(each, account_id, streams))),
+      yield* Effect.all(
+        [
+          ...nodes.flatMap((each) =>
+            Array.from({ length: FIBERS_PER_STORE }, () => meanwhile(commits(each, account_id, streams))),
+          ),
+          ...Array.from({ length: RAW_WRITERS }, (_, n) => meanwhile(importEvents(nodes[n % STORES] ?? reader))),
+          meanwhile(Effect.andThen(read, Effect.sleep("2 millis"))),
+          meanwhile(Effect.andThen(readPlain, Effect.sleep("2 millis"))),
+          meanwhile(
+            Effect.andThen(
+              Effect.map(killer.query(kill), (killed) => void (kills += killed.length)),
+              Effect.sleep(KILL_EVERY),
             ),
-            ...Array.from({ length: RAW_WRITERS }, (_, n) => meanwhile(importEvents(nodes[n % STORES] ?? reader))),
-            meanwhile(Effect.andThen(read, Effect.sleep("2 millis"))),
-            meanwhile(Effect.andThen(readPlain, Effect.sleep("2 millis"))),
-            meanwhile(
-              Effect.andThen(
-                Effect.map(killer.query(kill), (killed) => void (kills += killed.length)),
-                Effect.sleep(KILL_EVERY),
-              ),
-            ),
-          ],
-          { concurrency: "unbounded", discard: true },
-        )
-        yield* read.pipe(Effect.repeat({ until: ({ events }) => events.length === 0 }))
-        yield* readPlain
+          ),
+        ],
+        { concurrency: "unbounded", discard: true },
+      )
+      yield* read.pipe(Effect.repeat({ until: ({ events }) => events.length === 0 }))
+      yield* readPlain
 
-        const log = (yield* sql<{ readonly position: bigint }>`SELECT position FROM events ORDER BY position`).map(
-          ({ position }) => position,
-        )
-        assert.isAbove(log.length, 20 * SECONDS)
-        assert.isAbove(kills, SECONDS)
-        assert.deepStrictEqual(
-          fed.map(({ position }) => position),
-          log,
-        )
-        const versions = new Map<string, number>()
-        for (const { stream_id, version } of fed) {
-          assert.strictEqual(version, (versions.get(stream_id) ?? 0) + 1)
-          versions.set(stream_id, version)
-        }
-        // The events that the plain reader missed show that the run could have missed some.
-        const seen = new Set(plain)
-        const lost = log.filter((position) => !seen.has(position)).length
-        assert.isAbove(lost, 0)
-        yield* Effect.log(`${log.length} events, ${kills} kills; a plain reader lost ${lost}`)
-      }),
+      const log = (yield* sql<{ readonly position: bigint }>`SELECT position FROM events ORDER BY position`).map(
+        ({ position }) => position,
+      )
+      assert.isAbove(log.length, 20 * SECONDS)
+      assert.isAbove(kills, SECONDS)
+      assert.deepStrictEqual(
+        fed.map(({ position }) => position),
+        log,
+      )
+      const versions = new Map<string, number>()
+      for (const { stream_id, version } of fed) {
+        assert.strictEqual(version, (versions.get(stream_id) ?? 0) + 1)
+        versions.set(stream_id, version)
+      }
+      // The events that the plain reader missed show that the run could have missed some.
+      const seen = new Set(plain)
+      const lost = log.filter((position) => !seen.has(position)).length
+      assert.isAbove(lost, 0)
+      yield* Effect.log(`${log.length} events, ${kills} kills; a plain reader lost ${lost}`)
+    },
     (SECONDS + 60) * 1000,
   )
 })

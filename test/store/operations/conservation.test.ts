@@ -1,6 +1,5 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
@@ -10,6 +9,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { audit } from "../../../apps/server/src/cli/commands/audit.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
@@ -35,8 +35,9 @@ const waybillAudit = Effect.fnUntraced(function* (...args: ReadonlyArray<string>
 })
 
 layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (it) => {
-  it.effect("holds for webhooks that are created, changed, disabled and deleted while events are written", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "holds for webhooks that are created, changed, disabled and deleted while events are written",
+    function* () {
       const account_id = id("AccountId")
       const storm = Effect.forEach(
         Array.from({ length: 40 }),
@@ -70,177 +71,157 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
         assert.isAbove(balance.events, 0)
         assert.deepStrictEqual([balance.deliveries, balance.missing, balance.mismatched], [balance.events, [], []])
       }
-    }),
+    },
   )
 
-  it.effect("covers the period for which the account retains deliveries", () =>
-    Effect.gen(function* () {
-      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
-      yield* Webhooks.acceptEmail(endpoint.account_id)
-      yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE account_id = ${endpoint.account_id}`)
-      const age = (days: number) =>
-        execute(
-          (sql) => sql`
+  it.effect("covers the period for which the account retains deliveries", function* () {
+    const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
+    yield* Webhooks.acceptEmail(endpoint.account_id)
+    yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE account_id = ${endpoint.account_id}`)
+    const age = (days: number) =>
+      execute(
+        (sql) => sql`
             UPDATE events SET recorded_at = now() - make_interval(days => ${days}::int)
             WHERE account_id = ${endpoint.account_id}`,
-        )
-      yield* age(29)
-      assert.strictEqual((yield* balancesOf(endpoint.account_id))[0]?.missing.length, 1)
-      yield* age(31)
-      assert.deepInclude((yield* balancesOf(endpoint.account_id))[0], { events: 0, missing: [] })
-    }),
-  )
-
-  it.effect("fails for a missing delivery, and names its event", () =>
-    Effect.gen(function* () {
-      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
-      yield* Webhooks.acceptEmail(endpoint.account_id)
-      yield* Webhooks.acceptEmail(endpoint.account_id)
-      const before = yield* Webhooks.deliveries(endpoint)
-      assert.isTrue(Exit.isSuccess(yield* waybillAudit("webhooks")))
-      yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE id = ${before[0]?.id ?? ""}`)
-      const [balance] = yield* balancesOf(endpoint.account_id)
-      assert.deepInclude(balance, { events: 2, deliveries: 1, missing: [before[0]?.event_id ?? ""] })
-      const exit = yield* waybillAudit("webhooks")
-      assert.isTrue(Exit.isFailure(exit))
-      assert.include(String(exit), "1 webhook")
-      yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE account_id = ${endpoint.account_id}`)
-      yield* execute((sql) => sql`DELETE FROM events WHERE account_id = ${endpoint.account_id}`)
-      assert.isTrue(Exit.isSuccess(yield* waybillAudit("webhooks")))
-    }),
-  )
-
-  it.effect("fails for a delivery without an event", () =>
-    Effect.gen(function* () {
-      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
-      yield* Webhooks.acceptEmail(endpoint.account_id)
-      const [told] = yield* Webhooks.deliveries(endpoint)
-      yield* execute(
-        (sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.bounced' WHERE id = ${told?.id ?? ""}`,
       )
-      const [balance] = yield* balancesOf(endpoint.account_id)
-      assert.deepStrictEqual(balance?.mismatched, [told?.id])
-      assert.isTrue(Exit.isFailure(yield* waybillAudit("webhooks", "--json")))
-      yield* execute(
-        (sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.queued' WHERE id = ${told?.id ?? ""}`,
-      )
-    }),
-  )
+    yield* age(29)
+    assert.strictEqual((yield* balancesOf(endpoint.account_id))[0]?.missing.length, 1)
+    yield* age(31)
+    assert.deepInclude((yield* balancesOf(endpoint.account_id))[0], { events: 0, missing: [] })
+  })
 
-  it.effect("fails for a pending delivery without an outbox row", () =>
-    Effect.gen(function* () {
-      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
-      yield* Webhooks.acceptEmail(endpoint.account_id)
-      const [told] = yield* Webhooks.deliveries(endpoint)
-      yield* execute((sql) => sql`DELETE FROM outbox WHERE id = ${told?.id ?? ""}`)
-      const [balance] = yield* balancesOf(endpoint.account_id)
-      assert.deepStrictEqual(balance?.mismatched, [told?.id])
-      assert.isTrue(Exit.isFailure(yield* waybillAudit("webhooks")))
-    }),
-  )
+  it.effect("fails for a missing delivery, and names its event", function* () {
+    const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
+    yield* Webhooks.acceptEmail(endpoint.account_id)
+    yield* Webhooks.acceptEmail(endpoint.account_id)
+    const before = yield* Webhooks.deliveries(endpoint)
+    assert.isTrue(Exit.isSuccess(yield* waybillAudit("webhooks")))
+    yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE id = ${before[0]?.id ?? ""}`)
+    const [balance] = yield* balancesOf(endpoint.account_id)
+    assert.deepInclude(balance, { events: 2, deliveries: 1, missing: [before[0]?.event_id ?? ""] })
+    const exit = yield* waybillAudit("webhooks")
+    assert.isTrue(Exit.isFailure(exit))
+    assert.include(String(exit), "1 webhook")
+    yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE account_id = ${endpoint.account_id}`)
+    yield* execute((sql) => sql`DELETE FROM events WHERE account_id = ${endpoint.account_id}`)
+    assert.isTrue(Exit.isSuccess(yield* waybillAudit("webhooks")))
+  })
+
+  it.effect("fails for a delivery without an event", function* () {
+    const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
+    yield* Webhooks.acceptEmail(endpoint.account_id)
+    const [told] = yield* Webhooks.deliveries(endpoint)
+    yield* execute(
+      (sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.bounced' WHERE id = ${told?.id ?? ""}`,
+    )
+    const [balance] = yield* balancesOf(endpoint.account_id)
+    assert.deepStrictEqual(balance?.mismatched, [told?.id])
+    assert.isTrue(Exit.isFailure(yield* waybillAudit("webhooks", "--json")))
+    yield* execute((sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.queued' WHERE id = ${told?.id ?? ""}`)
+  })
+
+  it.effect("fails for a pending delivery without an outbox row", function* () {
+    const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
+    yield* Webhooks.acceptEmail(endpoint.account_id)
+    const [told] = yield* Webhooks.deliveries(endpoint)
+    yield* execute((sql) => sql`DELETE FROM outbox WHERE id = ${told?.id ?? ""}`)
+    const [balance] = yield* balancesOf(endpoint.account_id)
+    assert.deepStrictEqual(balance?.mismatched, [told?.id])
+    assert.isTrue(Exit.isFailure(yield* waybillAudit("webhooks")))
+  })
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("conservation", (it) => {
-  it.effect("may take longer than the statement timeout", () =>
-    Effect.gen(function* () {
-      const { url } = yield* Database.Fresh
-      const hurried = PgClient.layer({ url, startupParameters: { ...SESSION, statement_timeout: "100ms" } })
-      const sql = yield* PgClient.PgClient
-      const waits = sql<{ readonly n: number }>`
+  it.effect("may take longer than the statement timeout", function* () {
+    const { url } = yield* Database.Fresh
+    const hurried = PgClient.layer({ url, startupParameters: { ...SESSION, statement_timeout: "100ms" } })
+    const sql = yield* PgClient.PgClient
+    const waits = sql<{ readonly n: number }>`
         SELECT count(*)::int AS n FROM pg_locks l JOIN pg_database d ON d.oid = l.database
         WHERE d.datname = current_database() AND l.relation = 'events'::regclass
           AND clock_timestamp() - l.waitstart > interval '250 milliseconds'`
-      // Both checks wait for the lock on the log, longer than the statement timeout.
-      const looks = yield* sql
-        .withTransaction(
-          Effect.gen(function* () {
-            yield* sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`
-            const looks = yield* Effect.all([Conservation.emails(), Conservation.webhooks()], {
-              concurrency: 2,
-            }).pipe(Effect.provide(hurried), Effect.exit, Effect.forkDetach)
-            yield* World.until(
-              Effect.all([Effect.sync(() => looks.pollUnsafe()), Effect.orDie(waits)]),
-              ([ended, found]) => ended !== undefined || found[0]?.n === 2,
-            )
-            return looks
-          }),
-        )
-        .pipe(Effect.orDie)
-      const ended = yield* Fiber.join(looks)
-      assert.isTrue(Exit.isSuccess(ended), String(ended))
-    }),
-  )
+    // Both checks wait for the lock on the log, longer than the statement timeout.
+    const looks = yield* sql
+      .withTransaction(
+        Effect.gen(function* () {
+          yield* sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`
+          const looks = yield* Effect.all([Conservation.emails(), Conservation.webhooks()], {
+            concurrency: 2,
+          }).pipe(Effect.provide(hurried), Effect.exit, Effect.forkDetach)
+          yield* World.until(
+            Effect.all([Effect.sync(() => looks.pollUnsafe()), Effect.orDie(waits)]),
+            ([ended, found]) => ended !== undefined || found[0]?.n === 2,
+          )
+          return looks
+        }),
+      )
+      .pipe(Effect.orDie)
+    const ended = yield* Fiber.join(looks)
+    assert.isTrue(Exit.isSuccess(ended), String(ended))
+  })
 })
 
 layer(World.layer, { excludeTestServices: true })("conservation of emails", (it) => {
-  it.effect("counts accepted recipients as final or in flight, by account and day", () =>
-    Effect.gen(function* () {
-      const account_id = id("AccountId")
-      const first = yield* Webhooks.acceptEmail(account_id)
-      yield* Webhooks.acceptEmail(account_id)
-      const store = yield* EventStore
-      yield* Effect.orDie(store.commit(Email, { account_id, stream_id: first }, Email.cancel(yield* Webhooks.now)))
-      const [balance, ...more] = yield* emailBalance(account_id)
-      assert.deepStrictEqual(more, [])
-      assert.deepInclude(balance, { accepted: 2, final: 1, in_flight: 1, mismatched: 0 })
-      assert.isTrue(Exit.isSuccess(yield* waybillAudit("emails")))
-    }),
-  )
+  it.effect("counts accepted recipients as final or in flight, by account and day", function* () {
+    const account_id = id("AccountId")
+    const first = yield* Webhooks.acceptEmail(account_id)
+    yield* Webhooks.acceptEmail(account_id)
+    const store = yield* EventStore
+    yield* Effect.orDie(store.commit(Email, { account_id, stream_id: first }, Email.cancel(yield* Webhooks.now)))
+    const [balance, ...more] = yield* emailBalance(account_id)
+    assert.deepStrictEqual(more, [])
+    assert.deepInclude(balance, { accepted: 2, final: 1, in_flight: 1, mismatched: 0 })
+    assert.isTrue(Exit.isSuccess(yield* waybillAudit("emails")))
+  })
 
-  it.effect("fails for a recipient that the log record does not show", () =>
-    Effect.gen(function* () {
-      const account_id = id("AccountId")
-      const email_id = yield* Webhooks.acceptEmail(account_id)
-      yield* execute(
-        (sql) => sql`
+  it.effect("fails for a recipient that the log record does not show", function* () {
+    const account_id = id("AccountId")
+    const email_id = yield* Webhooks.acceptEmail(account_id)
+    yield* execute(
+      (sql) => sql`
         UPDATE email_log SET record = jsonb_set(record::jsonb, '{recipients}', '[]') WHERE id = ${email_id}`,
-      )
-      const [balance] = yield* emailBalance(account_id)
-      assert.deepInclude(balance, { accepted: 1, final: 0, in_flight: 0 })
-      assert.isTrue(Exit.isFailure(yield* waybillAudit("emails")))
-      yield* execute((sql) => sql`DELETE FROM events WHERE account_id = ${account_id}`)
-      yield* execute((sql) => sql`DELETE FROM email_log WHERE account_id = ${account_id}`)
-    }),
-  )
+    )
+    const [balance] = yield* emailBalance(account_id)
+    assert.deepInclude(balance, { accepted: 1, final: 0, in_flight: 0 })
+    assert.isTrue(Exit.isFailure(yield* waybillAudit("emails")))
+    yield* execute((sql) => sql`DELETE FROM events WHERE account_id = ${account_id}`)
+    yield* execute((sql) => sql`DELETE FROM email_log WHERE account_id = ${account_id}`)
+  })
 
-  it.effect("fails for a waiting message without an outbox row", () =>
-    Effect.gen(function* () {
-      const account_id = id("AccountId")
-      const email_id = yield* Webhooks.acceptEmail(account_id)
-      yield* execute((sql) => sql`DELETE FROM outbox WHERE id = ${email_id}`)
-      const [balance] = yield* emailBalance(account_id)
-      assert.deepInclude(balance, { accepted: 1, in_flight: 1, mismatched: 1 })
-      assert.isTrue(Exit.isFailure(yield* waybillAudit("emails")))
-    }),
-  )
+  it.effect("fails for a waiting message without an outbox row", function* () {
+    const account_id = id("AccountId")
+    const email_id = yield* Webhooks.acceptEmail(account_id)
+    yield* execute((sql) => sql`DELETE FROM outbox WHERE id = ${email_id}`)
+    const [balance] = yield* emailBalance(account_id)
+    assert.deepInclude(balance, { accepted: 1, in_flight: 1, mismatched: 1 })
+    assert.isTrue(Exit.isFailure(yield* waybillAudit("emails")))
+  })
 })
 
 layer(World.layer, { excludeTestServices: true })("conservation of work", (it) => {
   const balanceOf = (kind: string) =>
     Effect.map(Conservation.work(), (all) => all.find((balance) => balance.kind === kind))
 
-  it.effect("fails for waiting work without an outbox row, and for an outbox row without waiting work", () =>
-    Effect.gen(function* () {
-      const { account_id, domain_id } = yield* World.verifiedDomain()
-      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id, events: ["email.queued"] })
-      const email_id = yield* Webhooks.acceptEmail(account_id)
-      const ended = yield* Webhooks.acceptEmail(account_id)
-      const store = yield* EventStore
-      yield* Effect.orDie(store.commit(Email, { account_id, stream_id: ended }, Email.cancel(yield* Webhooks.now)))
-      const [told] = yield* Webhooks.deliveries(endpoint)
-      for (const [kind, waiting, row_id] of [
-        ["delivery", 1, email_id],
-        ["webhook", 2, told?.id ?? ""],
-        ["domain_check", 1, domain_id],
-      ] as const) {
-        const unexpected = `unexpected ${kind}`
-        assert.deepStrictEqual(yield* balanceOf(kind), { kind, waiting, missing: [], unexpected: [] })
-        yield* execute((sql) => sql`UPDATE outbox SET id = ${unexpected} WHERE id = ${row_id}`)
-        assert.deepStrictEqual(yield* balanceOf(kind), { kind, waiting, missing: [row_id], unexpected: [unexpected] })
-        if (kind === "domain_check") assert.include(String(yield* waybillAudit("work")), "in 1 kind of work")
-        yield* execute((sql) => sql`UPDATE outbox SET id = ${row_id} WHERE id = ${unexpected}`)
-      }
-      assert.isTrue(Exit.isSuccess(yield* waybillAudit("work")))
-    }),
-  )
+  it.effect("fails for waiting work without an outbox row, and for an outbox row without waiting work", function* () {
+    const { account_id, domain_id } = yield* World.verifiedDomain()
+    const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id, events: ["email.queued"] })
+    const email_id = yield* Webhooks.acceptEmail(account_id)
+    const ended = yield* Webhooks.acceptEmail(account_id)
+    const store = yield* EventStore
+    yield* Effect.orDie(store.commit(Email, { account_id, stream_id: ended }, Email.cancel(yield* Webhooks.now)))
+    const [told] = yield* Webhooks.deliveries(endpoint)
+    for (const [kind, waiting, row_id] of [
+      ["delivery", 1, email_id],
+      ["webhook", 2, told?.id ?? ""],
+      ["domain_check", 1, domain_id],
+    ] as const) {
+      const unexpected = `unexpected ${kind}`
+      assert.deepStrictEqual(yield* balanceOf(kind), { kind, waiting, missing: [], unexpected: [] })
+      yield* execute((sql) => sql`UPDATE outbox SET id = ${unexpected} WHERE id = ${row_id}`)
+      assert.deepStrictEqual(yield* balanceOf(kind), { kind, waiting, missing: [row_id], unexpected: [unexpected] })
+      if (kind === "domain_check") assert.include(String(yield* waybillAudit("work")), "in 1 kind of work")
+      yield* execute((sql) => sql`UPDATE outbox SET id = ${row_id} WHERE id = ${unexpected}`)
+    }
+    assert.isTrue(Exit.isSuccess(yield* waybillAudit("work")))
+  })
 })

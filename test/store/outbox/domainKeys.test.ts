@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import type * as Aggregate from "@waybill/domain/stream/Aggregate"
 import * as Domain from "@waybill/domain/domain/Domain"
 import type { Refusal } from "@waybill/domain/values/Refusal"
@@ -12,6 +11,7 @@ import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 
@@ -62,54 +62,52 @@ const days = (n: number) =>
   )
 
 layer(Store, { excludeTestServices: true })("unused DKIM keys", (it) => {
-  it.effect("expire, while keys in use or pending stay, and the log still folds without them", () =>
-    Effect.gen(function* () {
-      const { sweep } = yield* Secrets
-      const acme = yield* World.verifiedDomain("acme.test")
-      const gone = yield* World.verifiedDomain("gone.test")
-      yield* rotate(acme, "wb2")
-      yield* World.addEd25519Key(acme)
-      yield* shown(acme)
-      // Signing and pending keys of both kinds, and one of a rotation that was given up.
-      yield* rotate(acme, "wb3")
-      yield* World.addEd25519Key(acme, "wbe2")
-      yield* seal(acme, "dkim:wb9")
-      yield* World.addEd25519Key(gone)
-      yield* happens(gone, Domain.remove)
+  it.effect("expire, while keys in use or pending stay, and the log still folds without them", function* () {
+    const { sweep } = yield* Secrets
+    const acme = yield* World.verifiedDomain("acme.test")
+    const gone = yield* World.verifiedDomain("gone.test")
+    yield* rotate(acme, "wb2")
+    yield* World.addEd25519Key(acme)
+    yield* shown(acme)
+    // Signing and pending keys of both kinds, and one of a rotation that was given up.
+    yield* rotate(acme, "wb3")
+    yield* World.addEd25519Key(acme, "wbe2")
+    yield* seal(acme, "dkim:wb9")
+    yield* World.addEd25519Key(gone)
+    yield* happens(gone, Domain.remove)
 
-      yield* DomainKeys.retire()
-      assert.deepStrictEqual(names(yield* keys, true), [], "their commit may still come")
-      yield* days(2)
-      yield* DomainKeys.retire()
-      const used = ["dkim:wb2", "dkim:wb3", "dkim:wbe1", "dkim:wbe2"].map((purpose) => `acme.test ${purpose}`)
-      const over = ["acme.test dkim:wb1", "acme.test dkim:wb9", "gone.test dkim:wb1", "gone.test dkim:wbe1"]
-      assert.deepStrictEqual([names(yield* keys, false), names(yield* keys, true)], [used, over])
+    yield* DomainKeys.retire()
+    assert.deepStrictEqual(names(yield* keys, true), [], "their commit may still come")
+    yield* days(2)
+    yield* DomainKeys.retire()
+    const used = ["dkim:wb2", "dkim:wb3", "dkim:wbe1", "dkim:wbe2"].map((purpose) => `acme.test ${purpose}`)
+    const over = ["acme.test dkim:wb1", "acme.test dkim:wb9", "gone.test dkim:wb1", "gone.test dkim:wbe1"]
+    assert.deepStrictEqual([names(yield* keys, false), names(yield* keys, true)], [used, over])
 
-      yield* days(DomainKeys.RETIRED_DAYS - 1)
-      yield* DomainKeys.retire()
-      assert.strictEqual(yield* sweep, 0)
-      yield* days(1)
-      assert.strictEqual(yield* sweep, over.length)
-      assert.deepStrictEqual(names(yield* keys, false), used)
+    yield* days(DomainKeys.RETIRED_DAYS - 1)
+    yield* DomainKeys.retire()
+    assert.strictEqual(yield* sweep, 0)
+    yield* days(1)
+    assert.strictEqual(yield* sweep, over.length)
+    assert.deepStrictEqual(names(yield* keys, false), used)
 
-      yield* shown(acme)
-      yield* days(2)
-      yield* DomainKeys.retire()
-      assert.deepStrictEqual(names(yield* keys, true), ["acme.test dkim:wb2", "acme.test dkim:wbe1"])
-      yield* happens(acme, Domain.removeEd25519)
-      yield* DomainKeys.retire()
-      assert.deepStrictEqual(names(yield* keys, false), ["acme.test dkim:wb3"])
-      yield* days(DomainKeys.RETIRED_DAYS)
-      yield* sweep
-      assert.deepStrictEqual((yield* Rebuild.verify("domains", { release: "test" })).differences, [])
-      yield* Rebuild.rebuild("domains", { release: "test" })
-      const text = Option.some(Redacted.make(`${InstanceKey.generate()}\n${World.INSTANCE_KEY}`))
-      const keyring = InstanceKey.InstanceKey.layer({ file: "/nowhere", text })
-      const anew = Context.get(yield* Layer.build(Layer.fresh(Layer.provide(Secrets.layer, keyring))), Secrets)
-      // The signing key and the witness.
-      assert.deepStrictEqual(yield* anew.rotate, { resealed: 2, unreadable: 0 })
-    }),
-  )
+    yield* shown(acme)
+    yield* days(2)
+    yield* DomainKeys.retire()
+    assert.deepStrictEqual(names(yield* keys, true), ["acme.test dkim:wb2", "acme.test dkim:wbe1"])
+    yield* happens(acme, Domain.removeEd25519)
+    yield* DomainKeys.retire()
+    assert.deepStrictEqual(names(yield* keys, false), ["acme.test dkim:wb3"])
+    yield* days(DomainKeys.RETIRED_DAYS)
+    yield* sweep
+    assert.deepStrictEqual((yield* Rebuild.verify("domains", { release: "test" })).differences, [])
+    yield* Rebuild.rebuild("domains", { release: "test" })
+    const text = Option.some(Redacted.make(`${InstanceKey.generate()}\n${World.INSTANCE_KEY}`))
+    const keyring = InstanceKey.InstanceKey.layer({ file: "/nowhere", text })
+    const anew = Context.get(yield* Layer.build(Layer.fresh(Layer.provide(Secrets.layer, keyring))), Secrets)
+    // The signing key and the witness.
+    assert.deepStrictEqual(yield* anew.rotate, { resealed: 2, unreadable: 0 })
+  })
 
   it.effect("are searched daily by a worker", () =>
     Effect.gen(function* () {
@@ -125,14 +123,12 @@ layer(Store, { excludeTestServices: true })("unused DKIM keys", (it) => {
     }).pipe(Effect.scoped),
   )
 
-  it.effect("are retained if their domain names them again", () =>
-    Effect.gen(function* () {
-      const from = yield* World.verifiedDomain("back.test")
-      yield* days(2)
-      yield* run("UPDATE secrets SET expires_at = now() + interval '1 day' WHERE account_id <> ''")
-      yield* DomainKeys.retire()
-      const kept = (yield* keys).filter(({ name }) => name.startsWith(`${from.name} `))
-      assert.deepStrictEqual(kept, [{ name: "back.test dkim:wb1", expires: false }])
-    }),
-  )
+  it.effect("are retained if their domain names them again", function* () {
+    const from = yield* World.verifiedDomain("back.test")
+    yield* days(2)
+    yield* run("UPDATE secrets SET expires_at = now() + interval '1 day' WHERE account_id <> ''")
+    yield* DomainKeys.retire()
+    const kept = (yield* keys).filter(({ name }) => name.startsWith(`${from.name} `))
+    assert.deepStrictEqual(kept, [{ name: "back.test dkim:wb1", expires: false }])
+  })
 })

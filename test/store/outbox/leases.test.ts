@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as DueRows from "@waybill/store/outbox/DueRows"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
 import { Effect, Layer } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 
 let tokens = 0
@@ -63,10 +63,9 @@ interface Plan {
 const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
 
 layer(Database.layerFresh, { excludeTestServices: true })("queue statistics", (it) => {
-  it.effect("show due rows and rows of dead workers even if no worker is running", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      yield* Effect.orDie(sql`
+  it.effect("show due rows and rows of dead workers even if no worker is running", function* () {
+    const sql = yield* PgClient.PgClient
+    yield* Effect.orDie(sql`
         INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until)
         SELECT id, 'a', 'delivery', id, now() + due, ready, '{}', token, now() + lease FROM (VALUES
           ('noted', interval '-10 seconds', true, NULL, NULL::interval),
@@ -75,17 +74,16 @@ layer(Database.layerFresh, { excludeTestServices: true })("queue statistics", (i
           ('under way', interval '-5000 seconds', true, 'token2', interval '100 seconds'),
           ('later', interval '600 seconds', false, NULL, NULL)
         ) AS row(id, due, ready, token, lease)`)
-      const { queue } = yield* InstanceStats.read()
-      assert.deepStrictEqual(
-        queue.map(({ kind, oldest_s, rows, state }) => [kind, state, rows, Math.round(oldest_s / 100)]),
-        [
-          ["delivery", "leased", 1, 50],
-          ["delivery", "ready", 3, 9],
-          ["delivery", "scheduled", 1, -6],
-        ],
-      )
-    }),
-  )
+    const { queue } = yield* InstanceStats.read()
+    assert.deepStrictEqual(
+      queue.map(({ kind, oldest_s, rows, state }) => [kind, state, rows, Math.round(oldest_s / 100)]),
+      [
+        ["delivery", "leased", 1, 50],
+        ["delivery", "ready", 3, 9],
+        ["delivery", "scheduled", 1, -6],
+      ],
+    )
+  })
 })
 
 const Store = Layer.provideMerge(EventStore.layer(), Database.layerFresh)
@@ -122,149 +120,130 @@ layer(Store, { excludeTestServices: true })("expired leases", (it) => {
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
-  it.effect("are divided equally between accounts, whatever their backlogs", () =>
-    Effect.gen(function* () {
-      yield* backlog({ a: 5_000, b: 30, c: 2 })
-      const first = yield* claim()
-      assert.deepStrictEqual([perAccount(first), first.more], [{ a: 33, b: 30, c: 2 }, "now"])
-      assert.deepStrictEqual(perAccount(yield* claim()), { a: 100 })
-    }),
-  )
+  it.effect("are divided equally between accounts, whatever their backlogs", function* () {
+    yield* backlog({ a: 5_000, b: 30, c: 2 })
+    const first = yield* claim()
+    assert.deepStrictEqual([perAccount(first), first.more], [{ a: 33, b: 30, c: 2 }, "now"])
+    assert.deepStrictEqual(perAccount(yield* claim()), { a: 100 })
+  })
 
-  it.effect("go to an account's oldest rows first, and each row is leased once", () =>
-    Effect.gen(function* () {
-      yield* backlog({ a: 30 })
-      const first = yield* claim({ limit: 10 })
-      assert.deepStrictEqual(
-        ids(first.rows),
-        Array.from({ length: 10 }, (_, n) => `a${30 - n}`),
-      )
-      const rest = yield* Effect.all([claim(), claim(), claim()], { concurrency: "unbounded" })
-      const all = [first, ...rest].flatMap(({ rows }) => ids(rows))
-      assert.deepStrictEqual([all.length, new Set(all).size], [30, 30])
-      assert.deepStrictEqual((yield* claim()).more, "no")
-    }),
-  )
+  it.effect("go to an account's oldest rows first, and each row is leased once", function* () {
+    yield* backlog({ a: 30 })
+    const first = yield* claim({ limit: 10 })
+    assert.deepStrictEqual(
+      ids(first.rows),
+      Array.from({ length: 10 }, (_, n) => `a${30 - n}`),
+    )
+    const rest = yield* Effect.all([claim(), claim(), claim()], { concurrency: "unbounded" })
+    const all = [first, ...rest].flatMap(({ rows }) => ids(rows))
+    assert.deepStrictEqual([all.length, new Set(all).size], [30, 30])
+    assert.deepStrictEqual((yield* claim()).more, "no")
+  })
 
-  it.effect("alternate between accounts if there are more accounts than rows in a claim", () =>
-    Effect.gen(function* () {
-      yield* backlog(Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`x${String(n).padStart(2, "0")}`, 4])))
-      const served = new Set<string>()
-      let after = ""
-      for (let turn = 0; turn < 3; turn++) {
-        const claimed = yield* claim({ limit: 10, after })
-        after = claimed.after
-        for (const { account_id } of claimed.rows) served.add(account_id)
-      }
-      assert.strictEqual(served.size, 25)
-    }),
-  )
+  it.effect("alternate between accounts if there are more accounts than rows in a claim", function* () {
+    yield* backlog(Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`x${String(n).padStart(2, "0")}`, 4])))
+    const served = new Set<string>()
+    let after = ""
+    for (let turn = 0; turn < 3; turn++) {
+      const claimed = yield* claim({ limit: 10, after })
+      after = claimed.after
+      for (const { account_id } of claimed.rows) served.add(account_id)
+    }
+    assert.strictEqual(served.size, 25)
+  })
 
-  it.effect("leave out accounts at their limit, and report that these have more", () =>
-    Effect.gen(function* () {
-      yield* backlog({ a: 500, b: 3 })
-      const claimed = yield* claim({ without: new Set(["a"]) })
-      assert.deepStrictEqual([perAccount(claimed), claimed.more], [{ b: 3 }, "later"])
-      assert.strictEqual((yield* claim({ without: new Set(["a"]) })).more, "later")
-    }),
-  )
+  it.effect("leave out accounts at their limit, and report that these have more", function* () {
+    yield* backlog({ a: 500, b: 3 })
+    const claimed = yield* claim({ without: new Set(["a"]) })
+    assert.deepStrictEqual([perAccount(claimed), claimed.more], [{ b: 3 }, "later"])
+    assert.strictEqual((yield* claim({ without: new Set(["a"]) })).more, "later")
+  })
 
-  it.effect("are renewed only for their holder", () =>
-    Effect.gen(function* () {
-      yield* backlog({ a: 3 })
-      const { rows } = yield* claim()
-      const [mine, stolen, settled] = rows
-      if (mine === undefined || stolen === undefined || settled === undefined) return assert.fail("three rows")
-      const sql = yield* PgClient.PgClient
-      yield* Effect.orDie(sql`UPDATE outbox SET lease_token = 'other' WHERE id = ${stolen.id}`)
-      yield* Leases.remove(settled)
-      yield* Effect.orDie(sql`UPDATE outbox SET lease_until = now() + interval '1 second'`)
-      const kept = yield* Effect.orDie(Leases.renew(rows))
-      assert.deepStrictEqual([...kept], [mine.id])
-      const [row] = yield* Effect.orDie(sql<{ readonly seconds: number }>`
+  it.effect("are renewed only for their holder", function* () {
+    yield* backlog({ a: 3 })
+    const { rows } = yield* claim()
+    const [mine, stolen, settled] = rows
+    if (mine === undefined || stolen === undefined || settled === undefined) return assert.fail("three rows")
+    const sql = yield* PgClient.PgClient
+    yield* Effect.orDie(sql`UPDATE outbox SET lease_token = 'other' WHERE id = ${stolen.id}`)
+    yield* Leases.remove(settled)
+    yield* Effect.orDie(sql`UPDATE outbox SET lease_until = now() + interval '1 second'`)
+    const kept = yield* Effect.orDie(Leases.renew(rows))
+    assert.deepStrictEqual([...kept], [mine.id])
+    const [row] = yield* Effect.orDie(sql<{ readonly seconds: number }>`
         SELECT extract(epoch FROM lease_until - now())::float8 AS seconds FROM outbox WHERE id = ${mine.id}`)
-      assert.isAbove(row?.seconds ?? 0, 50)
-    }),
-  )
+    assert.isAbove(row?.seconds ?? 0, 50)
+  })
 
-  it.effect("released with a wake-up, can be claimed again immediately", () =>
-    Effect.gen(function* () {
-      yield* backlog({ a: 2 })
-      const { rows } = yield* claim()
-      yield* Leases.releaseAndWake(rows)
-      const sql = yield* PgClient.PgClient
-      const jobs = yield* Effect.orDie(
-        sql`SELECT id FROM graphile_worker.jobs WHERE task_identifier = 'drain_deliveries'`,
-      )
-      assert.strictEqual(jobs.length, 1)
-      const again = yield* claim()
-      assert.deepStrictEqual(ids(again.rows), ids(rows))
-      // The former holder can no longer release the rows.
-      yield* Leases.releaseAndWake(rows)
-      assert.deepStrictEqual((yield* claim()).rows, [])
-    }),
-  )
+  it.effect("released with a wake-up, can be claimed again immediately", function* () {
+    yield* backlog({ a: 2 })
+    const { rows } = yield* claim()
+    yield* Leases.releaseAndWake(rows)
+    const sql = yield* PgClient.PgClient
+    const jobs = yield* Effect.orDie(
+      sql`SELECT id FROM graphile_worker.jobs WHERE task_identifier = 'drain_deliveries'`,
+    )
+    assert.strictEqual(jobs.length, 1)
+    const again = yield* claim()
+    assert.deepStrictEqual(ids(again.rows), ids(rows))
+    // The former holder can no longer release the rows.
+    yield* Leases.releaseAndWake(rows)
+    assert.deepStrictEqual((yield* claim()).rows, [])
+  })
 
-  it.effect("of postponed rows end; the rows are claimed only once they are due", () =>
-    Effect.gen(function* () {
-      yield* backlog({ a: 1 })
-      const [row] = (yield* claim()).rows
-      if (row === undefined) return assert.fail("a row")
-      yield* Leases.postpone(row, "2999-01-01T00:00:00.000Z")
-      assert.deepStrictEqual([(yield* claim()).rows, (yield* DueRows.markReady()).rows], [[], 0])
-      const sql = yield* PgClient.PgClient
-      yield* Effect.orDie(sql`UPDATE outbox SET available_at = now(), held_until = now()`)
-      assert.deepStrictEqual(yield* DueRows.markReady(), { rows: 1, next_ms: undefined })
-      assert.deepStrictEqual(ids((yield* claim()).rows), [row.id])
-    }),
-  )
+  it.effect("of postponed rows end; the rows are claimed only once they are due", function* () {
+    yield* backlog({ a: 1 })
+    const [row] = (yield* claim()).rows
+    if (row === undefined) return assert.fail("a row")
+    yield* Leases.postpone(row, "2999-01-01T00:00:00.000Z")
+    assert.deepStrictEqual([(yield* claim()).rows, (yield* DueRows.markReady()).rows], [[], 0])
+    const sql = yield* PgClient.PgClient
+    yield* Effect.orDie(sql`UPDATE outbox SET available_at = now(), held_until = now()`)
+    assert.deepStrictEqual(yield* DueRows.markReady(), { rows: 1, next_ms: undefined })
+    assert.deepStrictEqual(ids((yield* claim()).rows), [row.id])
+  })
 
-  it.effect("never block: a claim skips rows that another transaction locks", () =>
-    Effect.gen(function* () {
-      yield* backlog({ a: 3 })
-      const sql = yield* PgClient.PgClient
-      const other = yield* Layer.build(Database.layerOf(yield* Database.Fresh))
-      const held = yield* Effect.orDie(
-        sql.withTransaction(
-          Effect.andThen(
-            sql`SELECT id FROM outbox WHERE id = 'a3' FOR UPDATE`,
-            Effect.provideContext(Effect.timeout(claim(), "5 seconds"), other),
-          ),
+  it.effect("never block: a claim skips rows that another transaction locks", function* () {
+    yield* backlog({ a: 3 })
+    const sql = yield* PgClient.PgClient
+    const other = yield* Layer.build(Database.layerOf(yield* Database.Fresh))
+    const held = yield* Effect.orDie(
+      sql.withTransaction(
+        Effect.andThen(
+          sql`SELECT id FROM outbox WHERE id = 'a3' FOR UPDATE`,
+          Effect.provideContext(Effect.timeout(claim(), "5 seconds"), other),
         ),
-      )
-      assert.deepStrictEqual(ids(held.rows).toSorted(), ["a1", "a2"])
-    }),
-  )
+      ),
+    )
+    assert.deepStrictEqual(ids(held.rows).toSorted(), ["a1", "a2"])
+  })
 
   it.effect(
     "cost the same with a million rows that are not due",
-    () =>
-      Effect.gen(function* () {
-        yield* million
-        const sql = yield* PgClient.PgClient
-        const statements = {
-          hop: Leases.accountsReady(sql, "delivery", "", 100),
-          take: Leases.leaseRows(sql, { kind: "delivery", owner: "prc_1", token: "explained" }, ["a", "b"], 50),
-          due: DueRows.statement(sql),
+    function* () {
+      yield* million
+      const sql = yield* PgClient.PgClient
+      const statements = {
+        hop: Leases.accountsReady(sql, "delivery", "", 100),
+        take: Leases.leaseRows(sql, { kind: "delivery", owner: "prc_1", token: "explained" }, ["a", "b"], 50),
+        due: DueRows.statement(sql),
+      }
+      for (const [name, statement] of Object.entries(statements)) {
+        const [text, parameters] = statement.compile()
+        const [row] = yield* Effect.orDie(
+          sql.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
+            `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+            parameters,
+          ),
+        )
+        const all = nodes(row?.["QUERY PLAN"][0]?.Plan ?? { "Node Type": "none", "Actual Rows": 0, "Actual Loops": 0 })
+        for (const node of all) {
+          const seen = (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"]
+          assert.isBelow(seen, 500, `${name}: ${node["Node Type"]} looked at ${seen} rows`)
+          assert.notInclude(["Seq Scan", "Sort"], node["Node Type"], name)
         }
-        for (const [name, statement] of Object.entries(statements)) {
-          const [text, parameters] = statement.compile()
-          const [row] = yield* Effect.orDie(
-            sql.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
-              `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-              parameters,
-            ),
-          )
-          const all = nodes(
-            row?.["QUERY PLAN"][0]?.Plan ?? { "Node Type": "none", "Actual Rows": 0, "Actual Loops": 0 },
-          )
-          for (const node of all) {
-            const seen = (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"]
-            assert.isBelow(seen, 500, `${name}: ${node["Node Type"]} looked at ${seen} rows`)
-            assert.notInclude(["Seq Scan", "Sort"], node["Node Type"], name)
-          }
-        }
-      }),
+      }
+    },
     120_000,
   )
 })

@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Availability from "@waybill/store/availability/Availability"
 import type { Problem } from "@waybill/store/availability/Problem"
 import { Cause, Duration, Effect } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 const TIMEOUT = Duration.seconds(5)
 const SILENT: Problem = { text: "the database does not respond", cause: Cause.empty }
@@ -36,86 +36,72 @@ const watched = Effect.gen(function* () {
 })
 
 describe("the watch of the database", () => {
-  it.effect("asks nothing of a database that nobody waits for", () =>
-    Effect.gen(function* () {
-      const { seen, watch } = yield* watched
-      for (let n = 0; n < 100; n++) watch.waiting()()
-      yield* TestClock.adjust("1 minute")
-      assert.strictEqual(seen.probes, 0)
-    }),
-  )
+  it.effect("asks nothing of a database that nobody waits for", function* () {
+    const { seen, watch } = yield* watched
+    for (let n = 0; n < 100; n++) watch.waiting()()
+    yield* TestClock.adjust("1 minute")
+    assert.strictEqual(seen.probes, 0)
+  })
 
-  it.effect("gives up a database that does not answer, at the time limit and not before", () =>
-    Effect.gen(function* () {
-      const { become, seen, watch } = yield* watched
-      become(SILENT)
-      watch.waiting()
-      yield* TestClock.adjust("4900 millis")
-      assert.isUndefined(watch.problem())
-      yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual([watch.problem(), seen.lost, seen.closed], [SILENT, 1, 1])
-    }),
-  )
+  it.effect("gives up a database that does not answer, at the time limit and not before", function* () {
+    const { become, seen, watch } = yield* watched
+    become(SILENT)
+    watch.waiting()
+    yield* TestClock.adjust("4900 millis")
+    assert.isUndefined(watch.problem())
+    yield* TestClock.adjust("1 second")
+    assert.deepStrictEqual([watch.problem(), seen.lost, seen.closed], [SILENT, 1, 1])
+  })
 
-  it.effect("leaves work alone that waits for a lock", () =>
-    Effect.gen(function* () {
-      const { seen, watch } = yield* watched
-      watch.waiting()
-      yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual([watch.problem(), seen.lost], [undefined, 0])
-    }),
-  )
+  it.effect("leaves work alone that waits for a lock", function* () {
+    const { seen, watch } = yield* watched
+    watch.waiting()
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual([watch.problem(), seen.lost], [undefined, 0])
+  })
 
-  it.effect("gives up work whose own connection is dead, in the end", () =>
-    Effect.gen(function* () {
-      const { seen, watch } = yield* watched
-      watch.waiting()
-      yield* TestClock.adjust("95 seconds")
-      assert.deepStrictEqual([seen.lost, seen.closed, watch.problem()], [1, 1, undefined])
-    }),
-  )
+  it.effect("gives up work whose own connection is dead, in the end", function* () {
+    const { seen, watch } = yield* watched
+    watch.waiting()
+    yield* TestClock.adjust("95 seconds")
+    assert.deepStrictEqual([seen.lost, seen.closed, watch.problem()], [1, 1, undefined])
+  })
 
-  it.effect("probes one at a time until a write succeeds", () =>
-    Effect.gen(function* () {
-      const { become, seen, watch } = yield* watched
-      become(SILENT)
-      watch.waiting()
-      yield* TestClock.adjust("10 seconds")
-      assert.isDefined(watch.problem())
-      become(undefined)
-      yield* TestClock.adjust("2 seconds")
-      assert.deepStrictEqual([watch.problem(), seen.atOnce, seen.lost], [undefined, 1, 1])
-    }),
-  )
+  it.effect("probes one at a time until a write succeeds", function* () {
+    const { become, seen, watch } = yield* watched
+    become(SILENT)
+    watch.waiting()
+    yield* TestClock.adjust("10 seconds")
+    assert.isDefined(watch.problem())
+    become(undefined)
+    yield* TestClock.adjust("2 seconds")
+    assert.deepStrictEqual([watch.problem(), seen.atOnce, seen.lost], [undefined, 1, 1])
+  })
 
-  it.effect("knows a full disk from the first error, without closing connections", () =>
-    Effect.gen(function* () {
-      const { become, seen, watch } = yield* watched
-      become({ text: "full", cause: diskFull })
-      assert.isFalse(yield* watch.report(Cause.die(new Error("a bug"))))
-      assert.isTrue(yield* watch.report(diskFull))
-      assert.isTrue(yield* watch.report(diskFull))
-      assert.deepStrictEqual(
-        [watch.problem()?.text, seen.lost, seen.closed],
-        ["the disk of the database is full (ENOSPC)", 1, 0],
-      )
-    }),
-  )
+  it.effect("knows a full disk from the first error, without closing connections", function* () {
+    const { become, seen, watch } = yield* watched
+    become({ text: "full", cause: diskFull })
+    assert.isFalse(yield* watch.report(Cause.die(new Error("a bug"))))
+    assert.isTrue(yield* watch.report(diskFull))
+    assert.isTrue(yield* watch.report(diskFull))
+    assert.deepStrictEqual(
+      [watch.problem()?.text, seen.lost, seen.closed],
+      ["the disk of the database is full (ENOSPC)", 1, 0],
+    )
+  })
 
-  it.effect("writes for readiness checks, but seldom", () =>
-    Effect.gen(function* () {
-      const { become, seen, watch } = yield* watched
-      const verify = Effect.gen(function* () {
-        yield* Effect.forkChild(watch.verify)
-        yield* TestClock.adjust("100 millis")
-      })
-      for (let n = 0; n < 10; n++) yield* verify
-      assert.strictEqual(seen.probes, 1)
-      yield* TestClock.adjust(Availability.WRITE_FRESH_FOR)
-      become({ text: "full", cause: diskFull })
-      yield* verify
-      assert.strictEqual(watch.problem()?.text, "full")
-      assert.strictEqual(seen.probes, 2)
-    }),
-  )
+  it.effect("writes for readiness checks, but seldom", function* () {
+    const { become, seen, watch } = yield* watched
+    const verify = Effect.gen(function* () {
+      yield* Effect.forkChild(watch.verify)
+      yield* TestClock.adjust("100 millis")
+    })
+    for (let n = 0; n < 10; n++) yield* verify
+    assert.strictEqual(seen.probes, 1)
+    yield* TestClock.adjust(Availability.WRITE_FRESH_FOR)
+    become({ text: "full", cause: diskFull })
+    yield* verify
+    assert.strictEqual(watch.problem()?.text, "full")
+    assert.strictEqual(seen.probes, 2)
+  })
 })

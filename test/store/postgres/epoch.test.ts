@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, describe, it, layer } from "@effect/vitest"
 import type { Address } from "@waybill/domain/values/Address"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import * as StoreDatabase from "@waybill/store/postgres/Database"
@@ -18,6 +17,7 @@ import { Context, Effect, Exit, Layer, type Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as DocCommands from "../../support/process/DocCommands.ts"
 import { id } from "../../support/history.ts"
@@ -49,102 +49,90 @@ const asCopy = /--command="(UPDATE log_epochs [^"]+)"$/u.exec(command)?.[1] ?? a
 const move = Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(asCopy))
 
 layer(Store, { excludeTestServices: true })("the log", (it) => {
-  it.effect("begins at its first position on the first server", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const store = yield* fresh
-      yield* mail(store)
-      yield* mail(store)
-      assert.deepStrictEqual(yield* epochs(sql), [{ epoch: 1, last: 0n, after: 0n }])
-      const positions = (yield* store.feed({ after: 0n })).events.map(({ position }) => position)
-      assert.deepStrictEqual(positions, [1n, 2n])
-    }),
-  )
+  it.effect("begins at its first position on the first server", function* () {
+    const sql = yield* PgClient.PgClient
+    const store = yield* fresh
+    yield* mail(store)
+    yield* mail(store)
+    assert.deepStrictEqual(yield* epochs(sql), [{ epoch: 1, last: 0n, after: 0n }])
+    const positions = (yield* store.feed({ after: 0n })).events.map(({ position }) => position)
+    assert.deepStrictEqual(positions, [1n, 2n])
+  })
 
-  it.effect("continues past all positions of a lost server, once for all nodes", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const before = yield* end
-      yield* move
-      const nodes = yield* Effect.all([fresh, fresh, fresh], { concurrency: "unbounded" })
-      yield* Effect.forEach(nodes, mail, { concurrency: "unbounded", discard: true })
-      const [, second, ...more] = yield* epochs(sql)
-      assert.deepStrictEqual(more, [])
-      assert.strictEqual(second?.last, before)
-      // A reader of the lost server had read further than this server ever came.
-      const ahead = before + 500n
-      const [seen] = yield* Effect.forEach(nodes.slice(0, 1), (store) => store.feed({ after: ahead }))
-      assert.lengthOf(seen?.events ?? [], 3)
-      for (const { position } of seen?.events ?? []) assert.isTrue(position > (second?.after ?? 0n))
-      // Far below 2^53, the limit of a JavaScript number, and 2^48, the limit of an announced position.
-      assert.isBelow(Number(second?.after), 2 ** 46)
-      assert.isAbove(Number(second?.after), Epoch.MIN_GAP)
-    }),
-  )
+  it.effect("continues past all positions of a lost server, once for all nodes", function* () {
+    const sql = yield* PgClient.PgClient
+    const before = yield* end
+    yield* move
+    const nodes = yield* Effect.all([fresh, fresh, fresh], { concurrency: "unbounded" })
+    yield* Effect.forEach(nodes, mail, { concurrency: "unbounded", discard: true })
+    const [, second, ...more] = yield* epochs(sql)
+    assert.deepStrictEqual(more, [])
+    assert.strictEqual(second?.last, before)
+    // A reader of the lost server had read further than this server ever came.
+    const ahead = before + 500n
+    const [seen] = yield* Effect.forEach(nodes.slice(0, 1), (store) => store.feed({ after: ahead }))
+    assert.lengthOf(seen?.events ?? [], 3)
+    for (const { position } of seen?.events ?? []) assert.isTrue(position > (second?.after ?? 0n))
+    // Far below 2^53, the limit of a JavaScript number, and 2^48, the limit of an announced position.
+    assert.isBelow(Number(second?.after), 2 ** 46)
+    assert.isAbove(Number(second?.after), Epoch.MIN_GAP)
+  })
 
-  it.effect("distinguishes a position never reached from a lost one", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const last = yield* end
-      assert.isFalse(yield* Epoch.isAhead(sql, last))
-      assert.isTrue(yield* Epoch.isAhead(sql, last + 1n))
-      yield* move
-      // Nothing was committed on this server yet: new positions will be past it.
-      assert.isFalse(yield* Epoch.isAhead(sql, last + 1n))
-    }),
-  )
+  it.effect("distinguishes a position never reached from a lost one", function* () {
+    const sql = yield* PgClient.PgClient
+    const last = yield* end
+    assert.isFalse(yield* Epoch.isAhead(sql, last))
+    assert.isTrue(yield* Epoch.isAhead(sql, last + 1n))
+    yield* move
+    // Nothing was committed on this server yet: new positions will be past it.
+    assert.isFalse(yield* Epoch.isAhead(sql, last + 1n))
+  })
 
-  it.effect("does not count gaps as lag, and updates older versions", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      yield* Rebuild.rebuild("email_log", { release: "test" })
-      yield* Swap.swap("email_log", false)
-      const kept = Effect.map(Status.status(), (all) =>
-        all.find(({ name, state }) => name === "email_log" && state === "kept"),
-      )
-      assert.strictEqual((yield* kept)?.behind, 0)
-      yield* sql`UPDATE followers SET position = ${yield* end}::bigint`
-      yield* move
-      const store = yield* fresh
-      yield* mail(store)
-      yield* mail(store)
-      assert.strictEqual((yield* kept)?.behind, 2)
-      assert.deepStrictEqual(
-        (yield* InstanceStats.read()).followers.map(({ behind_events }) => behind_events),
-        [2],
-      )
-      yield* Swap.swap("email_log", true)
-      assert.deepStrictEqual((yield* Rebuild.verify("email_log", { release: "test" })).differences, [])
-    }),
-  )
+  it.effect("does not count gaps as lag, and updates older versions", function* () {
+    const sql = yield* PgClient.PgClient
+    yield* Rebuild.rebuild("email_log", { release: "test" })
+    yield* Swap.swap("email_log", false)
+    const kept = Effect.map(Status.status(), (all) =>
+      all.find(({ name, state }) => name === "email_log" && state === "kept"),
+    )
+    assert.strictEqual((yield* kept)?.behind, 0)
+    yield* sql`UPDATE followers SET position = ${yield* end}::bigint`
+    yield* move
+    const store = yield* fresh
+    yield* mail(store)
+    yield* mail(store)
+    assert.strictEqual((yield* kept)?.behind, 2)
+    assert.deepStrictEqual(
+      (yield* InstanceStats.read()).followers.map(({ behind_events }) => behind_events),
+      [2],
+    )
+    yield* Swap.swap("email_log", true)
+    assert.deepStrictEqual((yield* Rebuild.verify("email_log", { release: "test" })).differences, [])
+  })
 
-  it.effect("is searched for an address without scanning the gaps", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      yield* move
-      yield* mail(yield* fresh)
-      const [last] = yield* sql<{ readonly position: bigint }>`SELECT max(position) AS position FROM events`
-      assert.isAbove(Number(last?.position), 1e12)
-      const nobody = "nobody@example.org" as Address
-      const { remaining } = yield* Erase.erase(nobody, Mask.replacement(Uint8Array.of(1)))
-      assert.deepStrictEqual(remaining, [])
-    }),
-  )
+  it.effect("is searched for an address without scanning the gaps", function* () {
+    const sql = yield* PgClient.PgClient
+    yield* move
+    yield* mail(yield* fresh)
+    const [last] = yield* sql<{ readonly position: bigint }>`SELECT max(position) AS position FROM events`
+    assert.isAbove(Number(last?.position), 1e12)
+    const nobody = "nobody@example.org" as Address
+    const { remaining } = yield* Erase.erase(nobody, Mask.replacement(Uint8Array.of(1)))
+    assert.deepStrictEqual(remaining, [])
+  })
 
-  it.effect("is written and read when the server hides its identity", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const { adminUrl } = yield* Database.Fresh
-      const admin = yield* otherClient(adminUrl)
-      yield* admin.query("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
-      const known = yield* epochs(sql)
-      yield* move
-      yield* mail(yield* fresh)
-      assert.deepStrictEqual(yield* epochs(sql), known)
-      assert.isFalse(yield* Epoch.isAhead(sql, 2n ** 60n))
-      yield* admin.query("GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC")
-    }),
-  )
+  it.effect("is written and read when the server hides its identity", function* () {
+    const sql = yield* PgClient.PgClient
+    const { adminUrl } = yield* Database.Fresh
+    const admin = yield* otherClient(adminUrl)
+    yield* admin.query("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
+    const known = yield* epochs(sql)
+    yield* move
+    yield* mail(yield* fresh)
+    assert.deepStrictEqual(yield* epochs(sql), known)
+    assert.isFalse(yield* Epoch.isAhead(sql, 2n ** 60n))
+    yield* admin.query("GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC")
+  })
 })
 
 describe("a position of the log", () => {

@@ -1,4 +1,3 @@
-import { assert, layer } from "@effect/vitest"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Migrations from "@waybill/store/postgres/Migrations"
@@ -10,6 +9,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import pg from "pg"
 import { inject } from "vitest"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { onDatabase } from "../../support/postgres/databaseUrl.ts"
 import { runToEnd } from "../../support/process/service.ts"
@@ -19,149 +19,134 @@ const GOLDEN = path.join(import.meta.dirname, "../../../db/schema.sql")
 const NODES = 4
 
 layer(Database.layerFresh, { excludeTestServices: true })("migrations", (it) => {
-  it.effect("create the schema of db/schema.sql (`npm run schema` writes it)", () =>
-    Effect.gen(function* () {
-      const { url } = yield* Database.Fresh
-      const [made, golden] = yield* Effect.promise(() =>
-        Promise.all([dumpSchema(Redacted.value(url)), fs.readFile(GOLDEN, "utf8")]),
-      )
-      assert.strictEqual(made, golden)
-    }),
-  )
+  it.effect("create the schema of db/schema.sql (`npm run schema` writes it)", function* () {
+    const { url } = yield* Database.Fresh
+    const [made, golden] = yield* Effect.promise(() =>
+      Promise.all([dumpSchema(Redacted.value(url)), fs.readFile(GOLDEN, "utf8")]),
+    )
+    assert.strictEqual(made, golden)
+  })
 
-  it.effect("let nodes of the previous release write log records as jsonb", () =>
-    Effect.gen(function* () {
-      const { url } = yield* Database.Fresh
-      const write = (version: number, type: string) =>
-        rows(
-          url,
-          `INSERT INTO email_log AS t (account_id, id, version, status, domain, from_address, subject, record)
+  it.effect("let nodes of the previous release write log records as jsonb", function* () {
+    const { url } = yield* Database.Fresh
+    const write = (version: number, type: string) =>
+      rows(
+        url,
+        `INSERT INTO email_log AS t (account_id, id, version, status, domain, from_address, subject, record)
            SELECT * FROM unnest(ARRAY['a'], ARRAY['m'], ARRAY[${version}], ARRAY['queued'], ARRAY['acme.test'],
              ARRAY['hi@acme.test'], ARRAY['Hi'], ARRAY['{"opens":${version}}']::${type}[])
            ON CONFLICT (account_id, id) DO UPDATE SET version = excluded.version, record = excluded.record
            WHERE t.version < excluded.version`,
-        )
-      yield* write(1, "json")
-      yield* write(2, "jsonb")
-      const opens = yield* rows(url, "SELECT record ->> 'opens' AS opens FROM email_log WHERE account_id = 'a'")
-      assert.deepStrictEqual(opens, [{ opens: "2" }])
-    }),
-  )
-
-  it.effect("run once when several nodes start at the same time", () =>
-    Effect.gen(function* () {
-      const url = yield* emptyDatabase
-      const seen = yield* Effect.forEach(Array.from({ length: NODES }), () => Migrations.migrate(url), {
-        concurrency: "unbounded",
-      })
-      const known = yield* Effect.promise(() => fs.readdir(Migrations.FOLDER))
-      for (const status of seen) assert.deepStrictEqual(status, { applied: known.toSorted(), pending: [] })
-    }),
-  )
-
-  it.effect("run nothing the second time", () =>
-    Effect.gen(function* () {
-      const { url } = yield* Database.Fresh
-      const before = yield* rows(url, "SELECT name, applied_at::text FROM schema_migrations ORDER BY name")
-      assert.isAbove(before.length, 0)
-      yield* Migrations.migrate(url)
-      assert.deepStrictEqual(
-        yield* rows(url, "SELECT name, applied_at::text FROM schema_migrations ORDER BY name"),
-        before,
       )
-    }),
-  )
+    yield* write(1, "json")
+    yield* write(2, "jsonb")
+    const opens = yield* rows(url, "SELECT record ->> 'opens' AS opens FROM email_log WHERE account_id = 'a'")
+    assert.deepStrictEqual(opens, [{ opens: "2" }])
+  })
 
-  it.effect("are not applied by a check", () =>
-    Effect.gen(function* () {
-      const url = yield* emptyDatabase
-      const known = yield* Effect.promise(() => fs.readdir(Migrations.FOLDER))
-      assert.deepStrictEqual(yield* Migrations.check(url), { applied: [], pending: known.toSorted() })
-      assert.deepStrictEqual(yield* relations(url), [])
-    }),
-  )
+  it.effect("run once when several nodes start at the same time", function* () {
+    const url = yield* emptyDatabase
+    const seen = yield* Effect.forEach(Array.from({ length: NODES }), () => Migrations.migrate(url), {
+      concurrency: "unbounded",
+    })
+    const known = yield* Effect.promise(() => fs.readdir(Migrations.FOLDER))
+    for (const status of seen) assert.deepStrictEqual(status, { applied: known.toSorted(), pending: [] })
+  })
 
-  it.effect("refuse a schema of a newer release and change nothing", () =>
-    Effect.gen(function* () {
-      const url = yield* emptyDatabase
-      const folder = yield* folderOf({ "0001_one.sql": "CREATE TABLE one ()", "0002_two.sql": "CREATE TABLE two ()" })
-      yield* Migrations.migrate(url, folder)
-      const before = yield* relations(url)
-      const older = yield* folderOf({ "0001_one.sql": "CREATE TABLE one ()" })
-      for (const run of [Migrations.migrate, Migrations.check]) {
-        const refused = yield* Effect.flip(run(url, older))
-        assert.strictEqual(
-          refused.message,
-          "the database schema is newer than this release of Waybill (0002_two.sql): upgrade this node first",
-        )
-      }
-      assert.deepStrictEqual(yield* relations(url), before)
-      // Its name is not the last one, because numbers have gaps.
-      const other = yield* folderOf({
-        "0001_one.sql": "CREATE TABLE one ()",
-        "0003_three.sql": "CREATE TABLE three ()",
-      })
-      const refused = yield* Effect.flip(Migrations.migrate(url, other))
-      assert.include(refused.message, "newer than this release of Waybill (0002_two.sql)")
-      assert.deepStrictEqual(yield* relations(url), before)
-    }),
-  )
+  it.effect("run nothing the second time", function* () {
+    const { url } = yield* Database.Fresh
+    const before = yield* rows(url, "SELECT name, applied_at::text FROM schema_migrations ORDER BY name")
+    assert.isAbove(before.length, 0)
+    yield* Migrations.migrate(url)
+    assert.deepStrictEqual(
+      yield* rows(url, "SELECT name, applied_at::text FROM schema_migrations ORDER BY name"),
+      before,
+    )
+  })
+
+  it.effect("are not applied by a check", function* () {
+    const url = yield* emptyDatabase
+    const known = yield* Effect.promise(() => fs.readdir(Migrations.FOLDER))
+    assert.deepStrictEqual(yield* Migrations.check(url), { applied: [], pending: known.toSorted() })
+    assert.deepStrictEqual(yield* relations(url), [])
+  })
+
+  it.effect("refuse a schema of a newer release and change nothing", function* () {
+    const url = yield* emptyDatabase
+    const folder = yield* folderOf({ "0001_one.sql": "CREATE TABLE one ()", "0002_two.sql": "CREATE TABLE two ()" })
+    yield* Migrations.migrate(url, folder)
+    const before = yield* relations(url)
+    const older = yield* folderOf({ "0001_one.sql": "CREATE TABLE one ()" })
+    for (const run of [Migrations.migrate, Migrations.check]) {
+      const refused = yield* Effect.flip(run(url, older))
+      assert.strictEqual(
+        refused.message,
+        "the database schema is newer than this release of Waybill (0002_two.sql): upgrade this node first",
+      )
+    }
+    assert.deepStrictEqual(yield* relations(url), before)
+    // Its name is not the last one, because numbers have gaps.
+    const other = yield* folderOf({
+      "0001_one.sql": "CREATE TABLE one ()",
+      "0003_three.sql": "CREATE TABLE three ()",
+    })
+    const refused = yield* Effect.flip(Migrations.migrate(url, other))
+    assert.include(refused.message, "newer than this release of Waybill (0002_two.sql)")
+    assert.deepStrictEqual(yield* relations(url), before)
+  })
 
   it.effect(
     "run only on request: other commands refuse a schema that is not current",
-    () =>
-      Effect.gen(function* () {
-        const url = yield* emptyDatabase
-        const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
-        const refusal = (...args: ReadonlyArray<string>) =>
-          Effect.map(
-            Effect.promise(() => runToEnd(args, env)),
-            ({ code, output }) => {
-              assert.strictEqual(code, 1, output)
-              return output
-            },
-          )
-        const looks = [
-          ["top", "--json"],
-          ["projections", "status"],
-        ]
-        for (const output of yield* Effect.forEach(looks, (args) => refusal(...args), { concurrency: 2 }))
-          assert.include(output, "the database is empty: run `waybill start`")
-        assert.deepStrictEqual(yield* relations(url), [])
-        // The first account may be created before the first start.
-        const created = yield* Effect.promise(() => runToEnd(["accounts", "create", "First"], env))
-        assert.strictEqual(created.code, 0, created.output)
-        const [newest] = yield* rows(
-          url,
-          "DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations) RETURNING name",
+    function* () {
+      const url = yield* emptyDatabase
+      const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
+      const refusal = (...args: ReadonlyArray<string>) =>
+        Effect.map(
+          Effect.promise(() => runToEnd(args, env)),
+          ({ code, output }) => {
+            assert.strictEqual(code, 1, output)
+            return output
+          },
         )
-        for (const args of [
-          ["accounts", "create", "Second"],
-          ["projections", "status"],
-        ])
-          assert.include(yield* refusal(...args), `(pending: ${String(newest?.["name"])}): run \`waybill migrate\``)
-        assert.strictEqual((yield* Migrations.check(url)).pending.length, 1)
-      }),
+      const looks = [
+        ["top", "--json"],
+        ["projections", "status"],
+      ]
+      for (const output of yield* Effect.forEach(looks, (args) => refusal(...args), { concurrency: 2 }))
+        assert.include(output, "the database is empty: run `waybill start`")
+      assert.deepStrictEqual(yield* relations(url), [])
+      // The first account may be created before the first start.
+      const created = yield* Effect.promise(() => runToEnd(["accounts", "create", "First"], env))
+      assert.strictEqual(created.code, 0, created.output)
+      const [newest] = yield* rows(
+        url,
+        "DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations) RETURNING name",
+      )
+      for (const args of [
+        ["accounts", "create", "Second"],
+        ["projections", "status"],
+      ])
+        assert.include(yield* refusal(...args), `(pending: ${String(newest?.["name"])}): run \`waybill migrate\``)
+      assert.strictEqual((yield* Migrations.check(url)).pending.length, 1)
+    },
     60_000,
   )
 
-  it.effect("apply a file as a whole or not at all, and continue once it is corrected", () =>
-    Effect.gen(function* () {
-      const url = yield* emptyDatabase
-      const good = { "0001_one.sql": "CREATE TABLE one (); CREATE TABLE one_more ()" }
-      const bad = "CREATE TABLE two (); INSERT INTO two DEFAULT VALUES; CREATE TABLE one ();"
-      const broken = yield* folderOf({ ...good, "0002_two.sql": bad })
-      const failed = yield* Effect.flip(Migrations.migrate(url, broken))
-      assert.strictEqual(failed.message, 'migration 0002_two.sql failed: relation "one" already exists')
-      assert.deepStrictEqual(yield* Migrations.check(url, broken), {
-        applied: ["0001_one.sql"],
-        pending: ["0002_two.sql"],
-      })
-      assert.deepStrictEqual(yield* relations(url), ["one", "one_more", "schema_migrations"])
-      const mended = yield* folderOf({ ...good, "0002_two.sql": "CREATE TABLE two ()" })
-      assert.deepStrictEqual((yield* Migrations.migrate(url, mended)).pending, [])
-    }),
-  )
+  it.effect("apply a file as a whole or not at all, and continue once it is corrected", function* () {
+    const url = yield* emptyDatabase
+    const good = { "0001_one.sql": "CREATE TABLE one (); CREATE TABLE one_more ()" }
+    const bad = "CREATE TABLE two (); INSERT INTO two DEFAULT VALUES; CREATE TABLE one ();"
+    const broken = yield* folderOf({ ...good, "0002_two.sql": bad })
+    const failed = yield* Effect.flip(Migrations.migrate(url, broken))
+    assert.strictEqual(failed.message, 'migration 0002_two.sql failed: relation "one" already exists')
+    assert.deepStrictEqual(yield* Migrations.check(url, broken), {
+      applied: ["0001_one.sql"],
+      pending: ["0002_two.sql"],
+    })
+    assert.deepStrictEqual(yield* relations(url), ["one", "one_more", "schema_migrations"])
+    const mended = yield* folderOf({ ...good, "0002_two.sql": "CREATE TABLE two ()" })
+    assert.deepStrictEqual((yield* Migrations.migrate(url, mended)).pending, [])
+  })
 
   /** Database with the migrations before this one. */
   const databaseBefore = Effect.fnUntraced(function* (migration: string) {
@@ -174,89 +159,81 @@ layer(Database.layerFresh, { excludeTestServices: true })("migrations", (it) => 
     return url
   })
 
-  it.effect("fill in the facets of messages that are already in the log", () =>
-    Effect.gen(function* () {
-      const url = yield* databaseBefore("0052")
-      const LATER = "2126-01-01T00:00:00.000Z" as Timestamp.Timestamp
-      const messages: ReadonlyArray<readonly [ReadonlyArray<EmailStatus.Status>, Timestamp.Timestamp | null]> = [
-        [["delivered"], null],
-        [["delivered", "delivered"], LATER],
-        [["delivered", "bounced", "delivered"], null],
-        [["complained", "failed", "suppressed", "canceled", "sent", "deferred"], null],
-        [["queued"], LATER],
-        [["queued", "suppressed"], LATER],
-        [["queued"], null],
-      ].map(([statuses, at]) => [statuses as ReadonlyArray<EmailStatus.Status>, at as Timestamp.Timestamp | null])
-      const facts = messages.map(([statuses, scheduled_at], nth) => {
-        const recipients = statuses.map((status) => ({ status }))
-        const status = EmailStatus.ofRecipients(recipients)
-        const record = { scheduled_at, recipient_counts: EmailStatus.counts(recipients) }
-        return { id: `m${nth}`, status, record, facets: EmailFacets.of({ recipients, scheduled_at }) }
-      })
-      for (const { id, record, status } of facts)
-        yield* rows(
-          url,
-          `INSERT INTO email_log (account_id, id, version, status, domain, from_address, subject, record)
-           VALUES ('a', '${id}', 1, '${status}', 'acme.test', 'hi@acme.test', 'Hi', '${JSON.stringify(record)}')`,
-        )
-      yield* Migrations.migrate(url)
-      assert.deepStrictEqual(
-        yield* rows(url, "SELECT id, facets FROM email_log ORDER BY id"),
-        facts.map(({ facets, id }) => ({ id, facets })),
-      )
-    }),
-  )
-
-  it.effect("keep of several identities of the provider the one by which a user signed in first", () =>
-    Effect.gen(function* () {
-      const url = yield* databaseBefore("0050")
+  it.effect("fill in the facets of messages that are already in the log", function* () {
+    const url = yield* databaseBefore("0052")
+    const LATER = "2126-01-01T00:00:00.000Z" as Timestamp.Timestamp
+    const messages: ReadonlyArray<readonly [ReadonlyArray<EmailStatus.Status>, Timestamp.Timestamp | null]> = [
+      [["delivered"], null],
+      [["delivered", "delivered"], LATER],
+      [["delivered", "bounced", "delivered"], null],
+      [["complained", "failed", "suppressed", "canceled", "sent", "deferred"], null],
+      [["queued"], LATER],
+      [["queued", "suppressed"], LATER],
+      [["queued"], null],
+    ].map(([statuses, at]) => [statuses as ReadonlyArray<EmailStatus.Status>, at as Timestamp.Timestamp | null])
+    const facts = messages.map(([statuses, scheduled_at], nth) => {
+      const recipients = statuses.map((status) => ({ status }))
+      const status = EmailStatus.ofRecipients(recipients)
+      const record = { scheduled_at, recipient_counts: EmailStatus.counts(recipients) }
+      return { id: `m${nth}`, status, record, facets: EmailFacets.of({ recipients, scheduled_at }) }
+    })
+    for (const { id, record, status } of facts)
       yield* rows(
         url,
-        `INSERT INTO users (id, email, name, operator, created_at, updated_at)
+        `INSERT INTO email_log (account_id, id, version, status, domain, from_address, subject, record)
+           VALUES ('a', '${id}', 1, '${status}', 'acme.test', 'hi@acme.test', 'Hi', '${JSON.stringify(record)}')`,
+      )
+    yield* Migrations.migrate(url)
+    assert.deepStrictEqual(
+      yield* rows(url, "SELECT id, facets FROM email_log ORDER BY id"),
+      facts.map(({ facets, id }) => ({ id, facets })),
+    )
+  })
+
+  it.effect("keep of several identities of the provider the one by which a user signed in first", function* () {
+    const url = yield* databaseBefore("0050")
+    yield* rows(
+      url,
+      `INSERT INTO users (id, email, name, operator, created_at, updated_at)
            SELECT id, id || '@example.org', id, false, now(), now() FROM unnest('{ana,bob}'::text[]) AS id;
          INSERT INTO user_credentials (id, user_id, provider_id, subject, created_at, updated_at)
            SELECT id, user_id, provider_id, id, at::timestamptz, now() FROM (VALUES
              ('second', 'ana', 'oidc', '2026-11-02'), ('first', 'ana', 'oidc', '2026-11-01'),
              ('third', 'ana', 'oidc', '2026-11-03'), ('password', 'ana', 'credential', '2026-11-04'),
              ('b', 'bob', 'oidc', '2026-11-01'), ('a', 'bob', 'oidc', '2026-11-01')) AS of(id, user_id, provider_id, at)`,
-      )
-      yield* Migrations.migrate(url)
-      const kept = yield* rows(url, "SELECT id FROM user_credentials ORDER BY id")
-      assert.deepStrictEqual(
-        kept.map(({ id }) => id),
-        ["a", "first", "password"],
-      )
-    }),
-  )
+    )
+    yield* Migrations.migrate(url)
+    const kept = yield* rows(url, "SELECT id FROM user_credentials ORDER BY id")
+    assert.deepStrictEqual(
+      kept.map(({ id }) => id),
+      ["a", "first", "password"],
+    )
+  })
 
-  it.effect("release their lock when a node is killed", () =>
-    Effect.gen(function* () {
-      const url = yield* emptyDatabase
-      const slow = yield* folderOf({
-        "0001_one.sql": "CREATE TABLE one (); SELECT pg_sleep(60)",
-        "0002_two.sql": "CREATE TABLE two ()",
-      })
-      const quick = yield* folderOf({
-        "0001_one.sql": "CREATE TABLE one ()",
-        "0002_two.sql": "CREATE TABLE two ()",
-      })
-      const [killed, next] = yield* Effect.all(
-        [Effect.exit(Migrations.migrate(url, slow)), Effect.andThen(killSleeper(url), Migrations.migrate(url, quick))],
-        { concurrency: "unbounded" },
-      )
-      assert.strictEqual(killed._tag, "Failure")
-      assert.deepStrictEqual(next.applied, ["0001_one.sql", "0002_two.sql"])
-    }),
-  )
+  it.effect("release their lock when a node is killed", function* () {
+    const url = yield* emptyDatabase
+    const slow = yield* folderOf({
+      "0001_one.sql": "CREATE TABLE one (); SELECT pg_sleep(60)",
+      "0002_two.sql": "CREATE TABLE two ()",
+    })
+    const quick = yield* folderOf({
+      "0001_one.sql": "CREATE TABLE one ()",
+      "0002_two.sql": "CREATE TABLE two ()",
+    })
+    const [killed, next] = yield* Effect.all(
+      [Effect.exit(Migrations.migrate(url, slow)), Effect.andThen(killSleeper(url), Migrations.migrate(url, quick))],
+      { concurrency: "unbounded" },
+    )
+    assert.strictEqual(killed._tag, "Failure")
+    assert.deepStrictEqual(next.applied, ["0001_one.sql", "0002_two.sql"])
+  })
 
-  it.effect("report a database that does not answer", () =>
-    Effect.gen(function* () {
-      const failed = yield* Effect.flip(
-        Migrations.migrate(Redacted.make("postgres://nobody@localhost/x?host=/nowhere/at/all")),
-      )
-      assert.match(failed.message, /^DATABASE_URL: there is no socket of a server at /)
-    }),
-  )
+  it.effect("report a database that does not answer", function* () {
+    const failed = yield* Effect.flip(
+      Migrations.migrate(Redacted.make("postgres://nobody@localhost/x?host=/nowhere/at/all")),
+    )
+    assert.match(failed.message, /^DATABASE_URL: there is no socket of a server at /)
+  })
 })
 
 const query = async (url: Redacted.Redacted, text: string): Promise<ReadonlyArray<Record<string, unknown>>> => {

@@ -1,4 +1,3 @@
-import { assert, layer } from "@effect/vitest"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
 import { PgClient } from "@effect/sql-pg"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
@@ -7,6 +6,7 @@ import { Context, Effect, Fiber, Layer } from "effect"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { otherClient, blockedBackend } from "../../support/postgres/otherClient.ts"
 
@@ -14,95 +14,85 @@ const LOCK = 4711
 const lock = (sql: PgClient.PgClient) => sql`SELECT pg_advisory_xact_lock(${LOCK}::bigint)::text AS taken`
 
 layer(Database.layerFresh, { excludeTestServices: true })("pipelined connection", (it) => {
-  it.effect("sends the next transaction before the first is answered", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const connection = yield* PipelinedConnection.make(sql)
-      const other = yield* otherClient((yield* Database.Fresh).url)
-      yield* other.query("SELECT pg_advisory_lock($1)", [LOCK])
-      const first = yield* Effect.forkChild(connection.transaction((send) => send(lock(sql))))
-      yield* blockedBackend(other)
-      const second = yield* Effect.forkChild(
-        connection.transaction(() => sql<{ one: number }>`SELECT 1 AS one`),
-        {
-          startImmediately: true,
-        },
-      )
-      assert.isUndefined(first.pollUnsafe())
-      assert.isUndefined(second.pollUnsafe())
-      yield* other.query("SELECT pg_advisory_unlock($1)", [LOCK])
-      yield* Fiber.join(first)
-      assert.deepStrictEqual(yield* Fiber.join(second), [{ one: 1 }])
-    }),
-  )
+  it.effect("sends the next transaction before the first is answered", function* () {
+    const sql = yield* PgClient.PgClient
+    const connection = yield* PipelinedConnection.make(sql)
+    const other = yield* otherClient((yield* Database.Fresh).url)
+    yield* other.query("SELECT pg_advisory_lock($1)", [LOCK])
+    const first = yield* Effect.forkChild(connection.transaction((send) => send(lock(sql))))
+    yield* blockedBackend(other)
+    const second = yield* Effect.forkChild(
+      connection.transaction(() => sql<{ one: number }>`SELECT 1 AS one`),
+      {
+        startImmediately: true,
+      },
+    )
+    assert.isUndefined(first.pollUnsafe())
+    assert.isUndefined(second.pollUnsafe())
+    yield* other.query("SELECT pg_advisory_unlock($1)", [LOCK])
+    yield* Fiber.join(first)
+    assert.deepStrictEqual(yield* Fiber.join(second), [{ one: 1 }])
+  })
 
-  it.effect("isolates transactions: only committed rows remain", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const connection = yield* PipelinedConnection.make(sql)
-      yield* sql`CREATE TABLE numbers (n int PRIMARY KEY)`
-      const add = (n: number) => sql`INSERT INTO numbers SELECT ${n}::int`
-      const outcomes = yield* Effect.forEach(
-        Array.from({ length: 60 }, (_, n) => n),
-        (n) =>
-          Effect.result(
-            connection.transaction((send) =>
-              n % 3 === 0 ? Effect.andThen(send(add(n)), Effect.fail("no")) : send(add(n)),
-            ),
+  it.effect("isolates transactions: only committed rows remain", function* () {
+    const sql = yield* PgClient.PgClient
+    const connection = yield* PipelinedConnection.make(sql)
+    yield* sql`CREATE TABLE numbers (n int PRIMARY KEY)`
+    const add = (n: number) => sql`INSERT INTO numbers SELECT ${n}::int`
+    const outcomes = yield* Effect.forEach(
+      Array.from({ length: 60 }, (_, n) => n),
+      (n) =>
+        Effect.result(
+          connection.transaction((send) =>
+            n % 3 === 0 ? Effect.andThen(send(add(n)), Effect.fail("no")) : send(add(n)),
           ),
-        { concurrency: "unbounded" },
-      )
-      const rows = yield* sql<{ n: number }>`SELECT n FROM numbers ORDER BY n`
-      assert.deepStrictEqual(
-        rows.map(({ n }) => n),
-        outcomes.flatMap((outcome, n) => (outcome._tag === "Success" ? [n] : [])),
-      )
-      assert.lengthOf(rows, 40)
-    }),
-  )
+        ),
+      { concurrency: "unbounded" },
+    )
+    const rows = yield* sql<{ n: number }>`SELECT n FROM numbers ORDER BY n`
+    assert.deepStrictEqual(
+      rows.map(({ n }) => n),
+      outcomes.flatMap((outcome, n) => (outcome._tag === "Success" ? [n] : [])),
+    )
+    assert.lengthOf(rows, 40)
+  })
 
-  it.effect("runs onWritten before the COMMIT, and not after an error", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const connection = yield* PipelinedConnection.make(sql)
-      let calls = 0
-      const onWritten = Effect.sync(() => calls++)
-      yield* Effect.exit(connection.transaction((send) => send(sql`SELECT 1 / 0 AS x`), onWritten))
-      yield* Effect.exit(connection.transaction(() => Effect.fail("no"), onWritten))
-      assert.strictEqual(calls, 0)
-      yield* connection.transaction((send) => send(sql`SELECT 1 AS x`), onWritten)
-      assert.strictEqual(calls, 1)
-    }),
-  )
+  it.effect("runs onWritten before the COMMIT, and not after an error", function* () {
+    const sql = yield* PgClient.PgClient
+    const connection = yield* PipelinedConnection.make(sql)
+    let calls = 0
+    const onWritten = Effect.sync(() => calls++)
+    yield* Effect.exit(connection.transaction((send) => send(sql`SELECT 1 / 0 AS x`), onWritten))
+    yield* Effect.exit(connection.transaction(() => Effect.fail("no"), onWritten))
+    assert.strictEqual(calls, 0)
+    yield* connection.transaction((send) => send(sql`SELECT 1 AS x`), onWritten)
+    assert.strictEqual(calls, 1)
+  })
 
-  it.effect("fails with the first error and stays usable", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const connection = yield* PipelinedConnection.make(sql)
-      const error = yield* Effect.flip(
-        connection.transaction((send) => Effect.andThen(send(sql`SELECT 1 / 0 AS x`), sql`SELECT 1 AS x`)),
-      )
-      assert.strictEqual((error.reason.cause as { code?: string }).code, "22012")
-      const late = yield* Effect.flip(connection.transaction((send) => send(sql`SELECT 1 / 0 AS x`)))
-      assert.strictEqual((late.reason.cause as { code?: string }).code, "22012")
-      assert.deepStrictEqual(yield* connection.transaction(() => sql`SELECT 1 AS x`), [{ x: 1 }])
-    }),
-  )
+  it.effect("fails with the first error and stays usable", function* () {
+    const sql = yield* PgClient.PgClient
+    const connection = yield* PipelinedConnection.make(sql)
+    const error = yield* Effect.flip(
+      connection.transaction((send) => Effect.andThen(send(sql`SELECT 1 / 0 AS x`), sql`SELECT 1 AS x`)),
+    )
+    assert.strictEqual((error.reason.cause as { code?: string }).code, "22012")
+    const late = yield* Effect.flip(connection.transaction((send) => send(sql`SELECT 1 / 0 AS x`)))
+    assert.strictEqual((late.reason.cause as { code?: string }).code, "22012")
+    assert.deepStrictEqual(yield* connection.transaction(() => sql`SELECT 1 AS x`), [{ x: 1 }])
+  })
 
-  it.effect("opens a new connection when the server has ended the old one", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const connection = yield* PipelinedConnection.make(sql)
-      const pid = sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`
-      const [old] = yield* connection.transaction(() => pid)
-      const error = yield* Effect.flip(
-        connection.transaction((send) => send(sql`SELECT pg_terminate_backend(pg_backend_pid()) AS x`)),
-      )
-      assert.isTrue(error.isRetryable)
-      const [reopened] = yield* connection.transaction(() => pid)
-      assert.notStrictEqual(reopened?.pid, old?.pid)
-    }),
-  )
+  it.effect("opens a new connection when the server has ended the old one", function* () {
+    const sql = yield* PgClient.PgClient
+    const connection = yield* PipelinedConnection.make(sql)
+    const pid = sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`
+    const [old] = yield* connection.transaction(() => pid)
+    const error = yield* Effect.flip(
+      connection.transaction((send) => send(sql`SELECT pg_terminate_backend(pg_backend_pid()) AS x`)),
+    )
+    assert.isTrue(error.isRetryable)
+    const [reopened] = yield* connection.transaction(() => pid)
+    assert.notStrictEqual(reopened?.pid, old?.pid)
+  })
 
   it.effect(
     "tells the server by TCP to release the locks of a client that is gone",

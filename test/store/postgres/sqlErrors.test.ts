@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import type { StorageError } from "@waybill/store/commit/LogStorage"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
 import { Context, Effect, Exit, Layer, Redacted } from "effect"
 import { SqlError } from "effect/sql"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 
@@ -77,81 +77,71 @@ const CASES: ReadonlyArray<Case> = [
 
 layer(Database.layerFresh, { excludeTestServices: true })("an error in a transaction", (it) => {
   for (const { isDuplicate, name, session, statements, tag } of CASES) {
-    it.effect(`${name}: ${tag}`, () =>
-      Effect.gen(function* () {
-        const { url } = yield* Database.Fresh
-        const locker = yield* otherClient(url)
-        yield* locker.query("BEGIN")
-        yield* locker.query("LOCK TABLE content")
-        const sql = yield* client(url, session)
-        const watcher = yield* otherClient(url)
-        const isEnded = (pid: number | undefined) =>
-          watcher
-            .query("SELECT FROM pg_stat_activity WHERE pid = $1", [pid])
-            .pipe(Effect.repeat({ until: (found) => found.length === 0 }))
-        const storage = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
-        const error = yield* storage
-          .transaction({ accounts: [], isExclusive: false }, () =>
-            Effect.gen(function* () {
-              const [own] = yield* sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
-              yield* Effect.forEach(statements, (text) =>
-                text === "idle" ? Effect.andThen(isEnded(own?.pid), sql.unsafe("SELECT 1")) : sql.unsafe(text),
-              )
-            }).pipe(Effect.mapError(SqlErrors.classify)),
-          )
-          .pipe(Effect.flip)
-        assert.strictEqual(error._tag, tag)
-        assert.strictEqual(error._tag === "RowRejected" && error.isDuplicate === true, isDuplicate ?? false)
-        yield* locker.query("ROLLBACK")
-      }),
-    )
-  }
-
-  it.effect("a parameter that the driver cannot encode: RowRejected", () =>
-    Effect.gen(function* () {
-      const sql = yield* client((yield* Database.Fresh).url)
-      const error = yield* Effect.flip(sql`SELECT ${{ no: "codec" } as never} AS x`)
-      assert.strictEqual(SqlErrors.classify(error)._tag, "RowRejected")
-    }),
-  )
-
-  it.effect("too many clients: OutcomeUnknown, like any lost connection", () =>
-    Effect.gen(function* () {
-      const { adminUrl, name, url } = yield* Database.Fresh
-      const administrator = yield* otherClient(adminUrl)
-      yield* administrator.query(`ALTER DATABASE ${name} CONNECTION LIMIT 0`)
-      const sql = yield* client(url)
-      const error = yield* Effect.flip(sql`SELECT 1`)
-      yield* administrator.query(`ALTER DATABASE ${name} CONNECTION LIMIT -1`)
-      assert.strictEqual(SqlErrors.classify(error)._tag, "OutcomeUnknown")
-    }),
-  )
-
-  it.effect("a wrong password: Failed, because a retry does not help", () =>
-    Effect.gen(function* () {
-      const wrong = new URL(Redacted.value((yield* Database.Fresh).url))
-      wrong.password = "wrong"
-      const sql = yield* client(Redacted.make(wrong.href))
-      assert.strictEqual(SqlErrors.classify(yield* Effect.flip(sql`SELECT 1`))._tag, "Failed")
-    }),
-  )
-
-  it.effect("a lost connection is a defect of sql-pg, and OutcomeUnknown of the storage", () =>
-    Effect.gen(function* () {
+    it.effect(`${name}: ${tag}`, function* () {
       const { url } = yield* Database.Fresh
-      const sql = yield* client(url)
-      const bare = yield* Effect.exit(sql.withTransaction(sql.unsafe(END_SELF)))
-      assert.isTrue(Exit.hasDies(bare))
-      assert.isTrue(
-        Exit.isFailure(bare) &&
-          bare.cause.reasons.some((reason) => reason._tag === "Die" && reason.defect instanceof SqlError.SqlError),
-      )
-      const error = yield* PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
+      const locker = yield* otherClient(url)
+      yield* locker.query("BEGIN")
+      yield* locker.query("LOCK TABLE content")
+      const sql = yield* client(url, session)
+      const watcher = yield* otherClient(url)
+      const isEnded = (pid: number | undefined) =>
+        watcher
+          .query("SELECT FROM pg_stat_activity WHERE pid = $1", [pid])
+          .pipe(Effect.repeat({ until: (found) => found.length === 0 }))
+      const storage = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
+      const error = yield* storage
         .transaction({ accounts: [], isExclusive: false }, () =>
-          Effect.mapError(sql.unsafe(END_SELF), SqlErrors.classify),
+          Effect.gen(function* () {
+            const [own] = yield* sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
+            yield* Effect.forEach(statements, (text) =>
+              text === "idle" ? Effect.andThen(isEnded(own?.pid), sql.unsafe("SELECT 1")) : sql.unsafe(text),
+            )
+          }).pipe(Effect.mapError(SqlErrors.classify)),
         )
         .pipe(Effect.flip)
-      assert.strictEqual(error._tag, "OutcomeUnknown")
-    }),
-  )
+      assert.strictEqual(error._tag, tag)
+      assert.strictEqual(error._tag === "RowRejected" && error.isDuplicate === true, isDuplicate ?? false)
+      yield* locker.query("ROLLBACK")
+    })
+  }
+
+  it.effect("a parameter that the driver cannot encode: RowRejected", function* () {
+    const sql = yield* client((yield* Database.Fresh).url)
+    const error = yield* Effect.flip(sql`SELECT ${{ no: "codec" } as never} AS x`)
+    assert.strictEqual(SqlErrors.classify(error)._tag, "RowRejected")
+  })
+
+  it.effect("too many clients: OutcomeUnknown, like any lost connection", function* () {
+    const { adminUrl, name, url } = yield* Database.Fresh
+    const administrator = yield* otherClient(adminUrl)
+    yield* administrator.query(`ALTER DATABASE ${name} CONNECTION LIMIT 0`)
+    const sql = yield* client(url)
+    const error = yield* Effect.flip(sql`SELECT 1`)
+    yield* administrator.query(`ALTER DATABASE ${name} CONNECTION LIMIT -1`)
+    assert.strictEqual(SqlErrors.classify(error)._tag, "OutcomeUnknown")
+  })
+
+  it.effect("a wrong password: Failed, because a retry does not help", function* () {
+    const wrong = new URL(Redacted.value((yield* Database.Fresh).url))
+    wrong.password = "wrong"
+    const sql = yield* client(Redacted.make(wrong.href))
+    assert.strictEqual(SqlErrors.classify(yield* Effect.flip(sql`SELECT 1`))._tag, "Failed")
+  })
+
+  it.effect("a lost connection is a defect of sql-pg, and OutcomeUnknown of the storage", function* () {
+    const { url } = yield* Database.Fresh
+    const sql = yield* client(url)
+    const bare = yield* Effect.exit(sql.withTransaction(sql.unsafe(END_SELF)))
+    assert.isTrue(Exit.hasDies(bare))
+    assert.isTrue(
+      Exit.isFailure(bare) &&
+        bare.cause.reasons.some((reason) => reason._tag === "Die" && reason.defect instanceof SqlError.SqlError),
+    )
+    const error = yield* PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
+      .transaction({ accounts: [], isExclusive: false }, () =>
+        Effect.mapError(sql.unsafe(END_SELF), SqlErrors.classify),
+      )
+      .pipe(Effect.flip)
+    assert.strictEqual(error._tag, "OutcomeUnknown")
+  })
 })

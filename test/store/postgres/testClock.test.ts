@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { setTimeout as pause } from "node:timers/promises"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 

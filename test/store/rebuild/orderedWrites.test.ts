@@ -1,5 +1,5 @@
 import { OrderedWrites } from "@waybill/store/rebuild/OrderedWrites"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../../support/effectTest.ts"
 
 /** Resolves after all callbacks of settled promises have run. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))

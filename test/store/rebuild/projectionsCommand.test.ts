@@ -1,4 +1,3 @@
-import { assert, describe, it, layer } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -11,6 +10,7 @@ import * as Swap from "@waybill/store/rebuild/Swap"
 import { Effect, Layer, Redacted } from "effect"
 import { progressLine } from "../../../apps/server/src/cli/Output.ts"
 import * as ProjectionCommands from "../../../apps/server/src/cli/commands/ProjectionCommands.ts"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { runToEnd, WaybillCommand } from "../../support/process/service.ts"
@@ -73,114 +73,111 @@ describe("rebuild progress", () => {
 layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
   it.effect(
     "resumes after a kill and folds nothing twice",
-    () =>
-      Effect.gen(function* () {
-        yield* openedMail(1_000)
-        const env = yield* environment
-        const ours = yield* replaying
-        const killed = new WaybillCommand(["projections", "rebuild", "email_log", "--throttle", "400", "--json"], env)
-        // Killed within a slice.
-        yield* Effect.promise(() => killed.waitForOutput('"phase":"folding"'))
-        while (
-          (yield* execute<{ readonly n: bigint }>(
-            (sql) => sql`SELECT events AS n FROM projection_versions WHERE state = 'building'`,
-          ))[0]?.n === 0n
-        );
-        yield* Effect.promise(() => killed.stop("SIGKILL"))
-        // Its last statement may still be running.
-        const theirs = Effect.map(replaying, (pids) => pids.filter((pid) => !ours.includes(pid)))
-        yield* Effect.repeat(theirs, { until: (pids) => pids.length === 0 })
-        const [before] = yield* execute<{ readonly events: bigint; readonly rows: bigint }>(
-          (sql) => sql`
+    function* () {
+      yield* openedMail(1_000)
+      const env = yield* environment
+      const ours = yield* replaying
+      const killed = new WaybillCommand(["projections", "rebuild", "email_log", "--throttle", "400", "--json"], env)
+      // Killed within a slice.
+      yield* Effect.promise(() => killed.waitForOutput('"phase":"folding"'))
+      while (
+        (yield* execute<{ readonly n: bigint }>(
+          (sql) => sql`SELECT events AS n FROM projection_versions WHERE state = 'building'`,
+        ))[0]?.n === 0n
+      );
+      yield* Effect.promise(() => killed.stop("SIGKILL"))
+      // Its last statement may still be running.
+      const theirs = Effect.map(replaying, (pids) => pids.filter((pid) => !ours.includes(pid)))
+      yield* Effect.repeat(theirs, { until: (pids) => pids.length === 0 })
+      const [before] = yield* execute<{ readonly events: bigint; readonly rows: bigint }>(
+        (sql) => sql`
             SELECT events, (SELECT count(*) FROM email_log_v2) AS rows FROM projection_versions
             WHERE state = 'building'`,
-        )
-        const events = Number(before?.events)
-        assert.isAbove(events, 0)
-        assert.isBelow(events, 2_000)
-        assert.strictEqual(Number(before?.rows), events / 2)
-        // The server may not have noticed the killed process yet.
-        let again = yield* waybill("projections", "rebuild", "email_log", "--json")
-        while (again.output.includes("another process is working")) {
-          again = yield* waybill("projections", "rebuild", "email_log", "--json")
-        }
-        assert.strictEqual(again.code, 0, again.output)
-        const lines = linesOf(again.output)
-        assert.strictEqual(lines[0]?.["events"], events)
-        assert.deepInclude(lines.at(-1), { name: "email_log", version: 2, events: 2_000 })
-        for (const line of lines.slice(0, -1))
-          assert.containsAllKeys(line, ["phase", "events", "total", "events_per_second", "eta_seconds"])
-        assert.strictEqual((yield* waybill("projections", "swap", "email_log")).code, 0)
-        const verified = yield* waybill("projections", "verify", "email_log")
-        assert.include(verified.output, "email_log matches the log: 1000 rows, 64 checksums compared.")
-        assert.strictEqual(verified.code, 0)
-      }),
+      )
+      const events = Number(before?.events)
+      assert.isAbove(events, 0)
+      assert.isBelow(events, 2_000)
+      assert.strictEqual(Number(before?.rows), events / 2)
+      // The server may not have noticed the killed process yet.
+      let again = yield* waybill("projections", "rebuild", "email_log", "--json")
+      while (again.output.includes("another process is working")) {
+        again = yield* waybill("projections", "rebuild", "email_log", "--json")
+      }
+      assert.strictEqual(again.code, 0, again.output)
+      const lines = linesOf(again.output)
+      assert.strictEqual(lines[0]?.["events"], events)
+      assert.deepInclude(lines.at(-1), { name: "email_log", version: 2, events: 2_000 })
+      for (const line of lines.slice(0, -1))
+        assert.containsAllKeys(line, ["phase", "events", "total", "events_per_second", "eta_seconds"])
+      assert.strictEqual((yield* waybill("projections", "swap", "email_log")).code, 0)
+      const verified = yield* waybill("projections", "verify", "email_log")
+      assert.include(verified.output, "email_log matches the log: 1000 rows, 64 checksums compared.")
+      assert.strictEqual(verified.code, 0)
+    },
     TIMEOUT,
   )
 
   it.effect(
     "lists versions, and exits with 3 and the row's key if a row differs from the log",
-    () =>
-      Effect.gen(function* () {
-        const [row] = yield* execute<{ readonly id: string }>(
-          (sql) => sql`
+    function* () {
+      const [row] = yield* execute<{ readonly id: string }>(
+        (sql) => sql`
             UPDATE email_log SET status = 'bounced' WHERE id = (SELECT min(id) FROM email_log) RETURNING id`,
-        )
-        const verified = yield* waybill("projections", "verify", "email_log")
-        assert.strictEqual(verified.code, 3)
-        assert.include(verified.output, "1 rows differ, in 1 of 64 checksums:")
-        assert.include(verified.output, `id=${row?.id}`)
-        assert.include(verified.output, "1 rows of email_log do not match the log.")
-        const status = yield* waybill("projections", "status", "--json")
-        const found = JSON.parse(status.output) as ReadonlyArray<Readonly<Record<string, unknown>>>
-        assert.deepStrictEqual(
-          found.flatMap((each) => (each["name"] === "email_log" ? [[each["version"], each["state"]]] : [])),
-          [
-            [1, "kept"],
-            [2, "live"],
-          ],
-        )
-        assert.deepInclude(found.at(-1), { name: "email_stats", state: "following", position: 0 })
-        const rebuilt = yield* waybill("projections", "rebuild", "email_log")
-        assert.strictEqual(rebuilt.code, 0)
-        assert.match(rebuilt.output, /^email_log v\d █{24} 2,000 of 2,000 events, [\d,]+\/s, done$/mu)
-        assert.strictEqual((yield* waybill("projections", "swap", "email_log")).code, 0)
-        assert.strictEqual((yield* waybill("projections", "verify", "email_log")).code, 0)
-        const dropped = yield* waybill("projections", "drop", "email_log", "1")
-        assert.include(dropped.output, "Dropped version 1 of email_log.")
-        const refused = yield* waybill("projections", "drop", "email_log", "1")
-        assert.deepStrictEqual([refused.code, refused.output.includes("has no version 1")], [1, true])
-      }),
+      )
+      const verified = yield* waybill("projections", "verify", "email_log")
+      assert.strictEqual(verified.code, 3)
+      assert.include(verified.output, "1 rows differ, in 1 of 64 checksums:")
+      assert.include(verified.output, `id=${row?.id}`)
+      assert.include(verified.output, "1 rows of email_log do not match the log.")
+      const status = yield* waybill("projections", "status", "--json")
+      const found = JSON.parse(status.output) as ReadonlyArray<Readonly<Record<string, unknown>>>
+      assert.deepStrictEqual(
+        found.flatMap((each) => (each["name"] === "email_log" ? [[each["version"], each["state"]]] : [])),
+        [
+          [1, "kept"],
+          [2, "live"],
+        ],
+      )
+      assert.deepInclude(found.at(-1), { name: "email_stats", state: "following", position: 0 })
+      const rebuilt = yield* waybill("projections", "rebuild", "email_log")
+      assert.strictEqual(rebuilt.code, 0)
+      assert.match(rebuilt.output, /^email_log v\d █{24} 2,000 of 2,000 events, [\d,]+\/s, done$/mu)
+      assert.strictEqual((yield* waybill("projections", "swap", "email_log")).code, 0)
+      assert.strictEqual((yield* waybill("projections", "verify", "email_log")).code, 0)
+      const dropped = yield* waybill("projections", "drop", "email_log", "1")
+      assert.include(dropped.output, "Dropped version 1 of email_log.")
+      const refused = yield* waybill("projections", "drop", "email_log", "1")
+      assert.deepStrictEqual([refused.code, refused.output.includes("has no version 1")], [1, true])
+    },
     TIMEOUT,
   )
 
   it.effect(
     "verifies and repairs statistics too",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
-        while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
-        yield* sql`
+    function* () {
+      const sql = yield* PgClient.PgClient
+      while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
+      yield* sql`
           UPDATE email_stats SET count = 9
           WHERE (account_id, tag, measure) = (SELECT min(account_id), '', 'accepted' FROM email_stats)`
-        const verified = yield* waybill("projections", "verify", "email_stats")
-        assert.strictEqual(verified.code, 3)
-        assert.include(verified.output, "1 rows differ, in 1 of 64 checksums:")
-        assert.match(verified.output, /live .*"count": ?9\b/u)
-        const rebuilt = yield* waybill("projections", "rebuild", "email_stats", "--json")
-        assert.deepInclude(linesOf(rebuilt.output).at(-1), { name: "email_stats", version: 2, events: 2_000 })
-        assert.strictEqual((yield* waybill("projections", "swap", "email_stats")).code, 0)
-        assert.strictEqual((yield* waybill("projections", "verify", "email_stats")).code, 0)
-        const status = yield* waybill("projections", "status", "--json")
-        const found = JSON.parse(status.output) as ReadonlyArray<Readonly<Record<string, unknown>>>
-        assert.deepStrictEqual(
-          found.flatMap((each) => (each["name"] === "email_stats" ? [[each["version"], each["state"]]] : [])),
-          [
-            [1, "kept"],
-            [2, "following"],
-          ],
-        )
-      }),
+      const verified = yield* waybill("projections", "verify", "email_stats")
+      assert.strictEqual(verified.code, 3)
+      assert.include(verified.output, "1 rows differ, in 1 of 64 checksums:")
+      assert.match(verified.output, /live .*"count": ?9\b/u)
+      const rebuilt = yield* waybill("projections", "rebuild", "email_stats", "--json")
+      assert.deepInclude(linesOf(rebuilt.output).at(-1), { name: "email_stats", version: 2, events: 2_000 })
+      assert.strictEqual((yield* waybill("projections", "swap", "email_stats")).code, 0)
+      assert.strictEqual((yield* waybill("projections", "verify", "email_stats")).code, 0)
+      const status = yield* waybill("projections", "status", "--json")
+      const found = JSON.parse(status.output) as ReadonlyArray<Readonly<Record<string, unknown>>>
+      assert.deepStrictEqual(
+        found.flatMap((each) => (each["name"] === "email_stats" ? [[each["version"], each["state"]]] : [])),
+        [
+          [1, "kept"],
+          [2, "following"],
+        ],
+      )
+    },
     TIMEOUT,
   )
 

@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import * as EmailLog from "@waybill/store/readmodels/EmailLog"
 import * as Email from "@waybill/domain/email/Email"
@@ -14,6 +13,7 @@ import * as Status from "@waybill/store/rebuild/Status"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Versions from "@waybill/store/rebuild/Versions"
 import { Clock, Duration, Effect, Fiber, Layer, Queue } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import * as Histories from "./randomHistories.ts"
@@ -68,19 +68,18 @@ layer(Store, { excludeTestServices: true })("rebuilds of random histories", (it)
   for (const seed of [1, 2, 3])
     it.effect(
       `of seed ${seed} rebuild to what the commits have written, byte for byte, in every read model`,
-      () =>
-        Effect.gen(function* () {
-          assert.isAbove(yield* Histories.write(seed, 40), 500)
-          for (const { name } of ReadModels.readModels) assert.isAbove(yield* isClean(name), 10, name)
-          for (const { missing, unexpected } of yield* Conservation.work())
-            assert.deepStrictEqual([missing, unexpected], [[], []])
-          // The follower stops within the log, and at its end.
-          yield* Follower.step(EmailStatsFollower.follower)
-          yield* isClean(EmailStatsFollower.follower.name)
-          while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
-          assert.isAbove(yield* isClean(EmailStatsFollower.follower.name), 10)
-          assert.isEmpty((yield* Status.status()).filter(({ state }) => state !== "live" && state !== "following"))
-        }),
+      function* () {
+        assert.isAbove(yield* Histories.write(seed, 40), 500)
+        for (const { name } of ReadModels.readModels) assert.isAbove(yield* isClean(name), 10, name)
+        for (const { missing, unexpected } of yield* Conservation.work())
+          assert.deepStrictEqual([missing, unexpected], [[], []])
+        // The follower stops within the log, and at its end.
+        yield* Follower.step(EmailStatsFollower.follower)
+        yield* isClean(EmailStatsFollower.follower.name)
+        while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
+        assert.isAbove(yield* isClean(EmailStatsFollower.follower.name), 10)
+        assert.isEmpty((yield* Status.status()).filter(({ state }) => state !== "live" && state !== "following"))
+      },
       TIMEOUT,
     )
 })
@@ -88,44 +87,43 @@ layer(Store, { excludeTestServices: true })("rebuilds of random histories", (it)
 layer(Store, { excludeTestServices: true })("a row that differs from the log", (it) => {
   it.effect(
     "is found, reported with both of its contents, and repaired by a rebuild and a swap",
-    () =>
-      Effect.gen(function* () {
-        const refs = yield* mail(50)
-        const [broken, missing] = refs
-        yield* execute(
-          (sql) => sql`
+    function* () {
+      const refs = yield* mail(50)
+      const [broken, missing] = refs
+      yield* execute(
+        (sql) => sql`
             UPDATE email_log SET record = jsonb_set(record::jsonb, '{opens}', '7') WHERE id = ${broken?.stream_id ?? ""}`,
-        )
-        yield* execute((sql) => sql`DELETE FROM email_log WHERE id = ${missing?.stream_id ?? ""}`)
-        const stray = id("EmailId")
-        yield* execute(
-          (sql) => sql`
+      )
+      yield* execute((sql) => sql`DELETE FROM email_log WHERE id = ${missing?.stream_id ?? ""}`)
+      const stray = id("EmailId")
+      yield* execute(
+        (sql) => sql`
             INSERT INTO email_log SELECT account_id, ${stray}, version, status, domain, from_address, subject, record
             FROM email_log LIMIT 1`,
-        )
-        const found = yield* Rebuild.verify("email_log", OPTIONS)
-        assert.deepInclude(found, { rows: 50, differing_rows: 3, buckets: 64 })
-        assert.isAtMost(found.differing_buckets, 3)
-        const of = (email_id: string | undefined) => found.differences.find(({ key }) => key["id"] === email_id)
-        const opens = (row: Readonly<Record<string, unknown>> | null | undefined) =>
-          (row?.["record"] as { readonly opens: number } | undefined)?.opens
-        assert.deepStrictEqual([opens(of(broken?.stream_id)?.live), opens(of(broken?.stream_id)?.folded)], [7, 1])
-        assert.isNull(of(missing?.stream_id)?.live)
-        assert.isNotNull(of(missing?.stream_id)?.folded)
-        assert.isNull(of(stray)?.folded)
-        const before = yield* described("email_log")
-        yield* Rebuild.rebuild("email_log", OPTIONS)
-        yield* Swap.swap("email_log", false)
-        assert.strictEqual(yield* isClean("email_log"), 50)
-        assert.deepStrictEqual(yield* described("email_log"), before)
-        // Swaps back: the damaged version is live again, with all events since.
-        yield* mail(3)
-        yield* Swap.swap("email_log", true)
-        assert.deepStrictEqual(yield* described("email_log"), before)
-        assert.strictEqual((yield* Rebuild.verify("email_log", OPTIONS)).differing_rows, 3)
-        yield* Swap.swap("email_log", true)
-        assert.strictEqual(yield* isClean("email_log"), 53)
-      }),
+      )
+      const found = yield* Rebuild.verify("email_log", OPTIONS)
+      assert.deepInclude(found, { rows: 50, differing_rows: 3, buckets: 64 })
+      assert.isAtMost(found.differing_buckets, 3)
+      const of = (email_id: string | undefined) => found.differences.find(({ key }) => key["id"] === email_id)
+      const opens = (row: Readonly<Record<string, unknown>> | null | undefined) =>
+        (row?.["record"] as { readonly opens: number } | undefined)?.opens
+      assert.deepStrictEqual([opens(of(broken?.stream_id)?.live), opens(of(broken?.stream_id)?.folded)], [7, 1])
+      assert.isNull(of(missing?.stream_id)?.live)
+      assert.isNotNull(of(missing?.stream_id)?.folded)
+      assert.isNull(of(stray)?.folded)
+      const before = yield* described("email_log")
+      yield* Rebuild.rebuild("email_log", OPTIONS)
+      yield* Swap.swap("email_log", false)
+      assert.strictEqual(yield* isClean("email_log"), 50)
+      assert.deepStrictEqual(yield* described("email_log"), before)
+      // Swaps back: the damaged version is live again, with all events since.
+      yield* mail(3)
+      yield* Swap.swap("email_log", true)
+      assert.deepStrictEqual(yield* described("email_log"), before)
+      assert.strictEqual((yield* Rebuild.verify("email_log", OPTIONS)).differing_rows, 3)
+      yield* Swap.swap("email_log", true)
+      assert.strictEqual(yield* isClean("email_log"), 53)
+    },
     TIMEOUT,
   )
 })
@@ -133,72 +131,71 @@ layer(Store, { excludeTestServices: true })("a row that differs from the log", (
 layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
   it.effect(
     "does not stop or lose reads and writes, nor does the swap or the swap back",
-    () =>
-      Effect.gen(function* () {
-        yield* mail(300)
-        let isOver = false
-        let written = 300
-        const traffic = Effect.gen(function* () {
-          while (!isOver) {
-            yield* mail(5)
-            written += 5
-            yield* execute((sql) => sql`SELECT count(*) FROM email_log WHERE status = 'queued'`)
-          }
-        })
-        const fibers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(traffic))
-        for (const name of ["email_log", "email_log_terms", "email_subjects"]) {
-          yield* Rebuild.rebuild(name, OPTIONS)
-          const during = written
-          yield* Swap.swap(name, false)
-          yield* isClean(name)
-          yield* Swap.swap(name, true)
-          yield* isClean(name)
-          assert.isAbove(written, during)
+    function* () {
+      yield* mail(300)
+      let isOver = false
+      let written = 300
+      const traffic = Effect.gen(function* () {
+        while (!isOver) {
+          yield* mail(5)
+          written += 5
+          yield* execute((sql) => sql`SELECT count(*) FROM email_log WHERE status = 'queued'`)
         }
-        isOver = true
-        yield* Effect.forEach(fibers, Fiber.join)
-        for (const { name } of ReadModels.readModels) yield* isClean(name)
-        const [row] = yield* execute<{ readonly n: bigint }>((sql) => sql`SELECT count(*) AS n FROM email_log`)
-        assert.strictEqual(Number(row?.n), written)
-      }),
+      })
+      const fibers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(traffic))
+      for (const name of ["email_log", "email_log_terms", "email_subjects"]) {
+        yield* Rebuild.rebuild(name, OPTIONS)
+        const during = written
+        yield* Swap.swap(name, false)
+        yield* isClean(name)
+        yield* Swap.swap(name, true)
+        yield* isClean(name)
+        assert.isAbove(written, during)
+      }
+      isOver = true
+      yield* Effect.forEach(fibers, Fiber.join)
+      for (const { name } of ReadModels.readModels) yield* isClean(name)
+      const [row] = yield* execute<{ readonly n: bigint }>((sql) => sql`SELECT count(*) AS n FROM email_log`)
+      assert.strictEqual(Number(row?.n), written)
+    },
     TIMEOUT,
   )
 
   it.effect(
     "writes only its own tables: it succeeds while all other tables refuse writes",
-    () =>
-      Effect.gen(function* () {
-        yield* mail(20)
-        yield* execute(
-          (sql) => sql`
+    function* () {
+      yield* mail(20)
+      yield* execute(
+        (sql) => sql`
             CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN RAISE EXCEPTION 'a replay has written into %', TG_TABLE_NAME; END $$`,
-        )
-        const guarded = yield* execute<{ readonly name: string }>(
-          (sql) => sql`
+      )
+      const guarded = yield* execute<{ readonly name: string }>(
+        (sql) => sql`
             SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
             WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND tablename NOT LIKE 'projection_%'`,
-        )
-        assert.includeMembers(
-          guarded.map(({ name }) => name),
-          ["public.outbox", "public.events", "public.webhook_deliveries", "graphile_worker._private_jobs"],
-        )
-        for (const { name } of guarded)
-          yield* execute((sql) =>
-            sql.unsafe(`CREATE TRIGGER refuse BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON ${name}
+      )
+      assert.includeMembers(
+        guarded.map(({ name }) => name),
+        ["public.outbox", "public.events", "public.webhook_deliveries", "graphile_worker._private_jobs"],
+      )
+      for (const { name } of guarded)
+        yield* execute((sql) =>
+          sql.unsafe(`CREATE TRIGGER refuse BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON ${name}
               FOR EACH STATEMENT EXECUTE FUNCTION refuse()`),
-          )
-        for (const { name } of ReadModels.readModels) {
-          yield* Rebuild.rebuild(name, OPTIONS)
-          yield* isClean(name)
-        }
-        yield* execute((sql) => sql`DROP FUNCTION refuse CASCADE`)
-      }),
+        )
+      for (const { name } of ReadModels.readModels) {
+        yield* Rebuild.rebuild(name, OPTIONS)
+        yield* isClean(name)
+      }
+      yield* execute((sql) => sql`DROP FUNCTION refuse CASCADE`)
+    },
     TIMEOUT,
   )
 
-  it.effect("is refused for an unknown name, while another is running, and if there is nothing to swap or drop", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "is refused for an unknown name, while another is running, and if there is nothing to swap or drop",
+    function* () {
       const says = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.map(Effect.flip(effect), ({ message }) => message)
       assert.include(
@@ -218,7 +215,7 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
       yield* Queue.take(first)
       assert.include(yield* says(Rebuild.rebuild("domains", OPTIONS)), "another process is working on domains")
       yield* Fiber.interrupt(fiber)
-    }),
+    },
   )
 
   it.effect("removes what an interrupted or killed verification left behind", () =>
@@ -262,22 +259,20 @@ const sleepless = () => {
 }
 
 layer(Store, { excludeTestServices: true })("a throttled rebuild", (it) => {
-  it.effect("never folds more events than its rate allows", () =>
-    Effect.gen(function* () {
-      yield* mail(400)
-      yield* Rebuild.rebuild("email_log", OPTIONS)
-      const { sql } = yield* Replay
-      yield* sql`TRUNCATE projection_slices, email_log_v2`
-      const version = Versions.newest(yield* Versions.list(sql, "email_log"), "ready") ?? assert.fail("none is ready")
-      const { clock, elapsed } = sleepless()
-      let events = 0
-      const report = (more: number) => Effect.sync(() => void assert.isAtMost((events += more), elapsed() + 100 + 1))
-      // 1,000 events per second are steps of 100; a step ends with a complete stream, so it may be one event longer.
-      yield* Fill.fill(EmailLog.readModel, version, { lanes: 3, throttle: 1_000 }, report).pipe(
-        Effect.provideService(Clock.Clock, clock),
-      )
-      assert.strictEqual(events, 800)
-      assert.isAtLeast(elapsed(), 800)
-    }),
-  )
+  it.effect("never folds more events than its rate allows", function* () {
+    yield* mail(400)
+    yield* Rebuild.rebuild("email_log", OPTIONS)
+    const { sql } = yield* Replay
+    yield* sql`TRUNCATE projection_slices, email_log_v2`
+    const version = Versions.newest(yield* Versions.list(sql, "email_log"), "ready") ?? assert.fail("none is ready")
+    const { clock, elapsed } = sleepless()
+    let events = 0
+    const report = (more: number) => Effect.sync(() => void assert.isAtMost((events += more), elapsed() + 100 + 1))
+    // 1,000 events per second are steps of 100; a step ends with a complete stream, so it may be one event longer.
+    yield* Fill.fill(EmailLog.readModel, version, { lanes: 3, throttle: 1_000 }, report).pipe(
+      Effect.provideService(Clock.Clock, clock),
+    )
+    assert.strictEqual(events, 800)
+    assert.isAtLeast(elapsed(), 800)
+  })
 })

@@ -1,9 +1,9 @@
-import { assert, layer } from "@effect/vitest"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
 import * as RebuildMarkers from "@waybill/store/rebuild/RebuildMarkers"
 import { Effect, Layer, Redacted } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { WaybillCommand } from "../../support/process/service.ts"
@@ -18,52 +18,49 @@ const MESSAGES = 300
 layer(Store, { excludeTestServices: true })("running rebuilds", (it) => {
   it.effect(
     "are visible to other processes: their progress, an interruption, and their end",
-    () =>
-      Effect.gen(function* () {
-        yield* openedMail(MESSAGES)
-        assert.deepStrictEqual(yield* RebuildMarkers.inProgress(), [])
-        const { url } = yield* Database.Fresh
-        const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
-        // Slices of 100 events, one per second.
-        const elsewhere = new WaybillCommand(["projections", "rebuild", "email_log", "--throttle", "100"], env)
-        const [seen] = yield* World.until(RebuildMarkers.inProgress(), (all) => (all[0]?.events ?? 0) > 0)
-        assert.deepInclude(seen, {
-          name: "email_log",
-          version: 2,
-          working: true,
-          phase: "folding",
-          total: MESSAGES * 2,
-        })
-        assert.isBelow(seen?.events ?? 0, MESSAGES * 2)
-        assert.isAbove(seen?.slices_done ?? 0, 0)
-        assert.isAtLeast(seen?.slices ?? 0, seen?.slices_done ?? 0)
+    function* () {
+      yield* openedMail(MESSAGES)
+      assert.deepStrictEqual(yield* RebuildMarkers.inProgress(), [])
+      const { url } = yield* Database.Fresh
+      const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
+      // Slices of 100 events, one per second.
+      const elsewhere = new WaybillCommand(["projections", "rebuild", "email_log", "--throttle", "100"], env)
+      const [seen] = yield* World.until(RebuildMarkers.inProgress(), (all) => (all[0]?.events ?? 0) > 0)
+      assert.deepInclude(seen, {
+        name: "email_log",
+        version: 2,
+        working: true,
+        phase: "folding",
+        total: MESSAGES * 2,
+      })
+      assert.isBelow(seen?.events ?? 0, MESSAGES * 2)
+      assert.isAbove(seen?.slices_done ?? 0, 0)
+      assert.isAtLeast(seen?.slices ?? 0, seen?.slices_done ?? 0)
 
-        yield* Effect.promise(() => elsewhere.stop("SIGKILL"))
-        const [left] = yield* World.until(RebuildMarkers.inProgress(), (all) => all[0]?.working === false)
-        assert.deepInclude(left, { name: "email_log", version: 2, phase: "folding", total: MESSAGES * 2 })
-        assert.isBelow(left?.events ?? 0, MESSAGES * 2)
+      yield* Effect.promise(() => elsewhere.stop("SIGKILL"))
+      const [left] = yield* World.until(RebuildMarkers.inProgress(), (all) => all[0]?.working === false)
+      assert.deepInclude(left, { name: "email_log", version: 2, phase: "folding", total: MESSAGES * 2 })
+      assert.isBelow(left?.events ?? 0, MESSAGES * 2)
 
-        const phases = new Set<string>()
-        const looking = Effect.map(RebuildMarkers.inProgress(), ([now]) => phases.add(`${now?.phase} ${now?.working}`))
-        const replay = yield* Replay
-        const report = () => Effect.asVoid(Effect.provideService(looking, Replay, replay))
-        yield* Rebuild.rebuild("email_log", { release: yield* releaseOf, report })
-        assert.include([...phases], "indexing true")
-        assert.deepStrictEqual(yield* RebuildMarkers.inProgress(), [])
-      }),
+      const phases = new Set<string>()
+      const looking = Effect.map(RebuildMarkers.inProgress(), ([now]) => phases.add(`${now?.phase} ${now?.working}`))
+      const replay = yield* Replay
+      const report = () => Effect.asVoid(Effect.provideService(looking, Replay, replay))
+      yield* Rebuild.rebuild("email_log", { release: yield* releaseOf, report })
+      assert.include([...phases], "indexing true")
+      assert.deepStrictEqual(yield* RebuildMarkers.inProgress(), [])
+    },
     120_000,
   )
 
-  it.effect("include comparisons, which build nothing but hold the lock", () =>
-    Effect.gen(function* () {
-      const held = yield* Effect.scoped(Effect.andThen(lockReadModel("suppressions"), RebuildMarkers.inProgress()))
-      assert.deepStrictEqual(
-        held.map(({ name, phase, version, working }) => [name, phase, version, working]),
-        [["suppressions", "comparing", null, true]],
-      )
-      yield* World.until(RebuildMarkers.inProgress(), (all) => all.length === 0)
-    }),
-  )
+  it.effect("include comparisons, which build nothing but hold the lock", function* () {
+    const held = yield* Effect.scoped(Effect.andThen(lockReadModel("suppressions"), RebuildMarkers.inProgress()))
+    assert.deepStrictEqual(
+      held.map(({ name, phase, version, working }) => [name, phase, version, working]),
+      [["suppressions", "comparing", null, true]],
+    )
+    yield* World.until(RebuildMarkers.inProgress(), (all) => all.length === 0)
+  })
 })
 
 /** Only the same release resumes a run. */

@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as Team from "@waybill/domain/account/Team"
 import type { Address } from "@waybill/domain/values/Address"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -8,6 +7,7 @@ import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import { Effect, Layer } from "effect"
 import { NOW } from "../../domain/values/examples.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 

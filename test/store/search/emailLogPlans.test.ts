@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import * as EmailLogFilter from "@waybill/store/search/EmailLogFilter"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailLogSource from "@waybill/store/search/EmailLogSource"
@@ -9,6 +8,7 @@ import * as EmailFacets from "@waybill/store/search/EmailFacets"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { FILTERS } from "../../bench/logs/filters.ts"
 import { write } from "../../bench/logs/mail.ts"
@@ -77,85 +77,74 @@ const INDEX_OF: { readonly [Tag in EmailLogSource.Source["_tag"]]: string } = {
 layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (it) => {
   it.effect(
     "is read from a database with much mail of other accounts",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
-        yield* write(sql, account(1), 0, SMALL)
-        yield* write(sql, account(2), 0, LARGE)
-      }),
+    function* () {
+      const sql = yield* PgClient.PgClient
+      yield* write(sql, account(1), 0, SMALL)
+      yield* write(sql, account(2), 0, LARGE)
+    },
     60_000,
   )
 
   for (const name of Object.keys(FILTERS)) {
-    it.effect(`by "${name}" reads its index, equally much for a large account and a small one`, () =>
-      Effect.gen(function* () {
-        const [small, large] = [yield* firstSteps(name, SMALL), yield* firstSteps(name, LARGE)]
-        for (const [nth, { source, statement }] of large.entries()) {
-          const plan = yield* explain(statement)
-          assert.deepStrictEqual(plan.scans, [])
-          assert.include(plan.indexes, INDEX_OF[source._tag])
-          if (source._tag === "Status" && source.facets.length > 0) assert.include(plan.indexes, "email_log_by_facets")
-          const twin = small[nth]
-          assert(twin !== undefined)
-          // Allows for one more level of the trees and different page boundaries.
-          const { blocks } = yield* explain(twin.statement)
-          assert.isAtMost(plan.blocks, blocks * 1.5 + 40)
-        }
-      }),
-    )
+    it.effect(`by "${name}" reads its index, equally much for a large account and a small one`, function* () {
+      const [small, large] = [yield* firstSteps(name, SMALL), yield* firstSteps(name, LARGE)]
+      for (const [nth, { source, statement }] of large.entries()) {
+        const plan = yield* explain(statement)
+        assert.deepStrictEqual(plan.scans, [])
+        assert.include(plan.indexes, INDEX_OF[source._tag])
+        if (source._tag === "Status" && source.facets.length > 0) assert.include(plan.indexes, "email_log_by_facets")
+        const twin = small[nth]
+        assert(twin !== undefined)
+        // Allows for one more level of the trees and different page boundaries.
+        const { blocks } = yield* explain(twin.statement)
+        assert.isAtMost(plan.blocks, blocks * 1.5 + 40)
+      }
+    })
   }
 
-  it.effect("counts its sources in their indexes, up to the cap", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const filter = EmailLogFilter.filterOf(
-        { account_id: account(2), limit: LIMIT, tags: ["receipt", "spring"], status: ["delivered"] },
-        Timestamp.fromMillis(Date.now()),
-      )
-      assert(filter !== undefined)
-      const plan = yield* explain(
-        EmailLogSource.counts(sql, EmailLogFilter.sourcesOf(filter, []), filter.range, filter.order, 100),
-      )
-      assert.deepStrictEqual(plan.scans, [])
-      assert.includeMembers(plan.indexes, ["email_log_terms_pkey", "email_log_by_status"])
-      assert.isAtMost(plan.blocks, 3 * 30)
-    }),
-  )
+  it.effect("counts its sources in their indexes, up to the cap", function* () {
+    const sql = yield* PgClient.PgClient
+    const filter = EmailLogFilter.filterOf(
+      { account_id: account(2), limit: LIMIT, tags: ["receipt", "spring"], status: ["delivered"] },
+      Timestamp.fromMillis(Date.now()),
+    )
+    assert(filter !== undefined)
+    const plan = yield* explain(
+      EmailLogSource.counts(sql, EmailLogFilter.sourcesOf(filter, []), filter.range, filter.order, 100),
+    )
+    assert.deepStrictEqual(plan.scans, [])
+    assert.includeMembers(plan.indexes, ["email_log_terms_pkey", "email_log_by_status"])
+    assert.isAtMost(plan.blocks, 3 * 30)
+  })
 
   for (const [part, found] of [
     ["haystack", 10],
     ["your order #29995 has", 1],
     ["no such thing", 0],
   ] as const) {
-    it.effect(`finds the ${found} subjects that contain "${part}" in the trigram index`, () =>
-      Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
-        const statement = EmailSubjects.termsWith(sql, account(2), part, 201)
-        const plan = yield* explain(statement)
-        assert.deepStrictEqual(plan.scans, [])
-        assert.include(plan.indexes, "email_subjects_by_part")
-        assert.isAtMost(plan.blocks, 150)
-        assert.lengthOf(yield* statement, found)
-      }),
-    )
+    it.effect(`finds the ${found} subjects that contain "${part}" in the trigram index`, function* () {
+      const sql = yield* PgClient.PgClient
+      const statement = EmailSubjects.termsWith(sql, account(2), part, 201)
+      const plan = yield* explain(statement)
+      assert.deepStrictEqual(plan.scans, [])
+      assert.include(plan.indexes, "email_subjects_by_part")
+      assert.isAtMost(plan.blocks, 150)
+      assert.lengthOf(yield* statement, found)
+    })
   }
 
-  it.effect("jumps through the index to find the facets of an account", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const statement = EmailFacets.knownStatement(sql, account(2))
-      const plan = yield* explain(statement)
-      assert.deepStrictEqual([plan.scans, [...new Set(plan.indexes)]], [[], ["email_log_by_facets"]])
-      assert.isAtMost(plan.blocks, 40)
-      assert.lengthOf(yield* statement, 3)
-    }),
-  )
+  it.effect("jumps through the index to find the facets of an account", function* () {
+    const sql = yield* PgClient.PgClient
+    const statement = EmailFacets.knownStatement(sql, account(2))
+    const plan = yield* explain(statement)
+    assert.deepStrictEqual([plan.scans, [...new Set(plan.indexes)]], [[], ["email_log_by_facets"]])
+    assert.isAtMost(plan.blocks, 40)
+    assert.lengthOf(yield* statement, 3)
+  })
 
-  it.effect("finds a message and its events by their keys", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const plan = yield* explain(sql`SELECT record FROM email_log WHERE account_id = ${account(2)} AND id = 'msg_x'`)
-      assert.deepStrictEqual([plan.scans, plan.indexes], [[], ["email_log_pkey"]])
-    }),
-  )
+  it.effect("finds a message and its events by their keys", function* () {
+    const sql = yield* PgClient.PgClient
+    const plan = yield* explain(sql`SELECT record FROM email_log WHERE account_id = ${account(2)} AND id = 'msg_x'`)
+    assert.deepStrictEqual([plan.scans, plan.indexes], [[], ["email_log_pkey"]])
+  })
 })

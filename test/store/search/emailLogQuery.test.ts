@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, describe, it, layer } from "@effect/vitest"
 import type { Address } from "@waybill/domain/values/Address"
 import type { DomainName } from "@waybill/domain/domain/DomainName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -7,6 +6,7 @@ import type { Query } from "@waybill/store/search/EmailLogFilter"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
 import { Effect, Option } from "effect"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { account, BEGAN_MS, emailId, type Message, message, STEP_MS, write } from "./emailLogRows.ts"
 
@@ -115,137 +115,123 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
 
   for (const field of FIELDS) {
     for (const value of CHOICES[field]) {
-      it.effect(`holds exactly the matches of ${field}=${JSON.stringify(value)}`, () =>
-        Effect.gen(function* () {
-          const filters = { [field]: value }
-          assert.deepStrictEqual(yield* allPages(filters, 100), expected(filters))
-        }),
-      )
+      it.effect(`holds exactly the matches of ${field}=${JSON.stringify(value)}`, function* () {
+        const filters = { [field]: value }
+        assert.deepStrictEqual(yield* allPages(filters, 100), expected(filters))
+      })
     }
   }
 
-  it.effect("holds exactly the matches of any combination of filters, page by page, in both directions", () =>
-    Effect.gen(function* () {
-      let seed = 1
-      const random = (below: number) => {
-        seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0
-        return (seed >>> 8) % below
-      }
-      for (let round = 0; round < 80; round++) {
-        const filters: Record<string, unknown> = {}
-        for (const field of FIELDS) if (random(4) === 0) filters[field] = CHOICES[field][random(CHOICES[field].length)]
-        if ("after" in filters) delete filters["before"]
-        assert.deepStrictEqual(yield* allPages(filters, 20 + random(80)), expected(filters), JSON.stringify(filters))
-      }
-    }),
-  )
+  it.effect("holds exactly the matches of any combination of filters, page by page, in both directions", function* () {
+    let seed = 1
+    const random = (below: number) => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0
+      return (seed >>> 8) % below
+    }
+    for (let round = 0; round < 80; round++) {
+      const filters: Record<string, unknown> = {}
+      for (const field of FIELDS) if (random(4) === 0) filters[field] = CHOICES[field][random(CHOICES[field].length)]
+      if ("after" in filters) delete filters["before"]
+      assert.deepStrictEqual(yield* allPages(filters, 20 + random(80)), expected(filters), JSON.stringify(filters))
+    }
+  })
 
-  it.effect("reports whether there is more, with a cursor", () =>
-    Effect.gen(function* () {
-      const limit = 10
-      const list = (filters: Filters) => EmailLogQuery.list({ ...filters, account_id: account(1), limit })
-      const newest = yield* list({})
-      const last = yield* list({ after: emailId(limit) })
-      const newer = yield* list({ before: emailId(5) })
-      assert.deepStrictEqual(
-        [newest, last, newer].map(({ data, has_more, next_cursor }) => [data.map(idOf), has_more, next_cursor]),
+  it.effect("reports whether there is more, with a cursor", function* () {
+    const limit = 10
+    const list = (filters: Filters) => EmailLogQuery.list({ ...filters, account_id: account(1), limit })
+    const newest = yield* list({})
+    const last = yield* list({ after: emailId(limit) })
+    const newer = yield* list({ before: emailId(5) })
+    assert.deepStrictEqual(
+      [newest, last, newer].map(({ data, has_more, next_cursor }) => [data.map(idOf), has_more, next_cursor]),
+      [
         [
-          [
-            mine
-              .slice(-limit)
-              .toReversed()
-              .map(({ id }) => id),
-            true,
-            emailId(MESSAGES - limit),
-          ],
-          [
-            mine
-              .slice(0, limit)
-              .toReversed()
-              .map(({ id }) => id),
-            false,
-            null,
-          ],
-          [
-            mine
-              .slice(6, 6 + limit)
-              .toReversed()
-              .map(({ id }) => id),
-            true,
-            emailId(5 + limit),
-          ],
+          mine
+            .slice(-limit)
+            .toReversed()
+            .map(({ id }) => id),
+          true,
+          emailId(MESSAGES - limit),
         ],
-      )
-    }),
-  )
+        [
+          mine
+            .slice(0, limit)
+            .toReversed()
+            .map(({ id }) => id),
+          false,
+          null,
+        ],
+        [
+          mine
+            .slice(6, 6 + limit)
+            .toReversed()
+            .map(({ id }) => id),
+          true,
+          emailId(5 + limit),
+        ],
+      ],
+    )
+  })
 
-  it.effect("is empty for an account without mail", () =>
-    Effect.gen(function* () {
-      const page = yield* EmailLogQuery.list({ account_id: account(3), limit: 20, status: ["delivered"] })
-      assert.deepStrictEqual(page, { data: [], has_more: false, next_cursor: null })
-    }),
-  )
+  it.effect("is empty for an account without mail", function* () {
+    const page = yield* EmailLogQuery.list({ account_id: account(3), limit: 20, status: ["delivered"] })
+    assert.deepStrictEqual(page, { data: [], has_more: false, next_cursor: null })
+  })
 
-  it.effect("ends early if common filters rarely match together, and continues from there", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const account_id = account(4)
-      const ids = Array.from({ length: 2 * EmailLogQuery.MAX_EXAMINED + 20_000 }, (_, nth) => emailId(nth))
-      yield* sql`
+  it.effect("ends early if common filters rarely match together, and continues from there", function* () {
+    const sql = yield* PgClient.PgClient
+    const account_id = account(4)
+    const ids = Array.from({ length: 2 * EmailLogQuery.MAX_EXAMINED + 20_000 }, (_, nth) => emailId(nth))
+    yield* sql`
         INSERT INTO email_log_terms
         SELECT ${account_id}, CASE nth % 2 WHEN 0 THEN 'tag:a' ELSE 'tag:b' END, id
         FROM unnest(${ids}::text[]) WITH ORDINALITY AS given(id, nth) ORDER BY 2, 3`
-      yield* write(account_id, [{ ...message(0), tags: ["a", "b"] }])
-      yield* sql`VACUUM (ANALYZE) email_log_terms`
-      const list = (after: string | null) =>
-        EmailLogQuery.list({ account_id, limit: 20, tags: ["a", "b"], ...(after === null ? {} : { after }) })
-      const first = yield* list(null)
-      assert.deepStrictEqual([first.data, first.has_more], [[], true])
-      const pages = [first]
-      for (let next = first.next_cursor; next !== null; next = pages.at(-1)?.next_cursor ?? null)
-        pages.push(yield* list(next))
-      assert.deepStrictEqual(
-        pages.flatMap((page) => page.data.map(idOf)),
-        [emailId(0)],
-      )
-    }),
-  )
+    yield* write(account_id, [{ ...message(0), tags: ["a", "b"] }])
+    yield* sql`VACUUM (ANALYZE) email_log_terms`
+    const list = (after: string | null) =>
+      EmailLogQuery.list({ account_id, limit: 20, tags: ["a", "b"], ...(after === null ? {} : { after }) })
+    const first = yield* list(null)
+    assert.deepStrictEqual([first.data, first.has_more], [[], true])
+    const pages = [first]
+    for (let next = first.next_cursor; next !== null; next = pages.at(-1)?.next_cursor ?? null)
+      pages.push(yield* list(next))
+    assert.deepStrictEqual(
+      pages.flatMap((page) => page.data.map(idOf)),
+      [emailId(0)],
+    )
+  })
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("a message of the log", (it) => {
-  it.effect("is found only by its account", () =>
-    Effect.gen(function* () {
-      yield* write(account(1), [message(1)])
-      const [own, foreign] = [
-        yield* EmailLogQuery.find(account(1), emailId(1)),
-        yield* EmailLogQuery.find(account(2), emailId(1)),
-      ]
-      assert.deepStrictEqual([Option.map(own, idOf), foreign], [Option.some(emailId(1)), Option.none()])
-    }),
-  )
+  it.effect("is found only by its account", function* () {
+    yield* write(account(1), [message(1)])
+    const [own, foreign] = [
+      yield* EmailLogQuery.find(account(1), emailId(1)),
+      yield* EmailLogQuery.find(account(2), emailId(1)),
+    ]
+    assert.deepStrictEqual([Option.map(own, idOf), foreign], [Option.some(emailId(1)), Option.none()])
+  })
 
-  it.effect("shows its events in order, only to its account", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const meta = { actor: { type: "system", id: null }, schema_version: 1 }
-      for (const [version, type] of [
-        [2, "EmailDelivered"],
-        [1, "EmailQueued"],
-      ] as const)
-        yield* sql`INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+  it.effect("shows its events in order, only to its account", function* () {
+    const sql = yield* PgClient.PgClient
+    const meta = { actor: { type: "system", id: null }, schema_version: 1 }
+    for (const [version, type] of [
+      [2, "EmailDelivered"],
+      [1, "EmailQueued"],
+    ] as const)
+      yield* sql`INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
           VALUES (${account(1)}, ${emailId(1)}, ${version}, 'email', ${type}, ${`evt_${version}`}, '{"n": 1}', ${sql.json(meta)},
             '2026-11-21T12:00:00.123Z')`
-      const events = yield* EmailLogQuery.events(account(1), emailId(1))
-      assert.deepStrictEqual(
-        events.map(({ recorded_at, type, version }) => [version, type, recorded_at]),
-        [
-          [1, "EmailQueued", "2026-11-21T12:00:00.123Z"],
-          [2, "EmailDelivered", "2026-11-21T12:00:00.123Z"],
-        ],
-      )
-      assert.deepStrictEqual(yield* EmailLogQuery.events(account(2), emailId(1)), [])
-    }),
-  )
+    const events = yield* EmailLogQuery.events(account(1), emailId(1))
+    assert.deepStrictEqual(
+      events.map(({ recorded_at, type, version }) => [version, type, recorded_at]),
+      [
+        [1, "EmailQueued", "2026-11-21T12:00:00.123Z"],
+        [2, "EmailDelivered", "2026-11-21T12:00:00.123Z"],
+      ],
+    )
+    assert.deepStrictEqual(yield* EmailLogQuery.events(account(2), emailId(1)), [])
+  })
 })
 
 describe("a folded subject", () => {
@@ -265,22 +251,20 @@ describe("a folded subject", () => {
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("equal subjects of concurrent commits", (it) => {
-  it.effect("are stored once each, and the commits never deadlock", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      for (let round = 0; round < 15; round++) {
-        const rows = Array.from({ length: 2_000 }, (_, nth) => {
-          const subject = `Round ${round} of ${nth}`
-          return { account_id: account(1), term: EmailSubjects.term(subject), folded: EmailSubjects.fold(subject) }
-        })
-        yield* Effect.forEach(
-          [rows, rows.toReversed(), rows],
-          (each) => sql.withTransaction(EmailSubjects.readModel.write(sql, each)),
-          { concurrency: 3 },
-        )
-      }
-      const [row] = yield* sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM email_subjects`
-      assert.strictEqual(row?.n, 15 * 2_000)
-    }),
-  )
+  it.effect("are stored once each, and the commits never deadlock", function* () {
+    const sql = yield* PgClient.PgClient
+    for (let round = 0; round < 15; round++) {
+      const rows = Array.from({ length: 2_000 }, (_, nth) => {
+        const subject = `Round ${round} of ${nth}`
+        return { account_id: account(1), term: EmailSubjects.term(subject), folded: EmailSubjects.fold(subject) }
+      })
+      yield* Effect.forEach(
+        [rows, rows.toReversed(), rows],
+        (each) => sql.withTransaction(EmailSubjects.readModel.write(sql, each)),
+        { concurrency: 3 },
+      )
+    }
+    const [row] = yield* sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM email_subjects`
+    assert.strictEqual(row?.n, 15 * 2_000)
+  })
 })

@@ -1,11 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
 import type * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type * as EmailStats from "@waybill/store/statistics/EmailStats"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import * as Follower from "@waybill/store/feed/Follower"
-import { Effect } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import { outcome, BEGAN, Store, accept, address, day, delivered, happens, later, to } from "./statsMail.ts"
 
@@ -30,8 +29,9 @@ layer(Store, { excludeTestServices: true })("recipients by status", (it) => {
     Object.fromEntries(Object.entries(row?.recipient_counts ?? {}).filter(([, n]) => n !== 0))
 
   for (const page of [1, 3, 1_000])
-    it.effect(`count each recipient once, by its current status in the hour of acceptance, in pages of ${page}`, () =>
-      Effect.gen(function* () {
+    it.effect(
+      `count each recipient once, by its current status in the hour of acceptance, in pages of ${page}`,
+      function* () {
         const account_id = id("AccountId")
         const names = ["deferred", "late", "angry", "gone", "failed", "blocked", "both", "waiting"]
         const email = yield* accept(account_id, { to: to(...names), tags: ["spring"], created_at: BEGAN })
@@ -82,6 +82,6 @@ layer(Store, { excludeTestServices: true })("recipients by status", (it) => {
         const [row] = yield* sql<{ readonly n: number }>`
           SELECT count(*)::int AS n FROM email_stats WHERE account_id = ${account_id} AND count < 1`
         assert.strictEqual(row?.n, 0)
-      }),
+      },
     )
 })

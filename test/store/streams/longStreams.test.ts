@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, it, layer } from "@effect/vitest"
 import type { Decide } from "@waybill/domain/stream/Aggregate"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Domain from "@waybill/domain/domain/Domain"
@@ -22,6 +21,7 @@ import { LeaseLost, type Commit } from "@waybill/store/commit/Commit"
 import { Effect, Exit, Fiber, Latch, Layer, Result } from "effect"
 import { describe } from "vitest"
 import { dkimKey, domainName, NOW } from "../../domain/values/examples.ts"
+import { assert, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { committed, send } from "../commit/commits.ts"
@@ -191,24 +191,22 @@ layer(Rebuilding, { excludeTestServices: true })("a team with very many former m
     }).pipe(Effect.scoped, Effect.orDie),
   )
 
-  it.effect("refuses a commit that removes more members than its state remembers", () =>
-    Effect.gen(function* () {
-      const { commit } = yield* EventStore
-      const events = Array.from({ length: Team.REMEMBERED_EVENTS + 1 }, (): Team.Event => ({
-        _tag: "MemberInvited",
-        user_id: id("UserId"),
-        email: "ana@example.org" as Address,
-        name: "",
-        role: "viewer",
-        at: NOW,
-      }))
-      const ref = { account_id: id("AccountId"), stream_id: Team.STREAM_ID }
-      const exit = yield* Effect.exit(commit(Team, ref, () => Result.succeed(events as [Team.Event])))
-      assert.include(String(Exit.isFailure(exit) && exit.cause), "at most 256 events to a stream of members")
-      // The commits of one batch append one or two events each.
-      assert.isAtLeast(Team.REMEMBERED_EVENTS, 2 * GroupCommit.MAX_COMMITS_PER_BATCH)
-    }),
-  )
+  it.effect("refuses a commit that removes more members than its state remembers", function* () {
+    const { commit } = yield* EventStore
+    const events = Array.from({ length: Team.REMEMBERED_EVENTS + 1 }, (): Team.Event => ({
+      _tag: "MemberInvited",
+      user_id: id("UserId"),
+      email: "ana@example.org" as Address,
+      name: "",
+      role: "viewer",
+      at: NOW,
+    }))
+    const ref = { account_id: id("AccountId"), stream_id: Team.STREAM_ID }
+    const exit = yield* Effect.exit(commit(Team, ref, () => Result.succeed(events as [Team.Event])))
+    assert.include(String(Exit.isFailure(exit) && exit.cause), "at most 256 events to a stream of members")
+    // The commits of one batch append one or two events each.
+    assert.isAtLeast(Team.REMEMBERED_EVENTS, 2 * GroupCommit.MAX_COMMITS_PER_BATCH)
+  })
 })
 
 /** A group commit on a log in memory, where a test can hold up the reads of long streams. */

@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as Email from "@waybill/domain/email/Email"
 import type { EventRow } from "@waybill/store/commit/RecordedEvents"
 import * as StreamState from "@waybill/store/streams/StreamState"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
+import { assert, describe, it } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 
 describe("rows continue a known state", () => {

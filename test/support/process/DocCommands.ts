@@ -1,4 +1,4 @@
-import { assert } from "@effect/vitest"
+import { assert } from "../effectTest.ts"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
