@@ -26,9 +26,16 @@ const compiler = () => {
 const onPath = (command) =>
   (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, command)))
 
+/** Checks the types of a project, and only of files that a change since the last check can affect. */
+const types = (project, record) => [
+  ...compiler(),
+  ...["--noEmit", "--pretty", "false", "-p", project],
+  ...["--incremental", "--tsBuildInfoFile", join(root, "node_modules", ".cache", `${record}.tsbuildinfo`)],
+]
+
 const steps = {
-  types: [...compiler(), "--noEmit", "--pretty", "false"],
-  "dashboard types": [...compiler(), "--noEmit", "--pretty", "false", "-p", "apps/dashboard"],
+  types: types(".", "types"),
+  "dashboard types": types("apps/dashboard", "dashboard-types"),
   "dead code": [...tool("knip"), "--no-progress"],
   house: [...tool("vitest"), "run", "--config", "test/house/vitest.config.ts"],
   lint: [...tool("oxlint"), "--format", "unix"],
