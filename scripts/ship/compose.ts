@@ -33,7 +33,7 @@ export const compose = async (task: Run): Promise<void> => {
     ["api", "postgres", "worker"].every((name) => name in services),
     "a service is missing",
   )
-  demand(services["api"]?.environment?.["TRANSPORT"] === "capture", "the service does not get the settings of .env")
+  demand(services["api"]?.environment?.["TRANSPORT"] === "sandbox", "the service does not get the settings of .env")
   task.holds(`${command.join(" ")} accepts compose.yaml with the example .env, and requires .env`)
   if (!(await works(["docker", "info"]))) return task.leftOut("starting it", "Docker does not work here")
   await start(task, command, folder, example)
@@ -66,7 +66,7 @@ const start = async (task: Run, command: Words, folder: string, example: string)
   await composed("up", "--detach", "--no-build", "--wait", "--scale", "worker=2")
   task.holds("Postgres, an api and two workers are up and healthy")
   await exercise(url, (...args) => composed("exec", "-T", "api", "waybill", ...args))
-  task.holds("exec creates an account and a key; a mail is accepted, delivered by a worker and captured")
+  task.holds("exec creates an account and a key; a mail is accepted, delivered by a worker and kept in the sandbox")
   await composed("run", "--rm", "-T", "api", "migrate", "--check")
   await composed("stop", "api", "worker")
   const ended = await composed("ps", "--all", "--quiet", "api", "worker")

@@ -25,7 +25,7 @@ export const exercise = async (
   const to = "ana@example.org"
   const { id } = await client.emails.send({ from: "Ship <hello@ship.test>", to, subject: "Shipped", text: "It works." })
   const mail = await client.sandbox.waitFor(to, 30)
-  demand(mail?.subject === "Shipped" && mail.text?.trim() === "It works.", `the captured mail is not ${id}`)
+  demand(mail?.subject === "Shipped" && mail.text?.trim() === "It works.", `the mail in the sandbox is not ${id}`)
   await until("the mail is delivered", 30, async () =>
     (await client.logs.get(id)).status === "delivered" ? true : undefined,
   )

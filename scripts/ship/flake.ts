@@ -96,7 +96,9 @@ const start = async (task: Run, command: string): Promise<void> => {
     throw new Error(`${error.message}\n${printed}`)
   })
   await exercise(base, (...args) => run(["env", ...words, ...args]))
-  task.holds("the command starts the service from a copy, with its own Postgres; a mail is accepted and captured")
+  task.holds(
+    "the command starts the service from a copy, with its own Postgres; a mail is accepted and kept in the sandbox",
+  )
   service.kill("SIGTERM")
   const [code] = await ended
   demand(code === 0 && existsSync(join(state, "waybill/data")), `SIGTERM stopped it with ${code}`)

@@ -70,7 +70,7 @@ const start = async (task: Run, engine: string): Promise<void> => {
   await exercise(api.base, (...args) => api.inside("waybill", ...args))
   const page = await fetch(api.base)
   demand(page.ok && (await page.text()).includes("<script"), "the image has no dashboard")
-  task.holds("exec creates an account and a key; a mail is accepted, delivered by the worker and captured")
+  task.holds("exec creates an account and a key; a mail is accepted, delivered by the worker and kept in the sandbox")
   await run([engine, "run", "--rm", ...api.options, IMAGE, "migrate", "--check"])
   task.holds("a single command runs in a container")
   for (const { id } of [api, worker]) {

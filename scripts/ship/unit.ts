@@ -39,7 +39,9 @@ export const unit = async (task: Run): Promise<void> => {
     / wb_\w+/u.test(await machine.type("journalctl --unit waybill --output cat")) ? true : undefined,
   )
   await exercise(base, (...args) => machine.type(["waybill", ...args].join(" ")))
-  task.holds("the journal has the first key; /usr/local/bin/waybill creates an account and a key; a mail is captured")
+  task.holds(
+    "the journal has the first key; /usr/local/bin/waybill creates an account and a key; a mail is kept in the sandbox",
+  )
   await restarts(task, machine, ready)
   await refuses(task, machine)
 }

@@ -81,7 +81,7 @@ describe("a first start", () => {
     )
   })
 
-  it("keeps captured mail in the inbox until it is deleted", { timeout: TIMEOUT }, async () => {
+  it("keeps mail in the sandbox until it is deleted", { timeout: TIMEOUT }, async () => {
     const waybill = new Waybill(keyOf(first), { baseUrl: url() })
     const to = "bo@example.org"
     const waiting = waybill.sandbox.waitFor(to)
@@ -161,7 +161,7 @@ describe("an invalid setting", () => {
     const { code, output } = await runToEnd(["start"], { ...env, PORT: "eighty", TRANSPORT: "pigeon" })
     assert.strictEqual(code, 78)
     assert.match(output, /PORT is invalid: .*3025/)
-    assert.match(output, /TRANSPORT is invalid: .*capture/)
+    assert.match(output, /TRANSPORT is invalid: .*sandbox/)
   })
 
   it("is reported as missing where another setting needs it", { timeout: TIMEOUT }, async () => {

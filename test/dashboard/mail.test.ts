@@ -120,7 +120,7 @@ describe.skipIf(typeof browser === "string")(
 
     it("checks a captured message and shows its problems", { timeout: TIMEOUT }, async () => {
       const { page } = tab
-      await page.goto("/inbox")
+      await page.goto("/sandbox")
       await waitForHeading("A bad example")
       await page.getByRole("tab", { name: /^Checks/u }).click()
       for (const message of [

@@ -41,7 +41,7 @@ describe.skipIf(typeof browser === "string")(
     it("samples use the address of the page and the port of SMTP", { timeout: TIMEOUT }, async () => {
       const { page } = tab
       const { port } = new URL(instance.url)
-      for (const path of ["/overview", "/emails", "/inbox"]) {
+      for (const path of ["/overview", "/emails", "/sandbox"]) {
         await page.goto(path)
         assert.include(await sample("curl"), `curl http://localhost:${port}/v1/email/send`, path)
         assert.include(await sample("JavaScript"), `baseUrl: "http://localhost:${port}"`, path)

@@ -69,7 +69,7 @@ describe.skipIf(typeof browser === "string")(
       for (const [path, title] of [
         ["/overview", "No emails yet"],
         ["/emails", "No emails yet"],
-        ["/inbox", "No captured mail yet"],
+        ["/sandbox", "No mail in the sandbox yet"],
         ["/domains", "No domains yet"],
         ["/settings/api-keys", "No API keys yet"],
       ] as const) {

@@ -30,7 +30,7 @@ const SCREENS: ReadonlyArray<Screen> = [
   { path: "/overview", ready: "All emails", screenshot: "overview" },
   { path: "/emails", ready: "Your order has shipped", screenshot: "emails" },
   { path: "/emails?subject=shipped", ready: "Your order has shipped", keys: ["j", "Enter"], screenshot: "email" },
-  { path: "/inbox", ready: "Load remote images", screenshot: "inbox" },
+  { path: "/sandbox", ready: "Load remote images", screenshot: "sandbox" },
   { path: "/compose", ready: "API request" },
   { path: "/domains", ready: "mail.shop.dev" },
   { path: "/domains/mail.shop.dev", ready: "Current DNS value", screenshot: "domain" },

@@ -26,6 +26,12 @@ const localPath = (value: unknown): string | undefined => {
 const withNew = (search: Record<string, unknown>): { readonly new?: true } =>
   search["new"] === true ? { new: true } : {}
 
+/** Search parameter of the selected record. */
+const withId = (search: Record<string, unknown>): { readonly id?: string } => {
+  const id = text(search["id"])
+  return id === undefined ? {} : { id }
+}
+
 const root = createRootRoute({ component: Outlet, errorComponent: ErrorScreen, notFoundComponent: NotFoundScreen })
 
 const signIn = createRoute({
@@ -99,14 +105,21 @@ const email = createRoute({
   component: lazyRouteComponent(() => import("./emails/Email.tsx"), "Email"),
 })
 
+const sandbox = createRoute({
+  getParentRoute: () => shell,
+  path: "/sandbox",
+  validateSearch: withId,
+  component: lazyRouteComponent(() => import("./sandbox/Sandbox.tsx"), "Sandbox"),
+})
+
+/** Former path of the sandbox, kept for bookmarks. */
 const inbox = createRoute({
   getParentRoute: () => shell,
   path: "/inbox",
-  validateSearch: (search): { readonly id?: string } => {
-    const id = text(search["id"])
-    return id === undefined ? {} : { id }
+  validateSearch: withId,
+  beforeLoad: ({ search }) => {
+    throw redirect({ to: "/sandbox", search, replace: true })
   },
-  component: lazyRouteComponent(() => import("./inbox/Inbox.tsx"), "Inbox"),
 })
 
 const compose = createRoute({
@@ -211,6 +224,7 @@ const routeTree = root.addChildren([
     emails,
     email,
     inbox,
+    sandbox,
     compose,
     domains,
     domain,

@@ -189,7 +189,7 @@ export class Waybill {
     all: () => paginate((after) => this.audit.list({ limit: LARGEST_PAGE, after })),
   }
 
-  /** Captured mail, for test suites. Available while the service's transport is `capture`. */
+  /** Mail of the sandbox, for test suites. Available while the service's `TRANSPORT` is `sandbox`. */
   readonly sandbox = {
     list: (query: SandboxQuery = {}) => this.#get<Page<T.SandboxMessage>>("/sandbox/messages", { ...query }),
     all: (query: Pick<SandboxQuery, "to"> = {}) =>

@@ -138,7 +138,7 @@ layer(HttpWorld.layer().pipe(Layer.provideMerge(NoTimePool)), { excludeTestServi
       assert.notInclude(mail, "Content-Type: text/plain")
     })
 
-    it.effect("is shown as unreadable in the inbox, which shows other mail", function* () {
+    it.effect("is shown as unreadable in the sandbox, which shows other mail", function* () {
       const show = showing(yield* setUp)
       assert.deepStrictEqual(yield* show(MAIL), [422, "unprocessable", "message_unreadable", null])
       assert.strictEqual((yield* show("From: a@b.test\r\n\r\nx"))[0], 200)

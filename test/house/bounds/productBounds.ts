@@ -178,7 +178,7 @@ export const productBounds: ReadonlyArray<Group> = [
         STATS,
         "further tags are left out, and the answer says so",
       ),
-      customer("`wait` for captured mail", "MAX_WAIT_SECONDS", "packages/api/src/groups/Sandbox.ts", "400"),
+      customer("`wait` for mail of the sandbox", "MAX_WAIT_SECONDS", "packages/api/src/groups/Sandbox.ts", "400"),
       customer("`wait` for events", "MAX_WAIT_SECONDS", EVENTS, "400"),
       customer(
         "Details of a refusal",

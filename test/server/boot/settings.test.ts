@@ -25,6 +25,15 @@ describe("settings", () => {
     }).pipe(withEnv({})),
   )
 
+  it.effect("call the transport that sends nothing sandbox, and accept its former name with a warning", function* () {
+    const warned: Array<boolean> = []
+    for (const TRANSPORT of ["sandbox", "capture"]) {
+      assert.strictEqual((yield* Settings.load.pipe(withEnv({ TRANSPORT }))).transport, "capture")
+      warned.push(Settings.outdated({ TRANSPORT }).length > 0)
+    }
+    assert.deepStrictEqual(warned, [false, true])
+  })
+
   it.effect("report all invalid values at once, each by name", function* () {
     const reported = yield* problems({
       PORT: "0x",

@@ -9,7 +9,7 @@ import { fieldOf, HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 /** Every byte, so that none is changed on the way. */
 const BYTES = Buffer.from(Array.from({ length: 256 }, (_, nth) => nth))
 
-/** Creates an account with a domain, and a worker that captures mail. */
+/** Creates an account with a domain, and a worker that keeps mail. */
 const setUp = signUp({ domains: ["acme.test"] })
 
 const worker = Effect.gen(function* () {
@@ -18,7 +18,7 @@ const worker = Effect.gen(function* () {
   yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }))
 })
 
-layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sandbox inbox", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sandbox", (it) => {
   it.effect("returns a mail to a waiting test, with its parts and exact bytes", function* () {
     const { call, send } = yield* setUp
     yield* worker
@@ -128,7 +128,7 @@ for (const transport of ["relay", "direct"] as const) {
   layer(HttpWorld.layer({ transport }), { excludeTestServices: true, timeout: "60 seconds" })(
     `an instance that sends by ${transport}`,
     (it) => {
-      it.effect("has no sandbox inbox", function* () {
+      it.effect("has no sandbox", function* () {
         const { call } = yield* setUp
         const some = "/v1/sandbox/messages/msg_01m7ysmwp0e41861050r3gg28a"
         for (const [method, path] of [

@@ -37,7 +37,7 @@ const chooses = Effect.fnUntraced(function* (from: World.SendingDomain, transpor
 })
 
 layer(World.layer, { excludeTestServices: true })("the choice of a transport", (it) => {
-  it.effect("captures mail for the inbox, also from a domain without a key", function* () {
+  it.effect("keeps mail in the sandbox, also from a domain without a key", function* () {
     yield* start()
     const from = yield* World.verifiedDomain("nokey.test", undefined, false)
     const ref = yield* World.send(from, to("ana@example.org", "bob@example.org"))

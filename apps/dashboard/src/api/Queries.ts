@@ -93,19 +93,19 @@ export const emailEvents = (id: string) =>
 
 const SANDBOX_PAGE = 50
 
-export const inboxPage = (after: string | undefined, signal?: AbortSignal) =>
+export const sandboxPage = (after: string | undefined, signal?: AbortSignal) =>
   Api.get<Page<SandboxMessage>>("/sandbox/messages", { limit: SANDBOX_PAGE, after }, signal)
 
-export const inbox = infiniteQueryOptions({
-  queryKey: ["inbox"],
+export const sandbox = infiniteQueryOptions({
+  queryKey: ["sandbox"],
   initialPageParam: undefined as string | undefined,
-  queryFn: ({ pageParam, signal }) => inboxPage(pageParam, signal),
+  queryFn: ({ pageParam, signal }) => sandboxPage(pageParam, signal),
   getNextPageParam: (page) => page.next_cursor ?? undefined,
 })
 
-export const captured = (id: string) =>
+export const sandboxMessage = (id: string) =>
   queryOptions({
-    queryKey: ["inbox", id],
+    queryKey: ["sandbox", id],
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: ({ signal }) => Api.get<SandboxMessageWithContent>(`/sandbox/messages/${id}`, {}, signal),
   })

@@ -89,7 +89,7 @@ export const Compose = () => {
       title="Compose"
       hint={
         instance.transport === "capture"
-          ? "Sandbox: mail is captured here and never delivered."
+          ? "Sandbox: mail is kept here and never delivered."
           : "Email is delivered and counts toward this month’s limit."
       }
     >

@@ -52,17 +52,17 @@ interface SourceProps {
   readonly part: "headers" | "raw"
 }
 
-/** Headers or source of an email in any state: the captured bytes, or the composed message if there are none. */
+/** Headers or source of an email in any state: the bytes in the sandbox, or the composed message if there are none. */
 const MessageSource = ({ email, part }: SourceProps) => {
   const { id, recipients } = email
-  const isCaptured =
+  const isInSandbox =
     instance.transport === "capture" &&
     recipients.some(({ status }) => status === "delivered" || status === "complained")
-  // Captured mail expires, and users delete it.
-  const captured = useQuery({ ...Queries.captured(id), enabled: isCaptured })
-  const isComposed = !isCaptured || captured.isError
+  // Mail of the sandbox expires, and users delete it.
+  const kept = useQuery({ ...Queries.sandboxMessage(id), enabled: isInSandbox })
+  const isComposed = !isInSandbox || kept.isError
   const composed = useQuery({ ...Queries.raw(id), enabled: isComposed })
-  const source = isComposed ? composed.data : captured.data && fromBase64(captured.data.raw)
+  const source = isComposed ? composed.data : kept.data && fromBase64(kept.data.raw)
   if (source === undefined)
     return composed.error === null ? (
       <SkeletonRows rows={4} />

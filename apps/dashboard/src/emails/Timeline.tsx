@@ -10,7 +10,7 @@ const EVENTS: Record<string, readonly [name: string, color: string]> = {
   "email.queued": ["Queued", "bg-neutral"],
   "email.sent": ["Sent", "bg-accent"],
   "email.delivered": ["Delivered", "bg-good"],
-  "email.delivery_delayed": ["Delayed", "bg-warn"],
+  "email.delivery_delayed": ["Deferred", "bg-warn"],
   "email.bounced": ["Bounced", "bg-bad"],
   "email.complained": ["Complained", "bg-bad"],
   "email.failed": ["Failed", "bg-bad"],
@@ -41,12 +41,12 @@ const notesOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
   const [mx, tls, category, next, scheduled] = ["mx", "tls", "category", "next_attempt_at", "scheduled_at"].map(
     (name) => text(data[name]),
   )
-  const isCaptured = mx === "capture"
+  const isSandbox = mx === "capture"
   const ip = text(data["ip"])
   return [
-    mx === undefined ? undefined : isCaptured ? "captured" : `via ${mx}`,
+    mx === undefined ? undefined : isSandbox ? "sandbox" : `via ${mx}`,
     tls,
-    duration === undefined || isCaptured ? undefined : `${duration} ms`,
+    duration === undefined || isSandbox ? undefined : `${duration} ms`,
     attempt === undefined || attempt < 2 ? undefined : `attempt ${attempt}`,
     category?.replaceAll("_", " "),
     next === undefined ? undefined : `Next attempt ${formatDateTime(next)}`,

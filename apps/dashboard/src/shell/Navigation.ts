@@ -32,9 +32,9 @@ export interface NavigationItem {
   readonly operator?: true
 }
 
-const inbox: ReadonlyArray<NavigationItem> =
+const sandbox: ReadonlyArray<NavigationItem> =
   instance.transport === "capture"
-    ? [{ name: "Inbox", to: "/inbox", icon: Inbox, key: "i", scope: "email:logs:read" }]
+    ? [{ name: "Sandbox", to: "/sandbox", icon: Inbox, key: "i", scope: "email:logs:read" }]
     : []
 
 /** All screens, in the order of the sidebar. */
@@ -44,7 +44,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
     screens: [
       { name: "Overview", to: "/overview", icon: Activity, key: "o", scope: "email:logs:read" },
       { name: "Emails", to: "/emails", icon: Mail, key: "l", scope: "email:logs:read" },
-      ...inbox,
+      ...sandbox,
       { name: "Compose", to: "/compose", icon: PenLine, key: "c", scope: "email:send" },
     ],
   },

@@ -32,7 +32,7 @@ export const Sidebar = ({
         <span className="text-[15px] font-semibold tracking-tight">Waybill</span>
         {instance.transport === "capture" ? (
           <span
-            title="Sandbox: mail is captured here and never delivered. Set TRANSPORT to send it."
+            title="Sandbox: mail is kept here and never delivered. Set TRANSPORT to send it."
             className="ml-auto rounded-md border border-line px-1.5 text-[11px] font-medium text-ink-3"
           >
             Sandbox

@@ -46,7 +46,7 @@ const secrets = ({ key, owner }: Installation.FirstSecrets): ReadonlyArray<strin
 ]
 
 const example = (url: string, key: string): ReadonlyArray<string> => [
-  `Send a first email (with TRANSPORT=capture it is captured here and never delivered):`,
+  `Send a first email (with TRANSPORT=sandbox it stays in the sandbox and is never delivered):`,
   ``,
   `  curl ${url}/v1/email/send -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" ` +
     `-d '{"from":"Acme <hello@${Installation.FIRST_DOMAIN}>","to":"ana@example.org","subject":"Hello","text":"It works."}'`,

@@ -75,7 +75,7 @@ export const Emptied = Schema.Struct({
 
 const params = { id: Id.EmailId }
 const scope = "email:logs:read"
-/** Scope for deleting captured mail. Read-only callers such as viewers cannot delete. */
+/** Scope for deleting mail of the sandbox. Read-only callers such as viewers cannot delete. */
 const deletion = "email:send"
 
 export class Sandbox extends HttpApiGroup.make("sandbox")
@@ -90,7 +90,7 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
       success: Page.of(CapturedMessage),
     }).annotateMerge(
       annotate(
-        "List captured mail",
+        "List mail of the sandbox",
         scope,
         "Newest first. With `wait` and `to`, a test suite can wait for a message to an address.",
       ),
@@ -99,19 +99,19 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
       params,
       success: MessageWithContent,
       error: ApiError.Unprocessable,
-    }).annotateMerge(annotate("Get captured mail", scope, "The parsed message and its raw bytes.")),
+    }).annotateMerge(annotate("Get mail of the sandbox", scope, "The parsed message and its raw bytes.")),
     HttpApiEndpoint.delete("remove", "/sandbox/messages/:id", { params, success: Emptied }).annotateMerge(
       annotate(
-        "Delete captured mail",
+        "Delete mail of the sandbox",
         deletion,
-        "Deletes the message from the inbox only; its events stay in the log.",
+        "Deletes the message from the sandbox only; its events stay in the log.",
       ),
     ),
     HttpApiEndpoint.delete("clear", "/sandbox/messages", { success: Emptied }).annotateMerge(
       annotate(
-        "Delete all captured mail",
+        "Empty the sandbox",
         deletion,
-        "Deletes all captured mail of the account; for a key bound to a domain, of that domain.",
+        "Deletes all mail of the account from the sandbox; for a key bound to a domain, of that domain.",
       ),
     ),
   )
@@ -121,6 +121,6 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
     OpenApi.annotations({
       title: "Sandbox",
       description:
-        "Mail that was captured instead of delivered. Available while the instance's transport is `capture`, else 404.",
+        "Mail that was kept instead of delivered. Available while the instance's `TRANSPORT` is `sandbox`, else 404.",
     }),
   ) {}

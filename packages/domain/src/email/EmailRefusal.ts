@@ -18,7 +18,7 @@ export class EmailNotCaptured extends Schema.TaggedError<EmailNotCaptured>()("Em
   readonly reason = "email_not_captured"
   override get message() {
     return (
-      "No captured mail with this id. Mail is captured when it reaches a recipient, and kept for 7 days. " +
+      "The sandbox has no mail with this id. It keeps mail that reached a recipient, for 7 days. " +
       "GET /v1/email/logs/{id} shows an email in any state."
     )
   }

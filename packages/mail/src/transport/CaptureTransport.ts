@@ -3,7 +3,7 @@ import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import type { OutgoingMessage, RecipientOutcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
-/** A captured mail, as the dashboard's inbox shows it. */
+/** A mail of the sandbox, as the dashboard shows it. */
 export interface Captured {
   readonly message: Omit<OutgoingMessage, "mailFrom"> & { readonly mailFrom: string }
   readonly recipients: ReadonlyArray<string>
@@ -15,7 +15,7 @@ export const SLOW_MS = 2_000
 export const DEFERRED_ATTEMPTS = 2
 
 /**
- * Opens no socket. Every mail is delivered and captured, except to the simulator's addresses on domains under reserved
+ * The transport of the sandbox. Opens no socket. Every mail is delivered and kept, except to the simulator's addresses on domains under reserved
  * top-level names, whose outcomes pass through the service like those of a real server, but suppress nobody.
  */
 export const layer = (keep: (captured: Captured) => Effect.Effect<void>): Layer.Layer<Transport.Transport> =>
@@ -45,7 +45,7 @@ const simulate = Effect.fnUntraced(function* (
   const role = simulated(recipient)
   if (role === "slow") yield* Effect.sleep(SLOW_MS)
   const hop = { ...HOP, duration_ms: (yield* MonotonicClock.millis) - startedAt }
-  const delivered = Transport.accepted(recipient, hop, { ...OK, text: `captured as ${message.emailId}` })
+  const delivered = Transport.accepted(recipient, hop, { ...OK, text: `kept in the sandbox as ${message.emailId}` })
   switch (role) {
     case "bounced":
       return { ...Transport.refused(recipient, hop, NO_USER), simulated: true }

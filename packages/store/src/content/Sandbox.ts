@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Option } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 
-/** Time that captured mail is retained. */
+/** Time that mail is retained in the sandbox. */
 export const RETENTION = Duration.days(7)
 /** Interval at which `wait` queries. */
 export const POLL_EVERY = Duration.millis(100)
@@ -23,12 +23,12 @@ interface CapturedMail {
 }
 
 /**
- * Stores mail for the capture transport. A further attempt at the same message adds its recipients to the stored mail.
+ * Stores mail of the sandbox. A further attempt at the same message adds its recipients to the stored mail.
  */
 export const recorder = Effect.map(PgClient.PgClient, (sql) =>
   Effect.fn("Sandbox.keep")(function* ({ message, recipients }: CapturedMail) {
     const mail = yield* Mail
-    if (mail === undefined) return yield* Effect.die(new Error("captured mail of nobody's"))
+    if (mail === undefined) return yield* Effect.die(new Error("mail of nobody's in the sandbox"))
     yield* Effect.orDie(sql`
         INSERT INTO sandbox_messages AS m (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
         VALUES (${mail.account_id}, ${message.emailId}, ${recipients}::text[], ${mail.subject}, ${message.mailFrom},
@@ -129,7 +129,7 @@ export const expire = Effect.fn("Sandbox.expire")(function* () {
   return removed
 })
 
-/** Filters by the sender's domain, which is in the log of the captured message. */
+/** Filters by the sender's domain, which is in the log of the message. */
 const ofDomain = (sql: PgClient.PgClient, domain: string | null | undefined) =>
   domain === undefined || domain === null
     ? sql.literal("")

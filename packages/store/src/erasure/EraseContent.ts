@@ -53,7 +53,7 @@ export const erase = Effect.fnUntraced(function* (
       if ((yield* remove(sql, account_id, [sha256])) === 0) remaining.push({ account_id, sha256 })
     }),
   )
-  // Captured mail is encoded in ways that SQL cannot search, and there is little of it.
+  // Mail of the sandbox is encoded in ways that SQL cannot search, and there is little of it.
   yield* scan(sql, CAPTURED_MAIL, sql`true`, ({ account_id, bytes, id, mail_from, recipients, subject }: CapturedRow) =>
     names([recipients, subject, mail_from, ...decodings(bytes)])
       ? sql`DELETE FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id}`

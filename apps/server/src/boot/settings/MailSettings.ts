@@ -1,6 +1,7 @@
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import { Config, Result } from "effect"
 import { Checked, CommaList, setting } from "./Setting.ts"
+import * as TransportName from "./TransportName.ts"
 
 const relayProblem = (text: string): string | undefined =>
   Result.match(RelayTransport.parse(text), { onFailure: ({ reason }) => `it ${reason}`, onSuccess: () => undefined })
@@ -39,9 +40,12 @@ export const TABLE = {
   ),
   transport: setting(
     "TRANSPORT",
-    "How mail is delivered: capture stores it in the inbox, relay sends it through SMTP_URL, direct sends it to the recipients' mail servers.",
-    "capture",
-    Config.Literals(["capture", "relay", "direct"], "TRANSPORT").pipe(Config.withDefault("capture" as const)),
+    "How mail is delivered: sandbox keeps it and sends nothing, relay sends it through SMTP_URL, direct sends it to the recipients' mail servers. capture is the former name of sandbox.",
+    "sandbox",
+    Config.Literals(TransportName.NAMES, "TRANSPORT").pipe(
+      Config.withDefault("sandbox" as const),
+      Config.map(TransportName.toStored),
+    ),
   ),
   smtpUrl: setting(
     "SMTP_URL",

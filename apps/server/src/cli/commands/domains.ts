@@ -8,6 +8,7 @@ import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import * as NewIds from "../../operate/NewIds.ts"
 import * as Settings from "../../boot/Settings.ts"
+import * as TransportName from "../../boot/settings/TransportName.ts"
 import * as AccountArgument from "../AccountArgument.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
@@ -20,7 +21,7 @@ const row = ({ domain_id, name, status, transport }: Domains.DomainRecord) => ({
   id: domain_id,
   name,
   status,
-  transport: transport ?? DEFAULT,
+  transport: transport === null ? DEFAULT : TransportName.fromStored(transport),
 })
 
 const list = Command.make(
@@ -37,12 +38,13 @@ const transport = Command.make(
   {
     account: AccountArgument.account,
     domain: Argument.String("domain").pipe(Argument.withDescription("Domain name or id, dom_…")),
-    transport: Argument.Literals("transport", ["capture", "relay", "direct", DEFAULT]),
+    transport: Argument.Literals("transport", [...TransportName.NAMES, DEFAULT]),
     json: Output.json,
   },
   Effect.fn(function* ({ account, domain, json, transport }) {
     yield* AccountArgument.find(account)
-    const choice = transport === DEFAULT ? null : transport
+    if (transport === "capture") yield* Output.complain(`waybill: ${TransportName.FORMER_NAME}`)
+    const choice = transport === DEFAULT ? null : TransportName.toStored(transport)
     const { domain_id } = yield* find(account, domain)
     const store = yield* EventStore
     const at = yield* NewIds.now
@@ -72,7 +74,7 @@ const warnings = ({ name, transport }: Domains.DomainRecord, settings: Settings.
       : []),
     ...(kind !== "capture" && DomainName.isReserved(name)
       ? [
-          `${name} is a reserved name, which DNS records cannot verify. Without capture, the domain loses its verification after 72 hours.`,
+          `${name} is a reserved name, which DNS records cannot verify. Without the sandbox, the domain loses its verification after 72 hours.`,
         ]
       : []),
   ]

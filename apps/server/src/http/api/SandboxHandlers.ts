@@ -58,11 +58,11 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
   }),
 )
 
-/** Account of the inbox, and the domain for a bound key. Fails on an instance that delivers mail. */
+/** Account of the sandbox, and the domain for a bound key. Fails on an instance that delivers mail. */
 const owner = Effect.gen(function* () {
   const { transport } = yield* Instance
   if (transport !== "capture")
-    return yield* new RequestRefusal.NoSuchRoute({ method: "sandbox", path: "while TRANSPORT is not capture" })
+    return yield* new RequestRefusal.NoSuchRoute({ method: "sandbox", path: "while TRANSPORT is not sandbox" })
   const { account_id, domain } = yield* CurrentKey
   return { account_id, domain }
 })

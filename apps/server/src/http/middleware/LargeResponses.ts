@@ -6,7 +6,7 @@ import type { ByteBudget, BudgetLimits } from "./ByteBudget.ts"
 
 /** Maximum bytes of large responses that wait to be read, per process. */
 export const MAX_ANSWER_BYTES_HELD = 256 * 1024 * 1024
-/** Maximum bytes per account: two of the largest responses, a captured mail of 40 MiB in base64. */
+/** Maximum bytes per account: two of the largest responses, a mail of the sandbox of 40 MiB in base64. */
 export const MAX_ANSWER_BYTES_HELD_PER_ACCOUNT = 128 * 1024 * 1024
 /** Smaller responses are not counted; the number of connections limits them. */
 export const LARGE_ANSWER_BYTES = 64 * 1024

@@ -19,6 +19,7 @@ export const SECTIONS: ReadonlySet<string> = new Set([
   "overview",
   "emails",
   "inbox",
+  "sandbox",
   "compose",
   "domains",
   "webhooks",

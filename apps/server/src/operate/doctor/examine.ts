@@ -61,7 +61,7 @@ const direct = (settings: Settings, { direct, targets }: Options, name: string, 
       : Effect.succeed(Finding.skipped("ehlo name", reason)),
     wanted || used.has("relay")
       ? NameChecks.returnPath(settings.returnPathDomain, Option.isSome(settings.reportsPort))
-      : Effect.succeed(Finding.skipped("return path", "captured mail does not bounce")),
+      : Effect.succeed(Finding.skipped("return path", "mail in the sandbox does not bounce")),
   ]
 }
 
@@ -87,7 +87,7 @@ const relayFinding = (settings: Settings, name: string, used: boolean): Effect.E
   return checkRelay(parsed.success, { name, weight: used ? "broken" : "warning" })
 }
 
-/** Checks the signing keys, without which only captured mail is sent. */
+/** Checks the signing keys, without which mail goes to the sandbox only. */
 const signingKeys = (settings: Settings, keys: ReadonlyArray<ExaminedKey>, weight: Finding.Severity) =>
   Effect.flatMap(InstanceKeys.instanceKeyHere(settings), (ring) => checkDkimKeys(keys, ring, weight)).pipe(
     Effect.catch(({ message }) =>

@@ -136,7 +136,7 @@ const attempt = Effect.fnUntraced(function* (
   if (transport === undefined)
     return deferAll("not_configured", `this instance has no transport "${domain?.transport}"`)
   const keys = domain === null ? [] : yield* (yield* SigningKeys).of(row.account_id, domain)
-  // Only captured mail, which stays on this machine, may go without a signature.
+  // Only mail of the sandbox, which stays on this machine, may go without a signature.
   if (keys.length === 0 && transport.kind !== "capture")
     return deferAll("signing", "the domain's DKIM key could not be opened")
   const composed = yield* Effect.result(OutgoingMessages.composeAndSign(row.account_id, pending, options, keys))

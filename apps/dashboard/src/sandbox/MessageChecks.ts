@@ -154,7 +154,7 @@ const envelopeChecks = (
   ]
 }
 
-/** Checks a captured message without network requests. Warnings come first. */
+/** Checks a message without network requests. Warnings come first. */
 export const checksOf = (
   mail: SandboxMessageWithContent,
   domains: ReadonlyMap<string, string>,

@@ -23,15 +23,9 @@ const download = (filename: string, base64: string, type: string): void => {
   URL.revokeObjectURL(url)
 }
 
-/** One captured message with its checks. `onDelete` is undefined if the user may only read. */
-export const CapturedMessage = ({
-  id,
-  onDelete,
-}: {
-  readonly id: string
-  readonly onDelete: (() => void) | undefined
-}) => {
-  const { data: mail } = useSuspenseQuery(Queries.captured(id))
+/** One message of the sandbox with its checks. `onDelete` is undefined if the user may only read. */
+export const SandboxMail = ({ id, onDelete }: { readonly id: string; readonly onDelete: (() => void) | undefined }) => {
+  const { data: mail } = useSuspenseQuery(Queries.sandboxMessage(id))
   const { data: domains } = useQuery(Queries.domains)
   const checks = MessageChecks.checksOf(
     mail,

@@ -22,7 +22,7 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
-import { CapturedMessage } from "./CapturedMessage.tsx"
+import { SandboxMail } from "./SandboxMail.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 const EVENT_TYPES = ["email.delivered"]
@@ -33,23 +33,23 @@ const UPDATE_INTERVAL_MS = 2_000
 /** Refetch interval for users without access to the event stream. */
 const POLL_MS = 5_000
 
-/** Inbox of the sandbox: messages that were captured instead of delivered. */
-export const Inbox = () => {
-  const { id } = useSearch({ from: "/shell/inbox" })
-  const navigate = useNavigate({ from: "/inbox" })
+/** Messages that were kept instead of delivered. */
+export const Sandbox = () => {
+  const { id } = useSearch({ from: "/shell/sandbox" })
+  const navigate = useNavigate({ from: "/sandbox" })
   const client = useQueryClient()
   const canStream = useHasScope("admin")
   const canDelete = useHasScope("email:send")
   const [emptying, setEmptying] = useState(false)
-  const query = useInfiniteQuery(Queries.inbox)
+  const query = useInfiniteQuery(Queries.sandbox)
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
-  const refresh = () => client.invalidateQueries({ queryKey: ["inbox"], exact: true })
+  const refresh = () => client.invalidateQueries({ queryKey: ["sandbox"], exact: true })
   const update = async () => {
-    const list = client.getQueryData<PagedList.PagedList<SandboxMessage>>(Queries.inbox.queryKey)
+    const list = client.getQueryData<PagedList.PagedList<SandboxMessage>>(Queries.sandbox.queryKey)
     if (list === undefined) return 1
-    const pages = await PagedList.fetchNewest(list, Queries.inboxPage)
+    const pages = await PagedList.fetchNewest(list, Queries.sandboxPage)
     client.setQueryData<PagedList.PagedList<SandboxMessage>>(
-      Queries.inbox.queryKey,
+      Queries.sandbox.queryKey,
       (current) => current && PagedList.merge(current, { pages, canShrink: true }),
     )
     return pages.length
@@ -78,7 +78,7 @@ export const Inbox = () => {
       select(undefined)
       return OptimisticUpdate.apply(
         client,
-        Queries.inbox.queryKey,
+        Queries.sandbox.queryKey,
         OptimisticUpdate.withoutRow<SandboxMessage>(removedId),
       )
     },
@@ -88,8 +88,8 @@ export const Inbox = () => {
   return (
     <Screen
       wide
-      title="Inbox"
-      hint="Sandbox: mail is captured here and never delivered. Deleted after seven days."
+      title="Sandbox"
+      hint="Mail is kept here and never delivered. Deleted after seven days."
       actions={
         rows.length === 0 || !canDelete ? undefined : (
           <Button icon={<Trash2 size={14} />} onClick={() => setEmptying(true)}>
@@ -106,15 +106,15 @@ export const Inbox = () => {
         <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
       ) : rows.length === 0 ? (
         <Panel>
-          <EmptyState icon={<Icon size={20} />} title="No captured mail yet" examples={examples}>
-            Every email you send in the sandbox appears here, whatever its recipient. Send the first one:
+          <EmptyState icon={<Icon size={20} />} title="No mail in the sandbox yet" examples={examples}>
+            Every email you send appears here, whatever its recipient. Send the first one:
           </EmptyState>
         </Panel>
       ) : (
         <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
           <Panel className="overflow-hidden lg:sticky lg:top-6">
             <ul
-              aria-label="Captured mail"
+              aria-label="Mail of the sandbox"
               className="max-h-[40vh] divide-y divide-line overflow-y-auto lg:max-h-[calc(100dvh-10rem)]"
             >
               {rows.map((row) => (
@@ -165,7 +165,7 @@ export const Inbox = () => {
                 </Panel>
               }
             >
-              <CapturedMessage id={selected.id} onDelete={canDelete ? () => deletion.mutate(selected.id) : undefined} />
+              <SandboxMail id={selected.id} onDelete={canDelete ? () => deletion.mutate(selected.id) : undefined} />
             </Suspense>
           )}
         </div>
@@ -173,16 +173,16 @@ export const Inbox = () => {
       <ConfirmDialog
         open={emptying}
         onOpenChange={setEmptying}
-        title="Delete all captured mail?"
+        title="Empty the sandbox?"
         action="Delete all"
         onConfirm={async () => {
           await Api.remove("/sandbox/messages")
           select(undefined)
           await refresh()
-          showToast("Captured mail deleted.")
+          showToast("Sandbox emptied.")
         }}
       >
-        All captured mail of this account is deleted. The email log is retained.
+        All mail of this account is deleted from the sandbox. The email log is retained.
       </ConfirmDialog>
     </Screen>
   )
