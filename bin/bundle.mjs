@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { mkdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { contentsOf } from "./contents.mjs"
-import { root, say } from "./install.mjs"
+import { isPacked, PACKED, root, say } from "./install.mjs"
 
 const folder = join(root, "node_modules", ".cache", "waybill-bundle")
 /** package-lock.json stands for all installed packages. */
@@ -26,6 +26,7 @@ const MAX_OUTPUT_CHARS = 2_000
 
 /** Returns the file to run: the bundle, or the sources. */
 export function entry() {
+  if (isPacked) return PACKED
   const bundle = current()
   return isWhole(bundle) ? join(bundle, "main.mjs") : join(root, "apps", "server", "src", "boot", "main.ts")
 }

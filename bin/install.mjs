@@ -8,6 +8,11 @@ import { fileURLToPath } from "node:url"
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
+/** The bundle of an installed package. `npm pack` makes it, and it needs no other package but the embedded Postgres. */
+export const PACKED = join(root, "dist", "main.mjs")
+/** Whether this is an installed package and not a checkout: npm packs no lock file. */
+export const isPacked = existsSync(PACKED) && !existsSync(join(root, "package-lock.json"))
+
 export const MIN_NODE_MAJOR = 24
 
 const GUARD_REFRESH_MS = 1_000

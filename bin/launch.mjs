@@ -3,7 +3,7 @@ import module from "node:module"
 import { constants } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { ensureModules, ensureNode, root, Unavailable } from "./install.mjs"
+import { ensureModules, ensureNode, isPacked, root, Unavailable } from "./install.mjs"
 
 const PARENT_WATCH_MS = 250
 
@@ -17,7 +17,7 @@ export async function launch(options) {
   stopWithParent()
   try {
     const node = await ensureNode()
-    await ensureModules(options)
+    if (!isPacked) await ensureModules(options)
     if (node === process.execPath) await runHere(options)
     else await runChild(node)
   } catch (error) {

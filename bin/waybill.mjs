@@ -1,6 +1,8 @@
 #!/usr/bin/env node
+import { resolve } from "node:path"
 import { ensureBundle, entry } from "./bundle.mjs"
 import { ensureDashboard } from "./dashboard.mjs"
+import { isPacked } from "./install.mjs"
 import { launch } from "./launch.mjs"
 
 /**
@@ -30,7 +32,9 @@ await launch({
   args,
   dev: false,
   before: async () => {
-    if (args[0] === "start") await Promise.all([ensureDashboard(), ensureBundle()])
+    // The folder of a package belongs to npm, which may replace it at any time.
+    if (isPacked) process.env.WAYBILL_DATA = resolve(process.env.WAYBILL_DATA || ".waybill")
+    else if (args[0] === "start") await Promise.all([ensureDashboard(), ensureBundle()])
     stopOnSecondInterrupt()
   },
 })

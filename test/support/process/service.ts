@@ -34,14 +34,21 @@ export interface Ended {
   readonly output: string
 }
 
+interface Where {
+  readonly cwd?: string
+  /** The launcher of an installed package, if not that of the checkout. */
+  readonly main?: string
+}
+
 /** Process of `waybill` with these arguments, as an operator runs it. */
 export class WaybillCommand {
   output = ""
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
 
-  constructor(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) {
-    this.child = spawn(process.execPath, [MAIN, ...args], {
+  constructor(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>, { cwd, main = MAIN }: Where = {}) {
+    this.child = spawn(process.execPath, [main, ...args], {
+      ...(cwd === undefined ? {} : { cwd }),
       env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/", ...env },
       stdio: ["ignore", "pipe", "pipe"],
     })
@@ -82,5 +89,8 @@ export class WaybillCommand {
   }
 }
 
-export const runToEnd = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Promise<Ended> =>
-  new WaybillCommand(args, env).ended
+export const runToEnd = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>,
+  where: Where = {},
+): Promise<Ended> => new WaybillCommand(args, env, where).ended

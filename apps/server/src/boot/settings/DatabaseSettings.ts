@@ -24,7 +24,7 @@ export const TABLE = {
   data: setting(
     "WAYBILL_DATA",
     "Folder of the embedded Postgres and the instance key.",
-    ".waybill in the checkout",
+    ".waybill in the checkout; in the current folder if Waybill is an npm package",
     Config.String("WAYBILL_DATA").pipe(
       Config.withDefault(".waybill"),
       Config.map((path) => resolve(CHECKOUT, path)),

