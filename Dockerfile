@@ -36,6 +36,7 @@ COPY --from=dashboard /waybill/apps/dashboard/dist apps/dashboard/dist
 COPY package.json LICENSE ./
 COPY db/migrations db/migrations
 COPY packages/api packages/api
+COPY packages/client packages/client
 COPY packages/domain packages/domain
 COPY packages/embedded-postgres packages/embedded-postgres
 COPY packages/mail packages/mail

@@ -16,6 +16,7 @@ const SOURCES = [
   ...[
     "apps/server",
     "packages/api",
+    "packages/client",
     "packages/domain",
     "packages/embedded-postgres",
     "packages/mail",

@@ -25,7 +25,9 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   "apps/server": [
     "effect",
     "@effect",
+    "@modelcontextprotocol/server",
     "@waybill/api",
+    "@waybill/client",
     "@waybill/domain",
     "@waybill/embedded-postgres",
     "@waybill/mail",

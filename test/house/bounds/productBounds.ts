@@ -24,6 +24,7 @@ const EVENTS = "packages/api/src/groups/Events.ts"
 const LISTS = "packages/api/src/schemas/Page.ts"
 const LOGS = "packages/api/src/groups/Logs.ts"
 const STATS = "packages/api/src/groups/Stats.ts"
+const MCP_ANSWER = "apps/server/src/mcp/ToolAnswer.ts"
 
 const ofPlans = (value: (terms: Plan.Terms) => number | null): string =>
   Plan.ALL.map((plan) => {
@@ -366,6 +367,20 @@ export const productBounds: ReadonlyArray<Group> = [
         "MAX_TRANSLATED_CHARS",
         "apps/server/src/compat/sendgrid/MailSend.ts",
         "413",
+      ),
+    ],
+  },
+  {
+    title: "Tools for assistants (`waybill mcp`)",
+    bounds: [
+      customer("An answer of a tool", "MAX_ANSWER_CHARS", MCP_ANSWER, "texts are cut, then rows are left out"),
+      customer("The text or the HTML of a message in an answer", "MAX_BODY_CHARS", MCP_ANSWER, "it is cut"),
+      customer("Another text of others in an answer", "MAX_TEXT_CHARS", MCP_ANSWER, "it is cut"),
+      customer(
+        "Recipients of an email that `send_email` sends",
+        "MAX_LIVE_RECIPIENTS",
+        "apps/server/src/mcp/tools/SendTools.ts",
+        "refused",
       ),
     ],
   },

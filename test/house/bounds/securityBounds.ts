@@ -10,6 +10,7 @@ const PREVIEW = "apps/server/src/http/pages/PreviewPages.ts"
 const JSON_SHAPE = "apps/server/src/http/middleware/Validation.ts"
 const AUTH = "apps/server/src/signIn/BetterAuth.ts"
 const SIGN_IN = "apps/server/src/signIn/Options.ts"
+const MCP = "apps/server/src/mcp/overHttp.ts"
 const SUBMISSION = "apps/server/src/smtp/Submission.ts"
 const SUBMISSION_CONNECTION = "apps/server/src/smtp/Connection.ts"
 const REPORTS = "apps/server/src/smtp/Reports.ts"
@@ -169,6 +170,23 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer("A password, at most", "MAX_PASSWORD_CHARS", SIGN_IN, "400"),
       customer("A session that is not used", "SESSION_DAYS", AUTH, "it ends"),
       customer("A link that sets a password", "LINK_HOURS", SIGN_IN, "it no longer works"),
+    ],
+  },
+  {
+    title: "MCP server",
+    bounds: [
+      internal("A request over HTTP", "MAX_REQUEST_BYTES", MCP, "413"),
+      internal(
+        "A message on standard input",
+        "MAX_MESSAGE_BYTES",
+        "apps/server/src/mcp/overStdio.ts",
+        "the server ends",
+      ),
+      internal("All headers of a request", "MAX_HEADER_BYTES", MCP, "431"),
+      internal("Connections", "MAX_CONNECTIONS", MCP, "refused"),
+      internal("Time for the headers of a request", "HEADERS_TIMEOUT_MS", MCP, "408"),
+      internal("Time for a request", "REQUEST_TIMEOUT_MS", MCP, "408"),
+      internal("Open subscriptions", "MAX_SUBSCRIPTIONS", MCP, "refused"),
     ],
   },
   {

@@ -7,6 +7,7 @@ import { domains } from "./commands/domains.ts"
 import { erase } from "./commands/erase.ts"
 import { events } from "./commands/events.ts"
 import { keys } from "./commands/keys.ts"
+import { mcp } from "./commands/mcp.ts"
 import { migrate } from "./commands/migrate.ts"
 import * as ProjectionCommands from "./commands/ProjectionCommands.ts"
 import { reports } from "./commands/reports.ts"
@@ -32,6 +33,7 @@ export const waybill = Command.make("waybill").pipe(
     events,
     erase,
     doctor,
+    mcp,
     TopCommand.top,
   ]),
 )

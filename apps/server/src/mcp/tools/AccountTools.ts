@@ -1,0 +1,90 @@
+import * as Operate from "@waybill/api/groups/Operate"
+import * as Checks from "@waybill/api/schemas/Checks"
+import type { Account, Session, StatsRow } from "@waybill/client/Waybill"
+import * as Address from "@waybill/domain/values/Address"
+import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect, Schema } from "effect"
+import { type ToolAnswer, clipped } from "../ToolAnswer.ts"
+import { ask, askFor, READS, tool } from "../Tool.ts"
+
+const statistics = tool({
+  name: "get_statistics",
+  title: "Get statistics",
+  description:
+    "Counts accepted, delivered, deferred, bounced, failed, suppressed, complained, opened and clicked mail of a range, by default of the last 24 hours, with the time to delivery.",
+  annotations: READS,
+  input: Schema.Struct({
+    from: Schema.optionalKey(Timestamp.FromIso),
+    to: Schema.optionalKey(Timestamp.FromIso),
+    group_by: Schema.optionalKey(
+      Schema.Array(Schema.Literals(["hour", "day", "domain", "tag"]))
+        .check(Checks.items(1, 2, "groups"))
+        .annotate({ description: "hour or day, domain or tag, or one of each; without it, one row for the range" }),
+    ),
+    domain: Schema.optionalKey(DomainName.FromText),
+    tag: Schema.optionalKey(Schema.String.check(Checks.oneLine)),
+  }),
+  run: (waybill, query) =>
+    ask(() => waybill.stats.get(query)).pipe(
+      Effect.map((stats): ToolAnswer => ({
+        summary:
+          stats.data.length === 0
+            ? `No mail from ${stats.from} to ${stats.to}.`
+            : `Statistics from ${stats.from} to ${stats.to}. They follow the log a moment later.`,
+        facts: stats.more_tags ? { more_tags: true } : {},
+        rows: stats.data.map(statisticsRow),
+      })),
+    ),
+})
+
+const statisticsRow = ({ at, domain, latency_ms, tag, ...counts }: StatsRow) => ({
+  at: at ?? undefined,
+  domain: domain ?? undefined,
+  ...counts,
+  latency_ms: latency_ms ?? undefined,
+  ...(tag === null ? {} : { untrusted: { tag: clipped(tag) } }),
+})
+
+const suppression = tool({
+  name: "check_suppression",
+  title: "Check whether an address is suppressed",
+  description: "Tells whether an address is on the suppression list, since when, and why. Mail to it is not sent.",
+  annotations: READS,
+  input: Schema.Struct({ email: Address.FromText }),
+  run: (waybill, { email }) =>
+    askFor(() => waybill.suppressions.get(email)).pipe(
+      Effect.map((found): ToolAnswer =>
+        found === undefined
+          ? { summary: `${email} is not suppressed.` }
+          : {
+              summary: `${email} is suppressed: mail to it is not sent.`,
+              facts: { email, reason: found.reason, created_at: found.created_at, email_id: found.email_id },
+            },
+      ),
+    ),
+})
+
+const account = tool({
+  name: "get_account",
+  title: "Get the account",
+  description: "Shows the plan, the usage and the limits of the account, and what the key of this connection may do.",
+  annotations: READS,
+  input: Operate.Nothing,
+  run: (waybill) =>
+    Effect.all([ask(() => waybill.account.get()), ask(() => waybill.session.get())]).pipe(
+      Effect.map(([account, session]) => accountAnswer(account, session)),
+    ),
+})
+
+const accountAnswer = (
+  { content_days, limits, name, plan, usage }: Account,
+  { domain, scopes }: Session,
+): ToolAnswer => ({
+  summary: `${usage.emails} recipients were accepted in ${usage.month}${
+    limits.monthly_emails === null ? "; the volume is unlimited" : `, of ${limits.monthly_emails}`
+  }.`,
+  facts: { account: clipped(name), plan, usage, limits, content_days, key: { scopes, bound_to_domain: domain } },
+})
+
+export const all = [statistics, suppression, account]

@@ -1,0 +1,194 @@
+import * as Checks from "@waybill/api/schemas/Checks"
+import * as Logs from "@waybill/api/groups/Logs"
+import type { EmailLog, EmailLogWithContent, Event } from "@waybill/client/Waybill"
+import * as Address from "@waybill/domain/values/Address"
+import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as EmailStatus from "@waybill/domain/email/EmailStatus"
+import * as Id from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect, Schema } from "effect"
+import { type ToolAnswer, clipped, listed, MAX_BODY_CHARS } from "../ToolAnswer.ts"
+import { ask, READS, tool } from "../Tool.ts"
+
+const MAX_FOUND = 50
+const DEFAULT_FOUND = 20
+const MAX_EVENTS = 200
+const DEFAULT_EVENTS = 100
+
+export const atMost = (maximum: number, usual: number) =>
+  Schema.optionalKey(
+    Schema.Int.check(
+      Schema.isBetween({ minimum: 1, maximum }, { message: `must be a whole number from 1 to ${maximum}` }),
+    ).annotate({ description: `Maximum number of rows, 1 to ${maximum}; ${usual} by default` }),
+  )
+
+const filter = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
+
+const FindInput = Schema.Struct({
+  status: filter(
+    Schema.Array(EmailStatus.Status)
+      .check(Checks.items(1, EmailStatus.ALL.length, "statuses"))
+      .annotate({ description: "Emails with one of these statuses" }),
+  ),
+  to: filter(Address.FromText.annotate({ description: "A recipient: to, cc or bcc" })),
+  from: filter(Address.FromText.annotate({ description: "The sender" })),
+  subject: filter(
+    Schema.String.check(Checks.chars(Logs.MAX_SUBJECT_FILTER_CHARS, 1), Checks.oneLine).annotate({
+      description: "Words of the subject",
+    }),
+  ),
+  tag: filter(Schema.String.check(Checks.oneLine)),
+  domain: filter(DomainName.FromText.annotate({ description: "The sending domain" })),
+  created_after: filter(Timestamp.FromIso),
+  created_before: filter(Timestamp.FromIso),
+  limit: atMost(MAX_FOUND, DEFAULT_FOUND),
+  after: filter(Id.EmailId.annotate({ description: "`next_cursor` of the answer before, for older emails" })),
+})
+
+/** Fields of an email in a list. */
+const summaryOf = (email: EmailLog | EmailLogWithContent) => ({
+  id: email.id,
+  status: email.status,
+  recipient_counts: email.recipient_counts,
+  domain: email.domain,
+  created_at: email.created_at,
+  scheduled_at: email.scheduled_at ?? undefined,
+  delivered_at: email.delivered_at ?? undefined,
+  next_attempt_at: email.next_attempt_at ?? undefined,
+  attempts: email.attempts,
+  error: email.error === null ? undefined : { category: email.error.category, code: email.error.code },
+  untrusted: {
+    from: clipped(email.from),
+    to: listed(email.to),
+    subject: clipped(email.subject),
+    tags: listed(email.tags),
+    error: email.error?.message === null ? undefined : email.error?.message,
+  },
+})
+
+const find = tool({
+  name: "find_emails",
+  title: "Find emails",
+  description: "Lists sent emails that match all given filters, newest first, with status, recipients and subject.",
+  annotations: READS,
+  input: FindInput,
+  run: (waybill, { after, limit = DEFAULT_FOUND, ...filters }) =>
+    ask(() => waybill.logs.list({ ...filters, limit, after })).pipe(
+      Effect.map((page): ToolAnswer => ({
+        summary:
+          page.data.length === 0
+            ? "No emails match."
+            : `${page.data.length} emails${page.has_more ? "; there are more: call again with `after`" : ""}.`,
+        facts: page.next_cursor === null ? {} : { next_cursor: page.next_cursor },
+        rows: page.data.map(summaryOf),
+      })),
+    ),
+})
+
+const get = tool({
+  name: "get_email",
+  title: "Get an email",
+  description: "Shows one email and the state of each recipient. Its body is included only if `include_body` is true.",
+  annotations: READS,
+  input: Schema.Struct({
+    id: Id.EmailId,
+    include_body: filter(
+      Schema.Boolean.annotate({
+        description: "Include the text and HTML. They may hold personal data, and links that sign somebody in",
+      }),
+    ),
+  }),
+  run: (waybill, { id, include_body = false }) =>
+    ask(() => waybill.logs.get(id)).pipe(Effect.map((email) => recordOf(email, include_body))),
+})
+
+const recordOf = (email: EmailLogWithContent, withBody: boolean): ToolAnswer => ({
+  summary: `Email ${email.id} is ${email.status}.${
+    email.content === null ? " Its content is no longer kept." : withBody ? "" : " Its body was not asked for."
+  }`,
+  facts: {
+    ...summaryOf(email),
+    size_bytes: email.size_bytes,
+    opens: email.opens,
+    clicks: email.clicks,
+    ...(email.content === null ? {} : { content: contentOf(email.content, withBody) }),
+  },
+  rows: email.recipients.map(({ address, attempts, kind, last_event_at, smtp, status, suppression }) => ({
+    address,
+    kind,
+    status,
+    attempts,
+    last_event_at,
+    suppression: suppression ?? undefined,
+    ...(smtp === null
+      ? {}
+      : {
+          category: smtp.category ?? undefined,
+          code: smtp.code ?? undefined,
+          enhanced_code: smtp.enhanced_code ?? undefined,
+          untrusted: { server: smtp.mx ?? undefined, response: clipped(smtp.response ?? "") },
+        }),
+  })),
+})
+
+const contentOf = ({ attachments, html, text }: NonNullable<EmailLogWithContent["content"]>, withBody: boolean) => ({
+  has_html: html !== null,
+  has_text: text !== null,
+  untrusted: {
+    attachments: attachments.map(({ content_type, filename, size_bytes }) => ({
+      filename: clipped(filename),
+      content_type: clipped(content_type),
+      size_bytes,
+    })),
+    ...(withBody ? { text: bodyOf(text), html: bodyOf(html) } : {}),
+  },
+})
+
+const bodyOf = (text: string | null): string | undefined => (text === null ? undefined : clipped(text, MAX_BODY_CHARS))
+
+/** Fields of an event's data that a timeline shows; the others are of no use here, or personal. */
+const SHOWN = ["recipient", "reason", "bounce_type", "category", "code", "enhanced_code", "attempt"] as const
+const SHOWN_TIMES = ["next_attempt_at", "scheduled_at"] as const
+const SHOWN_TEXTS = ["response", "mx", "feedback_type"] as const
+
+const timeline = tool({
+  name: "get_timeline",
+  title: "Get an email's timeline",
+  description: "Lists the events of one email in order: accepted, attempts with the servers' replies, outcomes, opens.",
+  annotations: READS,
+  input: Schema.Struct({ id: Id.EmailId, limit: atMost(MAX_EVENTS, DEFAULT_EVENTS) }),
+  run: (waybill, { id, limit = DEFAULT_EVENTS }) =>
+    ask(() => waybill.logs.events(id)).pipe(
+      Effect.map(({ data }): ToolAnswer => {
+        const shown = data.slice(-limit)
+        return {
+          summary:
+            shown.length < data.length
+              ? `The last ${shown.length} of ${data.length} events of ${id}, oldest first.`
+              : `${data.length} events of ${id}, oldest first.`,
+          rows: shown.map(eventOf),
+        }
+      }),
+    ),
+})
+
+const eventOf = ({ actor, data, occurred_at, type }: Event) => {
+  const texts = textsOf(data, SHOWN_TEXTS)
+  return {
+    at: occurred_at,
+    type,
+    by: actor.type,
+    ...textsOf(data, [...SHOWN, ...SHOWN_TIMES]),
+    ...(Object.keys(texts).length === 0 ? {} : { untrusted: texts }),
+  }
+}
+
+const textsOf = (data: Event["data"], names: ReadonlyArray<string>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    names
+      .map((name) => [name, data[name]] as const)
+      .filter(([, value]) => typeof value === "string" || typeof value === "number")
+      .map(([name, value]) => [name, typeof value === "string" ? clipped(value) : value]),
+  )
+
+export const all = [find, get, timeline]

@@ -1,0 +1,98 @@
+import * as Operate from "@waybill/api/groups/Operate"
+import type { Webhook, WebhookAttempt, WebhookDelivery } from "@waybill/client/Waybill"
+import * as Id from "@waybill/domain/values/Id"
+import { Effect, Schema } from "effect"
+import { type ToolAnswer, clipped, listed } from "../ToolAnswer.ts"
+import * as EmailTools from "./EmailTools.ts"
+import { ask, READS, tool } from "../Tool.ts"
+
+const MAX_DELIVERIES = 50
+const DEFAULT_DELIVERIES = 20
+/** Maximum length of the response of an endpoint. */
+const MAX_RESPONSE_CHARS = 300
+
+const webhooks = tool({
+  name: "list_webhooks",
+  title: "List webhooks",
+  description: "Lists the webhooks with their event types, and whether and why one is disabled.",
+  annotations: READS,
+  input: Operate.Nothing,
+  run: (waybill) =>
+    ask(() => waybill.webhooks.list()).pipe(
+      Effect.map(({ data }): ToolAnswer => ({
+        summary: data.length === 0 ? "There are no webhooks." : `${data.length} webhooks.`,
+        rows: data.map(webhookRow),
+      })),
+    ),
+})
+
+const webhookRow = ({ created_at, description, disabled_reason, enabled, events, format, id, url }: Webhook) => ({
+  id,
+  origin: originOf(url),
+  description: description === null ? undefined : clipped(description),
+  events: listed(events),
+  format,
+  enabled,
+  disabled_reason: disabled_reason ?? undefined,
+  created_at,
+})
+
+/** Returns a URL without path and query, because those of some services are secret. */
+const originOf = (url: string): string => URL.parse(url)?.origin ?? ""
+
+const deliveries = tool({
+  name: "list_webhook_deliveries",
+  title: "List a webhook's deliveries",
+  description: "Lists the calls of one webhook, newest first, with their state and number of attempts.",
+  annotations: READS,
+  input: Schema.Struct({
+    webhook_id: Id.WebhookId,
+    limit: EmailTools.atMost(MAX_DELIVERIES, DEFAULT_DELIVERIES),
+    after: Schema.optionalKey(
+      Id.WebhookDeliveryId.annotate({ description: "`next_cursor` of the answer before, for older deliveries" }),
+    ),
+  }),
+  run: (waybill, { after, limit = DEFAULT_DELIVERIES, webhook_id }) =>
+    ask(() => waybill.webhooks.deliveries(webhook_id, { limit, after })).pipe(
+      Effect.map((page): ToolAnswer => ({
+        summary: page.data.length === 0 ? "No deliveries." : summaryOf(page.data),
+        facts: page.next_cursor === null ? {} : { next_cursor: page.next_cursor },
+        rows: page.data.map(deliveryRow),
+      })),
+    ),
+})
+
+const summaryOf = (rows: ReadonlyArray<WebhookDelivery>): string => {
+  const counted = (status: WebhookDelivery["status"]) => rows.filter((row) => row.status === status).length
+  return `${rows.length} deliveries: ${counted("delivered")} delivered, ${counted("pending")} pending, ${counted("failed")} failed.`
+}
+
+const deliveryRow = ({ object: _, webhook_id: __, ...row }: WebhookDelivery) => row
+
+const delivery = tool({
+  name: "get_webhook_delivery",
+  title: "Get a webhook delivery",
+  description: "Shows every attempt of one webhook call, with the endpoint's answer or the error.",
+  annotations: READS,
+  input: Schema.Struct({ webhook_id: Id.WebhookId, delivery_id: Id.WebhookDeliveryId }),
+  run: (waybill, { delivery_id, webhook_id }) =>
+    ask(() => waybill.webhooks.delivery(webhook_id, delivery_id)).pipe(
+      Effect.map(({ attempts, event_id, event_type, history, next_attempt_at, status }): ToolAnswer => ({
+        summary: `The call for ${event_type} is ${status} after ${attempts} attempts.`,
+        facts: { event_id, event_type, status, next_attempt_at },
+        rows: history.map(attemptRow),
+      })),
+    ),
+})
+
+/** Headers are left out: an endpoint may answer with a cookie. */
+const attemptRow = ({ at, duration_ms, error, response_body, status, url }: WebhookAttempt) => ({
+  at,
+  origin: originOf(url),
+  status: status ?? undefined,
+  duration_ms,
+  error: error === null ? undefined : clipped(error),
+  ...(response_body === null ? {} : { untrusted: { response: clipped(response_body, MAX_RESPONSE_CHARS) } }),
+})
+
+export const all = [webhooks, deliveries, delivery]
