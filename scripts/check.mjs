@@ -27,11 +27,10 @@ const onPath = (command) =>
   (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, command)))
 
 /** Checks the types of a project, and only of files that a change since the last check can affect. */
-const types = (project, record) => [
-  ...compiler(),
-  ...["--noEmit", "--pretty", "false", "-p", project],
-  ...["--incremental", "--tsBuildInfoFile", join(root, "node_modules", ".cache", `${record}.tsbuildinfo`)],
-]
+const types = (project, record) => {
+  const cache = join(root, "node_modules", ".cache", `${record}.tsbuildinfo`)
+  return [...compiler(), "--noEmit", "--pretty", "false", "-p", project, "--incremental", "--tsBuildInfoFile", cache]
+}
 
 const steps = {
   types: types(".", "types"),
