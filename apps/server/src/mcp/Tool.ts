@@ -80,7 +80,7 @@ const refusalOf = (cause: unknown): string => {
     .map(({ message, path }) => `\`${path}\` ${message}.`)
     .join(" ")
   const advice = {
-    unauthorized: "Check WAYBILL_KEY, or sign in with `waybill login`.",
+    unauthorized: "Check WAYBILL_KEY: the key is unknown, revoked or expired.",
     connection_failed: "Check WAYBILL_URL, and that the service runs.",
     rate_limited: cause.retryAfter === null ? "" : `Wait ${cause.retryAfter} seconds.`,
   }[cause.code as string]
