@@ -35,7 +35,9 @@ CREATE TABLE api_keys (
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
   record jsonb NOT NULL,
-  CONSTRAINT api_keys_pkey PRIMARY KEY (account_id, id)
+  mode text COLLATE "C" NOT NULL DEFAULT 'live'::text,
+  CONSTRAINT api_keys_pkey PRIMARY KEY (account_id, id),
+  CONSTRAINT api_keys_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
 );
 
 CREATE TABLE content (
@@ -419,6 +421,7 @@ CREATE TABLE webhook_deliveries (
   next_attempt_at timestamp with time zone,
   delivered_at timestamp with time zone,
   history jsonb NOT NULL DEFAULT '[]'::jsonb,
+  livemode boolean NOT NULL DEFAULT true,
   CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (account_id, id),
   CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
 );
@@ -568,3 +571,13 @@ BEGIN
   END LOOP;
   RETURN false;
 END $function$;
+
+CREATE OR REPLACE FUNCTION test_account_of(live_account_id text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  SELECT overlay(live_account_id PLACING
+    translate(substr(live_account_id, 15, 1), '0123456789abcdefghjkmnpqrstvwxyz', 'yzwxtvrspqmnjkghefcdab8967452301')
+    FROM 15 FOR 1)
+$function$;

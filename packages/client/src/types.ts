@@ -3,6 +3,8 @@
 export type Account = {
   readonly object: "account"
   readonly id: AccountId
+  /** False for a test key: usage and limits are those of test mail */
+  readonly livemode: boolean
   readonly name: string
   readonly plan: Plan
   readonly created_at: Timestamp
@@ -48,8 +50,9 @@ export type ApiKey = {
   readonly object: "api_key"
   readonly id: ApiKeyId
   readonly name: string
-  /** The first ten characters of the key */
+  /** The beginning of the key: `wb_`, or `wb_test_` for a test key, and seven characters */
   readonly prefix: string
+  readonly mode: ApiKeyMode
   readonly scopes: ReadonlyArray<Scope>
   /** The domain that the key is bound to; `null` if none */
   readonly domain: string | null
@@ -66,6 +69,8 @@ export type ApiKey = {
 export type ApiKeyCreation = {
   readonly name: string
   readonly scopes: ReadonlyArray<Scope>
+  /** `live` by default */
+  readonly mode?: ApiKeyMode | null
   /** Binds the key to this domain: it can use no other domain */
   readonly domain?: string | null
   /** Limits the key to these addresses and networks */
@@ -75,6 +80,9 @@ export type ApiKeyCreation = {
 }
 
 export type ApiKeyId = string
+
+/** A `test` key sends and reads test mail only, which never leaves the service */
+export type ApiKeyMode = "live" | "test"
 
 export type ApiKeyRevoked = {
   readonly object: "api_key"
@@ -145,8 +153,9 @@ export type CreatedApiKey = {
   readonly object: "api_key"
   readonly id: ApiKeyId
   readonly name: string
-  /** The first ten characters of the key */
+  /** The beginning of the key: `wb_`, or `wb_test_` for a test key, and seven characters */
   readonly prefix: string
+  readonly mode: ApiKeyMode
   readonly scopes: ReadonlyArray<Scope>
   /** The domain that the key is bound to; `null` if none */
   readonly domain: string | null
@@ -266,6 +275,8 @@ export type EmailLog = {
   readonly clicks: number
   readonly api_key_id: ApiKeyId | null
   readonly domain: string
+  /** False for test mail, which is never sent */
+  readonly livemode: boolean
   readonly size_bytes: number
   /** The error of the first recipient that has one */
   readonly error: EmailTrouble | null
@@ -309,6 +320,8 @@ export type EmailLogWithContent = {
   readonly clicks: number
   readonly api_key_id: ApiKeyId | null
   readonly domain: string
+  /** False for test mail, which is never sent */
+  readonly livemode: boolean
   readonly size_bytes: number
   /** The error of the first recipient that has one */
   readonly error: EmailTrouble | null
@@ -428,6 +441,8 @@ export type Event = {
   /** Number of the event in the object's history, from 1 */
   readonly version: number
   readonly position: Position
+  /** False for an event of test mail */
+  readonly livemode: boolean
   readonly occurred_at: Timestamp
   readonly actor: Actor
   readonly request_id: string | null

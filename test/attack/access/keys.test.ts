@@ -64,7 +64,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     for (const [nth, key] of keys.entries()) {
       const parameters = statements[nth]?.values ?? ""
       assert.include(parameters, bearerHash(`Bearer ${key}`) ?? "no hash")
-      assert.notInclude(parameters, key.slice(0, ApiKeySecret.PREFIX_CHARS))
+      assert.notInclude(parameters, ApiKeySecret.prefixOf(key as ApiKeySecret.ApiKeySecret))
     }
 
     const lookupsOf = (key: string) => [

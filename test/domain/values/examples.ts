@@ -56,6 +56,7 @@ export const facts = (over: Partial<Acceptance.Context> = {}): Acceptance.Contex
   now: NOW,
   emailId: id("EmailId"),
   messageId: Acceptance.messageIdOf(id("EmailId"), domainName("acme.test")),
+  mode: "live",
   domain: { id: id("DomainId"), status: "verified" },
   key: { id: id("ApiKeyId"), domain: null },
   plan: { name: "Starter", max_recipients: 50 },

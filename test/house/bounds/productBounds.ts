@@ -11,6 +11,7 @@ const DELIVER = "apps/server/src/worker/delivery/deliver.ts"
 const TURNS = "apps/server/src/worker/webhooks/EndpointTurns.ts"
 const CALLS = "apps/server/src/worker/webhooks/WebhookPipeline.ts"
 const RATES = "packages/domain/src/account/RateLimit.ts"
+const USAGE = "packages/domain/src/account/UsageChange.ts"
 const PLANS = "packages/domain/src/account/Plan.ts"
 const ACCEPTANCE = "packages/domain/src/email/Acceptance.ts"
 const ADDRESS = "packages/domain/src/values/Address.ts"
@@ -53,6 +54,13 @@ export const productBounds: ReadonlyArray<Group> = [
         PLANS,
         "429 `monthly_quota`",
         ofPlans(({ monthly_emails }) => monthly_emails),
+      ),
+      customer("Test emails per account and UTC month", "TEST_MONTHLY_EMAILS", USAGE, "429 `monthly_quota`"),
+      customer(
+        "Size for which a test email counts once more",
+        "TEST_PIECE_BYTES",
+        USAGE,
+        "each full piece counts as one more test email",
       ),
       operator("Requests per minute that can be granted to an account", "MAX_GRANTED_PER_MINUTE", ACCOUNT, "refused"),
       operator("Monthly volume that can be granted to an account", "MAX_GRANTED_MONTHLY", ACCOUNT, "refused"),

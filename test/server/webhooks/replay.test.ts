@@ -240,6 +240,7 @@ layer(World.layer, { excludeTestServices: true })("a test call", (it) => {
       webhook_id,
       event_id,
       event_type: WebhookDeliveries.TEST_TYPE,
+      livemode: true,
       stream_id: webhook_id,
       stream_version: 0,
       created_at,

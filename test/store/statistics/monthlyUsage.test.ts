@@ -85,6 +85,7 @@ const facts = (
   now: at,
   emailId,
   messageId: `<${emailId}@acme.test>`,
+  mode: "live",
   domain: { id: id("DomainId"), status: "verified" },
   key: null,
   plan: { name: "Free", max_recipients: 10 },

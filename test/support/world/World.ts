@@ -96,15 +96,17 @@ export type KeyOptions = Partial<{
   readonly domain: string | null
   readonly allowed_ips: ReadonlyArray<string>
   readonly expires_at: string | null
+  readonly mode: "test"
 }>
 
 /** Creates an API key of an account; without options it may do everything. */
 export const key = (
   account_id: Id.AccountId,
-  { allowed_ips = [], domain = null, expires_at = null, scopes = ["admin"] }: KeyOptions = {},
+  { allowed_ips = [], domain = null, expires_at = null, mode, scopes = ["admin"] }: KeyOptions = {},
 ) =>
   NewApiKeys.createApiKey(account_id, null, {
     name: "test",
+    ...(mode === undefined ? {} : { mode }),
     scopes: [...scopes],
     domain: domain as DomainName.DomainName | null,
     allowed_ips: allowed_ips as ReadonlyArray<Network.Network>,

@@ -1,6 +1,8 @@
 import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import type * as DomainName from "@waybill/domain/domain/DomainName"
 import type * as DomainStatus from "@waybill/domain/domain/DomainStatus"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import * as UsageChange from "@waybill/domain/account/UsageChange"
 import * as EmailAcceptance from "@waybill/domain/email/Acceptance"
 import * as Email from "@waybill/domain/email/Email"
 import * as Plan from "@waybill/domain/account/Plan"
@@ -9,6 +11,7 @@ import * as Address from "@waybill/domain/values/Address"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Append, View } from "@waybill/store/commit/Commit"
+import * as Content from "@waybill/store/content/Content"
 import type { ContentRow } from "@waybill/store/commit/LogStorage"
 import type { StoredAccount } from "@waybill/store/readmodels/Accounts"
 import { Result } from "effect"
@@ -131,6 +134,7 @@ const decide = (
   const facts: EmailAcceptance.Context = {
     now: at,
     emailId: id,
+    mode: Livemode.isLive(account_id) ? "live" : "test",
     messageId: EmailAcceptance.messageIdOf(id, name),
     domain:
       domain === undefined
@@ -153,13 +157,14 @@ const decide = (
     suppressed,
     quota: {
       used: view.facts.acceptedIn(account_id, Draft.monthOf(at)) + recipientsBefore,
-      limit: account.limits.monthly_emails,
+      limit: Livemode.isLive(account_id) ? account.limits.monthly_emails : UsageChange.TEST_MONTHLY_EMAILS,
     },
     original,
   }
   return Result.map(EmailAcceptance.accept(facts, command), (events) => {
     const state = events.reduce<Email.State>(Email.evolve, Email.initial)
-    const expires_on = Timestamp.plus(at, account.content_days * Timestamp.DAY).slice(0, "2026-11-21".length)
+    const days = Livemode.isLive(account_id) ? account.content_days : Content.TEST_CONTENT_DAYS
+    const expires_on = Timestamp.plus(at, days * Timestamp.DAY).slice(0, "2026-11-21".length)
     return {
       events,
       content: blobs.map((blob): ContentRow => ({ account_id, ...blob, expires_on })),

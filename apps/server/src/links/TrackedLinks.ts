@@ -1,3 +1,4 @@
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as DomainName from "@waybill/domain/domain/DomainName"
 import type * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
@@ -75,7 +76,7 @@ export const trackingOf =
         ? `${linkBase}${TrackingToken.OPEN_PATH}${TrackingToken.ofOpen(secretKey, mail)}`
         : undefined,
       click:
-        tracking.clicks && !stopped.has(account_id)
+        tracking.clicks && !stopped.has(Livemode.liveAccountOf(account_id))
           ? (url) => `${linkBase}${TrackingToken.CLICK_PATH}${TrackingToken.ofClick(secretKey, { ...mail, url })}`
           : undefined,
     }

@@ -1,5 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Standings from "@waybill/store/admission/Standings"
 import { Context, Duration, Effect, Exit, Latch, Layer } from "effect"
@@ -106,7 +107,7 @@ const make = Effect.gen(function* () {
 
 const bearerOf = ({ admitted }: Grant): Standings.Bearer =>
   "key" in admitted
-    ? { kind: "key", account_id: admitted.key.account_id, id: admitted.key.id }
+    ? { kind: "key", account_id: Livemode.liveAccountOf(admitted.key.account_id), id: admitted.key.id }
     : { kind: "session", account_id: admitted.user.account_id, id: admitted.session_id }
 
 const refusalOf = ({ admitted, scope }: Grant, standing: Standings.Standing | undefined): Refused | undefined => {

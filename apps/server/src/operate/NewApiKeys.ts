@@ -1,5 +1,6 @@
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
+import type { Mode } from "@waybill/domain/account/Livemode"
 import type * as Content from "@waybill/domain/email/Content"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -12,8 +13,8 @@ import * as NewIds from "./NewIds.ts"
 export const hashOf = (secret: string): Content.Sha256 => hash("sha256", secret, "hex") as Content.Sha256
 
 /** Generates a key. Its secret is returned once and never stored. */
-export const generateKey = Effect.fnUntraced(function* (createdBy: string | null) {
-  const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
+export const generateKey = Effect.fnUntraced(function* (createdBy: string | null, mode: Mode = "live") {
+  const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES), mode)
   const keyId = yield* NewIds.newId("ApiKeyId")
   return { now: yield* NewIds.now, keyId, secret, hash: hashOf(secret), createdBy }
 })
@@ -24,7 +25,7 @@ export const createApiKey = Effect.fn("createApiKey")(function* (
   command: ApiKey.Command,
 ) {
   const store = yield* EventStore
-  const facts = yield* generateKey(createdBy)
+  const facts = yield* generateKey(createdBy, command.mode)
   const { keyId, secret } = facts
   yield* store.transact({
     account_id,

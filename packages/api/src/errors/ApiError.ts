@@ -89,7 +89,10 @@ export const Unauthorized = error(
   401,
   "The API key is missing, unknown, expired, revoked or not allowed from this address.",
 )
-export const Forbidden = error(403, "The API key lacks a scope, named in `details`, or is limited to another domain.")
+export const Forbidden = error(
+  403,
+  "The API key lacks a scope, named in `details`, is limited to another domain, or has the other mode.",
+)
 export const NotFound = error(404, "No such resource in this account, or no such route.")
 export const Unprocessable = error(
   422,

@@ -12,6 +12,7 @@ const at = Timestamp.Timestamp
 export const AccountRecord = Schema.Struct({
   object: Schema.Literal("account"),
   id: Id.AccountId,
+  livemode: Schema.Boolean.annotate({ description: "False for a test key: usage and limits are those of test mail" }),
   name: Schema.String,
   plan: Plan.Plan,
   created_at: at,

@@ -17,11 +17,20 @@ import { Validation } from "../errors/Validation.ts"
 
 const at = Timestamp.Timestamp
 
+const Mode = Schema.Literals(["live", "test"]).annotate({
+  identifier: "ApiKeyMode",
+  description: "A `test` key sends and reads test mail only, which never leaves the service",
+})
+
 const fields = {
   object: Schema.Literal("api_key"),
   id: Id.ApiKeyId,
   name: Schema.String,
-  prefix: Schema.String.annotate({ description: "The first ten characters of the key", examples: ["wb_4Ko2xQa"] }),
+  prefix: Schema.String.annotate({
+    description: "The beginning of the key: `wb_`, or `wb_test_` for a test key, and seven characters",
+    examples: ["wb_4Ko2xQa"],
+  }),
+  mode: Mode,
   scopes: Schema.Array(Scope.Scope),
   domain: Schema.NullOr(Schema.String).annotate({ description: "The domain that the key is bound to; `null` if none" }),
   allowed_ips: Schema.Array(Schema.String).annotate({ description: "Empty allows every address" }),
@@ -51,6 +60,7 @@ export const Revoked = Schema.Struct({
 const Creation = Schema.Struct({
   name: ApiKey.Name,
   scopes: Schema.Array(Scope.Scope).check(Checks.items(1, Scope.ALL.length, "scopes")),
+  mode: optional(Mode, "`live` by default"),
   domain: optional(DomainName.FromText, "Binds the key to this domain: it can use no other domain"),
   allowed_ips: optional(
     Schema.Array(Network.FromText).check(Checks.items(0, ApiKey.MAX_ALLOWED_IPS, "networks")),

@@ -9,6 +9,7 @@ import { EmailMessage, ScheduledAt } from "../schemas/EmailMessage.ts"
 import { EmailRecord } from "../schemas/EmailRecord.ts"
 import { annotate } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
+import * as Livemode from "../schemas/Livemode.ts"
 import { Validation } from "../errors/Validation.ts"
 
 /** The response to a send: exactly these three fields, for scheduled mail and replays too. */
@@ -25,6 +26,7 @@ const headers = Idempotency.headers
 export class Emails extends HttpApiGroup.make("emails")
   .add(
     HttpApiEndpoint.post("send", "/email/send", {
+      query: Livemode.query,
       headers,
       payload: EmailMessage,
       success: Idempotency.replayable(Acknowledgement),
@@ -39,6 +41,7 @@ export class Emails extends HttpApiGroup.make("emails")
       )
       .annotate(Bucket, "send"),
     HttpApiEndpoint.post("sendBatch", "/email/send/batch", {
+      query: Livemode.query,
       headers,
       payload: Batch,
       success: Idempotency.replayable(BatchAnswer),
@@ -54,6 +57,7 @@ export class Emails extends HttpApiGroup.make("emails")
       .annotate(Bucket, "send"),
     HttpApiEndpoint.post("cancel", "/email/:id/cancel", {
       params,
+      query: Livemode.query,
       headers,
       success: Idempotency.replayable(EmailRecord),
       error: ApiError.Unprocessable,
@@ -66,6 +70,7 @@ export class Emails extends HttpApiGroup.make("emails")
     ),
     HttpApiEndpoint.patch("reschedule", "/email/:id", {
       params,
+      query: Livemode.query,
       payload: Schema.Struct({ scheduled_at: ScheduledAt }),
       success: EmailRecord,
       error: ApiError.Unprocessable,
@@ -78,6 +83,7 @@ export class Emails extends HttpApiGroup.make("emails")
     ),
     HttpApiEndpoint.post("resend", "/email/:id/resend", {
       params,
+      query: Livemode.query,
       headers,
       success: Idempotency.replayable(Acknowledgement),
       error: ApiError.Unprocessable,

@@ -6,6 +6,7 @@ import { Authorization } from "../Authorization.ts"
 import { annotate } from "../annotate.ts"
 import { EventRecord } from "../schemas/EventRecord.ts"
 import * as Page from "../schemas/Page.ts"
+import * as Livemode from "../schemas/Livemode.ts"
 import { Validation } from "../errors/Validation.ts"
 
 export const MAX_EVENTS = 1_000
@@ -14,7 +15,7 @@ export const DEFAULT_EVENTS = 100
 /** Longest wait of a request, shorter than the usual timeout of proxies. */
 export const MAX_WAIT_SECONDS = 20
 
-const TYPES = DomainEvent.TAGS.map(DomainEvent.publicType)
+const TYPES = [...new Set(DomainEvent.TAGS.map(DomainEvent.publicType))]
 
 /** One or several types, separated by commas. */
 const Types = Schema.String.annotate({
@@ -81,6 +82,7 @@ export class Events extends HttpApiGroup.make("events")
   .add(
     HttpApiEndpoint.get("list", "/events", {
       query: {
+        ...Livemode.query,
         after_position: Schema.optionalKey(Page.From),
         types: Schema.optionalKey(Types),
         limit: Page.limit(MAX_EVENTS, DEFAULT_EVENTS),
@@ -96,7 +98,11 @@ export class Events extends HttpApiGroup.make("events")
       ),
     ),
     HttpApiEndpoint.get("stream", "/events/stream", {
-      query: { after_position: Schema.optionalKey(Page.From), types: Schema.optionalKey(Types) },
+      query: {
+        ...Livemode.query,
+        after_position: Schema.optionalKey(Page.From),
+        types: Schema.optionalKey(Types),
+      },
       headers: { "last-event-id": Schema.optionalKey(Page.From) },
       success: Streamed,
       error: ApiError.Unprocessable,

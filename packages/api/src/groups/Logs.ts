@@ -10,6 +10,7 @@ import { EmailRecord, WithContent } from "../schemas/EmailRecord.ts"
 import { annotate } from "../annotate.ts"
 import { EventRecord } from "../schemas/EventRecord.ts"
 import * as Page from "../schemas/Page.ts"
+import * as Livemode from "../schemas/Livemode.ts"
 import * as Checks from "../schemas/Checks.ts"
 import { Validation } from "../errors/Validation.ts"
 
@@ -58,6 +59,7 @@ const RecipientStatuses = commaList(
 const filter = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
 
 export const LogQuery = Schema.Struct({
+  ...Livemode.query,
   limit: Page.limit(),
   status: filter(Statuses),
   recipient_status: filter(RecipientStatuses),
@@ -93,7 +95,7 @@ export class Logs extends HttpApiGroup.make("logs")
       .annotate(Bucket, "logs"),
     HttpApiEndpoint.get("get", "/email/logs/:id", {
       params,
-      query: { as_of: filter(Timestamp.FromIso) },
+      query: { ...Livemode.query, as_of: filter(Timestamp.FromIso) },
       success: WithContent,
     }).annotateMerge(
       annotate(
@@ -102,7 +104,11 @@ export class Logs extends HttpApiGroup.make("logs")
         "The record, and the content while it is kept. With `as_of`, the record as it was at that time; 404 if the message had not been accepted yet.",
       ),
     ),
-    HttpApiEndpoint.get("events", "/email/logs/:id/events", { params, success: Page.of(EventRecord) }).annotateMerge(
+    HttpApiEndpoint.get("events", "/email/logs/:id/events", {
+      params,
+      query: Livemode.query,
+      success: Page.of(EventRecord),
+    }).annotateMerge(
       annotate(
         "Get an email's timeline",
         "email:logs:read",

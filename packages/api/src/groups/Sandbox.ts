@@ -7,6 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../Authorization.ts"
 import { annotate } from "../annotate.ts"
 import * as Page from "../schemas/Page.ts"
+import * as Livemode from "../schemas/Livemode.ts"
 import { Validation } from "../errors/Validation.ts"
 
 /** Longest wait of a request: enough for a test suite. */
@@ -82,6 +83,7 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
   .add(
     HttpApiEndpoint.get("list", "/sandbox/messages", {
       query: {
+        ...Livemode.query,
         limit: Page.limit(),
         after: Schema.optionalKey(Id.EmailId),
         to: Schema.optionalKey(Address.FromText),
@@ -97,17 +99,22 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
     ),
     HttpApiEndpoint.get("get", "/sandbox/messages/:id", {
       params,
+      query: Livemode.query,
       success: MessageWithContent,
       error: ApiError.Unprocessable,
     }).annotateMerge(annotate("Get mail of the sandbox", scope, "The parsed message and its raw bytes.")),
-    HttpApiEndpoint.delete("remove", "/sandbox/messages/:id", { params, success: Emptied }).annotateMerge(
+    HttpApiEndpoint.delete("remove", "/sandbox/messages/:id", {
+      params,
+      query: Livemode.query,
+      success: Emptied,
+    }).annotateMerge(
       annotate(
         "Delete mail of the sandbox",
         deletion,
         "Deletes the message from the sandbox only; its events stay in the log.",
       ),
     ),
-    HttpApiEndpoint.delete("clear", "/sandbox/messages", { success: Emptied }).annotateMerge(
+    HttpApiEndpoint.delete("clear", "/sandbox/messages", { query: Livemode.query, success: Emptied }).annotateMerge(
       annotate(
         "Empty the sandbox",
         deletion,
@@ -121,6 +128,6 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
     OpenApi.annotations({
       title: "Sandbox",
       description:
-        "Mail that was kept instead of delivered. Available while the instance's `TRANSPORT` is `sandbox`, else 404.",
+        "Mail that was kept instead of delivered: test mail always, live mail while the instance's `TRANSPORT` is `sandbox`, else 404.",
     }),
   ) {}

@@ -6,6 +6,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../Authorization.ts"
 import { annotate } from "../annotate.ts"
 import * as Page from "../schemas/Page.ts"
+import * as Livemode from "../schemas/Livemode.ts"
 import * as Checks from "../schemas/Checks.ts"
 import { Validation } from "../errors/Validation.ts"
 
@@ -49,6 +50,7 @@ export const maxRangeMs = (groups: ReadonlyArray<Group> = []): number =>
   (groups.includes("hour") ? MAX_HOURLY_STATS_DAYS : MAX_STATS_DAYS) * Timestamp.DAY
 
 const StatsQuery = Schema.Struct({
+  ...Livemode.query,
   from: Schema.optionalKey(Timestamp.FromIso),
   to: Schema.optionalKey(Timestamp.FromIso),
   group_by: Schema.optionalKey(Groups),

@@ -10,6 +10,7 @@ import { annotate } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
 import { optional } from "../schemas/optional.ts"
 import * as Page from "../schemas/Page.ts"
+import * as Livemode from "../schemas/Livemode.ts"
 import { Validation } from "../errors/Validation.ts"
 
 export const SuppressionRecord = Schema.Struct({
@@ -34,15 +35,18 @@ const params = { email: Address.FromText }
 export class Suppressions extends HttpApiGroup.make("suppressions")
   .add(
     HttpApiEndpoint.get("list", "/suppressions", {
-      query: { limit: Page.limit(), after: Schema.optionalKey(Id.SuppressionId) },
+      query: { ...Livemode.query, limit: Page.limit(), after: Schema.optionalKey(Id.SuppressionId) },
       success: Page.of(SuppressionRecord),
     }).annotateMerge(
       annotate("List suppressions", "email:logs:read", "Addresses that no longer receive mail, newest first."),
     ),
-    HttpApiEndpoint.get("get", "/suppressions/:email", { params, success: SuppressionRecord }).annotateMerge(
-      annotate("Get a suppression", "email:logs:read", "Whether an address is suppressed, and why."),
-    ),
+    HttpApiEndpoint.get("get", "/suppressions/:email", {
+      params,
+      query: Livemode.query,
+      success: SuppressionRecord,
+    }).annotateMerge(annotate("Get a suppression", "email:logs:read", "Whether an address is suppressed, and why.")),
     HttpApiEndpoint.post("add", "/suppressions", {
+      query: Livemode.query,
       headers: Idempotency.headers,
       payload: Schema.Struct({
         email: Address.FromText,
@@ -57,9 +61,11 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
         "Later mail to this address gets the status `suppressed` instead of being sent.",
       ),
     ),
-    HttpApiEndpoint.delete("remove", "/suppressions/:email", { params, success: Removed }).annotateMerge(
-      annotate("Remove a suppression", "admin", "The address can receive mail again."),
-    ),
+    HttpApiEndpoint.delete("remove", "/suppressions/:email", {
+      params,
+      query: Livemode.query,
+      success: Removed,
+    }).annotateMerge(annotate("Remove a suppression", "admin", "The address can receive mail again.")),
   )
   .middleware(Validation)
   .middleware(Authorization)

@@ -77,6 +77,7 @@ const fields = {
   clicks: Schema.Natural,
   api_key_id: Schema.NullOr(Id.ApiKeyId),
   domain: Schema.String,
+  livemode: Schema.Boolean.annotate({ description: "False for test mail, which is never sent" }),
   size_bytes: Schema.Natural,
   error: Schema.NullOr(RecipientError).annotate({
     description: "The error of the first recipient that has one",

@@ -20,6 +20,7 @@ export const EventRecord = Schema.Struct({
   stream_id: Schema.String.annotate({ description: "Id of the object, or the address of a suppression" }),
   version: Schema.Natural.annotate({ description: "Number of the event in the object's history, from 1" }),
   position: Page.Position,
+  livemode: Schema.Boolean.annotate({ description: "False for an event of test mail" }),
   occurred_at: Timestamp.Timestamp,
   actor: Actor,
   request_id: Schema.NullOr(Schema.String),

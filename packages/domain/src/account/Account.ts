@@ -17,6 +17,8 @@ export const MAX_RETENTION_DAYS = 365
 /** Allowed range for how long the history of a finished message is kept. By default it is kept forever. */
 export const MIN_LOG_DAYS = 7
 export const MAX_LOG_DAYS = 3_650
+/** How long the history of finished test mail is kept, whatever the account's setting. */
+export const TEST_LOG_DAYS = 30
 /**
  * How long webhook deliveries are kept. The minimum is longer than all retries take, and than
  * `Webhook.FAILING_LIMIT_MS`.

@@ -4,9 +4,10 @@ import * as ApiKeySecret from "./ApiKeySecret.ts"
 import { Sha256 } from "../email/Content.ts"
 import * as DomainName from "../domain/DomainName.ts"
 import * as Id from "../values/Id.ts"
+import type { Mode } from "./Livemode.ts"
 import * as Network from "../values/Network.ts"
 import * as Scope from "./Scope.ts"
-import { NothingNew } from "../values/Refusal.ts"
+import { type Detail, NothingNew } from "../values/Refusal.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 
@@ -22,27 +23,33 @@ export const Name = Text.name(MAX_NAME_CHARS)
 const at = Timestamp.Timestamp
 
 /**
- * `KeyCreated` holds the hash, so that the read model which authenticates requests is built from events alone. The hash
- * reveals nothing: its input is 32 random bytes.
+ * Both events of a new key hold the hash, so that the read model which authenticates requests is built from events
+ * alone. The hash reveals nothing: its input is 32 random bytes.
  */
+const created = {
+  key_id: Id.ApiKeyId,
+  name: Text.Stored,
+  hash: Sha256,
+  scopes: Schema.Array(Scope.Scope),
+  domain: Schema.NullOr(DomainName.DomainName),
+  allowed_ips: Schema.Array(Network.Network),
+  expires_at: Schema.NullOr(Timestamp.Timestamp),
+  /** Creator of the key: a user, a key or the command line. */
+  created_by: Schema.NullOr(Text.Stored),
+  at,
+}
+const prefix = (pattern: RegExp) => Schema.String.check(Schema.isPattern(pattern))
+
 export const Event = Schema.TaggedUnion({
-  KeyCreated: {
-    key_id: Id.ApiKeyId,
-    name: Text.Stored,
-    prefix: Schema.String.check(Schema.isPattern(/^wb_[0-9A-Za-z]{7}$/u)),
-    hash: Sha256,
-    scopes: Schema.Array(Scope.Scope),
-    domain: Schema.NullOr(DomainName.DomainName),
-    allowed_ips: Schema.Array(Network.Network),
-    expires_at: Schema.NullOr(Timestamp.Timestamp),
-    /** Creator of the key: a user, a key or the command line. */
-    created_by: Schema.NullOr(Text.Stored),
-    at,
-  },
+  KeyCreated: { ...created, prefix: prefix(/^wb_[0-9A-Za-z]{7}$/u) },
+  /** An event of its own, so that no test key exists while a node runs that would send its mail. */
+  TestKeyCreated: { ...created, prefix: prefix(/^wb_test_[0-9A-Za-z]{7}$/u) },
   KeyRevoked: { at },
 })
 export type Event = typeof Event.Type
-export type KeyCreated = typeof Event.cases.KeyCreated.Type
+export type KeyCreated = Extract<Event, { readonly _tag: "KeyCreated" | "TestKeyCreated" }>
+
+export const modeOf = ({ _tag }: KeyCreated): Mode => (_tag === "TestKeyCreated" ? "test" : "live")
 
 export type State = { readonly _tag: "NotCreated" } | Key
 
@@ -57,6 +64,7 @@ export const initial: State = { _tag: "NotCreated" }
 export const evolve = (state: State, event: Event): State => {
   switch (event._tag) {
     case "KeyCreated":
+    case "TestKeyCreated":
       return state._tag === "NotCreated" ? { _tag: "Key", created: event, revoked_at: null } : state
     case "KeyRevoked":
       return state._tag === "Key" && state.revoked_at === null ? { ...state, revoked_at: event.at } : state
@@ -121,8 +129,27 @@ export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys"
   }
 }
 
+/** Scopes that mean something for a test key: `admin` gives it the events and the suppressions of test mode. */
+export const TEST_SCOPES = ["email:send", "email:logs:read", "admin"] as const satisfies ReadonlyArray<Scope.Scope>
+
+export class ScopeNotForTestKeys extends Schema.TaggedError<ScopeNotForTestKeys>()("ScopeNotForTestKeys", {
+  scope: Scope.Scope,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "scope_not_for_test_keys"
+  override get message() {
+    return `A test key can have the scopes ${TEST_SCOPES.join(", ")}, not ${this.scope}: it works with test mail only.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: "scopes", message: `must be among ${TEST_SCOPES.join(", ")} for a test key` }]
+  }
+}
+
 /** A parsed request to create a key. */
 export interface Command {
+  /** Absent for a live key. */
+  readonly mode?: "test"
   readonly name: string
   readonly scopes: ReadonlyArray<Scope.Scope>
   readonly domain: DomainName.DomainName | null
@@ -141,21 +168,25 @@ export interface Context {
   readonly active: number
 }
 
+const isForTestKeys = (scope: Scope.Scope): boolean => TEST_SCOPES.some((each) => each === scope)
+
 type Decide<Error> = Aggregate.Decide<State, Event, Error>
 
 export const create =
   (
     { active, now, keyId, secret, hash, createdBy }: Context,
     command: Command,
-  ): Decide<ExpiryInThePast | NothingNew | TooManyKeys> =>
+  ): Decide<ExpiryInThePast | NothingNew | ScopeNotForTestKeys | TooManyKeys> =>
   (state) => {
     if (state._tag === "Key") return Result.fail(new NothingNew())
     if (active >= MAX_ACTIVE_KEYS) return Result.fail(new TooManyKeys())
     if (command.expires_at !== null && command.expires_at <= now)
       return Result.fail(new ExpiryInThePast({ expires_at: command.expires_at, now }))
+    const scope = command.mode === "test" ? command.scopes.find((each) => !isForTestKeys(each)) : undefined
+    if (scope !== undefined) return Result.fail(new ScopeNotForTestKeys({ scope }))
     return Result.succeed(
       Array.of<Event>({
-        _tag: "KeyCreated",
+        _tag: command.mode === "test" ? "TestKeyCreated" : "KeyCreated",
         key_id: keyId,
         name: command.name,
         prefix: ApiKeySecret.prefixOf(secret),

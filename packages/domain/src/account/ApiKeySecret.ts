@@ -1,43 +1,47 @@
 import type { Brand } from "effect"
+import type { Mode } from "./Livemode.ts"
 
 /**
- * Format of a key: `wb_`, 32 random bytes in base62, 6 characters of checksum. The length is fixed: 256 bits need at
+ * Format of a key: `wb_`, or `wb_test_` for a test key, 32 random bytes in base62, 6 characters of checksum. The length is fixed: 256 bits need at
  * most 43 digits of base 62 and 32 bits of CRC at most 6, both padded with `0`. The checksum lets a client library
  * reject a mistyped key without a request, and lets a secret scanner recognise keys. CRC-32 suffices, because it only
  * guards against accidents.
  */
 export const MARK = "wb_"
+export const TEST_MARK = `${MARK}test_`
 export const RANDOM_BYTES = 32
 export const BODY_CHARS = 43
 export const CHECKSUM_CHARS = 6
-export const KEY_CHARS = MARK.length + BODY_CHARS + CHECKSUM_CHARS
-/** Length of the readable prefix that identifies a key in lists. */
-export const PREFIX_CHARS = 10
+/** Characters after the mark in the readable prefix, which identifies a key in lists. */
+export const PREFIX_BODY_CHARS = 7
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 export type ApiKeySecret = string & Brand.Brand<"ApiKeySecret">
 
+const markOf = (text: string): string => (text.startsWith(TEST_MARK) ? TEST_MARK : MARK)
+
 /** Encodes 32 random bytes, supplied by the caller, as a key. */
-export const encode = (random: Uint8Array): ApiKeySecret => {
+export const encode = (random: Uint8Array, mode: Mode = "live"): ApiKeySecret => {
   const body = base62(bigint(random.subarray(0, RANDOM_BYTES)), BODY_CHARS)
-  return `${MARK}${body}${checksum(body)}` as ApiKeySecret
+  return `${mode === "test" ? TEST_MARK : MARK}${body}${checksum(body)}` as ApiKeySecret
 }
 
 /** Whether a text has the format and checksum of a key. It may still never have been issued. */
 export const isWellFormed = (text: string): text is ApiKeySecret => {
-  if (text.length !== KEY_CHARS || !text.startsWith(MARK)) return false
-  const body = text.slice(MARK.length, MARK.length + BODY_CHARS)
-  return checksum(body) === text.slice(MARK.length + BODY_CHARS)
+  const mark = markOf(text)
+  if (text.length !== mark.length + BODY_CHARS + CHECKSUM_CHARS || !text.startsWith(mark)) return false
+  const body = text.slice(mark.length, mark.length + BODY_CHARS)
+  return checksum(body) === text.slice(mark.length + BODY_CHARS)
 }
 
 /** Matches a key, or the beginning of one, in a text. */
-const IN_TEXT = new RegExp(`${MARK}[0-9A-Za-z]{${PREFIX_CHARS},}`, "gu")
+const IN_TEXT = new RegExp(`(${MARK}|${TEST_MARK})[0-9A-Za-z]{${PREFIX_BODY_CHARS + 3},}`, "gu")
 
 /** Hides the keys in a text of a request, so that the response, and a client's log of it, does not contain them. */
-export const hideIn = (text: string): string => text.replaceAll(IN_TEXT, `${MARK}…`)
+export const hideIn = (text: string): string => text.replaceAll(IN_TEXT, "$1…")
 
-export const prefixOf = (secret: ApiKeySecret): string => secret.slice(0, PREFIX_CHARS)
+export const prefixOf = (secret: ApiKeySecret): string => secret.slice(0, markOf(secret).length + PREFIX_BODY_CHARS)
 
 const bigint = (bytes: Uint8Array): bigint => {
   let value = 0n

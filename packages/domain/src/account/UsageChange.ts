@@ -9,6 +9,20 @@ type Counted = Extract<EmailEvent.Event, { readonly _tag: (typeof TAGS)[number] 
 
 const isCounted = (event: EmailEvent.Event): event is Counted => TAGS.some((tag) => tag === event._tag)
 
+/** Recipients of test mail that an account can send in a UTC month, with the pieces of its messages. */
+export const TEST_MONTHLY_EMAILS = 100_000
+/** A test message counts once more for each full piece of this size, so that test mail cannot fill the disk. */
+export const TEST_PIECE_BYTES = 16 * 1024
+
+/** Returns by how much a message counts more than its recipients. */
+export const piecesOf = ({
+  livemode,
+  size_bytes,
+}: {
+  readonly livemode?: false
+  readonly size_bytes: number
+}): number => (livemode === false ? Math.floor(size_bytes / TEST_PIECE_BYTES) : 0)
+
 export interface Change {
   /** UTC month, such as `2026-11`. */
   readonly month: string
@@ -27,7 +41,7 @@ export const changesOf = (event: EmailEvent.Event, message: AcceptedEmail): Read
 const delta = (event: Counted, { accepted, recipients }: AcceptedEmail): number => {
   switch (event._tag) {
     case "EmailQueued":
-      return recipients.length
+      return recipients.length + piecesOf(accepted)
     case "EmailSuppressed":
       return event.at === accepted.created_at ? -1 : 0
     case "EmailCanceled":

@@ -7,10 +7,12 @@ import type * as EmailEvent from "./EmailEvent.ts"
 import * as EmailRefusal from "./EmailRefusal.ts"
 import * as Header from "./Header.ts"
 import type * as Id from "../values/Id.ts"
+import type { Mode } from "../account/Livemode.ts"
 import type * as Suppression from "../suppression/Suppression.ts"
 import * as Tag from "./Tag.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 import * as Tracking from "./Tracking.ts"
+import * as UsageChange from "../account/UsageChange.ts"
 
 /** Maximum number of addresses in `to`. A limit of the request itself, the same on every plan. */
 export const MAX_TO = 50
@@ -42,6 +44,8 @@ export interface Context {
   readonly now: Timestamp.Timestamp
   readonly emailId: Id.EmailId
   readonly messageId: string
+  /** Test mail needs no domain of the account, because it is never sent. */
+  readonly mode: Mode
   /** The account's domain with the name of the sender's domain, if there is one. */
   readonly domain:
     | {
@@ -115,27 +119,18 @@ export const accept = (
   const all = [...recipients.to, ...recipients.cc, ...recipients.bcc]
   const suppressed = all.filter(({ address }) => facts.suppressed.has(Address.keyOf(address)))
   const accepted = all.length - suppressed.length
+  const livemode = facts.mode === "test" ? { livemode: false as const } : {}
 
-  if (quota.limit !== null && accepted > 0 && quota.used + accepted > quota.limit)
-    return Result.fail(quotaExceeded(now, quota.used, quota.limit, accepted))
+  const counted = accepted + UsageChange.piecesOf({ ...livemode, size_bytes: command.size_bytes })
+  if (quota.limit !== null && accepted > 0 && quota.used + counted > quota.limit)
+    return Result.fail(quotaExceeded(facts, quota.limit, accepted))
   const notAllowed = checkKey(key, name, facts.sender?.domain)
   if (notAllowed !== undefined) return Result.fail(notAllowed)
   if (facts.original?.content_kept === false) return Result.fail(new EmailRefusal.ContentExpired())
   if (facts.original !== undefined && all.length === 0)
     return Result.fail(new EmailRefusal.NothingToResend({ recipients: facts.original.recipients }))
-  if (domain === undefined || !DomainStatus.sends(domain.status))
-    return Result.fail(
-      new EmailRefusal.DomainNotVerified({ field: "from", domain: name, domain_status: domain?.status ?? null }),
-    )
-  const { sender } = facts
-  if (sender !== undefined && (sender.status === undefined || !DomainStatus.sends(sender.status)))
-    return Result.fail(
-      new EmailRefusal.DomainNotVerified({
-        field: "headers.Sender",
-        domain: sender.domain,
-        domain_status: sender.status ?? null,
-      }),
-    )
+  const notVerified = facts.mode === "live" ? checkDomains(name, domain?.status, facts.sender) : undefined
+  if (notVerified !== undefined) return Result.fail(notVerified)
   if (all.length > plan.max_recipients)
     return Result.fail(
       new EmailRefusal.RecipientLimitExceeded({ recipients: all.length, limit: plan.max_recipients, plan: plan.name }),
@@ -162,7 +157,8 @@ export const accept = (
     tags: Tag.distinct(command.tags),
     scheduled_at: command.scheduled_at,
     domain: name,
-    domain_id: domain.id,
+    domain_id: domain?.id ?? null,
+    ...livemode,
     api_key_id: key?.id ?? null,
     content: command.content,
     size_bytes: command.size_bytes,
@@ -170,7 +166,7 @@ export const accept = (
     list_unsubscribe: command.list_unsubscribe,
     created_at: now,
   }
-  const tracking = facts.tracks ? trackingOf(domain.tracking, command.tracking) : undefined
+  const tracking = facts.tracks ? trackingOf(domain?.tracking, command.tracking) : undefined
   return Result.succeed([
     tracking === undefined ? queued : { ...queued, tracking },
     ...suppressed.map(({ address }): EmailEvent.Event => ({
@@ -180,6 +176,21 @@ export const accept = (
       at: now,
     })),
   ])
+}
+
+/** Mail is sent from verified domains of the account only, in `from` and in `Sender`. */
+const checkDomains = (
+  from: string,
+  from_status: DomainStatus.Status | undefined,
+  sender: Context["sender"],
+): EmailRefusal.DomainNotVerified | undefined => {
+  const refuse = (field: "from" | "headers.Sender", domain: string, status: DomainStatus.Status | undefined) =>
+    new EmailRefusal.DomainNotVerified({ field, domain, domain_status: status ?? null })
+  const sends = (status: DomainStatus.Status | undefined) => status !== undefined && DomainStatus.sends(status)
+  if (!sends(from_status)) return refuse("from", from, from_status)
+  return sender === undefined || sends(sender.status)
+    ? undefined
+    : refuse("headers.Sender", sender.domain, sender.status)
 }
 
 /** A key bound to a domain sends from that domain only, in `from` and in `Sender`. */
@@ -225,12 +236,13 @@ export const checkSchedule = (
   return inRange ? undefined : new EmailRefusal.ScheduledAtOutOfRange({ scheduled_at, earliest, latest })
 }
 
-const quotaExceeded = (now: Timestamp.Timestamp, used: number, limit: number, recipients: number) => {
+const quotaExceeded = ({ mode, now, quota: { used } }: Context, limit: number, recipients: number) => {
   const resets_at = Timestamp.nextMonth(now)
   return new EmailRefusal.MonthlyQuotaExceeded({
     used,
     limit,
     recipients,
+    mode,
     resets_at,
     retry_after_s: Timestamp.secondsUntil(now, resets_at),
   })

@@ -36,7 +36,10 @@ export const Event = Schema.TaggedUnion({
     tags: Schema.Array(Text.Stored),
     scheduled_at: Schema.NullOr(Timestamp.Timestamp),
     domain: DomainName.DomainName,
-    domain_id: Id.DomainId,
+    /** `null` for test mail, which needs no domain. */
+    domain_id: Schema.NullOr(Id.DomainId),
+    /** False for test mail, absent for live mail. */
+    livemode: Schema.optionalKey(Schema.Literal(false)),
     api_key_id: Schema.NullOr(Id.ApiKeyId),
     content: Content.Content,
     size_bytes: Schema.Natural,

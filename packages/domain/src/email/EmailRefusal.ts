@@ -127,6 +127,7 @@ export class MonthlyQuotaExceeded extends Schema.TaggedError<MonthlyQuotaExceede
   used: Schema.Int,
   limit: Schema.Int,
   recipients: Schema.Int,
+  mode: Schema.Literals(["live", "test"]),
   resets_at: Timestamp.Timestamp,
   retry_after_s: Schema.Int,
 }) {
@@ -135,7 +136,8 @@ export class MonthlyQuotaExceeded extends Schema.TaggedError<MonthlyQuotaExceede
   readonly reason = "monthly_quota"
   override get message() {
     return (
-      `${this.used} of ${this.limit} emails of this month are used; ${this.recipients} more would exceed the quota. ` +
+      `${this.used} of ${this.limit} ${this.mode === "test" ? "test emails" : "emails"} of this month are used; ` +
+      `${this.recipients} more would exceed the quota. ` +
       `It resets at ${this.resets_at}.`
     )
   }

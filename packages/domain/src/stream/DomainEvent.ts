@@ -66,6 +66,7 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   TrackingDomainRemoved: "domain.tracking_domain_removed",
   DomainRemoved: "domain.deleted",
   KeyCreated: "api_key.created",
+  TestKeyCreated: "api_key.created",
   KeyRevoked: "api_key.revoked",
   SuppressionAdded: "suppression.added",
   SuppressionRemoved: "suppression.removed",

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import type * as DomainName from "@waybill/domain/domain/DomainName"
 import type * as Id from "@waybill/domain/values/Id"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import type * as Scope from "@waybill/domain/account/Scope"
 import { Cause, Clock, Context, Effect, Exit, Layer } from "effect"
@@ -34,6 +35,7 @@ export interface Request {
 
 export interface AdmittedKey {
   readonly id: Id.ApiKeyId
+  /** The account whose mail the key reads and sends: for a test key, its account's test account. */
   readonly account_id: Id.AccountId
   readonly scopes: ReadonlyArray<Scope.Scope>
   /** The only domain that the key may send from; null for all. */
@@ -170,7 +172,8 @@ const decideAll = Effect.fnUntraced(function* (deps: Deps, batch: ReadonlyArray<
     const count = (counts.get(row.window_name) ?? 0) + 1
     counts.set(row.window_name, count)
     const verdict = verdictOf(request, row, count)
-    if (verdict._tag === "Admitted") deps.uses.note(verdict.key.account_id, verdict.key.id, row.now_ms)
+    if (verdict._tag === "Admitted")
+      deps.uses.note(Livemode.liveAccountOf(verdict.key.account_id), verdict.key.id, row.now_ms)
     complete(Exit.succeed(verdict))
   }
 })
@@ -220,7 +223,8 @@ const verdictOf = (request: Request, row: AdmissionStatement.GroupRow, count: nu
 
 const keyOf = (row: AdmissionStatement.GroupRow): AdmittedKey => ({
   id: row.key_id as Id.ApiKeyId,
-  account_id: row.account_id as Id.AccountId,
+  account_id:
+    row.mode === "test" ? Livemode.testAccountOf(row.account_id as Id.AccountId) : (row.account_id as Id.AccountId),
   scopes: row.scopes as ReadonlyArray<Scope.Scope>,
   domain: row.domain as DomainName.DomainName | null,
 })

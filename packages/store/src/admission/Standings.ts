@@ -3,7 +3,7 @@ import * as Team from "@waybill/domain/account/Team"
 import type * as Scope from "@waybill/domain/account/Scope"
 import { Effect } from "effect"
 
-/** The API key or dashboard session by which a running request was admitted. */
+/** The API key or dashboard session by which a running request was admitted, with the live account that owns it. */
 export type Bearer =
   | { readonly kind: "key"; readonly account_id: string; readonly id: string }
   | { readonly kind: "session"; readonly account_id: string; readonly id: string }

@@ -1,4 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { AccountFact, DomainFact, Facts, LeaseFact, Needs, StreamRef, SubscriptionFact } from "./LogStorage.ts"
@@ -29,7 +30,8 @@ export const readFacts = Effect.fnUntraced(function* (
   needs: ReadonlyArray<AccountNeeds>,
   now: string,
 ) {
-  const accountIds = [...new Set(needs.map((need) => need.account_id))]
+  // A test account has the record and the webhooks of its live account.
+  const accountIds = [...new Set(needs.map((need) => Livemode.liveAccountOf(need.account_id)))]
   const domains = pairs(needs, (need) => need.domains ?? [])
   const addresses = pairs(needs, (need) => need.addresses ?? [])
   const months = pairs(needs, (need) => (need.month === undefined ? [] : [need.month]))
@@ -146,12 +148,15 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
     }
   }
   return {
-    account: (account) => accounts.get(account),
+    account: (account) => accounts.get(Livemode.liveAccountOf(account)),
     domain: (account, name) => domains.get(`${account} ${name}`),
     suppression: (account, address) => reasons.get(`${account} ${address}`),
     acceptedIn: (account, month) => used.get(`${account} ${month}`) ?? 0,
     outbox: (id) => leases.get(id),
     countOf: (account, kind) => counts.get(`${account} ${kind}`) ?? 0,
-    subscriptions: (account) => subscriptions.filter((row) => row.account_id === account),
+    subscriptions: (account) => {
+      const owner = Livemode.liveAccountOf(account)
+      return subscriptions.filter((row) => row.account_id === owner)
+    },
   }
 }

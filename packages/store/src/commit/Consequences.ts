@@ -1,4 +1,5 @@
 import * as Domain from "@waybill/domain/domain/Domain"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Email from "@waybill/domain/email/Email"
 import type { WebhookDeliveryId } from "@waybill/domain/values/Id"
@@ -110,7 +111,8 @@ const webhookDelivery = (
   recorded: Recorded,
   created_at: string,
 ): WebhookDelivery => ({
-  account_id: recorded.account_id,
+  account_id: Livemode.liveAccountOf(recorded.account_id),
+  livemode: Livemode.isLive(recorded.account_id),
   id,
   webhook_id,
   event_id: recorded.event_id,

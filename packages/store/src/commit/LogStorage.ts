@@ -84,7 +84,10 @@ export interface OutboxRow {
 
 /** One webhook call to make for one event. It is written in the transaction of the event, so it cannot be lost. */
 export interface WebhookDelivery {
+  /** Owner of the webhook. */
   readonly account_id: AccountId
+  /** False if the event is one of test mail, so that its stream belongs to the test account. */
+  readonly livemode: boolean
   readonly id: WebhookDeliveryId
   readonly webhook_id: string
   readonly event_id: string

@@ -1,3 +1,4 @@
+import * as Livemode from "@waybill/domain/account/Livemode"
 import { Effect, Semaphore } from "effect"
 import * as Feed from "../feed/Feed.ts"
 import { claimKey, type StoredAnswer } from "../idempotency/Claim.ts"
@@ -69,7 +70,9 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
   const rowsOfTable = (table: string): ReadonlyArray<Row> => [...(tables.get(table)?.values() ?? [])]
   const factsAt = (now: string): Facts => ({
     account: (account) =>
-      rowsOfTable("accounts").find((row) => row["account_id"] === account) as AccountFact | undefined,
+      rowsOfTable("accounts").find((row) => row["account_id"] === Livemode.liveAccountOf(account)) as
+        | AccountFact
+        | undefined,
     domain: (account, name) => {
       const row = rowsOfTable("domains").find(
         (row) => row["account_id"] === account && row["name"] === name && row["removed"] === false,
@@ -92,7 +95,8 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
       ).length,
     subscriptions: (account) =>
       rowsOfTable("webhooks").filter(
-        (row) => row["account_id"] === account && row["enabled"] === true && row["removed"] === false,
+        (row) =>
+          row["account_id"] === Livemode.liveAccountOf(account) && row["enabled"] === true && row["removed"] === false,
       ) as ReadonlyArray<object> as ReadonlyArray<SubscriptionFact>,
   })
 

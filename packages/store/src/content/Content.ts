@@ -7,6 +7,8 @@ import { hash } from "node:crypto"
 export const EXPIRY_BATCH = 1_000
 /** Time that content is retained after its last day, because a message accepted as the day ends may rely on it. */
 export const EXPIRY_GRACE = "1 hour"
+/** Days that the content of test mail is retained, whatever the account's setting. */
+export const TEST_CONTENT_DAYS = 1
 
 export interface Blob {
   readonly sha256: Domain.Sha256

@@ -1,3 +1,4 @@
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Option } from "effect"
@@ -5,6 +6,8 @@ import * as Iso from "../postgres/Iso.ts"
 
 /** Time that mail is retained in the sandbox. */
 export const RETENTION = Duration.days(7)
+/** Time that test mail is retained. */
+export const TEST_RETENTION = Duration.days(1)
 /** Interval at which `wait` queries. */
 export const POLL_EVERY = Duration.millis(100)
 export const MAX_WAIT = Duration.seconds(60)
@@ -29,10 +32,11 @@ export const recorder = Effect.map(PgClient.PgClient, (sql) =>
   Effect.fn("Sandbox.keep")(function* ({ message, recipients }: CapturedMail) {
     const mail = yield* Mail
     if (mail === undefined) return yield* Effect.die(new Error("mail of nobody's in the sandbox"))
+    const retention = Livemode.isLive(mail.account_id) ? RETENTION : TEST_RETENTION
     yield* Effect.orDie(sql`
         INSERT INTO sandbox_messages AS m (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
         VALUES (${mail.account_id}, ${message.emailId}, ${recipients}::text[], ${mail.subject}, ${message.mailFrom},
-          ${message.bytes.length}::int, ${message.bytes}, now() + make_interval(secs => ${Duration.toSeconds(RETENTION)}::float8))
+          ${message.bytes.length}::int, ${message.bytes}, now() + make_interval(secs => ${Duration.toSeconds(retention)}::float8))
         ON CONFLICT (account_id, id) DO UPDATE SET recipients = m.recipients ||
           ARRAY(SELECT r FROM unnest(excluded.recipients) AS r WHERE r <> ALL(m.recipients))`)
   }),

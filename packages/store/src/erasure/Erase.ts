@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
@@ -130,14 +131,15 @@ const recordErasure = Effect.fnUntraced(function* (
   erased_as: string,
   counts: { readonly streams: number; readonly events: number },
 ) {
+  const owner = Livemode.liveAccountOf(account_id)
   yield* Effect.orDie(
     appendInTransaction(transaction, {
-      account_id,
-      streams: [{ aggregate: Account, id: account_id }],
+      account_id: owner,
+      streams: [{ aggregate: Account, id: owner }],
       decide: (view) =>
         Result.map(
-          Account.recordErased(view.now as Timestamp.Timestamp, erased_as, counts)(view.state(Account, account_id)),
-          (events) => ({ append: [{ aggregate: Account, id: account_id, events }], answer: null }),
+          Account.recordErased(view.now as Timestamp.Timestamp, erased_as, counts)(view.state(Account, owner)),
+          (events) => ({ append: [{ aggregate: Account, id: owner, events }], answer: null }),
         ),
     }),
   )

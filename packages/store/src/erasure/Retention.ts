@@ -1,4 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
+import * as Account from "@waybill/domain/account/Account"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
@@ -10,6 +12,7 @@ import * as Metrics from "../statistics/Metrics.ts"
 import { rowsOf } from "../rebuild/HistoryReader.ts"
 import * as ReadModels from "../readmodels/ReadModels.ts"
 import * as RecordedEvents from "../commit/RecordedEvents.ts"
+import * as TestAccounts from "../readmodels/TestAccounts.ts"
 import * as StreamRemoval from "../streams/StreamRemoval.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
 import * as WebhookFailures from "../webhooks/WebhookFailures.ts"
@@ -39,6 +42,8 @@ export const expire = Effect.fn("Retention.expire")(function* () {
       rebuild = yield* messages(id, now - keeping.log_days * Timestamp.DAY, removed)
     removed.deliveries += yield* deliveries(id, now - keeping.delivery_days * Timestamp.DAY)
   }
+  for (const account_id of yield* TestAccounts.all())
+    rebuild ??= yield* messages(account_id, now - Account.TEST_LOG_DAYS * Timestamp.DAY, removed)
   yield* WebhookFailures.deleteOfRemoved()
   if (rebuild !== undefined) {
     Metrics.retentionPostponed()
@@ -98,14 +103,15 @@ const removeMessages = Effect.fnUntraced(function* (
   before: number,
   after: string,
 ) {
+  const owner = Livemode.liveAccountOf(account_id)
   const tables = yield* StreamRemoval.takeAccount(sql, account_id, [Email.stream])
   const candidates = yield* sql<{ readonly id: string; readonly expired: boolean }>`
     SELECT l.id, l.record ->> 'updated_at' < ${Timestamp.fromMillis(before)}
         AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.account_id = l.account_id AND o.stream_id = l.id)
         AND NOT EXISTS (
           SELECT 1 FROM events e CROSS JOIN webhooks w JOIN webhook_deliveries d
-            ON d.account_id = e.account_id AND d.webhook_id = w.id AND d.event_id = e.event_id AND d.status = 'pending'
-          WHERE e.account_id = l.account_id AND e.stream_id = l.id AND w.account_id = l.account_id)
+            ON d.account_id = ${owner} AND d.webhook_id = w.id AND d.event_id = e.event_id AND d.status = 'pending'
+          WHERE e.account_id = l.account_id AND e.stream_id = l.id AND w.account_id = ${owner})
         -- Followers must have counted the events first.
         AND NOT EXISTS (
           SELECT 1 FROM events e WHERE e.account_id = l.account_id AND e.stream_id = l.id
@@ -119,8 +125,8 @@ const removeMessages = Effect.fnUntraced(function* (
   const tablesOf = yield* tables
   yield* sql`
     DELETE FROM webhook_deliveries d USING webhooks w, events e
-    WHERE e.account_id = ${account_id} AND e.stream_id = ANY(${expired}::text[]) AND w.account_id = ${account_id}
-      AND d.account_id = ${account_id} AND d.webhook_id = w.id AND d.event_id = e.event_id`
+    WHERE e.account_id = ${account_id} AND e.stream_id = ANY(${expired}::text[]) AND w.account_id = ${owner}
+      AND d.account_id = ${owner} AND d.webhook_id = w.id AND d.event_id = e.event_id`
   const events = yield* sql<RecordedEvents.Stored>`
     DELETE FROM events WHERE account_id = ${account_id} AND stream_id = ANY(${expired}::text[])
     RETURNING position, event_id, account_id, stream_id, stream, version, type, data, meta,

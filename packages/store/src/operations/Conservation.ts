@@ -65,7 +65,7 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
     SELECT e.event_id, count(d.id) AS deliveries
     FROM jsonb_to_recordset(${sql.json(periods.map(asText))})
       AS s("from" bigint, "to" bigint, tags text[], scheduled boolean)
-    JOIN events e ON e.account_id = ${account_id} AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
+    JOIN events e ON e.account_id IN (${account_id}, test_account_of(${account_id})) AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
       AND e.type = ANY(s.tags)
       AND (s.scheduled IS NULL OR e.type <> 'EmailQueued' OR s.scheduled = (e.data ->> 'scheduled_at' IS NOT NULL))
       -- Older deliveries may have been removed by retention.
@@ -73,7 +73,7 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
         (SELECT (record -> 'keeping' ->> 'delivery_days')::int FROM accounts WHERE account_id = ${account_id}),
         ${Account.DEFAULT_DELIVERY_DAYS}::int))
     LEFT JOIN webhook_deliveries d
-      ON d.account_id = e.account_id AND d.webhook_id = ${webhook_id} AND d.event_id = e.event_id
+      ON d.account_id = ${account_id} AND d.webhook_id = ${webhook_id} AND d.event_id = e.event_id
     GROUP BY e.event_id`)
   const wrong = yield* Effect.orDie(findMismatched(sql, account_id, webhook_id))
   return {
@@ -98,7 +98,8 @@ const asText = ({ from, to, ...subscribed }: EnabledPeriod) => ({
  */
 const findMismatched = (sql: PgClient.PgClient, account_id: string, webhook_id: string) => sql<{ readonly id: string }>`
   SELECT d.id FROM webhook_deliveries d
-  LEFT JOIN events e ON e.account_id = d.account_id AND e.stream_id = d.stream_id AND e.version = d.stream_version
+  LEFT JOIN events e ON e.account_id = CASE WHEN d.livemode THEN d.account_id ELSE test_account_of(d.account_id) END
+    AND e.stream_id = d.stream_id AND e.version = d.stream_version
     AND e.event_id = d.event_id
   LEFT JOIN unnest(${DomainEvent.TAGS}::text[], ${DomainEvent.TAGS.map(DomainEvent.publicType)}::text[]) AS t(tag, type)
     ON t.tag = e.type

@@ -24,7 +24,7 @@ export const BODY_WITH_CLAIM_BYTES = 64 * 1024
 /** Current state that decides about a pending delivery; it may differ from the state at acceptance. */
 export interface PendingDelivery {
   readonly message: Email.Message
-  /** Null if the domain was removed. */
+  /** Null if the domain was removed, and for test mail, which has none. */
   readonly domain: DomainRecord | null
   /** Suppressed recipients by `Address.keyOf`. */
   readonly suppressed: ReadonlyMap<string, Suppression.Reason>
@@ -126,7 +126,9 @@ const loadDomains = Effect.fnUntraced(function* (
   const keys = new Map(
     rows.flatMap(({ account_id, id }) => {
       const domain_id = messages.get(id)?.accepted.domain_id
-      return domain_id === undefined ? [] : [[`${account_id} ${domain_id}`, { account_id, domain_id }] as const]
+      return domain_id === undefined || domain_id === null
+        ? []
+        : [[`${account_id} ${domain_id}`, { account_id, domain_id }] as const]
     }),
   )
   const pairs = [...keys.values()]

@@ -29,11 +29,13 @@ export const readModel = ReadModel.make({
         allowed_ips,
         expires_at,
         revoked_at,
+        mode: ApiKey.modeOf(created),
         record: {
           object: "api_key",
           id: key_id,
           name,
           prefix,
+          ...(ApiKey.modeOf(created) === "test" ? { mode: "test" as const } : {}),
           scopes,
           domain,
           allowed_ips,
@@ -53,6 +55,8 @@ interface StoredFields {
   readonly id: string
   readonly name: string
   readonly prefix: string
+  /** Absent for a live key. */
+  readonly mode?: "test"
   readonly scopes: ReadonlyArray<string>
   readonly domain: string | null
   readonly allowed_ips: ReadonlyArray<string>
@@ -62,7 +66,8 @@ interface StoredFields {
   readonly revoked_at: Timestamp.Timestamp | null
 }
 
-export interface ApiKeyRecord extends StoredFields {
+export interface ApiKeyRecord extends Omit<StoredFields, "mode"> {
+  readonly mode: "live" | "test"
   readonly status: ApiKey.Status
   readonly last_used_at: string | null
 }
@@ -80,6 +85,7 @@ const select = Effect.fnUntraced(function* (
     ORDER BY k.id DESC`)
   return rows.map(({ last_used_at, record }): ApiKeyRecord => ({
     ...record,
+    mode: record.mode ?? "live",
     status: ApiKey.status(record, now),
     last_used_at,
   }))

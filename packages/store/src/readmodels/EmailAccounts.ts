@@ -4,13 +4,15 @@ import { Effect, Option } from "effect"
 
 /**
  * Finds the account of an email. A return path names only the email, and its MAC was verified before. All email tables
- * are keyed by account first, so this probes the index of each account at a cost of some microseconds per account.
+ * are keyed by account first, so this probes the index of each account, live and test, at a cost of some microseconds per account.
  */
 export const accountOf = Effect.fn("EmailAccounts.accountOf")(function* (id: EmailId) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly account_id: AccountId }>`
-    SELECT a.account_id FROM accounts a CROSS JOIN LATERAL (
-      SELECT 1 FROM email_log l WHERE l.account_id = a.account_id AND l.id = ${id} OFFSET 0) AS l
+    SELECT mode.account_id FROM accounts a
+    CROSS JOIN LATERAL (VALUES (a.account_id), (test_account_of(a.account_id))) AS mode(account_id)
+    CROSS JOIN LATERAL (
+      SELECT 1 FROM email_log l WHERE l.account_id = mode.account_id AND l.id = ${id} OFFSET 0) AS l
     LIMIT 1`)
   return Option.map(Option.fromUndefinedOr(rows[0]), ({ account_id }) => account_id)
 })

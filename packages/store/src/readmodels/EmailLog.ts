@@ -35,6 +35,7 @@ export const record = (message: Email.Message, version: number): Readonly<Record
     clicks: message.clicks,
     api_key_id: accepted.api_key_id,
     domain: accepted.domain,
+    ...(accepted.livemode === false ? { livemode: false } : {}),
     size_bytes: accepted.size_bytes,
     error: error(recipients),
     version,

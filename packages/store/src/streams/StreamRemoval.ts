@@ -39,7 +39,7 @@ export const takeAccount = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Effect.Effect<TablesOf, SqlError.SqlError>, SqlError.SqlError | RebuildUnderWay> {
   // Locks in the same order everywhere: account, then table. A rebuild holds the table only for a moment, except one that
   // `unread` sees here.
-  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${PostgresLogStorage.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
+  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${PostgresLogStorage.ACCOUNT_LOCKS}::int, hashtext(key))::text FROM unnest(${PostgresLogStorage.locksOf([account_id])}::text[]) AS a(key)) AS t`
   yield* requireNoRebuild(sql, streams)
   yield* sql`LOCK TABLE projection_versions IN SHARE ROW EXCLUSIVE MODE`
   yield* requireNoRebuild(sql, streams)

@@ -45,8 +45,10 @@ export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: str
   const rows = yield* Effect.orDie(sql<RecordedEvents.Stored>`
     SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, e.data, e.meta,
       ${Iso.iso(sql, "e.recorded_at")} AS recorded_at
-    FROM accounts a CROSS JOIN LATERAL (
-      SELECT * FROM events WHERE account_id = a.account_id AND stream_id = ${stream_id}
+    FROM accounts a
+    CROSS JOIN LATERAL (VALUES (a.account_id), (test_account_of(a.account_id))) AS mode(account_id)
+    CROSS JOIN LATERAL (
+      SELECT * FROM events WHERE account_id = mode.account_id AND stream_id = ${stream_id}
     ) AS e
     ORDER BY e.account_id, e.version`)
   const byAccount = Map.groupBy(rows, ({ account_id, stream }) => `${account_id} ${stream}`)

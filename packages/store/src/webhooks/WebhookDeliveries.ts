@@ -34,6 +34,7 @@ export interface DeliveryRecord {
   readonly webhook_id: string
   readonly event_id: string
   readonly event_type: string
+  readonly livemode: boolean
   readonly status: "pending" | "delivered" | "failed"
   readonly attempts: number
   readonly created_at: string
@@ -44,13 +45,13 @@ export interface DeliveryRecord {
 
 export const insert = (sql: PgClient.PgClient, deliveries: ReadonlyArray<WebhookDelivery>) => sql`
   INSERT INTO webhook_deliveries
-    (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at, next_attempt_at)
-  SELECT account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at, created_at
+    (account_id, id, webhook_id, event_id, event_type, livemode, stream_id, stream_version, created_at, next_attempt_at)
+  SELECT account_id, id, webhook_id, event_id, event_type, livemode, stream_id, stream_version, created_at, created_at
   FROM jsonb_populate_recordset(NULL::webhook_deliveries, ${PgTypes.jsonb(deliveries)})
   ON CONFLICT (account_id, webhook_id, event_id) DO NOTHING`
 
 const columns = (sql: PgClient.PgClient) => sql`
-  'webhook_delivery' AS object, id, webhook_id, event_id, event_type, status, attempts, history,
+  'webhook_delivery' AS object, id, webhook_id, event_id, event_type, livemode, status, attempts, history,
   ${Iso.iso(sql, "created_at")} AS created_at, ${Iso.iso(sql, "next_attempt_at")} AS next_attempt_at,
   ${Iso.iso(sql, "delivered_at")} AS delivered_at`
 
@@ -141,6 +142,8 @@ export interface Dispatch {
   readonly webhook_id: string
   readonly event_id: string
   readonly event_type: string
+  /** False for an event of test mail. */
+  readonly livemode: boolean
   readonly created_at: string
   readonly attempts: number
   /** Null if the webhook is disabled or deleted. */
@@ -179,7 +182,7 @@ const select = (
   account_ids: ReadonlyArray<string>,
   ids: ReadonlyArray<string>,
 ) => sql<Dispatch>`
-  SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.attempts, ${Iso.iso(sql, "d.created_at")} AS created_at,
+  SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.livemode, d.attempts, ${Iso.iso(sql, "d.created_at")} AS created_at,
     CASE WHEN w.enabled AND NOT w.removed THEN jsonb_build_object('url', w.record -> 'url', 'signing', w.signing,
       'svix_headers', w.svix_headers) END AS webhook, coalesce(w.format, ${WebhookFormat.DEFAULT_FORMAT}) AS format, l.record AS email,
     CASE WHEN e.position IS NOT NULL THEN jsonb_build_object('version', e.version, 'stream', e.stream,
@@ -187,9 +190,10 @@ const select = (
       'recorded_at', ${Iso.iso(sql, "e.recorded_at")}) END AS event
   FROM unnest(${account_ids}::text[], ${ids}::text[]) AS wanted(account_id, id)
   JOIN webhook_deliveries d USING (account_id, id)
+  CROSS JOIN LATERAL (SELECT CASE WHEN d.livemode THEN d.account_id ELSE test_account_of(d.account_id) END AS id) AS owner
   LEFT JOIN webhooks w ON w.account_id = d.account_id AND w.id = d.webhook_id
-  LEFT JOIN events e ON e.account_id = d.account_id AND e.stream_id = d.stream_id AND e.version = d.stream_version
-  LEFT JOIN email_log l ON l.account_id = d.account_id AND l.id = d.stream_id`
+  LEFT JOIN events e ON e.account_id = owner.id AND e.stream_id = d.stream_id AND e.version = d.stream_version
+  LEFT JOIN email_log l ON l.account_id = owner.id AND l.id = d.stream_id`
 
 export interface Settled {
   readonly account_id: string

@@ -24,6 +24,7 @@ const create = Command.make(
       Flag.withDescription("Scope of the key; repeat for several"),
       Flag.between(1, Scope.ALL.length),
     ),
+    test: Flag.Boolean("test").pipe(Flag.withDescription("Make a test key: its mail is never sent")),
     domain: Flag.String("domain").pipe(
       Flag.withDescription("Restrict the key to this domain"),
       Flag.withSchema(DomainName.FromText),
@@ -41,10 +42,11 @@ const create = Command.make(
     ),
     json: Output.json,
   },
-  Effect.fn(function* ({ account, allowedIp, domain, expiresAt, json, name, scope }) {
+  Effect.fn(function* ({ account, allowedIp, domain, expiresAt, json, name, scope, test }) {
     yield* AccountArgument.find(account)
     const { keyId, secret } = yield* NewApiKeys.createApiKey(account, `cli:${userInfo().username}`, {
       name,
+      ...(test ? { mode: "test" as const } : {}),
       scopes: scope,
       domain: Option.getOrNull(domain),
       allowed_ips: allowedIp,
@@ -60,7 +62,7 @@ const list = Command.make(
   Effect.fn(function* ({ account, json }) {
     yield* AccountArgument.find(account)
     const keys = yield* ApiKeys.list(yield* NewIds.now, account)
-    const columns = ["id", "name", "prefix", "scopes", "status", "last_used_at"]
+    const columns = ["id", "name", "prefix", "mode", "scopes", "status", "last_used_at"]
     yield* Output.print(
       keys.map((key) => ({ ...key })),
       { json, columns },

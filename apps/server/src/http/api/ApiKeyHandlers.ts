@@ -3,6 +3,7 @@ import type { ApiKeyRecord } from "@waybill/api/groups/ApiKeys"
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
+import type { Mode } from "@waybill/domain/account/Livemode"
 import type * as Id from "@waybill/domain/values/Id"
 import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import { NothingNew } from "@waybill/domain/values/Refusal"
@@ -47,16 +48,20 @@ const find = Effect.fnUntraced(function* (id: Id.ApiKeyId) {
   return key
 })
 
-type Creation = Omit<ApiKey.Command, "allowed_ips"> & { readonly allowed_ips: ApiKey.Command["allowed_ips"] | null }
+type Creation = Omit<ApiKey.Command, "allowed_ips" | "mode"> & {
+  readonly allowed_ips: ApiKey.Command["allowed_ips"] | null
+  readonly mode: Mode | null
+}
 
 /** Creates a key. Its secret is shown in this answer only. */
 const create = Effect.fnUntraced(function* (call: RequestCommit.Call, payload: Creation) {
   const { actor } = yield* Provenance
   const { account_id } = yield* CurrentKey
-  const requested = { ...payload, allowed_ips: payload.allowed_ips ?? [] }
+  const { mode, ...others } = payload
+  const requested = { ...others, allowed_ips: payload.allowed_ips ?? [], ...(mode === "test" ? { mode } : {}) }
   const command = yield* Effect.fromResult(KeyLimits.limitsOfNewKey(yield* CallerReach.current, requested))
   const keyId = yield* NewIds.newId("ApiKeyId")
-  const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
+  const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES), mode ?? "live")
   const facts = { keyId, secret, hash: NewApiKeys.hashOf(secret), createdBy: actor.id }
   return yield* RequestCommit.commitSealed(
     // The idempotency fingerprint covers the key as created, including limits that it inherits from the caller.
@@ -81,6 +86,7 @@ const recordWithSecret = (state: ApiKey.State, key: string) => {
     id: key_id,
     name,
     prefix,
+    mode: ApiKey.modeOf(state.created),
     scopes,
     domain,
     allowed_ips,

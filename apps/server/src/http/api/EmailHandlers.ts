@@ -22,6 +22,7 @@ import { sendBatch } from "../../accept/sendBatch.ts"
 import * as NewIds from "../../operate/NewIds.ts"
 import { Instance } from "../Instance.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
+import * as Records from "./Records.ts"
 
 const currentSender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sender, never, CurrentKey | Instance> {
   const { account_id, domain, key_id } = yield* CurrentKey
@@ -99,7 +100,7 @@ const unlessStarted = <E>(
 
 const recordOf = (state: Email.State, version: number): EmailRecord => {
   if (state._tag === "NotCreated") throw new Error("decided about an email that does not exist")
-  return EmailLog.record(state, version) as EmailRecord
+  return Records.emailRecord(EmailLog.record(state, version))
 }
 
 /** Reads the original twice: before the transaction, to know what it has to load, and inside it, where it is final. */

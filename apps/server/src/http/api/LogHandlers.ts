@@ -1,6 +1,5 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
-import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import type { LogQuery } from "@waybill/api/groups/Logs"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
@@ -26,7 +25,7 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
         const domain = yield* CallerReach.domainFilter(query.domain)
         const filter = filterOf(account_id, { ...query, ...(domain === undefined ? {} : { domain }) })
         const page = yield* Position.read(account_id, request, EmailLogQuery.list(filter))
-        return { object: "list" as const, ...page, data: page.data.map(Records.asRecord<EmailRecord>) }
+        return { object: "list" as const, ...page, data: page.data.map(Records.emailRecord) }
       }),
     get: ({ params, query: { as_of }, request }) =>
       Effect.gen(function* () {
@@ -36,7 +35,7 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
             ? yield* Position.read(account_id, request, EmailLogQuery.find(account_id, params.id))
             : yield* TimeTravel.email(account_id, params.id, as_of)
         if (Option.isNone(row)) return yield* new EmailRefusal.EmailNotFound()
-        const record = Records.asRecord<EmailRecord>(row.value)
+        const record = Records.emailRecord(row.value)
         yield* CallerReach.checkDomain(record.domain)
         return { ...record, ...(yield* detailsOf(account_id, params.id)) }
       }),
@@ -49,13 +48,15 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
         const cursors = yield* Cursors
         const cursorOf = (position: bigint) => cursors.ofEvent(account_id, position)
         return Records.completeList(
-          facts.map((fact) => Records.eventRecord(fact, cursorOf(fact.position), Email.stream, params.id)),
+          facts.map((fact) =>
+            Records.eventRecord({ ...fact, account_id }, cursorOf(fact.position), Email.stream, params.id),
+          ),
         )
       }),
   }),
 )
 
-const filterOf = (account_id: Id.AccountId, { tag, ...query }: LogQuery): EmailLogFilter.Query => ({
+const filterOf = (account_id: Id.AccountId, { livemode: _, tag, ...query }: LogQuery): EmailLogFilter.Query => ({
   account_id,
   ...query,
   ...(tag === undefined ? {} : { tags: tag }),

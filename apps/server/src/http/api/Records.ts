@@ -1,4 +1,6 @@
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
+import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Stored } from "@waybill/store/commit/RecordedEvents"
@@ -8,6 +10,9 @@ import type { Stored } from "@waybill/store/commit/RecordedEvents"
  * 500.
  */
 export const asRecord = <A>(row: unknown): A => row as A
+
+/** Types a row of the log as the API's record. Rows of live mail, which are most, do not say so. */
+export const emailRecord = (row: object): EmailRecord => ({ livemode: true, ...row }) as EmailRecord
 
 /** Fields of events that are never publicFields to clients. */
 const PRIVATE: ReadonlySet<string> = new Set(["hash", "secret_ref", "previous_ref", "key_ref"])
@@ -31,7 +36,7 @@ const withNames = (data: Stored["data"]): Stored["data"] =>
 const MAILBOXES: ReadonlySet<string> = new Set(["to", "cc", "bcc", "reply_to"])
 const named = (mailbox: { readonly name?: string }): object => ({ ...mailbox, name: mailbox.name ?? null })
 
-type Fact = Pick<Stored, "event_id" | "version" | "type" | "data" | "meta" | "recorded_at">
+type Fact = Pick<Stored, "account_id" | "event_id" | "version" | "type" | "data" | "meta" | "recorded_at">
 
 /** Returns an event in its present public form: type name, cursor, time and actor. */
 export const eventRecord = (
@@ -49,6 +54,7 @@ export const eventRecord = (
     stream_id,
     version: fact.version,
     position,
+    livemode: Livemode.isLive(fact.account_id),
     occurred_at: (at ?? data["created_at"] ?? fact.recorded_at) as Timestamp.Timestamp,
     actor: { type: fact.meta.actor.type, id: fact.meta.actor.id },
     request_id: fact.meta.request_id,

@@ -3,6 +3,7 @@ import { CurrentKey } from "@waybill/api/Authorization"
 import * as Page from "@waybill/api/schemas/Page"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { CapturedMessage } from "@waybill/api/groups/Sandbox"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import * as ReadMail from "@waybill/mail/incoming/ReadMail"
 import * as Sandbox from "@waybill/store/content/Sandbox"
@@ -58,11 +59,11 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
   }),
 )
 
-/** Account of the sandbox, and the domain for a bound key. Fails on an instance that delivers mail. */
+/** Account of the sandbox, and the domain for a bound key. On an instance that delivers mail, only test mail has one. */
 const owner = Effect.gen(function* () {
   const { transport } = yield* Instance
-  if (transport !== "capture")
-    return yield* new RequestRefusal.NoSuchRoute({ method: "sandbox", path: "while TRANSPORT is not sandbox" })
   const { account_id, domain } = yield* CurrentKey
+  if (transport !== "capture" && Livemode.isLive(account_id))
+    return yield* new RequestRefusal.NoSuchRoute({ method: "sandbox", path: "while TRANSPORT is not sandbox" })
   return { account_id, domain }
 })

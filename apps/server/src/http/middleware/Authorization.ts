@@ -2,11 +2,14 @@ import { Authorization, CurrentKey, RequiredScope } from "@waybill/api/Authoriza
 import * as ApiError from "@waybill/api/errors/ApiError"
 import * as BoundKeys from "@waybill/api/BoundKeys"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import * as TestKeys from "@waybill/api/TestKeys"
 import * as KeyLimits from "@waybill/domain/account/KeyLimits"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Team from "@waybill/domain/account/Team"
 import { type Actor, Provenance } from "@waybill/store/commit/Provenance"
 import { Context, Effect, Layer, Option } from "effect"
+import { HttpServerRequest } from "effect/http"
 import * as Revocations from "../../live/Revocations.ts"
 import { Admitted } from "./Admitted.ts"
 
@@ -37,13 +40,41 @@ export const layer = Layer.succeed(
         return yield* new KeyLimits.KeyBoundToDomain({ bound: current.domain, subject: "endpoint" })
       const request_id = yield* ApiError.RequestId
       return yield* handler.pipe(
-        Effect.provideService(CurrentKey, current),
+        Effect.provideService(
+          CurrentKey,
+          yield* inMode(current, TestKeys.ruleOf(group.identifier, endpoint.identifier)),
+        ),
         Effect.provideService(Revocations.CurrentGrant, { admitted, scope: Option.getOrUndefined(required) }),
         Effect.provideService(Provenance, provenanceOf(actor, request_id, admitted.address)),
       )
     }),
   }),
 )
+
+/** Returns the caller with the account of the mode it works in: that of its key or, for a session, the requested one. */
+const inMode = Effect.fnUntraced(function* (
+  current: CurrentKey["Service"],
+  rule: TestKeys.Rule,
+): Effect.fn.Return<
+  CurrentKey["Service"],
+  TestKeys.LiveOnly | TestKeys.OtherMode,
+  HttpServerRequest.HttpServerRequest
+> {
+  const isLive = Livemode.isLive(current.account_id)
+  if (rule === "live only" && !isLive) return yield* new TestKeys.LiveOnly()
+  if (rule !== "own mode") return current
+  const livemode = requestedMode((yield* HttpServerRequest.HttpServerRequest).url)
+  if (livemode === undefined || livemode === isLive) return current
+  if (current.key_id !== null) return yield* new TestKeys.OtherMode({ livemode: isLive })
+  return { ...current, account_id: Livemode.testAccountOf(current.account_id) }
+})
+
+/** Returns the parameter `livemode`, whose form is checked with the other parameters. */
+const requestedMode = (url: string): boolean | undefined => {
+  if (!url.includes("livemode=")) return undefined
+  const value = new URL(url, "http://x").searchParams.get("livemode")
+  return value === null ? undefined : value !== "false"
+}
 
 /** A user has the scopes of their role, as if they held a key with them. */
 const callerOf = (admitted: Admitted): { readonly actor: Actor; readonly current: CurrentKey["Service"] } => {

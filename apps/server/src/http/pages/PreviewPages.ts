@@ -1,5 +1,6 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Email from "@waybill/domain/email/Email"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import * as Id from "@waybill/domain/values/Id"
 import * as Scope from "@waybill/domain/account/Scope"
@@ -50,8 +51,11 @@ const readerAccount = Effect.gen(function* () {
 const isEmailId = Schema.is(Id.EmailId)
 
 const requestedEmail = Effect.gen(function* () {
-  const account_id = yield* readerAccount
+  const owner = yield* readerAccount
   const { id = "" } = yield* HttpRouter.params
+  const { url } = yield* HttpServerRequest.HttpServerRequest
+  const isTest = new URL(url, "http://x").searchParams.get("livemode") === "false"
+  const account_id = isTest ? Livemode.testAccountOf(owner) : owner
   if (!isEmailId(id)) return yield* new EmailRefusal.EmailNotFound()
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: id })
@@ -148,7 +152,8 @@ const attachment = Effect.gen(function* () {
 const raw = (sender: Pick<OutgoingMessages.Sender, "track" | "unsubscribeUrl">) =>
   Effect.gen(function* () {
     const { account_id, message } = yield* requestedEmail
-    const domain = yield* Domains.find(account_id, message.accepted.domain_id)
+    const { domain_id } = message.accepted
+    const domain = domain_id === null ? Option.none() : yield* Domains.find(account_id, domain_id)
     const { bytes } = yield* OutgoingMessages.compose(
       account_id,
       { message, content: undefined, domain: Option.getOrNull(domain) },

@@ -1,3 +1,4 @@
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Networks } from "@waybill/mail/dns/Network"
 import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
@@ -72,7 +73,7 @@ export const layer = (trustedProxies: Networks) =>
           const click = TrackingToken.verifyClick(keys, yield* token)
           if (Option.isNone(click)) return invalidLink
           const { url, ...mail } = click.value
-          if (stopped.has(mail.account_id)) return disabledLink
+          if (stopped.has(Livemode.liveAccountOf(mail.account_id))) return disabledLink
           yield* recordVisit(mail, url)
           return HttpServerResponse.empty({ status: 302, headers: { ...HEADERS, location: url } })
         }),

@@ -1,5 +1,7 @@
 import type { TransportChoice } from "@waybill/domain/domain/Domain"
+import * as TestTransport from "@waybill/mail/transport/TestTransport"
 import { Transport } from "@waybill/mail/transport/Transport"
+import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Context, Effect, Layer } from "effect"
 
 type Kind = Exclude<TransportChoice, null>
@@ -9,6 +11,8 @@ export class Transports extends Context.Service<
   Transports,
   {
     readonly instance: Kind
+    /** Delivers test mail, without a socket. */
+    readonly test: Transport["Service"]
     /** Undefined if the operator has not configured the transport that a domain has chosen. */
     readonly choose: (choice: TransportChoice) => Transport["Service"] | undefined
   }
@@ -21,7 +25,8 @@ export class Transports extends Context.Service<
         for (const [kind, layer] of Object.entries(layers)) {
           built.set(kind, Context.get(yield* Layer.build(Layer.fresh(layer)), Transport))
         }
-        return Transports.of({ instance, choose: (choice) => built.get(choice ?? instance) })
+        const test = TestTransport.make(yield* Sandbox.recorder)
+        return Transports.of({ instance, test, choose: (choice) => built.get(choice ?? instance) })
       }),
     )
 }

@@ -1,3 +1,4 @@
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Address from "@waybill/domain/values/Address"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Recipient from "@waybill/domain/email/Recipient"
@@ -38,7 +39,8 @@ export const deliver = Effect.fn("deliver")(function* (
   const unfinished = message.recipients.filter(Recipient.isUnfinished)
   const due = PendingDeliveries.due(message, now)
   if (unfinished.length === 0) return yield* Leases.remove(row)
-  if (domain === null) return yield* commitResult(job, message, failed(unfinished, "domain_removed"))
+  if (domain === null && !isTest(pending, row))
+    return yield* commitResult(job, message, failed(unfinished, "domain_removed"))
   if (due.length === 0) return yield* Leases.postpone(row, firstDue(unfinished, message.scheduled_at ?? now))
 
   const suppressions = due.flatMap(({ address }): ReadonlyArray<DeliveryOutcome.Outcome> => {
@@ -68,6 +70,10 @@ export const deliver = Effect.fn("deliver")(function* (
   })
   yield* commitResult(job, message, withLost(merge(result, withoutAttempt), lost))
 })
+
+/** Whether a message is test mail, which never leaves: by its account, or by its own history. */
+const isTest = ({ message }: PendingDeliveries.PendingDelivery, { account_id }: PipelineJob["row"]): boolean =>
+  !Livemode.isLive(account_id) || message.accepted.livemode === false
 
 /** Adds recipients whose reply had not arrived when the service had to stop. They are tried again without a pause. */
 const withLost = (result: AttemptResult, lost: ReadonlyArray<Recipient.Recipient>): AttemptResult =>
@@ -131,8 +137,8 @@ const attempt = Effect.fnUntraced(function* (
   const deferAll = (category: string, response: string) =>
     recipients.map((recipient): Attempted => ({ recipient, outcome: notAttempted(recipient, category, response) }))
   const { row } = job
-  const { choose } = yield* Transports
-  const transport = choose(domain?.transport ?? null)
+  const { choose, test } = yield* Transports
+  const transport = isTest(pending, row) ? test : choose(domain?.transport ?? null)
   if (transport === undefined)
     return deferAll("not_configured", `this instance has no transport "${domain?.transport}"`)
   const keys = domain === null ? [] : yield* (yield* SigningKeys).of(row.account_id, domain)

@@ -97,6 +97,7 @@ const queueTest = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
     webhook_id,
     event_id: yield* NewIds.newId("EventId"),
     event_type: WebhookDeliveries.TEST_TYPE,
+    livemode: true,
     stream_id: webhook_id,
     stream_version: 0,
     created_at: yield* NewIds.now,

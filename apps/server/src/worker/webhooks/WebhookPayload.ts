@@ -23,6 +23,7 @@ const native = (dispatch: WebhookDeliveries.Dispatch): Json => ({
   id: dispatch.event_id,
   type: dispatch.event_type,
   api_version: API_VERSION,
+  livemode: dispatch.livemode,
   created_at: dispatch.event?.recorded_at ?? dispatch.created_at,
   // Orders the events of one object. The position in the log would reveal how much other accounts send.
   sequence: dispatch.event === null ? null : dispatch.event.version,
