@@ -1,7 +1,7 @@
 import { Webhook as Standard } from "standardwebhooks"
 import { Webhook as Svix } from "svix"
 import { assert, describe, it } from "vitest"
-import { signatures } from "../../apps/server/src/worker/webhooks/WebhookCaller.ts"
+import { signatures } from "../../apps/server/src/worker/webhooks/WebhookSignature.ts"
 import { verifyWebhook, WaybillError } from "../../packages/client/src/Waybill.ts"
 
 const SECRET = `whsec_${Buffer.from("a secret of twenty-four b").toString("base64")}`

@@ -35,6 +35,10 @@ export interface LogsQuery {
 
 export interface EventsQuery {
   readonly after_position?: string | undefined
+  /** Starts with the first event at or after this time, in place of `after_position`. */
+  readonly created_after?: string | Date
+  /** Adds the body of the webhook call to each event. */
+  readonly include?: "webhook_payload"
   readonly types?: readonly string[] | undefined
   readonly limit?: number
   /** How long to wait for an event if there is none, up to `20s`. */

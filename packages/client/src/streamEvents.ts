@@ -4,7 +4,16 @@ import type { Event, EventStreamPing } from "./types.ts"
 export interface StreamQuery {
   /** Starts after this position; without it, with new events. */
   readonly after_position?: string
+  /** Starts with the first event at or after this time, in place of `after_position`. */
+  readonly created_after?: string | Date
   readonly types?: readonly string[]
+  /** Adds the body of the webhook call to each event. */
+  readonly include?: "webhook_payload"
+  /**
+   * Called with each position that the stream reached, also while there are no events. Start there to continue after a
+   * failure. An event's position is reported when the next event is requested.
+   */
+  readonly onPosition?: (position: string) => void
   /** Ends the stream. */
   readonly signal?: AbortSignal
 }
@@ -15,13 +24,18 @@ export interface StreamQuery {
  */
 export async function* streamEvents(
   { open }: Sender,
-  { after_position, signal, types }: StreamQuery,
+  { after_position, created_after, include, onPosition, signal, types }: StreamQuery,
 ): AsyncGenerator<Event, void, undefined> {
   for (let position = after_position; ;) {
     const call: Call = {
       method: "GET",
       path: "/events/stream",
-      query: { after_position: position, types: types?.join(",") },
+      query: {
+        after_position: position,
+        created_after: position === undefined ? created_after : undefined,
+        types: types?.join(","),
+        include,
+      },
       ...(signal === undefined ? {} : { signal }),
     }
     const { response, timeout } = await open(call)
@@ -29,6 +43,7 @@ export async function* streamEvents(
       for await (const message of messages(response, timeout.renew)) {
         position = message.position
         if ("type" in message) yield message
+        onPosition?.(position)
       }
     } catch (cause) {
       if (signal?.aborted === true) throw cause

@@ -447,6 +447,8 @@ export type Event = {
   readonly actor: Actor
   readonly request_id: string | null
   readonly data: { readonly [name: string]: unknown }
+  /** Only with `include=webhook_payload`: the body of a webhook call for this event, in Waybill's own format; `null` for a type that is not sent to webhooks */
+  readonly webhook_payload?: { readonly [name: string]: unknown } | null
 }
 
 export type EventFeed = {

@@ -1,4 +1,5 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as ApiError from "../errors/ApiError.ts"
@@ -56,6 +57,26 @@ const Wait = Schema.String.annotate({
   ),
 )
 
+const start = {
+  ...Livemode.query,
+  after_position: Schema.optionalKey(Page.From),
+  created_after: Schema.optionalKey(Timestamp.FromIso).annotateKey({
+    description:
+      "Starts with the first event at or after this time, in place of `after_position`. Later events follow in order, also if a clock gave one of them an earlier time",
+  }),
+  types: Schema.optionalKey(Types),
+  include: Schema.optionalKey(Schema.Literal("webhook_payload")).annotateKey({
+    description: "Adds the body of the webhook call to each event",
+  }),
+}
+
+/** Refuses two starts. */
+const oneStart = Schema.makeFilter(
+  ({ after_position, created_after }: { readonly after_position?: string; readonly created_after?: string }) =>
+    after_position === undefined ||
+    created_after === undefined || { path: ["created_after"], issue: "cannot be combined with `after_position`" },
+)
+
 /** A range of the log. `next_position` also advances past events that the filter left out. */
 export const Feed = Schema.Struct({
   object: Schema.Literal("list"),
@@ -81,13 +102,11 @@ const Streamed = HttpApiSchema.StreamSse({
 export class Events extends HttpApiGroup.make("events")
   .add(
     HttpApiEndpoint.get("list", "/events", {
-      query: {
-        ...Livemode.query,
-        after_position: Schema.optionalKey(Page.From),
-        types: Schema.optionalKey(Types),
+      query: Schema.Struct({
+        ...start,
         limit: Page.limit(MAX_EVENTS, DEFAULT_EVENTS),
         wait: Schema.optionalKey(Wait),
-      },
+      }).check(oneStart),
       success: Feed,
       error: ApiError.Unprocessable,
     }).annotateMerge(
@@ -98,11 +117,7 @@ export class Events extends HttpApiGroup.make("events")
       ),
     ),
     HttpApiEndpoint.get("stream", "/events/stream", {
-      query: {
-        ...Livemode.query,
-        after_position: Schema.optionalKey(Page.From),
-        types: Schema.optionalKey(Types),
-      },
+      query: Schema.Struct(start).check(oneStart),
       headers: { "last-event-id": Schema.optionalKey(Page.From) },
       success: Streamed,
       error: ApiError.Unprocessable,
@@ -110,7 +125,7 @@ export class Events extends HttpApiGroup.make("events")
       annotate(
         "Stream events",
         "admin",
-        "Server-sent events from `after_position` or `Last-Event-ID`, else from now on. The id of each is its position. A stream ends after a few minutes; reconnect with the last id.",
+        "Server-sent events from `Last-Event-ID`, `after_position` or `created_after`, else from now on. The id of each is its position. A stream ends after a few minutes; reconnect with the last id.",
       ),
     ),
   )

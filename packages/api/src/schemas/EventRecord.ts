@@ -25,5 +25,9 @@ export const EventRecord = Schema.Struct({
   actor: Actor,
   request_id: Schema.NullOr(Schema.String),
   data: Schema.Record(Schema.String, Schema.Json),
+  webhook_payload: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Json))).annotateKey({
+    description:
+      "Only with `include=webhook_payload`: the body of a webhook call for this event, in Waybill's own format; `null` for a type that is not sent to webhooks",
+  }),
 }).annotate({ identifier: "Event" })
 export type EventRecord = typeof EventRecord.Type

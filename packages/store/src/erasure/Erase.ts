@@ -46,6 +46,16 @@ export const BATCH_STREAMS = 50
 const TRIES = 5
 const SETTINGS = { plan_cache_mode: Database.SESSION.plan_cache_mode } as const
 
+/** Finds the histories that name the address: those that can be changed, and those that only their owner can change. */
+export const find = Effect.fn("Erase.find")(function* (address: Address.Address) {
+  const sql = yield* PgClient.PgClient
+  const affected = yield* Effect.orDie(AffectedStreams.find(sql, address, Mask.make(address, address)))
+  return {
+    changeable: affected.filter(({ stream }) => KINDS.includes(stream)),
+    kept: affected.filter(({ stream }) => !KINDS.includes(stream)),
+  }
+})
+
 /**
  * Removes an address from the log, the read models and the contents, some histories per transaction. May be stopped at
  * any time and run again.

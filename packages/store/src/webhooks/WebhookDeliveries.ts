@@ -195,6 +195,14 @@ const select = (
   LEFT JOIN events e ON e.account_id = owner.id AND e.stream_id = d.stream_id AND e.version = d.stream_version
   LEFT JOIN email_log l ON l.account_id = owner.id AND l.id = d.stream_id`
 
+/** Returns the records of emails, by their ids. */
+export const emails = (sql: PgClient.PgClient, account_id: string, ids: ReadonlyArray<string>) =>
+  Effect.map(
+    sql<{ readonly id: string; readonly record: NonNullable<Dispatch["email"]> }>`
+      SELECT id, record FROM email_log WHERE account_id = ${account_id} AND id = ANY(${ids}::text[])`,
+    (rows) => new Map(rows.map(({ id, record }) => [id, record])),
+  )
+
 export interface Settled {
   readonly account_id: string
   readonly id: string

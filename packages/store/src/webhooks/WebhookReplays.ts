@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import * as PositionSearch from "../feed/PositionSearch.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 
@@ -29,44 +30,14 @@ export interface ReplayResult {
 }
 
 /**
- * Tolerance between the order of positions and of timestamps. They differ by the clocks of nodes and the duration of
- * commits, usually seconds, minutes with a badly set clock. Events are searched this much earlier and later.
- */
-export const CLOCK_TOLERANCE_MS = 60 * 60 * 1000
-/** Distance at which a binary search for a position stops, because a more exact one is not worth a query. */
-const NEAR_POSITIONS = 1_000n
-
-/** Returns the positions between which the account's log reaches a time. Each query reads one event by its key. */
-const positionBefore = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  { account_id, after_position }: Range,
-  moment: string,
-  shift_ms: number,
-) {
-  const [last] = yield* sql<{ readonly position: bigint }>`
-    SELECT position FROM events WHERE account_id = ${account_id} ORDER BY position DESC LIMIT 1`
-  let atLeast = after_position
-  let atMost = last?.position ?? atLeast
-  while (atMost - atLeast > NEAR_POSITIONS) {
-    const middle = (atLeast + atMost) / 2n
-    const [event] = yield* sql<{ readonly position: bigint; readonly before: boolean }>`
-      SELECT position, recorded_at < ${moment}::timestamptz + make_interval(secs => ${shift_ms / 1000}::float8) AS before
-      FROM events WHERE account_id = ${account_id} AND position > ${middle}::bigint ORDER BY position LIMIT 1`
-    if (event?.before === true && event.position <= atMost) atLeast = event.position
-    else atMost = middle
-  }
-  return { atLeast, atMost }
-})
-
-/**
  * Replays a part of the account's history, also to a webhook younger than the events. Continues by position, because
  * two events may share a timestamp. Events committed meanwhile after that position are delivered as usual.
  */
 export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range) {
   const sql = yield* PgClient.PgClient
   const { account_id, created_after, created_before, ids, now, scheduled, types, webhook_id } = range
-  const from = yield* Effect.orDie(positionBefore(sql, range, created_after, -CLOCK_TOLERANCE_MS))
-  const to = yield* Effect.orDie(positionBefore(sql, range, created_before, CLOCK_TOLERANCE_MS))
+  const from = yield* Effect.orDie(PositionSearch.around(sql, range, created_after, -PositionSearch.CLOCK_TOLERANCE_MS))
+  const to = yield* Effect.orDie(PositionSearch.around(sql, range, created_before, PositionSearch.CLOCK_TOLERANCE_MS))
   const replayed = sql<{ readonly queued: number; readonly more: boolean; readonly position: bigint | null }>`
     WITH chosen AS (
       SELECT e.event_id, e.position, e.stream_id, e.version, t.type, row_number() OVER (ORDER BY e.position) AS n

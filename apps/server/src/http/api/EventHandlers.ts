@@ -1,10 +1,14 @@
+import { PgClient } from "@effect/sql-pg"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import type { Ping } from "@waybill/api/groups/Events"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as PublicType from "@waybill/domain/stream/PublicType"
 import { Cursors, type CursorsShape } from "@waybill/store/feed/Cursors"
+import * as PositionSearch from "@waybill/store/feed/PositionSearch"
+import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import type { FeedPage } from "@waybill/store/commit/LogStorage"
 import type { Stored } from "@waybill/store/commit/RecordedEvents"
 import { Duration, Effect, Layer, Stream } from "effect"
@@ -12,6 +16,7 @@ import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../live/EventFeed.ts"
 import * as Revocations from "../../live/Revocations.ts"
+import * as WebhookPayload from "../../worker/webhooks/WebhookPayload.ts"
 import * as Cursor from "../Cursor.ts"
 import * as Records from "./Records.ts"
 
@@ -21,12 +26,16 @@ export const EventHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const feed = yield* EventFeed
     const cursors = yield* Cursors
+    const sql = yield* PgClient.PgClient
     return handlers.handleAll({
       list: ({ query }) =>
         Effect.gen(function* () {
           const { account_id } = yield* CurrentKey
-          const { after_position, limit, types, wait } = query
-          const after = yield* Cursor.read(account_id, "after_position", after_position ?? "0")
+          const { after_position, created_after, include, limit, types, wait } = query
+          const after =
+            created_after === undefined
+              ? yield* Cursor.read(account_id, "after_position", after_position ?? "0")
+              : yield* PositionSearch.before(account_id, created_after, yield* feed.end)
           const request = { after, account_id, limit, ...tagsOf(types) }
           yield* feed.checkPosition(request.after)
           const { events, more, upTo } = yield* Revocations.whileAdmitted(
@@ -36,24 +45,31 @@ export const EventHandlers = HttpApiBuilder.group(
             object: "list" as const,
             has_more: more,
             next_position: cursors.ofProgress(account_id, upTo),
-            data: events.map(toRecord(cursors)),
+            data: yield* toRecords(sql, cursors, account_id, events, include),
           }
         }),
       stream: ({ headers, query }) =>
         Effect.gen(function* () {
           const { account_id } = yield* CurrentKey
           yield* feed.checkStreamLimit(account_id)
-          const { after_position, types } = query
+          const { after_position, created_after, include, types } = query
           // A reconnecting client sends the last id it received, which is later than its first position.
           const start = headers["last-event-id"] ?? after_position
           const field = headers["last-event-id"] === undefined ? "after_position" : "last-event-id"
-          const after = start === undefined ? yield* feed.end : yield* Cursor.read(account_id, field, start)
+          const end = yield* feed.end
+          const after =
+            start !== undefined
+              ? yield* Cursor.read(account_id, field, start)
+              : created_after === undefined
+                ? end
+                : yield* PositionSearch.before(account_id, created_after, end)
           yield* feed.checkPosition(after)
           const pages = feed.stream({ after, account_id, ...tagsOf(types) })
           // The limit of streams was reached after it was checked; the stream ends, and the client reconnects.
           return pages.pipe(
             Stream.catch(() => Stream.empty),
-            Stream.flatMap((page) => Stream.fromIterable(messages(cursors, account_id, page))),
+            Stream.mapEffect((page) => messages(sql, cursors, account_id, page, include)),
+            Stream.flatMap(Stream.fromIterable),
             Stream.interruptWhen(yield* endOfAdmission),
             // Sent at once, because the response head is sent together with the first bytes of the body.
             Stream.prepend([ping(cursors.ofProgress(account_id, after))]),
@@ -83,15 +99,48 @@ const endOfAdmission = Effect.gen(function* () {
 const tagsOf = (types: ReadonlyArray<string> | undefined) =>
   types === undefined ? {} : { types: types.flatMap(DomainEvent.tagsOf) }
 
-const toRecord =
-  (cursors: CursorsShape) =>
-  (stored: Stored): EventRecord =>
-    Records.eventRecord(
-      { ...stored, data: DomainEvent.upcast(stored.type, stored.meta.schema_version, stored.data) },
-      cursors.ofEvent(stored.account_id, stored.position),
-      stored.stream,
-      stored.stream_id,
-    )
+type Include = "webhook_payload" | undefined
+type Payload = NonNullable<EventRecord["webhook_payload"]> | null
+
+/** Returns events as records, with the payload of their webhook calls if that is requested. */
+const toRecords = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  cursors: CursorsShape,
+  account_id: string,
+  stored: ReadonlyArray<Stored>,
+  include: Include,
+) {
+  const events = stored.map((event) => ({
+    ...event,
+    data: DomainEvent.upcast(event.type, event.meta.schema_version, event.data),
+  }))
+  const records = events.map((event) =>
+    Records.eventRecord(event, cursors.ofEvent(account_id, event.position), event.stream, event.stream_id),
+  )
+  if (include === undefined) return records
+  const messages = new Set(events.flatMap(({ stream, stream_id }) => (stream === "email" ? [stream_id] : [])))
+  const emails = yield* Effect.orDie(WebhookDeliveries.emails(sql, account_id, [...messages]))
+  return records.map((record, nth) => {
+    const webhook_payload = payloadOf(record.type, events[nth], emails) as Payload
+    return { ...record, webhook_payload }
+  })
+})
+
+const payloadOf = (
+  event_type: string,
+  event: Stored | undefined,
+  emails: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
+) =>
+  event === undefined || !PublicType.isWebhookType(event_type)
+    ? null
+    : WebhookPayload.native({
+        event_id: event.event_id,
+        event_type,
+        created_at: event.recorded_at,
+        webhook_id: "",
+        event,
+        email: emails.get(event.stream_id) ?? null,
+      })
 
 interface Message {
   readonly id: string
@@ -99,9 +148,17 @@ interface Message {
   readonly data: EventRecord | Ping
 }
 
-const messages = (cursors: CursorsShape, account_id: string, { events, upTo }: FeedPage): ReadonlyArray<Message> =>
+const messages = (
+  sql: PgClient.PgClient,
+  cursors: CursorsShape,
+  account_id: string,
+  { events, upTo }: FeedPage,
+  include: Include,
+) =>
   events.length === 0
-    ? [ping(cursors.ofProgress(account_id, upTo))]
-    : events.map(toRecord(cursors)).map((data) => ({ id: data.position, event: "message", data }))
+    ? Effect.succeed<ReadonlyArray<Message>>([ping(cursors.ofProgress(account_id, upTo))])
+    : Effect.map(toRecords(sql, cursors, account_id, events, include), (records): ReadonlyArray<Message> =>
+        records.map((data) => ({ id: data.position, event: "message", data })),
+      )
 
 const ping = (position: Ping["position"]): Message => ({ id: position, event: "ping", data: { position } })

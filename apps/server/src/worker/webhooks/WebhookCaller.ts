@@ -1,24 +1,16 @@
-import { LruCache } from "@waybill/domain/values/LruCache"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
 import type { Attempt } from "@waybill/store/webhooks/WebhookDeliveries"
 import { Clock, DateTime, Duration, Effect, Result } from "effect"
-import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 import * as WebhookExchange from "./WebhookExchange.ts"
+import * as WebhookSignature from "./WebhookSignature.ts"
 
 /** Time within which an endpoint must answer (contract §8). */
 export const CALL_TIMEOUT = Duration.seconds(15)
-const SECRET_PREFIX = "whsec_"
 
-export interface Call {
+export interface Call extends WebhookSignature.Signed {
   readonly url: string
-  readonly id: string
-  readonly body: string
-  /** Secrets of the form `whsec_` and Base64; several while older ones still sign. */
-  readonly secrets: ReadonlyArray<string>
-  /** Whether the call has `svix-*` beside `webhook-*`. */
-  readonly svixHeaders: boolean
 }
 
 export interface Options {
@@ -27,33 +19,6 @@ export interface Options {
   /** Certificate authority to trust instead of those of the system. */
   readonly ca?: string
 }
-
-/** Maximum number of cached keys: making a key from a secret costs more than signing with it. */
-export const MAX_KEYS = 1_000
-const keys = new LruCache<string, KeyObject>({ maxEntries: MAX_KEYS })
-
-const keyOf = (secret: string): KeyObject => {
-  const cached = keys.get(secret)
-  if (cached !== undefined) return cached
-  const key = createSecretKey(secret.slice(SECRET_PREFIX.length), "base64")
-  keys.set(secret, key)
-  return key
-}
-
-const signatureHeaders = (prefix: string, id: string, epochSeconds: number, signature: string) => ({
-  [`${prefix}-id`]: id,
-  [`${prefix}-timestamp`]: `${epochSeconds}`,
-  [`${prefix}-signature`]: signature,
-})
-
-/** Signs `id.timestamp.body` by HMAC-SHA-256 with each secret, as Standard Webhooks specifies. */
-export const signatures = (call: Pick<Call, "id" | "body" | "secrets">, epochSeconds: number): string =>
-  call.secrets
-    .map((secret) => {
-      const hmac = createHmac("sha256", keyOf(secret)).update(`${call.id}.${epochSeconds}.${call.body}`)
-      return `v1,${hmac.digest("base64")}`
-    })
-    .join(" ")
 
 /**
  * Returns a function that makes calls and never fails: whatever happens is an attempt. Connections are kept by address and
@@ -67,13 +32,7 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
     const began = yield* MonotonicClock.millis
     const url = new URL(call.url)
     const seconds = Math.floor(at / 1000)
-    const signature = signatures(call, seconds)
-    const request_headers = {
-      "content-type": "application/json",
-      "user-agent": "Waybill",
-      ...signatureHeaders("webhook", call.id, seconds, signature),
-      ...(call.svixHeaders ? signatureHeaders("svix", call.id, seconds, signature) : {}),
-    }
+    const request_headers = WebhookSignature.headersOf(call, seconds)
     const seen = WebhookExchange.nothingSeen()
     const resolve = Effect.flatMap(Effect.result(addressOf(url, allowedNetworks)), (resolved) => {
       if (Result.isSuccess(resolved)) {

@@ -19,7 +19,14 @@ export const bodyOf = (dispatch: WebhookDeliveries.Dispatch): string => {
   return JSON.stringify(dispatch.format === "waybill" ? native(dispatch) : ResendEvent.make(dispatch))
 }
 
-const native = (dispatch: WebhookDeliveries.Dispatch): Json => ({
+/** What Waybill's own format is made from. */
+type Fact = Pick<
+  WebhookDeliveries.Dispatch,
+  "event_id" | "event_type" | "created_at" | "webhook_id" | "event" | "email"
+>
+
+/** Returns the payload in Waybill's own format. */
+export const native = (dispatch: Fact): Json => ({
   id: dispatch.event_id,
   type: dispatch.event_type,
   api_version: API_VERSION,
@@ -30,7 +37,7 @@ const native = (dispatch: WebhookDeliveries.Dispatch): Json => ({
   data: data(dispatch),
 })
 
-const data = ({ email, event, event_type, webhook_id }: WebhookDeliveries.Dispatch): Json => {
+const data = ({ email, event, event_type, webhook_id }: Fact): Json => {
   if (event === null) return event_type === WebhookDeliveries.TEST_TYPE ? { webhook_id, test: true } : {}
   switch (event.stream) {
     case "email":

@@ -1,0 +1,54 @@
+import { LruCache } from "@waybill/domain/values/LruCache"
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
+
+// Standard Webhooks. Imported by the command line too, so without other code of the service.
+
+export const SECRET_PREFIX = "whsec_"
+
+/** A call that is signed. */
+export interface Signed {
+  readonly id: string
+  readonly body: string
+  /** Secrets of the form `whsec_` and Base64; several while older ones still sign. */
+  readonly secrets: ReadonlyArray<string>
+  /** Whether the call has `svix-*` beside `webhook-*`. */
+  readonly svixHeaders: boolean
+}
+
+/** Maximum number of cached keys: making a key from a secret costs more than signing with it. */
+export const MAX_KEYS = 1_000
+const keys = new LruCache<string, KeyObject>({ maxEntries: MAX_KEYS })
+
+const keyOf = (secret: string): KeyObject => {
+  const cached = keys.get(secret)
+  if (cached !== undefined) return cached
+  const key = createSecretKey(secret.slice(SECRET_PREFIX.length), "base64")
+  keys.set(secret, key)
+  return key
+}
+
+const signatureHeaders = (prefix: string, id: string, epochSeconds: number, signature: string) => ({
+  [`${prefix}-id`]: id,
+  [`${prefix}-timestamp`]: `${epochSeconds}`,
+  [`${prefix}-signature`]: signature,
+})
+
+/** Signs `id.timestamp.body` by HMAC-SHA-256 with each secret, as Standard Webhooks specifies. */
+export const signatures = (call: Pick<Signed, "id" | "body" | "secrets">, epochSeconds: number): string =>
+  call.secrets
+    .map((secret) => {
+      const hmac = createHmac("sha256", keyOf(secret)).update(`${call.id}.${epochSeconds}.${call.body}`)
+      return `v1,${hmac.digest("base64")}`
+    })
+    .join(" ")
+
+/** Returns the headers of a call. */
+export const headersOf = (call: Signed, epochSeconds: number): Readonly<Record<string, string>> => {
+  const signature = signatures(call, epochSeconds)
+  return {
+    "content-type": "application/json",
+    "user-agent": "Waybill",
+    ...signatureHeaders("webhook", call.id, epochSeconds, signature),
+    ...(call.svixHeaders ? signatureHeaders("svix", call.id, epochSeconds, signature) : {}),
+  }
+}
