@@ -171,7 +171,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         const untouched = yield* recordOf(sql, stranger)
         while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
 
-        const done = yield* waybill("erase", "ana@example.org", "--json")
+        const done = yield* waybill("erase", "ana@example.org", "--yes", "--json")
         assert.strictEqual(done.code, 0, done.output)
         const { erased_as, ...said } = JSON.parse(done.output)
         assert.deepStrictEqual(said, { streams: 3, events: 6, remaining: [] })
@@ -204,7 +204,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         assert.strictEqual(facts.length, 1)
         assert.deepInclude(facts[0]?.data, { erased_as, streams: 3, events: 6 })
         assert.strictEqual(facts[0]?.account_id, one)
-        const again = yield* waybill("erase", "ana@example.org", "--json")
+        const again = yield* waybill("erase", "ana@example.org", "--yes", "--json")
         assert.deepInclude(JSON.parse(again.output), { streams: 0, events: 0, remaining: [] })
       }).pipe(Effect.orDie),
     TIMEOUT,
@@ -249,7 +249,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
           VALUES (${account_id}, 'POST /suppressions', 'k', 'f', ${Buffer.from('{"id":"sup_1","email":"dee@example.org"}')},
             now() + interval '1 day')`
 
-        const done = yield* waybill("erase", "dee@example.org", "--json")
+        const done = yield* waybill("erase", "dee@example.org", "--yes", "--json")
         assert.strictEqual(done.code, 3, done.output)
         const [said = ""] = done.output.split("\n")
         const { erased_as, remaining } = JSON.parse(said)
@@ -271,7 +271,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
 
         const { commit } = yield* EventStore
         yield* commit(Email, { account_id, stream_id: due }, Email.cancel(AT))
-        assert.strictEqual((yield* waybill("erase", "dee@example.org")).code, 0)
+        assert.strictEqual((yield* waybill("erase", "dee@example.org", "--yes")).code, 0)
         assert.deepStrictEqual(yield* texts, ["From me", "deer@example.org joined"])
         assert.deepStrictEqual(yield* standsIn("dee@example.org"), [])
         assert.deepStrictEqual(yield* standsIn("dee%40example.org"), [])
@@ -314,12 +314,12 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         const { commit } = yield* EventStore
         const account_id = yield* account
         const waiting = yield* mail(account_id, { to: to("cy@example.org"), text: "Soon" })
-        const first = yield* waybill("erase", "cy@example.org")
+        const first = yield* waybill("erase", "cy@example.org", "--yes")
         assert.strictEqual(first.code, 3)
         assert.include(first.output, `remaining: email ${waiting} of ${account_id}, mail in progress`)
         assert.isAbove((yield* standsIn("Soon")).length + (yield* standsIn("cy@example.org")).length, 0)
         yield* commit(Email, { account_id, stream_id: waiting }, Email.cancel(AT))
-        const second = yield* waybill("erase", "cy@example.org")
+        const second = yield* waybill("erase", "cy@example.org", "--yes")
         assert.strictEqual(second.code, 0, second.output)
         assert.deepStrictEqual(yield* standsIn("cy@example.org"), [])
       }).pipe(Effect.orDie),

@@ -1,22 +1,40 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { ConfigProvider, Console, Effect, Exit, Layer, Redacted } from "effect"
-import { Command } from "effect/cli"
+import { ConfigProvider, Console, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import * as cli from "../../../apps/server/src/cli/Output.ts"
-import { waybill } from "../../../apps/server/src/cli/waybill.ts"
+import { runCommand } from "../../../apps/server/src/cli/runCommand.ts"
 import * as Database from "../postgres/Database.ts"
 
-/** Runs a command of `waybill` on a database in this process, and returns its output. */
-export const typeOn = Effect.fnUntraced(function* ({ url }: Database.Database, ...args: ReadonlyArray<string>) {
-  const env = ConfigProvider.fromUnknown({ DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })
-  const printed: Array<string> = []
-  const log = (...words: ReadonlyArray<unknown>) => void printed.push(words.join(" "))
-  const exit = yield* Command.runWith(waybill, { version: "0" })(args).pipe(
-    Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(env))),
-    Effect.provideService(Console.Console, { ...cli.guarded(globalThis.console), log }),
+type Env = Readonly<Record<string, string>>
+
+const run = (env: Env, words: ReadonlyArray<string>, printed: Array<string>, errors: Array<string>) => {
+  const log = (...parts: ReadonlyArray<unknown>) => void printed.push(parts.join(" "))
+  const error = (...parts: ReadonlyArray<unknown>) => void errors.push(parts.join(" "))
+  return runCommand(words).pipe(
+    Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromUnknown(env)))),
+    Effect.provideService(Console.Console, { ...cli.guarded({ ...globalThis.console, log, error }) }),
     Effect.exit,
   )
-  return { exit, output: printed.join("\n") }
+}
+
+/** Runs a command of `waybill` in this process with an environment, and returns its output and its errors. */
+export const typeWith = Effect.fnUntraced(function* (env: Env, ...words: ReadonlyArray<string>) {
+  const printed: Array<string> = []
+  const errors: Array<string> = []
+  const exit = yield* run(env, words, printed, errors)
+  return { exit, output: printed.join("\n"), errors: errors.join("\n") }
 })
+
+/** Starts a command that runs until it is stopped, and returns what it has printed so far. */
+export const start = Effect.fnUntraced(function* (env: Env, ...words: ReadonlyArray<string>) {
+  const printed: Array<string> = []
+  const errors: Array<string> = []
+  const fiber = yield* Effect.forkScoped(run(env, words, printed, errors))
+  return { printed, errors, stop: Fiber.interrupt(fiber) }
+})
+
+/** Runs a command of `waybill` on a database in this process, and returns its output. */
+export const typeOn = ({ url }: Database.Database, ...words: ReadonlyArray<string>) =>
+  typeWith({ DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }, ...words)
 
 /** Runs a command on the test's own database. */
 export const type = (...args: ReadonlyArray<string>) =>

@@ -1,17 +1,30 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as Id from "@waybill/domain/values/Id"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
-import { Effect, Option } from "effect"
-import { Argument } from "effect/cli"
+import { Data, Effect, Option } from "effect"
+import { accountFlag } from "./accountFlag.ts"
 
-/** First argument of every command about an account. */
-export const account = Argument.String("account").pipe(
-  Argument.withDescription("Account id, acc_…"),
-  Argument.withSchema(Id.AccountId),
-)
+/** Flag of every command about an account. */
+export const account = accountFlag
+
+class NoAccountNamed extends Data.TaggedError("NoAccountNamed")<{ readonly message: string }> {}
 
 /** Returns the account, or fails if the id is unknown. */
 export const find = Effect.fnUntraced(function* (id: Id.AccountId) {
   const account = yield* Accounts.find(id)
   return Option.isNone(account) ? yield* new Account.AccountNotFound() : account.value
+})
+
+/** Returns the id that is named, or else that of the only account. Fails if it is unknown, or if there are several. */
+export const idOf = Effect.fnUntraced(function* (named: Option.Option<Id.AccountId>) {
+  if (Option.isSome(named)) return (yield* Effect.as(find(named.value), named)).value
+  const accounts = yield* Accounts.list()
+  const [only] = accounts
+  if (only !== undefined && accounts.length === 1) return Id.AccountId.make(only.id)
+  return yield* new NoAccountNamed({
+    message:
+      only === undefined
+        ? "There is no account yet. `waybill accounts create NAME` makes one."
+        : `There are ${accounts.length} accounts. Name one with --account; \`waybill accounts list\` shows their ids.`,
+  })
 })

@@ -12,6 +12,17 @@ export async function* linesOf(file: string): AsyncGenerator<string> {
   }
 }
 
+/** Returns why a file cannot be read, or `undefined` if it can. */
+export const problemOf = async (file: string): Promise<string | undefined> => {
+  try {
+    await fs.access(file, fs.constants.R_OK)
+    return (await fs.stat(file)).isDirectory() ? "this is a folder; give a file that `events export` wrote" : undefined
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    return code === "ENOENT" ? "there is no such file" : code === "EACCES" ? "the file cannot be read" : message
+  }
+}
+
 export interface Target {
   readonly chain: LogFile.Chain
   /** Last event in the file, or none in a new file. */

@@ -22,7 +22,7 @@ export const print = (
 export const printOne = (row: Row, options: { readonly json: boolean }) =>
   options.json
     ? printJson(row, 2)
-    : Effect.forEach(Object.entries(row), ([name, value]) => Console.log(`${name}: ${cell(value)}`), { discard: true })
+    : Effect.forEach(fieldsOf(row), ([name, value]) => Console.log(`${name}: ${cell(value)}`), { discard: true })
 
 /** Prints JSON without characters that a terminal obeys. */
 export const printJson = (value: unknown, indent = 0) =>
@@ -73,10 +73,27 @@ const table = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<string>): string
     .join("\n")
 }
 
-const cell = (value: unknown): string =>
-  value === null || value === undefined
-    ? "-"
-    : HiddenCharacters.escape(typeof value === "object" ? JSON.stringify(value) : String(value))
+const cell = (value: unknown): string => HiddenCharacters.escape(text(value))
+
+/** Returns a value as people read it: lists with commas, and records as `name=value`. */
+const text = (value: unknown): string => {
+  if (value === null || value === undefined) return "-"
+  if (typeof value !== "object") return String(value)
+  if (!Array.isArray(value))
+    return fieldsOf(value)
+      .map(([name, each]) => `${name}=${text(each)}`)
+      .join(" ")
+  const isFlat = value.every((each) => typeof each !== "object")
+  return value.length === 0 ? "-" : value.map(text).join(isFlat ? ", " : "; ")
+}
+
+/** Returns the fields of a record and of the records inside it, which are named with dots: `limits.send`. */
+const fieldsOf = (record: object): ReadonlyArray<readonly [name: string, value: unknown]> =>
+  Object.entries(record).flatMap(([name, value]: [string, unknown]) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? fieldsOf(value).map(([inner, each]) => [`${name}.${inner}`, each] as const)
+      : [[name, value] as const],
+  )
 
 /** Colours of help pages, the only escape sequences that are printed. */
 // oxlint-disable-next-line no-control-regex

@@ -14,7 +14,7 @@ const COLUMNS = ["id", "name", "plan", "created_at"]
 
 const plan = Flag.Literals("plan", Plan.ALL)
 
-const id = AccountArgument.account
+const account = AccountArgument.account
 
 const show = (id: Id.AccountId, json: boolean) =>
   Effect.flatMap(AccountArgument.find(id), (account) => Output.printOne({ ...account }, { json }))
@@ -55,8 +55,9 @@ const list = Command.make(
 
 const setPlan = Command.make(
   "plan",
-  { id, plan: Argument.Literals("plan", Plan.ALL), json: Output.json },
-  Effect.fn(function* ({ id, json, plan }) {
+  { account, plan: Argument.Literals("plan", Plan.ALL), json: Output.json },
+  Effect.fn(function* ({ account, json, plan }) {
+    const id = yield* AccountArgument.idOf(account)
     yield* change(id, Account.changePlan(yield* NewIds.now, plan))
     yield* show(id, json)
   }),
@@ -68,14 +69,15 @@ const limitFlag = (name: string, meaning: string) =>
 const limits = Command.make(
   "limits",
   {
-    id,
+    account,
     send: limitFlag("send", "Sends per minute"),
     logs: limitFlag("logs", "Log reads per minute"),
     other: limitFlag("other", "Other requests per minute"),
     monthly: limitFlag("monthly", "Recipients per month"),
     json: Output.json,
   },
-  Effect.fn(function* ({ id, json, logs, monthly, other, send }) {
+  Effect.fn(function* ({ account, json, logs, monthly, other, send }) {
+    const id = yield* AccountArgument.idOf(account)
     const limits = yield* Schema.decodeUnknownEffect(Account.Limits)({
       send: Option.getOrNull(send),
       logs: Option.getOrNull(logs),
@@ -90,7 +92,7 @@ const limits = Command.make(
 const retention = Command.make(
   "retention",
   {
-    id,
+    account,
     content: Flag.Int("content").pipe(
       Flag.withDescription("Days to keep bodies and attachments, 0 to 365"),
       Flag.withDefault(Account.DEFAULT_RETENTION_DAYS),
@@ -105,7 +107,8 @@ const retention = Command.make(
     ),
     json: Output.json,
   },
-  Effect.fn(function* ({ content, deliveries, id, json, log }) {
+  Effect.fn(function* ({ account, content, deliveries, json, log }) {
+    const id = yield* AccountArgument.idOf(account)
     const content_days = yield* Schema.decodeUnknownEffect(Account.RetentionDays)(content)
     const keeping = yield* Schema.decodeUnknownEffect(Account.Keeping)({
       log_days: Option.getOrNull(log),
@@ -120,12 +123,13 @@ const retention = Command.make(
 const links = Command.make(
   "links",
   {
-    id,
+    account,
     on: Flag.Boolean("on").pipe(Flag.withDescription("Links redirect"), Flag.withDefault(false)),
     off: Flag.Boolean("off").pipe(Flag.withDescription("Links answer 410"), Flag.withDefault(false)),
     json: Output.json,
   },
-  Effect.fn(function* ({ id, json, off, on }) {
+  Effect.fn(function* ({ account, json, off, on }) {
+    const id = yield* AccountArgument.idOf(account)
     if (on === off) return yield* new InvalidFlags({ message: "Set either --on or --off." })
     yield* change(id, Account.changeLinks(yield* NewIds.now, on))
     yield* show(id, json)

@@ -2,7 +2,7 @@ import * as Address from "@waybill/domain/values/Address"
 import * as Erase from "@waybill/store/erasure/Erase"
 import * as Mask from "@waybill/store/erasure/Mask"
 import { Data, Effect, Runtime } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Argument, Command, Flag, Prompt } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import * as ExitCodes from "../ExitCodes.ts"
 import * as Output from "../Output.ts"
@@ -14,6 +14,36 @@ class AddressRemains extends Data.TaggedError("AddressRemains")<{ readonly messa
   override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
 }
 
+class NotConfirmed extends Data.TaggedError("NotConfirmed")<{ readonly message: string }> {}
+
+/** Says what would be erased. */
+const preview = Effect.fnUntraced(function* (address: Address.Address, json: boolean) {
+  const { changeable, kept } = yield* Erase.find(address)
+  const kinds = [...Map.groupBy(changeable, ({ stream }) => stream)].map(([kind, each]) => ({
+    kind,
+    histories: each.length,
+    accounts: new Set(each.map(({ account_id }) => account_id)).size,
+  }))
+  const remaining = kept.map(({ account_id, stream, stream_id }) => ({ account_id, stream, stream_id }))
+  if (json) return yield* Output.printJson({ dry_run: true, histories: kinds, remaining })
+  yield* Output.say(`${address} would be replaced in ${changeable.length} histories, and their contents removed.`)
+  if (kinds.length > 0) yield* Output.print(kinds, { json, columns: ["kind", "histories", "accounts"] })
+  for (const { account_id, stream, stream_id } of remaining)
+    yield* Output.say(`would remain: ${stream} ${stream_id} of ${account_id}, to be changed by the account itself`)
+})
+
+/** Asks before the address is erased. A script confirms with `--yes`, since nobody answers there. */
+const confirm = Effect.fnUntraced(function* (address: Address.Address) {
+  if (!process.stdin.isTTY)
+    return yield* new NotConfirmed({
+      message: "Erasing cannot be undone. Confirm with --yes, or use --dry-run to see what would be erased.",
+    })
+  yield* preview(address, false)
+  const message = `Erase ${address}? This cannot be undone.`
+  if (!(yield* Prompt.run(Prompt.Confirm({ message, initial: false }))))
+    return yield* new NotConfirmed({ message: "Nothing was erased." })
+})
+
 export const erase = Command.make(
   "erase",
   {
@@ -21,9 +51,16 @@ export const erase = Command.make(
       Argument.withDescription("Email address to erase"),
       Argument.withSchema(Address.FromText),
     ),
+    dryRun: Flag.Boolean("dry-run").pipe(
+      Flag.withDescription("Only show what would be erased"),
+      Flag.withDefault(false),
+    ),
+    yes: Flag.Boolean("yes").pipe(Flag.withDescription("Erase without asking"), Flag.withDefault(false)),
     json: Output.json,
   },
-  Effect.fn(function* ({ address, json }) {
+  Effect.fn(function* ({ address, dryRun, json, yes }) {
+    if (dryRun) return yield* preview(address, json)
+    if (!yes) yield* confirm(address)
     const erased_as = Mask.replacement(SecureRandom.randomBytesUnsafe(STAND_IN_BYTES))
     const { accounts, remaining } = yield* Erase.erase(address, erased_as)
     let streams = 0

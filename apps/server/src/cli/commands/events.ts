@@ -60,6 +60,12 @@ const toJson = ({ events, ...history }: TimeTravel.History) => ({ ...history, ev
 
 const file = Argument.String("file").pipe(Argument.withDescription("A file of JSON lines"))
 
+/** Refuses a file that cannot be imported, before a database is opened or created. */
+const requireFile = Effect.fnUntraced(function* (file: string) {
+  const problem = yield* Effect.promise(() => LogFiles.problemOf(file))
+  if (problem !== undefined) return yield* new LogFile.LogFileRefused({ message: `${file}: ${problem}` })
+})
+
 const openFile = (name: string) =>
   Effect.tryPromise({
     try: () => LogFiles.open(name),
@@ -120,6 +126,10 @@ export const events = Command.make("events").pipe(
   Command.withSubcommands([
     stream,
     exporting.pipe(Command.provide(ProjectionCommands.withReplay)),
-    importing.pipe(Command.provide(ProjectionCommands.withNewReplay)),
+    importing.pipe(
+      Command.provide(ProjectionCommands.withNewReplay),
+      // Provided last, so it runs first.
+      Command.provideEffectDiscard(({ file }) => requireFile(file)),
+    ),
   ]),
 )

@@ -43,8 +43,8 @@ const create = Command.make(
     json: Output.json,
   },
   Effect.fn(function* ({ account, allowedIp, domain, expiresAt, json, name, scope, test }) {
-    yield* AccountArgument.find(account)
-    const { keyId, secret } = yield* NewApiKeys.createApiKey(account, `cli:${userInfo().username}`, {
+    const account_id = yield* AccountArgument.idOf(account)
+    const { keyId, secret } = yield* NewApiKeys.createApiKey(account_id, `cli:${userInfo().username}`, {
       name,
       ...(test ? { mode: "test" as const } : {}),
       scopes: scope,
@@ -60,8 +60,8 @@ const list = Command.make(
   "list",
   { account: AccountArgument.account, json: Output.json },
   Effect.fn(function* ({ account, json }) {
-    yield* AccountArgument.find(account)
-    const keys = yield* ApiKeys.list(yield* NewIds.now, account)
+    const account_id = yield* AccountArgument.idOf(account)
+    const keys = yield* ApiKeys.list(yield* NewIds.now, account_id)
     const columns = ["id", "name", "prefix", "mode", "scopes", "status", "last_used_at"]
     yield* Output.print(
       keys.map((key) => ({ ...key })),
@@ -78,10 +78,10 @@ const revoke = Command.make(
     json: Output.json,
   },
   Effect.fn(function* ({ account, id, json }) {
-    yield* AccountArgument.find(account)
+    const account_id = yield* AccountArgument.idOf(account)
     const store = yield* EventStore
     const at = yield* NewIds.now
-    const revoked_at = yield* store.commit(ApiKey, { account_id: account, stream_id: id }, ApiKey.revoke(at)).pipe(
+    const revoked_at = yield* store.commit(ApiKey, { account_id, stream_id: id }, ApiKey.revoke(at)).pipe(
       Effect.as(at),
       Effect.catchTag("AlreadyRevoked", (already) => Effect.succeed(already.revoked_at)),
     )

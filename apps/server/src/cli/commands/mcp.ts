@@ -3,6 +3,7 @@ import { Config, Data, Effect, Logger, Option, Redacted, Result, Schema } from "
 import { Command, Flag } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import { isIP } from "node:net"
+import * as Credentials from "../remote/Credentials.ts"
 
 class McpRefused extends Data.TaggedError("McpRefused")<{ readonly message: string }> {}
 
@@ -57,7 +58,7 @@ export const mcp = Command.make(
       const listen = Option.getOrUndefined(http)
       const problem = problemOf(listen, allowHost)
       if (problem !== undefined) return yield* new McpRefused({ message: problem })
-      const settings = { ...(yield* connection), allowLiveSending }
+      const settings = { ...(yield* Credentials.load), allowLiveSending }
       // Loaded by this command only.
       const { serve } = yield* Effect.promise(() => import("../../mcp/serve.ts"))
       if (listen === undefined) return yield* serve(settings, undefined)
@@ -83,13 +84,6 @@ const problemOf = (listen: Listen | undefined, allowHost: ReadonlyArray<string>)
 }
 
 const unbracketed = (host: string): string => host.replace(/^\[|\]$/gu, "")
-
-const connection = Effect.gen(function* () {
-  const url = yield* Config.String("WAYBILL_URL").pipe(Config.withDefault("http://127.0.0.1:3025"))
-  const key = yield* Config.option(Config.Redacted("WAYBILL_KEY"))
-  if (Option.isNone(key)) return yield* new McpRefused({ message: "There is no key. Set WAYBILL_URL and WAYBILL_KEY." })
-  return { url, key: key.value }
-})
 
 /** Returns the token of the setting, or a new one for this run. */
 const httpToken = Effect.gen(function* () {

@@ -5,7 +5,6 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option } from "effect"
-import { Argument, Command } from "effect/cli"
 import * as NewIds from "../../operate/NewIds.ts"
 import * as Settings from "../../boot/Settings.ts"
 import * as TransportName from "../../boot/settings/TransportName.ts"
@@ -15,7 +14,7 @@ import * as CliStore from "../CliStore.ts"
 
 const COLUMNS = ["id", "name", "status", "transport"]
 /** Value for a domain without a transport of its own. */
-const DEFAULT = "default"
+const DEFAULT = "default" satisfies Choice["transport"]
 
 const row = ({ domain_id, name, status, transport }: Domains.DomainRecord) => ({
   id: domain_id,
@@ -24,39 +23,34 @@ const row = ({ domain_id, name, status, transport }: Domains.DomainRecord) => ({
   transport: transport === null ? DEFAULT : TransportName.fromStored(transport),
 })
 
-const list = Command.make(
-  "list",
-  { account: AccountArgument.account, json: Output.json },
-  Effect.fn(function* ({ account, json }) {
-    yield* AccountArgument.find(account)
-    yield* Output.print((yield* Domains.list(account)).map(row), { json, columns: COLUMNS })
-  }),
-).pipe(Command.withDescription("List an account's domains"))
+/** Lists the domains of an account with their transports, from the database. */
+export const list = Effect.fnUntraced(function* (named: Option.Option<Id.AccountId>, json: boolean) {
+  const account = yield* AccountArgument.idOf(named)
+  yield* Output.print((yield* Domains.list(account)).map(row), { json, columns: COLUMNS })
+}, Effect.provide(CliStore.layer))
 
-const transport = Command.make(
-  "transport",
-  {
-    account: AccountArgument.account,
-    domain: Argument.String("domain").pipe(Argument.withDescription("Domain name or id, dom_…")),
-    transport: Argument.Literals("transport", [...TransportName.NAMES, DEFAULT]),
-    json: Output.json,
-  },
-  Effect.fn(function* ({ account, domain, json, transport }) {
-    yield* AccountArgument.find(account)
-    if (transport === "capture") yield* Output.complain(`waybill: ${TransportName.FORMER_NAME}`)
-    const choice = transport === DEFAULT ? null : TransportName.toStored(transport)
-    const { domain_id } = yield* find(account, domain)
-    const store = yield* EventStore
-    const at = yield* NewIds.now
-    yield* store
-      .commit(Domain, { account_id: account, stream_id: domain_id }, Domain.chooseTransport(at, choice))
-      // A command that changes nothing succeeds.
-      .pipe(Effect.catchTag("NothingNew", () => Effect.void))
-    const changed = yield* find(account, domain_id)
-    for (const warning of warnings(changed, yield* Settings.load)) yield* Output.complain(`waybill: ${warning}`)
-    yield* Output.printOne(row(changed), { json })
-  }),
-).pipe(Command.withDescription("Set the transport of a domain; default restores that of the instance"))
+export interface Choice {
+  readonly account: Option.Option<Id.AccountId>
+  readonly domain: string
+  readonly transport: (typeof TransportName.NAMES)[number] | "default"
+}
+
+/** Sets the transport of a domain. */
+export const setTransport = Effect.fnUntraced(function* ({ account: named, domain, transport }: Choice, json: boolean) {
+  const account = yield* AccountArgument.idOf(named)
+  if (transport === "capture") yield* Output.complain(`waybill: ${TransportName.FORMER_NAME}`)
+  const choice = transport === DEFAULT ? null : TransportName.toStored(transport)
+  const { domain_id } = yield* find(account, domain)
+  const store = yield* EventStore
+  const at = yield* NewIds.now
+  yield* store
+    .commit(Domain, { account_id: account, stream_id: domain_id }, Domain.chooseTransport(at, choice))
+    // A command that changes nothing succeeds.
+    .pipe(Effect.catchTag("NothingNew", () => Effect.void))
+  const changed = yield* find(account, domain_id)
+  for (const warning of warnings(changed, yield* Settings.load)) yield* Output.complain(`waybill: ${warning}`)
+  yield* Output.printOne(row(changed), { json })
+}, Effect.provide(CliStore.layer))
 
 const find = Effect.fnUntraced(function* (account: Id.AccountId, nameOrId: string) {
   // Normalizes capitals and international names.
@@ -79,9 +73,3 @@ const warnings = ({ name, transport }: Domains.DomainRecord, settings: Settings.
       : []),
   ]
 }
-
-export const domains = Command.make("domains").pipe(
-  Command.withDescription("Manage domains and their transports"),
-  Command.withSubcommands([list, transport]),
-  Command.provide(CliStore.layer),
-)

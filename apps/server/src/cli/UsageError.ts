@@ -1,0 +1,66 @@
+import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
+import { nearestName } from "@waybill/domain/values/nearestName"
+import { Option } from "effect"
+import { CliOutput, type CliError, type HelpDoc } from "effect/cli"
+import * as Output from "./Output.ts"
+
+/** Prints what is wrong with a command line and where help is, and help itself only when it is requested. */
+export const presenter: CliOutput.Presenter = {
+  present: (event) => {
+    if (event._tag !== "InvalidInvocation") return CliOutput.defaultPresenter.present(event)
+    const { commandPath, errors, helpDoc } = event
+    const command = commandPath.join(" ")
+    const sentences = new Set(errors.map((error) => ApiKeySecret.hideIn(sentenceOf(error, command, helpDoc))))
+    return Output.complain(
+      [...[...sentences].map((sentence) => `waybill: ${sentence}`), `Run \`${command} --help\` for help.`].join("\n"),
+    )
+  },
+}
+
+/** Returns one sentence that names the fault and the allowed form. */
+const sentenceOf = (error: CliError.NonShowHelpErrors, command: string, help: HelpDoc.HelpDoc): string => {
+  switch (error._tag) {
+    case "UnknownSubcommand": {
+      const names = (help.subcommands ?? []).flatMap(({ commands }) => commands.map(({ name }) => name))
+      const nearest = nearestName(error.subcommand, names)
+      return `\`${command}\` has no command "${error.subcommand}". ${nearest === undefined ? `Its commands are ${names.join(", ")}.` : `Did you mean \`${nearest}\`?`}`
+    }
+    case "UnrecognizedOption": {
+      const names = help.flags.map(({ name }) => name)
+      const nearest = nearestName(error.option.replace(/^-+/u, ""), names)
+      return `\`${command}\` has no flag ${error.option}.${nearest === undefined ? "" : ` Did you mean --${nearest}?`}`
+    }
+    case "MissingOption":
+      return ended(`--${error.option} is missing${meaningOf(help.flags, error.option)}`)
+    case "MissingArgument":
+      return ended(`<${error.argument}> is missing${meaningOf(help.args ?? [], error.argument)}`)
+    case "UnexpectedArgument":
+      return `\`${command}\` does not take ${error.arguments.map((value) => `"${value}"`).join(", ")}.`
+    case "InvalidValue": {
+      const name = error.kind === "flag" ? `--${error.option}` : `<${error.option}>`
+      const given = error.value === "" ? "has no value" : `does not take "${error.value}"`
+      return ended(`${name} ${given}: ${formOf(error.expected)}`)
+    }
+    default:
+      return error.message
+  }
+}
+
+const ended = (sentence: string): string => (/[.?…]$/u.test(sentence) ? sentence : `${sentence}.`)
+
+interface Described {
+  readonly name: string
+  readonly description: Option.Option<string>
+}
+
+const meaningOf = (params: ReadonlyArray<Described>, name: string): string => {
+  const param = params.find((each) => each.name === name)
+  return param === undefined || Option.isNone(param.description) ? "" : `: ${param.description.value}`
+}
+
+/** Returns the allowed form from an error of a parameter or of its schema, which may have several lines. */
+const formOf = (expected: string): string => {
+  const [first = ""] = expected.replace(/^Schema validation failed: /u, "").split("\n")
+  const form = first.replace(/^Expected:? /u, "").replace(/[.:\s]+$/u, "")
+  return form.includes(" | ") ? `one of ${form.replaceAll('"', "").replaceAll(" | ", ", ")}` : form
+}

@@ -1,0 +1,68 @@
+import { Waybill, WaybillError } from "@waybill/client/Waybill"
+import { Context, Data, Effect, Layer, Redacted } from "effect"
+import * as Credentials from "./Credentials.ts"
+
+/** Retries after a lost connection or a 5xx. More would keep somebody waiting who is at a terminal. */
+const RETRIES = 2
+
+/** A request that the API refused or did not answer. */
+export class ApiFailure extends Data.TaggedError("ApiFailure")<{
+  readonly message: string
+  readonly error: WaybillError
+}> {}
+
+/** Client of the instance that the user is logged in to. */
+export class Api extends Context.Service<Api, { readonly client: Waybill; readonly url: string }>()(
+  "@waybill/server/cli/Api",
+) {
+  static readonly layer = Layer.effect(
+    Api,
+    Effect.suspend(() => Effect.flatMap(Credentials.load, connect)),
+  )
+}
+
+/** Makes a client. Fails if the key is incomplete or mistyped. */
+export const connect = ({ key, url }: Credentials.Credentials) =>
+  Effect.try({
+    try: () => ({ url, client: new Waybill(Redacted.value(key), { baseUrl: url, retries: RETRIES }) }),
+    catch: failureOf,
+  })
+
+/** Calls the API. */
+export const call = <A>(request: (client: Waybill) => Promise<A>) =>
+  Effect.flatMap(Api, ({ client }) => attempt(() => request(client)))
+
+/** Reads the first records of a list over its pages. */
+export const firstOf = (read: (client: Waybill) => AsyncIterable<object>, limit: number) =>
+  call(async (client) => {
+    const rows: Array<Readonly<Record<string, unknown>>> = []
+    for await (const record of read(client)) if (rows.push({ ...record }) >= limit) break
+    return rows
+  })
+
+export const attempt = <A>(request: () => Promise<A>) => Effect.tryPromise({ try: request, catch: failureOf })
+
+export const failureOf = (cause: unknown): ApiFailure => {
+  const error =
+    cause instanceof WaybillError
+      ? cause
+      : new WaybillError({ code: "unexpected", message: cause instanceof Error ? cause.message : String(cause), cause })
+  return new ApiFailure({ error, message: sentenceOf(error) })
+}
+
+const sentenceOf = (error: WaybillError): string => {
+  const { code, details, message, requestId, status } = error
+  if (code === "connection_failed") return `${message}${reasonOf(error.cause)}`
+  if (code === "invalid_key") return "This is not a complete API key (wb_…). Copy it again."
+  if (status === 401) return `${message} Run \`waybill login\` with a key that works.`
+  if (status >= 500 && requestId !== null) return `${message} (request ${requestId})`
+  const others = details.slice(1).map((detail) => `\`${detail.path}\` ${detail.message}`)
+  return others.length === 0 ? message : `${message} Also: ${others.join("; ")}`
+}
+
+/** The reason why no connection was made, which Node hides in the cause of "fetch failed". */
+const reasonOf = (cause: unknown): string => {
+  const inner = cause instanceof Error ? cause.cause : undefined
+  const { code } = (inner ?? {}) as { readonly code?: unknown }
+  return typeof code === "string" ? ` (${code})` : ""
+}

@@ -1,0 +1,87 @@
+import type * as T from "@waybill/client/Waybill"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as TransportName from "../../boot/settings/TransportName.ts"
+import { accountFlag } from "../accountFlag.ts"
+import * as Output from "../Output.ts"
+import { Api, call } from "./Api.ts"
+
+const COLUMNS = ["name", "status", "created_at", "verified_at", "last_checked_at"]
+const RECORD_COLUMNS = ["type", "name", "value", "required", "status", "error"]
+
+/** The commands that read or change the database of an instance, and are loaded only then. */
+const inDatabase = Effect.promise(() => import("../commands/DomainTransports.ts"))
+
+const name = Argument.String("domain").pipe(Argument.withDescription("Domain name, such as news.example.com"))
+
+const show = Effect.fnUntraced(function* (domain: T.Domain, json: boolean) {
+  if (json) return yield* Output.printJson(domain, 2)
+  yield* Output.say(`${domain.name} is ${domain.status}. Its DNS records:`, "")
+  yield* Output.print(
+    domain.records.map((record) => ({ ...record })),
+    { json, columns: RECORD_COLUMNS },
+  )
+})
+
+const add = Command.make(
+  "add",
+  { name, json: Output.json },
+  Effect.fn(function* ({ json, name }) {
+    yield* show(yield* call((client) => client.domains.add(name)), json)
+  }),
+).pipe(Command.withDescription("Add a domain and show the DNS records to publish"), Command.provide(Api.layer))
+
+const verify = Command.make(
+  "verify",
+  { name, json: Output.json },
+  Effect.fn(function* ({ json, name }) {
+    yield* show(yield* call((client) => client.domains.verify(name)), json)
+  }),
+).pipe(Command.withDescription("Check the DNS records of a domain now"), Command.provide(Api.layer))
+
+const remove = Command.make(
+  "remove",
+  { name, json: Output.json },
+  Effect.fn(function* ({ json, name }) {
+    yield* Output.printOne({ ...(yield* call((client) => client.domains.remove(name))) }, { json })
+  }),
+).pipe(Command.withDescription("Delete a domain"), Command.provide(Api.layer))
+
+const list = Command.make(
+  "list",
+  {
+    account: accountFlag.pipe(Flag.withDescription("For operators: read the database, for this account")),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ account, json }) {
+    if (Option.isSome(account)) return yield* (yield* inDatabase).list(account, json)
+    const { data } = yield* Effect.provide(
+      call((client) => client.domains.list()),
+      Api.layer,
+    )
+    yield* Output.print(
+      data.map((domain) => ({ ...domain })),
+      { json, columns: COLUMNS },
+    )
+  }),
+).pipe(Command.withDescription("List the domains; with --account, those in the database with their transports"))
+
+const transport = Command.make(
+  "transport",
+  {
+    account: accountFlag,
+    domain: Argument.String("domain").pipe(Argument.withDescription("Domain name or id, dom_…")),
+    transport: Argument.Literals("transport", [...TransportName.NAMES, "default"]),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ json, ...choice }) {
+    yield* (yield* inDatabase).setTransport(choice, json)
+  }),
+).pipe(
+  Command.withDescription("For operators, in the database: set the transport; default restores that of the instance"),
+)
+
+export const domains = Command.make("domains").pipe(
+  Command.withDescription("Domains that mail is sent from"),
+  Command.withSubcommands([list, add, verify, remove, transport]),
+)

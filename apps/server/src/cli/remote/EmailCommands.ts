@@ -1,0 +1,102 @@
+import type * as T from "@waybill/client/Waybill"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as Output from "../Output.ts"
+import { Api, call, firstOf } from "./Api.ts"
+import * as Flags from "./Flags.ts"
+
+const COLUMNS = ["id", "created_at", "status", "to", "subject"]
+const TIMELINE_COLUMNS = ["version", "occurred_at", "type", "actor", "data"]
+const STATUSES: ReadonlyArray<T.EmailStatus> = [
+  "queued",
+  "deferred",
+  "sent",
+  "delivered",
+  "bounced",
+  "failed",
+  "suppressed",
+  "canceled",
+  "complained",
+]
+const id = Argument.String("id").pipe(Argument.withDescription("Email id, msg_…"))
+
+const filter = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
+
+const list = Command.make(
+  "list",
+  {
+    status: Flag.Literals("status", STATUSES).pipe(
+      Flag.withDescription("Only this status; repeat for several"),
+      Flag.between(0, STATUSES.length),
+    ),
+    to: filter("to", "Only to this address"),
+    from: filter("from", "Only from this address"),
+    subject: filter("subject", "Words of the subject"),
+    tag: Flag.String("tag").pipe(Flag.withDescription("Only with this tag; repeat for several"), Flag.between(0, 10)),
+    domain: filter("domain", "Only from this domain"),
+    since: Flags.time("since", "Only emails accepted at or after"),
+    until: Flags.time("until", "Only emails accepted before"),
+    limit: Flags.limit,
+    json: Output.json,
+  },
+  Effect.fn(function* ({ json, limit, since, status, tag, until, ...filters }) {
+    const query: T.LogsQuery = {
+      ...Flags.present(filters),
+      ...Flags.present({ created_after: since, created_before: until }),
+      ...(status.length === 0 ? {} : { status }),
+      ...(tag.length === 0 ? {} : { tag }),
+    }
+    yield* Output.print(yield* firstOf((client) => client.logs.all(query), limit), { json, columns: COLUMNS })
+  }),
+).pipe(Command.withDescription("List emails, newest first"))
+
+const get = Command.make(
+  "get",
+  { id, json: Output.json },
+  Effect.fn(function* ({ id, json }) {
+    const email = yield* call((client) => client.logs.get(id))
+    if (json) return yield* Output.printJson(email, 2)
+    const { content, object: _, recipients, ...record } = email
+    yield* Output.printOne(record, { json })
+    yield* Output.say("")
+    yield* Output.print(
+      recipients.map((recipient) => ({ ...recipient })),
+      { json, columns: ["address", "kind", "status", "attempts", "smtp"] },
+    )
+    if (content?.text != null) yield* Output.sayLines(`\n${content.text}`)
+  }),
+).pipe(Command.withDescription("Show an email, its recipients and its text"))
+
+const timeline = Command.make(
+  "timeline",
+  { id, json: Output.json },
+  Effect.fn(function* ({ id, json }) {
+    const { data } = yield* call((client) => client.logs.events(id))
+    const rows = data.map((event) => ({ ...event, actor: event.actor.id ?? event.actor.type }))
+    yield* json ? Output.printJson(data, 2) : Output.print(rows, { json, columns: TIMELINE_COLUMNS })
+  }),
+).pipe(Command.withDescription("Show everything that happened to an email"))
+
+const cancel = Command.make(
+  "cancel",
+  { id, json: Output.json },
+  Effect.fn(function* ({ id, json }) {
+    const { status } = yield* call((client) => client.emails.cancel(id))
+    yield* Output.printOne({ id, status }, { json })
+  }),
+).pipe(Command.withDescription("Cancel an email that has not been sent yet"))
+
+const resend = Command.make(
+  "resend",
+  { id, json: Output.json },
+  Effect.fn(function* ({ id, json }) {
+    yield* Output.printOne({ ...(yield* call((client) => client.emails.resend(id))), resent: id }, { json })
+  }),
+).pipe(Command.withDescription("Send an email again to the recipients that it did not reach, as a new email"))
+
+export const emails = Command.make("emails").pipe(
+  Command.withDescription("Emails that were accepted"),
+  Command.withSubcommands([list, get, timeline, cancel, resend]),
+  Command.provide(Api.layer),
+)

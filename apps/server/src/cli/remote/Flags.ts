@@ -1,0 +1,79 @@
+import * as PublicType from "@waybill/domain/stream/PublicType"
+import { nearestName } from "@waybill/domain/values/nearestName"
+import { Clock, DateTime, Duration, Effect, Option } from "effect"
+import { CliError, Flag } from "effect/cli"
+
+const FORM = "a time such as 2027-01-31T09:00:00Z, or how long ago, such as 45s, 30m, 12h or 7d"
+
+const UNITS: Readonly<Record<string, Duration.Unit>> = { s: "seconds", m: "minutes", h: "hours", d: "days" }
+
+/** Reads a duration such as `1h`. */
+export const durationOf = (text: string): Option.Option<Duration.Duration> => {
+  const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/u.exec(text) ?? []
+  const name = UNITS[unit]
+  return name === undefined ? Option.none() : Duration.fromInput(`${Number(count)} ${name}`)
+}
+
+/** Reads a time with an offset, or one that is so long ago. */
+export const timeOf = Effect.fnUntraced(function* (text: string) {
+  const ago = durationOf(text)
+  if (Option.isSome(ago)) return new Date((yield* Clock.currentTimeMillis) - Duration.toMillis(ago.value))
+  const isWhole = /^\d{4}-\d{2}-\d{2}T.*(?:Z|[+-]\d{2}:\d{2})$/u.test(text)
+  const time = isWhole ? DateTime.make(text) : Option.none()
+  return yield* Effect.mapError(Effect.fromOption(Option.map(time, DateTime.toDateUtc)), () => FORM)
+})
+
+/** Flag that takes a time. */
+export const time = (name: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withDescription(`${description}: ${FORM}`),
+    Flag.mapEffect((value) =>
+      Effect.mapError(
+        timeOf(value),
+        (expected) => new CliError.InvalidValue({ option: name, value, expected, kind: "flag" }),
+      ),
+    ),
+    Flag.optional,
+  )
+
+const DEFAULT_ROWS = 20
+/** Most rows of a list. A script that needs more reads the API page by page. */
+export const MAX_ROWS = 10_000
+
+/** Flag with the number of rows of a list. */
+export const limit = Flag.Int("limit").pipe(
+  Flag.withDescription(`Number of rows, up to ${MAX_ROWS}`),
+  Flag.filter(
+    (rows) => rows >= 1 && rows <= MAX_ROWS,
+    () => `a number from 1 to ${MAX_ROWS}`,
+  ),
+  Flag.withDefault(DEFAULT_ROWS),
+)
+
+/** Returns the flags that were given. */
+export const present = <A extends Readonly<Record<string, Option.Option<unknown>>>>(flags: A) =>
+  Object.fromEntries(
+    Object.entries(flags).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value]] : [])),
+  ) as { readonly [K in keyof A]?: A[K] extends Option.Option<infer B> ? B : never }
+
+/** Flag with event types, separated by commas. Empty if it is left out. */
+export const types = (description: string) =>
+  Flag.String("types").pipe(
+    Flag.withDescription(`${description}, separated by commas, such as email.delivered,email.bounced`),
+    Flag.withDefault(""),
+    Flag.mapEffect((text) => {
+      const words = text.split(",").flatMap((word) => word.trim() || [])
+      const unknown = words.find((word) => !PublicType.isWebhookType(word))
+      return unknown === undefined
+        ? Effect.succeed(words)
+        : Effect.fail(
+            new CliError.InvalidValue({ option: "types", value: unknown, expected: knownTypes(unknown), kind: "flag" }),
+          )
+    }),
+  )
+
+/** Names the event type that is meant, or else all. */
+export const knownTypes = (unknown: string): string => {
+  const nearest = nearestName(unknown, PublicType.WebhookType.literals)
+  return nearest === undefined ? `one of ${PublicType.WebhookType.literals.join(", ")}` : `did you mean ${nearest}?`
+}

@@ -1,0 +1,100 @@
+import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
+import { Data, Effect, Option, Redacted } from "effect"
+import { Command, Flag, Prompt } from "effect/cli"
+import * as Output from "../Output.ts"
+import * as Api from "./Api.ts"
+import * as Credentials from "./Credentials.ts"
+
+class NoKey extends Data.TaggedError("NoKey")<{ readonly message: string }> {}
+
+/** Most characters of standard input that are read as a key. */
+const MAX_KEY_INPUT_CHARS = 1_000
+
+const url = Flag.String("url").pipe(
+  Flag.withDescription(`Address of the instance, such as https://mail.example.com; asked for if left out`),
+  Flag.optional,
+)
+
+const key = Flag.Redacted("key").pipe(
+  Flag.withDescription("API key; asked for if left out, or read from standard input if that is no terminal"),
+  Flag.optional,
+)
+
+const askUrl = Effect.gen(function* () {
+  if (!process.stdin.isTTY) return Credentials.DEFAULT_URL
+  return yield* Prompt.run(Prompt.String({ message: "Address of the instance", default: Credentials.DEFAULT_URL }))
+})
+
+/** Reads the key from standard input, so that it is in no list of processes and no history of a shell. */
+const readKey = Effect.gen(function* () {
+  const text = yield* Effect.promise(async () => {
+    let text = ""
+    for await (const chunk of process.stdin.setEncoding("utf8")) {
+      text += String(chunk)
+      if (text.length > MAX_KEY_INPUT_CHARS) break
+    }
+    return text.trim()
+  })
+  return text === ""
+    ? yield* new NoKey({ message: "Standard input has no API key. Write it there, or use --key." })
+    : Redacted.make(text)
+})
+
+const askKey = Effect.gen(function* () {
+  return process.stdin.isTTY ? yield* Prompt.run(Prompt.Password({ message: "API key (wb_…)" })) : yield* readKey
+})
+
+export const login = Command.make(
+  "login",
+  { url, key, json: Output.json },
+  Effect.fn(function* ({ json, key, url }) {
+    const address = yield* Credentials.parseUrl(Option.isSome(url) ? url.value : yield* askUrl)
+    const credentials = { url: address, key: Option.isSome(key) ? key.value : yield* askKey }
+    const { client } = yield* Api.connect(credentials)
+    const account = yield* Api.attempt(() => client.account.get())
+    const path = yield* Credentials.save(credentials)
+    if (Credentials.isExposed(address))
+      yield* Output.complain(`waybill: ${address} is not encrypted. Others on the network can read the key.`)
+    yield* json
+      ? Output.printJson({ url: address, account_id: account.id, account: account.name }, 2)
+      : Output.say(`Logged in to ${account.name} (${account.id}) at ${address}. Stored in ${path}.`)
+  }),
+).pipe(
+  Command.withDescription("Store the address of an instance and an API key, after checking them"),
+  Command.withExamples([
+    { command: "waybill login --url https://mail.example.com", description: "Asks for the key" },
+    { command: "waybill login --url https://mail.example.com < key.txt", description: "In a script" },
+  ]),
+)
+
+export const logout = Command.make(
+  "logout",
+  {},
+  Effect.fn(function* () {
+    const path = yield* Credentials.file
+    yield* Output.say((yield* Credentials.remove) ? `Removed ${path}.` : "You were not logged in.")
+  }),
+).pipe(Command.withDescription("Remove the stored address and key; the key itself keeps working"))
+
+export const whoami = Command.make(
+  "whoami",
+  { json: Output.json },
+  Effect.fn(function* ({ json }) {
+    const credentials = yield* Credentials.load
+    const { client, url } = yield* Api.connect(credentials)
+    const [account, session] = yield* Api.attempt(() => Promise.all([client.account.get(), client.session.get()]))
+    yield* Output.printOne(
+      {
+        url,
+        account_id: account.id,
+        account: account.name,
+        plan: account.plan,
+        key_id: session.actor.id,
+        key: `${ApiKeySecret.prefixOf(Redacted.value(credentials.key) as ApiKeySecret.ApiKeySecret)}…`,
+        scopes: session.scopes,
+        domain: session.domain,
+      },
+      { json },
+    )
+  }),
+).pipe(Command.withDescription("Show the account and the permissions of the key that commands use"))

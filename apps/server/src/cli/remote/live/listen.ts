@@ -1,0 +1,118 @@
+import type { Event, StreamQuery } from "@waybill/client/Waybill"
+import { DateTime, Duration, Effect, Option } from "effect"
+import { CliError, Command, Flag } from "effect/cli"
+import * as Output from "../../Output.ts"
+import { Api, attempt } from "../Api.ts"
+import * as Flags from "../Flags.ts"
+import { follow } from "./follow.ts"
+import * as Forwarder from "./Forwarder.ts"
+
+/** Most addresses that one session calls. */
+const MAX_TARGETS = 5
+const TYPE_WIDTH = 22
+const POSITION = /^(?:0|pos_[0-9a-z]{26})$/u
+
+const isUrl = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/u.test(url.protocol)
+}
+
+const forwardTo = Flag.String("forward-to").pipe(
+  Flag.withDescription("Address that is called, such as http://localhost:3000/hooks; repeat for several"),
+  Flag.between(1, MAX_TARGETS),
+  Flag.mapEffect((urls) => {
+    const value = urls.find((url) => !isUrl(url))
+    const expected = "an address with http:// or https://, such as http://localhost:3000/hooks"
+    return value === undefined
+      ? Effect.succeed(urls)
+      : Effect.fail(new CliError.InvalidValue({ option: "forward-to", value, expected, kind: "flag" }))
+  }),
+)
+
+/** A start in the past. */
+type Start = Pick<StreamQuery, "after_position" | "created_after">
+
+const from = Flag.String("from").pipe(
+  Flag.withDescription("First replay events since then: a position (pos_…), or how long ago, such as 1h"),
+  Flag.mapEffect((value): Effect.Effect<Start, CliError.CliError> =>
+    POSITION.test(value)
+      ? Effect.succeed({ after_position: value })
+      : Effect.mapBoth(Flags.timeOf(value), {
+          onSuccess: (created_after) => ({ created_after }),
+          onFailure: (form) =>
+            new CliError.InvalidValue({ option: "from", value, expected: `a position (pos_…), ${form}`, kind: "flag" }),
+        }),
+  ),
+  Flag.optional,
+)
+
+export const listen = Command.make(
+  "listen",
+  {
+    forwardTo,
+    from,
+    types: Flags.types("Only these types; all that webhooks receive by default"),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ forwardTo, from, json, types }) {
+    const { client, url } = yield* Api
+    const account = yield* attempt(() => client.account.get())
+    const secret = yield* Forwarder.makeSecret
+    yield* json
+      ? Output.printJson({ secret, url, account_id: account.id, forward_to: forwardTo })
+      : Output.say(
+          `Webhooks of ${account.name} (${account.id}) at ${url} are forwarded to ${forwardTo.join(", ")}.`,
+          `Signing secret of this session: ${secret}`,
+        )
+    const query = {
+      ...Option.getOrElse(from, (): Start => ({})),
+      ...(types.length === 0 ? {} : { types }),
+      include: "webhook_payload" as const,
+    }
+    const forwardAll = (event: Event) => {
+      const payload = event.webhook_payload
+      if (payload === null || payload === undefined) return Effect.void
+      return Effect.forEach(
+        forwardTo,
+        (target) =>
+          Effect.flatMap(Forwarder.forward(target, event.id, payload, secret), (call) =>
+            json
+              ? Output.printJson({ event: payload, position: event.position, ...call })
+              : showCall(event, call, forwardTo.length > 1),
+          ),
+        { discard: true, concurrency: "unbounded" },
+      )
+    }
+    yield* follow(client, query, json ? Effect.void : Output.say("Ready. Ctrl-C stops."), forwardAll)
+  }),
+).pipe(
+  Command.withDescription("Forward webhooks to a program on this machine, without a public address"),
+  Command.withExamples([
+    { command: "waybill listen --forward-to http://localhost:3000/hooks" },
+    {
+      command: "waybill listen --forward-to http://localhost:3000/hooks --from 1h --types email.bounced",
+      description: "First replays the bounces of the last hour",
+    },
+  ]),
+  Command.provide(Api.layer),
+)
+
+const showCall = Effect.fnUntraced(function* (
+  { id, stream_id, type }: Event,
+  { duration_ms, problem, status, url }: Forwarder.Call,
+  namesUrl: boolean,
+) {
+  const time = DateTime.formatIso(yield* DateTime.now).slice(11, 19)
+  const answer = `${status ?? "no answer"}  ${Duration.toMillis(duration_ms)} ms`
+  yield* Output.say(
+    [
+      time,
+      type.padEnd(TYPE_WIDTH),
+      stream_id,
+      id,
+      ...(namesUrl ? [url] : []),
+      answer,
+      ...(problem === null || problem === "" ? [] : [problem]),
+    ].join("  "),
+  )
+})

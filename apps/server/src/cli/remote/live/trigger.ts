@@ -1,0 +1,164 @@
+import type { Waybill } from "@waybill/client/Waybill"
+import * as PublicType from "@waybill/domain/stream/PublicType"
+import { Data, Effect, Option } from "effect"
+import { Argument, CliError, Command, Flag } from "effect/cli"
+import { randomBytes } from "node:crypto"
+import * as Output from "../../Output.ts"
+import { Api, attempt } from "../Api.ts"
+import { knownTypes } from "../Flags.ts"
+
+/** Domain of made-up addresses, which exists nowhere (RFC 2606). */
+const NOWHERE = "trigger.example"
+const AN_HOUR_MS = 3_600_000
+/** A time after all events, so that a list from then on is empty and says where the history ends. */
+const NEVER = "9999-01-01T00:00:00.000Z"
+/** Longest wait of one request for the event, and how often it is requested. */
+const WAIT_S = 10
+const MAX_WAITS = 3
+
+type Type = PublicType.WebhookType
+
+/** An event that cannot be made, or that did not happen. */
+class NotTriggered extends Data.TaggedError("NotTriggered")<{ readonly message: string }> {}
+
+/** Recipients of test mail whose outcome is known before. */
+const RECIPIENTS: Partial<Record<Type, string>> = {
+  "email.queued": "delivered",
+  "email.delivered": "delivered",
+  "email.delivery_delayed": "deferred",
+  "email.bounced": "bounced",
+  "email.complained": "complained",
+  "email.suppressed": "suppressed",
+  "email.canceled": "delivered",
+}
+
+/** Events that no request can cause, each with what to do. */
+const IMPOSSIBLE: Partial<Record<Type, string>> = {
+  "email.sent": "only a relay that confirms later causes it",
+  "email.opened": "send a tracked email and open it in the Sandbox",
+  "email.clicked": "send a tracked email and click its link in the Sandbox",
+  "email.failed": "only a message that no server can be asked about fails",
+  "domain.verified": "it depends on DNS",
+  "domain.degraded": "it depends on DNS",
+  "domain.failed": "it depends on DNS",
+  "webhook.disabled": "an endpoint must answer 410 or fail for days",
+}
+
+const OTHERWISE = "`waybill webhooks test ID` sends a signed webhook.test to an endpoint."
+
+const type = Argument.String("type").pipe(
+  Argument.withDescription("Event type, such as email.bounced"),
+  Argument.mapEffect((value) =>
+    PublicType.isWebhookType(value)
+      ? Effect.succeed(value)
+      : Effect.fail(
+          new CliError.InvalidValue({ option: "type", value, expected: knownTypes(value), kind: "argument" }),
+        ),
+  ),
+)
+
+const from = Flag.String("from").pipe(
+  Flag.withDescription("Sender of the test mail; the first domain of the account if left out"),
+  Flag.optional,
+)
+
+export const trigger = Command.make(
+  "trigger",
+  { type, from, json: Output.json },
+  Effect.fn(function* ({ from, json, type }) {
+    const { client } = yield* Api
+    const start = (yield* attempt(() => client.events.list({ created_after: NEVER, limit: 1 }))).next_position
+    const recipient = RECIPIENTS[type]
+    const id = recipient === undefined ? yield* change(client, type) : yield* mail(client, type, recipient, from)
+    const event = yield* awaitEvent(client, type, id, start)
+    yield* json ? Output.printJson(event, 2) : Output.say(`${event.type}  ${event.stream_id}  ${event.id}`)
+  }),
+).pipe(
+  Command.withDescription("Cause an event, to develop a webhook endpoint against"),
+  Command.withExamples([{ command: "waybill trigger email.bounced" }]),
+  Command.provide(Api.layer),
+  // Provided last, so it runs first.
+  Command.provideEffectDiscard(({ type }) => requirePossible(type)),
+)
+
+const requirePossible = (type: Type): Effect.Effect<void, NotTriggered> => {
+  const reason = IMPOSSIBLE[type]
+  return reason === undefined
+    ? Effect.void
+    : Effect.fail(new NotTriggered({ message: `${type} cannot be triggered: ${reason}. ${OTHERWISE}` }))
+}
+
+/** Sends test mail with the outcome, and returns its id. */
+const mail = Effect.fnUntraced(function* (client: Waybill, type: Type, recipient: string, from: Option.Option<string>) {
+  yield* requireTestMail(client)
+  const sender = Option.isSome(from) ? from.value : `trigger@${yield* firstDomain(client)}`
+  const later = type === "email.canceled" ? { scheduled_at: new Date(Date.now() + AN_HOUR_MS) } : {}
+  const { id } = yield* attempt(() =>
+    client.emails.send({
+      from: sender,
+      to: `${recipient}+${unique()}@${NOWHERE}`,
+      subject: `waybill trigger ${type}`,
+      text: "A test email of `waybill trigger`.",
+      ...later,
+    }),
+  )
+  if (type === "email.canceled") yield* attempt(() => client.emails.cancel(id))
+  return id
+})
+
+/** Fails unless mail of the key stays in this service: by a test key, or because the instance captures all mail. */
+const requireTestMail = Effect.fnUntraced(function* (client: Waybill) {
+  const isCaptured = yield* attempt(() => client.sandbox.list({ limit: 1 })).pipe(
+    Effect.as(true),
+    Effect.catch(() => Effect.succeed(false)),
+  )
+  if (!isCaptured)
+    return yield* new NotTriggered({
+      message: "Mail of this key is really sent. Use a test key (wb_test_…): `waybill login`, or WAYBILL_KEY.",
+    })
+})
+
+const firstDomain = (client: Waybill) =>
+  Effect.map(
+    attempt(() => client.domains.list()),
+    ({ data }) => data.find(({ status }) => status === "verified")?.name ?? data[0]?.name ?? NOWHERE,
+  )
+
+/** Makes a change whose object is removed at once, and returns the id of its history. */
+const change = Effect.fnUntraced(function* (client: Waybill, type: Type) {
+  const name = `${unique()}.${NOWHERE}`
+  switch (type.split(".")[0]) {
+    case "domain": {
+      const { id } = yield* attempt(() => client.domains.add(name))
+      yield* attempt(() => client.domains.remove(id))
+      return id
+    }
+    case "suppression": {
+      const email = `${unique()}@${NOWHERE}`
+      yield* attempt(() => client.suppressions.add({ email }))
+      yield* attempt(() => client.suppressions.remove(email))
+      return email
+    }
+    default: {
+      const { id } = yield* attempt(() => client.apiKeys.create({ name: `trigger ${name}`, scopes: ["email:send"] }))
+      yield* attempt(() => client.apiKeys.revoke(id))
+      return id
+    }
+  }
+})
+
+/** Waits for the event in the history. */
+const awaitEvent = Effect.fnUntraced(function* (client: Waybill, type: Type, id: string, start: string) {
+  let after_position = start
+  for (let waits = 0; waits < MAX_WAITS;) {
+    const query = { after_position, types: [type], wait: `${WAIT_S}s` }
+    const { data, next_position } = yield* attempt(() => client.events.list(query))
+    const event = data.find(({ stream_id }) => stream_id === id)
+    if (event !== undefined) return event
+    if (data.length === 0) waits++
+    after_position = next_position
+  }
+  return yield* new NotTriggered({ message: `${type} of ${id} did not happen within ${MAX_WAITS * WAIT_S} s.` })
+})
+
+const unique = (): string => randomBytes(4).toString("hex")

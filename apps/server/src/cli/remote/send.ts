@@ -1,0 +1,91 @@
+import { Effect, Option } from "effect"
+import { CliError, Command, Flag } from "effect/cli"
+import * as fs from "node:fs/promises"
+import * as Output from "../Output.ts"
+import { Api, attempt, call } from "./Api.ts"
+import { present } from "./Flags.ts"
+
+const MAX_RECIPIENTS = 50
+const MAX_REPEATS = 100
+const STANDARD_INPUT = "-"
+
+const one = (name: string, description: string) => Flag.String(name).pipe(Flag.withDescription(description))
+const several = (name: string, description: string, most = MAX_RECIPIENTS) =>
+  one(name, `${description}; repeat for several`).pipe(Flag.between(0, most))
+
+/** Headers of the form `Name: value`. */
+const header = several("header", "Custom header `Name: value`", MAX_REPEATS).pipe(
+  Flag.mapEffect((lines) =>
+    Effect.forEach(lines, (value) => {
+      const [, name = "", text = ""] = /^([^\s:]+):\s*(.*)$/u.exec(value) ?? []
+      return name === ""
+        ? Effect.fail(new CliError.InvalidValue({ option: "header", value, expected: "`Name: value`", kind: "flag" }))
+        : Effect.succeed([name, text] as const)
+    }),
+  ),
+)
+
+/** Reads a body from a file, or from standard input for `-`. */
+const bodyOf = (file: Option.Option<string>) =>
+  Option.isNone(file)
+    ? Effect.succeedNone
+    : Effect.asSome(attempt(() => (file.value === STANDARD_INPUT ? readInput() : fs.readFile(file.value, "utf8"))))
+
+const readInput = async (): Promise<string> => {
+  let text = ""
+  for await (const chunk of process.stdin.setEncoding("utf8")) text += String(chunk)
+  return text
+}
+
+export const send = Command.make(
+  "send",
+  {
+    from: one("from", "Sender, such as `Acme <hello@acme.test>`"),
+    to: one("to", "Recipient; repeat for several").pipe(Flag.between(1, MAX_RECIPIENTS)),
+    cc: several("cc", "Recipient of a copy"),
+    bcc: several("bcc", "Hidden recipient"),
+    replyTo: several("reply-to", "Address for replies"),
+    subject: one("subject", "Subject"),
+    text: one("text", "Plain text body").pipe(Flag.optional),
+    textFile: one("text-file", "File with the plain text body; - is standard input").pipe(Flag.optional),
+    html: one("html", "HTML body").pipe(Flag.optional),
+    htmlFile: one("html-file", "File with the HTML body; - is standard input").pipe(Flag.optional),
+    attach: several("attach", "File to attach", MAX_REPEATS),
+    tag: several("tag", "Label for filtering"),
+    header,
+    at: one("at", "When to send it, such as 2027-01-31T09:00:00Z").pipe(Flag.optional),
+    idempotencyKey: one("idempotency-key", "Send at most once with this key").pipe(Flag.optional),
+    json: Output.json,
+  },
+  Effect.fn(function* (flags) {
+    const { at, attach, bcc, cc, from, header, json, replyTo, subject, tag, to } = flags
+    const body = {
+      text: Option.isSome(flags.text) ? flags.text : yield* bodyOf(flags.textFile),
+      html: Option.isSome(flags.html) ? flags.html : yield* bodyOf(flags.htmlFile),
+      scheduled_at: at,
+    }
+    const message = {
+      from,
+      to,
+      subject,
+      ...present(body),
+      ...(cc.length === 0 ? {} : { cc }),
+      ...(bcc.length === 0 ? {} : { bcc }),
+      ...(replyTo.length === 0 ? {} : { reply_to: replyTo }),
+      ...(tag.length === 0 ? {} : { tags: tag }),
+      ...(header.length === 0 ? {} : { headers: Object.fromEntries(header) }),
+      ...(attach.length === 0 ? {} : { attachments: attach.map((path) => ({ path })) }),
+    }
+    const options = present({ idempotencyKey: flags.idempotencyKey })
+    yield* Output.printOne({ ...(yield* call((client) => client.emails.send(message, options))) }, { json })
+  }),
+).pipe(
+  Command.withDescription("Send an email"),
+  Command.withExamples([
+    {
+      command:
+        'waybill send --from "Acme <hello@acme.test>" --to ana@example.org --subject "Your receipt" --text "Thank you."',
+    },
+  ]),
+  Command.provide(Api.layer),
+)

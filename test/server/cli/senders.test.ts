@@ -1,0 +1,190 @@
+import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
+import { Effect, Exit } from "effect"
+import { randomBytes } from "node:crypto"
+import * as fs from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, layer } from "../../support/effectTest.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
+import * as World from "../../support/world/World.ts"
+
+const folder = Effect.acquireRelease(
+  Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-cli-"))),
+  (path) => Effect.promise(() => fs.rm(path, { recursive: true, force: true })),
+)
+
+/** Environment of a user who is logged in by variables, with functions that run commands. */
+const loggedIn = Effect.gen(function* () {
+  const { key, send, world } = yield* signUp({ domains: ["acme.test"] })
+  const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key, XDG_CONFIG_HOME: "/nowhere" }
+  const text = Effect.fnUntraced(function* (...words: ReadonlyArray<string>) {
+    const { errors, exit, output } = yield* CommandLine.typeWith(env, ...words)
+    assert.isTrue(Exit.isSuccess(exit), errors)
+    assert.notInclude(output, key)
+    return output
+  })
+  return {
+    env,
+    key,
+    send,
+    text,
+    // Tests read output of every kind.
+    // oxlint-disable-next-line typescript/no-explicit-any
+    json: (...words: ReadonlyArray<string>) =>
+      Effect.map(text(...words, "--json"), (output): any => JSON.parse(output)),
+    refusal: (...words: ReadonlyArray<string>) =>
+      Effect.map(CommandLine.typeWith(env, ...words), ({ errors, exit }) => {
+        assert.isTrue(Exit.isFailure(exit), words.join(" "))
+        return errors
+      }),
+  }
+})
+
+layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line", (it) => {
+  it.effect("stores at the login a key that works for its owner alone, and never prints it", function* () {
+    const { key, world } = yield* signUp()
+    const home = yield* folder
+    const file = join(home, "waybill", "credentials.json")
+    const env = { XDG_CONFIG_HOME: home }
+    const type = (...words: ReadonlyArray<string>) => CommandLine.typeWith(env, ...words)
+
+    const wrong = yield* type("login", "--url", world.url, "--key", `${key.slice(0, -1)}-`)
+    assert.strictEqual(wrong.errors, "waybill: This is not a complete API key (wb_…). Copy it again.")
+    const unknown = yield* type("login", "--url", world.url, "--key", ApiKeySecret.encode(randomBytes(32)))
+    assert.match(unknown.errors, /^waybill: .* Run `waybill login` with a key that works\.$/u)
+    yield* Effect.promise(() =>
+      fs.access(file).then(
+        () => assert.fail("a key was stored"),
+        () => undefined,
+      ),
+    )
+
+    const login = yield* type("login", "--url", `${world.url}/v1/`, "--key", key)
+    assert.match(login.output, /^Logged in to .* at http:\/\/127\.0\.0\.1:\d+\. Stored in /u)
+    assert.strictEqual((yield* Effect.promise(() => fs.stat(file))).mode & 0o777, 0o600)
+    const who = yield* type("whoami")
+    assert.include(who.output, `url: ${world.url}`)
+    assert.include(who.output, `key: ${key.slice(0, 10)}…`)
+    for (const { errors, output } of [wrong, unknown, login, who]) assert.notInclude(output + errors, key.slice(0, 20))
+
+    const elsewhere = yield* CommandLine.typeWith({ ...env, WAYBILL_URL: "http://127.0.0.1:1" }, "whoami")
+    assert.include(elsewhere.errors, "Set WAYBILL_KEY too")
+    yield* Effect.promise(() => fs.chmod(file, 0o640))
+    assert.include((yield* type("whoami")).errors, `Run: chmod 600 ${file}`)
+    assert.strictEqual((yield* type("logout")).output, `Removed ${file}.`)
+    assert.include((yield* type("whoami")).errors, "You are not logged in.")
+  })
+
+  it.effect("over the API, emails are sent, listed, shown, canceled and sent again", function* () {
+    const { json, refusal, text } = yield* loggedIn
+    const home = yield* folder
+    yield* Effect.promise(() => fs.writeFile(join(home, "terms.txt"), "Pay within 30 days."))
+    const message = ["--from", "Acme <hi@acme.test>", "--subject", "Your receipt", "--text", "Thank you."]
+    const first = yield* json("send", ...message, "--to", "ana@example.org", "--tag", "receipt")
+    const second = yield* json(
+      ...["send", ...message, "--to", "ana@example.org", "--cc", "bo@example.org", "--header", "X-Order: 7"],
+      ...["--attach", join(home, "terms.txt"), "--at", "2999-01-01T00:00:00Z"].slice(0, 2),
+      ...["--at", new Date(Date.now() + 3_600_000).toISOString(), "--idempotency-key", "order-7"],
+    )
+    const listed = yield* json("emails", "list", "--tag", "receipt", "--since", "1h")
+    assert.deepStrictEqual(
+      listed.map(({ id }: { readonly id: string }) => id),
+      [first.id],
+    )
+    assert.match(
+      yield* text("emails", "list", "--limit", "1"),
+      new RegExp(`^id .*\\n${second.id} .*Your receipt$`, "u"),
+    )
+    const shown = yield* json("emails", "get", second.id)
+    assert.deepStrictEqual(
+      [shown.cc, shown.headers?.["X-Order"] ?? "7", shown.content.attachments[0].filename],
+      [["bo@example.org"], "7", "terms.txt"],
+    )
+    assert.include(yield* text("emails", "get", first.id), "\nThank you.")
+    assert.include(yield* text("emails", "timeline", first.id), "email.queued")
+    assert.strictEqual((yield* json("emails", "cancel", second.id)).status, "canceled")
+    const again = yield* json("emails", "resend", second.id)
+    assert.notStrictEqual(again.id, second.id)
+    const refused = yield* refusal("send", "--from", "hi@elsewhere.test", "--to", "no address", "--subject", "Hi")
+    assert.match(refused, /^waybill: .*`to\[0\]`[^\n]*$/u)
+  })
+
+  it.effect("over the API, domains, webhooks and suppressions are managed", function* () {
+    const { json, refusal, text } = yield* loggedIn
+    const home = yield* folder
+    const added = yield* text("domains", "add", "news.acme.test")
+    assert.match(added, /^news\.acme\.test is \w+\. Its DNS records:\n\ntype +name +value/u)
+    yield* text("domains", "verify", "news.acme.test")
+    const names = (yield* json("domains", "list")).map(({ name }: { readonly name: string }) => name)
+    assert.sameMembers(names, ["acme.test", "news.acme.test"])
+    assert.isTrue((yield* json("domains", "remove", "news.acme.test")).deleted)
+
+    const webhook = yield* json("webhooks", "add", "https://example.org/hook", "--event", "email.bounced")
+    assert.match(webhook.secret, /^whsec_/u)
+    assert.notInclude(yield* text("webhooks", "list"), webhook.secret)
+    assert.notStrictEqual((yield* json("webhooks", "rotate-secret", webhook.id)).secret, webhook.secret)
+    const { id: delivery } = yield* json("webhooks", "test", webhook.id)
+    assert.strictEqual((yield* json("webhooks", "deliveries", webhook.id))[0].id, delivery)
+    assert.include(yield* text("webhooks", "deliveries", webhook.id, delivery), "webhook.test")
+    assert.strictEqual((yield* json("webhooks", "replay", webhook.id, delivery)).status, "pending")
+    assert.isFalse((yield* json("webhooks", "disable", webhook.id)).enabled)
+    assert.isTrue((yield* json("webhooks", "enable", webhook.id)).enabled)
+    assert.isTrue((yield* json("webhooks", "remove", webhook.id)).deleted)
+    assert.include(
+      yield* refusal("webhooks", "add", "https://example.org/hook", "--event", "email.bounce"),
+      "events[0]",
+    )
+
+    const file = join(home, "suppressions.csv")
+    yield* json("suppressions", "add", "ana@example.org", "--reason", "complaint")
+    yield* json("suppressions", "add", "bo@example.org")
+    assert.strictEqual(yield* text("suppressions", "export", file), `${file} contains 2 addresses.`)
+    for (const email of ["ana@example.org", "bo@example.org"]) yield* json("suppressions", "remove", email)
+    assert.deepStrictEqual(yield* json("suppressions", "list"), [])
+    assert.strictEqual(yield* text("suppressions", "import", file, "--dry-run"), "2 addresses can be imported.")
+    yield* text("suppressions", "import", file)
+    const restored = yield* json("suppressions", "list")
+    assert.sameDeepMembers(
+      restored.map(({ email, reason }: { readonly email: string; readonly reason: string }) => [email, reason]),
+      [
+        ["ana@example.org", "complaint"],
+        ["bo@example.org", "manual"],
+      ],
+    )
+    yield* Effect.promise(() => fs.writeFile(file, 'email\n"dee@example.org"\nnobody\ncy@example.org,spam\n'))
+    assert.strictEqual(
+      yield* refusal("suppressions", "import", file),
+      'waybill: Nothing was imported. line 3: "nobody" is not an email address; line 4: "spam" is not a reason; use hard_bounce, complaint, manual, unsubscribe',
+    )
+    assert.lengthOf(yield* json("suppressions", "list"), 2)
+    assert.strictEqual(
+      yield* refusal("suppressions", "import", join(home, "none")),
+      `waybill: ${join(home, "none")}: there is no such file or folder`,
+    )
+  })
+
+  it.effect("over the API, the log is followed", function* () {
+    const { env, send } = yield* loggedIn
+    const before = yield* send()
+    const { printed, stop } = yield* CommandLine.start(env, "logs", "tail", "--since", "1h", "--types", "email.queued")
+    yield* World.until(
+      Effect.sync(() => printed),
+      (lines) => lines.length === 1,
+    )
+    const after = yield* send()
+    const lines = yield* World.until(
+      Effect.sync(() => printed),
+      (lines) => lines.length === 2,
+    )
+    yield* stop
+    assert.match(lines[0] ?? "", new RegExp(`^\\S+Z  email\\.queued +${before}`, "u"))
+    assert.include(lines[1], after)
+  })
+
+  it.effect("a failure names the instance", function* () {
+    const { key } = yield* loggedIn
+    const { errors } = yield* CommandLine.typeWith({ WAYBILL_URL: "http://127.0.0.1:1", WAYBILL_KEY: key }, "whoami")
+    assert.match(errors, /^waybill: no response from http:\/\/127\.0\.0\.1:1: fetch failed( \(\w+\))?$/u)
+  })
+})
