@@ -43,6 +43,7 @@ describe.skipIf(typeof browser === "string")(
       const { port } = new URL(instance.url)
       for (const path of ["/overview", "/emails", "/sandbox"]) {
         await page.goto(path)
+        await page.getByRole("button", { name: "Create API key" }).click()
         assert.include(await sample("curl"), `curl http://localhost:${port}/v1/email/send`, path)
         assert.include(await sample("JavaScript"), `baseUrl: "http://localhost:${port}"`, path)
         const smtp = await sample("SMTP")
@@ -65,6 +66,7 @@ describe.skipIf(typeof browser === "string")(
           await route.fulfill({ response, body })
         })
         await page.goto("/overview")
+        await page.getByRole("button", { name: "Create API key" }).click()
         const smtp = await sample("SMTP")
         await page.unroute("**/overview")
         return smtp
@@ -155,7 +157,9 @@ describe.skipIf(typeof browser === "string")(
     it("a period without mail is not called an account without mail", { timeout: TIMEOUT }, async () => {
       const { page } = tab
       // The statistics of a period without mail.
-      await page.route("**/v1/stats?**", (route) => route.fulfill({ json: { object: "stats", data: [] } }))
+      await page.route("**/v1/stats?**", (route) =>
+        route.fulfill({ json: { object: "stats", group_by: [], data: [] } }),
+      )
       await page.goto("/overview")
       await page.getByRole("link", { name: /^Accepted\s*0/u }).waitFor()
       assert.strictEqual(await page.getByText("No emails yet").count(), 0)
@@ -206,6 +210,7 @@ describe.skipIf(typeof browser === "string")("samples of a server without SMTP a
     try {
       const { page } = await Browser.openTab(tests, `http://127.0.0.1:${port}`)
       await Browser.signIn(page, instance.owner)
+      await page.getByRole("button", { name: "Create API key" }).click()
       await page.getByRole("tab", { name: "SMTP" }).click()
       await page.getByText("SMTP is off").waitFor()
       await page.getByRole("tab", { name: "curl" }).click()

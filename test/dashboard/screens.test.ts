@@ -1,11 +1,11 @@
-import axe from "axe-core"
 import { mkdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as DnsServer from "../support/mail/dnsServer.ts"
+import * as Accessibility from "./Accessibility.ts"
 import * as Browser from "./Browser.ts"
+import * as ContactSheet from "./ContactSheet.ts"
 import * as Instance from "./Instance.ts"
 import { seedAccount } from "./seedAccount.ts"
 
@@ -48,28 +48,6 @@ const SCREENS: ReadonlyArray<Screen> = [
   { path: "/operate/nodes", ready: /^prc_/u },
 ]
 
-interface Violation {
-  readonly id: string
-  readonly impact: string
-  readonly nodes: ReadonlyArray<{ readonly html: string; readonly failureSummary: string }>
-}
-
-/** Options of axe: in the dark theme only colors differ, so only contrast is checked. */
-const RULES = { light: "", dark: `, runOnly: { type: "rule", values: ["color-contrast"] }` }
-
-const violations = async (page: Page, theme: keyof typeof RULES): Promise<ReadonlyArray<string>> => {
-  await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" })
-  // The color scheme changes with the next frame, which an idle page does not draw by itself.
-  await page.evaluate("new Promise(requestAnimationFrame)")
-  await page.locator(theme === "dark" ? "html.dark" : "html:not(.dark)").waitFor()
-  const options = `{ resultTypes: ["violations"], iframes: false${RULES[theme]} }`
-  const run = `axe.run(document, ${options}).then(({ violations }) => violations)`
-  const violated = (await page.evaluate(run)) as ReadonlyArray<Violation>
-  return violated
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map(({ failureSummary, html }) => `${id}: ${html}\n${failureSummary}`))
-}
-
 describe.skipIf(typeof browser === "string")(
   `screens of the dashboard${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
   () => {
@@ -84,7 +62,7 @@ describe.skipIf(typeof browser === "string")(
       instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8", DNS_SERVERS: dns.server })
       await seedAccount(instance)
       tab = await Browser.openTab(browser, instance.url)
-      await tab.context.addInitScript(axe.source)
+      await Accessibility.install(tab.context)
       tab.page.on("response", (response) => {
         if (response.url().endsWith(".js")) scripts.add(new URL(response.url()).pathname)
       })
@@ -92,6 +70,7 @@ describe.skipIf(typeof browser === "string")(
 
     afterAll(async () => {
       if (typeof browser === "string") return
+      ContactSheet.write()
       await browser.close()
       await instance.close()
       await dns.close()
@@ -100,8 +79,8 @@ describe.skipIf(typeof browser === "string")(
     it("sign-in has no accessibility violations", { timeout: TIMEOUT }, async () => {
       await tab.page.goto("/")
       await tab.page.getByLabel("Email").waitFor()
-      assert.deepEqual(await violations(tab.page, "dark"), [])
-      assert.deepEqual(await violations(tab.page, "light"), [])
+      assert.deepEqual(await Accessibility.violations(tab.page, "dark"), [])
+      assert.deepEqual(await Accessibility.violations(tab.page, "light"), [])
     })
 
     it("first screen loads at most 250 KB of scripts", { timeout: TIMEOUT }, async () => {
@@ -149,12 +128,13 @@ describe.skipIf(typeof browser === "string")(
         for (const key of keys) await page.keyboard.press(key)
         if (keys.length > 0) await page.getByText("Timeline").waitFor()
         for (const theme of ["light", "dark"] as const) {
-          assert.deepEqual(await violations(page, theme), [], `${path}, ${theme}`)
+          assert.deepEqual(await Accessibility.violations(page, theme), [], `${path}, ${theme}`)
           if (takesScreenshots && screenshot !== undefined) {
             mkdirSync(IMAGES, { recursive: true })
             await page.screenshot({ path: join(IMAGES, `${screenshot}-${theme}.png`) })
           }
         }
+        await ContactSheet.shoot(page, nameOf(path, keys))
         // The page must not scroll horizontally on a phone.
         await page.setViewportSize({ width: PHONE_PX, height: 740 })
         await Browser.eventually(() => page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE_PX)
@@ -167,3 +147,7 @@ describe.skipIf(typeof browser === "string")(
     })
   },
 )
+
+/** Name of a screen's picture. */
+const nameOf = (path: string, keys: ReadonlyArray<string>): string =>
+  `${path.slice(1).replaceAll(/[^a-z0-9]+/gu, "-")}${keys.length > 0 ? "-detail" : ""}`

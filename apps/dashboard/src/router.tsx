@@ -1,15 +1,9 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from "@tanstack/react-router"
+import { createRootRoute, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router"
 import * as Queries from "./api/Queries.ts"
 import { ApiError } from "./api/ApiError.ts"
 import { emailFiltersOf } from "./emails/EmailFilters.ts"
-import { ErrorScreen, NotFoundScreen } from "./shell/ErrorScreen.tsx"
+import { BareErrorScreen, BareNotFoundScreen, ErrorScreen, NotFoundScreen } from "./shell/ErrorScreen.tsx"
+import { lazyScreen } from "./shell/lazyScreen.ts"
 import { Shell } from "./shell/Shell.tsx"
 
 const { queryClient } = Queries
@@ -32,7 +26,11 @@ const withId = (search: Record<string, unknown>): { readonly id?: string } => {
   return id === undefined ? {} : { id }
 }
 
-const root = createRootRoute({ component: Outlet, errorComponent: ErrorScreen, notFoundComponent: NotFoundScreen })
+const root = createRootRoute({
+  component: Outlet,
+  errorComponent: BareErrorScreen,
+  notFoundComponent: BareNotFoundScreen,
+})
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -45,13 +43,13 @@ const signIn = createRoute({
       ...(search["second"] === true ? { second: true } : {}),
     }
   },
-  component: lazyRouteComponent(() => import("./signIn/SignIn.tsx"), "SignIn"),
+  component: lazyScreen(() => import("./signIn/SignIn.tsx"), "SignIn"),
 })
 
 const welcome = createRoute({
   getParentRoute: () => root,
   path: "/welcome",
-  component: lazyRouteComponent(() => import("./signIn/Welcome.tsx"), "Welcome"),
+  component: lazyScreen(() => import("./signIn/Welcome.tsx"), "Welcome"),
 })
 
 /** Parent of all screens that require a sign-in. */
@@ -59,6 +57,8 @@ const shell = createRoute({
   getParentRoute: () => root,
   id: "shell",
   component: Shell,
+  // Without a session there is no shell to show the error in.
+  errorComponent: BareErrorScreen,
   beforeLoad: async ({ location }) => {
     try {
       await queryClient.ensureQueryData(Queries.session)
@@ -85,14 +85,14 @@ const overview = createRoute({
     search["range"] === "1d" || search["range"] === "7d" || search["range"] === "30d" || search["range"] === "90d"
       ? { range: search["range"] }
       : {},
-  component: lazyRouteComponent(() => import("./overview/Overview.tsx"), "Overview"),
+  component: lazyScreen(() => import("./overview/Overview.tsx"), "Overview"),
 })
 
 const emails = createRoute({
   getParentRoute: () => shell,
   path: "/emails",
   validateSearch: emailFiltersOf,
-  component: lazyRouteComponent(() => import("./emails/Emails.tsx"), "Emails"),
+  component: lazyScreen(() => import("./emails/Emails.tsx"), "Emails"),
 })
 
 const email = createRoute({
@@ -102,14 +102,14 @@ const email = createRoute({
     void queryClient.prefetchQuery(Queries.email(params.id))
     void queryClient.prefetchQuery(Queries.emailEvents(params.id))
   },
-  component: lazyRouteComponent(() => import("./emails/Email.tsx"), "Email"),
+  component: lazyScreen(() => import("./emails/Email.tsx"), "Email"),
 })
 
 const sandbox = createRoute({
   getParentRoute: () => shell,
   path: "/sandbox",
   validateSearch: withId,
-  component: lazyRouteComponent(() => import("./sandbox/Sandbox.tsx"), "Sandbox"),
+  component: lazyScreen(() => import("./sandbox/Sandbox.tsx"), "Sandbox"),
 })
 
 /** Former path of the sandbox, kept for bookmarks. */
@@ -125,95 +125,98 @@ const inbox = createRoute({
 const compose = createRoute({
   getParentRoute: () => shell,
   path: "/compose",
-  component: lazyRouteComponent(() => import("./emails/Compose.tsx"), "Compose"),
+  component: lazyScreen(() => import("./emails/Compose.tsx"), "Compose"),
 })
 
 const domains = createRoute({
   getParentRoute: () => shell,
   path: "/domains",
   validateSearch: withNew,
-  component: lazyRouteComponent(() => import("./domains/Domains.tsx"), "Domains"),
+  component: lazyScreen(() => import("./domains/Domains.tsx"), "Domains"),
 })
 
 const domain = createRoute({
   getParentRoute: () => shell,
   path: "/domains/$name",
-  component: lazyRouteComponent(() => import("./domains/Domain.tsx"), "Domain"),
+  component: lazyScreen(() => import("./domains/Domain.tsx"), "Domain"),
 })
 
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: "/webhooks",
   validateSearch: withNew,
-  component: lazyRouteComponent(() => import("./webhooks/Webhooks.tsx"), "Webhooks"),
+  component: lazyScreen(() => import("./webhooks/Webhooks.tsx"), "Webhooks"),
 })
 
 const webhook = createRoute({
   getParentRoute: () => shell,
   path: "/webhooks/$id",
-  component: lazyRouteComponent(() => import("./webhooks/Webhook.tsx"), "Webhook"),
+  component: lazyScreen(() => import("./webhooks/Webhook.tsx"), "Webhook"),
 })
 
 const suppressions = createRoute({
   getParentRoute: () => shell,
   path: "/suppressions",
-  component: lazyRouteComponent(() => import("./suppressions/Suppressions.tsx"), "Suppressions"),
+  component: lazyScreen(() => import("./suppressions/Suppressions.tsx"), "Suppressions"),
 })
 
 const apiKeys = createRoute({
   getParentRoute: () => shell,
   path: "/settings/api-keys",
   validateSearch: withNew,
-  component: lazyRouteComponent(() => import("./settings/ApiKeys.tsx"), "ApiKeys"),
+  component: lazyScreen(() => import("./settings/ApiKeys.tsx"), "ApiKeys"),
 })
 
 const members = createRoute({
   getParentRoute: () => shell,
   path: "/settings/members",
-  component: lazyRouteComponent(() => import("./settings/Members.tsx"), "Members"),
+  component: lazyScreen(() => import("./settings/Members.tsx"), "Members"),
 })
 
 const plan = createRoute({
   getParentRoute: () => shell,
   path: "/settings/plan",
-  component: lazyRouteComponent(() => import("./settings/Plan.tsx"), "Plan"),
+  component: lazyScreen(() => import("./settings/Plan.tsx"), "Plan"),
 })
 
 const auditLog = createRoute({
   getParentRoute: () => shell,
   path: "/settings/audit",
-  component: lazyRouteComponent(() => import("./settings/AuditLog.tsx"), "AuditLog"),
+  component: lazyScreen(() => import("./settings/AuditLog.tsx"), "AuditLog"),
 })
 
 const profile = createRoute({
   getParentRoute: () => shell,
   path: "/settings/sign-in",
-  component: lazyRouteComponent(() => import("./settings/Profile.tsx"), "Profile"),
+  component: lazyScreen(() => import("./settings/Profile.tsx"), "Profile"),
 })
 
 const operateAccounts = createRoute({
   getParentRoute: () => shell,
   path: "/operate/accounts",
-  component: lazyRouteComponent(() => import("./operate/Accounts.tsx"), "Accounts"),
+  component: lazyScreen(() => import("./operate/Accounts.tsx"), "Accounts"),
 })
 
 const operateQueues = createRoute({
   getParentRoute: () => shell,
   path: "/operate/queues",
-  component: lazyRouteComponent(() => import("./operate/Queues.tsx"), "Queues"),
+  component: lazyScreen(() => import("./operate/Queues.tsx"), "Queues"),
 })
 
 const operateProjections = createRoute({
   getParentRoute: () => shell,
   path: "/operate/projections",
-  component: lazyRouteComponent(() => import("./operate/Projections.tsx"), "Projections"),
+  component: lazyScreen(() => import("./operate/Projections.tsx"), "Projections"),
 })
 
 const operateNodes = createRoute({
   getParentRoute: () => shell,
   path: "/operate/nodes",
-  component: lazyRouteComponent(() => import("./operate/Nodes.tsx"), "Nodes"),
+  component: lazyScreen(() => import("./operate/Nodes.tsx"), "Nodes"),
 })
+
+/** A path of no screen, for somebody who is signed in. */
+const nowhere = createRoute({ getParentRoute: () => shell, path: "$", component: () => <NotFoundScreen /> })
 
 const routeTree = root.addChildren([
   signIn,
@@ -240,6 +243,7 @@ const routeTree = root.addChildren([
     operateQueues,
     operateProjections,
     operateNodes,
+    nowhere,
   ]),
 ])
 

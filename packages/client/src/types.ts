@@ -777,6 +777,8 @@ export type WebhookDelivery = {
   readonly created_at: Timestamp
   readonly next_attempt_at: Timestamp | null
   readonly delivered_at: Timestamp | null
+  /** HTTP status of the last attempt; `null` if there was none, or no response */
+  readonly last_status: number | null
 }
 
 export type WebhookDeliveryDetail = {
@@ -790,6 +792,8 @@ export type WebhookDeliveryDetail = {
   readonly created_at: Timestamp
   readonly next_attempt_at: Timestamp | null
   readonly delivered_at: Timestamp | null
+  /** HTTP status of the last attempt; `null` if there was none, or no response */
+  readonly last_status: number | null
   /** The body of an attempt now: the event as JSON, in the webhook's format; empty if that format has no such event */
   readonly request_body: string
   /** Every attempt, oldest first */

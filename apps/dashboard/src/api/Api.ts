@@ -1,4 +1,5 @@
 import { ApiError } from "./ApiError.ts"
+import * as Connection from "./Connection.ts"
 
 /** Other sites cannot make a browser send this header, so the server accepts a session cookie only together with it. */
 export const DASHBOARD_HEADERS = { "x-waybill-dashboard": "1" }
@@ -43,8 +44,11 @@ const request = async <A>(method: string, path: string, options: Options = {}): 
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   }).catch((error: unknown) => {
-    throw error instanceof DOMException && error.name === "AbortError" ? error : ApiError.unreachable()
+    if (error instanceof DOMException && error.name === "AbortError") throw error
+    Connection.report(false)
+    throw ApiError.unreachable()
   })
+  Connection.report(true)
   if (response.ok) return (await response.json()) as A
   if (response.status === 401) for (const listener of signedOutListeners) listener()
   throw await ApiError.fromResponse(response)

@@ -33,7 +33,9 @@ const readable = (message: string): string =>
   sentence(
     message
       .replace(/^`([^`]*)`/u, (_, path: string) => path.replaceAll(/\[\d+\]/gu, "").replaceAll(/[_.-]+/gu, " "))
-      .replace(/ \(and \d+ more, see details\)/u, ""),
+      .replace(/ \(and \d+ more, see details\)/u, "")
+      // Sentences about endpoints are for developers.
+      .replace(/ ?[^.]*\b(?:GET|POST|PUT|PATCH|DELETE) \/v1\/[^ ]*(?:[^.]|\.(?! |$))*\.?/gu, ""),
   )
 
 /** An error response of the API. Status 0 means that no response arrived. */
@@ -88,28 +90,15 @@ export class ApiError extends Error {
     if (this.reason !== "validation_failed" && this.details.length === 1) return this.message
     return details.map(({ message }) => sentence(message)).join(" ")
   }
+
+  /** Returns the error without what is wrong with these fields, or `undefined` if nothing is left. */
+  without(fields: ReadonlyArray<string>): ApiError | undefined {
+    const details = this.details.filter(({ path }) => !fields.some((field) => isAt(path, field)))
+    if (details.length === this.details.length) return this
+    if (details.length === 0) return undefined
+    return new ApiError({ ...this, details, message: details.map(({ message }) => sentence(message)).join(" ") })
+  }
 }
 
 const isAt = (path: string, field: string): boolean =>
   path === field || path.startsWith(`${field}[`) || path.startsWith(`${field}.`)
-
-interface FormErrors<Field extends string> {
-  readonly field: { readonly [F in Field]: string | undefined }
-  /** The error, unless all of it is shown beside the fields. */
-  readonly form: unknown
-}
-
-/** Splits the error of a form into messages beside its fields and an error for the whole form, so that nothing shows twice. */
-export const formErrors = <Field extends string>(error: unknown, fields: ReadonlyArray<Field>): FormErrors<Field> => {
-  const apiError = error instanceof ApiError ? error : undefined
-  const isBesideFields =
-    apiError !== undefined &&
-    apiError.details.length > 0 &&
-    apiError.details.every(({ path }) => fields.some((field) => isAt(path, field)))
-  return {
-    field: Object.fromEntries(
-      fields.map((field) => [field, apiError?.fieldMessage(field)]),
-    ) as FormErrors<Field>["field"],
-    form: isBesideFields ? undefined : (error ?? undefined),
-  }
-}

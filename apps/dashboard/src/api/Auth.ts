@@ -1,5 +1,6 @@
 import * as Api from "./Api.ts"
 import { ApiError } from "./ApiError.ts"
+import * as Connection from "./Connection.ts"
 
 const call = async <A>(method: string, path: string, body?: unknown): Promise<A> => {
   const response = await fetch(`/auth${path}`, {
@@ -7,6 +8,7 @@ const call = async <A>(method: string, path: string, body?: unknown): Promise<A>
     headers: { ...Api.DASHBOARD_HEADERS, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(() => {
+    Connection.report(false)
     throw ApiError.unreachable()
   })
   if (response.ok) return (await response.json()) as A
@@ -43,6 +45,8 @@ export const verifyTotp = (code: string, trustDevice: boolean) =>
   call<unknown>("POST", "/two-factor/verify-totp", { code, trustDevice })
 export const verifyBackupCode = (code: string) => call<unknown>("POST", "/two-factor/verify-backup-code", { code })
 export const signOut = () => call<unknown>("POST", "/sign-out", {})
+/** Returns the address of the user whose password the link sets. Fails if the link was used or has expired. */
+export const linkOwner = (token: string) => call<{ readonly email: string }>("POST", "/link-owner", { token })
 export const setPassword = (token: string, newPassword: string) =>
   call<unknown>("POST", "/reset-password", { token, newPassword })
 export const changePassword = (currentPassword: string, newPassword: string) =>

@@ -1,12 +1,14 @@
 import { useEffect, useRef, useState } from "react"
 import * as Api from "./Api.ts"
+import * as Connection from "./Connection.ts"
 import type { EventRecord } from "./Records.ts"
 
 /** First pause before reconnecting after an error; doubled at each further error. */
 const PAUSE_MS = 2_000
 const LONGEST_PAUSE_MS = 30_000
 
-export type StreamState = "connecting" | "live" | "off"
+/** `reconnecting`: the stream broke, and what happened since is not shown yet. */
+export type StreamState = "connecting" | "live" | "reconnecting" | "off"
 
 interface ServerSentEvent {
   readonly event: string
@@ -75,12 +77,17 @@ const follow = async (
 ): Promise<void> => {
   let lastId: string | undefined
   let pause = PAUSE_MS
+  setState("connecting")
   while (!signal.aborted) {
-    setState("connecting")
+    const attempt = new AbortController()
+    const end = () => attempt.abort()
+    signal.addEventListener("abort", end)
+    // A connection may not notice for minutes that its network is gone.
+    window.addEventListener("offline", end)
     try {
       const response = await fetch(`/v1/events/stream?types=${encodeURIComponent(types)}`, {
         headers: { ...Api.DASHBOARD_HEADERS, ...(lastId === undefined ? {} : { "last-event-id": lastId }) },
-        signal,
+        signal: attempt.signal,
       })
       // Without permission for the stream the caller polls instead.
       if (response.status === 401 || response.status === 403) return setState("off")
@@ -95,9 +102,12 @@ const follow = async (
       // The server ends each stream after some minutes; the loop reconnects at once.
     } catch {
       if (signal.aborted) return
-      setState("connecting")
-      await new Promise((resolve) => setTimeout(resolve, pause))
+      setState("reconnecting")
+      await Promise.race([Connection.untilOnline(), new Promise((resolve) => setTimeout(resolve, pause))])
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    } finally {
+      signal.removeEventListener("abort", end)
+      window.removeEventListener("offline", end)
     }
   }
 }

@@ -47,6 +47,7 @@ export const Domain = () => {
   const ed25519 = useEd25519(domain, updateCache)
   return (
     <Screen
+      name={domain.name}
       title={
         <span className="flex items-center gap-3">
           <Link to="/domains" aria-label="Back to domains" className="rounded-md text-ink-3 hover:text-ink">

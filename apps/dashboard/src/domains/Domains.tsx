@@ -6,7 +6,7 @@ import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
 import type { Domain } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { formErrors } from "../api/ApiError.ts"
+import { useFormErrors } from "../api/useFormErrors.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
@@ -41,17 +41,7 @@ export const Domains = () => {
             <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
           </div>
         ) : query.data.data.length === 0 ? (
-          <EmptyState
-            icon={<Globe size={20} />}
-            title="No domains yet"
-            action={button}
-            examples={[
-              {
-                name: "curl",
-                code: `curl ${instance.url}/v1/domains \\\n  -H "Authorization: Bearer $WAYBILL_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"name":"mail.example.com"}'`,
-              },
-            ]}
-          >
+          <EmptyState icon={<Globe size={20} />} title="No domains yet" action={button}>
             Your sending domains appear here. Add one to get its DNS records; Waybill checks them until they are
             published.
           </EmptyState>
@@ -106,7 +96,7 @@ const AddDomain = ({ onCancel }: { readonly onCancel: () => void }) => {
       await navigate({ to: "/domains/$name", params: { name: domain.name } })
     },
   })
-  const errors = formErrors(add.error, ["name"])
+  const errors = useFormErrors(add.error, { name })
   return (
     <DialogForm submit="Add" busy={add.isPending} error={errors.form} onCancel={onCancel} onSubmit={() => add.mutate()}>
       <TextField

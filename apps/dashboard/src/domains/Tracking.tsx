@@ -3,7 +3,7 @@ import { useState } from "react"
 import type { Domain } from "../api/Records.ts"
 import { instance } from "../api/instance.ts"
 import * as Api from "../api/Api.ts"
-import { formErrors } from "../api/ApiError.ts"
+import { useFormErrors } from "../api/useFormErrors.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { Checkbox, TextField } from "../ui/controls/Field.tsx"
@@ -89,7 +89,7 @@ const TrackingDomain = ({ canEdit, domain, onChanged }: Props) => {
       )
     },
   })
-  const errors = formErrors(save.error, ["tracking_domain"])
+  const errors = useFormErrors(save.error, { tracking_domain: name })
   const trackingDomain = name.trim() === "" ? null : name.trim()
   return (
     <form

@@ -5,7 +5,7 @@ import { useState } from "react"
 import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
 import * as Api from "../api/Api.ts"
-import { formErrors } from "../api/ApiError.ts"
+import { useFormErrors } from "../api/useFormErrors.ts"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { CodeBlock } from "../ui/display/Code.tsx"
@@ -14,6 +14,9 @@ import { TextArea, TextField } from "../ui/controls/Field.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
+import { CreateKey } from "../firstEmail/FirstEmail.tsx"
+import { useSampleKey } from "../firstEmail/SampleKey.ts"
+import { PLACEHOLDER } from "../firstEmail/useSendExamples.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 interface AttachedFile {
@@ -43,6 +46,7 @@ const DEFAULT_HTML = `<p>Hello Ana,</p>\n<p>thank you for your order. Your recei
 /** Form to write and send a single email. */
 export const Compose = () => {
   const navigate = useNavigate()
+  const key = useSampleKey()
   const domains = useQuery(Queries.domains)
   const verifiedDomain = domains.data?.data.find(({ status }) => status === "verified")?.name
   const [from, setFrom] = useState<string>()
@@ -74,7 +78,7 @@ export const Compose = () => {
       await navigate({ to: "/emails/$id", params: { id } })
     },
   })
-  const errors = formErrors(send.error, ["from", "to", "subject", "html", "text", "tags", "scheduled_at"])
+  const errors = useFormErrors(send.error, { from: sender, to, subject, html, text, tags, scheduled_at: sendAt })
   const attach = async (selected: FileList | null) => {
     const added = await Promise.all(
       [...(selected ?? [])].map(async (file) => {
@@ -171,7 +175,7 @@ export const Compose = () => {
                 ))}
               </ul>
             )}
-            {send.error === null ? undefined : <ErrorMessage error={errors.form} />}
+            {errors.form === undefined ? undefined : <ErrorMessage error={errors.form} />}
             <footer className="flex flex-wrap items-center gap-2">
               <Button type="submit" variant="primary" icon={<Send size={14} />} busy={send.isPending}>
                 {sendAt === "" ? "Send" : "Schedule"}
@@ -206,11 +210,12 @@ export const Compose = () => {
             </div>
           </Panel>
           <Panel title="API request">
-            <div className="p-4">
+            <div className="flex flex-col items-start gap-3 p-4">
               <CodeBlock
                 label="API request for this email"
-                code={`curl ${instance.url}/v1/email/send \\\n  -H "Authorization: Bearer $WAYBILL_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`}
+                code={`curl ${instance.url}/v1/email/send \\\n  -H "Authorization: Bearer ${key ?? PLACEHOLDER}" \\\n  -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`}
               />
+              {key === undefined ? <CreateKey variant="secondary" /> : undefined}
             </div>
           </Panel>
         </div>

@@ -1,17 +1,19 @@
-import { useSuspenseQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useSuspenseQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
-import { ArrowLeft } from "lucide-react"
+import { ArrowLeft, CalendarClock, CircleX } from "lucide-react"
 import { useEffect } from "react"
 import * as Queries from "../api/Queries.ts"
 import { useEventStream } from "../api/useEventStream.ts"
-import type { EmailWithContent } from "../api/Records.ts"
+import type { EmailWithContent, EventRecord } from "../api/Records.ts"
 import * as Keyboard from "../shell/Keyboard.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
+import { useTitle } from "../shell/useTitle.ts"
 import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { CopyButton } from "../ui/controls/CopyButton.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
+import { SCREEN } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { EmailActions } from "./EmailActions.tsx"
 import { EmailContent } from "./EmailContent.tsx"
@@ -55,9 +57,10 @@ export const Email = () => {
     },
   })
   useBackKey()
+  useTitle(email.subject === "" ? "No subject" : email.subject)
   const now = useNow()
   return (
-    <div className="mx-auto w-full max-w-[88rem] px-4 py-6 sm:px-8">
+    <div className={SCREEN}>
       <Link to="/emails" className="inline-flex items-center gap-1.5 rounded-md text-sm text-ink-2 hover:text-ink">
         <ArrowLeft size={14} aria-hidden />
         Emails
@@ -81,6 +84,7 @@ export const Email = () => {
         </div>
         <EmailActions email={email} onChanged={refresh} />
       </header>
+      <Notice email={email} events={events.data} />
       <div className="mt-6 grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem] xl:grid-cols-[minmax(0,1fr)_26rem]">
         <div className="flex min-w-0 flex-col gap-5">
           <EmailContent email={email} events={events.data} />
@@ -111,8 +115,18 @@ export const Email = () => {
                   : [["Next attempt", <RelativeTime key="next" iso={email.next_attempt_at} />] as const]),
                 ["Attempts", email.attempts],
                 ["Size", formatBytes(email.size_bytes)],
-                ["Domain", email.domain],
-                ["Submitted with", email.api_key_id === null ? "Dashboard" : <Id key="key" text={email.api_key_id} />],
+                [
+                  "Domain",
+                  <Link
+                    key="domain"
+                    to="/domains/$name"
+                    params={{ name: email.domain }}
+                    className="text-accent underline underline-offset-2"
+                  >
+                    {email.domain}
+                  </Link>,
+                ],
+                ["Submitted with", <Submitter key="key" keyId={email.api_key_id} />],
                 ...(email.reply_to.length === 0 ? [] : [["Reply-to", email.reply_to.join(", ")] as const]),
                 ...(email.tags.length === 0 ? [] : [["Tags", email.tags.join(", ")] as const]),
                 ["Tracking", trackingOf(email.tracking)],
@@ -128,8 +142,48 @@ export const Email = () => {
   )
 }
 
+/** Says that the email was not sent: it is scheduled, or was canceled. */
+const Notice = ({
+  email,
+  events,
+}: {
+  readonly email: EmailWithContent
+  readonly events: ReadonlyArray<EventRecord>
+}) => {
+  const now = useNow()
+  const status = displayStatus(email, now)
+  const canceledAt = events.findLast(({ type }) => type === "email.canceled")?.occurred_at
+  const text =
+    status === "scheduled" && email.scheduled_at !== null
+      ? `Scheduled for ${formatDateTime(email.scheduled_at)}. Nothing was sent yet.`
+      : status === "canceled"
+        ? `Canceled${canceledAt === undefined ? "" : ` on ${formatDateTime(canceledAt)}`}. Nothing was sent.`
+        : undefined
+  if (text === undefined) return undefined
+  return (
+    <p role="note" className="mt-4 flex items-center gap-2.5 rounded-lg bg-sunken px-3 py-2.5 text-sm text-ink-2">
+      {status === "scheduled" ? <CalendarClock size={15} aria-hidden /> : <CircleX size={15} aria-hidden />}
+      {text}
+    </p>
+  )
+}
+
 const trackingOf = ({ clicks, opens }: EmailWithContent["tracking"]): string =>
   [...(opens ? ["opens"] : []), ...(clicks ? ["clicks"] : [])].join(" and ") || "off"
+
+/** Name of the key that submitted the email, or its id for somebody who cannot see keys. */
+const Submitter = ({ keyId }: { readonly keyId: string | null }) => {
+  const canSeeKeys = useHasScope("admin")
+  const { data } = useQuery({ ...Queries.apiKeys, enabled: canSeeKeys && keyId !== null })
+  if (keyId === null) return "Dashboard"
+  const key = data?.data.find(({ id }) => id === keyId)
+  if (key === undefined) return <Id text={keyId} />
+  return (
+    <span title={keyId}>
+      API key <UntrustedText text={key.name} />
+    </span>
+  )
+}
 
 const Id = ({ text }: { readonly text: string }) => (
   <span className="flex items-center gap-1">

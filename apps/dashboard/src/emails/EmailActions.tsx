@@ -4,7 +4,7 @@ import { CalendarClock, CircleX, Send } from "lucide-react"
 import { useState } from "react"
 import type { EmailWithContent } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { formErrors } from "../api/ApiError.ts"
+import { useFormErrors } from "../api/useFormErrors.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
@@ -99,7 +99,7 @@ const Reschedule = ({ email, onDone }: { readonly email: EmailWithContent; reado
       showToast("Email rescheduled.", previous === null ? undefined : () => change.mutate(previous))
     },
   })
-  const errors = formErrors(change.error, ["scheduled_at"])
+  const errors = useFormErrors(change.error, { scheduled_at: sendAt })
   return (
     <DialogForm
       submit="Reschedule"

@@ -6,6 +6,8 @@ import type { Delivery, EventRecord, Page } from "../api/Records.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { ResponseStatus } from "../webhooks/Deliveries.tsx"
 
 /** Deliveries read per webhook: the API lists deliveries by webhook, not by email. */
 const DELIVERIES_PER_WEBHOOK = 100
@@ -25,7 +27,7 @@ export const EmailWebhooks = ({ events }: { readonly events: ReadonlyArray<Event
             { limit: DELIVERIES_PER_WEBHOOK },
             signal,
           )
-          return page.data.map((delivery) => ({ delivery, url: webhook.url }))
+          return page.data.map((delivery) => ({ delivery, name: webhook.description ?? webhook.url }))
         }),
       )
       return pages.flat().filter(({ delivery }) => ids.has(delivery.event_id))
@@ -41,7 +43,7 @@ export const EmailWebhooks = ({ events }: { readonly events: ReadonlyArray<Event
     )
   return (
     <ul className="divide-y divide-line">
-      {rows.map(({ delivery, url }) => (
+      {rows.map(({ delivery, name }) => (
         <li key={delivery.id}>
           <Link
             to="/webhooks/$id"
@@ -50,7 +52,10 @@ export const EmailWebhooks = ({ events }: { readonly events: ReadonlyArray<Event
           >
             <StatusBadge status={delivery.status} />
             <code className="shrink-0 font-mono text-xs">{delivery.event_type}</code>
-            <span className="min-w-0 grow truncate text-ink-3">{url}</span>
+            <span className="min-w-0 grow truncate text-ink-3">
+              <UntrustedText text={name} />
+            </span>
+            {delivery.attempts === 0 ? undefined : <ResponseStatus status={delivery.last_status} />}
             <span className="shrink-0 text-xs text-ink-3">
               <RelativeTime iso={delivery.created_at} />
             </span>

@@ -8,7 +8,7 @@ import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
-import { useSendExamples } from "./useSendExamples.ts"
+import { FirstEmail } from "../firstEmail/FirstEmail.tsx"
 import * as LiveEmails from "./LiveEmails.ts"
 import { FilterBar } from "./FilterBar.tsx"
 import { LiveToggle } from "./LiveToggle.tsx"
@@ -21,11 +21,9 @@ export const Emails = () => {
   const [isLive, setLive] = useState(true)
   const query = useInfiniteQuery(LiveEmails.emailListQuery(search))
   const live = LiveEmails.useLiveEmails(search, isLive && query.data !== undefined)
-  const examples = useSendExamples()
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
   return (
     <Screen
-      wide
       title="Emails"
       hint="All emails and their delivery status."
       actions={<LiveToggle isOn={isLive} state={live.state} onChange={setLive} />}
@@ -55,8 +53,8 @@ export const Emails = () => {
             Change or clear the filters to see more.
           </EmptyState>
         ) : (
-          <EmptyState icon={<Mail size={20} />} title="No emails yet" examples={examples}>
-            Emails appear here as soon as they are accepted. Send the first one with an API key.
+          <EmptyState icon={<Mail size={20} />} title="No emails yet" action={<FirstEmail />}>
+            Emails appear here as soon as they are accepted. Send the first one:
           </EmptyState>
         )}
       </Panel>

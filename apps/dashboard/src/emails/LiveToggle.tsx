@@ -1,3 +1,4 @@
+import { useConnection } from "../api/Connection.ts"
 import type { LiveState } from "./LiveEmails.ts"
 import { cx } from "../ui/display/cx.ts"
 
@@ -9,25 +10,48 @@ export const LiveToggle = ({
   readonly isOn: boolean
   readonly state: LiveState
   readonly onChange: (on: boolean) => void
-}) => (
-  <button
-    type="button"
-    role="switch"
-    aria-checked={isOn}
-    onClick={() => onChange(!isOn)}
-    title={
-      !isOn
-        ? "Live updates are paused"
-        : state === "rate-limited"
-          ? "Rate limit reached. Updates resume within a minute"
-          : "New emails and status changes appear automatically"
-    }
-    className="inline-flex h-8 items-center gap-2 rounded-lg border border-line-strong bg-raised px-3 text-sm font-medium hover:bg-hover"
-  >
-    <span
-      aria-hidden
-      className={cx("size-2 rounded-full", !isOn ? "bg-line-strong" : state === "live" ? "bg-good pulsing" : "bg-warn")}
-    />
-    {!isOn ? "Paused" : state === "live" ? "Live" : state === "rate-limited" ? "Rate limited" : "Connecting"}
-  </button>
-)
+}) => {
+  const connection = useConnection()
+  const shown =
+    connection === "offline"
+      ? "offline"
+      : connection === "unreachable"
+        ? "reconnecting"
+        : state === "off"
+          ? "connecting"
+          : state
+  return (
+    <button
+      type="button"
+      role="switch"
+      aria-checked={isOn}
+      onClick={() => onChange(!isOn)}
+      title={!isOn ? "Live updates are paused" : HINTS[shown]}
+      className="inline-flex h-8 items-center gap-2 rounded-lg border border-line-strong bg-raised px-3 text-sm font-medium hover:bg-hover"
+    >
+      <span
+        aria-hidden
+        className={cx(
+          "size-2 rounded-full",
+          !isOn ? "bg-line-strong" : shown === "live" ? "bg-good pulsing" : "bg-warn",
+        )}
+      />
+      {isOn ? NAMES[shown] : "Paused"}
+    </button>
+  )
+}
+
+const NAMES = {
+  live: "Live",
+  connecting: "Connecting",
+  reconnecting: "Reconnecting",
+  offline: "Offline",
+  "rate-limited": "Rate limited",
+}
+const HINTS = {
+  live: "New emails and status changes appear automatically",
+  connecting: "Connecting to the server",
+  reconnecting: "The connection was lost. The list is not up to date",
+  offline: "You are offline. The list is not up to date",
+  "rate-limited": "Rate limit reached. Updates resume within a minute",
+}

@@ -1,14 +1,39 @@
 import { Image, ImageOff, Monitor, Smartphone } from "lucide-react"
-import { useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { CodeBlock } from "../ui/display/Code.tsx"
 import { cx } from "../ui/display/cx.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
+/** Widths of the preview. Most emails are laid out for at least the wide one on a desktop. */
+const DESKTOP_PX = 640
+const PHONE_PX = 390
+/** Below this, the narrow layout of an email is easier to read than a scaled one. */
+const NARROW_PX = 480
+const HEIGHT_REM = 34
+
+/** Width of the element with the ref, 0 before it is known. */
+const useWidth = () => {
+  const ref = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    const element = ref.current
+    if (element === null) return undefined
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  return [ref, width] as const
+}
+
 /** Preview of untrusted HTML in a sandboxed frame without scripts. Remote images load only on request. */
 export const HtmlFrame = ({ id }: { readonly id: string }) => {
   const [images, setImages] = useState(false)
-  const [isNarrow, setIsNarrow] = useState(false)
+  const [box, width] = useWidth()
+  const [chosen, setIsNarrow] = useState<boolean>()
+  const isNarrow = chosen ?? (width > 0 && width < NARROW_PX)
+  const frame = isNarrow ? Math.min(PHONE_PX, width) : Math.max(DESKTOP_PX, width)
+  const scale = width === 0 ? 1 : Math.min(1, width / frame)
   return (
     <div>
       <div className="flex items-center gap-1 border-b border-line px-3 py-1.5">
@@ -38,13 +63,15 @@ export const HtmlFrame = ({ id }: { readonly id: string }) => {
           {images ? "Hide remote images" : "Load remote images"}
         </Button>
       </div>
-      <div className="flex justify-center bg-sunken">
+      <div ref={box} className="flex justify-center overflow-hidden bg-sunken" style={{ height: `${HEIGHT_REM}rem` }}>
         <iframe
           key={String(images)}
           title="Email preview"
           src={`/preview/emails/${id}${images ? "?images=1" : ""}`}
           sandbox="allow-popups allow-popups-to-escape-sandbox"
-          className={cx("h-[34rem] w-full resize-y border-0 bg-white", isNarrow && "max-w-[390px]")}
+          className="shrink-0 origin-top border-0 bg-white"
+          // A wide email on a narrow screen is scaled, so that all of it shows.
+          style={{ width: frame, height: `${HEIGHT_REM / scale}rem`, transform: `scale(${scale})` }}
         />
       </div>
     </div>

@@ -44,7 +44,7 @@ const notesOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
   const isSandbox = mx === "capture"
   const ip = text(data["ip"])
   return [
-    mx === undefined ? undefined : isSandbox ? "sandbox" : `via ${mx}`,
+    mx === undefined || isSandbox ? undefined : `via ${mx}`,
     tls,
     duration === undefined || isSandbox ? undefined : `${duration} ms`,
     attempt === undefined || attempt < 2 ? undefined : `attempt ${attempt}`,

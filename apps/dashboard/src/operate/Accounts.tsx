@@ -4,7 +4,7 @@ import { Plus } from "lucide-react"
 import { useState } from "react"
 import type { MemberLink } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { formErrors } from "../api/ApiError.ts"
+import { useFormErrors } from "../api/useFormErrors.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
@@ -181,7 +181,7 @@ const NewAccount = ({
       Api.post<{ readonly link: MemberLink }>("/operate/accounts", { name: name.trim(), owner: owner.trim(), plan }),
     onSuccess: ({ link }) => onCreated(link),
   })
-  const errors = formErrors(create.error, ["name", "owner"])
+  const errors = useFormErrors(create.error, { name, owner })
   return (
     <DialogForm
       submit="Create account"

@@ -1,14 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Activity } from "lucide-react"
 import { lazy, Suspense, useMemo, useRef, useState } from "react"
 import { useEventStream } from "../api/useEventStream.ts"
 import * as Queries from "../api/Queries.ts"
 import type { StatsRow } from "../api/Records.ts"
 import * as LiveEmails from "../emails/LiveEmails.ts"
-import { useSendExamples } from "../emails/useSendExamples.ts"
+import { FirstEmail } from "../firstEmail/FirstEmail.tsx"
 import { useHasScope } from "../shell/useHasScope.ts"
-import { cx } from "../ui/display/cx.ts"
 import { ErrorBoundary } from "../ui/feedback/ErrorBoundary.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
@@ -17,9 +16,13 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { useNow } from "../ui/display/Time.tsx"
+import { Breakdown } from "./Breakdown.tsx"
+import { FirstSteps } from "./FirstSteps.tsx"
 import { RecentEmails } from "./RecentEmails.tsx"
 import * as Series from "./Series.ts"
 import { SummaryPanels } from "./SummaryPanels.tsx"
+import { Tiles } from "./Tiles.tsx"
+import { useFirstSteps } from "./useFirstSteps.ts"
 
 const RANGES = [
   ["1d", "Today"],
@@ -69,37 +72,43 @@ export const Overview = () => {
   const unit = days <= 1 ? "hour" : "day"
   const query = useQuery(Queries.stats(from, to, unit))
   useLiveRefresh()
-  const examples = useSendExamples()
+  const first = useFirstSteps()
   const recent = useQuery(Queries.recentEmails)
+  const isEmpty = recent.isSuccess && recent.data.data.length === 0
   const rows: ReadonlyArray<StatsRow> = query.data?.data ?? []
   const totals = useMemo(() => Series.sum(rows), [rows])
+  const visits = useMemo(() => Series.visits(rows), [rows])
   const points = useMemo(
     () => (kind === "rates" ? Series.rates : Series.volume)(rows, { from, to, unit }),
     [kind, rows, from, to, unit],
   )
   return (
     <Screen
-      wide
       title="Overview"
       actions={
-        <SegmentedControl
-          label="Time range"
-          value={range}
-          options={RANGES}
-          onChange={(name) => void navigate({ search: { range: name }, replace: true })}
-        />
+        isEmpty ? undefined : (
+          <SegmentedControl
+            label="Time range"
+            value={range}
+            options={RANGES}
+            onChange={(name) => void navigate({ search: { range: name }, replace: true })}
+          />
+        )
       }
     >
       {query.isError ? <ErrorMessage error={query.error} onRetry={() => void query.refetch()} /> : undefined}
-      {recent.isSuccess && recent.data.data.length === 0 ? (
-        <Panel>
-          <EmptyState icon={<Activity size={20} />} title="No emails yet" examples={examples}>
-            Volume, delivery and bounce rates appear here. Send the first email with an API key.
-          </EmptyState>
-        </Panel>
+      {first.steps === undefined ? undefined : <FirstSteps steps={first.steps} onDismiss={first.dismiss} />}
+      {isEmpty ? (
+        first.steps === undefined ? (
+          <Panel>
+            <EmptyState icon={<Activity size={20} />} title="No emails yet" action={<FirstEmail />}>
+              Volume, delivery and bounce rates appear here after the first email.
+            </EmptyState>
+          </Panel>
+        ) : undefined
       ) : (
         <>
-          <Tiles from={from} totals={query.isPending ? undefined : totals} />
+          <Tiles from={from} totals={query.isPending ? undefined : totals} visits={visits} />
           <div className="grid grid-cols-1 items-start gap-5 xl:grid-cols-[minmax(0,1fr)_22rem]">
             <div className="flex min-w-0 flex-col gap-5">
               <Panel
@@ -112,6 +121,7 @@ export const Overview = () => {
                   </Suspense>
                 </ErrorBoundary>
               </Panel>
+              <Breakdown from={from} to={to} />
               <RecentEmails />
             </div>
             <SummaryPanels />
@@ -143,71 +153,4 @@ const useLiveRefresh = () => {
     onStart: refreshSoon,
     onEvent: refreshSoon,
   })
-}
-
-const number = new Intl.NumberFormat()
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 })
-
-/** Rates above which mailbox providers may reject mail of a sender. */
-const HIGH_BOUNCE_RATE = 0.05
-const HIGH_COMPLAINT_RATE = 0.001
-
-const Tiles = ({
-  from,
-  totals = Series.NO_TOTALS,
-}: {
-  readonly from: string
-  readonly totals: Series.Totals | undefined
-}) => {
-  const ended = Series.ended(totals)
-  const bounced = Series.rate(totals.bounced, ended)
-  const complained = Series.rate(totals.complained, Series.reached(totals))
-  const tiles = [
-    { name: "Accepted", value: number.format(totals.accepted), hint: "recipients", status: undefined, isBad: false },
-    {
-      name: "Delivered",
-      value: percent.format(Series.rate(Series.reached(totals), ended)),
-      hint: `${number.format(Series.reached(totals))} of ${number.format(ended)}`,
-      status: "delivered,complained",
-      isBad: false,
-    },
-    {
-      name: "Bounced",
-      value: percent.format(bounced),
-      hint: `${number.format(totals.bounced)} bounced`,
-      status: "bounced",
-      isBad: bounced > HIGH_BOUNCE_RATE,
-    },
-    {
-      name: "Complained",
-      value: percent.format(complained),
-      hint: `${number.format(totals.complained)} complaints`,
-      status: "complained",
-      isBad: complained > HIGH_COMPLAINT_RATE,
-    },
-  ]
-  return (
-    <ul className="grid grid-cols-2 overflow-hidden rounded-xl border border-line bg-panel lg:grid-cols-4">
-      {tiles.map(({ hint, isBad, name, status, value }, index) => (
-        <li
-          key={name}
-          className={cx(
-            "border-line",
-            index % 2 === 1 && "border-l",
-            index >= 2 && "border-t lg:border-t-0 lg:border-l",
-          )}
-        >
-          <Link
-            to="/emails"
-            search={{ created_after: from, ...(status === undefined ? {} : { recipient_status: status }) }}
-            className="block h-full px-4 py-4 hover:bg-hover focus-visible:-outline-offset-2 sm:px-5"
-          >
-            <p className="text-xs font-medium text-ink-3">{name}</p>
-            <p className={cx("tabular mt-1 text-2xl font-semibold tracking-tight", isBad && "text-bad")}>{value}</p>
-            <p className="tabular mt-0.5 text-xs text-ink-3">{hint}</p>
-          </Link>
-        </li>
-      ))}
-    </ul>
-  )
 }

@@ -22,6 +22,12 @@ export const sum = (rows: ReadonlyArray<Pick<StatsRow, "accepted" | "recipient_c
   ) as { readonly [S in EmailStatus]: number }),
 })
 
+/** Opens and clicks of tracked mail; a message may have several. */
+export const visits = (rows: ReadonlyArray<Pick<StatsRow, "opened" | "clicked">>) => ({
+  opens: rows.reduce((total, { opened }) => total + opened, 0),
+  clicks: rows.reduce((total, { clicked }) => total + clicked, 0),
+})
+
 export const NO_TOTALS: Totals = sum([])
 
 /** Recipients that the mail reached; a complaint comes from one of them. */

@@ -9,7 +9,7 @@ import * as Queries from "../api/Queries.ts"
 import type { SandboxMessage } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { useThrottle } from "../api/useThrottle.ts"
-import { useSendExamples } from "../emails/useSendExamples.ts"
+import { FirstEmail } from "../firstEmail/FirstEmail.tsx"
 import { useListKeys } from "../shell/useListKeys.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
 import { Button } from "../ui/controls/Button.tsx"
@@ -70,7 +70,6 @@ export const Sandbox = () => {
   useEffect(() => {
     if (keyIndex >= 0) document.getElementById(`mail-${rows[keyIndex]?.id ?? ""}`)?.scrollIntoView({ block: "nearest" })
   }, [keyIndex, rows])
-  const examples = useSendExamples()
   const selected = rows.find((row) => row.id === id) ?? rows[0]
   const deletion = useMutation({
     mutationFn: (removedId: string) => Api.remove(`/sandbox/messages/${removedId}`),
@@ -87,7 +86,6 @@ export const Sandbox = () => {
   })
   return (
     <Screen
-      wide
       title="Sandbox"
       hint="Mail is kept here and never delivered. Deleted after seven days."
       actions={
@@ -106,7 +104,7 @@ export const Sandbox = () => {
         <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
       ) : rows.length === 0 ? (
         <Panel>
-          <EmptyState icon={<Icon size={20} />} title="No mail in the sandbox yet" examples={examples}>
+          <EmptyState icon={<Icon size={20} />} title="No mail in the sandbox yet" action={<FirstEmail />}>
             Every email you send appears here, whatever its recipient. Send the first one:
           </EmptyState>
         </Panel>

@@ -3,8 +3,8 @@ import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { CreatedApiKey, Scope } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { formErrors } from "../api/ApiError.ts"
-import { useSendExamples } from "../emails/useSendExamples.ts"
+import { useFormErrors } from "../api/useFormErrors.ts"
+import { useSendExamples } from "../firstEmail/useSendExamples.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { CodeExamples } from "../ui/display/Code.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
@@ -88,7 +88,7 @@ const KeyForm = ({
       onCreated(key)
     },
   })
-  const errors = formErrors(create.error, ["name", "scopes", "allowed_ips"])
+  const errors = useFormErrors(create.error, { name, scopes, allowed_ips: ips })
   const toggle = (scope: Scope) =>
     setScopes(scopes.includes(scope) ? scopes.filter((each) => each !== scope) : [...scopes, scope])
   return (

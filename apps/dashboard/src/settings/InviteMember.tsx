@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import type { MemberLink, Role } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { formErrors } from "../api/ApiError.ts"
+import { useFormErrors } from "../api/useFormErrors.ts"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { SelectField, TextField } from "../ui/controls/Field.tsx"
 import * as Roles from "./Roles.ts"
@@ -22,7 +22,7 @@ export const InviteMember = ({
       Api.post<MemberLink>("/members", { email: email.trim(), name: name.trim() === "" ? null : name.trim(), role }),
     onSuccess: onInvited,
   })
-  const errors = formErrors(invite.error, ["email", "name"])
+  const errors = useFormErrors(invite.error, { email, name })
   return (
     <DialogForm
       submit="Invite member"

@@ -28,7 +28,7 @@ export const MemberRow = ({ member, onLink, onRemove, onRole }: Props) => {
       >
         {(member.name === "" ? member.email : member.name).slice(0, 1)}
       </span>
-      <div className="min-w-0 grow">
+      <div className="min-w-0 grow max-sm:basis-[calc(100%-8rem)]">
         <p className="flex items-center gap-2 text-sm font-medium">
           <span className="truncate">
             <UntrustedText text={member.name === "" ? member.email : member.name} />
@@ -45,9 +45,11 @@ export const MemberRow = ({ member, onLink, onRemove, onRole }: Props) => {
         </p>
       </div>
       {isInvited ? (
-        <StatusBadge status="invited" />
+        <span className="max-sm:order-2 max-sm:grow max-sm:pl-12">
+          <StatusBadge status="invited" />
+        </span>
       ) : (
-        <span className="text-xs text-ink-3">
+        <span className="text-xs text-ink-3 max-sm:order-2 max-sm:grow max-sm:pl-12">
           {member.last_seen_at === null ? (
             ""
           ) : (
@@ -57,7 +59,7 @@ export const MemberRow = ({ member, onLink, onRemove, onRole }: Props) => {
           )}
         </span>
       )}
-      <label>
+      <label className="max-sm:order-2">
         <span className="sr-only">Role of {member.email}</span>
         <select
           value={member.role}
@@ -73,7 +75,7 @@ export const MemberRow = ({ member, onLink, onRemove, onRole }: Props) => {
       </label>
       <Menu
         trigger={
-          <IconButton label={`Actions for ${member.email}`}>
+          <IconButton label={`Actions for ${member.email}`} className="max-sm:order-1">
             <MoreHorizontal size={16} />
           </IconButton>
         }

@@ -83,5 +83,11 @@ export const ALL_SCREENS: ReadonlyArray<NavigationItem> = SECTIONS.flatMap(({ sc
 export const permits = (granted: ReadonlyArray<Scope>, required: Scope | undefined): boolean =>
   required === undefined || granted.includes(required) || granted.includes("admin")
 
+/** Whether the session may open this path: that of a screen, or of a record that a screen lists. */
+export const isAllowed = (path: string, session: Session): boolean => {
+  const screen = ALL_SCREENS.find(({ to }) => path === to || path.startsWith(`${to}/`))
+  return screen === undefined || isVisible(screen, session)
+}
+
 export const isVisible = ({ operator, scope }: NavigationItem, session: Session): boolean =>
   permits(session.scopes, scope) && (operator !== true || session.operator)

@@ -1,14 +1,19 @@
 import { Dialog } from "@base-ui/react/dialog"
-import { Outlet } from "@tanstack/react-router"
+import { Outlet, useRouterState } from "@tanstack/react-router"
 import { Keyboard, Menu as Bars, Search } from "lucide-react"
 import { Suspense, useCallback, useState } from "react"
 import { IconButton } from "../ui/controls/Button.tsx"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { ScreenSkeleton } from "../ui/feedback/Skeleton.tsx"
+import { SCREEN } from "../ui/layout/Screen.tsx"
 import { KeyboardHelp } from "./KeyboardHelp.tsx"
-import { Logo } from "./Logo.tsx"
+import { Logo } from "../ui/display/Logo.tsx"
 import { CommandPalette } from "./CommandPalette.tsx"
 import { useShortcuts } from "./useShortcuts.ts"
 import { Sidebar } from "./Sidebar.tsx"
+import { ConnectionBanner } from "./ConnectionBanner.tsx"
+import { ForbiddenScreen } from "./ErrorScreen.tsx"
+import * as Navigation from "./Navigation.ts"
+import { useSession } from "./useSession.ts"
 
 export const Shell = () => {
   const [palette, setPalette] = useState(false)
@@ -16,6 +21,9 @@ export const Shell = () => {
   const [drawer, setDrawer] = useState(false)
   const openPalette = useCallback(() => setPalette(true), [])
   const openHelp = useCallback(() => setHelp(true), [])
+  const { session } = useSession()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const isAllowed = Navigation.isAllowed(path, session)
   useShortcuts({ onPalette: openPalette, onHelp: openHelp })
   return (
     <div className="flex min-h-dvh">
@@ -56,15 +64,16 @@ export const Shell = () => {
             <Search size={17} />
           </IconButton>
         </header>
+        <ConnectionBanner />
         <main id="main" tabIndex={-1} className="min-w-0 grow outline-none">
           <Suspense
             fallback={
-              <div className="mx-auto max-w-5xl p-8">
-                <SkeletonRows />
+              <div className={SCREEN}>
+                <ScreenSkeleton />
               </div>
             }
           >
-            <Outlet />
+            {isAllowed ? <Outlet /> : <ForbiddenScreen />}
           </Suspense>
         </main>
       </div>

@@ -1,11 +1,12 @@
 import { Link, useNavigate } from "@tanstack/react-router"
-import { useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { BookOpen, ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react"
 import * as Auth from "../api/Auth.ts"
 import { instance } from "../api/instance.ts"
+import * as Queries from "../api/Queries.ts"
 import { Menu } from "../ui/controls/Menu.tsx"
 import { Kbd } from "../ui/display/Kbd.tsx"
-import { Logo } from "./Logo.tsx"
+import { Logo } from "../ui/display/Logo.tsx"
 import * as Navigation from "./Navigation.ts"
 import { setTheme, useTheme } from "./Theme.ts"
 import { useSession } from "./useSession.ts"
@@ -80,6 +81,7 @@ export const Sidebar = ({
 
 const UserMenu = () => {
   const { session, user } = useSession()
+  const { data: account } = useQuery(Queries.account)
   const client = useQueryClient()
   const navigate = useNavigate()
   const theme = useTheme()
@@ -133,7 +135,15 @@ const UserMenu = () => {
             <span className="block truncate text-sm font-medium">
               <UntrustedText text={user.name === "" ? user.email : user.name} />
             </span>
-            <span className="block truncate text-xs text-ink-3 capitalize">{session.role}</span>
+            <span className="block truncate text-xs text-ink-3">
+              <span className="capitalize">{session.role}</span>
+              {account === undefined ? undefined : (
+                <>
+                  {" · "}
+                  <UntrustedText text={account.name} />
+                </>
+              )}
+            </span>
           </span>
           <ChevronsUpDown size={14} className="shrink-0 text-ink-3" aria-hidden />
         </button>

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react"
-import { Logo } from "../shell/Logo.tsx"
+import { Logo } from "../ui/display/Logo.tsx"
+import { useTitle } from "../shell/useTitle.ts"
 
 /** Layout of the screens before sign-in. */
 export const SignInLayout = ({
@@ -10,11 +11,14 @@ export const SignInLayout = ({
   readonly title: string
   readonly hint?: ReactNode
   readonly children: ReactNode
-}) => (
-  <main className="flex min-h-dvh flex-col items-center px-4 pt-[16vh] pb-12">
-    <Logo size={36} />
-    <h1 className="mt-5 text-xl font-semibold tracking-tight">{title}</h1>
-    {hint === undefined ? undefined : <p className="mt-1 max-w-xs text-center text-sm text-ink-2">{hint}</p>}
-    <div className="mt-7 w-full max-w-xs">{children}</div>
-  </main>
-)
+}) => {
+  useTitle(title)
+  return (
+    <main className="flex min-h-dvh flex-col items-center px-4 pt-[16vh] pb-12">
+      <Logo size={36} />
+      <h1 className="mt-5 text-xl font-semibold tracking-tight">{title}</h1>
+      {hint === undefined ? undefined : <p className="mt-1 max-w-xs text-center text-sm text-ink-2">{hint}</p>}
+      <div className="mt-7 w-full max-w-xs">{children}</div>
+    </main>
+  )
+}

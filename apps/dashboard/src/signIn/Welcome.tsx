@@ -1,56 +1,118 @@
-import { useMutation } from "@tanstack/react-query"
-import { useNavigate } from "@tanstack/react-router"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
+import { ApiError } from "../api/ApiError.ts"
 import * as Auth from "../api/Auth.ts"
 import { Button } from "../ui/controls/Button.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
+import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { SignInLayout } from "./SignInLayout.tsx"
 
 const MIN_CHARS = 12
 
-/** Sets a password with the token of an invitation or reset link. The token is in the URL fragment, which browsers never send. */
+/** Opens an invitation or reset link. The token is in the URL fragment, which browsers never send. */
 export const Welcome = () => {
-  const navigate = useNavigate()
   const [token] = useState(() => window.location.hash.slice(1))
+  const owner = useQuery({
+    queryKey: ["link-owner", token],
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    queryFn: () => Auth.linkOwner(token),
+  })
+  if (owner.isError && owner.error instanceof ApiError && owner.error.status === 400) return <InvalidLink />
+  return (
+    <SignInLayout
+      title="Welcome to Waybill"
+      hint={
+        owner.data === undefined ? undefined : (
+          <>
+            Choose a password for{" "}
+            <strong className="font-medium text-ink">
+              <UntrustedText text={owner.data.email} />
+            </strong>
+            .
+          </>
+        )
+      }
+    >
+      {owner.isError ? (
+        <ErrorMessage error={owner.error} onRetry={() => void owner.refetch()} />
+      ) : owner.data === undefined ? (
+        <Skeleton className="h-9" />
+      ) : (
+        <ChoosePassword email={owner.data.email} token={token} />
+      )}
+    </SignInLayout>
+  )
+}
+
+const InvalidLink = () => (
+  <SignInLayout
+    title="This link no longer works"
+    hint="It was already used, or has expired. If you have set your password, sign in. Otherwise ask an owner of the account for a new link."
+  >
+    <Link
+      to="/sign-in"
+      className="flex h-9 items-center justify-center rounded-lg bg-solid text-sm font-medium text-solid-ink hover:bg-solid-hover"
+    >
+      Go to sign-in
+    </Link>
+  </SignInLayout>
+)
+
+const ChoosePassword = ({ email, token }: { readonly email: string; readonly token: string }) => {
+  const navigate = useNavigate()
+  const client = useQueryClient()
   const [password, setPassword] = useState("")
   const set = useMutation({
-    mutationFn: () => Auth.setPassword(token, password),
-    onSuccess: () => navigate({ to: "/sign-in", replace: true }),
+    mutationFn: async () => {
+      await Auth.setPassword(token, password)
+      // The password is set; if signing in fails now, the sign-in screen says why.
+      return await Auth.signIn(email, password).catch(() => undefined)
+    },
+    onSuccess: async (signedIn) => {
+      client.clear()
+      if (signedIn === undefined) await navigate({ to: "/sign-in", replace: true })
+      else if (signedIn.twoFactorRedirect === true)
+        await navigate({ to: "/sign-in", search: { second: true }, replace: true })
+      else await navigate({ to: "/", replace: true })
+    },
   })
   const isShort = password !== "" && password.length < MIN_CHARS
   return (
-    <SignInLayout title="Welcome to Waybill" hint="Choose a password to sign in with.">
-      <form
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          set.mutate()
-        }}
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        set.mutate()
+      }}
+    >
+      {/* Lets password managers store the address with the password. */}
+      <input type="hidden" autoComplete="username" value={email} readOnly />
+      <TextField
+        label="Password"
+        type="password"
+        autoComplete="new-password"
+        autoFocus
+        required
+        minLength={MIN_CHARS}
+        hint={`At least ${MIN_CHARS} characters. A passphrase of a few words works well.`}
+        error={isShort ? `Enter ${MIN_CHARS - password.length} more characters.` : undefined}
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+      />
+      {set.error === null ? undefined : <ErrorMessage error={set.error} />}
+      <Button
+        type="submit"
+        variant="primary"
+        className="h-9"
+        busy={set.isPending}
+        disabled={password.length < MIN_CHARS}
       >
-        <TextField
-          label="Password"
-          type="password"
-          autoComplete="new-password"
-          autoFocus
-          required
-          minLength={MIN_CHARS}
-          hint={`At least ${MIN_CHARS} characters. A passphrase of a few words works well.`}
-          error={isShort ? `Enter ${MIN_CHARS - password.length} more characters.` : undefined}
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
-        {set.error === null ? undefined : <ErrorMessage error={set.error} />}
-        <Button
-          type="submit"
-          variant="primary"
-          className="h-9"
-          busy={set.isPending}
-          disabled={password.length < MIN_CHARS}
-        >
-          Set password
-        </Button>
-      </form>
-    </SignInLayout>
+        Set password and sign in
+      </Button>
+    </form>
   )
 }

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { Suppression } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { formErrors } from "../api/ApiError.ts"
+import { useFormErrors } from "../api/useFormErrors.ts"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
@@ -19,7 +19,7 @@ export const AddSuppression = ({ onDone }: { readonly onDone: () => void }) => {
       onDone()
     },
   })
-  const errors = formErrors(add.error, ["email"])
+  const errors = useFormErrors(add.error, { email })
   return (
     <DialogForm submit="Add" busy={add.isPending} error={errors.form} onCancel={onDone} onSubmit={() => add.mutate()}>
       <TextField

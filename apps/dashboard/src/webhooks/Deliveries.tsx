@@ -70,10 +70,11 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
       >
         <StatusBadge status={delivery.status} />
         <code className="min-w-0 grow truncate font-mono text-xs">{delivery.event_type}</code>
+        {delivery.attempts === 0 ? undefined : <ResponseStatus status={delivery.last_status} />}
         <span className="tabular hidden text-xs text-ink-3 sm:inline">
           {delivery.attempts === 1 ? "1 attempt" : `${delivery.attempts} attempts`}
         </span>
-        <span className="tabular w-24 text-right text-xs text-ink-3">
+        <span className="tabular hidden w-24 text-right text-xs text-ink-3 sm:inline">
           <RelativeTime iso={delivery.created_at} />
         </span>
         <ChevronDown size={15} aria-hidden className={cx("text-ink-3 transition-transform", open && "rotate-180")} />
@@ -127,33 +128,37 @@ const DeliveryDetails = ({ delivery }: { readonly delivery: Delivery }) => {
   )
 }
 
+const isSuccessful = (status: number | null): boolean => status !== null && status >= 200 && status < 300
+
+/** Status code of an endpoint's response. */
+export const ResponseStatus = ({ status }: { readonly status: number | null }) => (
+  <Badge tone={isSuccessful(status) ? "good" : "bad"}>{status ?? "No response"}</Badge>
+)
+
 interface AttemptProps {
   readonly attempt: DeliveryDetail["history"][number]
   readonly requestBody: string
 }
 
-const Attempt = ({ attempt, requestBody }: AttemptProps) => {
-  const isSuccess = attempt.status !== null && attempt.status >= 200 && attempt.status < 300
-  return (
-    <li className="rounded-lg border border-line bg-panel">
-      <p className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-xs">
-        <Badge tone={isSuccess ? "good" : "bad"}>{attempt.status ?? "No response"}</Badge>
-        <span className="text-ink-2">{formatDateTime(attempt.at)}</span>
-        <span className="tabular text-ink-3">{attempt.duration_ms} ms</span>
-        {attempt.address === null ? undefined : <span className="text-ink-3">{attempt.address}</span>}
-        {attempt.error === null ? undefined : (
-          <span className="text-bad">
-            <UntrustedText text={attempt.error} />
-          </span>
-        )}
-      </p>
-      <div className="grid gap-px border-t border-line bg-line sm:grid-cols-2">
-        <HttpMessage title="Request" headers={attempt.request_headers} body={indented(requestBody)} />
-        <HttpMessage title="Response" headers={attempt.response_headers} body={attempt.response_body} />
-      </div>
-    </li>
-  )
-}
+const Attempt = ({ attempt, requestBody }: AttemptProps) => (
+  <li className="rounded-lg border border-line bg-panel">
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-xs">
+      <ResponseStatus status={attempt.status} />
+      <span className="text-ink-2">{formatDateTime(attempt.at)}</span>
+      <span className="tabular text-ink-3">{attempt.duration_ms} ms</span>
+      {attempt.address === null ? undefined : <span className="text-ink-3">{attempt.address}</span>}
+      {attempt.error === null ? undefined : (
+        <span className="text-bad">
+          <UntrustedText text={attempt.error} />
+        </span>
+      )}
+    </p>
+    <div className="grid gap-px border-t border-line bg-line sm:grid-cols-2">
+      <HttpMessage title="Request" headers={attempt.request_headers} body={indented(requestBody)} />
+      <HttpMessage title="Response" headers={attempt.response_headers} body={attempt.response_body} />
+    </div>
+  </li>
+)
 
 const indented = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
 

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import * as Api from "../api/Api.ts"
-import { formErrors } from "../api/ApiError.ts"
+import { useFormErrors } from "../api/useFormErrors.ts"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
@@ -40,7 +40,7 @@ export const ReplayRange = ({ onDone, webhookId }: { readonly webhookId: string;
       onDone()
     },
   })
-  const errors = formErrors(replay.error, ["created_after", "created_before"])
+  const errors = useFormErrors(replay.error, { created_after: after, created_before: before })
   return (
     <DialogForm
       submit="Replay"

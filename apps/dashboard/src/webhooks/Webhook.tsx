@@ -57,6 +57,7 @@ export const Webhook = () => {
   })
   return (
     <Screen
+      name={webhook.description ?? webhook.url}
       title={
         <span className="flex items-center gap-3">
           <Link to="/webhooks" aria-label="Back to webhooks" className="rounded-md text-ink-3 hover:text-ink">

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { formErrors } from "../api/ApiError.ts"
+import { useFormErrors } from "../api/useFormErrors.ts"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
 
@@ -73,7 +73,7 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
     },
     onSuccess: () => client.invalidateQueries({ queryKey: ["webhooks"], exact: true }),
   })
-  const errors = formErrors(save.error, ["url", "description", "format", "events"])
+  const errors = useFormErrors(save.error, { url, description, format, events })
   const toggle = (type: string) =>
     setEvents(
       events.includes(type) ? events.filter((each) => each !== type) : [...events.filter((each) => each !== "*"), type],

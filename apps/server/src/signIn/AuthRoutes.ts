@@ -2,8 +2,10 @@ import type { Networks } from "@waybill/mail/dns/Network"
 import * as ApiError from "@waybill/api/errors/ApiError"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as SignInTries from "@waybill/store/users/SignInTries"
-import { ByteSize, Effect, Option } from "effect"
+import * as Users from "@waybill/store/users/Users"
+import { ByteSize, Effect, Option, Schema } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as Endpoints from "./Endpoints.ts"
 import { finishResponse } from "./finishResponse.ts"
 import { ADDRESS_HEADER, PATH, TRIES_PER_MINUTE } from "./Options.ts"
 import { readRequest } from "./readRequest.ts"
@@ -51,6 +53,7 @@ const answer = Effect.fnUntraced(function* (signIn: SignIn["Service"], trustedPr
     const { retry_after_s, total } = yield* SignInTries.count([`${tries}/${RateWindows.clientAddress(address).bucket}`])
     if (total > TRIES_PER_MINUTE) return yield* Refusals.tooManyTries(retry_after_s)
   }
+  if (path === Endpoints.LINK_OWNER) return yield* linkOwner(body)
   const sent = new Headers(PASSED.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])))
   sent.set("user-agent", (headers["user-agent"] ?? "").slice(0, MAX_AGENT_CHARS))
   if (body !== null) sent.set("content-type", "application/json")
@@ -58,6 +61,19 @@ const answer = Effect.fnUntraced(function* (signIn: SignIn["Service"], trustedPr
   const response = yield* signIn.handle(new Request(urlOf(headers, url, signIn.urls), { method, headers: sent, body }))
   return HttpServerResponse.fromWeb(yield* finishResponse(path, response))
 })
+
+const decodeLink = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ token: Schema.String })))
+
+/** Tells whose password a link sets. Whoever has the link could set it, so this reveals nothing more. */
+const linkOwner = Effect.fnUntraced(function* (body: string | null) {
+  const { token } = yield* Effect.orDie(decodeLink(body))
+  const email = yield* Users.linkOwner(token)
+  if (Option.isNone(email)) return yield* Effect.fail(Refusals.refusalOf(400, INVALID_LINK))
+  return HttpServerResponse.jsonUnsafe({ email: email.value })
+})
+
+/** The library's answer to a link that it does not know. */
+const INVALID_LINK = JSON.stringify({ code: "INVALID_TOKEN" })
 
 /** Whether a request comes from a page of this service. The library checks that as well. */
 const isSameOrigin = (

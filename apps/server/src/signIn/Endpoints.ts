@@ -79,6 +79,9 @@ export interface Endpoint {
 /** Accepts only an object without fields; a struct without fields would accept any value. */
 export const NOTHING = Schema.Record(Schema.String, Schema.Never)
 
+/** Path that tells whose password a link sets, and whether it still can. */
+export const LINK_OWNER = "/link-owner"
+
 const ALWAYS: Readonly<Record<string, Endpoint>> = {
   "GET /get-session": {},
   "POST /sign-in/email": {
@@ -100,6 +103,8 @@ const ALWAYS: Readonly<Record<string, Endpoint>> = {
       revokeOtherSessions: Schema.optionalKey(Schema.Boolean),
     }),
   },
+  // Answered by this service, not by the library.
+  [`POST ${LINK_OWNER}`]: { tries: "link", body: Schema.Struct({ token }) },
   "POST /reset-password": { tries: "link", body: Schema.Struct({ token, newPassword: password }) },
   "POST /sign-out": { body: NOTHING },
   "POST /update-user": { body: Schema.Struct({ name }) },

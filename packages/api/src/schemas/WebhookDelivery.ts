@@ -30,6 +30,9 @@ const fields = {
   created_at: at,
   next_attempt_at: Schema.NullOr(at),
   delivered_at: Schema.NullOr(at),
+  last_status: Schema.NullOr(Schema.Int).annotate({
+    description: "HTTP status of the last attempt; `null` if there was none, or no response",
+  }),
 }
 
 export const Delivery = Schema.Struct(fields).annotate({ identifier: "WebhookDelivery" })

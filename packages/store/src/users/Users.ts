@@ -141,6 +141,15 @@ export const setPassword = Effect.fn("Users.setPassword")(function* (id: string,
 /** Prefix of links in the sign-in library's table, followed by the link's token. */
 export const LINK_PREFIX = "reset-password:"
 
+/** Returns the address of the user whose password a link sets, if the link is valid. */
+export const linkOwner = Effect.fn("Users.linkOwner")(function* (token: string) {
+  const sql = yield* PgClient.PgClient
+  const [owner] = yield* Effect.orDie(sql<{ readonly email: string }>`
+    SELECT u.email FROM user_verifications v JOIN users u ON u.id = v.value
+    WHERE v.identifier = ${LINK_PREFIX + token} AND v.expires_at > now()`)
+  return Option.fromUndefinedOr(owner?.email)
+})
+
 /** Invalidates the links that set this user's password. */
 export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string) {
   const sql = yield* PgClient.PgClient

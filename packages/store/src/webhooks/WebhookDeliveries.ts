@@ -40,6 +40,7 @@ export interface DeliveryRecord {
   readonly created_at: string
   readonly next_attempt_at: string | null
   readonly delivered_at: string | null
+  readonly last_status: number | null
   readonly history: ReadonlyArray<Attempt>
 }
 
@@ -52,6 +53,7 @@ export const insert = (sql: PgClient.PgClient, deliveries: ReadonlyArray<Webhook
 
 const columns = (sql: PgClient.PgClient) => sql`
   'webhook_delivery' AS object, id, webhook_id, event_id, event_type, livemode, status, attempts, history,
+  (history -> -1 ->> 'status')::int AS last_status,
   ${Iso.iso(sql, "created_at")} AS created_at, ${Iso.iso(sql, "next_attempt_at")} AS next_attempt_at,
   ${Iso.iso(sql, "delivered_at")} AS delivered_at`
 

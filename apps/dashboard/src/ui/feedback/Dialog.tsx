@@ -15,7 +15,7 @@ interface Props {
   readonly description?: ReactNode
   readonly children: ReactNode
   readonly wide?: boolean
-  /** Whether a click outside leaves the dialog open, for secrets that are shown only once. */
+  /** Whether Esc and a click outside leave the dialog open, for secrets that are shown only once. */
   readonly requiresClose?: boolean
   /** Called after the closing animation. Content that changes earlier would flicker. */
   readonly onClosed?: () => void
@@ -33,7 +33,10 @@ export const Dialog = ({
 }: Props) => (
   <Base.Root
     open={open}
-    onOpenChange={onOpenChange}
+    onOpenChange={(isOpen, details) => {
+      if (!isOpen && requiresClose && details.reason === "escape-key") details.cancel()
+      else onOpenChange(isOpen)
+    }}
     onOpenChangeComplete={(isOpen) => {
       if (!isOpen) onClosed?.()
     }}

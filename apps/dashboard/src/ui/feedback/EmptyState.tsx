@@ -7,6 +7,7 @@ export const EmptyState = ({
   children,
   examples,
   icon,
+  level = 2,
   title,
 }: {
   readonly icon: ReactNode
@@ -14,18 +15,23 @@ export const EmptyState = ({
   readonly children: ReactNode
   readonly action?: ReactNode
   readonly examples?: ReadonlyArray<Example>
-}) => (
-  <div className="flex flex-col items-center px-6 py-14 text-center">
-    <div className="flex size-11 items-center justify-center rounded-xl border border-line bg-sunken text-ink-2">
-      {icon}
-    </div>
-    <h2 className="mt-4 text-lg font-semibold tracking-tight">{title}</h2>
-    <div className="mt-1 max-w-md text-sm text-ink-2">{children}</div>
-    {action === undefined ? undefined : <div className="mt-5">{action}</div>}
-    {examples === undefined ? undefined : (
-      <div className="mt-8 w-full max-w-2xl text-left">
-        <CodeExamples examples={examples} />
+  /** Level of the heading: 1 where nothing else is on the screen. */
+  readonly level?: 1 | 2
+}) => {
+  const Heading = level === 1 ? "h1" : "h2"
+  return (
+    <div className="flex flex-col items-center px-6 py-14 text-center">
+      <div className="flex size-11 items-center justify-center rounded-xl border border-line bg-sunken text-ink-2">
+        {icon}
       </div>
-    )}
-  </div>
-)
+      <Heading className="mt-4 text-lg font-semibold tracking-tight">{title}</Heading>
+      <div className="mt-1 max-w-md text-sm text-ink-2">{children}</div>
+      {action === undefined ? undefined : <div className="mt-5">{action}</div>}
+      {examples === undefined ? undefined : (
+        <div className="mt-8 w-full max-w-2xl text-left">
+          <CodeExamples examples={examples} />
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,5 +1,5 @@
 import type * as T from "@waybill/client/Waybill"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { Api, call, firstOf } from "./Api.ts"
@@ -64,7 +64,7 @@ const get = Command.make(
       recipients.map((recipient) => ({ ...recipient })),
       { json, columns: ["address", "kind", "status", "attempts", "smtp"] },
     )
-    if (content?.text != null) yield* Output.sayLines(`\n${content.text}`)
+    if (typeof content?.text === "string") yield* Output.sayLines(`\n${content.text}`)
   }),
 ).pipe(Command.withDescription("Show an email, its recipients and its text"))
 

@@ -4,6 +4,7 @@ import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import type { Ping } from "@waybill/api/groups/Events"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as PublicType from "@waybill/domain/stream/PublicType"
 import { Cursors, type CursorsShape } from "@waybill/store/feed/Cursors"
@@ -136,6 +137,7 @@ const payloadOf = (
     : WebhookPayload.native({
         event_id: event.event_id,
         event_type,
+        livemode: Livemode.isLive(event.account_id),
         created_at: event.recorded_at,
         webhook_id: "",
         event,

@@ -22,7 +22,7 @@ export const bodyOf = (dispatch: WebhookDeliveries.Dispatch): string => {
 /** What Waybill's own format is made from. */
 type Fact = Pick<
   WebhookDeliveries.Dispatch,
-  "event_id" | "event_type" | "created_at" | "webhook_id" | "event" | "email"
+  "event_id" | "event_type" | "livemode" | "created_at" | "webhook_id" | "event" | "email"
 >
 
 /** Returns the payload in Waybill's own format. */

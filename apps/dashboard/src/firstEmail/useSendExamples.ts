@@ -2,16 +2,24 @@ import { useQuery } from "@tanstack/react-query"
 import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
+import { useSampleKey } from "./SampleKey.ts"
 import type { Example } from "../ui/display/Code.tsx"
 
+/** Stands for a key in code, where none was created since the page was opened. */
+export const PLACEHOLDER = "wb_YOUR_API_KEY"
+
 /**
- * Code examples that send an email through this server from a domain of the account: the given one, or else the first that
- * is verified.
+ * Code examples that send an email through this server, with the given key or the one created on this page, from a domain
+ * of the account: the given one, or else the first that is verified.
  */
-export const useSendExamples = (key = "$WAYBILL_KEY", domain?: string): ReadonlyArray<Example> => {
+export const useSendExamples = (key?: string, domain?: string): ReadonlyArray<Example> => {
+  const sample = useSampleKey()
   const canSeeDomains = useHasScope("domains:read")
   const { data: domains } = useQuery({ ...Queries.domains, enabled: canSeeDomains })
-  return examplesOf(key, domain ?? domains?.data.find(({ status }) => status === "verified")?.name ?? "acme.test")
+  return examplesOf(
+    key ?? sample ?? PLACEHOLDER,
+    domain ?? domains?.data.find(({ status }) => status === "verified")?.name ?? "acme.test",
+  )
 }
 
 const examplesOf = (key: string, domain: string): ReadonlyArray<Example> => {
@@ -32,7 +40,7 @@ const examplesOf = (key: string, domain: string): ReadonlyArray<Example> => {
       code: [
         `import { Waybill } from "@waybill/client"`,
         ``,
-        `const waybill = new Waybill(${key.startsWith("$") ? "process.env.WAYBILL_KEY" : `"${key}"`}, { baseUrl: "${instance.url}" })`,
+        `const waybill = new Waybill("${key}", { baseUrl: "${instance.url}" })`,
         ``,
         `await waybill.emails.send(${JSON.stringify(message, null, 2)})`,
       ].join("\n"),

@@ -1,0 +1,69 @@
+import { Link } from "@tanstack/react-router"
+import { cx } from "../ui/display/cx.ts"
+import * as Series from "./Series.ts"
+
+const number = new Intl.NumberFormat()
+const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 })
+
+/** Rates above which mailbox providers may reject mail of a sender. */
+const HIGH_BOUNCE_RATE = 0.05
+const HIGH_COMPLAINT_RATE = 0.001
+
+/** The numbers of the range. Tiles with a status lead to the emails that they count. */
+export const Tiles = ({
+  from,
+  totals = Series.NO_TOTALS,
+  visits,
+}: {
+  readonly from: string
+  readonly totals: Series.Totals | undefined
+  readonly visits: ReturnType<typeof Series.visits>
+}) => {
+  const ended = Series.ended(totals)
+  const bounced = Series.rate(totals.bounced, ended)
+  const complained = Series.rate(totals.complained, Series.reached(totals))
+  const tiles = [
+    { name: "Accepted", value: number.format(totals.accepted), hint: "recipients", status: undefined, isBad: false },
+    {
+      name: "Delivered",
+      value: percent.format(Series.rate(Series.reached(totals), ended)),
+      hint: `${number.format(Series.reached(totals))} of ${number.format(ended)}`,
+      status: "delivered,complained",
+      isBad: false,
+    },
+    {
+      name: "Bounced",
+      value: percent.format(bounced),
+      hint: `${number.format(totals.bounced)} bounced`,
+      status: "bounced",
+      isBad: bounced > HIGH_BOUNCE_RATE,
+    },
+    {
+      name: "Complained",
+      value: percent.format(complained),
+      hint: `${number.format(totals.complained)} complaints`,
+      status: "complained",
+      isBad: complained > HIGH_COMPLAINT_RATE,
+    },
+    { name: "Opens", value: number.format(visits.opens), hint: "of tracked mail", status: undefined, isBad: false },
+    { name: "Clicks", value: number.format(visits.clicks), hint: "in tracked mail", status: undefined, isBad: false },
+  ]
+  return (
+    // The lines between the tiles are the background, seen through gaps.
+    <ul className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-3 xl:grid-cols-6">
+      {tiles.map(({ hint, isBad, name, status, value }) => (
+        <li key={name} className="bg-panel">
+          <Link
+            to="/emails"
+            search={{ created_after: from, ...(status === undefined ? {} : { recipient_status: status }) }}
+            className="block h-full px-4 py-4 hover:bg-hover focus-visible:-outline-offset-2 sm:px-5"
+          >
+            <p className="text-xs font-medium text-ink-3">{name}</p>
+            <p className={cx("tabular mt-1 text-2xl font-semibold tracking-tight", isBad && "text-bad")}>{value}</p>
+            <p className="tabular mt-0.5 text-xs text-ink-3">{hint}</p>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,79 @@
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import * as Queries from "../api/Queries.ts"
+import { useHasScope } from "../shell/useHasScope.ts"
+
+export type StepName = "key" | "send" | "arrive" | "domain" | "webhook"
+
+interface Step {
+  readonly name: StepName
+  readonly isDone: boolean
+}
+
+interface FirstSteps {
+  /** Steps that the user's role allows; `undefined` while they load, and when there is nothing to show. */
+  readonly steps: ReadonlyArray<Step> | undefined
+  readonly dismiss: () => void
+}
+
+/** Names that the installation gives; both exist before anybody did anything. */
+const FIRST_KEY = "First key"
+const FIRST_DOMAIN = "acme.test"
+const POLL_MS = 1_500
+
+const storageKey = (account: string) => `waybill.first-steps.${account}`
+const isDismissed = (account: string): boolean => {
+  try {
+    return localStorage.getItem(storageKey(account)) !== null
+  } catch {
+    return false
+  }
+}
+
+/** Steps of a new account. Each is done when the data shows it, so nothing about them is stored. */
+export const useFirstSteps = (): FirstSteps => {
+  const isAdmin = useHasScope("admin")
+  const canSend = useHasScope("email:send")
+  const canAddDomains = useHasScope("domains:write")
+  const canAddWebhooks = useHasScope("webhooks:manage")
+  const account = useQuery(Queries.account)
+  const keys = useQuery({ ...Queries.apiKeys, enabled: isAdmin })
+  const domains = useQuery({ ...Queries.domains, enabled: canAddDomains })
+  const webhooks = useQuery({ ...Queries.webhooks, enabled: canAddWebhooks })
+  const recent = useQuery({
+    ...Queries.recentEmails,
+    // The last step before this one is watched while it happens.
+    refetchInterval: ({ state }) =>
+      state.data?.data.length !== 0 && state.data?.data.every(({ status }) => status === "queued") ? POLL_MS : false,
+  })
+  const id = account.data?.id ?? ""
+  const [dismissed, setDismissed] = useState("")
+  const dismiss = () => {
+    setDismissed(id)
+    try {
+      localStorage.setItem(storageKey(id), "dismissed")
+    } catch {
+      // Without storage the steps are back when the page is opened again.
+    }
+  }
+  const waiting = [account, recent, keys, domains, webhooks].some(({ isLoading }) => isLoading)
+  const emails = recent.data?.data ?? []
+  const all: ReadonlyArray<Step & { readonly isAllowed: boolean }> = [
+    {
+      name: "key",
+      isAllowed: isAdmin,
+      isDone: (keys.data?.data ?? []).some(({ last_used_at, name }) => name !== FIRST_KEY || last_used_at !== null),
+    },
+    { name: "send", isAllowed: canSend, isDone: emails.length > 0 },
+    { name: "arrive", isAllowed: canSend, isDone: emails.some(({ status }) => status !== "queued") },
+    {
+      name: "domain",
+      isAllowed: canAddDomains,
+      isDone: (domains.data?.data ?? []).some(({ name }) => name !== FIRST_DOMAIN),
+    },
+    { name: "webhook", isAllowed: canAddWebhooks, isDone: (webhooks.data?.data ?? []).length > 0 },
+  ]
+  const steps = all.filter(({ isAllowed }) => isAllowed)
+  const isShown = !waiting && id !== "" && dismissed !== id && !isDismissed(id) && steps.some(({ isDone }) => !isDone)
+  return { steps: isShown ? steps : undefined, dismiss }
+}

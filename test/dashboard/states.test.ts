@@ -1,0 +1,275 @@
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Locator } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import * as Accessibility from "./Accessibility.ts"
+import * as Browser from "./Browser.ts"
+import * as ContactSheet from "./ContactSheet.ts"
+import * as Instance from "./Instance.ts"
+
+const browser = await Browser.open()
+const TIMEOUT = 120_000
+const TEAPOT = 418
+const VIEWER = { email: "vera@acme.test", password: "a long enough password" }
+
+describe.skipIf(typeof browser === "string")(
+  `first steps and states of screens${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
+  () => {
+    let instance: Instance.Instance
+    let tab: Browser.BrowserTab
+    let endpoint: Server
+
+    beforeAll(async () => {
+      if (typeof browser === "string") return
+      endpoint = createServer((_, response) => response.writeHead(TEAPOT).end()).listen(0, "127.0.0.1")
+      instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
+      tab = await Browser.openTab(browser, instance.url)
+      await Accessibility.install(tab.context)
+      await Browser.signIn(tab.page, instance.owner)
+    }, TIMEOUT)
+
+    afterAll(async () => {
+      if (typeof browser === "string") return
+      ContactSheet.write()
+      await browser.close()
+      await instance.close()
+      endpoint.close()
+    }, TIMEOUT)
+
+    /** Opens a path without loading the page again. */
+    const open = (path: string) => tab.page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`)
+    const step = (name: string) => tab.page.locator(`[data-step="${name}"]`)
+    const isDone = (name: string) => Browser.eventually(() => step(name).getAttribute("data-done")).toBe("true")
+    const isClipped = (element: Locator) =>
+      element.evaluate((node: { readonly scrollWidth: number; readonly clientWidth: number }) =>
+        [node.scrollWidth, node.clientWidth].join(" > "),
+      )
+
+    it(
+      "first run: leads to the first email with code that runs, and ticks each step off",
+      { timeout: TIMEOUT },
+      async () => {
+        const { page } = tab
+        await page.getByRole("heading", { name: "Get started" }).waitFor()
+        assert.strictEqual(await page.locator("[data-step][data-done=true]").count(), 0)
+        assert.strictEqual(await page.getByText("WAYBILL_KEY").count(), 0)
+        await page.getByRole("button", { name: "Create API key" }).click()
+        const code = page.locator("pre[aria-label=curl]")
+        const [, key = ""] = /Bearer (wb_\w+)/u.exec((await code.textContent()) ?? "") ?? []
+        await isDone("key")
+        await page.setViewportSize(ContactSheet.PHONE)
+        const [content, box] = (await isClipped(code)).split(" > ")
+        assert.strictEqual(content, box)
+        await page.setViewportSize(Browser.DESKTOP)
+        for (const theme of ["light", "dark"] as const)
+          assert.deepEqual(await Accessibility.violations(page, theme), [], theme)
+        await ContactSheet.shoot(page, "first-run")
+        // With the key as the code has it.
+        const email = { from: "hello@acme.test", to: "ana@example.org", subject: "From the code", text: "It works." }
+        assert.strictEqual((await instance.request("POST", "/email/send", email, key)).status, 200)
+        await isDone("send")
+        await isDone("arrive")
+        await step("arrive").getByText("From the code").waitFor()
+        await page.getByRole("button", { name: "Send test email" }).click()
+        await step("arrive").getByText("Your first email with Waybill").waitFor()
+      },
+    )
+
+    it("first run: can be dismissed, and is gone once everything is done", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const steps = page.getByRole("heading", { name: "Get started" })
+      const title = page.getByText("All emails")
+      await page.getByRole("button", { name: "Dismiss these steps" }).click()
+      await page.reload()
+      await title.waitFor()
+      assert.strictEqual(await steps.count(), 0)
+      await page.evaluate("localStorage.clear()")
+      await page.reload()
+      await step("webhook").waitFor()
+      await instance.request("POST", "/domains", { name: "mail.acme.dev" })
+      const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/hook`
+      await instance.request("POST", "/webhooks", { url, events: ["email.queued"], description: "The teapot" })
+      await page.reload()
+      await title.waitFor()
+      assert.strictEqual(await steps.count(), 0)
+    })
+
+    it("overview: shows opens, clicks and the numbers by domain and tag", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const email = {
+        from: "hello@acme.test",
+        to: "ana@example.org",
+        subject: "Tagged",
+        text: "Hi.",
+        tags: ["receipts"],
+      }
+      await instance.request("POST", "/email/send", email)
+      for (const name of ["Opens", "Clicks"]) await page.getByText(name, { exact: true }).first().waitFor()
+      await page.getByRole("cell", { name: "acme.test" }).waitFor()
+      await page.getByRole("button", { name: "By tag" }).click()
+      await page.getByRole("cell", { name: "receipts" }).getByRole("link").click()
+      await page.getByRole("link", { name: /Tagged/u }).waitFor()
+      assert.include(page.url(), "receipts")
+    })
+
+    it("page titles name the screen", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      for (const [path, title] of [
+        ["/emails", "Emails"],
+        ["/settings/api-keys", "API keys"],
+        ["/domains/mail.acme.dev", "mail.acme.dev"],
+        ["/settings/nothing", "Page not found"],
+      ] as const) {
+        await open(path)
+        await Browser.eventually(() => page.title()).toBe(`${title} · Waybill`)
+      }
+      await page.getByText("My company").waitFor()
+      assert.include(await page.title(), "Waybill")
+    })
+
+    it("a new key stays on the screen after Esc and a click outside", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      await open("/settings/api-keys?new=true")
+      const dialog = page.getByRole("dialog")
+      await dialog.getByLabel("Name").fill("Kept")
+      await dialog.getByRole("button", { name: "Create API key" }).click()
+      await dialog.getByText("API key created").waitFor()
+      await page.keyboard.press("Escape")
+      await page.mouse.click(5, 5)
+      await dialog.locator("code[title^=wb_]").waitFor()
+      assert.isTrue(await dialog.isVisible())
+      await ContactSheet.shoot(page, "new-key-created")
+      await dialog.getByRole("button", { name: "Done" }).click()
+      await dialog.waitFor({ state: "detached" })
+    })
+
+    it("an error of a form shows once, beside its field, until it is corrected", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      await open("/settings/api-keys?new=true")
+      const dialog = page.getByRole("dialog")
+      const field = dialog.getByLabel("Allowed IP addresses")
+      await dialog.getByLabel("Name").fill("Refused")
+      await field.fill("nowhere")
+      await dialog.getByRole("button", { name: "Create API key" }).click()
+      await Browser.eventually(() => field.getAttribute("aria-invalid")).toBe("true")
+      const message =
+        (await dialog.locator(`[id="${await field.getAttribute("aria-describedby")}"]`).textContent()) ?? ""
+      assert.notMatch(message, /allowed_ips|req_|\/v1/u)
+      assert.strictEqual(await dialog.getByText(message).count(), 1)
+      assert.strictEqual(await dialog.getByRole("alert").count(), 0)
+      await ContactSheet.shoot(page, "form-error")
+      await field.fill("192.0.2.7")
+      assert.strictEqual(await field.getAttribute("aria-invalid"), null)
+      await page.keyboard.press("Escape")
+      await dialog.waitFor({ state: "detached" })
+    })
+
+    it("says that it is offline, and that the list is not live, until it is back", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      await open("/emails")
+      const live = page.getByRole("switch")
+      await live.getByText("Live", { exact: true }).waitFor()
+      await tab.context.setOffline(true)
+      await page.getByText("You are offline.", { exact: false }).waitFor()
+      await live.getByText("Offline").waitFor()
+      await ContactSheet.shoot(page, "offline")
+      await tab.context.setOffline(false)
+      await live.getByText("Live", { exact: true }).waitFor()
+      assert.strictEqual(await page.getByText("You are offline.", { exact: false }).count(), 0)
+      await page.route(/\/(?:v1|healthz)/u, (route) => route.abort())
+      await open("/suppressions")
+      await page.getByText("The server does not answer.", { exact: false }).waitFor()
+      await page.unroute(/\/(?:v1|healthz)/u)
+      await Browser.eventually(() => page.getByText("The server does not answer.", { exact: false }).count()).toBe(0)
+    })
+
+    it("answers 404, 429 and 403 inside the shell, in words", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const navigation = page.getByRole("navigation", { name: "Main" })
+      for (const [path, title] of [
+        ["/settings/nothing", "Page not found"],
+        [`/emails/msg_${"0".repeat(26)}`, "Not found"],
+      ] as const) {
+        await open(path)
+        await page.getByRole("heading", { level: 1, name: title }).waitFor()
+        assert.isTrue(await navigation.isVisible())
+        assert.deepEqual(await Accessibility.violations(page, "light"), [], path)
+        await ContactSheet.shoot(page, title.replaceAll(" ", "-"))
+      }
+      const domain = "**/v1/domains/mail.acme.dev"
+      const headers = { "retry-after": "2" }
+      await page.route(domain, (route) => route.fulfill({ status: 429, headers, json: {} }), { times: 1 })
+      await page.goto("/domains/mail.acme.dev")
+      await page.getByRole("heading", { level: 1, name: "Too many requests" }).waitFor()
+      assert.isTrue(await navigation.isVisible())
+      await ContactSheet.shoot(page, "too-many-requests")
+      // It tries again by itself.
+      await page.getByRole("button", { name: "Verify DNS" }).waitFor()
+    })
+
+    it(
+      "an invitation signs in, a used one says so, and a viewer is told what is not theirs",
+      { timeout: TIMEOUT },
+      async () => {
+        if (typeof browser === "string") return
+        const { json } = await instance.request("POST", "/members", { email: VIEWER.email, role: "viewer" })
+        const { context, page } = await Browser.openTab(browser, instance.url)
+        await Accessibility.install(context)
+        await page.goto(json.url)
+        await page.getByText(VIEWER.email).waitFor()
+        assert.deepEqual(await Accessibility.violations(page, "light"), [])
+        await ContactSheet.shoot(page, "invitation")
+        await page.getByLabel("Password").fill(VIEWER.password)
+        await page.keyboard.press("Enter")
+        await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+        await page.goto("/settings/api-keys")
+        await page.getByRole("heading", { level: 1, name: "You don’t have access" }).waitFor()
+        assert.isTrue(await page.getByRole("navigation", { name: "Main" }).isVisible())
+        await ContactSheet.shoot(page, "no-access")
+        await page.goto("about:blank")
+        await page.goto(json.url)
+        await page.getByRole("heading", { name: "This link no longer works" }).waitFor()
+        await ContactSheet.shoot(page, "used-invitation")
+        await context.close()
+      },
+    )
+
+    it("scheduled and canceled mail says so, with the name of its key", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+      const later = { from: "hello@acme.test", to: "ana@example.org", subject: "Later", text: "Hi.", scheduled_at }
+      const { json } = await instance.request("POST", "/email/send", later)
+      await open(`/emails/${json.id}`)
+      await page.getByText(/^Scheduled for .* Nothing was sent yet\.$/u).waitFor()
+      await page.getByText("API key First key").waitFor()
+      assert.strictEqual(json.status, "queued")
+      await ContactSheet.shoot(page, "scheduled")
+      await page.getByRole("button", { name: "Cancel", exact: true }).click()
+      await page.getByRole("button", { name: "Cancel email" }).click()
+      await page.getByText(/^Canceled on .* Nothing was sent\.$/u).waitFor()
+    })
+
+    it("deliveries of a webhook show the status code", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const { json } = await instance.request("GET", "/webhooks")
+      await open(`/webhooks/${json.data[0].id}`)
+      await page
+        .getByRole("button", { name: new RegExp(`email.queued.*${TEAPOT}`, "u") })
+        .first()
+        .waitFor()
+      assert.include(page.url(), json.data[0].id)
+      await ContactSheet.shoot(page, "webhook")
+    })
+
+    it("pages outside the dashboard have no accessibility violations", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      for (const path of ["/unsubscribe/nothing", "/t/c/nothing"]) {
+        await page.goto(path)
+        await page.getByText("This link is not valid.", { exact: false }).waitFor()
+        for (const theme of ["light", "dark"] as const)
+          assert.deepEqual(await Accessibility.violations(page, theme), [], `${path}, ${theme}`)
+        await ContactSheet.shoot(page, path.slice(1).replaceAll("/", "-"))
+      }
+    })
+  },
+)
