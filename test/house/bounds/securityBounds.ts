@@ -98,6 +98,7 @@ export const securityBounds: ReadonlyArray<Group> = [
         RATES,
         "429 `request_rate`",
       ),
+      customer("Reads of the own session per user and minute", "SESSION_READS_PER_MINUTE", RATES, "429 `request_rate`"),
       internal("Places of a preview that may show an image", "MAX_PICTURES", PREVIEW, "further images are left out"),
       customer(
         "Images shown inside one preview",

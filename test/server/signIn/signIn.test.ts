@@ -269,4 +269,19 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     )
     assert.strictEqual(tries.at(-1)?.status, 429)
   })
+
+  it.effect("loads the session sixty times a minute, whatever else the pages request", function* () {
+    const { page } = yield* owner
+    const load = Effect.gen(function* () {
+      yield* page.request("GET", "/v1/account")
+      const current = yield* page.request("GET", "/auth/get-session")
+      const session = yield* page.request("GET", "/v1/session")
+      return [current.status, session.status, session.headers.get("x-ratelimit-limit")].join()
+    })
+    const loads = yield* Effect.all(
+      Array.from({ length: 60 }, () => load),
+      { concurrency: 8 },
+    )
+    assert.deepStrictEqual([...new Set(loads)], ["200,200,600"])
+  })
 })

@@ -8,6 +8,12 @@ export type Bucket = typeof Bucket.Type
 /** Requests per key and window (specification, Limits). */
 export const PER_MINUTE: { readonly [B in Bucket]: number } = { send: 1_000, logs: 60, other: 120 }
 
+/**
+ * Reads of a user's own session in the dashboard, which every page begins with. They have a window of their own, so that a
+ * user whose other requests are refused sees that inside the dashboard and not a bare page.
+ */
+export const SESSION_READS_PER_MINUTE = 600
+
 /** Limit per client address for requests without a valid key; without it, guessing keys would be unlimited. */
 export const ANONYMOUS_PER_MINUTE = 120
 

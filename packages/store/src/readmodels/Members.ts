@@ -70,18 +70,24 @@ interface CountedRequest extends RequestUser {
   readonly now_ms: number
 }
 
+/** Rate windows of a user: those of a key, and one for reads of the session. */
+export type Window = RateLimit.Bucket | "session"
+
+const limitOf = (window: Window): number =>
+  window === "session" ? RateLimit.SESSION_READS_PER_MINUTE : RateLimit.PER_MINUTE[window]
+
 /** Admits one request of a user: reads the membership and counts the request in a rate window of the size a key has. */
-export const admit = Effect.fn("Members.admit")(function* (user_id: string, bucket: RateLimit.Bucket) {
+export const admit = Effect.fn("Members.admit")(function* (user_id: string, window: Window) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<CountedRequest>`
     WITH member AS MATERIALIZED (
       SELECT m.user_id, m.account_id, m.role, m.status, u.operator,
-        coalesce((a.record -> 'granted' ->> ${bucket}::text)::int, ${RateLimit.PER_MINUTE[bucket]}::int) AS "limit"
+        coalesce((a.record -> 'granted' ->> ${window}::text)::int, ${limitOf(window)}::int) AS "limit"
       FROM members m JOIN users u ON u.id = m.user_id JOIN accounts a ON a.account_id = m.account_id
       WHERE m.user_id = ${user_id} AND m.status <> 'removed'
     ), counted AS (
       INSERT INTO rate_windows AS w (bucket, window_start, count)
-      SELECT user_id || '/' || ${bucket}::text, date_trunc('minute', statement_timestamp()), 1 FROM member
+      SELECT user_id || '/' || ${window}::text, date_trunc('minute', statement_timestamp()), 1 FROM member
       ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + 1
       RETURNING w.count
     )
@@ -93,6 +99,10 @@ export const admit = Effect.fn("Members.admit")(function* (user_id: string, buck
     refusal:
       total <= limit
         ? undefined
-        : new RateLimit.RequestRateExceeded({ bucket, limit, retry_after_s: RateLimit.retryAfterSeconds(now_ms) }),
+        : new RateLimit.RequestRateExceeded({
+            bucket: window === "session" ? "other" : window,
+            limit,
+            retry_after_s: RateLimit.retryAfterSeconds(now_ms),
+          }),
   }))
 })

@@ -46,6 +46,12 @@ export const userOf = Effect.fnUntraced(function* (request: HttpServerRequest.Ht
   return yield* sessions.userOf(new Headers({ cookie: request.headers["cookie"] ?? "" }))
 })
 
+/** Requests by which the dashboard reads who is signed in, at the start of every page. */
+const OWN_SESSION: ReadonlySet<string> = new Set(["/auth/get-session", "/v1/session"])
+
+const isOwnSession = ({ method, url }: HttpServerRequest.HttpServerRequest): boolean =>
+  method === "GET" && OWN_SESSION.has(url)
+
 type AdmissionQuery = Parameters<Admission["Service"]["admit"]>[0]
 
 /** Admits a request by its session, or otherwise by its key. */
@@ -58,7 +64,7 @@ export const admitOr = Effect.fnUntraced(function* <E, R>(
   const session = yield* userOf(request)
   if (Option.isNone(session)) return yield* otherwise
   const { session_id, user_id } = session.value
-  const admitted = yield* Members.admit(user_id, bucket)
+  const admitted = yield* Members.admit(user_id, isOwnSession(request) ? "session" : bucket)
   if (Option.isNone(admitted)) return yield* otherwise
   const { refusal, standing, user } = admitted.value
   return refusal === undefined
