@@ -252,6 +252,24 @@ CREATE UNLOGGED TABLE rate_windows (
   CONSTRAINT rate_windows_count_check CHECK ((count >= 1))
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
 
+CREATE TABLE request_log (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  method text COLLATE "C" NOT NULL,
+  path text COLLATE "C" NOT NULL,
+  query text NOT NULL,
+  status integer,
+  reason text COLLATE "C",
+  api_key_id text COLLATE "C",
+  user_id text COLLATE "C",
+  address text NOT NULL,
+  duration_ms integer NOT NULL,
+  body_bytes integer NOT NULL,
+  body text NOT NULL,
+  livemode boolean NOT NULL DEFAULT true,
+  CONSTRAINT request_log_pkey PRIMARY KEY (account_id, id)
+) PARTITION BY RANGE (id);
+
 CREATE TABLE sandbox_messages (
   account_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -512,6 +530,12 @@ CREATE INDEX outbox_waiting ON outbox USING btree (available_at) WHERE ((NOT rea
 CREATE UNIQUE INDEX projection_versions_building ON projection_versions USING btree (name) WHERE (state = 'building'::text);
 
 CREATE UNIQUE INDEX projection_versions_live ON projection_versions USING btree (name) WHERE (state = 'live'::text);
+
+CREATE INDEX request_log_by_key ON ONLY request_log USING btree (account_id, api_key_id, id);
+
+CREATE INDEX request_log_by_path ON ONLY request_log USING btree (account_id, path, id) WHERE (path <> '/v1/email/send'::text);
+
+CREATE INDEX request_log_refused ON ONLY request_log USING btree (account_id, status, id) WHERE ((status >= 400) OR (status IS NULL));
 
 CREATE INDEX sandbox_messages_by_expiry ON sandbox_messages USING btree (expires_at);
 

@@ -170,7 +170,7 @@ describe("client", () => {
   it("every endpoint of the contract has a method", async () => {
     await using server = await serverWith([{ status: 200, body: { data: [], has_more: false } }])
     const { account, apiKeys, audit, domains, emails, ...more } = new Waybill(KEY, server)
-    const { events, logs, members, sandbox, session, stats, suppressions, webhooks } = more
+    const { events, logs, members, requests, sandbox, session, stats, suppressions, webhooks } = more
     const calls: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
       "POST /v1/email/send": () => emails.send(EMAIL),
       "POST /v1/email/send/batch": () => emails.sendBatch([EMAIL]),
@@ -220,6 +220,8 @@ describe("client", () => {
       "GET /v1/events": () => events.list(),
       "GET /v1/events/stream": () => stopped(events.stream({ signal: AbortSignal.timeout(100) })),
       "GET /v1/audit": () => audit.list(),
+      "GET /v1/requests": () => requests.list(),
+      "GET /v1/requests/{id}": (id) => requests.get(id),
       "GET /v1/sandbox/messages": () => sandbox.list(),
       "DELETE /v1/sandbox/messages": () => sandbox.clear(),
       "GET /v1/sandbox/messages/{id}": (id) => sandbox.get(id),

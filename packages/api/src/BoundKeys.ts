@@ -71,6 +71,8 @@ export const RULES: Rules = {
   account: { get: "caller" },
   events: { list: "whole account", stream: "whole account" },
   audit: { list: "whole account" },
+  // Shows the calls of the key itself, because those of other keys may be about other domains.
+  requests: { list: "caller", get: "caller" },
 }
 
 const byName: { readonly [group: string]: { readonly [endpoint: string]: Rule } } = RULES

@@ -6,6 +6,7 @@ import { Emails } from "./groups/Emails.ts"
 import { Events } from "./groups/Events.ts"
 import { Logs } from "./groups/Logs.ts"
 import { Members } from "./groups/Members.ts"
+import { Requests } from "./groups/Requests.ts"
 import { Sandbox } from "./groups/Sandbox.ts"
 import { Statistics } from "./groups/Stats.ts"
 import { Suppressions } from "./groups/Suppressions.ts"
@@ -24,6 +25,7 @@ export const GROUPS = [
   Statistics,
   Events,
   Audit,
+  Requests,
   Sandbox,
 ] as const
 export type Group = (typeof GROUPS)[number]

@@ -33,6 +33,20 @@ export interface LogsQuery {
   readonly created_before?: string | Date
 }
 
+export interface RequestsQuery {
+  readonly limit?: number
+  readonly after?: string | undefined
+  /** Statuses such as `404`, and classes such as `4xx`. */
+  readonly status?: string | readonly string[]
+  readonly method?: string
+  /** A path, or how paths begin. */
+  readonly path?: string
+  readonly api_key_id?: string
+  readonly request_id?: string
+  readonly created_after?: string | Date
+  readonly created_before?: string | Date
+}
+
 export interface EventsQuery {
   readonly after_position?: string | undefined
   /** Starts with the first event at or after this time, in place of `after_position`. */

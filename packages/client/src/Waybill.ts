@@ -5,6 +5,7 @@ import type {
   LogsQuery,
   Page,
   PageQuery,
+  RequestsQuery,
   SandboxQuery,
   StatsQuery,
   WithDates,
@@ -18,7 +19,7 @@ import type * as T from "./types.ts"
 export type { AttachmentInput } from "./encodeAttachment.ts"
 export { isWellFormedKey } from "./isWellFormedKey.ts"
 export type { MessageInput } from "./prepareMessage.ts"
-export type { EventsQuery, LogsQuery, Page, SandboxQuery, StatsQuery, WriteOptions } from "./Queries.ts"
+export type { EventsQuery, LogsQuery, Page, RequestsQuery, SandboxQuery, StatsQuery, WriteOptions } from "./Queries.ts"
 export type { ReactElementLike } from "./renderReact.ts"
 export type { Result } from "./safely.ts"
 export type { Options } from "./Sender.ts"
@@ -187,6 +188,18 @@ export class Waybill {
   readonly audit = {
     list: (query: PageQuery = {}) => this.#get<Page<T.AuditEntry>>("/audit", query),
     all: () => paginate((after) => this.audit.list({ limit: LARGEST_PAGE, after })),
+  }
+
+  /** The log of API requests, with masked bodies. */
+  readonly requests = {
+    list: ({ status, ...query }: RequestsQuery = {}) =>
+      this.#get<Page<T.Request>>("/requests", {
+        ...query,
+        status: status === undefined ? undefined : [status].flat().join(","),
+      }),
+    all: ({ after: from, ...query }: RequestsQuery = {}) =>
+      paginate((after) => this.requests.list({ ...query, limit: LARGEST_PAGE, after }), from),
+    get: (id: string) => this.#get<T.RequestDetail>(`/requests/${path(id)}`),
   }
 
   /** Mail of the sandbox, for test suites. Available while the service's `TRANSPORT` is `sandbox`. */

@@ -531,6 +531,62 @@ export type Position = string
 /** Where to continue from: a position from a response, or `0` for the beginning */
 export type PositionFrom = string
 
+export type Request = {
+  readonly object: "request"
+  /** Also in `X-Request-Id` of the response */
+  readonly id: RequestId
+  readonly method: string
+  readonly path: string
+  /** Query without its `?`, with secrets masked */
+  readonly query: string | null
+  /** `null` if the client left before the response */
+  readonly status: number | null
+  /** The `reason` of a refusal */
+  readonly reason: string | null
+  readonly api_key_id: ApiKeyId | null
+  /** User whose dashboard sent the request */
+  readonly user_id: UserId | null
+  /** IP address of the caller */
+  readonly address: string
+  /** Time from the request to the end of the response */
+  readonly duration_ms: number
+  /** Size of the body as it was sent */
+  readonly body_bytes: number
+  readonly livemode: boolean
+  readonly created_at: Timestamp
+}
+
+export type RequestDetail = {
+  readonly object: "request"
+  /** Also in `X-Request-Id` of the response */
+  readonly id: RequestId
+  readonly method: string
+  readonly path: string
+  /** Query without its `?`, with secrets masked */
+  readonly query: string | null
+  /** `null` if the client left before the response */
+  readonly status: number | null
+  /** The `reason` of a refusal */
+  readonly reason: string | null
+  readonly api_key_id: ApiKeyId | null
+  /** User whose dashboard sent the request */
+  readonly user_id: UserId | null
+  /** IP address of the caller */
+  readonly address: string
+  /** Time from the request to the end of the response */
+  readonly duration_ms: number
+  /** Size of the body as it was sent */
+  readonly body_bytes: number
+  readonly livemode: boolean
+  readonly created_at: Timestamp
+  /** The first 16 KB of a JSON body, with secrets and the content of messages masked */
+  readonly body: string | null
+  /** Messages that the request made */
+  readonly email_ids: ReadonlyArray<EmailId>
+}
+
+export type RequestId = string
+
 export type SandboxAttachment = {
   readonly filename: string | null
   readonly content_type: string

@@ -23,6 +23,7 @@ const VISIT = "packages/domain/src/email/EmailReport.ts"
 const MESSAGE = "packages/api/src/schemas/EmailMessage.ts"
 const EVENTS = "packages/api/src/groups/Events.ts"
 const LISTS = "packages/api/src/schemas/Page.ts"
+const REQUESTS = "packages/api/src/groups/Requests.ts"
 const LOGS = "packages/api/src/groups/Logs.ts"
 const STATS = "packages/api/src/groups/Stats.ts"
 const MCP_ANSWER = "apps/server/src/mcp/ToolAnswer.ts"
@@ -179,6 +180,8 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("`limit` of `GET /events`, by default", "DEFAULT_EVENTS", EVENTS, "the rest is on the next page"),
       customer("`subject` filter of `GET /email/logs`", "MAX_SUBJECT_FILTER_CHARS", LOGS, "400"),
       customer("`tag` filters of `GET /email/logs`", "MAX_TAG_FILTERS", LOGS, "400"),
+      customer("`path` filter of `GET /requests`", "MAX_PATH_FILTER_CHARS", REQUESTS, "400"),
+      customer("`status` filters of `GET /requests`", "MAX_STATUS_FILTERS", REQUESTS, "400"),
       customer("Period of `GET /stats`", "MAX_STATS_DAYS", STATS, "400"),
       customer("Period of `GET /stats` by hour", "MAX_HOURLY_STATS_DAYS", STATS, "400"),
       customer(

@@ -29,6 +29,9 @@ const REPORT = "packages/mail/src/parsing/readReport.ts"
 const SMALL = "packages/mail/src/parsing/isSmall.ts"
 const POLICY = "packages/mail/src/dns/MtaSts.ts"
 const POLICY_FETCH = "packages/mail/src/dns/MtaStsFetch.ts"
+const MASKED_BODY = "apps/server/src/requestLog/maskedBody.ts"
+const MASKED_TEXT = "apps/server/src/requestLog/MaskedText.ts"
+const REQUEST_LOG = "packages/store/src/requests/RequestLogWriter.ts"
 const RATES = "packages/domain/src/account/RateLimit.ts"
 
 /** Bounds that stop an attacker, as docs/security.md lists them. A new bound is a line here. */
@@ -98,6 +101,10 @@ export const securityBounds: ReadonlyArray<Group> = [
         RATES,
         "429 `request_rate`",
       ),
+      customer("A body in the request log", "MAX_LOGGED_BODY_BYTES", MASKED_BODY, "cut"),
+      customer("A text of a body in the request log", "MAX_TEXT_CHARS", MASKED_TEXT, "cut"),
+      operator("API calls that wait to be logged per process", "MAX_ROWS_WAITING", REQUEST_LOG, "not logged, counted"),
+      operator("Bytes of API calls that wait to be logged", "MAX_BYTES_WAITING", REQUEST_LOG, "not logged, counted"),
       customer("Reads of the own session per user and minute", "SESSION_READS_PER_MINUTE", RATES, "429 `request_rate`"),
       internal("Places of a preview that may show an image", "MAX_PICTURES", PREVIEW, "further images are left out"),
       customer(

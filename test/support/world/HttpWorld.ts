@@ -6,6 +6,7 @@ import type { Networks } from "@waybill/mail/dns/Network"
 import { Admission } from "@waybill/store/admission/Admission"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
+import * as RequestLogWriter from "@waybill/store/requests/RequestLogWriter"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Context, Duration, Effect, Layer, Option, Redacted, type Scope as EffectScope } from "effect"
@@ -40,6 +41,8 @@ export interface Setup {
   readonly tracks?: boolean
   readonly trackingHost?: string
   readonly zones?: Zones
+  /** Logs requests. */
+  readonly requestLog?: boolean
   /** Stops the clock of the database, so that no rate window ends during a test. */
   readonly minuteStands?: boolean
 }
@@ -102,10 +105,13 @@ export class HttpWorld extends Context.Service<
       }),
     ).pipe(
       Layer.provideMerge(served(setup)),
+      Layer.provideMerge(setup.requestLog === true ? requestLog : Layer.empty),
       Layer.provideMerge(store),
       Layer.provideMerge(setup.minuteStands === true ? layerFrozen : Database.layerFresh),
     )
 }
+
+const requestLog = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => RequestLogWriter.layer(url)))
 
 const nodeStore = Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
   Layer.provideMerge(KeyUses.layer),

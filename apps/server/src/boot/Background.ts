@@ -4,6 +4,7 @@ import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import * as EmailStatsMonths from "@waybill/store/statistics/EmailStatsMonths"
 import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
+import * as RequestLogDays from "@waybill/store/requests/RequestLogDays"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as Users from "@waybill/store/users/Users"
 import * as Sandbox from "@waybill/store/content/Sandbox"
@@ -71,6 +72,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           return {
             drain_webhooks: { run: webhooks.kick, cron: "* * * * *" },
             check_domains: { run: domains.kick, cron: "* * * * *" },
+            keep_request_log: { run: RequestLogDays.keep(settings.requestLogDays), cron: "3 * * * *" },
             sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },
             refresh_policies: { run: refreshPolicies(yield* MtaStsFetch.make()), cron: "*/10 * * * *" },
             keep_statistics: { run: months, cron: "57 2 * * *" },

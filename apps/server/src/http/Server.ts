@@ -3,6 +3,7 @@ import { Api } from "@waybill/api/Api"
 import type { Networks } from "@waybill/mail/dns/Network"
 import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
 import { Cursors } from "@waybill/store/feed/Cursors"
+import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -25,6 +26,7 @@ import { EventHandlers } from "./api/EventHandlers.ts"
 import { LogHandlers } from "./api/LogHandlers.ts"
 import { MemberHandlers } from "./api/MemberHandlers.ts"
 import * as NodeServer from "./NodeServer.ts"
+import { RequestHandlers } from "./api/RequestHandlers.ts"
 import { SandboxHandlers } from "./api/SandboxHandlers.ts"
 import { sendFastPath } from "./sendFastPath.ts"
 import { StatsHandlers } from "./api/StatsHandlers.ts"
@@ -70,6 +72,7 @@ const groups = Layer.mergeAll(
   StatsHandlers,
   EventHandlers,
   AuditHandlers,
+  RequestHandlers,
   SandboxHandlers,
   SystemHandlers,
 )
@@ -108,10 +111,12 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const document = (path: string) => DOCUMENTS.has(path) || options.also?.document?.(path) === true
       const { answers, bodies } = options.budgets ?? { bodies: Bodies.LIMITS, answers: LargeResponses.LIMITS }
       const budgets = { bodies: new ByteBudget(bodies), answers: new ByteBudget(answers) }
-      node.fastPath = yield* sendFastPath(options)
+      const requestLog = yield* RequestLogWriter
+      node.fastPath = yield* sendFastPath({ ...options, requestLog })
       const { maxBodyBytes, trustedProxies } = options
       const windows = DocumentWindows.make(options.documents)
-      yield* server.serve(handleRequest(app, { trustedProxies, open, visit, document, windows, budgets, maxBodyBytes }))
+      const limits = { windows, budgets, maxBodyBytes, requestLog }
+      yield* server.serve(handleRequest(app, { trustedProxies, open, visit, document, ...limits }))
       // Without an upgrade listener Node handles upgrade requests like any other, within the same time limits.
       node.removeAllListeners("upgrade")
     }),

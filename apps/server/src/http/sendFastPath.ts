@@ -6,6 +6,7 @@ import { Admission, type AdmittedKey, type Verdict } from "@waybill/store/admiss
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/commit/Provenance"
 import { Replica } from "@waybill/store/postgres/Replica"
+import type { Writer } from "@waybill/store/requests/RequestLogWriter"
 import { Context, Effect, Exit, Fiber, Option, Schema, Scope as Lifetime } from "effect"
 import type { IncomingMessage } from "node:http"
 import * as Acceptance from "../accept/Acceptance.ts"
@@ -13,6 +14,7 @@ import * as RequestCommit from "../accept/RequestCommit.ts"
 import * as TrackingHosts from "../links/TrackingHosts.ts"
 import * as Traces from "../observability/Traces.ts"
 import * as NewIds from "../operate/NewIds.ts"
+import * as Calls from "../requestLog/Calls.ts"
 import { Instance } from "./Instance.ts"
 import { earlierAdmissions } from "./middleware/Admitted.ts"
 import * as Authorization from "./middleware/Authorization.ts"
@@ -26,6 +28,13 @@ import * as Position from "./Position.ts"
 
 /** Larger bodies are read by the normal path, within the memory budget. */
 export const MAX_FAST_BYTES = 256 * 1024
+
+interface Sender {
+  readonly key: AdmittedKey
+  readonly address: string
+  readonly id: string
+  readonly incoming: IncomingMessage
+}
 
 /** Stops at the first violation, which is several times as fast as finding all. */
 const decode = Schema.decodeUnknownOption(
@@ -44,7 +53,8 @@ const read = (request: IncomingMessage, headers: PlainSends.TextHeaders, { origi
       const given = key === undefined ? {} : { "idempotency-key": key }
       const translated = translate(JSON.parse(decoder.decode(bytes)))
       const call = decode({ headers: given, payload: translated?.body })
-      if (translated !== undefined && Option.isSome(call)) return { ...call.value, translated, origin: originOf(bytes) }
+      if (translated !== undefined && Option.isSome(call))
+        return { ...call.value, bytes, translated, origin: originOf(bytes) }
     }
   } catch {}
   // Put back at once, because the stream ends after this turn of the event loop.
@@ -62,6 +72,7 @@ const read = (request: IncomingMessage, headers: PlainSends.TextHeaders, { origi
 export const sendFastPath = Effect.fnUntraced(function* (options: {
   readonly maxBodyBytes: number
   readonly trustedProxies: Networks
+  readonly requestLog: Writer | undefined
 }) {
   const context = yield* Effect.context<Admission | EventStore>()
   const admission = Context.get(context, Admission)
@@ -71,15 +82,16 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
   const replica = yield* Replica
   // Ends with the server's connections, so that requests in progress are finished when the service stops.
   const lifetime = Lifetime.forkUnsafe(yield* Effect.scope, "parallel")
+  const { requestLog } = options
   const maxBytes = Math.min(MAX_FAST_BYTES, options.maxBodyBytes)
   const run = Effect.runForkWith(context)
 
   const commit = (
-    { key, ...request }: { readonly key: AdmittedKey; readonly address: string; readonly id: string },
-    { origin, translated, ...call }: NonNullable<ReturnType<typeof read>>,
+    { key, ...request }: Sender,
+    { bytes: _, origin, translated, ...call }: NonNullable<ReturnType<typeof read>>,
   ) => {
     const { account_id, domain } = key
-    const { address, id } = request
+    const { address, id, incoming } = request
     const sender = { account_id, key: { id: key.id, domain }, tracks }
     const committing = Effect.clockWith((clock) => {
       const email = NewIds.newEmailAt(clock.currentTimeMillisUnsafe())
@@ -92,7 +104,11 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
     })
     const provenance = Authorization.provenanceOf({ type: "api_key", id: key.id }, id, address)
     return Effect.matchCauseEffect(Effect.provideService(committing, Provenance, provenance), {
-      onFailure: (cause) => Effect.map(Responses.fromCause(cause, id), translated.refused),
+      onFailure: (cause) =>
+        Effect.map(Responses.fromCause(cause, id), (response) => {
+          Calls.noteRefusal(incoming, response)
+          return translated.refused(response)
+        }),
       onSuccess: ({ body, headers }) => Effect.succeed(translated.accepted(body, headers)),
     })
   }
@@ -101,6 +117,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
     const headers = request.headers as PlainSends.TextHeaders
     const send = PlainSends.find(request, headers, maxBytes)
     if (send === undefined || TrackingHosts.isCustomerHost(hosts, headers)) return false
+    const began = performance.now()
     const address = ClientAddress.of(request.socket.remoteAddress, headers["x-forwarded-for"], options.trustedProxies)
     const tokenHash = bearerHash(send.authorization(headers))
     const handOver = (admitted: Exit.Exit<Verdict>) =>
@@ -118,7 +135,11 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
           const { key, standing } = verdict
           const call = read(request, headers, send)
           if (call === undefined) return handOver(Exit.succeed(verdict))
-          return Effect.map(commit({ key, address, id }, call), ({ body, headers: own, status }) => {
+          if (requestLog !== undefined) {
+            Calls.begin(requestLog, request, response, { id, caller: Calls.callerOf(key), address, began })
+            Calls.noteBody(request, call.bytes)
+          }
+          return Effect.map(commit({ key, address, id, incoming: request }, call), ({ body, headers: own, status }) => {
             const position = Position.headersBy(replica, key.account_id, headers[Position.HEADER])
             response.writeHead(status, { ...own, ...Responses.requestHeaders(id, standing), ...position })
             response.end(body._tag === "Uint8Array" ? body.body : undefined)

@@ -55,6 +55,16 @@ export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{
   }
 }
 
+/** A request that the log does not have: unknown, of another account, too old, or not logged. */
+export class RequestNotFound extends Data.TaggedError("RequestNotFound")<{}> {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "request_not_found"
+  override get message() {
+    return "There is no such request in the request log, which keeps requests for some days only."
+  }
+}
+
 const MESSAGES = {
   missing: "No API key was sent. Send one in the header: Authorization: Bearer <key>.",
   malformed: "The Authorization header does not contain a complete API key.",

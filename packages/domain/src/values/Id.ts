@@ -142,6 +142,16 @@ export const fromBase32 = (text: string): Uint8Array | undefined => {
   return bytes
 }
 
+const TIME_BYTES = 6
+
+/** Returns the time in an id in milliseconds; 0 for any other text. */
+export const timeOf = (id: string): number => {
+  const bytes = fromBase32(id.slice(-ENCODED_LENGTH))
+  let millis = 0
+  for (let i = 0; i < TIME_BYTES; i++) millis = millis * 256 + (bytes?.[i] ?? 0)
+  return millis
+}
+
 /** Returns the lowest id of a millisecond, for time ranges over ids. Times before 1970 count as 1970. */
 export const lowest = (name: keyof Ids, epochMillis: number): string =>
   make(name, Math.max(0, epochMillis), new Uint8Array(10))

@@ -53,6 +53,8 @@ export interface Unauthorized {
   readonly _tag: "Unauthorized"
   readonly reason: "missing" | Exclude<AdmissionStatement.GroupRow["verdict"], "valid">
   readonly standing: RateLimit.WindowState
+  /** The key, if it exists and is not valid. */
+  readonly key: AdmittedKey | null
 }
 export interface RateLimited {
   readonly _tag: "RateLimited"
@@ -214,11 +216,12 @@ const rememberIfExhausted = (
 
 const verdictOf = (request: Request, row: AdmissionStatement.GroupRow, count: number): Verdict => {
   const standing = RateLimit.windowState(row.limit_count, count, row.now_ms)
-  const key = row.verdict === "valid" ? keyOf(row) : null
+  const known = row.key_id === null ? null : keyOf(row)
+  const key = row.verdict === "valid" ? known : null
   if (count > row.limit_count) return rateLimited(key, request.bucket, row.limit_count, row.now_ms)
   if (key !== null) return { _tag: "Admitted", key, standing }
   const reason = row.verdict === "valid" || request.tokenHash === null ? "missing" : row.verdict
-  return { _tag: "Unauthorized", reason, standing }
+  return { _tag: "Unauthorized", reason, standing, key: known }
 }
 
 const keyOf = (row: AdmissionStatement.GroupRow): AdmittedKey => ({

@@ -73,6 +73,15 @@ export const erase = Effect.fnUntraced(function* (
           WHERE account_id = ${account_id} AND route = ${route} AND key = ${key}`
       : Effect.void
   })
+  // The body is removed as a whole, because the name beside the address is the person's too.
+  const requests = looksLike("t.path || ' ' || t.query || ' ' || t.body")
+  yield* scan(sql, REQUESTS, requests, ({ account_id, bytes, id, path, query }: RequestRow) =>
+    names([path, query, bytes])
+      ? sql`
+          UPDATE request_log SET path = ${mask.mayContain(path) ? "" : mask.apply(path)}, query = '', body = ''
+          WHERE account_id = ${account_id} AND id = ${id}`
+      : Effect.void,
+  )
   return remaining
 })
 
@@ -131,9 +140,9 @@ interface Table {
   readonly bytes: string
   readonly otherColumns: ReadonlyArray<string>
 }
-interface Row {
+interface Row<Bytes = Uint8Array> {
   readonly account_id: AccountId
-  readonly bytes: Uint8Array
+  readonly bytes: Bytes
 }
 interface ContentRow extends Row {
   readonly sha256: string
@@ -147,6 +156,11 @@ interface CapturedRow extends Row {
 interface UnreadReportRow extends Row {
   readonly id: string
 }
+interface RequestRow extends Row<string> {
+  readonly id: string
+  readonly path: string
+  readonly query: string
+}
 interface AnswerRow extends Row {
   readonly route: string
   readonly key: string
@@ -159,6 +173,12 @@ const CAPTURED_MAIL: Table = {
   otherColumns: ["recipients", "subject", "mail_from"],
 }
 const UNREAD_REPORTS: Table = { name: "unread_reports", key: ["account_id", "id"], bytes: "bytes", otherColumns: [] }
+const REQUESTS: Table = {
+  name: "request_log",
+  key: ["account_id", "id"],
+  bytes: "body",
+  otherColumns: ["path", "query"],
+}
 const ANSWERS: Table = {
   name: "idempotency_keys",
   key: ["account_id", "route", "key"],
@@ -167,7 +187,7 @@ const ANSWERS: Table = {
 }
 
 /** Passes every row that may match to `take`, in key order, page by page. */
-const scan = Effect.fnUntraced(function* <R extends Row>(
+const scan = Effect.fnUntraced(function* <R extends Row<Uint8Array | string>>(
   sql: PgClient.PgClient,
   { bytes, key, name, otherColumns }: Table,
   looksLike: Fragment,

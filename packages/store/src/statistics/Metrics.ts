@@ -41,6 +41,11 @@ const unreadReports = Metric.counter("waybill_unread_reports_total", {
   incremental: true,
 })
 
+const unloggedRequests = Metric.counter("waybill_requests_not_logged_total", {
+  description: "API calls that this process left out of the request log, because too many waited or a write failed",
+  incremental: true,
+})
+
 /**
  * Makes a counter with one series per value. Every known value starts at zero before anything happens, because an alert
  * on an increase misses a counter that first appears with one.
@@ -65,6 +70,11 @@ export const logRead = (at: "primary" | "replica"): void => countLogRead(at, 1)
 const countUnread = seriesBy(unreadReports, "outcome", ["kept", "refused"])
 
 export const reportUnread = (outcome: "kept" | "refused"): void => countUnread(outcome, 1)
+
+const countUnlogged = seriesBy(unloggedRequests, "cause", ["buffer_full", "write_failed"])
+
+export const requestsNotLogged = (cause: "buffer_full" | "write_failed", count: number): void =>
+  countUnlogged(cause, count)
 
 /** Records a committed batch. */
 export const batchCommitted = (commits: number, appended: ReadonlyArray<Stored>): void => {

@@ -13,6 +13,8 @@ export const DEFAULT_STATS_MONTHS = 25
 /** The range of one statistics request. */
 export const MIN_STATS_MONTHS = 13
 export const MAX_STATS_MONTHS = 240
+export const DEFAULT_REQUEST_LOG_DAYS = 7
+export const MAX_REQUEST_LOG_DAYS = 90
 /** Longer than any failover; beyond it clients have given up. */
 export const MAX_DATABASE_TIMEOUT_SECONDS = 60
 
@@ -82,5 +84,14 @@ export const TABLE = {
       Schema.Int.check(Schema.isBetween({ minimum: MIN_STATS_MONTHS, maximum: MAX_STATS_MONTHS })),
       "STATS_MONTHS",
     ).pipe(Config.withDefault(DEFAULT_STATS_MONTHS)),
+  ),
+  requestLogDays: setting(
+    "REQUEST_LOG_DAYS",
+    "Full days for which API requests are kept in the request log, besides the current one, up to 90. 0 turns the log off.",
+    String(DEFAULT_REQUEST_LOG_DAYS),
+    Config.schema(
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: MAX_REQUEST_LOG_DAYS })),
+      "REQUEST_LOG_DAYS",
+    ).pipe(Config.withDefault(DEFAULT_REQUEST_LOG_DAYS)),
   ),
 } as const

@@ -1,3 +1,4 @@
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { RequiredScope } from "@waybill/api/Authorization"
 import type { Scope } from "@waybill/domain/account/Scope"
@@ -10,6 +11,7 @@ import { HttpIncomingMessage, HttpRouter, type HttpServerError, HttpServerReques
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
 import * as HttpSettings from "../../boot/settings/HttpSettings.ts"
+import * as Calls from "../../requestLog/Calls.ts"
 import * as Query from "../Query.ts"
 import * as Bodies from "./Bodies.ts"
 
@@ -64,6 +66,7 @@ export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined, a
     scope,
   )
   const bytes = Buffer.from(yield* read)
+  Calls.noteBody(NodeHttpServerRequest.toIncomingMessage(request), bytes)
   const problem = problemOf(bytes)
   if (problem !== undefined) return yield* problem
 })

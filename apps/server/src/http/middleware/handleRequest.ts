@@ -6,9 +6,10 @@ import type { Networks } from "@waybill/mail/dns/Network"
 import { Admission, type Verdict } from "@waybill/store/admission/Admission"
 import * as Availability from "@waybill/store/availability/Availability"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
+import type { Writer } from "@waybill/store/requests/RequestLogWriter"
 import { Clock, Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { IncomingMessage } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Door } from "../../compat/Door.ts"
 import * as Doors from "../../compat/Doors.ts"
 import * as DoorRequests from "../../compat/DoorRequests.ts"
@@ -16,6 +17,7 @@ import * as TrackingHosts from "../../links/TrackingHosts.ts"
 import { Revocations } from "../../live/Revocations.ts"
 import * as Traces from "../../observability/Traces.ts"
 import * as NewIds from "../../operate/NewIds.ts"
+import * as Calls from "../../requestLog/Calls.ts"
 import * as ForeignKeys from "../ForeignKeys.ts"
 import type { DocumentWindows } from "../pages/DocumentWindows.ts"
 import * as Position from "../Position.ts"
@@ -48,6 +50,8 @@ export interface Options {
   readonly windows: DocumentWindows
   readonly budgets: Budgets
   readonly maxBodyBytes: number
+  /** Undefined if requests are not logged. */
+  readonly requestLog: Writer | undefined
 }
 
 /** A request with its id and path. */
@@ -57,6 +61,8 @@ interface Incoming {
   readonly path: string
   /** The door of another service's API that the path belongs to. */
   readonly door: Door | undefined
+  /** Time of its beginning on the clock of `performance`. */
+  readonly began: number
 }
 
 /**
@@ -66,10 +72,14 @@ interface Incoming {
 export const handleRequest = <E, R>(app: Effect.Effect<Response, E, R>, options: Options) =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
+    const began = performance.now()
     const id = yield* NewIds.newId("RequestId")
     const path = RequestTarget.pathOf(request.url)
     const door = Doors.at(path)
-    const responding = responseTo(app, options, { request, id, path, door })
+    const responding = Effect.map(responseTo(app, options, { request, id, path, door, began }), (response) => {
+      Calls.noteRefusal(NodeHttpServerRequest.toIncomingMessage(request), response)
+      return response
+    })
     const shaped =
       door === undefined ? responding : Effect.map(responding, (response) => DoorRequests.inShapeOf(door, response))
     return yield* Traces.ofRequest(shaped, id, request.method, request.headers)
@@ -131,10 +141,12 @@ const lengthOf = ({ body, status }: Response): number =>
 const admittedResponse = Effect.fnUntraced(function* <E, R>(
   handle: <E, R>(app: Effect.Effect<Response, E, R>) => Effect.Effect<Response, never, R>,
   app: Effect.Effect<Response, E, R>,
-  { budgets, maxBodyBytes }: Options,
-  { door, id, path, request }: Incoming,
+  options: Options,
+  incoming: Incoming,
   address: string,
 ) {
+  const { budgets, maxBodyBytes } = options
+  const { door, id, path, request } = incoming
   const authorization = door === undefined ? request.headers.authorization : door.authorization(request.headers)
   const admission = yield* Admission
   const bucket = door === undefined ? RequestTarget.bucketOf(request.method, path) : door.bucketOf(request.method, path)
@@ -149,6 +161,7 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
       yield* Responses.uncountedHeaders(id),
     )
   const verdict = admitting.value
+  logCall(options, incoming, verdict, address)
   const headers = Responses.requestHeaders(id, verdict.standing)
   const refusal = refusalOf(verdict, door !== undefined || isApi(path), authorization, request.headers)
   if (refusal !== undefined) return HttpServerResponse.setHeaders(Responses.respond(refusal, id), headers)
@@ -173,6 +186,28 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
     ...position,
   })
 })
+
+/** Logs a call of the API by an account. Pages and their reads are none, and a caller without a known key has no account. */
+const logCall = (
+  { requestLog }: Options,
+  { began, door, id, path, request }: Incoming,
+  verdict: Verdict | Session.UserAdmitted,
+  address: string,
+): void => {
+  if (requestLog === undefined || (door === undefined && !isApi(path))) return
+  const caller = callerOf(verdict, request.method)
+  if (caller === undefined) return
+  const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
+  const source = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
+  Calls.begin(requestLog, source, response, { id, caller, address, began })
+}
+
+const callerOf = (verdict: Verdict | Session.UserAdmitted, method: string): Calls.Caller | undefined => {
+  if (verdict._tag !== "UserAdmitted") return verdict.key === null ? undefined : Calls.callerOf(verdict.key)
+  const { account_id, user_id } = verdict.user
+  const isRead = method === "GET" || method === "HEAD"
+  return isRead ? undefined : { account_id, user_id, api_key_id: null, livemode: true }
+}
 
 const accountOf = (verdict: Verdict | Session.UserAdmitted): string | undefined => {
   if (verdict._tag === "UserAdmitted") return verdict.user.account_id

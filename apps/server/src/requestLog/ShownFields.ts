@@ -1,0 +1,29 @@
+/**
+ * Names of fields and query parameters whose values the request log shows, in lower case: of Waybill's API and of the APIs
+ * of the services that it also speaks. The value of any other name is masked, because a misspelled name may hold anything.
+ */
+const SHOWN: ReadonlySet<string> = new Set(
+  `
+  from to cc bcc reply_to replyto subject tags tag headers attachments emails scheduled_at send_at sendat mode
+  filename file_name contenttype content_type content_id contentid content_disposition disposition inline path type
+  name email address domain domains recipient recipients addresses ids id message_ids
+  limit offset count status recipient_status after before order cursor after_position types wait as_of created_after
+  created_before start end interval by period group_by request_id api_key_id method messageid emailid livemode
+  url events description format svix_headers enabled scopes permission domain_id allowed_ips expires_at role plan
+  open_tracking click_tracking tracking tracking_domain track_opens trackopens track_links tracklinks region
+  reason origin suppressions messagestream message_stream stream fromdate todate
+  personalizations categories tracking_settings click_tracking open_tracking mail_settings sandbox_mode enable asm
+  batch_id group_id ip_pool_name test_clock clock events_after replay
+  `
+    .trim()
+    .split(/\s+/u),
+)
+
+/** Names of headers that hold secrets, whatever their values look like. */
+const SECRET_HEADER = /auth|token|secret|key|cookie|passw|signature|credential/iu
+
+export const isShown = (name: string): boolean => SHOWN.has(name) || SHOWN.has(name.toLowerCase())
+
+export const isHeaders = (name: string): boolean => name.length === 7 && name.toLowerCase() === "headers"
+
+export const isSecretHeader = (name: string): boolean => SECRET_HEADER.test(name)

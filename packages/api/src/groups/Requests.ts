@@ -1,0 +1,108 @@
+import * as Id from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authorization } from "../Authorization.ts"
+import { annotate } from "../annotate.ts"
+import * as Checks from "../schemas/Checks.ts"
+import * as Page from "../schemas/Page.ts"
+import { Validation } from "../errors/Validation.ts"
+
+export const MAX_PATH_FILTER_CHARS = 200
+export const MAX_STATUS_FILTERS = 10
+
+const STATUS = /^[1-5](?:xx|[0-9]{2})$/u
+
+/** Statuses and classes of statuses, separated by commas. */
+const Statuses = Schema.String.annotate({
+  description: "One or several statuses or classes of statuses, separated by commas",
+  examples: ["4xx", "429,5xx"],
+}).pipe(
+  Schema.decodeTo(
+    Schema.Array(Schema.String),
+    SchemaTransformation.transformEffect<ReadonlyArray<string>, string>({
+      decode: (text) => {
+        const words = text.split(",").map((word) => word.trim())
+        return words.length <= MAX_STATUS_FILTERS && words.every((word) => STATUS.test(word))
+          ? Effect.succeed(words)
+          : Effect.fail(
+              new SchemaIssue.InvalidValue({
+                message: `takes up to ${MAX_STATUS_FILTERS} statuses such as 404, or classes such as 4xx, separated by commas`,
+              }),
+            )
+      },
+      encode: (statuses) => Effect.succeed(statuses.join(",")),
+    }),
+  ),
+)
+
+const METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE", "HEAD"] as const
+
+export const RequestRecord = Schema.Struct({
+  object: Schema.Literal("request"),
+  id: Id.RequestId.annotateKey({ description: "Also in `X-Request-Id` of the response" }),
+  method: Schema.String.annotate({ examples: ["POST"] }),
+  path: Schema.String.annotate({ examples: ["/v1/email/send"] }),
+  query: Schema.NullOr(Schema.String).annotateKey({ description: "Query without its `?`, with secrets masked" }),
+  status: Schema.NullOr(Schema.Int).annotateKey({ description: "`null` if the client left before the response" }),
+  reason: Schema.NullOr(Schema.String).annotateKey({ description: "The `reason` of a refusal" }),
+  api_key_id: Schema.NullOr(Id.ApiKeyId),
+  user_id: Schema.NullOr(Id.UserId).annotateKey({ description: "User whose dashboard sent the request" }),
+  address: Schema.String.annotate({ description: "IP address of the caller" }),
+  duration_ms: Schema.Int.annotate({ description: "Time from the request to the end of the response" }),
+  body_bytes: Schema.Int.annotate({ description: "Size of the body as it was sent" }),
+  livemode: Schema.Boolean,
+  created_at: Timestamp.Timestamp,
+}).annotate({ identifier: "Request" })
+export type RequestRecord = typeof RequestRecord.Type
+
+export const RequestDetail = Schema.Struct({
+  ...RequestRecord.fields,
+  body: Schema.NullOr(Schema.String).annotateKey({
+    description: "The first 16 KB of a JSON body, with secrets and the content of messages masked",
+  }),
+  email_ids: Schema.Array(Id.EmailId).annotateKey({ description: "Messages that the request made" }),
+}).annotate({ identifier: "RequestDetail" })
+export type RequestDetail = typeof RequestDetail.Type
+
+const filter = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
+
+export class Requests extends HttpApiGroup.make("requests")
+  .add(
+    HttpApiEndpoint.get("list", "/requests", {
+      query: {
+        limit: Page.limit(),
+        after: filter(Id.RequestId),
+        status: filter(Statuses),
+        method: filter(Schema.Literals(METHODS)),
+        path: filter(
+          Schema.String.check(Checks.chars(MAX_PATH_FILTER_CHARS, 1), Checks.oneLine).annotate({
+            description: "A path, or how paths begin",
+            examples: ["/v1/email/send", "/v1/domains"],
+          }),
+        ),
+        api_key_id: filter(Id.ApiKeyId),
+        request_id: filter(Id.RequestId),
+        created_after: filter(Timestamp.FromIso),
+        created_before: filter(Timestamp.FromIso),
+      },
+      success: Page.of(RequestRecord),
+    }).annotateMerge(
+      annotate(
+        "List requests",
+        "email:logs:read",
+        "API requests of the account, also refused ones, newest first. Requests appear about a second after their response and are kept for 7 days, unless the operator has set another period. Requests by which the dashboard reads are left out. A key that is bound to a domain sees its own requests.",
+      ),
+    ),
+    HttpApiEndpoint.get("get", "/requests/:id", {
+      params: { id: Id.RequestId },
+      success: RequestDetail,
+    }).annotateMerge(
+      annotate("Get a request", "email:logs:read", "The request with its masked body, and the messages that it made."),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Requests", description: "The log of API requests, for finding out what was sent." }),
+  ) {}

@@ -1,0 +1,80 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Id from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Clock, Effect } from "effect"
+import type { SqlError } from "effect/sql"
+
+/** Days whose table is made in advance. The first call of another day makes its table itself. */
+export const DAYS_AHEAD = 2
+const TABLE = "request_log"
+/** Time to wait for a lock, because later calls of the API wait behind this one. */
+const LOCK_TIMEOUT = "5s"
+/** Advisory lock that lets one process at a time change the tables of days. */
+const DAYS_LOCK = 0x5742_4d52
+
+/** Days since 1970, in UTC. */
+export type Day = number
+
+export const dayOf = (epochMillis: number): Day => Math.floor(epochMillis / Timestamp.DAY)
+const startOf = (day: Day): string => Id.lowest("RequestId", day * Timestamp.DAY)
+const tableOf = (day: Day): string =>
+  `${TABLE}_${Timestamp.fromMillis(day * Timestamp.DAY)
+    .slice(0, 10)
+    .replaceAll("-", "_")}`
+
+export interface KeptDays {
+  readonly made: ReadonlyArray<string>
+  readonly dropped: ReadonlyArray<string>
+}
+
+/** Makes the tables of coming days, and drops those that ended more than `days` days ago. Runs hourly. */
+export const keep = Effect.fn("RequestLogDays.keep")(function* (days: number) {
+  const sql = yield* PgClient.PgClient
+  const today = dayOf(yield* Clock.currentTimeMillis)
+  const oldest = tableOf(today - days)
+  const existing = yield* Effect.orDie(tables(sql))
+  // The names sort by their day.
+  const dropped = existing.filter((name) => name < oldest)
+  for (const name of dropped) yield* alone(sql, sql`DROP TABLE IF EXISTS ${sql(name)}`)
+  const needed = days === 0 ? [] : Array.from({ length: DAYS_AHEAD + 1 }, (_, nth) => today + nth)
+  const missing = needed.filter((day) => !existing.includes(tableOf(day)))
+  for (const day of missing) yield* make(day)
+  return { made: missing.map(tableOf), dropped } satisfies KeptDays
+})
+
+/** Makes the table of a day, if there is none. */
+export const make = Effect.fn("RequestLogDays.make")(function* (day: Day) {
+  const sql = yield* PgClient.PgClient
+  const name = tableOf(day)
+  const [from, to] = [startOf(day), startOf(day + 1)]
+  yield* alone(
+    sql,
+    Effect.gen(function* () {
+      if ((yield* tables(sql)).includes(name)) return
+      // Attached, because a partition that is created as one locks out readers and writers of all days.
+      yield* sql`CREATE TABLE ${sql(name)} (LIKE ${sql(TABLE)} INCLUDING ALL)`
+      yield* sql`
+        ALTER TABLE ${sql(TABLE)} ATTACH PARTITION ${sql(name)}
+        FOR VALUES FROM (${sql.literal(`'${from}'`)}) TO (${sql.literal(`'${to}'`)})`
+    }),
+  )
+})
+
+const alone = <A>(sql: PgClient.PgClient, work: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  Effect.orDie(
+    sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true) AS set`
+        yield* sql`SELECT pg_advisory_xact_lock(${DAYS_LOCK}::int, 0) IS NULL AS taken`
+        return yield* work
+      }),
+    ),
+  )
+
+const tables = (sql: PgClient.PgClient) =>
+  Effect.map(
+    sql<{ readonly name: string }>`
+      SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+      WHERE i.inhparent = ${TABLE}::regclass ORDER BY 1`,
+    (rows) => rows.map(({ name }) => name),
+  )

@@ -1,0 +1,232 @@
+import type { Address } from "@waybill/domain/values/Address"
+import * as Id from "@waybill/domain/values/Id"
+import * as Erase from "@waybill/store/erasure/Erase"
+import * as Mask from "@waybill/store/erasure/Mask"
+import * as RequestLogDays from "@waybill/store/requests/RequestLogDays"
+import * as RequestLogWriter from "@waybill/store/requests/RequestLogWriter"
+import { Clock, Context, Effect, Layer, Metric, Redacted } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
+import { EMAIL, HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
+
+const DAY_MS = 86_400_000
+
+const rowOf = (account_id: string, daysAgo: number, now: number): RequestLogWriter.Row => ({
+  account_id,
+  id: Id.lowest("RequestId", now - daysAgo * DAY_MS),
+  method: "GET",
+  path: "/v1/domains",
+  query: "",
+  status: 200,
+  reason: null,
+  api_key_id: null,
+  user_id: null,
+  address: "",
+  duration_ms: 1,
+  body_bytes: 0,
+  body: "",
+  livemode: true,
+})
+
+const flush = Effect.flatMap(
+  RequestLogWriter.RequestLogWriter,
+  (writer) => writer?.flush ?? Effect.die("requests are not logged"),
+)
+
+layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeout: "90 seconds" })(
+  "the request log",
+  (it) => {
+    const setUp = Effect.gen(function* () {
+      const at = yield* signUp({ domains: ["acme.test"] })
+      const list = (query = "", key = at.key) =>
+        Effect.andThen(
+          flush,
+          Effect.map(at.world.request("GET", `/v1/requests${query}`, { key }), ({ json }) => json),
+        )
+      const summaries = (query = "", key = at.key) =>
+        Effect.map(list(query, key), ({ data }) =>
+          data.map(({ method, path, reason, status }: Record<string, unknown>) =>
+            [method, path, status, reason].join(" "),
+          ),
+        )
+      return { ...at, list, summaries }
+    })
+
+    it.effect("has accepted and refused calls of every door, linked with the mail that they made", function* () {
+      const { call, key_id, list, summaries, world, key } = yield* setUp
+      const sent = yield* call("POST", "/v1/email/send", EMAIL)
+      const requestId = sent.headers.get("x-request-id") ?? ""
+      yield* call("POST", "/v1/email/send/batch", { emails: [EMAIL, EMAIL] })
+      yield* call("POST", "/v1/email/send", { ...EMAIL, from: "hi@other.test" })
+      yield* call("POST", "/v1/email/send", { ...EMAIL, to: 7 })
+      const resend = { from: EMAIL.from, to: EMAIL.to, subject: "x", text: "x" }
+      yield* call("POST", "/compat/resend/emails", resend)
+      yield* call("POST", "/compat/resend/emails", { ...resend, to: "nobody" })
+      yield* call("GET", "/v1/nowhere?to=ana@example.org&password=hunter2")
+      assert.deepStrictEqual(yield* summaries("?limit=8"), [
+        "GET /v1/nowhere 404 route_not_found",
+        "POST /compat/resend/emails 400 validation_failed",
+        "POST /compat/resend/emails 200 ",
+        "POST /v1/email/send 400 validation_failed",
+        "POST /v1/email/send 422 domain_not_verified",
+        "POST /v1/email/send/batch 200 ",
+        "POST /v1/email/send 200 ",
+        "POST /v1/domains 201 ",
+      ])
+      assert.deepInclude((yield* list("?path=/v1/nowhere")).data[0], {
+        object: "request",
+        api_key_id: key_id,
+        user_id: null,
+        address: "127.0.0.1",
+        query: "to=ana@example.org&password=[masked]",
+        body_bytes: 0,
+      })
+
+      const { json } = yield* call("GET", `/v1/requests/${requestId}`)
+      assert.deepStrictEqual([json.id, json.email_ids, json.status], [requestId, [sent.json.id], 200])
+      assert.deepStrictEqual(JSON.parse(json.body), { ...EMAIL, text: "[masked, 2 bytes]" })
+      assert.strictEqual(json.body_bytes, JSON.stringify(EMAIL).length)
+      const events = yield* call("GET", `/v1/email/logs/${sent.json.id}/events`)
+      assert.strictEqual(events.json.data[0].request_id, requestId)
+      const [batch] = (yield* list("?path=/v1/email/send/batch")).data
+      assert.lengthOf((yield* call("GET", `/v1/requests/${batch.id}`)).json.email_ids, 2)
+      assert.deepStrictEqual(reasonOf(yield* call("GET", `/v1/requests/${Id.lowest("RequestId", 1)}`)), [
+        404,
+        "request_not_found",
+      ])
+      assert.strictEqual((yield* world.request("GET", "/v1/requests?status=9xx", { key })).status, 400)
+    })
+
+    it.effect("is searched by status, key, path, method, id and time, page by page", function* () {
+      const { call, key_id, keyWith, list, summaries, world } = yield* setUp
+      const other = yield* keyWith({ scopes: ["domains:read"] })
+      yield* world.request("GET", "/v1/domains", { key: other })
+      yield* world.request("GET", "/v1/email/logs", { key: other })
+      yield* call("GET", "/v1/domains/none.test")
+      const domains = "GET /v1/domains 200 "
+      const missing = "GET /v1/domains/none.test 404 domain_not_found"
+      const scope = "GET /v1/email/logs 403 missing_scope"
+      const added = "POST /v1/domains 201 "
+      const cases: ReadonlyArray<readonly [query: string, found: ReadonlyArray<string>]> = [
+        ["?status=403", [scope]],
+        ["?status=4xx", [missing, scope]],
+        ["?status=2xx,403&path=/v1/domains", [domains, added]],
+        ["?status=5xx", []],
+        ["?path=/v1/domains", [missing, domains, added]],
+        ["?path=/v1/domains/", [missing]],
+        [`?api_key_id=${key_id}&path=/v1/domains`, [missing, added]],
+        ["?method=POST", [added]],
+        [`?created_before=2020-01-01T00:00:00Z`, []],
+        [`?created_after=2020-01-01T00:00:00Z&method=POST`, [added]],
+      ]
+      for (const [query, found] of cases) assert.deepStrictEqual(yield* summaries(query), found, query)
+      const [first] = (yield* list("?path=/v1/domains")).data
+      assert.deepStrictEqual(yield* summaries(`?request_id=${first.id}`), [missing])
+      const page = yield* list("?path=/v1/domains&limit=2")
+      assert.deepStrictEqual([page.has_more, page.next_cursor], [true, page.data[1].id])
+      assert.deepStrictEqual(yield* summaries(`?path=/v1/domains&limit=2&after=${page.next_cursor}`), [added])
+    })
+
+    it.effect("has the calls of a revoked key, and of an exceeded limit, but of no unknown key", function* () {
+      const { call, list, summaries, world, account } = yield* setUp
+      const { id, secret } = yield* world.key(account)
+      yield* call("DELETE", `/v1/api-keys/${id}`)
+      yield* world.request("POST", "/v1/email/send", { key: secret, body: EMAIL })
+      yield* world.request("POST", "/v1/email/send", { key: `${secret.slice(0, -3)}000`, body: EMAIL })
+      yield* world.request("GET", "/v1/domains")
+      assert.deepStrictEqual(yield* summaries(`?api_key_id=${id}`), ["POST /v1/email/send 401 api_key_invalid"])
+      assert.deepStrictEqual(yield* summaries("?status=401"), ["POST /v1/email/send 401 api_key_invalid"])
+      const answers = yield* Effect.all(
+        Array.from({ length: 121 }, () => call("GET", "/v1/email/logs?limit=1")),
+        { concurrency: 16 },
+      )
+      const refused = answers.filter(({ status }) => status === 429).length
+      assert.isAbove(refused, 0)
+      assert.lengthOf((yield* list("?status=429&limit=100")).data, Math.min(100, refused))
+    })
+
+    it.effect("shows an account its own calls, and a bound key those of the key", function* () {
+      const { call, keyWith, summaries, world, account, list } = yield* setUp
+      const { id, secret: bound } = yield* world.key(account, { domain: "acme.test" })
+      yield* call("POST", "/v1/email/send", EMAIL)
+      const [own] = (yield* list("?method=POST&limit=1")).data
+      yield* world.request("POST", "/v1/email/send", { key: bound, body: { ...EMAIL, subject: "bound" } })
+      const stranger = yield* setUp
+      assert.deepStrictEqual(yield* stranger.summaries("?path=/v1/email"), [])
+      assert.strictEqual((yield* stranger.call("GET", `/v1/requests/${own.id}`)).status, 404)
+      assert.deepStrictEqual(yield* summaries("?path=/v1/email", bound), ["POST /v1/email/send 200 "])
+      const missing = yield* world.request("GET", `/v1/requests/${own.id}`, { key: bound })
+      assert.deepStrictEqual(reasonOf(missing), [404, "request_not_found"])
+      assert.deepStrictEqual(yield* summaries(`?api_key_id=${own.api_key_id}`, bound), [])
+      assert.lengthOf((yield* list(`?api_key_id=${id}&path=/v1/email`)).data, 1)
+      const sender = yield* keyWith({ scopes: ["email:send"] })
+      assert.strictEqual((yield* world.request("GET", "/v1/requests", { key: sender })).status, 403)
+    })
+
+    it.effect("forgets a person who is erased", function* () {
+      const { call, list } = yield* setUp
+      yield* call("POST", "/v1/email/send", { ...EMAIL, to: "Eve Doe <eve@example.org>" })
+      yield* call("GET", "/v1/suppressions/eve@example.org?limit=eve@example.org")
+      yield* call("POST", "/v1/email/send", EMAIL)
+      yield* flush
+      yield* Effect.orDie(Erase.erase("eve@example.org" as Address, Mask.replacement(Uint8Array.of(7))))
+      const { data } = yield* list("?limit=3")
+      assert.include(data[1].path, "erased.invalid")
+      assert.isNull(data[1].query)
+      const bodies = yield* Effect.forEach([data[0], data[2]], ({ id }) => call("GET", `/v1/requests/${id}`))
+      assert.deepStrictEqual(
+        bodies.map(({ json }) => json.body === null),
+        [false, true],
+      )
+    })
+
+    it.effect("leaves calls out when too many wait or the database is away, and counts them", function* () {
+      const { account } = yield* signUp()
+      const context = yield* Layer.build(RequestLogWriter.layer(Redacted.make("postgres://nobody@127.0.0.1:1/none")))
+      const writer = Context.get(context, RequestLogWriter.RequestLogWriter)
+      const counted = Effect.map(Metric.snapshot, (all) =>
+        all.flatMap((each) =>
+          each.type === "Counter" && each.id === "waybill_requests_not_logged_total"
+            ? [[each.attributes?.["cause"], Number(each.state.count)] as const]
+            : [],
+        ),
+      )
+      const before = new Map(yield* counted)
+      const made = { rows: 0 }
+      for (let nth = 0; nth < RequestLogWriter.MAX_ROWS_WAITING + 5; nth++)
+        writer?.note(() => {
+          made.rows++
+          return rowOf(account, 0, Date.now())
+        })
+      // A call beyond the limit is not even masked.
+      assert.strictEqual(made.rows, RequestLogWriter.MAX_ROWS_WAITING)
+      yield* writer?.flush ?? Effect.void
+      const after = new Map(yield* counted)
+      const added = (cause: string) => (after.get(cause) ?? 0) - (before.get(cause) ?? 0)
+      assert.deepStrictEqual([added("buffer_full"), added("write_failed")], [5, RequestLogWriter.MAX_ROWS_WAITING])
+    })
+
+    it.effect(
+      "keeps days as tables, which are made for the calls of any day and dropped when they are old",
+      function* () {
+        const { account, world } = yield* signUp()
+        const writer = yield* RequestLogWriter
+        const now = yield* Clock.currentTimeMillis
+        const row = (daysAgo: number) => rowOf(account, daysAgo, now)
+        for (const daysAgo of [20, 8, 7, 0]) writer?.note(() => row(daysAgo))
+        yield* flush
+        const kept = Effect.map(
+          Effect.orDie(world.sql<{ readonly id: string }>`
+          SELECT id FROM request_log WHERE account_id = ${account} AND path = '/v1/domains' AND address = '' ORDER BY id`),
+          (rows) => rows.map(({ id }) => id),
+        )
+        const ids = [20, 8, 7, 0].map((daysAgo) => row(daysAgo).id)
+        assert.deepStrictEqual(yield* kept, ids)
+        const days = yield* RequestLogDays.keep(7)
+        assert.lengthOf(days.dropped, 2)
+        assert.lengthOf(days.made, RequestLogDays.DAYS_AHEAD)
+        assert.deepStrictEqual(yield* kept, ids.slice(2))
+        assert.deepStrictEqual(yield* RequestLogDays.keep(7), { made: [], dropped: [] })
+      },
+    )
+  },
+)
