@@ -12,7 +12,7 @@ const MAX_BUNDLES = 16
 
 /**
  * Modules that are not bundled: packages other than Effect and Waybill's own, because they may not be ES modules, and
- * the 3 MB file of the API reference page, which is rarely read.
+ * the 3 MB file of an API reference page, which is not used.
  */
 const NOT_BUNDLED = /^(?![./]|node:|effect$|effect\/|@effect\/|@waybill\/)|\/httpApiScalar\.js$/
 

@@ -32,6 +32,7 @@ const SCREENS: ReadonlyArray<Screen> = [
   { path: "/emails?subject=shipped", ready: "Your order has shipped", keys: ["j", "Enter"], screenshot: "email" },
   { path: "/sandbox", ready: "Load remote images", screenshot: "sandbox" },
   { path: "/compose", ready: "API request" },
+  { path: "/requests", ready: "/v1/domains" },
   { path: "/domains", ready: "mail.shop.dev" },
   { path: "/domains/mail.shop.dev", ready: "Current DNS value", screenshot: "domain" },
   { path: "/webhooks", ready: "Every event of the shop" },

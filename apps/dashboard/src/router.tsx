@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, Outlet, redirect } from "@t
 import * as Queries from "./api/Queries.ts"
 import { ApiError } from "./api/ApiError.ts"
 import { emailFiltersOf } from "./emails/EmailFilters.ts"
+import { requestFiltersOf } from "./requests/RequestFilters.ts"
 import { BareErrorScreen, BareNotFoundScreen, ErrorScreen, NotFoundScreen } from "./shell/ErrorScreen.tsx"
 import { lazyScreen } from "./shell/lazyScreen.ts"
 import { Shell } from "./shell/Shell.tsx"
@@ -122,6 +123,19 @@ const inbox = createRoute({
   },
 })
 
+const requests = createRoute({
+  getParentRoute: () => shell,
+  path: "/requests",
+  validateSearch: requestFiltersOf,
+  component: lazyRouteComponent(() => import("./requests/Requests.tsx"), "Requests"),
+})
+
+const request = createRoute({
+  getParentRoute: () => shell,
+  path: "/requests/$id",
+  component: lazyRouteComponent(() => import("./requests/Request.tsx"), "Request"),
+})
+
 const compose = createRoute({
   getParentRoute: () => shell,
   path: "/compose",
@@ -229,6 +243,8 @@ const routeTree = root.addChildren([
     inbox,
     sandbox,
     compose,
+    requests,
+    request,
     domains,
     domain,
     webhooks,

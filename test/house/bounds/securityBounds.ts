@@ -29,6 +29,7 @@ const REPORT = "packages/mail/src/parsing/readReport.ts"
 const SMALL = "packages/mail/src/parsing/isSmall.ts"
 const POLICY = "packages/mail/src/dns/MtaSts.ts"
 const POLICY_FETCH = "packages/mail/src/dns/MtaStsFetch.ts"
+const COMPRESSION = "apps/server/src/http/middleware/Compression.ts"
 const MASKED_BODY = "apps/server/src/requestLog/maskedBody.ts"
 const MASKED_TEXT = "apps/server/src/requestLog/MaskedText.ts"
 const REQUEST_LOG = "packages/store/src/requests/RequestLogWriter.ts"
@@ -101,6 +102,8 @@ export const securityBounds: ReadonlyArray<Group> = [
         RATES,
         "429 `request_rate`",
       ),
+      customer("An answer that is compressed, at least", "MIN_COMPRESSED_BYTES", COMPRESSION, "sent as it is"),
+      customer("An answer that is compressed, at most", "MAX_COMPRESSED_BYTES", COMPRESSION, "sent as it is"),
       customer("A body in the request log", "MAX_LOGGED_BODY_BYTES", MASKED_BODY, "cut"),
       customer("A text of a body in the request log", "MAX_TEXT_CHARS", MASKED_TEXT, "cut"),
       operator("API calls that wait to be logged per process", "MAX_ROWS_WAITING", REQUEST_LOG, "not logged, counted"),

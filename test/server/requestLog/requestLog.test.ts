@@ -209,7 +209,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
       "keeps days as tables, which are made for the calls of any day and dropped when they are old",
       function* () {
         const { account, world } = yield* signUp()
-        const writer = yield* RequestLogWriter
+        const writer = yield* RequestLogWriter.RequestLogWriter
         const now = yield* Clock.currentTimeMillis
         const row = (daysAgo: number) => rowOf(account, daysAgo, now)
         for (const daysAgo of [20, 8, 7, 0]) writer?.note(() => row(daysAgo))

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions } fro
 import * as Api from "./Api.ts"
 import { ApiError } from "./ApiError.ts"
 import * as Auth from "./Auth.ts"
+import type { RequestFilters } from "../requests/RequestFilters.ts"
 import type {
   Account,
   ApiKey,
@@ -13,6 +14,8 @@ import type {
   EmailWithContent,
   EventRecord,
   Member,
+  Request,
+  RequestDetail,
   Page,
   SandboxMessage,
   Session,
@@ -170,6 +173,25 @@ export const audit = infiniteQueryOptions({
     Api.get<Page<AuditEntry>>("/audit", { limit: AUDIT_PAGE, after: pageParam }, signal),
   getNextPageParam: (page) => page.next_cursor ?? undefined,
 })
+
+const REQUESTS_PAGE = 50
+
+export const requests = (filters: RequestFilters) =>
+  infiniteQueryOptions({
+    queryKey: ["requests", filters],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      Api.get<Page<Request>>("/requests", { limit: REQUESTS_PAGE, after: pageParam, ...filters }, signal),
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  })
+
+/** A request never changes. */
+export const request = (id: string) =>
+  queryOptions({
+    queryKey: ["request", id],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => Api.get<RequestDetail>(`/requests/${encodeURIComponent(id)}`, {}, signal),
+  })
 
 export const stats = (from: string, to: string, groupBy: string) =>
   queryOptions({

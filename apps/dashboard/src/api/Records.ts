@@ -6,6 +6,7 @@ import type * as DomainsApi from "@waybill/api/groups/Domains"
 import type * as EmailApi from "@waybill/api/schemas/EmailRecord"
 import type * as EventApi from "@waybill/api/schemas/EventRecord"
 import type * as MembersApi from "@waybill/api/groups/Members"
+import type * as RequestsApi from "@waybill/api/groups/Requests"
 import type * as SandboxApi from "@waybill/api/groups/Sandbox"
 import type * as StatsApi from "@waybill/api/groups/Stats"
 import type * as SuppressionsApi from "@waybill/api/groups/Suppressions"
@@ -26,6 +27,8 @@ export type Recipient = Email["recipients"][number]
 export type EventRecord = typeof EventApi.EventRecord.Encoded
 export type Member = typeof MembersApi.ListedMember.Encoded
 export type MemberLink = typeof MembersApi.Link.Encoded
+export type Request = typeof RequestsApi.RequestRecord.Encoded
+export type RequestDetail = typeof RequestsApi.RequestDetail.Encoded
 export type Role = Member["role"]
 export type Session = typeof MembersApi.Session.Encoded
 export type SandboxMessage = typeof SandboxApi.CapturedMessage.Encoded

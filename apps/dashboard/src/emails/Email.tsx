@@ -15,6 +15,7 @@ import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { SCREEN } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
+import { RequestLink } from "../requests/RequestLink.tsx"
 import { EmailActions } from "./EmailActions.tsx"
 import { EmailContent } from "./EmailContent.tsx"
 import { displayStatus } from "./EmailFilters.ts"
@@ -58,6 +59,7 @@ export const Email = () => {
   })
   useBackKey()
   useTitle(email.subject === "" ? "No subject" : email.subject)
+  const requestId = events.data[0]?.request_id ?? null
   const now = useNow()
   return (
     <div className={SCREEN}>
@@ -126,6 +128,7 @@ export const Email = () => {
                     {email.domain}
                   </Link>,
                 ],
+                ...(requestId === null ? [] : [["Request", <RequestLink key="request" id={requestId} />] as const]),
                 ["Submitted with", <Submitter key="key" keyId={email.api_key_id} />],
                 ...(email.reply_to.length === 0 ? [] : [["Reply-to", email.reply_to.join(", ")] as const]),
                 ...(email.tags.length === 0 ? [] : [["Tags", email.tags.join(", ")] as const]),

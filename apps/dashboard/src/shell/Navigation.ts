@@ -13,6 +13,7 @@ import {
   ScrollText,
   Server,
   ShieldCheck,
+  SquareTerminal,
   Users,
   Webhook,
   type LucideIcon,
@@ -46,6 +47,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
       { name: "Emails", to: "/emails", icon: Mail, key: "l", scope: "email:logs:read" },
       ...sandbox,
       { name: "Compose", to: "/compose", icon: PenLine, key: "c", scope: "email:send" },
+      { name: "Requests", to: "/requests", icon: SquareTerminal, key: "r", scope: "email:logs:read" },
     ],
   },
   {

@@ -42,8 +42,9 @@ export const erase = Effect.fnUntraced(function* (
     const messages = affected.map(({ stream_id }) => stream_id)
     yield* UnreadReports.removeOf(sql, account_id, messages)
   }
-  const looksLike = (column: string) =>
-    sql`lower(encode(${sql.literal(column)}, 'escape') COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
+  const textLooksLike = (text: string) =>
+    sql`lower((${sql.literal(text)}) COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
+  const looksLike = (column: string) => textLooksLike(`encode(${column}, 'escape')`)
   const names = (value: unknown) => mask.contains(value) || mask.mayContain(value)
 
   const remaining: Array<RemainingContent> = []
@@ -74,7 +75,7 @@ export const erase = Effect.fnUntraced(function* (
       : Effect.void
   })
   // The body is removed as a whole, because the name beside the address is the person's too.
-  const requests = looksLike("t.path || ' ' || t.query || ' ' || t.body")
+  const requests = textLooksLike("t.path || ' ' || t.query || ' ' || t.body")
   yield* scan(sql, REQUESTS, requests, ({ account_id, bytes, id, path, query }: RequestRow) =>
     names([path, query, bytes])
       ? sql`

@@ -22,6 +22,7 @@ import * as ForeignKeys from "../ForeignKeys.ts"
 import type { DocumentWindows } from "../pages/DocumentWindows.ts"
 import * as Position from "../Position.ts"
 import { Admitted, earlierAdmissions } from "./Admitted.ts"
+import * as Compression from "./Compression.ts"
 import * as LargeResponses from "./LargeResponses.ts"
 import { bearerHash } from "./bearerHash.ts"
 import * as Bodies from "./Bodies.ts"
@@ -181,10 +182,9 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
   )
   const overload = LargeResponses.count(budgets.answers, holder, request, response)
   const position = request.method === "GET" ? {} : yield* Position.headers(account_id, request)
-  return HttpServerResponse.setHeaders(overload === undefined ? response : Responses.respond(overload, id), {
-    ...headers,
-    ...position,
-  })
+  const answer =
+    overload === undefined ? yield* Compression.compressed(request, path, response) : Responses.respond(overload, id)
+  return HttpServerResponse.setHeaders(answer, { ...headers, ...position })
 })
 
 /** Logs a call of the API by an account. Pages and their reads are none, and a caller without a known key has no account. */

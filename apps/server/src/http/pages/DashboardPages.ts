@@ -21,6 +21,7 @@ export const SECTIONS: ReadonlySet<string> = new Set([
   "inbox",
   "sandbox",
   "compose",
+  "requests",
   "domains",
   "webhooks",
   "suppressions",
@@ -124,18 +125,12 @@ const bootData = Effect.gen(function* () {
   })
 })
 
-const page = (html: string) => {
-  const etag = SharedDocument.etagOf(html)
-  return Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
+const page = (document: SharedDocument.SharedDocument) =>
+  Effect.gen(function* () {
     const { warm } = yield* SignIn
     yield* warm
-    const headers = { ...SECURITY_HEADERS, etag, "cache-control": "no-cache" }
-    return request.headers["if-none-match"] === etag
-      ? HttpServerResponse.empty({ status: 304, headers })
-      : HttpServerResponse.html(html).pipe(HttpServerResponse.setHeaders(headers))
+    return yield* SharedDocument.respond(document, SECURITY_HEADERS)
   })
-}
 
 /** The built dashboard, or a plain page with links if it was not built. */
 export const layer = (dist: string = DIST) =>
@@ -149,7 +144,8 @@ export const layer = (dist: string = DIST) =>
       )
       if (built._tag === "None") return HomePage.layer
       const { assets, index } = built.value
-      const indexPage = page(index.replace('content="{}"', `content="${escaped(yield* bootData)}"`))
+      const html = index.replace('content="{}"', `content="${escaped(yield* bootData)}"`)
+      const indexPage = page(yield* SharedDocument.make(html, "text/html; charset=utf-8"))
       return HttpRouter.use((router) =>
         Effect.gen(function* () {
           yield* router.add("GET", "/assets/:name", asset(assets))

@@ -7,14 +7,14 @@ import * as RateWindows from "@waybill/store/admission/RateWindows"
  */
 export const DOCUMENTS_PER_MINUTE = 1_200
 /**
- * Bytes of documents per minute and address: the compressed documentation eighty times. Bytes that a client does not
+ * Bytes of documents per minute and address: the dashboard's files a hundred times. Bytes that a client does not
  * read stay in kernel buffers, up to 4 MB per connection, which this process can neither see nor limit.
  */
 export const DOCUMENT_BYTES_PER_MINUTE = 64 * 1024 * 1024
 /** Bytes of documents per minute for all addresses together. */
 export const ALL_DOCUMENT_BYTES_PER_MINUTE = 512 * 1024 * 1024
 /**
- * Bytes per minute that every address is sent even when others have nearly used up the total: the documentation twice.
+ * Bytes per minute that every address is sent even when others have nearly used up the total: the dashboard's files ten times.
  */
 export const FIRST_DOCUMENT_BYTES = 8 * 1024 * 1024
 /** Share of the total that is reserved for addresses below `FIRST_DOCUMENT_BYTES`. */

@@ -11,6 +11,7 @@ const ETAG_CHARS = 22
 
 /** Supported encodings in the order of preference. */
 const ENCODINGS = ["br", "gzip"] as const
+export type Encoding = (typeof ENCODINGS)[number]
 
 /** The bytes of a document by encoding; uncompressed under the empty name. */
 export type Forms = ReadonlyMap<string, Uint8Array>
@@ -44,15 +45,23 @@ export const make = (text: string, contentType: string): Effect.Effect<SharedDoc
 export const etagOf = (text: string | Uint8Array): string =>
   `"${createHash("sha256").update(text).digest("base64url").slice(0, ETAG_CHARS)}"`
 
-/** Returns the preferred encoding among those that the client accepts. */
+/** Returns the form in the preferred encoding. */
 export const formFor = (request: HttpServerRequest.HttpServerRequest, forms: Forms) => {
-  const offered = request.headers["accept-encoding"] ?? ""
-  const encoding = ENCODINGS.find((each) => forms.has(each) && isAccepted(offered, each)) ?? ""
+  const encoding = encodingFor(request, (each) => forms.has(each)) ?? ""
   const headers: Record<string, string> = { vary: "accept-encoding" }
   return {
     bytes: forms.get(encoding) ?? new Uint8Array(),
     headers: encoding === "" ? headers : { ...headers, "content-encoding": encoding },
   }
+}
+
+/** Returns the preferred encoding among those that the client accepts. */
+export const encodingFor = (
+  { headers }: HttpServerRequest.HttpServerRequest,
+  isAvailable: (encoding: Encoding) => boolean = () => true,
+): Encoding | undefined => {
+  const offered = headers["accept-encoding"] ?? ""
+  return ENCODINGS.find((each) => isAvailable(each) && isAccepted(offered, each))
 }
 
 /** Parses Accept-Encoding, such as `gzip, deflate, br;q=0.5`; `q=0` means refused. */

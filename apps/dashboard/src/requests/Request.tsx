@@ -1,0 +1,123 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import { ArrowLeft } from "lucide-react"
+import * as Queries from "../api/Queries.ts"
+import { CopyButton } from "../ui/controls/CopyButton.tsx"
+import { CodeBlock } from "../ui/display/Code.tsx"
+import { formatBytes } from "../ui/display/formatBytes.ts"
+import { formatDateTime } from "../ui/display/Time.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import type { RequestDetail } from "../api/Records.ts"
+import { useKeyNames } from "./useKeyNames.ts"
+import { RequestStatus } from "./RequestStatus.tsx"
+
+export const Request = () => {
+  const { id } = useParams({ from: "/shell/requests/$id" })
+  const query = useQuery(Queries.request(id))
+  return (
+    <div className="mx-auto flex w-full max-w-5xl flex-col gap-5 px-4 py-6 sm:px-8">
+      <Link
+        to="/requests"
+        className="inline-flex items-center gap-1.5 self-start rounded-md text-sm text-ink-2 hover:text-ink"
+      >
+        <ArrowLeft size={14} aria-hidden />
+        Requests
+      </Link>
+      {query.isPending ? (
+        <SkeletonRows rows={6} />
+      ) : query.isError ? (
+        <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
+      ) : (
+        <Detail request={query.data} />
+      )}
+    </div>
+  )
+}
+
+const Detail = ({ request }: { readonly request: RequestDetail }) => {
+  const keyNames = useKeyNames()
+  const { api_key_id, body, body_bytes, email_ids } = request
+  return (
+    <>
+      <header className="flex flex-wrap items-center gap-3">
+        <h1 className="min-w-0 font-mono text-lg font-semibold break-all">
+          {request.method} <UntrustedText text={request.path} />
+        </h1>
+        <RequestStatus status={request.status} />
+      </header>
+      <Panel title="Details">
+        <DescriptionList
+          items={[
+            [
+              "Request id",
+              <span key="id" className="flex items-center gap-1">
+                <code className="min-w-0 truncate font-mono text-xs">{request.id}</code>
+                <CopyButton text={request.id} label="Copy request id" />
+              </span>,
+            ],
+            ["Time", formatDateTime(request.created_at)],
+            ...(request.reason === null ? [] : [["Reason", <code key="reason">{request.reason}</code>] as const]),
+            ...(request.query === null ? [] : [["Query", <UntrustedText key="query" text={request.query} />] as const]),
+            [
+              "Sent by",
+              api_key_id === null ? (
+                "Dashboard"
+              ) : (
+                <Link
+                  key="key"
+                  to="/requests"
+                  search={{ api_key_id }}
+                  className="text-accent hover:underline"
+                  title="Show all requests with this key"
+                >
+                  <UntrustedText text={keyNames.get(api_key_id) ?? api_key_id} />
+                </Link>
+              ),
+            ],
+            ["IP address", request.address],
+            ["Duration", `${request.duration_ms} ms`],
+            ...(email_ids.length === 0 ? [] : [["Emails", <Emails key="emails" ids={email_ids} />] as const]),
+          ]}
+        />
+      </Panel>
+      <Panel title={body_bytes === 0 ? "Body" : `Body (${formatBytes(body_bytes)} as sent)`}>
+        <div className="p-4">
+          {body === null ? (
+            <p className="text-sm text-ink-3">
+              {body_bytes === 0
+                ? "The request had no body, or it was refused before its body was read."
+                : "The body is no JSON and is not stored."}
+            </p>
+          ) : (
+            <CodeBlock code={indented(body)} label="Masked body" />
+          )}
+        </div>
+      </Panel>
+    </>
+  )
+}
+
+/** A body that was cut is no JSON any more. */
+const indented = (body: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2)
+  } catch {
+    return body
+  }
+}
+
+const Emails = ({ ids }: { readonly ids: ReadonlyArray<string> }) => (
+  <ul>
+    {ids.map((id) => (
+      <li key={id}>
+        <Link to="/emails/$id" params={{ id }} className="font-mono text-xs text-accent hover:underline">
+          {id}
+        </Link>
+      </li>
+    ))}
+  </ul>
+)

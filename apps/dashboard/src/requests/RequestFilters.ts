@@ -1,0 +1,28 @@
+/** Filters of the request log, as stored in the URL. */
+export interface RequestFilters {
+  readonly status?: string
+  readonly method?: string
+  /** A path, or how paths begin. */
+  readonly path?: string
+  readonly api_key_id?: string
+}
+
+const NAMES = ["status", "method", "path", "api_key_id"] as const
+
+/** Reads the filters from search parameters and ignores everything else. */
+export const requestFiltersOf = (search: Record<string, unknown>): RequestFilters => {
+  const filters: Record<string, string> = {}
+  for (const name of NAMES) {
+    const value = search[name]
+    // The router parses a status of digits as a number.
+    if ((typeof value === "string" || typeof value === "number") && value !== "") filters[name] = String(value)
+  }
+  return filters
+}
+
+export const isFiltered = (filters: RequestFilters): boolean => Object.keys(filters).length > 0
+
+const REQUEST_ID = /^req_[0-9a-z]{26}$/u
+
+/** Whether a searched text is the id of a request. */
+export const isRequestId = (text: string): boolean => REQUEST_ID.test(text)

@@ -1,0 +1,10 @@
+import { useQuery } from "@tanstack/react-query"
+import * as Queries from "../api/Queries.ts"
+import { useHasScope } from "../shell/useHasScope.ts"
+
+/** Names of the account's API keys by id; empty for users who may not see keys. */
+export const useKeyNames = (): ReadonlyMap<string, string> => {
+  const canSeeKeys = useHasScope("admin")
+  const keys = useQuery({ ...Queries.apiKeys, enabled: canSeeKeys })
+  return new Map((keys.data?.data ?? []).map(({ id, name }) => [id as string, name as string]))
+}

@@ -1,0 +1,47 @@
+/** Style of the reference. Colors have a contrast of at least 4.5 in both themes. */
+export const STYLE = `
+:root { color-scheme: light dark; --bg: #fff; --raised: #f6f6f4; --line: #dcdcd8; --ink: #1c1c1a; --soft: #5a5a55; --accent: #1d4ed8 }
+@media (prefers-color-scheme: dark) {
+  :root { --bg: #151514; --raised: #1f1f1d; --line: #3a3a36; --ink: #ececea; --soft: #aeaea8; --accent: #93b4ff }
+}
+* { box-sizing: border-box }
+html { scroll-padding-top: 1rem; -webkit-text-size-adjust: 100% }
+body { margin: 0; background: var(--bg); color: var(--ink); font: 15px/1.55 system-ui, sans-serif; overflow-wrap: anywhere }
+a { color: var(--accent) }
+a:focus-visible, button:focus-visible, input:focus-visible, summary:focus-visible, pre:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
+.skip { position: absolute; left: -9999px }
+.skip:focus { left: 1rem; top: 1rem; background: var(--bg); padding: .5rem }
+.page { display: grid; grid-template-columns: 17rem minmax(0, 1fr); max-width: 76rem; margin: 0 auto }
+nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.25rem 1rem; border-right: 1px solid var(--line); font-size: 14px }
+nav h2 { font-size: 12px; margin: 1.1rem 0 .3rem; color: var(--soft) }
+nav ul { list-style: none; margin: 0; padding: 0 }
+nav a { display: block; padding: .2rem 0; color: inherit; text-decoration: none }
+nav a:hover { text-decoration: underline }
+input { width: 100%; font: inherit; color: inherit; background: var(--bg); border: 1px solid var(--soft); border-radius: 8px; padding: .4rem .6rem }
+main { padding: 1.5rem 2rem 6rem; min-width: 0 }
+h1 { font-size: 26px; margin: 0 0 .25rem }
+main > section > h2 { font-size: 20px; margin: 3rem 0 .25rem; border-top: 1px solid var(--line); padding-top: 1.5rem }
+article { margin: 2rem 0 0 }
+article h3 { font-size: 16px; margin: 0 }
+h4 { font-size: 13px; color: var(--soft); margin: 1.1rem 0 .3rem }
+code, pre { font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, monospace }
+p code, dd code, li code { background: var(--raised); border-radius: 4px; padding: 0 .25em }
+.route { margin: .25rem 0 .5rem }
+.method { font-weight: 700 }
+.sample { position: relative; margin-top: .5rem }
+pre { margin: 0; background: var(--raised); border: 1px solid var(--line); border-radius: 8px; padding: .75rem; overflow-x: auto }
+button { font: inherit; font-size: 13px; color: inherit; background: var(--bg); border: 1px solid var(--soft); border-radius: 6px; padding: .15rem .6rem; cursor: pointer }
+.sample button { position: absolute; top: .5rem; right: .5rem }
+details { margin: .6rem 0 0 }
+summary { cursor: pointer; color: var(--soft); font-size: 14px }
+dl { margin: .25rem 0 0 }
+dt { border-top: 1px solid var(--line); padding: .45rem 0 0 }
+dt span { color: var(--soft); font-size: 13px }
+dd { margin: 0; padding: 0 0 .45rem; color: var(--soft) }
+[hidden] { display: none }
+@media (max-width: 48rem) {
+  .page { display: block }
+  nav { position: static; height: auto; max-height: 50vh; border-right: 0; border-bottom: 1px solid var(--line) }
+  main { padding: 1rem 1rem 4rem }
+}
+`
