@@ -127,13 +127,13 @@ const requests = createRoute({
   getParentRoute: () => shell,
   path: "/requests",
   validateSearch: requestFiltersOf,
-  component: lazyRouteComponent(() => import("./requests/Requests.tsx"), "Requests"),
+  component: lazyScreen(() => import("./requests/Requests.tsx"), "Requests"),
 })
 
 const request = createRoute({
   getParentRoute: () => shell,
   path: "/requests/$id",
-  component: lazyRouteComponent(() => import("./requests/Request.tsx"), "Request"),
+  component: lazyScreen(() => import("./requests/Request.tsx"), "Request"),
 })
 
 const compose = createRoute({

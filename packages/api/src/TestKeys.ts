@@ -66,6 +66,7 @@ export const RULES: Rules = {
   account: { get: "caller" },
   events: { list: "own mode", stream: "own mode" },
   audit: { list: "live only" },
+  requests: { list: "own mode", get: "own mode" },
 }
 
 const byName: { readonly [group: string]: { readonly [endpoint: string]: Rule } } = RULES

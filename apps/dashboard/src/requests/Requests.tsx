@@ -27,7 +27,6 @@ export const Requests = () => {
     <Screen
       title="Requests"
       hint="API requests of this account, also refused ones, with secrets and content masked."
-      wide
       actions={
         <Button icon={<RefreshCw size={14} />} busy={query.isRefetching} onClick={() => void query.refetch()}>
           Refresh

@@ -14,7 +14,6 @@ type Mode = "shown" | "masked" | "headers"
 /** Thrown at the end of what is shown: the body is cut, too large, or no JSON. */
 const END = new Error("end of what is shown")
 
-const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d)
 const ASCII = /^[ -~]*$/u
