@@ -12,8 +12,8 @@ const SAMPLES = FILES.flatMap((file) =>
     return { file, body, title: text.trim().slice(0, 40) }
   }),
 )
-/** Bodies of webhook calls are samples of what the service sends. */
-const REQUESTS = SAMPLES.filter(({ body }) => body["type"] === undefined)
+/** Samples that are no request: bodies of webhook calls, and settings of MCP clients. */
+const REQUESTS = SAMPLES.filter(({ body }) => !("type" in body || "mcpServers" in body))
 
 /** Returns the endpoint that takes a body of a sample. */
 const endpointOf = (body: Readonly<Record<string, unknown>>): string =>

@@ -41,7 +41,12 @@ const isAllowed = (expression: string): boolean =>
 const locked = (file: string): ReadonlyArray<readonly [path: string, entry: Locked]> =>
   Object.entries((JSON.parse(readFileSync(file, "utf8")) as { readonly packages: Record<string, Locked> }).packages)
 
-const LOCKS = ["package-lock.json", "runtime/package-lock.json", "test/contract/generators/package-lock.json"]
+const LOCKS = [
+  "package-lock.json",
+  "runtime/package-lock.json",
+  "test/contract/generators/package-lock.json",
+  "test/deploy/helm/package-lock.json",
+]
 
 describe("licences", () => {
   it("every package that runs in production has a permissive licence", () => {

@@ -1,0 +1,136 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { CHART, type Helm, IS_AVAILABLE, unpack } from "./helm/Helm.ts"
+import * as Manifests from "./Manifests.ts"
+
+const NAMED = ["--set", "baseUrl=https://mail.example.com,secret.existing=waybill-secrets"]
+const FULL = [
+  "--set",
+  "baseUrl=https://mail.example.com,secret.values.DATABASE_URL=postgres://db,secret.values.WAYBILL_INSTANCE_KEY=k",
+  "--set",
+  "smtp.enabled=true,smtp.tlsSecret=tls,smtp.smtps=true,smtp.reports=true",
+  "--set",
+  "ingress.enabled=true,ingress.hosts={mail.example.com},ingress.tlsSecret=tls,ingress.className=nginx",
+  "--set",
+  "settings.MAX_BODY_BYTES=20971520,settings.OTEL_TRACES_SAMPLER_ARG=0.25,settings.TRACKING_DOMAINS=on",
+  "--set-json",
+  'networkPolicy.metricsFrom=[{"namespaceSelector":{}}]',
+]
+
+describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
+  let helm: Helm
+  const render = async (...args: ReadonlyArray<string>) =>
+    Manifests.parse(await helm.run("template", "mail", CHART, ...args))
+  const refusal = (...args: ReadonlyArray<string>) =>
+    render(...args).then(
+      () => assert.fail("it was rendered"),
+      (error: Error) => error.message,
+    )
+
+  beforeAll(async () => {
+    helm = await unpack()
+  })
+  afterAll(() => helm.remove())
+
+  it("is linted, and renders manifests that Kubernetes knows, with each option on and off", async () => {
+    for (const values of [NAMED, FULL]) await helm.run("lint", "--strict", CHART, ...values)
+    const [few, all] = [await render(...NAMED), await render(...FULL)]
+    assert.strictEqual(await Manifests.problems(helm, [...few, ...all]), "")
+    const [deployment] = all.filter(({ kind }) => kind === "Deployment")
+    const wrong = { ...deployment, spec: { ...deployment?.["spec"], replica: 1 } } as Manifests.Manifest
+    assert.include(await Manifests.problems(helm, [wrong]), "'\"replica\"' does not exist")
+    const named = (manifests: ReadonlyArray<Manifests.Manifest>) =>
+      manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted()
+    assert.deepStrictEqual(named(few), [
+      "ConfigMap mail-waybill",
+      "Deployment mail-waybill-api",
+      "Deployment mail-waybill-worker",
+      "Job mail-waybill-migration",
+      "NetworkPolicy mail-waybill-api",
+      "NetworkPolicy mail-waybill-worker",
+      "PodDisruptionBudget mail-waybill-api",
+      "PodDisruptionBudget mail-waybill-worker",
+      "Service mail-waybill",
+      "ServiceAccount mail-waybill",
+    ])
+    assert.includeMembers(named(all), [
+      "Deployment mail-waybill-smtp",
+      "Ingress mail-waybill",
+      "NetworkPolicy mail-waybill-smtp",
+      "Secret mail-waybill",
+      "Secret mail-waybill-migration",
+      "Service mail-waybill-smtp",
+    ])
+  })
+
+  it("every pod runs without privileges, a token or a writable root, and names services by nothing but DNS", async () => {
+    const pods = (await render(...FULL)).filter(({ kind }) => kind === "Deployment" || kind === "Job")
+    assert.lengthOf(pods, 4)
+    for (const { metadata, spec } of pods) {
+      const pod = spec.template.spec
+      assert.deepInclude(pod.securityContext, { runAsNonRoot: true, runAsUser: 1000 }, metadata.name)
+      assert.deepInclude(pod, { automountServiceAccountToken: false, enableServiceLinks: false }, metadata.name)
+      for (const { securityContext } of pod.containers)
+        assert.deepStrictEqual(securityContext, {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        })
+    }
+  })
+
+  it("ports of services, probes and policies are ports of the pods", async () => {
+    const manifests = await render(...FULL)
+    const portsOf = (component: string): ReadonlyArray<string> =>
+      manifests
+        .find(({ kind, metadata }) => kind === "Deployment" && metadata.name === `mail-waybill-${component}`)
+        ?.["spec"].template.spec.containers[0].ports.map(({ name }: { name: string }) => name) ?? []
+    const componentOf = ({ kind, spec }: Manifests.Manifest): string =>
+      (kind === "Service" ? spec.selector : spec.podSelector.matchLabels)["app.kubernetes.io/component"]
+    const used = manifests.flatMap((manifest) => {
+      if (manifest.kind !== "Service" && manifest.kind !== "NetworkPolicy") return []
+      const rules: ReadonlyArray<{ readonly ports: ReadonlyArray<object> }> =
+        manifest.kind === "Service" ? [manifest["spec"]] : manifest["spec"].ingress
+      const ports = rules.flatMap((rule) => rule.ports) as ReadonlyArray<{ port: string; targetPort?: string }>
+      return ports.map(({ port, targetPort = port }) => ({ component: componentOf(manifest), port: targetPort }))
+    })
+    assert.isAbove(used.length, 8)
+    for (const { component, port } of used) assert.include(portsOf(component), port, component)
+    for (const component of ["api", "worker", "smtp"]) assert.include(portsOf(component), "metrics")
+  })
+
+  it("the schema is migrated before the release's own objects exist", async () => {
+    const hooks = (await render(...FULL)).filter(({ metadata }) => metadata.name === "mail-waybill-migration")
+    for (const { metadata } of hooks)
+      assert.strictEqual(metadata.annotations?.["helm.sh/hook"], "pre-install,pre-upgrade")
+    const [secret, job] = hooks.toSorted((one, other) => other.kind.localeCompare(one.kind))
+    const weight = (manifest: Manifests.Manifest | undefined) =>
+      Number(manifest?.metadata.annotations?.["helm.sh/hook-weight"])
+    assert.isBelow(weight(secret), weight(job))
+    assert.deepStrictEqual(job?.["spec"].template.spec.containers[0].args, ["migrate"])
+    assert.strictEqual(job?.["spec"].template.spec.serviceAccountName, "default")
+  })
+
+  it("a number is written as it was set", async () => {
+    const settings = (await render(...FULL)).find(({ kind }) => kind === "ConfigMap")
+    assert.deepInclude(settings?.["data"], {
+      MAX_BODY_BYTES: "20971520",
+      OTEL_TRACES_SAMPLER_ARG: "0.25",
+      TRACKING_DOMAINS: "on",
+      BASE_URL: "https://mail.example.com",
+    })
+  })
+
+  it.each([
+    [["--set", "secret.existing=s"], /baseUrl is missing: the address that clients use/u],
+    [["--set", "baseUrl=https://a.b"], /DATABASE_URL is missing: name a Secret in secret\.existing/u],
+    [["--set", "baseUrl=https://a.b,secret.values.DATABASE_URL=x"], /WAYBILL_INSTANCE_KEY is missing/u],
+    [[...NAMED, "--set", "smtp.enabled=true"], /smtp\.tlsSecret is missing: without a certificate/u],
+    [[...NAMED, "--set", "smtp.enabled=true,smtp.reports=true,smtp.smtps=true"], /smtp\.smtps needs smtp\.tlsSecret/u],
+    [[...NAMED, "--set", "ingress.enabled=true"], /ingress\.hosts is empty/u],
+    [[...NAMED, "--set", "settings.TRANSPROT=relay"], /TRANSPROT/u],
+    [[...NAMED, "--set", "settings.PORT=80"], /'PORT'/u],
+    [[...NAMED, "--set", "replicas=3"], /replicas/u],
+  ])("%j is refused with the reason", async (args, reason) => {
+    assert.match(await refusal(...args), reason)
+  })
+})

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { assert, describe, it } from "vitest"
+import { parse } from "yaml"
+
+const CHART = "deploy/helm/waybill"
+
+const settings = [...readFileSync("docs/configuration.md", "utf8").matchAll(/^\| `([A-Z_]+)`( \(secret\))? \|/gmu)].map(
+  ([, name = "", secret]) => ({ name, isSecret: secret !== undefined }),
+)
+
+/** Settings that the chart decides, or that a pod without an embedded Postgres has no use for. */
+const FIXED = [
+  "BASE_URL",
+  "HOST",
+  "METRICS_HOST",
+  "METRICS_PORT",
+  "PORT",
+  "REPORTS_PORT",
+  "ROLES",
+  "SMTPS_PORT",
+  "SMTP_PORT",
+  "SMTP_TLS_CERT",
+  "SMTP_TLS_KEY",
+  "WAYBILL_DATA",
+  "WAYBILL_POSTGRES",
+]
+
+const { properties } = JSON.parse(readFileSync(`${CHART}/values.schema.json`, "utf8")) as {
+  readonly properties: Readonly<Record<string, Schema>>
+}
+interface Schema {
+  readonly propertyNames?: { readonly enum: ReadonlyArray<string> }
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: unknown
+}
+
+describe("settings of the Helm chart", () => {
+  it("`settings` and `secret.values` accept every setting: values.schema.json lists a new one", () => {
+    assert.isAbove(settings.length, 30)
+    const names = (isSecret: boolean) =>
+      settings.flatMap((each) => (each.isSecret === isSecret && !FIXED.includes(each.name) ? [each.name] : []))
+    assert.sameMembers([...(properties["settings"]?.propertyNames?.enum ?? [])], names(false))
+    assert.sameMembers([...(properties["secret"]?.properties?.["values"]?.propertyNames?.enum ?? [])], names(true))
+  })
+
+  it("templates set no variable that is not a setting", () => {
+    const text = readdirSync(`${CHART}/templates`)
+      .map((file) => readFileSync(`${CHART}/templates/${file}`, "utf8"))
+      .join("\n")
+    const set = [...text.matchAll(/^\s*(?:- name: )?([A-Z][A-Z_]+):? |"([A-Z][A-Z_]{3,})"/gmu)].map(
+      ([, plain, quoted]) => plain ?? quoted ?? "",
+    )
+    assert.includeMembers(set, ["BASE_URL", "METRICS_PORT", "SMTP_TLS_CERT", "REPORTS_PORT"])
+    const known = settings.map(({ name }) => name)
+    assert.deepStrictEqual(
+      set.filter((name) => !known.includes(name)),
+      [],
+    )
+  })
+
+  it("values.yaml has every value of the schema, and no other", () => {
+    const paths = (value: unknown, schema: Schema | undefined, path: string): ReadonlyArray<string> =>
+      schema?.properties === undefined
+        ? []
+        : [
+            ...Object.keys(schema.properties).filter((name) => name !== "global" && !(name in (value as object))),
+            ...Object.keys(value as object).filter((name) => !(name in (schema.properties ?? {}))),
+          ]
+            .map((name) => `${path}.${name}`)
+            .concat(
+              Object.entries(schema.properties).flatMap(([name, inner]) =>
+                paths((value as Record<string, unknown>)[name] ?? {}, inner, `${path}.${name}`),
+              ),
+            )
+    const values: unknown = parse(readFileSync(`${CHART}/values.yaml`, "utf8"))
+    assert.deepStrictEqual(paths(values, { properties }, "values"), [])
+  })
+})
