@@ -211,6 +211,7 @@ describe("tests", () => {
   const folders = [
     ...Object.keys(rooms).map((room) => posix.basename(room)),
     "bin",
+    "deploy",
     "support",
     "house",
     "contract",

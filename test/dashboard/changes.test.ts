@@ -2,8 +2,8 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { verifyWebhook } from "../../packages/client/src/Waybill.ts"
 import * as DnsServer from "../support/mail/dnsServer.ts"
 import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
-import * as Browser from "./Browser.ts"
-import * as Instance from "./Instance.ts"
+import * as Browser from "./support/Browser.ts"
+import * as Instance from "./support/Instance.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000

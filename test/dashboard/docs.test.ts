@@ -2,8 +2,8 @@ import axe from "axe-core"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { assert, layer, type TestContext } from "../support/effectTest.ts"
-import * as Browser from "./Browser.ts"
-import * as Instance from "./Instance.ts"
+import * as Browser from "./support/Browser.ts"
+import * as Instance from "./support/Instance.ts"
 import { HttpWorld } from "../support/world/HttpWorld.ts"
 
 const TIMEOUT = 180_000

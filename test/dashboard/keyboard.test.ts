@@ -5,8 +5,8 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as DnsServer from "../support/mail/dnsServer.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
-import * as Browser from "./Browser.ts"
-import * as Instance from "./Instance.ts"
+import * as Browser from "./support/Browser.ts"
+import * as Instance from "./support/Instance.ts"
 
 const browser = await Browser.open()
 const DOMAIN = "mail.shop.dev"

@@ -1,7 +1,7 @@
 import * as TrackedHtml from "@waybill/mail/compose/TrackedHtml"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import * as Browser from "./Browser.ts"
-import * as Instance from "./Instance.ts"
+import * as Browser from "./support/Browser.ts"
+import * as Instance from "./support/Instance.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000

@@ -2,8 +2,8 @@ import type { Email } from "../../apps/dashboard/src/api/Records.ts"
 import * as EmailFilters from "../../apps/dashboard/src/emails/EmailFilters.ts"
 import type { Locator } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import * as Browser from "./Browser.ts"
-import * as Instance from "./Instance.ts"
+import * as Browser from "./support/Browser.ts"
+import * as Instance from "./support/Instance.ts"
 import { freePort } from "../support/process/service.ts"
 
 const browser = await Browser.open()

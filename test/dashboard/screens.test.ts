@@ -3,11 +3,11 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as DnsServer from "../support/mail/dnsServer.ts"
-import * as Accessibility from "./Accessibility.ts"
-import * as Browser from "./Browser.ts"
-import * as ContactSheet from "./ContactSheet.ts"
-import * as Instance from "./Instance.ts"
-import { seedAccount } from "./seedAccount.ts"
+import * as Accessibility from "./support/Accessibility.ts"
+import * as Browser from "./support/Browser.ts"
+import * as ContactSheet from "./support/ContactSheet.ts"
+import * as Instance from "./support/Instance.ts"
+import { seedAccount } from "./support/seedAccount.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000

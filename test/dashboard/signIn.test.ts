@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { authenticator } from "../server/signIn/house.ts"
-import * as Browser from "./Browser.ts"
-import * as Instance from "./Instance.ts"
-import * as Provider from "./provider.ts"
+import * as Browser from "./support/Browser.ts"
+import * as Instance from "./support/Instance.ts"
+import * as Provider from "./support/provider.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000

@@ -2,10 +2,10 @@ import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Locator } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import * as Accessibility from "./Accessibility.ts"
-import * as Browser from "./Browser.ts"
-import * as ContactSheet from "./ContactSheet.ts"
-import * as Instance from "./Instance.ts"
+import * as Accessibility from "./support/Accessibility.ts"
+import * as Browser from "./support/Browser.ts"
+import * as ContactSheet from "./support/ContactSheet.ts"
+import * as Instance from "./support/Instance.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000

@@ -35,7 +35,7 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
     for (const values of [NAMED, FULL]) await helm.run("lint", "--strict", CHART, ...values)
     const [few, all] = [await render(...NAMED), await render(...FULL)]
     assert.strictEqual(await Manifests.problems(helm, [...few, ...all]), "")
-    const [deployment] = all.filter(({ kind }) => kind === "Deployment")
+    const deployment = all.find(({ kind }) => kind === "Deployment")
     const wrong = { ...deployment, spec: { ...deployment?.["spec"], replica: 1 } } as Manifests.Manifest
     assert.include(await Manifests.problems(helm, [wrong]), "'\"replica\"' does not exist")
     const named = (manifests: ReadonlyArray<Manifests.Manifest>) =>

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { afterAll } from "vitest"
-import * as Provider from "../../dashboard/provider.ts"
+import * as Provider from "../../dashboard/support/provider.ts"
 import { authenticator, browser, House, tokenOf } from "../../server/signIn/house.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 

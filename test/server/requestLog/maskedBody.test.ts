@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { MAX_LOGGED_BODY_BYTES, maskedBody } from "../../../apps/server/src/requestLog/maskedBody.ts"
-import { maskedText } from "../../../apps/server/src/requestLog/MaskedText.ts"
+import { maskedText } from "../../../apps/server/src/requestLog/maskedText.ts"
 
 const masked = (body: unknown) => maskedBody(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)))
 

@@ -15,7 +15,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { CreateKey } from "../firstEmail/FirstEmail.tsx"
-import { useSampleKey } from "../firstEmail/SampleKey.ts"
+import * as SampleKey from "../firstEmail/SampleKey.ts"
 import { PLACEHOLDER } from "../firstEmail/useSendExamples.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
@@ -46,7 +46,7 @@ const DEFAULT_HTML = `<p>Hello Ana,</p>\n<p>thank you for your order. Your recei
 /** Form to write and send a single email. */
 export const Compose = () => {
   const navigate = useNavigate()
-  const key = useSampleKey()
+  const key = SampleKey.useKey()
   const domains = useQuery(Queries.domains)
   const verifiedDomain = domains.data?.data.find(({ status }) => status === "verified")?.name
   const [from, setFrom] = useState<string>()

@@ -5,14 +5,14 @@ import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { CodeExamples } from "../ui/display/Code.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { useCreateSampleKey, useSampleKey } from "./SampleKey.ts"
+import * as SampleKey from "./SampleKey.ts"
 import { useSendExamples } from "./useSendExamples.ts"
 import { useSendTest } from "./useSendTest.ts"
 
 /** Button that creates a key for the code examples. Shows nothing to somebody who may not create keys. */
 export const CreateKey = ({ variant = "primary" }: { readonly variant?: "primary" | "secondary" }) => {
   const canCreate = useHasScope("admin")
-  const create = useCreateSampleKey()
+  const create = SampleKey.useCreate()
   if (!canCreate) return undefined
   return (
     <>
@@ -26,7 +26,7 @@ export const CreateKey = ({ variant = "primary" }: { readonly variant?: "primary
 
 /** The created key, and code that sends an email with it. Shows nothing before there is one. */
 export const KeyWithCode = () => {
-  const key = useSampleKey()
+  const key = SampleKey.useKey()
   const examples = useSendExamples()
   if (key === undefined) return undefined
   return (
@@ -61,7 +61,7 @@ export const SendTest = ({ variant = "primary" }: { readonly variant?: "primary"
 
 /** Ways to send a first email, for lists that have none yet. */
 export const FirstEmail = () => {
-  const key = useSampleKey()
+  const key = SampleKey.useKey()
   return (
     <div className="flex w-full max-w-2xl flex-col gap-5">
       <div className="flex flex-wrap justify-center gap-2">

@@ -7,7 +7,7 @@ const QUERY_KEY = ["sample-key"]
 const NAME = "First steps"
 
 /** The key that was created for code examples since the page was opened. It is in memory only and gone at sign-out. */
-export const useSampleKey = (): string | undefined =>
+export const useKey = (): string | undefined =>
   useQuery<string | undefined>({
     queryKey: QUERY_KEY,
     enabled: false,
@@ -17,7 +17,7 @@ export const useSampleKey = (): string | undefined =>
   }).data
 
 /** Creates a key that can send, for code that can be run as it is shown. */
-export const useCreateSampleKey = () => {
+export const useCreate = () => {
   const client = useQueryClient()
   return useMutation({
     mutationFn: () => Api.post<CreatedApiKey>("/api-keys", { name: NAME, scopes: ["email:send"] }),

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
-import { useSampleKey } from "./SampleKey.ts"
+import * as SampleKey from "./SampleKey.ts"
 import type { Example } from "../ui/display/Code.tsx"
 
 /** Stands for a key in code, where none was created since the page was opened. */
@@ -13,7 +13,7 @@ export const PLACEHOLDER = "wb_YOUR_API_KEY"
  * of the account: the given one, or else the first that is verified.
  */
 export const useSendExamples = (key?: string, domain?: string): ReadonlyArray<Example> => {
-  const sample = useSampleKey()
+  const sample = SampleKey.useKey()
   const canSeeDomains = useHasScope("domains:read")
   const { data: domains } = useQuery({ ...Queries.domains, enabled: canSeeDomains })
   return examplesOf(

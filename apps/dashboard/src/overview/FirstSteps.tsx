@@ -6,7 +6,7 @@ import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
 import { CreateKey, KeyWithCode, SendTest } from "../firstEmail/FirstEmail.tsx"
 import { displayStatus } from "../emails/EmailFilters.ts"
-import { useSampleKey } from "../firstEmail/SampleKey.ts"
+import * as SampleKey from "../firstEmail/SampleKey.ts"
 import { IconButton } from "../ui/controls/Button.tsx"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { cx } from "../ui/display/cx.ts"
@@ -94,7 +94,7 @@ interface ActionProps {
 }
 
 const Action = ({ hasSent, isDone, isNext, name }: ActionProps): ReactNode => {
-  const hasKey = useSampleKey() !== undefined
+  const hasKey = SampleKey.useKey() !== undefined
   const variant = isNext ? "primary" : "secondary"
   if (name === "key") return hasKey || (isDone && hasSent) ? undefined : <CreateKey variant={variant} />
   if (name === "send") return <SendTest variant={variant} />

@@ -3,7 +3,7 @@ import { CliOutput, Command } from "effect/cli"
 import * as Version from "../boot/Version.ts"
 import { moveAccount } from "./moveAccount.ts"
 import * as Output from "./Output.ts"
-import { presenter } from "./UsageError.ts"
+import { presenter } from "./presenter.ts"
 
 /** Commands over the HTTP API. They are loaded without those that need the code of the service, to start fast. */
 export const REMOTE: ReadonlySet<string> = new Set([

@@ -6,12 +6,12 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import * as RequestTarget from "../http/middleware/RequestTarget.ts"
 import { maskedBody } from "./maskedBody.ts"
 import { maskedQuery } from "./maskedQuery.ts"
-import { maskedText } from "./MaskedText.ts"
+import { maskedText } from "./maskedText.ts"
 
 /** Maximum length of a method. Node accepts only known ones. */
 const MAX_METHOD_CHARS = 16
 
-/** Who made a call. */
+/** The account, key or person that made a call. */
 export type Caller = Pick<Row, "account_id" | "api_key_id" | "user_id" | "livemode">
 
 export const callerOf = ({ account_id, id }: AdmittedKey): Caller => ({

@@ -1,5 +1,5 @@
-import { MASK, maskedText } from "./MaskedText.ts"
-import { isHeaders, isSecretHeader, isShown } from "./ShownFields.ts"
+import { MASK, maskedText } from "./maskedText.ts"
+import * as ShownFields from "./ShownFields.ts"
 
 /** Maximum size of a masked body; the rest is cut. */
 export const MAX_LOGGED_BODY_BYTES = 16 * 1024
@@ -69,7 +69,7 @@ class Masking {
     this.#at++
     this.#write(":")
     if (mode === "headers") return this.#headerField(name)
-    this.value(isHeaders(name) ? "headers" : isShown(name) ? "shown" : "masked")
+    this.value(ShownFields.isHeaders(name) ? "headers" : ShownFields.isShown(name) ? "shown" : "masked")
   }
 
   /** Headers are an object by name, or a list of names and values. */
@@ -80,7 +80,9 @@ class Masking {
       this.#headerName = textOf(this.#string()) ?? ""
       this.#at = at
     }
-    this.value(isSecretHeader(isPair ? this.#headerName : name) && !/^name$/iu.test(name) ? "masked" : "headers")
+    this.value(
+      ShownFields.isSecretHeader(isPair ? this.#headerName : name) && !/^name$/iu.test(name) ? "masked" : "headers",
+    )
   }
 
   #mask(start: string): void {

@@ -1,5 +1,5 @@
-import { MASK, maskedText } from "./MaskedText.ts"
-import { isShown } from "./ShownFields.ts"
+import { MASK, maskedText } from "./maskedText.ts"
+import * as ShownFields from "./ShownFields.ts"
 
 /** Maximum parameters of a query that are shown. */
 const MAX_PARAMETERS = 50
@@ -8,5 +8,5 @@ const MAX_PARAMETERS = 50
 export const maskedQuery = (url: string): string =>
   [...new URLSearchParams(url.slice(url.indexOf("?") + 1).split("#", 1)[0])]
     .slice(0, MAX_PARAMETERS)
-    .map(([name, value]) => `${maskedText(name)}=${isShown(name) ? maskedText(value) : MASK}`)
+    .map(([name, value]) => `${maskedText(name)}=${ShownFields.isShown(name) ? maskedText(value) : MASK}`)
     .join("&")

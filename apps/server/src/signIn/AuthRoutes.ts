@@ -12,7 +12,7 @@ import { readRequest } from "./readRequest.ts"
 import * as Refusals from "./Refusals.ts"
 import { SignIn } from "./SignIn.ts"
 import * as ClientAddress from "../http/middleware/ClientAddress.ts"
-import * as Responses from "../http/middleware/Responses.ts"
+import * as Responses from "../http/responses/Responses.ts"
 import * as Session from "../http/middleware/Session.ts"
 
 /** Maximum size of a request body. The largest is a passkey's attestation. */

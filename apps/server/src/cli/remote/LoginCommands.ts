@@ -2,7 +2,7 @@ import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import { Data, Effect, Option, Redacted } from "effect"
 import { Command, Flag, Prompt } from "effect/cli"
 import * as Output from "../Output.ts"
-import * as Api from "./Api.ts"
+import * as ApiClient from "./ApiClient.ts"
 import * as Credentials from "./Credentials.ts"
 
 class NoKey extends Data.TaggedError("NoKey")<{ readonly message: string }> {}
@@ -50,8 +50,8 @@ export const login = Command.make(
   Effect.fn(function* ({ json, key, url }) {
     const address = yield* Credentials.parseUrl(Option.isSome(url) ? url.value : yield* askUrl)
     const credentials = { url: address, key: Option.isSome(key) ? key.value : yield* askKey }
-    const { client } = yield* Api.connect(credentials)
-    const account = yield* Api.attempt(() => client.account.get())
+    const { client } = yield* ApiClient.connect(credentials)
+    const account = yield* ApiClient.attempt(() => client.account.get())
     const path = yield* Credentials.save(credentials)
     if (Credentials.isExposed(address))
       yield* Output.complain(`waybill: ${address} is not encrypted. Others on the network can read the key.`)
@@ -81,8 +81,8 @@ export const whoami = Command.make(
   { json: Output.json },
   Effect.fn(function* ({ json }) {
     const credentials = yield* Credentials.load
-    const { client, url } = yield* Api.connect(credentials)
-    const [account, session] = yield* Api.attempt(() => Promise.all([client.account.get(), client.session.get()]))
+    const { client, url } = yield* ApiClient.connect(credentials)
+    const [account, session] = yield* ApiClient.attempt(() => Promise.all([client.account.get(), client.session.get()]))
     yield* Output.printOne(
       {
         url,

@@ -1,14 +1,14 @@
 import { Command } from "effect/cli"
 import { mcp } from "../commands/mcp.ts"
-import { domains } from "./DomainCommands.ts"
-import { emails } from "./EmailCommands.ts"
+import { domains } from "./domains.ts"
+import { emails } from "./emails.ts"
 import { listen } from "./live/listen.ts"
-import { logs } from "./live/LogCommands.ts"
+import { logs } from "./live/logs.ts"
 import { trigger } from "./live/trigger.ts"
 import * as LoginCommands from "./LoginCommands.ts"
 import { send } from "./send.ts"
-import { suppressions } from "./SuppressionCommands.ts"
-import { webhooks } from "./WebhookCommands.ts"
+import { suppressions } from "./suppressions.ts"
+import { webhooks } from "./webhooks.ts"
 
 /** Commands over the HTTP API, which need a key and no database. */
 export const commands = [

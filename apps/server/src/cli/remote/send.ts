@@ -2,8 +2,8 @@ import { Effect, Option } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
 import * as Output from "../Output.ts"
-import { Api, attempt, call } from "./Api.ts"
-import { present } from "./Flags.ts"
+import { ApiClient, attempt, call } from "./ApiClient.ts"
+import * as Flags from "./Flags.ts"
 
 const MAX_RECIPIENTS = 50
 const MAX_REPEATS = 100
@@ -68,7 +68,7 @@ export const send = Command.make(
       from,
       to,
       subject,
-      ...present(body),
+      ...Flags.present(body),
       ...(cc.length === 0 ? {} : { cc }),
       ...(bcc.length === 0 ? {} : { bcc }),
       ...(replyTo.length === 0 ? {} : { reply_to: replyTo }),
@@ -76,7 +76,7 @@ export const send = Command.make(
       ...(header.length === 0 ? {} : { headers: Object.fromEntries(header) }),
       ...(attach.length === 0 ? {} : { attachments: attach.map((path) => ({ path })) }),
     }
-    const options = present({ idempotencyKey: flags.idempotencyKey })
+    const options = Flags.present({ idempotencyKey: flags.idempotencyKey })
     yield* Output.printOne({ ...(yield* call((client) => client.emails.send(message, options))) }, { json })
   }),
 ).pipe(
@@ -87,5 +87,5 @@ export const send = Command.make(
         'waybill send --from "Acme <hello@acme.test>" --to ana@example.org --subject "Your receipt" --text "Thank you."',
     },
   ]),
-  Command.provide(Api.layer),
+  Command.provide(ApiClient.layer),
 )

@@ -16,7 +16,7 @@ import { StoppedLinks } from "../../links/StoppedLinks.ts"
 import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import * as UnsubscribeLinks from "../../links/UnsubscribeLinks.ts"
 import { Admitted } from "../middleware/Admitted.ts"
-import * as Responses from "../middleware/Responses.ts"
+import * as Responses from "../responses/Responses.ts"
 
 /** References in the HTML that may be replaced by an inline picture; later ones show none. */
 export const MAX_PICTURES = 2_000

@@ -19,7 +19,7 @@ export const bodyOf = (dispatch: WebhookDeliveries.Dispatch): string => {
   return JSON.stringify(dispatch.format === "waybill" ? native(dispatch) : ResendEvent.make(dispatch))
 }
 
-/** What Waybill's own format is made from. */
+/** The parts of a delivery that Waybill's own format is made from. */
 type Fact = Pick<
   WebhookDeliveries.Dispatch,
   "event_id" | "event_type" | "livemode" | "created_at" | "webhook_id" | "event" | "email"

@@ -1,7 +1,7 @@
 import type { Event, StreamQuery, Waybill } from "@waybill/client/Waybill"
 import { Duration, Effect } from "effect"
 import * as Output from "../../Output.ts"
-import { type ApiFailure, attempt } from "../Api.ts"
+import { type ApiFailure, attempt } from "../ApiClient.ts"
 
 /** Pause before a stream that was lost is opened again. */
 const PAUSE = Duration.seconds(1)

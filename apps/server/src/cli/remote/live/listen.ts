@@ -2,7 +2,7 @@ import type { Event, StreamQuery } from "@waybill/client/Waybill"
 import { DateTime, Duration, Effect, Option } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import * as Output from "../../Output.ts"
-import { Api, attempt } from "../Api.ts"
+import { ApiClient, attempt } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
 import { follow } from "./follow.ts"
 import * as Forwarder from "./Forwarder.ts"
@@ -55,7 +55,7 @@ export const listen = Command.make(
     json: Output.json,
   },
   Effect.fn(function* ({ forwardTo, from, json, types }) {
-    const { client, url } = yield* Api
+    const { client, url } = yield* ApiClient
     const account = yield* attempt(() => client.account.get())
     const secret = yield* Forwarder.makeSecret
     yield* json
@@ -94,7 +94,7 @@ export const listen = Command.make(
       description: "First replays the bounces of the last hour",
     },
   ]),
-  Command.provide(Api.layer),
+  Command.provide(ApiClient.layer),
 )
 
 const showCall = Effect.fnUntraced(function* (

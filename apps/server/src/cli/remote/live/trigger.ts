@@ -4,8 +4,8 @@ import { Data, Effect, Option } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import * as Output from "../../Output.ts"
-import { Api, attempt } from "../Api.ts"
-import { knownTypes } from "../Flags.ts"
+import { ApiClient, attempt } from "../ApiClient.ts"
+import * as Flags from "../Flags.ts"
 
 /** Domain of made-up addresses, which exists nowhere (RFC 2606). */
 const NOWHERE = "trigger.example"
@@ -52,7 +52,7 @@ const type = Argument.String("type").pipe(
     PublicType.isWebhookType(value)
       ? Effect.succeed(value)
       : Effect.fail(
-          new CliError.InvalidValue({ option: "type", value, expected: knownTypes(value), kind: "argument" }),
+          new CliError.InvalidValue({ option: "type", value, expected: Flags.knownTypes(value), kind: "argument" }),
         ),
   ),
 )
@@ -66,7 +66,7 @@ export const trigger = Command.make(
   "trigger",
   { type, from, json: Output.json },
   Effect.fn(function* ({ from, json, type }) {
-    const { client } = yield* Api
+    const { client } = yield* ApiClient
     const start = (yield* attempt(() => client.events.list({ created_after: NEVER, limit: 1 }))).next_position
     const recipient = RECIPIENTS[type]
     const id = recipient === undefined ? yield* change(client, type) : yield* mail(client, type, recipient, from)
@@ -76,7 +76,7 @@ export const trigger = Command.make(
 ).pipe(
   Command.withDescription("Cause an event, to develop a webhook endpoint against"),
   Command.withExamples([{ command: "waybill trigger email.bounced" }]),
-  Command.provide(Api.layer),
+  Command.provide(ApiClient.layer),
   // Provided last, so it runs first.
   Command.provideEffectDiscard(({ type }) => requirePossible(type)),
 )

@@ -1,5 +1,5 @@
 /** Style of the reference. Colors have a contrast of at least 4.5 in both themes. */
-export const STYLE = `
+export const CSS = `
 :root { color-scheme: light dark; --bg: #fff; --raised: #f6f6f4; --line: #dcdcd8; --ink: #1c1c1a; --soft: #5a5a55; --accent: #1d4ed8 }
 @media (prefers-color-scheme: dark) {
   :root { --bg: #151514; --raised: #1f1f1d; --line: #3a3a36; --ink: #ececea; --soft: #aeaea8; --accent: #93b4ff }

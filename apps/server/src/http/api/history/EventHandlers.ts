@@ -15,11 +15,11 @@ import type { Stored } from "@waybill/store/commit/RecordedEvents"
 import { Duration, Effect, Layer, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { EventFeed } from "../../live/EventFeed.ts"
-import * as Revocations from "../../live/Revocations.ts"
-import * as WebhookPayload from "../../worker/webhooks/WebhookPayload.ts"
-import * as Cursor from "../Cursor.ts"
-import * as Records from "./Records.ts"
+import { EventFeed } from "../../../live/EventFeed.ts"
+import * as Revocations from "../../../live/Revocations.ts"
+import * as WebhookPayload from "../../../worker/webhooks/WebhookPayload.ts"
+import * as Cursor from "../../Cursor.ts"
+import * as Records from "../Records.ts"
 
 export const EventHandlers = HttpApiBuilder.group(
   Api,

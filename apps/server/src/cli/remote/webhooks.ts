@@ -2,7 +2,7 @@ import { WebhookType } from "@waybill/domain/stream/PublicType"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
-import { Api, call, firstOf } from "./Api.ts"
+import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 
 const COLUMNS = ["id", "url", "events", "format", "enabled", "disabled_reason"]
@@ -127,5 +127,5 @@ const replay = Command.make(
 export const webhooks = Command.make("webhooks").pipe(
   Command.withDescription("Webhooks of the account"),
   Command.withSubcommands([list, add, enable, disable, remove, rotateSecret, test, deliveries, replay]),
-  Command.provide(Api.layer),
+  Command.provide(ApiClient.layer),
 )

@@ -4,7 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as TransportName from "../../boot/settings/TransportName.ts"
 import { accountFlag } from "../accountFlag.ts"
 import * as Output from "../Output.ts"
-import { Api, call } from "./Api.ts"
+import { ApiClient, call } from "./ApiClient.ts"
 
 const COLUMNS = ["name", "status", "created_at", "verified_at", "last_checked_at"]
 const RECORD_COLUMNS = ["type", "name", "value", "required", "status", "error"]
@@ -29,7 +29,7 @@ const add = Command.make(
   Effect.fn(function* ({ json, name }) {
     yield* show(yield* call((client) => client.domains.add(name)), json)
   }),
-).pipe(Command.withDescription("Add a domain and show the DNS records to publish"), Command.provide(Api.layer))
+).pipe(Command.withDescription("Add a domain and show the DNS records to publish"), Command.provide(ApiClient.layer))
 
 const verify = Command.make(
   "verify",
@@ -37,7 +37,7 @@ const verify = Command.make(
   Effect.fn(function* ({ json, name }) {
     yield* show(yield* call((client) => client.domains.verify(name)), json)
   }),
-).pipe(Command.withDescription("Check the DNS records of a domain now"), Command.provide(Api.layer))
+).pipe(Command.withDescription("Check the DNS records of a domain now"), Command.provide(ApiClient.layer))
 
 const remove = Command.make(
   "remove",
@@ -45,7 +45,7 @@ const remove = Command.make(
   Effect.fn(function* ({ json, name }) {
     yield* Output.printOne({ ...(yield* call((client) => client.domains.remove(name))) }, { json })
   }),
-).pipe(Command.withDescription("Delete a domain"), Command.provide(Api.layer))
+).pipe(Command.withDescription("Delete a domain"), Command.provide(ApiClient.layer))
 
 const list = Command.make(
   "list",
@@ -57,7 +57,7 @@ const list = Command.make(
     if (Option.isSome(account)) return yield* (yield* inDatabase).list(account, json)
     const { data } = yield* Effect.provide(
       call((client) => client.domains.list()),
-      Api.layer,
+      ApiClient.layer,
     )
     yield* Output.print(
       data.map((domain) => ({ ...domain })),

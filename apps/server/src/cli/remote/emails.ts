@@ -2,7 +2,7 @@ import type * as T from "@waybill/client/Waybill"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
-import { Api, call, firstOf } from "./Api.ts"
+import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 
 const COLUMNS = ["id", "created_at", "status", "to", "subject"]
@@ -98,5 +98,5 @@ const resend = Command.make(
 export const emails = Command.make("emails").pipe(
   Command.withDescription("Emails that were accepted"),
   Command.withSubcommands([list, get, timeline, cancel, resend]),
-  Command.provide(Api.layer),
+  Command.provide(ApiClient.layer),
 )

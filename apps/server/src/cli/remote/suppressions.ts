@@ -3,7 +3,7 @@ import { Data, Duration, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
 import * as Output from "../Output.ts"
-import { Api, call, firstOf } from "./Api.ts"
+import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 import * as SuppressionFile from "./SuppressionFile.ts"
 
@@ -129,5 +129,5 @@ const exporting = Command.make(
 export const suppressions = Command.make("suppressions").pipe(
   Command.withDescription("Addresses that no longer receive mail"),
   Command.withSubcommands([list, add, remove, importing, exporting]),
-  Command.provide(Api.layer),
+  Command.provide(ApiClient.layer),
 )

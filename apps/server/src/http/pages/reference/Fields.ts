@@ -13,7 +13,7 @@ const MAX_DEPTH = 4
 const MAX_VALUES = 40
 
 /** Returns the fields of a schema, those of nested objects behind theirs. A schema that contains itself is not repeated. */
-export const fieldsOf = (
+export const listOf = (
   contract: Contract,
   schema: Schema,
   prefix = "",
@@ -26,8 +26,8 @@ export const fieldsOf = (
     const resolved = resolve(contract, each)
     const inside = [...within, name]
     if (resolved.type === "array" && resolved.items !== undefined)
-      return fieldsOf(contract, resolved.items, prefix === "" ? "" : `${prefix}[]`, inside)
-    if (resolved.anyOf !== undefined && resolved !== schema) return fieldsOf(contract, resolved, prefix, inside)
+      return listOf(contract, resolved.items, prefix === "" ? "" : `${prefix}[]`, inside)
+    if (resolved.anyOf !== undefined && resolved !== schema) return listOf(contract, resolved, prefix, inside)
     return Object.entries(resolved.properties ?? {}).flatMap(([field, property]) => {
       const path = prefix === "" ? field : `${prefix}.${field}`
       return [
@@ -37,7 +37,7 @@ export const fieldsOf = (
           required: resolved.required?.includes(field) === true,
           description: descriptionOf(contract, property),
         },
-        ...fieldsOf(contract, property, path, inside),
+        ...listOf(contract, property, path, inside),
       ]
     })
   })
@@ -53,7 +53,7 @@ export const typeOf = (contract: Contract, schema: Schema): string => {
   return resolved.type ?? (resolved.enum === undefined ? "value" : typeof resolved.enum[0])
 }
 
-const descriptionOf = (contract: Contract, schema: Schema): string => {
+export const descriptionOf = (contract: Contract, schema: Schema): string => {
   const resolved = resolve(contract, schema)
   const inner = alternatives(contract, resolved).map((each) => resolve(contract, each))
   const text = [resolved, ...inner].find(({ description }) => description !== undefined)?.description ?? ""
@@ -80,5 +80,3 @@ const range = (least: unknown, most: unknown, unit: string): string => {
   if (typeof most !== "number" || most >= Number.MAX_SAFE_INTEGER) return ""
   return typeof least === "number" && least > 0 ? `${least} to ${most}${unit}` : `At most ${most}${unit}`
 }
-
-export const describeParameter = descriptionOf

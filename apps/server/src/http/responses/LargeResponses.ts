@@ -2,7 +2,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { ServerResponse } from "node:http"
-import type { ByteBudget, BudgetLimits } from "./ByteBudget.ts"
+import type { ByteBudget, BudgetLimits } from "../middleware/ByteBudget.ts"
 
 /** Maximum bytes of large responses that wait to be read, per process. */
 export const MAX_ANSWER_BYTES_HELD = 256 * 1024 * 1024

@@ -12,11 +12,11 @@ export class ApiFailure extends Data.TaggedError("ApiFailure")<{
 }> {}
 
 /** Client of the instance that the user is logged in to. */
-export class Api extends Context.Service<Api, { readonly client: Waybill; readonly url: string }>()(
-  "@waybill/server/cli/Api",
+export class ApiClient extends Context.Service<ApiClient, { readonly client: Waybill; readonly url: string }>()(
+  "@waybill/server/cli/ApiClient",
 ) {
   static readonly layer = Layer.effect(
-    Api,
+    ApiClient,
     Effect.suspend(() => Effect.flatMap(Credentials.load, connect)),
   )
 }
@@ -30,7 +30,7 @@ export const connect = ({ key, url }: Credentials.Credentials) =>
 
 /** Calls the API. */
 export const call = <A>(request: (client: Waybill) => Promise<A>) =>
-  Effect.flatMap(Api, ({ client }) => attempt(() => request(client)))
+  Effect.flatMap(ApiClient, ({ client }) => attempt(() => request(client)))
 
 /** Reads the first records of a list over its pages. */
 export const firstOf = (read: (client: Waybill) => AsyncIterable<object>, limit: number) =>

@@ -7,7 +7,7 @@ import * as Problem from "@waybill/store/availability/Problem"
 import { Cause, Clock, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 import * as KnownRoutes from "../KnownRoutes.ts"
-import * as RequestTarget from "./RequestTarget.ts"
+import * as RequestTarget from "../middleware/RequestTarget.ts"
 
 type Refusal = Refusals.Refusal
 

@@ -8,7 +8,7 @@ import * as SharedDocument from "../pages/SharedDocument.ts"
 export const MIN_COMPRESSED_BYTES = 1_400
 /** Larger answers are sent as they are, so that they do not hold up the thread pool, which signs mail as well. */
 export const MAX_COMPRESSED_BYTES = 4 * 1024 * 1024
-/** As fast as gzip, and smaller. */
+/** Quality of Brotli that is as fast as gzip, and smaller. */
 const BROTLI_QUALITY = 4
 
 /**

@@ -2,7 +2,7 @@ import type { Event } from "@waybill/client/Waybill"
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import * as Output from "../../Output.ts"
-import { Api } from "../Api.ts"
+import { ApiClient } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
 import { follow } from "./follow.ts"
 
@@ -18,7 +18,7 @@ const tail = Command.make(
     json: Output.json,
   },
   Effect.fn(function* ({ json, since, types }) {
-    const { client } = yield* Api
+    const { client } = yield* ApiClient
     const query = { ...Flags.present({ created_after: since }), ...(types.length === 0 ? {} : { types }) }
     const show = (event: Event) => {
       if (types.length === 0 && event.stream !== "email") return Effect.void
@@ -32,7 +32,7 @@ const tail = Command.make(
 export const logs = Command.make("logs").pipe(
   Command.withDescription("Events as they happen"),
   Command.withSubcommands([tail]),
-  Command.provide(Api.layer),
+  Command.provide(ApiClient.layer),
 )
 
 const lineOf = ({ data, occurred_at, stream_id, type }: Event): string => {
