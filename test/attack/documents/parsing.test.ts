@@ -20,6 +20,9 @@ import { freePort, WaybillCommand } from "../../support/process/service.ts"
 const COUNT = 200
 /** Maximum processor time of the main thread between two turns of its event loop. */
 const MAX_STALL_MS = 250
+/** Reads of a document that stalled. A stall with another cause does not repeat in each. */
+const STALL_READS = 3
+const PLAIN = `${"plain text ".repeat(6)}\n`
 /** Number of documents that are sent, delivered or shown at one time. */
 const GROUP_SIZE = 20
 /** Number of connections that submit documents at one time. */
@@ -124,11 +127,17 @@ const connected = async (port: number): Promise<net.Socket> => {
   return socket
 }
 
+/** Returns plain text as long as a document, which costs the machine what its bytes cost. */
+const plainOf = ({ text }: Document): Document | undefined => ({
+  name: "plain",
+  text: PLAIN.repeat(text.length / PLAIN.length),
+})
+
 /**
- * Reads groups of documents and returns those that stall. A document that stalled is read again by itself, twice,
- * because a stall with another cause does not repeat.
+ * Reads groups of documents and returns those that stall: longer than `MAX_STALL_MS`, and twice as long as the document that
+ * `like` returns, if any. A document that stalled is read again by itself, because a stall with another cause does not repeat.
  */
-const stalls = (groups: ReadonlyArray<Documents>, read: (group: Documents) => Promise<unknown>) =>
+const stalls = (groups: ReadonlyArray<Documents>, read: (group: Documents) => Promise<unknown>, like = plainOf) =>
   Effect.flatMap(Running, ({ longestStall }) =>
     Effect.promise(async (): Promise<ReadonlyArray<string>> => {
       const stall = async (group: Documents): Promise<number> => {
@@ -140,9 +149,12 @@ const stalls = (groups: ReadonlyArray<Documents>, read: (group: Documents) => Pr
       for (const group of groups) {
         if ((await stall(group)) <= MAX_STALL_MS) continue
         for (const document of group) {
-          const ms = await stall([document])
-          if (ms > MAX_STALL_MS && (await stall([document])) > MAX_STALL_MS)
-            stalled.push(`${document.name}: ${Math.round(ms)} ms`)
+          let ms = Number.POSITIVE_INFINITY
+          for (let read = 0; read < STALL_READS && ms > MAX_STALL_MS; read++) ms = Math.min(ms, await stall([document]))
+          if (ms <= MAX_STALL_MS) continue
+          const plain = like(document)
+          if (plain !== undefined && ms <= 2 * (await stall([plain]))) continue
+          stalled.push(`${document.name}: ${Math.round(ms)} ms`)
         }
       }
       return stalled
@@ -254,7 +266,7 @@ layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the 
         assert.include([200, 422], status)
       }
       const shown = oneByOne(ids.map((id) => ({ name: `shown ${id}`, text: id })))
-      assert.deepStrictEqual(yield* stalls(shown, show), [])
+      assert.deepStrictEqual(yield* stalls(shown, show, () => undefined), [])
       const attachments = Array.from({ length: IMAGES }, (_, nth) => ({
         filename: `p${nth}.png`,
         content: "QUFB",

@@ -22,7 +22,10 @@ const IMMEDIATE_STOP_MS = 3_000
 /** Maximum size of the server's log. One older file of the same size is kept. */
 export const LOG_MAX_BYTES = 10 * 1024 * 1024
 const CHECK_LOG_EVERY_MS = 60_000
+/** Bytes of the log that a failure quotes. */
 const LOG_TAIL_BYTES = 2_000
+/** Bytes of the log that are searched after a restart. Refused connections write a line each. */
+const LOG_SEARCH_BYTES = 1_000_000
 /** Errors of a start while processes of the killed predecessor still run. */
 const STILL_IN_USE = /pre-existing shared memory block|lock file "postmaster\.pid" already exists/u
 
@@ -92,10 +95,10 @@ const watchLog = (placement: Placement.Placement, file: string) =>
   )
 
 /** Returns the end of the log since an offset. If the log was truncated since, all of it is new. */
-const tail = async (file: string, from: number): Promise<string> => {
+const tail = async (file: string, from: number, bytes = LOG_TAIL_BYTES): Promise<string> => {
   const text = await fs.readFile(file).catch(() => Buffer.alloc(0))
   return text
-    .subarray(Math.max(from > text.length ? 0 : from, text.length - LOG_TAIL_BYTES))
+    .subarray(Math.max(from > text.length ? 0 : from, text.length - bytes))
     .toString()
     .trim()
 }
@@ -214,7 +217,7 @@ export const run: (
     const keptRunning = Supervision.keepRunning(first, {
       ended: (launched) => Effect.promise(() => hasExited(launched)),
       restart: Scope.provide(start(Effect.void), yield* Effect.scope),
-      logSince: ({ logOffset }) => Effect.promise(() => tail(options.logFile, logOffset)),
+      logSince: ({ logOffset }) => Effect.promise(() => tail(options.logFile, logOffset, LOG_SEARCH_BYTES)),
       maxRestarts: options.isRestarted ? Supervision.MAX_RESTARTS : 0,
     })
     yield* Effect.forkScoped(Effect.flatMap(keptRunning, (error) => Deferred.fail(died, error)))
