@@ -47,6 +47,7 @@ const BIRTHS = new Set([
   "EmailQueued",
   "KeyCreated",
   "TestKeyCreated",
+  "TestClockCreated",
   "MemberInvited",
   "SuppressionAdded",
   "WebhookCreated",

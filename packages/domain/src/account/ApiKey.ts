@@ -38,16 +38,21 @@ const created = {
   created_by: Schema.NullOr(Text.Stored),
   at,
 }
+/** The test clock that the mail of a test key lives on. Absent for a key on real time. */
+const test_clock = Schema.optionalKey(Id.TestClockId)
 const prefix = (pattern: RegExp) => Schema.String.check(Schema.isPattern(pattern))
 
 export const Event = Schema.TaggedUnion({
   KeyCreated: { ...created, prefix: prefix(/^wb_[0-9A-Za-z]{7}$/u) },
   /** An event of its own, so that no test key exists while a node runs that would send its mail. */
-  TestKeyCreated: { ...created, prefix: prefix(/^wb_test_[0-9A-Za-z]{7}$/u) },
+  TestKeyCreated: { ...created, test_clock, prefix: prefix(/^wb_test_[0-9A-Za-z]{7}$/u) },
   KeyRevoked: { at },
 })
 export type Event = typeof Event.Type
 export type KeyCreated = Extract<Event, { readonly _tag: "KeyCreated" | "TestKeyCreated" }>
+
+export const clockOf = (key: KeyCreated): Id.TestClockId | undefined =>
+  key._tag === "TestKeyCreated" ? key.test_clock : undefined
 
 export const modeOf = ({ _tag }: KeyCreated): Mode => (_tag === "TestKeyCreated" ? "test" : "live")
 
@@ -146,10 +151,33 @@ export class ScopeNotForTestKeys extends Schema.TaggedError<ScopeNotForTestKeys>
   }
 }
 
+/** A key cannot live on the test clock that its request names. */
+export class TestClockNotForKey extends Schema.TaggedError<TestClockNotForKey>()("TestClockNotForKey", {
+  problem: Schema.Literals(["live key", "unknown clock"]),
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  get reason() {
+    return this.problem === "live key" ? "test_clock_of_live_key" : "test_clock_not_found"
+  }
+  override get message() {
+    return this.problem === "live key"
+      ? "Live mail never lives on a test clock. Set `mode` to `test`, or leave `test_clock` out."
+      : "This account has no such test clock. Create one with POST /test/clocks."
+  }
+  get details(): ReadonlyArray<Detail> {
+    const message =
+      this.problem === "live key" ? "is allowed for a test key only" : "must be a test clock of this account"
+    return [{ path: "test_clock", message }]
+  }
+}
+
 /** A parsed request to create a key. */
 export interface Command {
   /** Absent for a live key. */
   readonly mode?: "test"
+  /** The test clock that the mail of a test key lives on. Absent for a key on real time. */
+  readonly test_clock?: Id.TestClockId
   readonly name: string
   readonly scopes: ReadonlyArray<Scope.Scope>
   readonly domain: DomainName.DomainName | null
@@ -166,6 +194,8 @@ export interface Context {
   readonly createdBy: string | null
   /** Number of active keys of the account. */
   readonly active: number
+  /** Whether the account has the requested test clock. */
+  readonly hasClock?: boolean
 }
 
 const isForTestKeys = (scope: Scope.Scope): boolean => TEST_SCOPES.some((each) => each === scope)
@@ -174,30 +204,37 @@ type Decide<Error> = Aggregate.Decide<State, Event, Error>
 
 export const create =
   (
-    { active, now, keyId, secret, hash, createdBy }: Context,
+    { active, now, keyId, secret, hash, createdBy, hasClock = false }: Context,
     command: Command,
-  ): Decide<ExpiryInThePast | NothingNew | ScopeNotForTestKeys | TooManyKeys> =>
+  ): Decide<ExpiryInThePast | NothingNew | ScopeNotForTestKeys | TestClockNotForKey | TooManyKeys> =>
   (state) => {
     if (state._tag === "Key") return Result.fail(new NothingNew())
     if (active >= MAX_ACTIVE_KEYS) return Result.fail(new TooManyKeys())
     if (command.expires_at !== null && command.expires_at <= now)
       return Result.fail(new ExpiryInThePast({ expires_at: command.expires_at, now }))
-    const scope = command.mode === "test" ? command.scopes.find((each) => !isForTestKeys(each)) : undefined
+    const { mode, test_clock } = command
+    const scope = mode === "test" ? command.scopes.find((each) => !isForTestKeys(each)) : undefined
     if (scope !== undefined) return Result.fail(new ScopeNotForTestKeys({ scope }))
+    if (test_clock !== undefined && mode !== "test") return Result.fail(new TestClockNotForKey({ problem: "live key" }))
+    if (test_clock !== undefined && !hasClock) return Result.fail(new TestClockNotForKey({ problem: "unknown clock" }))
+    const key = {
+      key_id: keyId,
+      name: command.name,
+      prefix: ApiKeySecret.prefixOf(secret),
+      hash,
+      scopes: Scope.ALL.filter((scope) => command.scopes.includes(scope)),
+      domain: command.domain,
+      allowed_ips: command.allowed_ips,
+      expires_at: command.expires_at,
+      created_by: createdBy,
+      at: now,
+    }
     return Result.succeed(
-      Array.of<Event>({
-        _tag: command.mode === "test" ? "TestKeyCreated" : "KeyCreated",
-        key_id: keyId,
-        name: command.name,
-        prefix: ApiKeySecret.prefixOf(secret),
-        hash,
-        scopes: Scope.ALL.filter((scope) => command.scopes.includes(scope)),
-        domain: command.domain,
-        allowed_ips: command.allowed_ips,
-        expires_at: command.expires_at,
-        created_by: createdBy,
-        at: now,
-      }),
+      Array.of<Event>(
+        mode === "test"
+          ? { _tag: "TestKeyCreated", ...key, ...(test_clock === undefined ? {} : { test_clock }) }
+          : { _tag: "KeyCreated", ...key },
+      ),
     )
   }
 

@@ -1,4 +1,6 @@
 import type * as EmailEvent from "../email/EmailEvent.ts"
+import * as Id from "../values/Id.ts"
+import * as Timestamp from "../values/Timestamp.ts"
 import type { AcceptedEmail } from "../email/EmailState.ts"
 
 /** Events that change an account's use of its monthly quota. */
@@ -34,9 +36,11 @@ export interface Change {
  * at acceptance do not count; canceled ones are given back. `message` is the state after the event.
  */
 export const changesOf = (event: EmailEvent.Event, message: AcceptedEmail): ReadonlyArray<Change> =>
-  isCounted(event)
-    ? [{ month: message.accepted.created_at.slice(0, "2026-11".length), delta: delta(event, message) }]
-    : []
+  isCounted(event) ? [{ month: acceptedAt(message).slice(0, "2026-11".length), delta: delta(event, message) }] : []
+
+/** Real time of acceptance, from the id where `created_at` is a time of a test clock. */
+const acceptedAt = ({ accepted }: AcceptedEmail): Timestamp.Timestamp =>
+  accepted.test_clock === undefined ? accepted.created_at : Timestamp.fromMillis(Id.millisOf(accepted.email_id))
 
 const delta = (event: Counted, { accepted, recipients }: AcceptedEmail): number => {
   switch (event._tag) {

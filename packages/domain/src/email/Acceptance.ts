@@ -37,6 +37,8 @@ export interface Command {
   /** The tracking that the message asks for. Absent: the setting of its domain applies. */
   readonly tracking?: Tracking.Change | undefined
   readonly resend_of: Id.EmailId | null
+  /** The test clock that the message asks for. Absent: that of its key, if it has one. */
+  readonly test_clock?: Id.TestClockId | undefined
 }
 
 /** Server state that a decision needs. It is read in the transaction that appends the events. */
@@ -65,12 +67,16 @@ export interface Context {
   readonly suppressed: ReadonlyMap<string, Suppression.Reason>
   /** Recipients accepted in this UTC month. `limit` is `null` on a plan without one. */
   readonly quota: { readonly used: number; readonly limit: number | null }
+  /** The test clock that the message lives on, and the time that it shows; no time if there is no such clock. */
+  readonly clock?: { readonly id: Id.TestClockId; readonly now: Timestamp.Timestamp | undefined } | undefined
   /** For a resend: the message that is copied. */
   readonly original?: { readonly recipients: number; readonly content_kept: boolean } | undefined
 }
 
 export type Refusal =
   | EmailRefusal.MonthlyQuotaExceeded
+  | EmailRefusal.TestClockOfLiveMail
+  | EmailRefusal.TestClockUnknown
   | EmailRefusal.ContentExpired
   | EmailRefusal.NothingToResend
   | EmailRefusal.DomainNotAllowed
@@ -113,7 +119,10 @@ export const accept = (
   facts: Context,
   command: Command,
 ): Result.Result<Array.NonEmptyReadonlyArray<EmailEvent.Event>, Refusal> => {
-  const { now, emailId, messageId, domain, key, plan, quota } = facts
+  const { clock, emailId, messageId, domain, key, plan, quota } = facts
+  const noClock = checkClock(facts)
+  if (noClock !== undefined) return Result.fail(noClock)
+  const now = clock?.now ?? facts.now
   const name = Address.domainOf(command.from.address)
   const recipients = deduplicate(command)
   const all = [...recipients.to, ...recipients.cc, ...recipients.bcc]
@@ -159,6 +168,7 @@ export const accept = (
     domain: name,
     domain_id: domain?.id ?? null,
     ...livemode,
+    ...(clock === undefined ? {} : { test_clock: clock.id }),
     api_key_id: key?.id ?? null,
     content: command.content,
     size_bytes: command.size_bytes,
@@ -176,6 +186,15 @@ export const accept = (
       at: now,
     })),
   ])
+}
+
+const checkClock = ({
+  clock,
+  mode,
+}: Context): EmailRefusal.TestClockOfLiveMail | EmailRefusal.TestClockUnknown | undefined => {
+  if (clock === undefined) return undefined
+  if (mode === "live") return new EmailRefusal.TestClockOfLiveMail()
+  return clock.now === undefined ? new EmailRefusal.TestClockUnknown({ clock: clock.id }) : undefined
 }
 
 /** Mail is sent from verified domains of the account only, in `from` and in `Sender`. */

@@ -115,6 +115,7 @@ export const resendCommand = (
     size_bytes,
     list_unsubscribe,
     tracking: message.accepted.tracking ?? Tracking.NONE,
+    test_clock: message.accepted.test_clock,
     resend_of: email_id,
   }
 }

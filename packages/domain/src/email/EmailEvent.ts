@@ -47,6 +47,8 @@ export const Event = Schema.TaggedUnion({
     list_unsubscribe: Schema.Boolean,
     /** Absent if nothing is tracked. */
     tracking: Schema.optionalKey(Tracking),
+    /** The test clock on whose time the message lives. Absent for mail on real time. */
+    test_clock: Schema.optionalKey(Id.TestClockId),
     created_at: Timestamp.Timestamp,
   },
   EmailSuppressed: { recipient, reason: Suppression.Reason, simulated, at },

@@ -24,6 +24,36 @@ export class EmailNotCaptured extends Schema.TaggedError<EmailNotCaptured>()("Em
   }
 }
 
+const TEST_CLOCK_FIELD = "headers.X-Waybill-Test-Clock"
+
+/** A live message that names a test clock. */
+export class TestClockOfLiveMail extends Schema.TaggedError<TestClockOfLiveMail>()("TestClockOfLiveMail", {}) {
+  readonly status = 400
+  readonly code = "invalid_request"
+  readonly reason = "test_clock_of_live_mail"
+  override get message() {
+    return "Live mail never lives on a test clock. Send it with a test key, or leave the header out."
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: TEST_CLOCK_FIELD, message: "is allowed with a test key only" }]
+  }
+}
+
+/** A test clock that the account does not have, or no longer. */
+export class TestClockUnknown extends Schema.TaggedError<TestClockUnknown>()("TestClockUnknown", {
+  clock: Schema.String,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "test_clock_not_found"
+  override get message() {
+    return `This account has no test clock ${this.clock}. Create one with POST /test/clocks.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: TEST_CLOCK_FIELD, message: "must be a test clock of this account that is not deleted" }]
+  }
+}
+
 /** The field of a message that names the sender's domain. */
 const Field = Schema.Literals(["from", "headers.Sender"])
 

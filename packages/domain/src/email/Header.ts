@@ -56,9 +56,12 @@ const RESERVED = [
 const RESERVED_NAMES = new Set(RESERVED.filter((name) => !name.endsWith("-")))
 const RESERVED_PREFIXES = RESERVED.filter((name) => name.endsWith("-"))
 
+/** The header by which a test message names the test clock that it lives on. It is taken out of the message. */
+export const TEST_CLOCK = "x-waybill-test-clock"
+
 export const isReservedHeader = (name: string): boolean => {
   const lower = name.toLowerCase()
-  if (isServiceHeader(lower)) return false
+  if (isServiceHeader(lower) || lower === TEST_CLOCK) return false
   return RESERVED_NAMES.has(lower) || RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix))
 }
 

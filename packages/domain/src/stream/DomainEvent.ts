@@ -6,6 +6,7 @@ import * as Email from "../email/Email.ts"
 import * as PublicType from "./PublicType.ts"
 import * as Suppression from "../suppression/Suppression.ts"
 import * as Team from "../account/Team.ts"
+import * as TestClock from "../clock/TestClock.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 import * as Upcast from "./Upcast.ts"
 import * as Webhook from "../webhook/Webhook.ts"
@@ -18,6 +19,7 @@ export const aggregates = {
   email: Email,
   suppression: Suppression,
   team: Team,
+  test_clock: TestClock,
   webhook: Webhook,
 } as const
 export type StreamKind = keyof typeof aggregates
@@ -29,6 +31,7 @@ export const DomainEvent = Schema.Union([
   Email.Event,
   Suppression.Event,
   Team.Event,
+  TestClock.Event,
   Webhook.Event,
 ])
 export type DomainEvent = typeof DomainEvent.Type
@@ -90,6 +93,11 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   MemberPasswordSet: "member.password_set",
   MemberFactorsRemoved: "member.factors_removed",
   MemberRemoved: "member.removed",
+  TestClockCreated: "test_clock.created",
+  TestClockAdvancing: "test_clock.advancing",
+  TestClockAdvanced: "test_clock.advanced",
+  TestClockReady: "test_clock.ready",
+  TestClockDeleted: "test_clock.deleted",
 }
 
 export const TAGS = Object.keys(PUBLIC_TYPES) as ReadonlyArray<Tag>

@@ -60,6 +60,11 @@ export type QuietType =
   | "member.password_set"
   | "member.factors_removed"
   | "member.removed"
+  | "test_clock.created"
+  | "test_clock.advancing"
+  | "test_clock.advanced"
+  | "test_clock.ready"
+  | "test_clock.deleted"
 
 export type PublicType = WebhookType | QuietType
 

@@ -56,6 +56,10 @@ export const UnreadReportId = Schema.String.check(pattern("rep"))
   .pipe(Schema.brand("UnreadReportId"))
   .annotate({ identifier: "UnreadReportId" })
 export type UnreadReportId = typeof UnreadReportId.Type
+export const TestClockId = Schema.String.check(pattern("clk"))
+  .pipe(Schema.brand("TestClockId"))
+  .annotate({ identifier: "TestClockId" })
+export type TestClockId = typeof TestClockId.Type
 export const RequestId = Schema.String.check(pattern("req"))
   .pipe(Schema.brand("RequestId"))
   .annotate({ identifier: "RequestId" })
@@ -72,6 +76,7 @@ export const PREFIXES = {
   AccountId: "acc",
   UserId: "usr",
   UnreadReportId: "rep",
+  TestClockId: "clk",
   RequestId: "req",
 } as const
 
@@ -86,6 +91,7 @@ interface Ids {
   readonly AccountId: AccountId
   readonly UserId: UserId
   readonly UnreadReportId: UnreadReportId
+  readonly TestClockId: TestClockId
   readonly RequestId: RequestId
 }
 
@@ -155,3 +161,9 @@ export const timeOf = (id: string): number => {
 /** Returns the lowest id of a millisecond, for time ranges over ids. Times before 1970 count as 1970. */
 export const lowest = (name: keyof Ids, epochMillis: number): string =>
   make(name, Math.max(0, epochMillis), new Uint8Array(10))
+
+/** Returns the millisecond of an id. */
+export const millisOf = (id: Ids[keyof Ids]): number => {
+  const bytes = fromBase32(id.slice(id.indexOf("_") + 1)) ?? new Uint8Array(UUID_BYTES)
+  return bytes.subarray(0, 6).reduce((millis, byte) => millis * 256 + byte, 0)
+}
