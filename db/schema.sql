@@ -36,6 +36,7 @@ CREATE TABLE api_keys (
   revoked_at timestamp with time zone,
   record jsonb NOT NULL,
   mode text COLLATE "C" NOT NULL DEFAULT 'live'::text,
+  test_clock text COLLATE "C",
   CONSTRAINT api_keys_pkey PRIMARY KEY (account_id, id),
   CONSTRAINT api_keys_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
 );
@@ -200,10 +201,12 @@ CREATE TABLE outbox (
   lease_until timestamp with time zone,
   lease_owner text COLLATE "C",
   payload jsonb NOT NULL,
+  clock text COLLATE "C",
+  clock_due timestamp with time zone,
   CONSTRAINT outbox_pkey PRIMARY KEY (id),
   CONSTRAINT outbox_attempt_check CHECK ((attempt >= 0)),
   CONSTRAINT outbox_check CHECK (((lease_token IS NULL) = (lease_until IS NULL))),
-  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['delivery'::text, 'webhook'::text, 'domain_check'::text])))
+  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['delivery'::text, 'webhook'::text, 'domain_check'::text, 'test_clock'::text]))) NOT VALID
 ) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500, autovacuum_vacuum_cost_delay=0);
 
 CREATE TABLE processes (
@@ -312,6 +315,15 @@ CREATE TABLE suppressions (
   active boolean NOT NULL,
   record jsonb NOT NULL,
   CONSTRAINT suppressions_pkey PRIMARY KEY (account_id, address)
+);
+
+CREATE TABLE test_clocks (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  removed boolean NOT NULL,
+  record jsonb NOT NULL,
+  CONSTRAINT test_clocks_pkey PRIMARY KEY (account_id, id)
 );
 
 CREATE TABLE unread_reports (
@@ -518,6 +530,8 @@ CREATE UNIQUE INDEX members_by_email ON members USING btree (account_id, lower(e
 CREATE UNIQUE INDEX members_by_user ON members USING btree (user_id) WHERE (status <> 'removed'::text);
 
 CREATE INDEX mta_sts_policies_by_refresh ON mta_sts_policies USING btree (refresh_at);
+
+CREATE INDEX outbox_by_clock ON outbox USING btree (clock, available_at, clock_due) WHERE (clock IS NOT NULL);
 
 CREATE INDEX outbox_by_stream ON outbox USING btree (account_id, stream_id);
 

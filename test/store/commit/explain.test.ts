@@ -3,8 +3,10 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import { system } from "@waybill/store/commit/Provenance"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import * as Domains from "@waybill/store/readmodels/Domains"
+import * as ClockedRows from "@waybill/store/outbox/ClockedRows"
+import * as DueRows from "@waybill/store/outbox/DueRows"
 import * as Leases from "@waybill/store/outbox/Leases"
-import { type LogStorage, MAX_FEED_PAGE, type Write } from "@waybill/store/commit/LogStorage"
+import { FAR_FUTURE, type LogStorage, MAX_FEED_PAGE, type Write } from "@waybill/store/commit/LogStorage"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
@@ -278,5 +280,23 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
     holds(found, "outbox_ready", 2000)
     const waiting = found.flatMap(({ steps }) => steps).filter((step) => step.includes("Sort"))
     assert.deepStrictEqual(waiting, [])
+  })
+
+  it.effect("work on a test clock is found by its index, and never by a statement on real time", function* () {
+    const sql = yield* PgClient.PgClient
+    yield* sql`
+      INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload, clock, clock_due)
+      SELECT 'clocked_' || n, 'acc_1', 'delivery', 'clocked_' || n, ${FAR_FUTURE}::timestamptz, '{}', 'clk_' || n % 20,
+        ${NOW}::timestamptz - make_interval(mins => n) FROM generate_series(1, 2000) AS n`
+    const found = yield* plansOf(sql, ClockedRows.work("clk_3"))
+    holds(found, "outbox_by_clock", 20)
+    for (const { steps } of found) assert.notInclude(steps, "Sort")
+    yield* DueRows.markReady()
+    const [ready] = yield* sql`SELECT 1 AS one FROM outbox WHERE clock IS NOT NULL AND ready`
+    assert.isUndefined(ready)
+    holds(yield* plansOf(sql, ClockedRows.release("clk_3", NOW as Timestamp.Timestamp)), "outbox_by_clock", 2000)
+    const [released] = yield* sql<{ readonly rows: number }>`
+      SELECT count(*)::int AS rows FROM outbox WHERE clock IS NOT NULL AND ready`
+    assert.strictEqual(released?.rows, 100)
   })
 })

@@ -26,6 +26,7 @@ const facts: Facts = {
   acceptedIn: () => 0,
   outbox: () => undefined,
   countOf: () => 0,
+  clock: () => undefined,
   subscriptions: () => [],
 }
 

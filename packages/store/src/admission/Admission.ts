@@ -40,6 +40,8 @@ export interface AdmittedKey {
   readonly scopes: ReadonlyArray<Scope.Scope>
   /** The only domain that the key may send from; null for all. */
   readonly domain: DomainName.DomainName | null
+  /** The test clock that the mail of a test key lives on. */
+  readonly test_clock?: Id.TestClockId
 }
 
 /** The decision on a request, with the state of its rate window, which every response reports (contract §1). */
@@ -230,6 +232,7 @@ const keyOf = (row: AdmissionStatement.GroupRow): AdmittedKey => ({
     row.mode === "test" ? Livemode.testAccountOf(row.account_id as Id.AccountId) : (row.account_id as Id.AccountId),
   scopes: row.scopes as ReadonlyArray<Scope.Scope>,
   domain: row.domain as DomainName.DomainName | null,
+  ...(row.test_clock === null ? {} : { test_clock: row.test_clock as Id.TestClockId }),
 })
 
 const rateLimited = (

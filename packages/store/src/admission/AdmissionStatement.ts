@@ -26,6 +26,7 @@ export interface GroupRow {
   readonly scopes: ReadonlyArray<string> | null
   readonly domain: string | null
   readonly mode: Mode | null
+  readonly test_clock: string | null
   readonly window_name: string
   readonly limit_count: number
   /** Requests of the window including these; null when it was known to be exhausted and these were not counted. */
@@ -62,7 +63,7 @@ export const statement = (sql: PgClient.PgClient, groups: ReadonlyArray<RequestG
     SELECT date_trunc('minute', statement_timestamp()) AS minute,
       (extract(epoch FROM date_trunc('minute', statement_timestamp())) * 1000)::float8 AS minute_ms
   ), checked AS MATERIALIZED (
-    SELECT r.*, k.account_id, k.id AS key_id, k.scopes, k.domain, k.mode,
+    SELECT r.*, k.account_id, k.id AS key_id, k.scopes, k.domain, k.mode, k.test_clock,
       CASE
         WHEN k.id IS NULL THEN 'unknown'
         WHEN k.revoked_at IS NOT NULL THEN 'revoked'
@@ -89,7 +90,7 @@ export const statement = (sql: PgClient.PgClient, groups: ReadonlyArray<RequestG
     ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + excluded.count
     RETURNING w.bucket, w.count
   )
-  SELECT d.nth::int, d.verdict, d.account_id, d.key_id, d.scopes, d.domain, d.mode, d.window_name, d.limit_count,
+  SELECT d.nth::int, d.verdict, d.account_id, d.key_id, d.scopes, d.domain, d.mode, d.test_clock, d.window_name, d.limit_count,
     n.count AS total, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms
   FROM decided d LEFT JOIN counted n ON n.bucket = d.window_name
   ORDER BY d.nth`

@@ -2,7 +2,17 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { AccountFact, DomainFact, Facts, LeaseFact, Needs, StreamRef, SubscriptionFact } from "./LogStorage.ts"
+import type { AccountId } from "@waybill/domain/values/Id"
+import type {
+  AccountFact,
+  ClockFact,
+  DomainFact,
+  Facts,
+  LeaseFact,
+  Needs,
+  StreamRef,
+  SubscriptionFact,
+} from "./LogStorage.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import * as AccountCounts from "./AccountCounts.ts"
 
@@ -19,6 +29,7 @@ type FactRow =
       readonly kind: "count"
       readonly fact: OfAccount & { readonly counted: AccountCounts.CountedKind; readonly count: number }
     }
+  | { readonly kind: "clock"; readonly fact: ClockFact }
   | { readonly kind: "usage"; readonly fact: OfAccount & { readonly month: string; readonly accepted: number } }
 interface OfAccount {
   readonly account_id: string
@@ -36,6 +47,8 @@ export const readFacts = Effect.fnUntraced(function* (
   const addresses = pairs(needs, (need) => need.addresses ?? [])
   const months = pairs(needs, (need) => (need.month === undefined ? [] : [need.month]))
   const leases = [...new Set(needs.flatMap((need) => need.outbox ?? []))]
+  const clocks = pairs(needs, (need) => need.clocks ?? [])
+  const clocksOf = pairs(needs, (need) => need.clocksOf ?? [])
   const part = (kind: FactRow["kind"], query: Fragment) =>
     sql`SELECT ${sql.literal(`'${kind}'`)} AS kind, to_jsonb(f) AS fact FROM (${query}) AS f`
   const parts = [
@@ -65,6 +78,8 @@ export const readFacts = Effect.fnUntraced(function* (
       part("usage", sql`SELECT * FROM used`),
     )
   }
+  // Last, because the other rows are locked before clocks are.
+  if (clocks.names.length + clocksOf.names.length > 0) parts.push(part("clock", clocksHeld(sql, clocks, clocksOf)))
   const rows = yield* sql<FactRow>`${months.names.length === 0 ? sql.literal("") : usageOf(sql, months)}
     ${parts.reduce((all, next) => sql`${all} UNION ALL ${next}`)}`
   return factsOf(rows)
@@ -101,6 +116,16 @@ const suppressionsOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => s
   FROM unnest(${accounts}::text[], ${names}::text[]) AS wanted(account_id, address)
   JOIN suppressions s USING (account_id, address) WHERE s.active`
 
+/** Reads test clocks, and those of emails, and keeps them from moving until the batch is committed. */
+const clocksHeld = (sql: PgClient.PgClient, clocks: Pairs, emails: Pairs) => sql`
+  SELECT c.account_id, c.id, c.record ->> 'now' AS now, c.removed FROM test_clocks c
+  WHERE (c.account_id, c.id) IN (
+    SELECT * FROM unnest(${clocks.accounts.map((id) => Livemode.testAccountOf(id as AccountId))}::text[], ${clocks.names}::text[])
+    UNION SELECT e.account_id, e.data ->> 'test_clock'
+    FROM unnest(${emails.accounts}::text[], ${emails.names}::text[]) AS wanted(account_id, stream_id)
+    JOIN events e ON e.account_id = wanted.account_id AND e.stream_id = wanted.stream_id AND e.version = 1)
+  ORDER BY c.id FOR SHARE OF c`
+
 /**
  * Locks the accounts' usage of a month until the batch is committed, so that the number stays exact. The rows are locked in
  * the order of the key, so that two batches cannot deadlock.
@@ -121,6 +146,7 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
   const leases = new Map<string, LeaseFact>()
   const used = new Map<string, number>()
   const counts = new Map<string, number>()
+  const clocks = new Map<string, ClockFact>()
   const subscriptions: Array<SubscriptionFact> = []
   for (const { fact, kind } of rows) {
     switch (kind) {
@@ -142,6 +168,9 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
       case "count":
         counts.set(`${fact.account_id} ${fact.counted}`, fact.count)
         break
+      case "clock":
+        clocks.set(`${fact.account_id} ${fact.id}`, fact)
+        break
       case "usage":
         used.set(`${fact.account_id} ${fact.month}`, fact.accepted)
         break
@@ -154,6 +183,7 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
     acceptedIn: (account, month) => used.get(`${account} ${month}`) ?? 0,
     outbox: (id) => leases.get(id),
     countOf: (account, kind) => counts.get(`${account} ${kind}`) ?? 0,
+    clock: (account, id) => clocks.get(`${Livemode.testAccountOf(account)} ${id}`),
     subscriptions: (account) => {
       const owner = Livemode.liveAccountOf(account)
       return subscriptions.filter((row) => row.account_id === owner)

@@ -2,11 +2,12 @@ import * as Domain from "@waybill/domain/domain/Domain"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Email from "@waybill/domain/email/Email"
-import type { WebhookDeliveryId } from "@waybill/domain/values/Id"
+import * as TestClock from "@waybill/domain/clock/TestClock"
+import type { TestClockId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import * as UsageChange from "@waybill/domain/account/UsageChange"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
-import type { Facts, OutboxRow, ChangedStream, WebhookDelivery } from "./LogStorage.ts"
+import { FAR_FUTURE, type Facts, type OutboxRow, type ChangedStream, type WebhookDelivery } from "./LogStorage.ts"
 import type { AnyEvent, Recorded } from "./RecordedEvents.ts"
 
 export interface Work {
@@ -36,15 +37,19 @@ export const live: Consequences = {
     const disarm: Array<string> = []
     const deliveries: Array<WebhookDelivery> = []
     for (const stream of touched) {
-      const row = pending(stream)
+      const row = pending(stream, now)
       if (row === "none") disarm.push(stream.stream_id)
       else if (row !== undefined) arm.push(row)
       for (const subscription of facts.subscriptions(stream.account_id)) {
         for (const recorded of stream.added) {
           if (!isSubscribed(subscription.events, recorded)) continue
-          const delivery = webhookDelivery(nextDeliveryId(), subscription.id, recorded, now)
+          const clock = clockOf(stream)
+          const created_at =
+            clock === undefined ? now : DomainEvent.occurredAt(recorded.event as DomainEvent.DomainEvent)
+          const delivery = webhookDelivery(nextDeliveryId(), subscription.id, recorded, created_at)
           deliveries.push(delivery)
-          arm.push(webhookCall(delivery, now))
+          const call = webhookCall(delivery, now)
+          arm.push(clock === undefined ? call : { ...call, clock, clock_due: created_at })
         }
       }
     }
@@ -57,10 +62,15 @@ export const live: Consequences = {
 }
 
 /** Returns the outbox row of a stream: its next due work, `none` for no work, undefined for a kind of stream without work. */
-export const pending = (stream: ChangedStream): OutboxRow | "none" | undefined => {
+export const pending = (stream: ChangedStream, now: string): OutboxRow | "none" | undefined => {
   switch (stream.aggregate.stream) {
-    case Email.stream:
-      return delivery(stream, stream.state as Email.State)
+    case Email.stream: {
+      const row = delivery(stream, stream.state as Email.State)
+      const clock = clockOf(stream)
+      return row === "none" || clock === undefined ? row : onClock(row, clock, timeOf(stream), now)
+    }
+    case TestClock.stream:
+      return advance(stream, stream.state as TestClock.State, now)
     case Domain.stream:
       return domainCheck(stream, stream.state as Domain.State)
     default:
@@ -85,6 +95,43 @@ const delivery = (stream: ChangedStream, message: Email.State): OutboxRow | "non
     payload: {},
   }
 }
+
+/** The test clock that a stream lives on. */
+const clockOf = ({ aggregate, state }: ChangedStream): TestClockId | undefined => {
+  if (aggregate.stream !== Email.stream) return undefined
+  const message = state as Email.State
+  return message._tag === "Message" ? message.accepted.test_clock : undefined
+}
+
+/** Time of the clock at the last event of a message. */
+const timeOf = ({ added, state }: ChangedStream): string => {
+  const last = added.at(-1)
+  return last === undefined
+    ? (state as Email.Message).updated_at
+    : DomainEvent.occurredAt(last.event as DomainEvent.DomainEvent)
+}
+
+/** Moves a row to a clock: due at once if its time has come there, and out of reach of real time otherwise. */
+const onClock = (row: OutboxRow, clock: string, shown: string, now: string): OutboxRow => ({
+  ...row,
+  clock,
+  clock_due: row.available_at,
+  available_at: row.available_at <= shown ? now : FAR_FUTURE,
+})
+
+/** An advance in progress is work, and so is ending what waits on a deleted clock. */
+const advance = (stream: ChangedStream, clock: TestClock.State, now: string): OutboxRow | "none" =>
+  clock._tag === "NotCreated" || (clock.advance === null && clock.deleted_at === null)
+    ? "none"
+    : {
+        id: stream.stream_id,
+        account_id: stream.account_id,
+        kind: "test_clock",
+        stream_id: stream.stream_id,
+        available_at: now,
+        attempt: 0,
+        payload: {},
+      }
 
 const domainCheck = (stream: ChangedStream, domain: Domain.State): OutboxRow | "none" =>
   domain._tag !== "Domain" || domain.next_check_at === null

@@ -1,5 +1,6 @@
 import type { AccountId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import type { Tracking } from "@waybill/domain/email/Tracking"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Data, type Effect } from "effect"
 import type { Claim, StoredAnswer } from "../idempotency/Claim.ts"
 import type { CountedKind } from "./AccountCounts.ts"
@@ -27,6 +28,10 @@ export interface Needs {
   readonly month?: string
   /** Ids of outbox rows, which stay locked until the commit. */
   readonly outbox?: ReadonlyArray<string>
+  /** Ids of test clocks whose time the decision needs; they do not move until the commit. */
+  readonly clocks?: ReadonlyArray<string>
+  /** Ids of emails, for the test clocks that they live on. */
+  readonly clocksOf?: ReadonlyArray<string>
   /** Kind of object to count in the account. The commit gets a batch of its own, so that the count holds until its end. */
   readonly countOf?: CountedKind
 }
@@ -53,6 +58,14 @@ export interface SubscriptionFact {
   readonly events: ReadonlyArray<string>
 }
 
+/** A test clock, deleted ones included, and the time that it shows. */
+export interface ClockFact {
+  readonly account_id: string
+  readonly id: string
+  readonly now: Timestamp
+  readonly removed: boolean
+}
+
 export interface Facts {
   readonly account: (account: AccountId) => AccountFact | undefined
   readonly domain: (account: AccountId, name: string) => DomainFact | undefined
@@ -62,6 +75,7 @@ export interface Facts {
   readonly acceptedIn: (account: AccountId, month: string) => number
   readonly outbox: (id: string) => LeaseFact | undefined
   readonly countOf: (account: AccountId, kind: CountedKind) => number
+  readonly clock: (account: AccountId, id: string) => ClockFact | undefined
   readonly subscriptions: (account: AccountId) => ReadonlyArray<SubscriptionFact>
 }
 
@@ -72,14 +86,20 @@ export interface ContentRow {
   readonly expires_on: string
 }
 
+/** `available_at` of a row that waits for its test clock: no worker on real time ever comes to it. */
+export const FAR_FUTURE = "9999-12-31T00:00:00.000Z"
+
 export interface OutboxRow {
   readonly id: string
   readonly account_id: AccountId
-  readonly kind: "delivery" | "webhook" | "domain_check"
+  readonly kind: "delivery" | "webhook" | "domain_check" | "test_clock"
   readonly stream_id: string
   readonly available_at: string
   readonly attempt: number
   readonly payload: Readonly<Record<string, unknown>>
+  /** The test clock that the row lives on, and its time on that clock. Absent or null on real time. */
+  readonly clock?: string | null
+  readonly clock_due?: string | null
 }
 
 /** One webhook call to make for one event. It is written in the transaction of the event, so it cannot be lost. */

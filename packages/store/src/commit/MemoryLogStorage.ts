@@ -5,6 +5,7 @@ import { claimKey, type StoredAnswer } from "../idempotency/Claim.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import {
   type AccountFact,
+  type ClockFact,
   type DomainFact,
   type Facts,
   type FeedPage,
@@ -93,6 +94,10 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
             ? row["revoked_at"] === null && (row["expires_at"] === null || String(row["expires_at"]) > now)
             : row["removed"] === false),
       ).length,
+    clock: (account, id) => {
+      const row = rowsOfTable("test_clocks").find((row) => row["account_id"] === account && row["id"] === id)
+      return row === undefined ? undefined : ({ ...(row["record"] as object), ...row } as object as ClockFact)
+    },
     subscriptions: (account) =>
       rowsOfTable("webhooks").filter(
         (row) =>

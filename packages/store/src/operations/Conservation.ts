@@ -199,10 +199,14 @@ export const work = Effect.fn("Conservation.work")(function* () {
       UNION ALL SELECT 'webhook', account_id, id FROM webhook_deliveries WHERE status = 'pending'
       UNION ALL SELECT 'domain_check', account_id, id FROM domains
         WHERE NOT removed AND record ->> 'next_check_at' IS NOT NULL
+      UNION ALL SELECT 'test_clock', account_id, id FROM test_clocks
+        WHERE NOT removed AND record ->> 'status' = 'advancing'
     ), sides AS (
       SELECT kind, id, waits IS NOT NULL AS waits, armed IS NOT NULL AS armed
       FROM (SELECT *, true AS waits FROM waiting) AS w
-      FULL JOIN (SELECT kind, account_id, id, true AS armed FROM outbox) AS o USING (kind, account_id, id)
+      FULL JOIN (SELECT kind, account_id, id, true AS armed FROM outbox o
+        -- A deleted clock has a row until what waits on it has ended.
+        WHERE NOT EXISTS (SELECT FROM test_clocks c WHERE c.account_id = o.account_id AND c.id = o.id AND c.removed)) AS o USING (kind, account_id, id)
     )
     SELECT kind, (count(*) FILTER (WHERE waits))::float8 AS waiting,
       ${named("NOT armed")} AS missing, ${named("NOT waits")} AS unexpected

@@ -3,7 +3,7 @@ import { Duration, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Statement } from "effect/sql"
 import * as Iso from "../postgres/Iso.ts"
-import type { OutboxRow } from "../commit/LogStorage.ts"
+import { FAR_FUTURE, type OutboxRow } from "../commit/LogStorage.ts"
 import * as Outbox from "./Outbox.ts"
 
 /** Maximum number of rows of one claim, and of accounts among which the claim divides them. */
@@ -109,7 +109,7 @@ export const leaseRows = (
       SELECT o.id FROM outbox o
       WHERE o.kind = ${kind} AND o.account_id = turn.account_id AND o.ready AND o.lease_token IS NULL
       ORDER BY o.available_at LIMIT ${share}::int FOR UPDATE SKIP LOCKED) AS picked))
-  RETURNING id, account_id, kind, stream_id, attempt, payload, ${Iso.iso(sql, "available_at")} AS available_at`
+  RETURNING id, account_id, kind, stream_id, attempt, payload, clock, ${Iso.iso(sql, "available_at")} AS available_at`
 
 export interface LeaseRef {
   readonly id: string
@@ -153,6 +153,19 @@ export const postpone = Effect.fn("Leases.postpone")(function* (row: LeaseRef, u
     UPDATE outbox
     SET lease_token = NULL, lease_until = NULL, lease_owner = NULL, ready = false,
       held_until = ${until}::timestamptz, available_at = ${until}::timestamptz
+    WHERE id = ${row.id} AND lease_token = ${row.token}`)
+})
+
+/** Postpones a row on the time that it lives on: real time, or that of its test clock. */
+export const postponeInTime = (row: Leased, until: string) =>
+  typeof row.clock === "string" ? postponeOnClock(row, until) : postpone(row, until)
+
+const postponeOnClock = Effect.fn("Leases.postponeOnClock")(function* (row: LeaseRef, until: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    UPDATE outbox
+    SET lease_token = NULL, lease_until = NULL, lease_owner = NULL, ready = false,
+      available_at = ${FAR_FUTURE}::timestamptz, clock_due = ${until}::timestamptz
     WHERE id = ${row.id} AND lease_token = ${row.token}`)
 })
 
@@ -241,7 +254,7 @@ const takeOver = (sql: PgClient.PgClient, ids: Statement.Fragment, first: Statem
   WHERE id = ANY(ARRAY(${ids})) RETURNING ${columns(sql)}`
 
 const columns = (sql: PgClient.PgClient) =>
-  sql`id, account_id, kind, stream_id, attempt, payload, lease_token AS token, ${Iso.iso(sql, "available_at")} AS available_at`
+  sql`id, account_id, kind, stream_id, attempt, payload, clock, lease_token AS token, ${Iso.iso(sql, "available_at")} AS available_at`
 
 /** Locks rows in the order in which commits lock them, so that they cannot deadlock. */
 const lockHeld = (sql: PgClient.PgClient, rows: ReadonlyArray<LeaseRef>) => sql`

@@ -8,6 +8,7 @@ export const TASKS = {
   delivery: "drain_deliveries",
   webhook: "drain_webhooks",
   domain_check: "check_domains",
+  test_clock: "advance_test_clocks",
 } as const satisfies Record<OutboxRow["kind"], string>
 
 /** Locks rows until the end of the transaction, in the order of their ids, and returns their leases. */
@@ -31,8 +32,14 @@ export const arm = Effect.fnUntraced(function* (sql: PgClient.PgClient, armed: R
   yield* wakeAll(sql, due(armed, now))
 })
 
-export const rows = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) => sql`
-  INSERT INTO outbox AS o (id, account_id, kind, stream_id, available_at, attempt, payload, ready)
+export const rows = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) => {
+  // A statement of its own, so that rows on real time cost what they did without clocks.
+  const isClocked = armed.some(({ clock }) => typeof clock === "string")
+  const [columns, values, updates] = isClocked
+    ? [sql`, clock, clock_due`, clockColumns(sql, armed), sql`, clock_due = excluded.clock_due`]
+    : [sql``, sql``, sql``]
+  return sql`
+  INSERT INTO outbox AS o (id, account_id, kind, stream_id, available_at, attempt, payload${columns}, ready)
   SELECT *, available_at <= ${now}::timestamptz FROM unnest(${armed.map((row) => row.id)}::text[],
     ${armed.map((row) => row.account_id)}::text[], ${armed.map((row) => row.kind)}::text[],
     ${armed.map((row) => row.stream_id)}::text[], ${armed.map((row) => row.available_at)}::timestamptz[],
@@ -42,11 +49,15 @@ export const rows = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, no
         armed.map((row) => row.payload),
         PgTypes.OID.jsonb,
       ),
-    )})
-    AS new(id, account_id, kind, stream_id, available_at, attempt, payload)
+    )}${values})
+    AS new(id, account_id, kind, stream_id, available_at, attempt, payload${columns})
   ON CONFLICT (id) DO UPDATE
     SET available_at = greatest(excluded.available_at, o.held_until), attempt = excluded.attempt,
-      payload = excluded.payload, ready = greatest(excluded.available_at, o.held_until) <= ${now}::timestamptz`
+      payload = excluded.payload, ready = greatest(excluded.available_at, o.held_until) <= ${now}::timestamptz${updates}`
+}
+
+const clockColumns = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>) => sql`
+  , ${armed.map(({ clock }) => clock ?? null)}::text[], ${armed.map(({ clock_due }) => clock_due ?? null)}::timestamptz[]`
 
 /** Returns the kinds of which a row is due now. */
 export const due = (armed: ReadonlyArray<OutboxRow>, now: string): ReadonlyArray<OutboxRow["kind"]> => [

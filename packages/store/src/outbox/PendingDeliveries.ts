@@ -9,7 +9,8 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as Content from "../content/Content.ts"
 import type { DomainRecord } from "../readmodels/Domains.ts"
-import { streamKey } from "../commit/LogStorage.ts"
+import * as TestClocks from "../readmodels/TestClocks.ts"
+import { type ClockFact, streamKey } from "../commit/LogStorage.ts"
 import type { Leased } from "./Leases.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import * as Provenance from "../commit/Provenance.ts"
@@ -30,6 +31,8 @@ export interface PendingDelivery {
   readonly suppressed: ReadonlyMap<string, Suppression.Reason>
   /** Content of a small message; undefined if it is large or expired. */
   readonly content: Content.CompleteContent | undefined
+  /** The test clock that the message lives on. */
+  readonly clock: ClockFact | undefined
   /** Request that the message began with, for logs and traces. */
   readonly origin: Provenance.Provenance
 }
@@ -43,7 +46,7 @@ export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyA
   )
 }
 
-/** Loads all messages of a claim in four queries, by row id. */
+/** Loads all messages of a claim in four queries, by row id; a fifth reads test clocks, if a message lives on one. */
 export const load = Effect.fn("PendingDeliveries.load")(function* (rows: ReadonlyArray<Leased>) {
   const sql = yield* PgClient.PgClient
   const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
@@ -61,6 +64,7 @@ export const load = Effect.fn("PendingDeliveries.load")(function* (rows: Readonl
   const domains = yield* loadDomains(sql, rows, messages)
   const suppressed = yield* loadSuppressed(sql, rows, messages)
   const bodies = yield* loadBodies(sql, rows, messages)
+  const clocks = yield* TestClocks.timesOf(rows)
   return new Map(
     rows.flatMap((row) => {
       const message = messages.get(row.id)
@@ -73,6 +77,7 @@ export const load = Effect.fn("PendingDeliveries.load")(function* (rows: Readonl
         domain,
         suppressed: suppressed.get(row.account_id) ?? NONE_SUPPRESSED,
         content,
+        clock: clocks.get(row.clock ?? ""),
         origin,
       }
       return [[row.id, pending] as const]

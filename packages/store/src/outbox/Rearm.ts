@@ -28,22 +28,23 @@ const insertRows = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
   const refs = yield* sql<StreamRef>`
     SELECT account_id, id AS stream_id FROM domains WHERE NOT removed
+    UNION ALL SELECT account_id, id FROM test_clocks WHERE removed OR record ->> 'status' = 'advancing'
     UNION ALL SELECT account_id, id FROM email_log
     WHERE EXISTS (SELECT FROM json_array_elements(record -> 'recipients') AS r WHERE r ->> 'status' IN ('queued', 'deferred'))`
   const armed: Array<string> = []
   for (let from = 0; from < refs.length; from += PAGE_STREAMS) {
-    const rows = yield* rowsOf(sql, refs.slice(from, from + PAGE_STREAMS))
+    const rows = yield* rowsOf(sql, refs.slice(from, from + PAGE_STREAMS), now)
     if (rows.length > 0) yield* Outbox.rows(sql, rows, now)
     armed.push(...rows.map(({ id }) => id))
   }
   // A resumed import may have brought the end of work that an earlier run inserted rows for.
   yield* sql`
-    DELETE FROM outbox o WHERE kind IN ('delivery', 'domain_check')
+    DELETE FROM outbox o WHERE kind IN ('delivery', 'domain_check', 'test_clock')
       AND NOT EXISTS (SELECT FROM unnest(${armed}::text[]) AS armed(id) WHERE armed.id = o.id)`
   return armed.length
 })
 
-const rowsOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, refs: ReadonlyArray<StreamRef>) {
+const rowsOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, refs: ReadonlyArray<StreamRef>, now: string) {
   const streams = yield* PostgresLogStorage.readStreams(sql, refs)
   return [...streams.values()].flatMap((stored): ReadonlyArray<OutboxRow> => {
     const [first] = stored
@@ -52,7 +53,7 @@ const rowsOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, refs: Readon
     const history = stored.map((each) => RecordedEvents.decode(aggregate, DomainEvent, each))
     const { account_id, stream_id } = first
     const state = RecordedEvents.fold(aggregate, history)
-    const row = pending({ account_id, stream_id, aggregate, version: history.length, state, added: [] })
+    const row = pending({ account_id, stream_id, aggregate, version: history.length, state, added: [] }, now)
     return row === "none" || row === undefined ? [] : [row]
   })
 })

@@ -4,6 +4,8 @@ import * as Recipient from "@waybill/domain/email/Recipient"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { DateTime, Duration, Effect, Random, Result } from "effect"
 import { EventStore } from "../commit/EventStore.ts"
+import type { View } from "../commit/Commit.ts"
+import type { Needs } from "../commit/LogStorage.ts"
 import * as Leases from "./Leases.ts"
 import * as LostCalls from "../webhooks/LostCalls.ts"
 import * as Metrics from "../statistics/Metrics.ts"
@@ -36,7 +38,7 @@ export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArr
   const of = (kind: Leases.Leased["kind"]) => rows.filter((row) => row.kind === kind)
   yield* Effect.forEach(of("delivery"), recordLost, { concurrency: APPENDS_AT_ONCE, discard: true })
   yield* LostCalls.free(of("webhook"), LOST_PAUSES)
-  yield* Leases.releaseAndWake(of("domain_check"))
+  yield* Leases.releaseAndWake([...of("domain_check"), ...of("test_clock")])
   return rows.length
 })
 
@@ -77,9 +79,10 @@ const recordLost = Effect.fnUntraced(function* (row: Leases.Leased) {
       account_id,
       streams: [{ aggregate: Email, id: row.stream_id }],
       leases: [row],
+      needs: clockNeeds(row),
       decide: (view) => {
         const state = view.state<Email.State>(Email, row.stream_id)
-        const now = view.now as Timestamp.Timestamp
+        const now = timeOf(view, row)
         const attempted = state._tag === "Message" ? PendingDeliveries.due(state, now) : []
         const outcomes = attempted.map(({ address, attempts }) => ({
           _tag: "AttemptLost" as const,
@@ -102,6 +105,14 @@ const recordLost = Effect.fnUntraced(function* (row: Leases.Leased) {
       Effect.catch(() => Leases.releaseAndWake([row])),
     )
 })
+
+/** The fact that tells the time of a row's test clock; none for a row on real time. */
+export const clockNeeds = ({ clock }: Leases.Leased): Needs => (typeof clock === "string" ? { clocks: [clock] } : {})
+
+/** Time of a commit: that of the row's test clock, if it lives on one. */
+export const timeOf = ({ facts, now }: View, { account_id, clock }: Leases.Leased): Timestamp.Timestamp =>
+  (typeof clock === "string" ? facts.clock(account_id as AccountId, clock)?.now : undefined) ??
+  (now as Timestamp.Timestamp)
 
 /** Sets the pause in the row only; it is not recorded in the log. */
 const setPause = Effect.fnUntraced(function* (row: Leases.Leased) {

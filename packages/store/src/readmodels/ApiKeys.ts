@@ -30,12 +30,14 @@ export const readModel = ReadModel.make({
         expires_at,
         revoked_at,
         mode: ApiKey.modeOf(created),
+        test_clock: ApiKey.clockOf(created) ?? null,
         record: {
           object: "api_key",
           id: key_id,
           name,
           prefix,
           ...(ApiKey.modeOf(created) === "test" ? { mode: "test" as const } : {}),
+          ...(ApiKey.clockOf(created) === undefined ? {} : { test_clock: ApiKey.clockOf(created) }),
           scopes,
           domain,
           allowed_ips,
@@ -57,6 +59,8 @@ interface StoredFields {
   readonly prefix: string
   /** Absent for a live key. */
   readonly mode?: "test"
+  /** Absent for a key on real time. */
+  readonly test_clock?: string | undefined
   readonly scopes: ReadonlyArray<string>
   readonly domain: string | null
   readonly allowed_ips: ReadonlyArray<string>
@@ -66,7 +70,8 @@ interface StoredFields {
   readonly revoked_at: Timestamp.Timestamp | null
 }
 
-export interface ApiKeyRecord extends Omit<StoredFields, "mode"> {
+export interface ApiKeyRecord extends Omit<StoredFields, "mode" | "test_clock"> {
+  readonly test_clock: string | null
   readonly mode: "live" | "test"
   readonly status: ApiKey.Status
   readonly last_used_at: string | null
@@ -86,6 +91,7 @@ const select = Effect.fnUntraced(function* (
   return rows.map(({ last_used_at, record }): ApiKeyRecord => ({
     ...record,
     mode: record.mode ?? "live",
+    test_clock: record.test_clock ?? null,
     status: ApiKey.status(record, now),
     last_used_at,
   }))

@@ -34,6 +34,7 @@ export const record = (message: Email.Message, version: number): Readonly<Record
     opens: message.opens,
     clicks: message.clicks,
     api_key_id: accepted.api_key_id,
+    ...(accepted.test_clock === undefined ? {} : { test_clock: accepted.test_clock }),
     domain: accepted.domain,
     ...(accepted.livemode === false ? { livemode: false } : {}),
     size_bytes: accepted.size_bytes,

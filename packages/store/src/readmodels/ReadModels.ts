@@ -6,6 +6,7 @@ import * as EmailSubjects from "../search/EmailSubjects.ts"
 import * as Members from "./Members.ts"
 import type { ReadModel } from "./ReadModel.ts"
 import * as Suppressions from "./Suppressions.ts"
+import * as TestClocks from "./TestClocks.ts"
 import * as Webhooks from "./Webhooks.ts"
 
 /** Read models that commits write, in the order in which their tables are locked. */
@@ -16,6 +17,7 @@ export const readModels: ReadonlyArray<ReadModel> = [
   Domains.readModel,
   Webhooks.readModel,
   Suppressions.readModel,
+  TestClocks.readModel,
   EmailLog.readModel,
   EmailLog.terms,
   EmailSubjects.readModel,

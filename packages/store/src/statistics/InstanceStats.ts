@@ -5,7 +5,7 @@ import * as Feed from "../feed/Feed.ts"
 import * as Registrations from "../outbox/Registrations.ts"
 
 /** Kinds of work in the outbox, as in its CHECK constraint. */
-export const KINDS = ["delivery", "webhook", "domain_check"] as const
+export const KINDS = ["delivery", "webhook", "domain_check", "test_clock"] as const
 export const STATES = ["ready", "leased", "scheduled"] as const
 
 export interface QueueStats {

@@ -4,7 +4,7 @@ import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
 import * as Iso from "../postgres/Iso.ts"
-import type { WebhookDelivery } from "../commit/LogStorage.ts"
+import { FAR_FUTURE, type WebhookDelivery } from "../commit/LogStorage.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import type { Meta } from "../commit/RecordedEvents.ts"
 import type { Signing } from "../readmodels/Webhooks.ts"
@@ -164,6 +164,12 @@ export interface Dispatch {
   readonly email: Readonly<Record<string, unknown>> | null
 }
 
+/** When the event of a call occurred: on real time, or on the test clock of its message. */
+export const occurredAt = ({ created_at, email, event }: Dispatch): unknown =>
+  typeof email?.["test_clock"] === "string"
+    ? (event?.data["at"] ?? event?.data["created_at"] ?? created_at)
+    : (event?.recorded_at ?? created_at)
+
 export const dispatches = (
   sql: PgClient.PgClient,
   account_ids: ReadonlyArray<string>,
@@ -220,25 +226,28 @@ export interface Settled {
 /**
  * Records results of calls and reschedules or removes their outbox rows, in one statement. Results whose lease was lost
  * are ignored, because the call that replaced them will report. A row that was rescheduled during its call, by a
- * replay, is called again.
+ * replay, is called again. Calls on a test clock do not count towards the failures that disable a webhook.
  */
 export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) => sql<{ readonly id: string }>`
   WITH seen AS (
     SELECT * FROM jsonb_to_recordset(${PgTypes.jsonb(settled)}) AS s(account_id text, id text, status text,
       next_attempt_at timestamptz, delivered_at timestamptz, attempt jsonb, token text, armed_at timestamptz)
   ), held AS MATERIALIZED (
-    SELECT s.*, date_trunc('milliseconds', o.available_at) > s.armed_at AS rearmed
+    SELECT s.*, o.clock, date_trunc('milliseconds', o.available_at) > s.armed_at AS rearmed
     FROM outbox o JOIN seen s ON s.id = o.id AND s.token = o.lease_token ORDER BY o.id FOR UPDATE OF o
   ), done AS (
     DELETE FROM outbox o USING held s WHERE o.id = s.id AND s.next_attempt_at IS NULL AND NOT s.rearmed
   ), later AS (
     UPDATE outbox o SET ready = false, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
-      available_at = CASE WHEN s.rearmed THEN o.available_at ELSE s.next_attempt_at END,
+      available_at = CASE WHEN s.rearmed THEN o.available_at WHEN s.clock IS NULL THEN s.next_attempt_at
+        ELSE ${FAR_FUTURE}::timestamptz END,
+      clock_due = CASE WHEN s.clock IS NULL OR s.rearmed THEN o.clock_due ELSE s.next_attempt_at END,
       attempt = CASE WHEN s.rearmed THEN o.attempt ELSE o.attempt + 1 END
     FROM held s WHERE o.id = s.id AND (s.rearmed OR s.next_attempt_at IS NOT NULL)
   ), outcomes AS MATERIALIZED (
     SELECT d.account_id, d.webhook_id, min(s.attempt ->> 'at')::timestamptz AS since, bool_or(s.status = 'delivered') AS ok
     FROM held s JOIN webhook_deliveries d ON d.account_id = s.account_id AND d.id = s.id
+    WHERE s.clock IS NULL
     GROUP BY 1, 2 ORDER BY 1, 2
   ), working AS (
     DELETE FROM webhook_failures f USING outcomes WHERE outcomes.ok AND f.account_id = outcomes.account_id

@@ -1,0 +1,44 @@
+import { PgClient } from "@effect/sql-pg"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect } from "effect"
+import * as Iso from "../postgres/Iso.ts"
+import { FAR_FUTURE } from "../commit/LogStorage.ts"
+import * as DueRows from "./DueRows.ts"
+import * as Outbox from "./Outbox.ts"
+
+/** Work on one test clock. */
+export interface ClockedWork {
+  /** Whether a row is due or in progress, so that the clock must not move. */
+  readonly busy: boolean
+  /** Time of the first row that waits for the clock. */
+  readonly next: Timestamp.Timestamp | null
+}
+
+export const work = Effect.fn("ClockedRows.work")(function* (
+  clock: string,
+): Effect.fn.Return<ClockedWork, never, PgClient.PgClient> {
+  const sql = yield* PgClient.PgClient
+  const [row] = yield* Effect.orDie(sql<ClockedWork>`
+    SELECT EXISTS (SELECT FROM outbox WHERE clock = ${clock} AND available_at < ${FAR_FUTURE}::timestamptz) AS busy,
+      (SELECT ${Iso.iso(sql, "clock_due")} FROM outbox WHERE clock = ${clock} AND available_at = ${FAR_FUTURE}::timestamptz
+        ORDER BY clock_due LIMIT 1) AS next`)
+  return row ?? { busy: false, next: null }
+})
+
+/**
+ * Makes rows ready that waited for the clock until a time, and wakes the workers of their kinds. Without a time, all rows
+ * of the clock. A statement takes a limited number; the next call takes the rest.
+ */
+export const release = Effect.fn("ClockedRows.release")(function* (clock: string, until: Timestamp.Timestamp | null) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    WITH released AS (
+      UPDATE outbox SET available_at = now(), ready = true WHERE id = ANY(ARRAY(
+        SELECT o.id FROM outbox o WHERE o.clock = ${clock} AND o.available_at = ${FAR_FUTURE}::timestamptz
+          AND (${until}::timestamptz IS NULL OR o.clock_due <= ${until}::timestamptz)
+        ORDER BY o.clock_due, o.id LIMIT ${DueRows.MAX_MARKED}::int FOR UPDATE))
+      RETURNING kind)
+    SELECT job.id FROM (SELECT DISTINCT kind FROM released) AS woken
+    JOIN unnest(${Object.keys(Outbox.TASKS)}::text[], ${Object.values(Outbox.TASKS)}::text[]) AS task(kind, name) USING (kind)
+    CROSS JOIN LATERAL graphile_worker.add_job(task.name) AS job`)
+})

@@ -1,0 +1,70 @@
+import { PgClient } from "@effect/sql-pg"
+import * as TestClock from "@waybill/domain/clock/TestClock"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import type { AccountId } from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect } from "effect"
+import type { ClockFact } from "../commit/LogStorage.ts"
+import * as ReadModel from "./ReadModel.ts"
+
+export interface TestClockRecord {
+  readonly object: "test_clock"
+  readonly id: string
+  readonly name: string | null
+  readonly now: Timestamp.Timestamp
+  readonly status: "ready" | "advancing"
+  readonly advancing_to: Timestamp.Timestamp | null
+  readonly stopped: TestClock.Stopped | null
+  readonly created_at: Timestamp.Timestamp
+  readonly created_by: string | null
+}
+
+export const record = ({ advance, created, now, stopped }: TestClock.Clock): TestClockRecord => ({
+  object: "test_clock",
+  id: created.clock_id,
+  name: created.name,
+  now,
+  status: advance === null ? "ready" : "advancing",
+  advancing_to: advance?.to ?? null,
+  stopped,
+  created_at: created.at,
+  created_by: created.created_by,
+})
+
+export const readModel = ReadModel.make({
+  name: "test_clocks",
+  stream: TestClock.stream,
+  key: ["account_id", "id"],
+  changes: ["version", "removed", "record"],
+  rows: ({ account_id, stream_id, version }, state: TestClock.State) =>
+    state._tag === "NotCreated"
+      ? []
+      : [{ account_id, id: stream_id, version, removed: state.deleted_at !== null, record: record(state) }],
+})
+
+/** Returns all clocks of an account, newest first. Their number is limited. */
+export const list = Effect.fn("TestClocks.list")(function* (account_id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly record: TestClockRecord }>`
+    SELECT record FROM test_clocks WHERE account_id = ${account_id} AND NOT removed ORDER BY id DESC`)
+  return rows.map(({ record }) => record)
+})
+
+/** Finds the clocks of rows by id, deleted ones included. Reads nothing for rows on real time. */
+export const timesOf = Effect.fnUntraced(function* (
+  rows: ReadonlyArray<{ readonly account_id: string; readonly clock?: string | null }>,
+): Effect.fn.Return<ReadonlyMap<string, ClockFact>, never, PgClient.PgClient> {
+  // A webhook's calls belong to the live account, and clocks to the test account.
+  const refs = rows.flatMap(({ account_id, clock }) =>
+    typeof clock === "string" ? [{ account_id: Livemode.testAccountOf(account_id as AccountId), clock }] : [],
+  )
+  if (refs.length === 0) return NO_CLOCKS
+  const sql = yield* PgClient.PgClient
+  const found = yield* Effect.orDie(sql<ClockFact>`
+    SELECT c.account_id, c.id, c.record ->> 'now' AS now, c.removed FROM test_clocks c
+    WHERE (c.account_id, c.id) IN (SELECT * FROM unnest(${refs.map(({ account_id }) => account_id)}::text[],
+      ${refs.map(({ clock }) => clock)}::text[]))`)
+  return new Map(found.map((clock) => [clock.id, clock]))
+})
+
+const NO_CLOCKS: ReadonlyMap<string, ClockFact> = new Map()
