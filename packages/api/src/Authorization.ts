@@ -16,6 +16,8 @@ export class CurrentKey extends Context.Service<
     readonly scopes: ReadonlyArray<Scope.Scope>
     /** The domain that the key is bound to; `null` if it is not bound. */
     readonly domain: DomainName.DomainName | null
+    /** The test clock that the mail of a test key lives on. */
+    readonly test_clock?: Id.TestClockId | undefined
   }
 >()("@waybill/api/CurrentKey") {}
 

@@ -68,6 +68,14 @@ export const RULES: Rules = {
     makeLink: "whole account",
     remove: "whole account",
   },
+  // A clock may carry the mail of all domains.
+  testClocks: {
+    list: "whole account",
+    get: "whole account",
+    create: "whole account",
+    advance: "whole account",
+    remove: "whole account",
+  },
   account: { get: "caller" },
   events: { list: "whole account", stream: "whole account" },
   audit: { list: "whole account" },

@@ -10,6 +10,7 @@ import { Requests } from "./groups/Requests.ts"
 import { Sandbox } from "./groups/Sandbox.ts"
 import { Statistics } from "./groups/Stats.ts"
 import { Suppressions } from "./groups/Suppressions.ts"
+import { TestClocks } from "./groups/TestClocks.ts"
 import { Webhooks } from "./groups/Webhooks.ts"
 
 /** The endpoint groups under /v1, which require an API key or a dashboard session. */
@@ -27,5 +28,6 @@ export const GROUPS = [
   Audit,
   Requests,
   Sandbox,
+  TestClocks,
 ] as const
 export type Group = (typeof GROUPS)[number]

@@ -8,9 +8,10 @@ import type { Group } from "./Groups.ts"
  * - `own mode`: reads and changes test mail and what belongs to it; live keys see live mail only. A dashboard session
  *   chooses with `livemode`.
  * - `live only`: the account's keys, domains, webhooks and members, which test mode shares: a test key is refused.
+ * - `test only`: things of test mail alone; a live key is refused, and a session works with those of its account.
  * - `caller`: returns only facts about the caller and its limits.
  */
-export type Rule = "own mode" | "live only" | "caller"
+export type Rule = "own mode" | "live only" | "test only" | "caller"
 
 type Rules = {
   readonly [G in Group as G["identifier"]]: {
@@ -67,6 +68,7 @@ export const RULES: Rules = {
   events: { list: "own mode", stream: "own mode" },
   audit: { list: "live only" },
   requests: { list: "own mode", get: "own mode" },
+  testClocks: { list: "test only", get: "test only", create: "test only", advance: "test only", remove: "test only" },
 }
 
 const byName: { readonly [group: string]: { readonly [endpoint: string]: Rule } } = RULES
@@ -81,6 +83,16 @@ export class LiveOnly extends Schema.TaggedError<LiveOnly>()("LiveOnly", {}) {
   readonly reason = "live_only"
   override get message() {
     return "This is a test key: it works with test mail only, and this endpoint is not about mail. Use a live key."
+  }
+}
+
+/** A live key was used at an endpoint for test mail. */
+export class TestOnly extends Schema.TaggedError<TestOnly>()("TestOnly", {}) {
+  readonly status = 403
+  readonly code = "forbidden"
+  readonly reason = "test_only"
+  override get message() {
+    return "This is a live key, and live mail never lives on a test clock. Use a test key."
   }
 }
 

@@ -30,6 +30,8 @@ export { WaybillError } from "./WaybillError.ts"
 
 const LARGEST_PAGE = 100
 const LARGEST_FEED_PAGE = 1_000
+/** Pause between looks at a test clock whose advance takes longer than one answer. */
+const CLOCK_POLL_MS = 500
 
 /**
  * The client: `new Waybill()` with the key in `WAYBILL_API_KEY`, or `new Waybill("wb_…")`. Covers every endpoint of the
@@ -200,6 +202,28 @@ export class Waybill {
     all: ({ after: from, ...query }: RequestsQuery = {}) =>
       paginate((after) => this.requests.list({ ...query, limit: LARGEST_PAGE, after }), from),
     get: (id: string) => this.#get<T.RequestDetail>(`/requests/${path(id)}`),
+  }
+
+  /** Clocks whose time moves when a test says so, for mail of test keys. */
+  readonly testClocks = {
+    list: () => this.#get<Page<T.TestClock>>("/test/clocks"),
+    get: (id: string) => this.#get<T.TestClock>(`/test/clocks/${path(id)}`),
+    create: (clock: WithDates<T.TestClockCreation, "now"> = {}, options?: WriteOptions) =>
+      this.#post<T.TestClock>("/test/clocks", clock, options),
+    /** Moves a clock by an ISO 8601 duration such as `P3D`, or to a time. Resolves when all that was due is done. */
+    advance: async (
+      id: string,
+      target: WithDates<T.TestClockAdvance, "to">,
+      options?: WriteOptions,
+    ): Promise<T.TestClock> => {
+      let clock = await this.#post<T.TestClock>(`/test/clocks/${path(id)}/advance`, target, options)
+      while (clock.status === "advancing") {
+        await new Promise((resolve) => setTimeout(resolve, CLOCK_POLL_MS))
+        clock = await this.testClocks.get(id)
+      }
+      return clock
+    },
+    remove: (id: string) => this.#delete<T.TestClockDeleted>(`/test/clocks/${path(id)}`),
   }
 
   /** Mail of the sandbox, for test suites. Available while the service's `TRANSPORT` is `sandbox`. */

@@ -53,6 +53,8 @@ export type ApiKey = {
   /** The beginning of the key: `wb_`, or `wb_test_` for a test key, and seven characters */
   readonly prefix: string
   readonly mode: ApiKeyMode
+  /** The test clock that all mail of the key lives on; `null` on real time */
+  readonly test_clock: TestClockId | null
   readonly scopes: ReadonlyArray<Scope>
   /** The domain that the key is bound to; `null` if none */
   readonly domain: string | null
@@ -77,6 +79,8 @@ export type ApiKeyCreation = {
   readonly allowed_ips?: ReadonlyArray<string> | null
   /** When the key stops working */
   readonly expires_at?: string | null
+  /** A test clock that all mail of the key lives on; for a test key only */
+  readonly test_clock?: TestClockId | null
 }
 
 export type ApiKeyId = string
@@ -156,6 +160,8 @@ export type CreatedApiKey = {
   /** The beginning of the key: `wb_`, or `wb_test_` for a test key, and seven characters */
   readonly prefix: string
   readonly mode: ApiKeyMode
+  /** The test clock that all mail of the key lives on; `null` on real time */
+  readonly test_clock: TestClockId | null
   readonly scopes: ReadonlyArray<Scope>
   /** The domain that the key is bound to; `null` if none */
   readonly domain: string | null
@@ -274,6 +280,8 @@ export type EmailLog = {
   readonly opens: number
   readonly clicks: number
   readonly api_key_id: ApiKeyId | null
+  /** The test clock on whose time the message lives; `null` on real time */
+  readonly test_clock: TestClockId | null
   readonly domain: string
   /** False for test mail, which is never sent */
   readonly livemode: boolean
@@ -319,6 +327,8 @@ export type EmailLogWithContent = {
   readonly opens: number
   readonly clicks: number
   readonly api_key_id: ApiKeyId | null
+  /** The test clock on whose time the message lives; `null` on real time */
+  readonly test_clock: TestClockId | null
   readonly domain: string
   /** False for test mail, which is never sent */
   readonly livemode: boolean
@@ -753,6 +763,46 @@ export type SuppressionRemoved = {
   readonly email: string
   readonly deleted: true
 }
+
+/** A clock for test mail. `now` is the time that it shows, which moves while the clock advances */
+export type TestClock = {
+  readonly object: "test_clock"
+  readonly id: TestClockId
+  readonly name: string | null
+  readonly now: Timestamp
+  /** `advancing` while an advance does what is due; `ready` once all of it is done */
+  readonly status: "ready" | "advancing"
+  /** Target of the advance in progress */
+  readonly advancing_to: Timestamp | null
+  /** Limit that ended the last advance before its target; `null` if it reached the target */
+  readonly stopped: TestClockStopped | null
+  readonly created_at: Timestamp
+  readonly created_by: string | null
+}
+
+export type TestClockAdvance = {
+  /** How far to advance, as an ISO 8601 duration */
+  readonly by?: string | null
+  /** The time to advance to; not earlier than `now` of the clock */
+  readonly to?: string | null
+}
+
+export type TestClockCreation = {
+  /** For people */
+  readonly name?: string | null
+  /** The time that the clock shows first; real time by default */
+  readonly now?: string | null
+}
+
+export type TestClockDeleted = {
+  readonly object: "test_clock"
+  readonly id: TestClockId
+  readonly deleted: true
+}
+
+export type TestClockId = string
+
+export type TestClockStopped = "too_many_steps" | "took_too_long"
 
 export type Timestamp = string
 

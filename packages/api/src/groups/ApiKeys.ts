@@ -31,6 +31,9 @@ const fields = {
     examples: ["wb_4Ko2xQa"],
   }),
   mode: Mode,
+  test_clock: Schema.NullOr(Id.TestClockId).annotate({
+    description: "The test clock that all mail of the key lives on; `null` on real time",
+  }),
   scopes: Schema.Array(Scope.Scope),
   domain: Schema.NullOr(Schema.String).annotate({ description: "The domain that the key is bound to; `null` if none" }),
   allowed_ips: Schema.Array(Schema.String).annotate({ description: "Empty allows every address" }),
@@ -67,6 +70,7 @@ const Creation = Schema.Struct({
     "Limits the key to these addresses and networks",
   ),
   expires_at: optional(Timestamp.FromIso, "When the key stops working"),
+  test_clock: optional(Id.TestClockId, "A test clock that all mail of the key lives on; for a test key only"),
 }).annotate({ identifier: "ApiKeyCreation" })
 
 const params = { key_id: Id.ApiKeyId }

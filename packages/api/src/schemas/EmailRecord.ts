@@ -76,6 +76,9 @@ const fields = {
   opens: Schema.Natural,
   clicks: Schema.Natural,
   api_key_id: Schema.NullOr(Id.ApiKeyId),
+  test_clock: Schema.NullOr(Id.TestClockId).annotate({
+    description: "The test clock on whose time the message lives; `null` on real time",
+  }),
   domain: Schema.String,
   livemode: Schema.Boolean.annotate({ description: "False for test mail, which is never sent" }),
   size_bytes: Schema.Natural,

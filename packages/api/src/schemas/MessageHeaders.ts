@@ -1,5 +1,6 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Header from "@waybill/domain/email/Header"
+import * as Id from "@waybill/domain/values/Id"
 import * as Text from "@waybill/domain/values/Text"
 import { Result, Schema, SchemaIssue } from "effect"
 import * as Checks from "./Checks.ts"
@@ -10,6 +11,7 @@ export const MAX_NAME_CHARS = 76
 /** Headers that may occur once (RFC 5322 §3.6). A second one in different case is refused. */
 const SINGLE: ReadonlySet<string> = new Set([
   "sender",
+  Header.TEST_CLOCK,
   "reply-to",
   "in-reply-to",
   "references",
@@ -32,6 +34,7 @@ const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<P
     const issue =
       nameProblem(name, lower) ??
       valueProblem(headers[name] ?? "") ??
+      (lower === Header.TEST_CLOCK && !isClock(headers[name]) ? "must be the id of a test clock, clk_…" : undefined) ??
       (lower === Header.SENDER ? senderProblem(headers[name] ?? "") : undefined) ??
       (SINGLE.has(lower) && seen.has(lower) ? "is set twice" : undefined)
     if (issue !== undefined) result.push({ path: [printable(name)], issue })
@@ -39,6 +42,8 @@ const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<P
   }
   return result
 }
+
+const isClock = Schema.is(Id.TestClockId)
 
 const nameProblem = (name: string, lower: string): string | undefined => {
   if (name.length > MAX_NAME_CHARS)
