@@ -21,7 +21,12 @@ import type { Work } from "./RequestCommit.ts"
 /** The account and key that send. A session of the dashboard has no key. */
 export interface Sender {
   readonly account_id: Id.AccountId
-  readonly key: { readonly id: Id.ApiKeyId; readonly domain: DomainName.DomainName | null } | null
+  readonly key: {
+    readonly id: Id.ApiKeyId
+    readonly domain: DomainName.DomainName | null
+    /** The test clock that the mail of the key lives on. */
+    readonly test_clock?: Id.TestClockId | undefined
+  } | null
   /** Whether this instance has an address for tracked links. */
   readonly tracks: boolean
 }
@@ -65,7 +70,7 @@ export const accept = <A, E, F>({ answer, at, load = [], messages, sender }: Acc
       ...messages.map(({ id }) => ({ aggregate: Email, id, isNew: true })),
       ...load.map((id) => ({ aggregate: Email, id })),
     ],
-    needs: Draft.needsOf(drafts, at),
+    needs: Draft.needsOf(drafts, at, sender.key?.test_clock),
     bytes: Draft.bytesOf(drafts),
     decide: (view) => {
       const append: Array<Append> = []
@@ -81,7 +86,7 @@ export const accept = <A, E, F>({ answer, at, load = [], messages, sender }: Acc
           content.push(...decided.success.content)
           recipients += decided.success.recipients
         }
-        verdicts.push(Result.map(decided, () => ({ id, created_at: at })))
+        verdicts.push(Result.map(decided, ({ created_at }) => ({ id, created_at })))
       }
       return Result.map(answer(verdicts), (answer) => ({ append, content, answer }))
     },
@@ -107,6 +112,16 @@ export const only =
     if (verdict === undefined) throw new Error("a request without a message")
     return Result.map(verdict, answer)
   }
+
+const clockOf = (
+  { facts }: View,
+  account_id: Id.AccountId,
+  id: Id.TestClockId | undefined,
+): EmailAcceptance.Context["clock"] => {
+  if (id === undefined) return undefined
+  const clock = facts.clock(account_id, id)
+  return { id, now: clock?.removed === false ? clock.now : undefined }
+}
 
 /**
  * Decides about one message. `at` is the moment of its id, not of the commit: a batch that commits after midnight of the
@@ -153,6 +168,7 @@ const decide = (
           },
     tracks,
     key,
+    clock: clockOf(view, account_id, command.test_clock ?? key?.test_clock),
     plan: { name: Plan.TERMS[account.plan].name, max_recipients: account.limits.max_recipients },
     suppressed,
     quota: {
@@ -167,6 +183,7 @@ const decide = (
     const expires_on = Timestamp.plus(at, days * Timestamp.DAY).slice(0, "2026-11-21".length)
     return {
       events,
+      created_at: state._tag === "Message" ? state.accepted.created_at : at,
       content: blobs.map((blob): ContentRow => ({ account_id, ...blob, expires_on })),
       recipients: (state._tag === "Message" ? state.recipients.length : 0) - (events.length - 1),
     }

@@ -1,5 +1,7 @@
 import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import * as EmailAcceptance from "@waybill/domain/email/Acceptance"
+import * as Header from "@waybill/domain/email/Header"
+import type * as Id from "@waybill/domain/values/Id"
 import * as Address from "@waybill/domain/values/Address"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as MediaType from "@waybill/mail/compose/MediaType"
@@ -23,7 +25,8 @@ export const fromMessage = (message: EmailMessage): Draft => {
     blob: Content.blob(Buffer.from(file.content, "base64")),
   }))
   const blobs = [body, ...files.map(({ blob }) => blob)]
-  const { bcc, cc, from, headers, list_unsubscribe, reply_to, scheduled_at, subject, tags, to, tracking } = message
+  const { clock, headers } = withoutClock(message.headers ?? {})
+  const { bcc, cc, from, list_unsubscribe, reply_to, scheduled_at, subject, tags, to, tracking } = message
   const size_bytes = blobs.reduce((sum, { bytes }) => sum + bytes.length, 0)
   return {
     blobs,
@@ -34,7 +37,8 @@ export const fromMessage = (message: EmailMessage): Draft => {
       bcc,
       reply_to,
       subject,
-      headers: headers ?? {},
+      headers,
+      test_clock: clock,
       tags: [...new Set(tags ?? [])],
       scheduled_at,
       content: {
@@ -57,6 +61,14 @@ export const fromMessage = (message: EmailMessage): Draft => {
   }
 }
 
+/** Takes the header that names a test clock out of the headers. */
+const withoutClock = (headers: EmailAcceptance.Command["headers"]) => {
+  const name = Object.keys(headers).find((each) => each.toLowerCase() === Header.TEST_CLOCK)
+  if (name === undefined) return { headers, clock: undefined }
+  const { [name]: clock, ...others } = headers
+  return { headers: others, clock: clock as Id.TestClockId }
+}
+
 const domainsOf = ({ from, headers }: EmailAcceptance.Command): ReadonlyArray<string> => {
   const sender = EmailAcceptance.senderDomain(headers)
   return sender === undefined ? [Address.domainOf(from.address)] : [Address.domainOf(from.address), sender]
@@ -69,13 +81,19 @@ export const recipientKeys = ({ bcc, cc, to }: EmailAcceptance.Command): Readonl
 /** Returns the UTC month of a moment, as `2026-11`; volume is counted per month. */
 export const monthOf = (at: Timestamp.Timestamp): string => at.slice(0, "2026-11".length)
 
-/** Returns the facts that a transaction has to load to decide about the drafts. */
-export const needsOf = (drafts: ReadonlyArray<Draft>, at: Timestamp.Timestamp) =>
+/** Returns the facts that a transaction has to load to decide about the drafts of a sender. */
+export const needsOf = (drafts: ReadonlyArray<Draft>, at: Timestamp.Timestamp, clock: Id.TestClockId | undefined) =>
   ({
+    ...clocksOf(drafts, clock),
     domains: [...new Set(drafts.flatMap(({ command }) => domainsOf(command)))],
     addresses: [...new Set(drafts.flatMap(({ command }) => recipientKeys(command)))],
     month: monthOf(at),
   }) satisfies Needs
+
+const clocksOf = (drafts: ReadonlyArray<Draft>, clock: Id.TestClockId | undefined): Pick<Needs, "clocks"> => {
+  const clocks = new Set(drafts.map(({ command }) => command.test_clock ?? clock).filter((id) => id !== undefined))
+  return clocks.size === 0 ? {} : { clocks: [...clocks] }
+}
 
 /** Approximate size of the drafts in a commit. */
 export const bytesOf = (drafts: ReadonlyArray<Draft>): number =>

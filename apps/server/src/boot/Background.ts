@@ -12,6 +12,7 @@ import { Effect, Layer, type Redacted } from "effect"
 import * as ReturnPathKeys from "./ReturnPathKeys.ts"
 import { reveal, type Settings, urlOf } from "./Settings.ts"
 import * as StoppedLinks from "../links/StoppedLinks.ts"
+import { advanceTestClocks } from "../clock/advanceTestClocks.ts"
 import { checkDomains } from "../worker/periodic/checkDomains.ts"
 import * as WebhookPipeline from "../worker/webhooks/WebhookPipeline.ts"
 import { followStats } from "../worker/periodic/followStats.ts"
@@ -62,6 +63,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
         also: Effect.gen(function* () {
           const webhooks = yield* WebhookPipeline.make({ allowedNetworks })
           const domains = yield* checkDomains()
+          const clocks = yield* advanceTestClocks()
           yield* followStats()
           const months = EmailStatsMonths.keep(settings.statsMonths)
           yield* Effect.forkScoped(
@@ -71,6 +73,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           )
           return {
             drain_webhooks: { run: webhooks.kick, cron: "* * * * *" },
+            advance_test_clocks: { run: clocks.kick, cron: "* * * * *" },
             check_domains: { run: domains.kick, cron: "* * * * *" },
             keep_request_log: { run: RequestLogDays.keep(settings.requestLogDays), cron: "3 * * * *" },
             sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },

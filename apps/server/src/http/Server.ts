@@ -32,6 +32,7 @@ import { sendFastPath } from "./sendFastPath.ts"
 import { StatsHandlers } from "./api/StatsHandlers.ts"
 import { SuppressionHandlers } from "./api/SuppressionHandlers.ts"
 import { SystemHandlers } from "./api/SystemHandlers.ts"
+import { TestClockHandlers } from "../clock/TestClockHandlers.ts"
 import * as Validation from "./middleware/Validation.ts"
 import { WebhookHandlers } from "./api/WebhookHandlers.ts"
 
@@ -74,6 +75,7 @@ const groups = Layer.mergeAll(
   AuditHandlers,
   RequestHandlers,
   SandboxHandlers,
+  TestClockHandlers,
   SystemHandlers,
 )
 

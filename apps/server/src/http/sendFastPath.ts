@@ -90,9 +90,9 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
     { key, ...request }: Sender,
     { bytes: _, origin, translated, ...call }: NonNullable<ReturnType<typeof read>>,
   ) => {
-    const { account_id, domain } = key
+    const { account_id, domain, test_clock } = key
     const { address, id, incoming } = request
-    const sender = { account_id, key: { id: key.id, domain }, tracks }
+    const sender = { account_id, key: { id: key.id, domain, test_clock }, tracks }
     const committing = Effect.clockWith((clock) => {
       const email = NewIds.newEmailAt(clock.currentTimeMillisUnsafe())
       const work = Acceptance.acceptMessage(sender, email.id, call.payload, email.at, Acceptance.queued)

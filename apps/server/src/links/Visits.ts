@@ -1,4 +1,5 @@
 import * as Email from "@waybill/domain/email/Email"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { TrackedMail } from "@waybill/mail/tokens/TrackingToken"
@@ -88,10 +89,26 @@ const record = Effect.fn("Visits.record")(function* ({ at, ip, mail, url, user_a
   const store = yield* EventStore
   const ref = { account_id: mail.account_id, stream_id: mail.email_id }
   const visitor = { user_agent, ip }
-  const decide = url === null ? Email.recordOpened(at, visitor) : Email.recordClicked(at, url, visitor)
+  const decide = (shown: Timestamp.Timestamp) =>
+    url === null ? Email.recordOpened(shown, visitor) : Email.recordClicked(shown, url, visitor)
   return yield* store
-    .commit(Email, ref, (message) => (isErased(message) ? Result.fail(new NothingNew()) : decide(message)))
+    .transact({
+      account_id: ref.account_id,
+      streams: [{ aggregate: Email, id: ref.stream_id }],
+      needs: Livemode.isLive(ref.account_id) ? {} : { clocksOf: [ref.stream_id] },
+      decide: (view) => {
+        const message = view.state<Email.State>(Email, ref.stream_id)
+        if (isErased(message)) return Result.fail(new NothingNew())
+        const clock = message._tag === "Message" ? message.accepted.test_clock : undefined
+        const shown = clock === undefined ? at : (view.facts.clock(ref.account_id, clock)?.now ?? at)
+        return Result.map(decide(shown)(message), (events) => ({
+          append: [{ aggregate: Email, id: ref.stream_id, events }],
+          answer: undefined,
+        }))
+      },
+    })
     .pipe(
+      Effect.catchTags({ IdempotencyKeyReused: Effect.die, LeaseLost: Effect.die }),
       Effect.as(true),
       Effect.catchTags({
         NothingNew: () => Effect.succeed(false),

@@ -13,10 +13,10 @@ export const typeOf = ({ event, event_type }: WebhookDeliveries.Dispatch): strin
 
 /** Returns an event in the shape of Resend's webhooks, which is that of `WebhookEventPayload` in the package `resend`. */
 export const make = (dispatch: WebhookDeliveries.Dispatch): Json => {
-  const { created_at, event } = dispatch
+  const { event } = dispatch
   return {
     type: typeOf(dispatch),
-    created_at: event?.recorded_at ?? created_at,
+    created_at: WebhookDeliveries.occurredAt(dispatch),
     data: event === null ? {} : { ...aboutEmail(dispatch, event), ...outcome(dispatch.event_type, event.data) },
   }
 }

@@ -48,7 +48,8 @@ const find = Effect.fnUntraced(function* (id: Id.ApiKeyId) {
   return key
 })
 
-type Creation = Omit<ApiKey.Command, "allowed_ips" | "mode"> & {
+type Creation = Omit<ApiKey.Command, "allowed_ips" | "mode" | "test_clock"> & {
+  readonly test_clock: Id.TestClockId | null
   readonly allowed_ips: ApiKey.Command["allowed_ips"] | null
   readonly mode: Mode | null
 }
@@ -57,8 +58,13 @@ type Creation = Omit<ApiKey.Command, "allowed_ips" | "mode"> & {
 const create = Effect.fnUntraced(function* (call: RequestCommit.Call, payload: Creation) {
   const { actor } = yield* Provenance
   const { account_id } = yield* CurrentKey
-  const { mode, ...others } = payload
-  const requested = { ...others, allowed_ips: payload.allowed_ips ?? [], ...(mode === "test" ? { mode } : {}) }
+  const { mode, test_clock, ...others } = payload
+  const requested = {
+    ...others,
+    allowed_ips: payload.allowed_ips ?? [],
+    ...(mode === "test" ? { mode } : {}),
+    ...(test_clock === null ? {} : { test_clock }),
+  }
   const command = yield* Effect.fromResult(KeyLimits.limitsOfNewKey(yield* CallerReach.current, requested))
   const keyId = yield* NewIds.newId("ApiKeyId")
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES), mode ?? "live")
@@ -70,9 +76,12 @@ const create = Effect.fnUntraced(function* (call: RequestCommit.Call, payload: C
       workOnStream(
         ApiKey,
         keyId,
-        (now, view) => ApiKey.create({ ...facts, now, active: view.facts.countOf(account_id, "api_key") }, command),
+        (now, view) => {
+          const hasClock = test_clock !== null && view.facts.clock(account_id, test_clock)?.removed === false
+          return ApiKey.create({ ...facts, now, active: view.facts.countOf(account_id, "api_key"), hasClock }, command)
+        },
         (state) => recordWithSecret(state, secret),
-        { isNew: true, needs: { countOf: "api_key" } },
+        { isNew: true, needs: { countOf: "api_key", ...(test_clock === null ? {} : { clocks: [test_clock] }) } },
       ),
     ),
   )
@@ -87,6 +96,7 @@ const recordWithSecret = (state: ApiKey.State, key: string) => {
     name,
     prefix,
     mode: ApiKey.modeOf(state.created),
+    test_clock: ApiKey.clockOf(state.created) ?? null,
     scopes,
     domain,
     allowed_ips,

@@ -2,6 +2,7 @@ import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
@@ -22,12 +23,13 @@ import { sendBatch } from "../../accept/sendBatch.ts"
 import * as NewIds from "../../operate/NewIds.ts"
 import { Instance } from "../Instance.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
+import { isExpired } from "../../clock/isExpired.ts"
 import * as Records from "./Records.ts"
 
 const currentSender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sender, never, CurrentKey | Instance> {
-  const { account_id, domain, key_id } = yield* CurrentKey
+  const { account_id, domain, key_id, test_clock } = yield* CurrentKey
   const { tracks } = yield* Instance
-  return { account_id, key: key_id === null ? null : { id: key_id, domain }, tracks }
+  return { account_id, key: key_id === null ? null : { id: key_id, domain, test_clock }, tracks }
 })
 
 const send = Effect.fnUntraced(function* (call: RequestCommit.Call & { readonly payload: EmailMessage }) {
@@ -45,7 +47,11 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
     cancel: (call) =>
       Effect.gen(function* () {
         yield* CallerReach.checkEmail(call.params.id)
-        const { body, headers } = yield* RequestCommit.commit(call, unlessStarted(call.params.id, Email.cancel))
+        const { account_id } = yield* CurrentKey
+        const { body, headers } = yield* RequestCommit.commit(
+          call,
+          unlessStarted(account_id, call.params.id, Email.cancel),
+        )
         return HttpApiSchema.withHeaders({ body: yield* readable(body), headers })
       }),
     reschedule: ({ params, payload }) =>
@@ -53,7 +59,8 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
         yield* CallerReach.checkEmail(params.id)
         const reschedule = (at: Timestamp.Timestamp, attempt: Email.AttemptState) =>
           Email.reschedule(at, payload.scheduled_at, attempt)
-        return yield* readable(yield* RequestCommit.commitRepeatable(unlessStarted(params.id, reschedule)))
+        const { account_id } = yield* CurrentKey
+        return yield* readable(yield* RequestCommit.commitRepeatable(unlessStarted(account_id, params.id, reschedule)))
       }),
     resend: (call) =>
       Effect.andThen(
@@ -87,15 +94,22 @@ const WITHHELD = {
  * meanwhile. A row that is leased counts as under way, even if its worker died, until the log records the attempt as lost.
  */
 const unlessStarted = <E>(
+  account_id: Id.AccountId,
   id: Id.EmailId,
   decide: (now: Timestamp.Timestamp, attempt: Email.AttemptState) => Decide<Email.State, Email.Event, E>,
 ) =>
   workOnStream(
     Email,
     id,
-    (now, { facts }) => decide(now, (facts.outbox(id)?.lease_token ?? null) === null ? "none" : "under way"),
+    (now, { facts }) =>
+      (state) => {
+        const attempt = (facts.outbox(id)?.lease_token ?? null) === null ? "none" : "under way"
+        const clock = state._tag === "Message" ? state.accepted.test_clock : undefined
+        const shown = clock === undefined ? undefined : facts.clock(account_id, clock)?.now
+        return decide(shown ?? now, attempt)(state)
+      },
     recordOf,
-    { needs: { outbox: [id] } },
+    { needs: { outbox: [id], ...(Livemode.isLive(account_id) ? {} : { clocksOf: [id] }) } },
   )
 
 const recordOf = (state: Email.State, version: number): EmailRecord => {
@@ -109,7 +123,9 @@ const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id: sender.account_id, stream_id: id })
   if (state._tag === "NotCreated") return yield* new EmailRefusal.EmailNotFound()
-  const content = yield* Content.findComplete(sender.account_id, state.accepted.content)
+  const content = (yield* isExpired(sender.account_id, state))
+    ? Option.none()
+    : yield* Content.findComplete(sender.account_id, state.accepted.content)
   const draftOf = (message: Email.Message): Draft.Draft => ({
     command: Email.resendCommand(message),
     blobs: Option.match(content, {

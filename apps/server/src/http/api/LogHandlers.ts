@@ -15,6 +15,7 @@ import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Position from "../Position.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
+import { isExpired } from "../../clock/isExpired.ts"
 import * as Records from "./Records.ts"
 
 export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
@@ -68,7 +69,7 @@ const detailsOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.
   const state = yield* store.state(Email, { account_id, stream_id: id })
   if (state._tag === "NotCreated") return { tracking: Tracking.NONE, content: null }
   const { content, tracking = Tracking.NONE } = state.accepted
-  const body = yield* Content.findBody(account_id, content)
+  const body = (yield* isExpired(account_id, state)) ? Option.none() : yield* Content.findBody(account_id, content)
   return {
     tracking,
     content: Option.getOrNull(

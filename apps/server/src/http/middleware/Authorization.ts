@@ -57,11 +57,15 @@ const inMode = Effect.fnUntraced(function* (
   rule: TestKeys.Rule,
 ): Effect.fn.Return<
   CurrentKey["Service"],
-  TestKeys.LiveOnly | TestKeys.OtherMode,
+  TestKeys.LiveOnly | TestKeys.OtherMode | TestKeys.TestOnly,
   HttpServerRequest.HttpServerRequest
 > {
   const isLive = Livemode.isLive(current.account_id)
   if (rule === "live only" && !isLive) return yield* new TestKeys.LiveOnly()
+  if (rule === "test only") {
+    if (isLive && current.key_id !== null) return yield* new TestKeys.TestOnly()
+    return { ...current, account_id: Livemode.testAccountOf(current.account_id) }
+  }
   if (rule !== "own mode") return current
   const livemode = requestedMode((yield* HttpServerRequest.HttpServerRequest).url)
   if (livemode === undefined || livemode === isLive) return current
@@ -83,6 +87,6 @@ const callerOf = (admitted: Admitted): { readonly actor: Actor; readonly current
     const current = { account_id, key_id: null, scopes: Team.SCOPES[role], domain: null }
     return { actor: { type: "user", id: user_id }, current }
   }
-  const { account_id, domain, id, scopes } = admitted.key
-  return { actor: { type: "api_key", id }, current: { account_id, key_id: id, scopes, domain } }
+  const { account_id, domain, id, scopes, test_clock } = admitted.key
+  return { actor: { type: "api_key", id }, current: { account_id, key_id: id, scopes, domain, test_clock } }
 }

@@ -31,17 +31,18 @@ export const deliver = Effect.fn("deliver")(function* (
   pending: PendingDeliveries.PendingDelivery | undefined,
   options: DeliverOptions,
 ) {
-  const now = Timestamp.fromDateTime(yield* DateTime.now)
   const { row } = job
   if (pending === undefined)
     return yield* Effect.die(new Error(`the outbox names a message that is not in the log: ${row.id}`))
-  const { domain, message, suppressed } = pending
+  const { clock, domain, message, suppressed } = pending
+  const now = yield* timeOf(pending)
   const unfinished = message.recipients.filter(Recipient.isUnfinished)
   const due = PendingDeliveries.due(message, now)
   if (unfinished.length === 0) return yield* Leases.remove(row)
   if (domain === null && !isTest(pending, row))
     return yield* commitResult(job, message, failed(unfinished, "domain_removed"))
-  if (due.length === 0) return yield* Leases.postpone(row, firstDue(unfinished, message.scheduled_at ?? now))
+  if (clock?.removed === true) return yield* commitResult(job, message, failed(unfinished, "test_clock_deleted"))
+  if (due.length === 0) return yield* Leases.postponeInTime(row, firstDue(unfinished, message.scheduled_at ?? now))
 
   const suppressions = due.flatMap(({ address }): ReadonlyArray<DeliveryOutcome.Outcome> => {
     const reason = suppressed.get(Address.keyOf(address))
@@ -62,8 +63,9 @@ export const deliver = Effect.fn("deliver")(function* (
   const withOutcome = new Set(attempted.success.map(({ recipient }) => recipient))
   const lost = toAttempt.filter((recipient) => !withOutcome.has(recipient))
   const notDue = unfinished.filter((recipient) => !due.includes(recipient))
-  const random = yield* Random.next
-  const result = evaluateAttempts(Timestamp.fromDateTime(yield* DateTime.now), attempted.success, notDue, {
+  // A test must see the same times in every run.
+  const random = clock === undefined ? yield* Random.next : 0.5
+  const result = evaluateAttempts(yield* timeOf(pending), attempted.success, notDue, {
     nextAttempt: options.nextAttempt,
     due_since: message.scheduled_at ?? message.accepted.created_at,
     random,
@@ -74,6 +76,10 @@ export const deliver = Effect.fn("deliver")(function* (
 /** Whether a message is test mail, which never leaves: by its account, or by its own history. */
 const isTest = ({ message }: PendingDeliveries.PendingDelivery, { account_id }: PipelineJob["row"]): boolean =>
   !Livemode.isLive(account_id) || message.accepted.livemode === false
+
+/** The present time, on the test clock that the message lives on if it has one. It does not move during an attempt. */
+const timeOf = ({ clock }: PendingDeliveries.PendingDelivery) =>
+  clock === undefined ? Effect.map(DateTime.now, Timestamp.fromDateTime) : Effect.succeed(clock.now)
 
 /** Adds recipients whose reply had not arrived when the service had to stop. They are tried again without a pause. */
 const withLost = (result: AttemptResult, lost: ReadonlyArray<Recipient.Recipient>): AttemptResult =>

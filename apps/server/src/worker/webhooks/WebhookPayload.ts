@@ -31,7 +31,7 @@ export const native = (dispatch: Fact): Json => ({
   type: dispatch.event_type,
   api_version: API_VERSION,
   livemode: dispatch.livemode,
-  created_at: dispatch.event?.recorded_at ?? dispatch.created_at,
+  created_at: WebhookDeliveries.occurredAt(dispatch),
   // Orders the events of one object. The position in the log would reveal how much other accounts send.
   sequence: dispatch.event === null ? null : dispatch.event.version,
   data: data(dispatch),

@@ -3,8 +3,10 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import { LruCache } from "@waybill/domain/values/LruCache"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
+import type { ClockFact } from "@waybill/store/commit/LogStorage"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as BusyEndpoints from "@waybill/store/webhooks/BusyEndpoints"
+import * as TestClocks from "@waybill/store/readmodels/TestClocks"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import { Effect, Option, Random, Result } from "effect"
 import * as NewIds from "../../operate/NewIds.ts"
@@ -24,6 +26,9 @@ export const MAX_CALLS = 1_000
 export const DEFER_EVERY_MS = 1_000
 const GONE = 410
 
+/** The test clock that a call lives on, if it does. */
+type Clock = ClockFact | undefined
+
 export interface Options extends WebhookCaller.Options {
   /** Returns the time of the next call after so many failed ones. Replaced by tests. */
   readonly nextAt?: (now: Timestamp.Timestamp, attempts: number, random: number) => Timestamp.Timestamp | null
@@ -40,8 +45,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const turns = EndpointTurns.make()
   const postponed = new LruCache<string, Timestamp.Timestamp>({ maxEntries: EndpointTurns.MAX_REMEMBERED })
 
-  const attempt = Effect.fnUntraced(function* (dispatch: WebhookDeliveries.Dispatch) {
+  const attempt = Effect.fnUntraced(function* (dispatch: WebhookDeliveries.Dispatch, clock: Clock) {
     const { account_id, event_id, webhook, webhook_id } = dispatch
+    if (clock?.removed === true) return yield* notCalled(webhook?.url ?? "", "the test clock is deleted")
     if (webhook === null) return yield* notCalled("", "the webhook is disabled or deleted")
     if (!WebhookPayload.isInFormat(dispatch)) return yield* notCalled(webhook.url, notInFormat(dispatch))
     const opened = yield* Effect.result(secretsOf(account_id, webhook_id, webhook.signing, yield* NewIds.now))
@@ -53,9 +59,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return yield* call({ url: webhook.url, id: event_id, body, secrets, svixHeaders: webhook.svix_headers })
   })
 
-  const work = Effect.fnUntraced(function* (job: Pipeline.PipelineJob, dispatch: WebhookDeliveries.Dispatch) {
+  const work = Effect.fnUntraced(function* (
+    job: Pipeline.PipelineJob,
+    dispatch: WebhookDeliveries.Dispatch,
+    clock: Clock,
+  ) {
     const { account_id, webhook_id } = dispatch
-    const begin = Effect.suspend(() => (job.start() ? Effect.asSome(attempt(dispatch)) : Effect.succeedNone))
+    const begin = Effect.suspend(() => (job.start() ? Effect.asSome(attempt(dispatch, clock)) : Effect.succeedNone))
     const turn = yield* turns.take(
       webhook_id,
       begin,
@@ -65,8 +75,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     if (Option.isNone(turn.value)) return yield* job.giveBack
     const result = turn.value.value
     job.settle()
-    const isWritten = yield* writeResult(yield* resultOf(job, dispatch, result, nextAt))
-    if (!isWritten || dispatch.webhook === null) return
+    const isWritten = yield* writeResult(yield* resultOf(job, dispatch, result, nextAt, clock))
+    // A test that moves days must not disable a webhook that live mail uses as well.
+    if (!isWritten || dispatch.webhook === null || clock !== undefined) return
     const { at, status, url } = result
     const called = { url, at: at as Timestamp.Timestamp }
     yield* disableIfFailing({ account_id: account_id as AccountId, webhook_id, status, ok: isOk(result), called })
@@ -107,12 +118,15 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           others.map(({ id }) => id),
         ),
       )
+      const clocks = yield* TestClocks.timesOf(others)
       const byId = new Map(dispatches.map((dispatch) => [dispatch.id, dispatch]))
       return jobs.map((job) => {
         if (stuck.includes(job)) return postponeStuck
         const dispatch = byId.get(job.row.id)
         // A row without a delivery record has nothing to send.
-        return dispatch === undefined ? Leases.remove(job.row) : traced(work(job, dispatch), dispatch)
+        return dispatch === undefined
+          ? Leases.remove(job.row)
+          : traced(work(job, dispatch, clocks.get(job.row.clock ?? "")), dispatch)
       })
     }),
   })
@@ -143,19 +157,23 @@ const resultOf = Effect.fnUntraced(function* (
   dispatch: WebhookDeliveries.Dispatch,
   attempt: WebhookDeliveries.Attempt,
   nextAt: NonNullable<Options["nextAt"]>,
+  clock: Clock,
 ): Effect.fn.Return<WebhookDeliveries.Settled> {
-  const at = yield* NewIds.now
+  const at = clock?.now ?? (yield* NewIds.now)
   const { account_id, id, webhook } = dispatch
   const ok = isOk(attempt)
-  const final = ok || webhook === null || attempt.status === GONE || !WebhookPayload.isInFormat(dispatch)
-  const next_attempt_at = final ? null : nextAt(at, row.attempt + 1, yield* Random.next)
+  const final =
+    ok || webhook === null || clock?.removed === true || attempt.status === GONE || !WebhookPayload.isInFormat(dispatch)
+  // A test must see the same times in every run.
+  const random = clock === undefined ? yield* Random.next : 0.5
+  const next_attempt_at = final ? null : nextAt(at, row.attempt + 1, random)
   return {
     account_id,
     id,
     status: ok ? "delivered" : next_attempt_at === null ? "failed" : "pending",
     next_attempt_at,
     delivered_at: ok ? at : null,
-    attempt,
+    attempt: clock === undefined ? attempt : { ...attempt, at },
     token: row.token,
     armed_at: row.available_at,
   }
