@@ -13,7 +13,7 @@ const validatorOf = (method: string, path: string, unicodeRegExp: boolean) => {
     strict: true,
     strictRequired: false,
     unicodeRegExp,
-    formats: { "date-time": true, uri: true },
+    formats: { "date-time": true, duration: /^P[0-9T]/u, uri: true },
   })
   ajv.addKeyword("components")
   const { schema } = served.paths[path][method.toLowerCase()].requestBody.content["application/json"]
@@ -171,15 +171,31 @@ const SAMPLES: ReadonlyArray<Samples> = [
     good: [{ role: "viewer" }],
     bad: [{}, { role: "admin" }, { role: "viewer", name: "A" }],
   },
+  {
+    method: "POST",
+    path: "/v1/test/clocks",
+    good: [{}, { name: null, now: "2030-01-01T00:00:00Z" }],
+    bad: [{ name: "" }, { now: 3 }, { time: "2030-01-01T00:00:00Z" }],
+  },
+  {
+    method: "POST",
+    path: "/v1/test/clocks/{id}/advance",
+    good: [{ by: "P3D" }, { by: null, to: "2030-01-01T00:00:00Z" }],
+    bad: [{ by: "3 days" }, { by: 3 }, { to: 3 }, { days: 3 }],
+  },
 ]
 
+const PREFIXES = [
+  ["/email/", "msg"],
+  ["/webhooks/", "whk"],
+  ["/clocks/", "clk"],
+] as const
+
 const filled = (path: string): string =>
-  path
-    .replace("{domain}", "acme.test")
-    .replace(
-      "{id}",
-      `${path.includes("/email/") ? "msg" : path.includes("/webhooks/") ? "whk" : "usr"}_${"0".repeat(26)}`,
-    )
+  path.replace("{domain}", "acme.test").replace("{id}", () => {
+    const of = PREFIXES.find(([part]) => path.includes(part))
+    return `${of?.[1] ?? "usr"}_${"0".repeat(26)}`
+  })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("request bodies", (it) => {
   it.effect("of every operation have samples", () =>
@@ -200,7 +216,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     it.effect(`${method} ${path} takes and refuses the same by its schema and by the server`, function* () {
       const world = yield* HttpWorld
       const account = yield* world.account()
-      const { secret: key } = yield* world.key(account)
+      const { secret: key } = yield* world.key(account, path.startsWith("/v1/test/") ? { mode: "test" } : {})
       yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
       const validators = [true, false].map((unicode) => validatorOf(method, path, unicode))
       for (const [samples, isGood] of [

@@ -1,7 +1,6 @@
 import * as Plan from "@waybill/domain/account/Plan"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { customer, type Group, operator } from "./Bound.ts"
-import { clockBounds } from "./clockBounds.ts"
 
 const POSTMARK_LISTS = "apps/server/src/compat/postmark/Paging.ts"
 const POSTMARK_DUMP = "apps/server/src/compat/postmark/Suppressions.ts"
@@ -112,7 +111,6 @@ export const productBounds: ReadonlyArray<Group> = [
       ),
     ],
   },
-  clockBounds,
   {
     title: "Delivery",
     bounds: [

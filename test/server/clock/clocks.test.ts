@@ -126,11 +126,11 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
       yield* worker
       const ready = yield* World.until(look, ({ json }) => json.status === "ready")
       assert.strictEqual(ready.json.now, "2030-01-01T03:00:00.000Z")
-      assert.deepStrictEqual(yield* timeline(slow), [
-        `${BEGIN} email.queued`,
-        "2030-01-01T01:00:00.000Z email.attempt_lost",
-        "2030-01-01T01:00:00.000Z email.delivered",
-      ])
+      // The delivery was lost with the process, unless it ended just before.
+      assert.deepStrictEqual(
+        (yield* timeline(slow)).filter((each) => !each.endsWith("01:00:00.000Z email.attempt_lost")),
+        [`${BEGIN} email.queued`, "2030-01-01T01:00:00.000Z email.delivered"],
+      )
       assert.deepStrictEqual(yield* timeline(last), [
         `${BEGIN} email.queued`,
         "2030-01-01T02:00:00.000Z email.delivered",

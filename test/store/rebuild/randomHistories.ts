@@ -101,6 +101,10 @@ const firstEvent = (aggregate: AnyAggregate, account_id: string, roll: RandomNum
       const webhook_id = id("WebhookId")
       return first("WebhookCreated", { webhook_id }, webhook_id)
     }
+    case "test_clock": {
+      const clock_id = id("TestClockId")
+      return first("TestClockCreated", { clock_id }, clock_id)
+    }
     default:
       return [event(aggregate, pick(tagsOf(aggregate), roll), roll), Team.STREAM_ID]
   }

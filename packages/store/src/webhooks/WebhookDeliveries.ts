@@ -165,7 +165,7 @@ export interface Dispatch {
 }
 
 /** When the event of a call occurred: on real time, or on the test clock of its message. */
-export const occurredAt = ({ created_at, email, event }: Dispatch): unknown =>
+export const occurredAt = ({ created_at, email, event }: Pick<Dispatch, "created_at" | "email" | "event">): unknown =>
   typeof email?.["test_clock"] === "string"
     ? (event?.data["at"] ?? event?.data["created_at"] ?? created_at)
     : (event?.recorded_at ?? created_at)
