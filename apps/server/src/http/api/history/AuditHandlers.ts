@@ -1,5 +1,5 @@
 import { Api } from "@waybill/api/Api"
-import type { AuditEntry } from "@waybill/api/groups/Audit"
+import type { AuditEntry } from "@waybill/api/groups/history/Audit"
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"

@@ -3,7 +3,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
-import type { Ping } from "@waybill/api/groups/Events"
+import type { Ping } from "@waybill/api/groups/history/Events"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as PublicType from "@waybill/domain/stream/PublicType"

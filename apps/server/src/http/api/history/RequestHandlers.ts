@@ -1,7 +1,7 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
-import type { RequestRecord } from "@waybill/api/groups/Requests"
+import type { RequestRecord } from "@waybill/api/groups/history/Requests"
 import * as Page from "@waybill/api/schemas/Page"
 import type * as Id from "@waybill/domain/values/Id"
 import * as RequestLog from "@waybill/store/requests/RequestLog"

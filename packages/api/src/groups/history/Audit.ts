@@ -2,11 +2,11 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Authorization } from "../Authorization.ts"
-import { annotate } from "../annotate.ts"
-import { Actor } from "../schemas/EventRecord.ts"
-import * as Page from "../schemas/Page.ts"
-import { Validation } from "../errors/Validation.ts"
+import { Authorization } from "../../Authorization.ts"
+import { annotate } from "../../annotate.ts"
+import { Actor } from "../../schemas/EventRecord.ts"
+import * as Page from "../../schemas/Page.ts"
+import { Validation } from "../../errors/Validation.ts"
 
 export const AuditEntry = Schema.Struct({
   object: Schema.Literal("audit_entry"),

@@ -2,11 +2,11 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Authorization } from "../Authorization.ts"
-import { annotate } from "../annotate.ts"
-import * as Checks from "../schemas/Checks.ts"
-import * as Page from "../schemas/Page.ts"
-import { Validation } from "../errors/Validation.ts"
+import { Authorization } from "../../Authorization.ts"
+import { annotate } from "../../annotate.ts"
+import * as Checks from "../../schemas/Checks.ts"
+import * as Page from "../../schemas/Page.ts"
+import { Validation } from "../../errors/Validation.ts"
 
 export const MAX_PATH_FILTER_CHARS = 200
 export const MAX_STATUS_FILTERS = 10
