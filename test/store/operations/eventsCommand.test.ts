@@ -70,6 +70,7 @@ const TABLES = [
   "members",
   "domains",
   "suppressions",
+  "test_clocks",
   "email_log",
   "email_log_terms",
   "email_subjects",

@@ -70,7 +70,7 @@ export const pending = (stream: ChangedStream, now: string): OutboxRow | "none" 
       return row === "none" || clock === undefined ? row : onClock(row, clock, timeOf(stream), now)
     }
     case TestClock.stream:
-      return advance(stream, stream.state as TestClock.State, now)
+      return advance(stream, stream.state as TestClock.State)
     case Domain.stream:
       return domainCheck(stream, stream.state as Domain.State)
     default:
@@ -119,19 +119,21 @@ const onClock = (row: OutboxRow, clock: string, shown: string, now: string): Out
   available_at: row.available_at <= shown ? now : FAR_FUTURE,
 })
 
-/** An advance in progress is work, and so is ending what waits on a deleted clock. */
-const advance = (stream: ChangedStream, clock: TestClock.State, now: string): OutboxRow | "none" =>
-  clock._tag === "NotCreated" || (clock.advance === null && clock.deleted_at === null)
+/** An advance in progress is work since it began, and so is ending what waits on a deleted clock. */
+const advance = (stream: ChangedStream, clock: TestClock.State): OutboxRow | "none" => {
+  const since = clock._tag === "NotCreated" ? undefined : (clock.deleted_at ?? clock.advance?.since)
+  return since === undefined
     ? "none"
     : {
         id: stream.stream_id,
         account_id: stream.account_id,
         kind: "test_clock",
         stream_id: stream.stream_id,
-        available_at: now,
+        available_at: since,
         attempt: 0,
         payload: {},
       }
+}
 
 const domainCheck = (stream: ChangedStream, domain: Domain.State): OutboxRow | "none" =>
   domain._tag !== "Domain" || domain.next_check_at === null
