@@ -36,8 +36,11 @@ const CONFIG = {
   },
 }
 
-/** Generated code that may be `unknown`: the free-form data of an event, and the body of a stream. */
-const UNKNOWN = [/data: z\.record\(z\.string\(\), z\.unknown\(\)\)/u, /EventsStreamResponse = zod\.unknown\(\)/u]
+/** Generated code that may be `unknown`: the free-form data of an event or a webhook call, and the body of a stream. */
+const UNKNOWN = [
+  /(?:data|webhook_payload): z\.record\(z\.string\(\), z\.unknown\(\)\)/u,
+  /EventsStreamResponse = zod\.unknown\(\)/u,
+]
 
 let home = ""
 beforeAll(async () => {

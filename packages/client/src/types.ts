@@ -562,6 +562,7 @@ export type Request = {
   readonly duration_ms: number
   /** Size of the body as it was sent */
   readonly body_bytes: number
+  /** False for a request with a test key, or about test mail in the dashboard */
   readonly livemode: boolean
   readonly created_at: Timestamp
 }
@@ -587,6 +588,7 @@ export type RequestDetail = {
   readonly duration_ms: number
   /** Size of the body as it was sent */
   readonly body_bytes: number
+  /** False for a request with a test key, or about test mail in the dashboard */
   readonly livemode: boolean
   readonly created_at: Timestamp
   /** The first 16 KB of a JSON body, with secrets and the content of messages masked */
@@ -622,6 +624,8 @@ export type SandboxMessage = {
   /** The return path */
   readonly mail_from: string
   readonly size_bytes: number
+  /** False for test mail, true for mail of an instance without a transport */
+  readonly livemode: boolean
   readonly created_at: Timestamp
   readonly expires_at: Timestamp
 }
@@ -636,6 +640,8 @@ export type SandboxMessageWhole = {
   /** The return path */
   readonly mail_from: string
   readonly size_bytes: number
+  /** False for test mail, true for mail of an instance without a transport */
+  readonly livemode: boolean
   readonly created_at: Timestamp
   readonly expires_at: Timestamp
   readonly headers: ReadonlyArray<{
@@ -676,6 +682,8 @@ export type SmtpAnswer = {
 
 export type Stats = {
   readonly object: "stats"
+  /** False for the statistics of test mail */
+  readonly livemode: boolean
   /** Start of the range, rounded down to the hour */
   readonly from: Timestamp
   /** End of the range, rounded up to the hour; exclusive */
@@ -744,6 +752,8 @@ export type Suppression = {
   readonly reason: SuppressionReason
   /** The message that caused it */
   readonly email_id: EmailId | null
+  /** False for an address that test mail suppressed; live mail to it is sent */
+  readonly livemode: boolean
   readonly created_at: Timestamp
 }
 
@@ -878,6 +888,8 @@ export type WebhookDelivery = {
   readonly webhook_id: WebhookId
   readonly event_id: EventId
   readonly event_type: string
+  /** False for an event of test mail */
+  readonly livemode: boolean
   readonly status: "pending" | "delivered" | "failed"
   readonly attempts: number
   readonly created_at: Timestamp
@@ -893,6 +905,8 @@ export type WebhookDeliveryDetail = {
   readonly webhook_id: WebhookId
   readonly event_id: EventId
   readonly event_type: string
+  /** False for an event of test mail */
+  readonly livemode: boolean
   readonly status: "pending" | "delivered" | "failed"
   readonly attempts: number
   readonly created_at: Timestamp

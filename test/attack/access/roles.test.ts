@@ -15,6 +15,8 @@ const VIEWER = [
   "logs.get",
   "logs.list",
   "members.session",
+  "requests.get",
+  "requests.list",
   "sandbox.get",
   "sandbox.list",
   "stats.get",

@@ -2,9 +2,10 @@ import type { Audience, Bound, Group } from "./Bound.ts"
 import { clockBounds } from "./clockBounds.ts"
 import { productBounds } from "./productBounds.ts"
 import { securityBounds } from "./securityBounds.ts"
+import { testModeBounds } from "./testModeBounds.ts"
 import { read } from "../source.ts"
 
-export const GROUPS: ReadonlyArray<Group> = [...productBounds, clockBounds, ...securityBounds]
+export const GROUPS: ReadonlyArray<Group> = [...productBounds, ...testModeBounds, clockBounds, ...securityBounds]
 
 const declared = (constant: string, path: string): string => {
   const [, value] =

@@ -1,6 +1,8 @@
-import { Effect, Fiber } from "effect"
+import * as Script from "@waybill/domain/email/Script"
+import { Effect, Fiber, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as TestTransport from "@waybill/mail/transport/TestTransport"
 import * as Transport from "@waybill/mail/transport/Transport"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import { outgoing, short } from "./outgoing.ts"
@@ -62,6 +64,63 @@ describe("the capture transport", () => {
     assert.deepStrictEqual(kept, [
       ["delivered@acme.test", "complained@acme.test", "bounced@acme.test.org", "suppressed@example.org"],
     ])
+  })
+
+  it.effect("simulates outcomes on any domain in test mode, and suppresses only when asked", function* () {
+    const to = [
+      "delivered@example.org",
+      "Deferred+1@example.org",
+      "bounced@example.org",
+      "soft-bounced@example.org",
+      "mailbox-full+7@example.org",
+      "complained@example.org",
+      "suppressed@example.org",
+      "bounced+suppress@example.org",
+      "mailbox-full+1+suppress@example.org",
+      "complained+suppress@example.org",
+      "bounced+suppressed@example.org",
+      "bounced-2@example.org",
+    ]
+    const outcomes = yield* TestTransport.make(() => Effect.void).deliver(outgoing({}), to)
+    assert.deepStrictEqual(
+      outcomes.map((outcome) => `${short(outcome)}, ${outcome.suppress} ${outcome.simulated ?? false}`),
+      [
+        "delivered, never false",
+        "deferred unavailable, never false",
+        "bounced invalid_recipient, now true",
+        "bounced policy, never true",
+        "bounced mailbox_full, after_repeats true",
+        "delivered, never true",
+        "suppressed, never true",
+        "bounced invalid_recipient, now false",
+        "bounced mailbox_full, after_repeats false",
+        "delivered, never false",
+        "bounced invalid_recipient, now true",
+        "delivered, never false",
+      ],
+    )
+  })
+
+  it.effect("follows a script, whatever the names of the recipients, and delivers after its last step", function* () {
+    const script = Result.getOrThrow(Script.parse("defer 421; bounce 550 5.5.3; bounce+suppress 552 5.2.1; complain"))
+    const transport = TestTransport.make(() => Effect.void)
+    const attempts = yield* Effect.forEach([1, 2, 3, 4, 5], (attempt) =>
+      transport.deliver(outgoing({ attempt, script }), ["bounced@example.org"]),
+    )
+    assert.deepStrictEqual(
+      attempts
+        .flat()
+        .map(({ code, enhanced_code, followUp, simulated, status }) =>
+          [status, code, enhanced_code, followUp, simulated].join(" "),
+        ),
+      [
+        "deferred 421   ",
+        "bounced 550 5.5.3  true",
+        "bounced 552 5.2.1  ",
+        "delivered 250 2.0.0 complained true",
+        "delivered 250 2.0.0  ",
+      ],
+    )
   })
 
   it.effect("stores nothing when no recipient accepts", function* () {

@@ -27,6 +27,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       domain: "acme.test",
       allowed_ips: ["127.0.0.0/8"],
       status: "active",
+      mode: "live",
       created_at: record.created_at,
       created_by: key_id,
       last_used_at: null,
@@ -216,6 +217,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         [key_id, "active"],
       ],
     )
+    const test = yield* CommandLine.typed("keys", "create", account, "Tests", "--test", "--scope", "email:send")
+    assert.match(test.key, /^wb_test_/u)
+    assert.strictEqual((yield* call("GET", `/v1/api-keys/${test.id}`)).json.mode, "test")
     const first = yield* CommandLine.typed("keys", "revoke", account, id)
     assert.deepStrictEqual(first, { id, revoked: true, revoked_at: first.revoked_at })
     assert.deepStrictEqual(yield* CommandLine.typed("keys", "revoke", account, id), first)

@@ -31,6 +31,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       "error",
       "from",
       "id",
+      "livemode",
       "message_id",
       "next_attempt_at",
       "object",

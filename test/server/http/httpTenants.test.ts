@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
+import * as World from "../../support/world/World.ts"
 
 const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /v1/domains/{domain}": { open_tracking: false },
@@ -12,7 +13,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /v1/webhooks/{id}/replay": { created_after: "2020-01-01T00:00:00Z", created_before: "2030-01-01T00:00:00Z" },
 }
 
-layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("accounts", (it) => {
+layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeout: "90 seconds" })("accounts", (it) => {
   /** Creates an account with one of each resource, and their ids. */
   const furnished = Effect.gen(function* () {
     const { account, call, key, key_id } = yield* signUp()
@@ -28,10 +29,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     yield* post("/v1/suppressions", { email: "gone@example.org" })
     const member = (yield* post("/v1/members", { email: `m${webhook.id}@example.org`, role: "viewer" })).json.member
     const delivery = (yield* call("GET", `/v1/webhooks/${webhook.id}/deliveries`)).json.data[0]
+    const requests = yield* World.until(call("GET", "/v1/requests"), ({ json }) => json.data.length > 0)
     return {
       account,
       key,
       key_id,
+      request: requests.json.data[0].id as string,
       domain: domain.name as string,
       domain_id: domain.id as string,
       webhook: webhook.id as string,
@@ -59,7 +62,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
           .replace("{email}", "gone@example.org")
           .replace(
             "{id}",
-            path.includes("/webhooks/") ? theirs.webhook : path.includes("/members/") ? theirs.member : theirs.email,
+            path.includes("/webhooks/")
+              ? theirs.webhook
+              : path.includes("/members/")
+                ? theirs.member
+                : path.includes("/requests/")
+                  ? theirs.request
+                  : theirs.email,
           ),
       ]
     }
@@ -85,7 +94,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("see nothing of another account in any list", function* () {
     const world = yield* HttpWorld
-    yield* furnished
+    const theirs = yield* furnished
     const account = yield* world.account()
     const { id, secret: key } = yield* world.key(account)
     const lists = routes.filter(
@@ -109,6 +118,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         "members",
         "events",
         "audit",
+        "requests",
         "sandbox/messages",
       ],
     )
@@ -116,7 +126,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const [method = "", path = ""] = route.split(" ")
       const { json } = yield* world.request(method, path, { key })
       const ids = json.data.map((each: { id: string; stream_id?: string }) => each.stream_id ?? each.id)
-      assert.includeMembers([id, account], ids, route)
+      if (path.endsWith("/requests")) assert.notInclude(ids, theirs.request)
+      else assert.includeMembers([id, account], ids, route)
     }
   })
 

@@ -210,6 +210,31 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }),
   )
 
+  it.effect("with a test key, test mail is sent, scripted and explained, and live things are not offered", () =>
+    Effect.gen(function* () {
+      const { keyWith, world } = yield* signUp()
+      const secret = yield* keyWith({ mode: "test", scopes: ["email:send", "email:logs:read"] })
+      const { call, client } = yield* connect(secret)
+      const { tools } = yield* Effect.promise(() => client.listTools())
+      const names = tools.map(({ name }) => name)
+      assert.includeMembers(names, ["find_emails", "get_email", "explain_delivery", "send_test_email"])
+      assert.notInclude(names.join(" "), "webhook")
+      for (const name of ["send_email", "get_domain_health"]) assert.notInclude(names, name)
+      const message = { from: "hi@shop.example", to: ["ana@example.org"], subject: "Hello", text: "Hi" }
+      const sent = yield* call("send_test_email", { ...message, script: "bounce 550 5.1.1" })
+      const [, id = ""] = /^Accepted as (msg_\w+)\. It is a test and reaches nobody\./u.exec(sent.text) ?? []
+      const record = yield* call("get_email", { id })
+      assert.isFalse(record.isError ?? false, record.text)
+      const events = yield* world.request("GET", `/v1/email/logs/${id}/events`, { key: secret })
+      assert.strictEqual(events.json.data[0].data.script, "bounce 550 5.1.1")
+      assert.match((yield* call("explain_delivery", { id })).text, /ana@example\.org/u)
+      const wrong = yield* call("send_test_email", { ...message, script: "bonuce" })
+      assert.match(wrong.text, /unknown word "bonuce"/u)
+      const both = Toolbox.make({ url: world.url, key: Redacted.make(secret), allowLiveSending: true })
+      assert.match((yield* Effect.flip(both)).message, /needs a live key, and this is a test key/u)
+    }),
+  )
+
   it.effect("live sending needs the flag and a key with the scope, and reaches few recipients", () =>
     Effect.gen(function* () {
       const { key, keyWith, world } = yield* signUp({ domains: ["acme.test"] })

@@ -17,6 +17,7 @@ const IDS: Readonly<Record<string, string>> = {
   "/webhooks/": "whk",
   "/api-keys/": "key",
   "/members/": "usr",
+  "/requests/": "req",
 }
 const idIn = (path: string): string =>
   `${Object.entries(IDS).find(([part]) => path.includes(part))?.[1] ?? "x"}_${"0".repeat(26)}`

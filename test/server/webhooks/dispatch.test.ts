@@ -41,6 +41,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
     assert.deepStrictEqual(rest as unknown, {
       id: record.event_id,
       type: "email.queued",
+      livemode: true,
       api_version: "v1",
       created_at: record.created_at,
       data: {

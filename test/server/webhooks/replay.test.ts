@@ -251,6 +251,7 @@ layer(World.layer, { excludeTestServices: true })("a test call", (it) => {
     assert.deepStrictEqual(new StandardWebhook(endpoint.secret).verify(call?.body ?? "", call?.headers ?? {}), {
       id: event_id,
       type: "webhook.test",
+      livemode: true,
       api_version: "v1",
       created_at,
       sequence: null,

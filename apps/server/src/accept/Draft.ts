@@ -2,6 +2,7 @@ import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import * as EmailAcceptance from "@waybill/domain/email/Acceptance"
 import * as Header from "@waybill/domain/email/Header"
 import type * as Id from "@waybill/domain/values/Id"
+import * as Script from "@waybill/domain/email/Script"
 import * as Address from "@waybill/domain/values/Address"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as MediaType from "@waybill/mail/compose/MediaType"
@@ -25,7 +26,7 @@ export const fromMessage = (message: EmailMessage): Draft => {
     blob: Content.blob(Buffer.from(file.content, "base64")),
   }))
   const blobs = [body, ...files.map(({ blob }) => blob)]
-  const { clock, headers } = withoutClock(message.headers ?? {})
+  const { clock, headers, script } = withoutTestHeaders(message.headers ?? {})
   const { bcc, cc, from, list_unsubscribe, reply_to, scheduled_at, subject, tags, to, tracking } = message
   const size_bytes = blobs.reduce((sum, { bytes }) => sum + bytes.length, 0)
   return {
@@ -39,6 +40,7 @@ export const fromMessage = (message: EmailMessage): Draft => {
       subject,
       headers,
       test_clock: clock,
+      script,
       tags: [...new Set(tags ?? [])],
       scheduled_at,
       content: {
@@ -61,12 +63,18 @@ export const fromMessage = (message: EmailMessage): Draft => {
   }
 }
 
-/** Takes the header that names a test clock out of the headers. */
-const withoutClock = (headers: EmailAcceptance.Command["headers"]) => {
-  const name = Object.keys(headers).find((each) => each.toLowerCase() === Header.TEST_CLOCK)
-  if (name === undefined) return { headers, clock: undefined }
-  const { [name]: clock, ...others } = headers
-  return { headers: others, clock: clock as Id.TestClockId }
+/** Takes the headers that only test mail has out of the headers: the name of a test clock, and a script. */
+const withoutTestHeaders = (headers: EmailAcceptance.Command["headers"]) => {
+  const names = Object.keys(headers)
+  const find = (wanted: string) => names.find((name) => name.toLowerCase() === wanted)
+  const clock = find(Header.TEST_CLOCK)
+  const script = find(Script.HEADER)
+  if (clock === undefined && script === undefined) return { headers, clock: undefined, script: undefined }
+  return {
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name !== clock && name !== script)),
+    clock: clock === undefined ? undefined : (headers[clock] as Id.TestClockId),
+    script: script === undefined ? undefined : headers[script],
+  }
 }
 
 const domainsOf = ({ from, headers }: EmailAcceptance.Command): ReadonlyArray<string> => {

@@ -38,6 +38,8 @@ const READING: ReadonlyArray<Tool> = [
   ...AccountTools.all,
   ...WebhookTools.all,
 ]
+/** Tools that are not offered for a test key, which the API refuses at domains and webhooks. */
+const LIVE_ONLY: ReadonlySet<Tool> = new Set([...DomainTools.all, ...WebhookTools.all])
 
 /** Returns the tools that a key may have: reading ones, sending in test mode, and live sending only if it is allowed. */
 export const make = Effect.fnUntraced(function* ({ allowLiveSending, key, url }: Settings) {
@@ -46,8 +48,10 @@ export const make = Effect.fnUntraced(function* ({ allowLiveSending, key, url }:
     try: () => new Waybill(secret, { baseUrl: url, retries: RETRIES, timeoutMs: TIMEOUT_MS }),
     catch: (cause) => new NotOffered({ message: cause instanceof Error ? cause.message : String(cause) }),
   })
-  const sending = yield* sendingTools(waybill, secret.startsWith(TEST_MARK), allowLiveSending)
-  return { waybill, tools: [...READING, ...sending], secrets: [secret] } satisfies Toolbox
+  const isTest = secret.startsWith(TEST_MARK)
+  const sending = yield* sendingTools(waybill, isTest, allowLiveSending)
+  const reading = isTest ? READING.filter((each) => !LIVE_ONLY.has(each)) : READING
+  return { waybill, tools: [...reading, ...sending], secrets: [secret] } satisfies Toolbox
 })
 
 const sendingTools = Effect.fnUntraced(function* (waybill: Waybill, isTest: boolean, allowLiveSending: boolean) {

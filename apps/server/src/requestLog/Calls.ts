@@ -1,3 +1,5 @@
+import * as Livemode from "@waybill/domain/account/Livemode"
+import type * as Id from "@waybill/domain/values/Id"
 import type { AdmittedKey } from "@waybill/store/admission/Admission"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import type { Row, Writer } from "@waybill/store/requests/RequestLogWriter"
@@ -18,7 +20,15 @@ export const callerOf = ({ account_id, id }: AdmittedKey): Caller => ({
   account_id,
   api_key_id: id,
   user_id: null,
-  livemode: true,
+  livemode: Livemode.isLive(account_id),
+})
+
+/** A member who works in the dashboard, with live or with test mail. */
+export const memberOf = (account_id: Id.AccountId, user_id: string, livemode: boolean): Caller => ({
+  account_id: livemode ? account_id : Livemode.testAccountOf(account_id),
+  api_key_id: null,
+  user_id,
+  livemode,
 })
 
 /** A call that is being answered, and what is known of it by its end. */

@@ -43,6 +43,7 @@ const fields = {
   subject: Schema.String,
   mail_from: Schema.String.annotate({ description: "The return path" }),
   size_bytes: Schema.Natural,
+  livemode: Livemode.field("False for test mail, true for mail of an instance without a transport"),
   created_at: Timestamp.Timestamp,
   expires_at: Timestamp.Timestamp,
 }

@@ -107,6 +107,7 @@ export type StatsRow = typeof StatsRow.Type
 
 export const Stats = Schema.Struct({
   object: Schema.Literal("stats"),
+  livemode: Livemode.field("False for the statistics of test mail"),
   from: Timestamp.Timestamp.annotateKey({ description: "Start of the range, rounded down to the hour" }),
   to: Timestamp.Timestamp.annotateKey({ description: "End of the range, rounded up to the hour; exclusive" }),
   group_by: Schema.Array(Group),

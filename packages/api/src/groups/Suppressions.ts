@@ -19,6 +19,7 @@ export const SuppressionRecord = Schema.Struct({
   email: Schema.String,
   reason: Suppression.Reason,
   email_id: Schema.NullOr(Id.EmailId).annotate({ description: "The message that caused it" }),
+  livemode: Livemode.field("False for an address that test mail suppressed; live mail to it is sent"),
   created_at: Timestamp.Timestamp,
 }).annotate({ identifier: "Suppression" })
 export type SuppressionRecord = typeof SuppressionRecord.Type

@@ -8,3 +8,6 @@ export const query = {
     }),
   ),
 }
+
+/** Field of the records that exist for live and for test mail. */
+export const field = (description: string) => Schema.Boolean.annotate({ description })

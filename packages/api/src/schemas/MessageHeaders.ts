@@ -1,6 +1,7 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Header from "@waybill/domain/email/Header"
 import * as Id from "@waybill/domain/values/Id"
+import * as Script from "@waybill/domain/email/Script"
 import * as Text from "@waybill/domain/values/Text"
 import { Result, Schema, SchemaIssue } from "effect"
 import * as Checks from "./Checks.ts"
@@ -12,6 +13,7 @@ export const MAX_NAME_CHARS = 76
 const SINGLE: ReadonlySet<string> = new Set([
   "sender",
   Header.TEST_CLOCK,
+  Script.HEADER,
   "reply-to",
   "in-reply-to",
   "references",
@@ -35,6 +37,7 @@ const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<P
       nameProblem(name, lower) ??
       valueProblem(headers[name] ?? "") ??
       (lower === Header.TEST_CLOCK && !isClock(headers[name]) ? "must be the id of a test clock, clk_…" : undefined) ??
+      (lower === Script.HEADER ? scriptProblem(headers[name] ?? "") : undefined) ??
       (lower === Header.SENDER ? senderProblem(headers[name] ?? "") : undefined) ??
       (SINGLE.has(lower) && seen.has(lower) ? "is set twice" : undefined)
     if (issue !== undefined) result.push({ path: [printable(name)], issue })
@@ -53,6 +56,11 @@ const nameProblem = (name: string, lower: string): string | undefined => {
   if (!NAME.test(name)) return "is not a header name: printable ASCII without spaces and colons"
   if (Header.isServiceHeader(lower)) return "is set by the service and cannot be overridden"
   return Header.isReservedHeader(lower) ? "is reserved for mail servers and cannot be set" : undefined
+}
+
+const scriptProblem = (value: string): string | undefined => {
+  const parsed = Script.parse(value)
+  return Result.isFailure(parsed) ? parsed.failure : undefined
 }
 
 /** Checks that the value is an address like From, because its domain must be verified. */

@@ -1,6 +1,7 @@
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Schema } from "effect"
+import * as Livemode from "./Livemode.ts"
 import * as Page from "./Page.ts"
 
 const at = Timestamp.Timestamp
@@ -25,6 +26,7 @@ const fields = {
   webhook_id: Id.WebhookId,
   event_id: Id.EventId,
   event_type: Schema.String.annotate({ examples: ["email.delivered"] }),
+  livemode: Livemode.field("False for an event of test mail"),
   status: Schema.Literals(["pending", "delivered", "failed"]),
   attempts: Schema.Natural,
   created_at: at,

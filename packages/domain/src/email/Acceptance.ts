@@ -29,6 +29,8 @@ export interface Command {
   readonly reply_to: ReadonlyArray<Address.Mailbox>
   readonly subject: string
   readonly headers: { readonly [name: string]: string }
+  /** Outcomes of the attempts of a test message, in the words of `Script`. */
+  readonly script?: string | undefined
   readonly tags: ReadonlyArray<string>
   readonly scheduled_at: Timestamp.Timestamp | null
   readonly content: Content.Content
@@ -83,6 +85,7 @@ export type Refusal =
   | EmailRefusal.DomainNotVerified
   | EmailRefusal.RecipientLimitExceeded
   | EmailRefusal.ScheduledAtOutOfRange
+  | EmailRefusal.ScriptOfLiveMail
   | EmailRefusal.TrackingUnavailable
   | EmailRefusal.AllRecipientsSuppressed
 
@@ -135,6 +138,7 @@ export const accept = (
     return Result.fail(quotaExceeded(facts, quota.limit, accepted))
   const notAllowed = checkKey(key, name, facts.sender?.domain)
   if (notAllowed !== undefined) return Result.fail(notAllowed)
+  if (command.script !== undefined && facts.mode === "live") return Result.fail(new EmailRefusal.ScriptOfLiveMail())
   if (facts.original?.content_kept === false) return Result.fail(new EmailRefusal.ContentExpired())
   if (facts.original !== undefined && all.length === 0)
     return Result.fail(new EmailRefusal.NothingToResend({ recipients: facts.original.recipients }))
@@ -169,6 +173,7 @@ export const accept = (
     domain_id: domain?.id ?? null,
     ...livemode,
     ...(clock === undefined ? {} : { test_clock: clock.id }),
+    ...(command.script === undefined ? {} : { script: command.script }),
     api_key_id: key?.id ?? null,
     content: command.content,
     size_bytes: command.size_bytes,

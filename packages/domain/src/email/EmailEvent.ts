@@ -40,6 +40,8 @@ export const Event = Schema.TaggedUnion({
     domain_id: Schema.NullOr(Id.DomainId),
     /** False for test mail, absent for live mail. */
     livemode: Schema.optionalKey(Schema.Literal(false)),
+    /** Outcomes of the attempts of a test message, in the words of `Script`. Absent if its recipients decide. */
+    script: Schema.optionalKey(Text.Stored),
     api_key_id: Schema.NullOr(Id.ApiKeyId),
     content: Content.Content,
     size_bytes: Schema.Natural,

@@ -54,6 +54,19 @@ export class TestClockUnknown extends Schema.TaggedError<TestClockUnknown>()("Te
   }
 }
 
+/** A live message with a script. */
+export class ScriptOfLiveMail extends Schema.TaggedError<ScriptOfLiveMail>()("ScriptOfLiveMail", {}) {
+  readonly status = 400
+  readonly code = "invalid_request"
+  readonly reason = "script_of_live_mail"
+  override get message() {
+    return "Only test mail has a script. Send it with a test key, or leave out the header X-Waybill-Script."
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: "headers.X-Waybill-Script", message: "is allowed with a test key only" }]
+  }
+}
+
 /** The field of a message that names the sender's domain. */
 const Field = Schema.Literals(["from", "headers.Sender"])
 

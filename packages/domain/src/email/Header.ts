@@ -1,3 +1,5 @@
+import * as Script from "./Script.ts"
+
 export const MAX_HEADERS = 50
 export const MAX_HEADER_VALUE_CHARS = 4_000
 /**
@@ -61,7 +63,7 @@ export const TEST_CLOCK = "x-waybill-test-clock"
 
 export const isReservedHeader = (name: string): boolean => {
   const lower = name.toLowerCase()
-  if (isServiceHeader(lower) || lower === TEST_CLOCK) return false
+  if (isServiceHeader(lower) || lower === TEST_CLOCK || lower === Script.HEADER) return false
   return RESERVED_NAMES.has(lower) || RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix))
 }
 

@@ -1,9 +1,10 @@
+import type * as Script from "@waybill/domain/email/Script"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Effect } from "effect"
 import type { OutgoingMessage, RecipientOutcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
-/** Delay of `slow@`. */
+/** Delay of `slow@` and of a step `slow`. */
 export const SLOW_MS = 2_000
 /** `deferred@` is delivered by the attempt after this one. */
 export const DEFERRED_ATTEMPTS = 2
@@ -11,45 +12,87 @@ export const DEFERRED_ATTEMPTS = 2
 /** Domains at which the simulator's addresses have an effect. */
 export type Domains = "reserved" | "any"
 
-/** Returns the outcome that the name of the recipient asks for. It passes through the service like a server's. */
+type Message = Pick<OutgoingMessage, "attempt" | "emailId" | "script">
+
+/**
+ * Returns the outcome that the script of the message asks for, or else the name of the recipient. It passes through the
+ * service like a server's.
+ */
 export const simulate = Effect.fnUntraced(function* (
-  message: Pick<OutgoingMessage, "attempt" | "emailId">,
+  message: Message,
   recipient: string,
   domains: Domains,
 ): Effect.fn.Return<RecipientOutcome> {
   const startedAt = yield* MonotonicClock.millis
-  const role = roleOf(recipient, domains)
-  if (role === "slow") yield* Effect.sleep(SLOW_MS)
+  const { action, reply, suppresses } = stepOf(message, recipient, domains)
+  if (action === "slow") yield* Effect.sleep(SLOW_MS)
   const hop = { ...HOP, duration_ms: (yield* MonotonicClock.millis) - startedAt }
+  const simulated = suppresses ? {} : { simulated: true as const }
   const delivered = Transport.accepted(recipient, hop, { ...OK, text: `kept in the sandbox as ${message.emailId}` })
-  switch (role) {
-    case "bounced":
-      return { ...Transport.refused(recipient, hop, NO_USER), simulated: true }
-    case "deferred":
-      return message.attempt <= DEFERRED_ATTEMPTS ? Transport.refused(recipient, hop, TRY_LATER) : delivered
-    case "complained":
-      return { ...delivered, followUp: "complained", simulated: true }
-    case "suppressed":
-      return { ...Transport.suppressed(recipient, hop), simulated: true }
-    default:
+  switch (action) {
+    case "deliver":
+    case "slow":
       return delivered
+    case "defer":
+      return { ...Transport.refused(recipient, hop, textOf(reply ?? TRY_LATER)), status: "deferred" }
+    case "bounce":
+      // A bounce, too, where a server's reply of this code would be tried again.
+      return { ...Transport.refused(recipient, hop, textOf(reply ?? NO_USER)), ...simulated, status: "bounced" }
+    case "complain":
+      return { ...delivered, ...simulated, followUp: "complained" }
+    case "suppress":
+      return { ...Transport.suppressed(recipient, hop), simulated: true }
   }
 })
 
-/** A label behind a plus keeps addresses apart: `bounced+1@acme.test`. */
-const roleOf = (recipient: string, domains: Domains): string | undefined =>
-  domains === "reserved" && !RESERVED.test(recipient) ? undefined : SIMULATED.exec(recipient)?.[1]?.toLowerCase()
+const stepOf = ({ attempt, script }: Message, recipient: string, domains: Domains): Script.Step => {
+  if (script !== undefined) return script[attempt - 1] ?? DELIVER
+  const [, name = "", labels = ""] = (domains === "any" || RESERVED.test(recipient) ? NAME.exec(recipient) : null) ?? []
+  const step = STEPS.get(name.toLowerCase()) ?? DELIVER
+  if (step.action === "defer" && attempt > DEFERRED_ATTEMPTS) return DELIVER
+  return labels !== "" && labels.toLowerCase().split("+").includes("suppress") ? { ...step, suppresses: true } : step
+}
 
-const SIMULATED = /^(delivered|bounced|deferred|complained|suppressed|slow)(?:\+[^@]*)?@/iu
+/** A name and its labels, which keep addresses apart: `bounced+1@acme.test`. */
+const NAME = /^([a-z-]+)((?:\+[^@]*)?)@/iu
 /** Names of RFC 2606 §2, under which there is no mailbox. */
 const RESERVED = /@(?:[^@]+\.)?(?:test|example|invalid|localhost)$/iu
 
 const HOP = { mx: "capture", tls: null }
 const OK = { code: 250, enhancedCode: "2.0.0", stage: "end_of_data" } as const
-const NO_USER = { code: 550, enhancedCode: "5.1.1", text: "no such user here (simulated)", stage: "rcpt" } as const
-const TRY_LATER = {
-  code: 451,
-  enhancedCode: "4.3.0",
-  text: "temporarily out of order (simulated)",
-  stage: "rcpt",
-} as const
+const NO_USER = { code: 550, enhancedCode: "5.1.1" } as const
+const TRY_LATER = { code: 451, enhancedCode: "4.3.0" } as const
+
+const step = (action: Script.Action, reply?: Script.Step["reply"]): Script.Step => ({
+  action,
+  reply,
+  suppresses: false,
+})
+const DELIVER = step("deliver")
+
+/** Outcome of each name of a recipient. */
+const STEPS: ReadonlyMap<string, Script.Step> = new Map([
+  ["delivered", DELIVER],
+  ["deferred", step("defer")],
+  ["bounced", step("bounce")],
+  ["soft-bounced", step("bounce", { code: 554, enhancedCode: "5.7.1" })],
+  ["mailbox-full", step("bounce", { code: 552, enhancedCode: "5.2.2" })],
+  ["complained", step("complain")],
+  ["suppressed", step("suppress")],
+  ["slow", step("slow")],
+])
+
+const TEXTS: { readonly [enhancedCode: string]: string } = {
+  "4.3.0": "temporarily out of order",
+  "5.1.1": "no such user here",
+  "5.2.2": "the mailbox is full",
+  "5.7.1": "the message is against the policy of this server",
+}
+
+/** Only the codes decide about the outcome; the texts are for people. */
+const textOf = ({ code, enhancedCode }: NonNullable<Script.Step["reply"]>) => ({
+  code,
+  enhancedCode,
+  text: `${TEXTS[enhancedCode ?? ""] ?? "refused"} (simulated)`,
+  stage: "rcpt" as const,
+})

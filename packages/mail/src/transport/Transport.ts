@@ -1,3 +1,4 @@
+import type { Script } from "@waybill/domain/email/Script"
 import type { EmailId } from "@waybill/domain/values/Id"
 import { Context, Duration, type Effect } from "effect"
 import * as Reply from "../reply/Reply.ts"
@@ -18,6 +19,8 @@ export interface OutgoingMessage {
   readonly smtpUtf8: boolean
   /** 1 is the first. */
   readonly attempt: number
+  /** The outcomes of the attempts of a test message. Absent if its recipients decide. */
+  readonly script?: Script
 }
 
 /**

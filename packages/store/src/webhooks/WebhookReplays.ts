@@ -1,4 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as PositionSearch from "../feed/PositionSearch.ts"
 import * as Outbox from "../outbox/Outbox.ts"
@@ -8,7 +10,7 @@ import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 export const MAX_REPLAY_EVENTS = 10_000
 
 export interface Range {
-  readonly account_id: string
+  readonly account_id: AccountId
   readonly webhook_id: string
   readonly created_after: string
   readonly created_before: string
@@ -29,27 +31,44 @@ export interface ReplayResult {
   readonly next_position: bigint | null
 }
 
+/** Returns the first events of the range in one mode, by their positions. */
+const eventsOf = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  { after_position, created_after, created_before, ids, scheduled, types }: Range,
+  account_id: AccountId,
+  livemode: boolean,
+) {
+  const start = { account_id, after_position }
+  const { CLOCK_TOLERANCE_MS } = PositionSearch
+  const from = yield* Effect.orDie(PositionSearch.around(sql, start, created_after, -CLOCK_TOLERANCE_MS))
+  const to = yield* Effect.orDie(PositionSearch.around(sql, start, created_before, CLOCK_TOLERANCE_MS))
+  return sql`(
+    SELECT e.event_id, e.position, e.stream_id, e.version, t.type, ${livemode}::bool AS livemode
+    FROM events e
+    JOIN unnest(${types.map(({ tag }) => tag)}::text[], ${types.map(({ type }) => type)}::text[]) AS t(tag, type)
+      ON e.type = t.tag
+    WHERE e.account_id = ${account_id} AND e.position > ${from.atLeast}::bigint
+      AND e.position <= ${to.atMost}::bigint AND e.recorded_at >= ${created_after}::timestamptz
+      AND e.recorded_at < ${created_before}::timestamptz
+      AND (${scheduled}::bool IS NULL OR e.type <> 'EmailQueued'
+        OR ${scheduled}::bool = (e.data ->> 'scheduled_at' IS NOT NULL))
+    ORDER BY e.position LIMIT ${ids.length + 1}::int)`
+})
+
 /**
- * Replays a part of the account's history, also to a webhook younger than the events. Continues by position, because
+ * Replays a part of the account's history, live and test mail, also to a webhook younger than the events. Continues by position, because
  * two events may share a timestamp. Events committed meanwhile after that position are delivered as usual.
  */
 export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range) {
   const sql = yield* PgClient.PgClient
-  const { account_id, created_after, created_before, ids, now, scheduled, types, webhook_id } = range
-  const from = yield* Effect.orDie(PositionSearch.around(sql, range, created_after, -PositionSearch.CLOCK_TOLERANCE_MS))
-  const to = yield* Effect.orDie(PositionSearch.around(sql, range, created_before, PositionSearch.CLOCK_TOLERANCE_MS))
+  const { account_id, ids, now, webhook_id } = range
+  const live = yield* eventsOf(sql, range, account_id, true)
+  const test = yield* eventsOf(sql, range, Livemode.testAccountOf(account_id), false)
   const replayed = sql<{ readonly queued: number; readonly more: boolean; readonly position: bigint | null }>`
     WITH chosen AS (
-      SELECT e.event_id, e.position, e.stream_id, e.version, t.type, row_number() OVER (ORDER BY e.position) AS n
-      FROM events e
-      JOIN unnest(${types.map(({ tag }) => tag)}::text[], ${types.map(({ type }) => type)}::text[]) AS t(tag, type)
-        ON e.type = t.tag
-      WHERE e.account_id = ${account_id} AND e.position > ${from.atLeast}::bigint
-        AND e.position <= ${to.atMost}::bigint AND e.recorded_at >= ${created_after}::timestamptz
-        AND e.recorded_at < ${created_before}::timestamptz
-        AND (${scheduled}::bool IS NULL OR e.type <> 'EmailQueued'
-          OR ${scheduled}::bool = (e.data ->> 'scheduled_at' IS NOT NULL))
-      ORDER BY e.position LIMIT ${ids.length + 1}::int
+      SELECT *, row_number() OVER (ORDER BY position) AS n
+      FROM (${live} UNION ALL ${test}) AS both_modes
+      ORDER BY position LIMIT ${ids.length + 1}::int
     ), held AS MATERIALIZED (
       -- Locked before the deliveries and in the order of their ids, as by settling.
       SELECT o.id FROM chosen c
@@ -57,9 +76,9 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
       JOIN outbox o ON o.id = d.id ORDER BY o.id FOR UPDATE OF o
     ), upserted AS (
       INSERT INTO webhook_deliveries AS d
-        (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at, next_attempt_at)
-      SELECT ${account_id}, i.id, ${webhook_id}, c.event_id, c.type, c.stream_id, c.version, ${now}::timestamptz,
-        ${now}::timestamptz
+        (account_id, id, webhook_id, event_id, event_type, livemode, stream_id, stream_version, created_at, next_attempt_at)
+      SELECT ${account_id}, i.id, ${webhook_id}, c.event_id, c.type, c.livemode, c.stream_id, c.version,
+        ${now}::timestamptz, ${now}::timestamptz
       FROM chosen c JOIN unnest(${ids}::text[]) WITH ORDINALITY AS i(id, n) ON i.n = c.n
       WHERE (SELECT count(*) FROM held) >= 0
       ON CONFLICT (account_id, webhook_id, event_id)

@@ -24,7 +24,10 @@ const create = Command.make(
       Flag.withDescription("Scope of the key; repeat for several"),
       Flag.between(1, Scope.ALL.length),
     ),
-    test: Flag.Boolean("test").pipe(Flag.withDescription("Make a test key: its mail is never sent")),
+    test: Flag.Boolean("test").pipe(
+      Flag.withDescription("Make a test key: its mail is never sent"),
+      Flag.withDefault(false),
+    ),
     domain: Flag.String("domain").pipe(
       Flag.withDescription("Restrict the key to this domain"),
       Flag.withSchema(DomainName.FromText),

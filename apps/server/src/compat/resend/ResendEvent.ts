@@ -11,11 +11,15 @@ export const typeOf = ({ event, event_type }: WebhookDeliveries.Dispatch): strin
   return WebhookFormat.resendEventType(event_type, event !== null && event.data["scheduled_at"] !== null)
 }
 
-/** Returns an event in the shape of Resend's webhooks, which is that of `WebhookEventPayload` in the package `resend`. */
+/**
+ * Returns an event in the shape of Resend's webhooks, which is that of `WebhookEventPayload` in the package `resend`, and
+ * whether it is about live mail, which Resend's has not.
+ */
 export const make = (dispatch: WebhookDeliveries.Dispatch): Json => {
-  const { event } = dispatch
+  const { event, livemode } = dispatch
   return {
     type: typeOf(dispatch),
+    livemode,
     created_at: WebhookDeliveries.occurredAt(dispatch),
     data: event === null ? {} : { ...aboutEmail(dispatch, event), ...outcome(dispatch.event_type, event.data) },
   }

@@ -19,8 +19,10 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
     list: ({ query }) =>
       Effect.gen(function* () {
         const { after, limit, to, wait } = query
+        const { account_id, domain } = yield* owner
         const request = {
-          ...(yield* owner),
+          account_id,
+          domain,
           limit: limit + 1,
           ...(after === undefined ? {} : { after }),
           ...(to === undefined ? {} : { to }),
@@ -28,7 +30,11 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
         const rows = yield* wait === undefined
           ? Sandbox.list(request)
           : Revocations.whileAdmitted(Sandbox.wait(request, Duration.seconds(wait)))
-        return Page.make(rows.map(Records.asRecord<CapturedMessage>), limit)
+        const livemode = Livemode.isLive(account_id)
+        return Page.make(
+          rows.map((row) => Records.asRecord<CapturedMessage>({ ...row, livemode })),
+          limit,
+        )
       }),
     get: ({ params }) =>
       Effect.gen(function* () {
@@ -38,7 +44,8 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
           Effect.fromOption(row),
           () => new EmailRefusal.EmailNotCaptured(),
         )
-        const json = yield* Effect.mapError(ReadMail.show(bytes, record, account_id), (error) =>
+        const whole = { ...record, livemode: Livemode.isLive(account_id) }
+        const json = yield* Effect.mapError(ReadMail.show(bytes, whole, account_id), (error) =>
           error._tag === "Busy"
             ? new RequestRefusal.Overloaded({ budget: "parsing" })
             : new RequestRefusal.MessageUnreadable(),

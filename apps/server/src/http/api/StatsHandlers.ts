@@ -1,6 +1,7 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import { maxRangeMs, type StatsQuery, type StatsRow } from "@waybill/api/groups/Stats"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Cursors } from "@waybill/store/feed/Cursors"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
@@ -34,6 +35,7 @@ export const StatsHandlers = HttpApiBuilder.group(Api, "stats", (handlers) =>
       })
       return {
         object: "stats" as const,
+        livemode: Livemode.isLive(account_id),
         from,
         to,
         group_by,

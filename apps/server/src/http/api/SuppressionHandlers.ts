@@ -2,6 +2,7 @@ import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as Page from "@waybill/api/schemas/Page"
 import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
@@ -23,18 +24,19 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
           limit: limit + 1,
           ...(after === undefined ? {} : { after }),
         })
-        return Page.make(rows.map(Records.asRecord<SuppressionRecord>), limit)
+        return Page.make(rows.map(recordIn(account_id)), limit)
       }),
     get: ({ params }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const row = yield* Suppressions.find(account_id, Suppression.streamId(params.email))
-        return Records.asRecord<SuppressionRecord>(
+        return recordIn(account_id)(
           yield* Effect.mapError(Effect.fromOption(row), () => new Suppression.SuppressionNotFound()),
         )
       }),
     add: (call) =>
       Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
         const { email, reason } = call.payload
         const id = yield* NewIds.newId("SuppressionId")
         return yield* RequestCommit.commit(
@@ -43,7 +45,7 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
             Suppression,
             Suppression.streamId(email),
             (now) => Suppression.add(now, id, email, reason ?? "manual", null),
-            recordOf,
+            (state) => recordIn(account_id)(recordOf(state)),
           ),
         )
       }),
@@ -63,8 +65,12 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
   }),
 )
 
-const recordOf = (state: Suppression.State): SuppressionRecord => {
+/** Completes a record with the mode of its account. */
+const recordIn = (account_id: string) => (record: unknown) =>
+  Records.asRecord<SuppressionRecord>({ ...(record as object), livemode: Livemode.isLive(account_id) })
+
+const recordOf = (state: Suppression.State) => {
   if (state._tag === "Absent") throw new Error("an address that was just suppressed is not")
   const { address, created_at, email_id, reason, suppression_id } = state
-  return { object: "suppression", id: suppression_id, email: address, reason, email_id, created_at }
+  return { object: "suppression" as const, id: suppression_id, email: address, reason, email_id, created_at }
 }

@@ -12,6 +12,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import * as Revocations from "../../live/Revocations.ts"
 import { Admitted } from "./Admitted.ts"
+import * as RequestTarget from "./RequestTarget.ts"
 
 /** Returns the provenance that the events of a request record. */
 export const provenanceOf = (actor: Actor, request_id: string, address: string): Provenance => ({
@@ -67,18 +68,11 @@ const inMode = Effect.fnUntraced(function* (
     return { ...current, account_id: Livemode.testAccountOf(current.account_id) }
   }
   if (rule !== "own mode") return current
-  const livemode = requestedMode((yield* HttpServerRequest.HttpServerRequest).url)
+  const livemode = RequestTarget.livemodeOf((yield* HttpServerRequest.HttpServerRequest).url)
   if (livemode === undefined || livemode === isLive) return current
   if (current.key_id !== null) return yield* new TestKeys.OtherMode({ livemode: isLive })
   return { ...current, account_id: Livemode.testAccountOf(current.account_id) }
 })
-
-/** Returns the parameter `livemode`, whose form is checked with the other parameters. */
-const requestedMode = (url: string): boolean | undefined => {
-  if (!url.includes("livemode=")) return undefined
-  const value = new URL(url, "http://x").searchParams.get("livemode")
-  return value === null ? undefined : value !== "false"
-}
 
 /** A user has the scopes of their role, as if they held a key with them. */
 const callerOf = (admitted: Admitted): { readonly actor: Actor; readonly current: CurrentKey["Service"] } => {

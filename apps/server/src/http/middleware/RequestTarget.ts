@@ -28,3 +28,10 @@ export const encodedPathOf = (url: string): string => url.replace(AUTHORITY, "/"
 
 /** Scheme and host of an absolute target that URL parsers reject (`http://[/v1`); the router ignores them too. */
 const AUTHORITY = /^https?:\/\/.*?\//u
+
+/** Returns the parameter `livemode`, whose form is checked with the other parameters. */
+export const livemodeOf = (url: string): boolean | undefined => {
+  if (!url.includes("livemode=")) return undefined
+  const value = new URLSearchParams(url.slice(url.indexOf("?") + 1)).get("livemode")
+  return value === null ? undefined : value !== "false"
+}

@@ -195,18 +195,21 @@ const logCall = (
   address: string,
 ): void => {
   if (requestLog === undefined || (door === undefined && !isApi(path))) return
-  const caller = callerOf(verdict, request.method)
+  const caller = callerOf(verdict, request)
   if (caller === undefined) return
   const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
   const source = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
   Calls.begin(requestLog, source, response, { id, caller, address, began })
 }
 
-const callerOf = (verdict: Verdict | Session.UserAdmitted, method: string): Calls.Caller | undefined => {
+const callerOf = (
+  verdict: Verdict | Session.UserAdmitted,
+  { method, url }: HttpServerRequest.HttpServerRequest,
+): Calls.Caller | undefined => {
   if (verdict._tag !== "UserAdmitted") return verdict.key === null ? undefined : Calls.callerOf(verdict.key)
   const { account_id, user_id } = verdict.user
   const isRead = method === "GET" || method === "HEAD"
-  return isRead ? undefined : { account_id, user_id, api_key_id: null, livemode: true }
+  return isRead ? undefined : Calls.memberOf(account_id, user_id, RequestTarget.livemodeOf(url) ?? true)
 }
 
 const accountOf = (verdict: Verdict | Session.UserAdmitted): string | undefined => {

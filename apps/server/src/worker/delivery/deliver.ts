@@ -1,6 +1,8 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Address from "@waybill/domain/values/Address"
+import type * as Email from "@waybill/domain/email/Email"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
+import * as Script from "@waybill/domain/email/Script"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Transport from "@waybill/mail/transport/Transport"
@@ -80,6 +82,10 @@ const isTest = ({ message }: PendingDeliveries.PendingDelivery, { account_id }: 
 /** The present time, on the test clock that the message lives on if it has one. It does not move during an attempt. */
 const timeOf = ({ clock }: PendingDeliveries.PendingDelivery) =>
   clock === undefined ? Effect.map(DateTime.now, Timestamp.fromDateTime) : Effect.succeed(clock.now)
+
+/** Returns the script of a test message, which was checked when the message was accepted. */
+const scriptOf = ({ accepted: { script } }: Email.Message): Pick<Transport.OutgoingMessage, "script"> =>
+  script === undefined ? {} : { script: Result.getOrThrow(Script.parse(script)) }
 
 /** Adds recipients whose reply had not arrived when the service had to stop. They are tried again without a pause. */
 const withLost = (result: AttemptResult, lost: ReadonlyArray<Recipient.Recipient>): AttemptResult =>
@@ -174,6 +180,7 @@ const attempt = Effect.fnUntraced(function* (
         emailId: message.accepted.email_id,
         mailFrom: (to: ReadonlyArray<string>) => OutgoingMessages.returnPathFor(options, message, to),
         attempt: attempts + 1,
+        ...scriptOf(message),
       }
       return transport.deliver(mail, addresses).pipe(
         Effect.provideService(Transport.MayBegin, begin),

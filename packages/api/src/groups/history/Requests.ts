@@ -5,6 +5,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../../Authorization.ts"
 import { annotate } from "../../annotate.ts"
 import * as Checks from "../../schemas/Checks.ts"
+import * as Livemode from "../../schemas/Livemode.ts"
 import * as Page from "../../schemas/Page.ts"
 import { Validation } from "../../errors/Validation.ts"
 
@@ -51,7 +52,7 @@ export const RequestRecord = Schema.Struct({
   address: Schema.String.annotate({ description: "IP address of the caller" }),
   duration_ms: Schema.Int.annotate({ description: "Time from the request to the end of the response" }),
   body_bytes: Schema.Int.annotate({ description: "Size of the body as it was sent" }),
-  livemode: Schema.Boolean,
+  livemode: Livemode.field("False for a request with a test key, or about test mail in the dashboard"),
   created_at: Timestamp.Timestamp,
 }).annotate({ identifier: "Request" })
 export type RequestRecord = typeof RequestRecord.Type
@@ -71,6 +72,7 @@ export class Requests extends HttpApiGroup.make("requests")
   .add(
     HttpApiEndpoint.get("list", "/requests", {
       query: {
+        ...Livemode.query,
         limit: Page.limit(),
         after: filter(Id.RequestId),
         status: filter(Statuses),
@@ -96,6 +98,7 @@ export class Requests extends HttpApiGroup.make("requests")
     ),
     HttpApiEndpoint.get("get", "/requests/:id", {
       params: { id: Id.RequestId },
+      query: Livemode.query,
       success: RequestDetail,
     }).annotateMerge(
       annotate("Get a request", "email:logs:read", "The request with its masked body, and the messages that it made."),

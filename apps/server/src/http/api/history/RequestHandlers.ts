@@ -13,7 +13,7 @@ export const RequestHandlers = HttpApiBuilder.group(Api, "requests", (handlers) 
     list: ({ query }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const { limit, request_id, status, ...filter } = query
+        const { limit, livemode: _, request_id, status, ...filter } = query
         const own = yield* ownKey
         if (own !== undefined && filter.api_key_id !== undefined && filter.api_key_id !== own)
           return Page.make([], limit)
