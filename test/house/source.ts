@@ -38,13 +38,13 @@ export const importsOf = (text: string): ReadonlyArray<Import> => [
 const beforeRegex = /(?:^|[(,=:[!&|?{};+\-*%<>~^]|\breturn|\btypeof|\bcase|=>)\s*$/
 
 /**
- * The code of a TypeScript file with comments, strings and regular expressions emptied, so that a word found in it was
- * meant. What stands in `${…}` of a template stays.
+ * Returns the code of a TypeScript file without comments and with empty strings and regular expressions, so that a word
+ * found in it is code. Code in `${…}` of a template stays.
  */
 export const bare = (text: string): string => {
   let out = ""
   let at = 0
-  // For each template we are inside of: how many braces its current `${` has seen opened.
+  // Number of open braces in the current `${…}` of each template around this place, outermost first.
   const templates: Array<number> = []
   const skipTo = (end: number) => {
     at = end < 0 ? text.length : end

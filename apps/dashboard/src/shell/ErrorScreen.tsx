@@ -24,7 +24,7 @@ interface Props {
 /** Replaces a screen that could not be loaded. */
 export const ErrorScreen = ({ error, reset }: Props) => {
   const router = useRouter()
-  // Without this, a query that failed is not asked again.
+  // A query that failed is not sent again before it is reset.
   const queries = useQueryErrorResetBoundary()
   const retry = () => {
     queries.reset()
@@ -47,7 +47,7 @@ export const ErrorScreen = ({ error, reset }: Props) => {
   )
 }
 
-/** The same outside the shell, which needs a session: with the name of the service above. */
+/** `ErrorScreen` for a page outside the shell, which needs a session: shows the name of the service above. */
 export const BareErrorScreen = (props: Props) => (
   <Bare>
     <ErrorScreen {...props} />

@@ -44,7 +44,7 @@ const memory = (): number => {
 export const sharedBuffers = (bytes = memory()): string =>
   `${Math.min(Math.max(Math.floor(bytes / SHARE_OF_MEMORY / MB), LEAST_SHARED_BUFFERS_MB), MOST_SHARED_BUFFERS_MB)}MB`
 
-/** Not in every build, and a server refuses to start with a value that it was not built with. */
+/** Compression of the write-ahead log, set only if the server was built with it: otherwise it refuses to start. */
 export const PREFERRED_WAL_COMPRESSION = "lz4"
 
 /** Settings for a temporary database, which need not survive a crash. */
