@@ -46,6 +46,7 @@ const LOCKS = [
   "runtime/package-lock.json",
   "test/contract/generators/package-lock.json",
   "test/deploy/helm/package-lock.json",
+  "test/server/ses/package-lock.json",
 ]
 
 describe("licences", () => {

@@ -41,23 +41,25 @@ const MAIN = path.join(import.meta.dirname, "../../../bin/main.mjs")
 /** Program of the service without its worker, so that each of its commits is a request. */
 const API_ONLY = path.join(import.meta.dirname, "../../bench/accept/service.ts")
 
-/** Starts `waybill start` on a database. */
-export const start = (url: Redacted.Redacted, settings: Readonly<Record<string, string>> = {}) =>
+/** Starts `waybill start` on a database, in a folder. */
+export const start = (url: Redacted.Redacted, settings: Readonly<Record<string, string>> = {}, cwd = process.cwd()) =>
   Effect.gen(function* () {
     const [free, smtpPort] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
     const port = Number(settings["PORT"] ?? free)
     const env = { PORT: String(port), SMTP_PORT: String(smtpPort), ...settings }
-    return yield* run([MAIN, "start"], url, env, (line) => (line.includes("Waybill is ready") ? port : undefined))
+    return yield* run([MAIN, "start"], url, { env, cwd }, (line) =>
+      line.includes("Waybill is ready") ? port : undefined,
+    )
   })
 
 /** Starts the service without its worker on a database. */
 export const startApi = (url: Redacted.Redacted) =>
-  run([API_ONLY], url, {}, (line) => (/^\d+$/u.test(line) ? Number(line) : undefined))
+  run([API_ONLY], url, { env: {} }, (line) => (/^\d+$/u.test(line) ? Number(line) : undefined))
 
 const run = (
   args: ReadonlyArray<string>,
   url: Redacted.Redacted,
-  env: Readonly<Record<string, string>>,
+  { cwd, env }: { readonly env: Readonly<Record<string, string>>; readonly cwd?: string },
   portIn: (line: string) => number | undefined,
 ) =>
   Effect.acquireRelease(
@@ -74,6 +76,7 @@ const run = (
           ...env,
         },
         stdio: ["ignore", "pipe", "pipe"],
+        ...(cwd === undefined ? {} : { cwd }),
       })
       const output: Array<string> = []
       for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => output.push(String(chunk)))

@@ -3,7 +3,7 @@ interface Instance {
   readonly version: string
   /** Base URL of the API for code examples: that of the operator, or the address of this page. */
   readonly url: string
-  readonly transport: "capture" | "relay" | "direct"
+  readonly transport: "capture" | "relay" | "direct" | "nodemailer"
   /** Where this server accepts mail over SMTP; `null` if it does not. `host` is `null` if it is every address. */
   readonly submission: {
     readonly host: string | null

@@ -1,6 +1,7 @@
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
 import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
+import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTransport"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import * as EmailStatsMonths from "@waybill/store/statistics/EmailStatsMonths"
 import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
@@ -8,8 +9,9 @@ import * as RequestLogDays from "@waybill/store/requests/RequestLogDays"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as Users from "@waybill/store/users/Users"
 import * as Sandbox from "@waybill/store/content/Sandbox"
-import { Effect, Layer, type Redacted } from "effect"
+import { Effect, Layer, Option, type Redacted } from "effect"
 import * as ReturnPathKeys from "./ReturnPathKeys.ts"
+import * as MailSettings from "./settings/MailSettings.ts"
 import { reveal, type Settings, urlOf } from "./Settings.ts"
 import * as StoppedLinks from "../links/StoppedLinks.ts"
 import { advanceTestClocks } from "../clock/advanceTestClocks.ts"
@@ -30,6 +32,8 @@ const transports = (settings: Settings) =>
       const capture = CaptureTransport.layer(yield* Sandbox.recorder)
       const smtpUrl = reveal(settings.smtpUrl)
       const relay = smtpUrl === undefined ? undefined : yield* Effect.fromResult(RelayTransport.parse(smtpUrl))
+      const module = Option.getOrUndefined(settings.nodemailerTransport)
+      const options = MailSettings.nodemailerOptions(reveal(settings.nodemailerOptions))
       const direct = DirectTransport.layer({ name: Service.ehloName(settings) }).pipe(
         Layer.provide(MtaStsFetch.layer(yield* MtaStsPolicies.policyStore)),
         Layer.provide(Service.dns(settings)),
@@ -37,6 +41,7 @@ const transports = (settings: Settings) =>
       return Transports.layer(settings.transport, {
         capture,
         direct,
+        ...(module === undefined ? {} : { nodemailer: NodemailerTransport.layer({ module, options }) }),
         ...(relay === undefined ? {} : { relay: RelayTransport.layer(relay, { name: Service.ehloName(settings) }) }),
       })
     }),

@@ -54,6 +54,11 @@ export const load: Effect.Effect<Settings, SettingsWrong> = Effect.gen(function*
       "SMTP_URL is missing: TRANSPORT=relay needs the address of the relay, such as smtp://user:password@host:587.",
     )
   }
+  if (values["transport"] === "nodemailer" && !isSet("nodemailerTransport")) {
+    problems.push(
+      "NODEMAILER_TRANSPORT is missing: TRANSPORT=nodemailer needs ses, sendmail, or the name or path of a module.",
+    )
+  }
   if (isSet("smtpTlsCert") !== isSet("smtpTlsKey")) {
     problems.push("SMTP_TLS_CERT and SMTP_TLS_KEY must be set together: one of them is missing.")
   }

@@ -16,7 +16,7 @@ export interface SubmissionAddress {
 export class Instance extends Context.Service<
   Instance,
   {
-    readonly transport: "capture" | "relay" | "direct"
+    readonly transport: "capture" | "relay" | "direct" | "nodemailer"
     /** How bounces are routed back; `null` where this instance receives no mail. */
     readonly returnPath: ReturnPath | null
     /** Private networks that webhooks may reach. */

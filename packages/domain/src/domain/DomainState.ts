@@ -12,7 +12,7 @@ import * as Tracking from "../email/Tracking.ts"
 import * as TrackingDomain from "./TrackingDomain.ts"
 
 /** Transport of this domain's mail; `null` uses the instance's transport. */
-export const TransportChoice = Schema.NullOr(Schema.Literals(["capture", "relay", "direct"]))
+export const TransportChoice = Schema.NullOr(Schema.Literals(["capture", "relay", "direct", "nodemailer"]))
 export type TransportChoice = typeof TransportChoice.Type
 
 const at = Timestamp.Timestamp

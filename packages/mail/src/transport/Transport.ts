@@ -58,7 +58,7 @@ export interface RecipientOutcome {
 export class Transport extends Context.Service<
   Transport,
   {
-    readonly kind: "capture" | "relay" | "direct"
+    readonly kind: "capture" | "relay" | "direct" | "nodemailer"
     /** Returns one outcome a recipient, in order. Never fails: anything that the other side does is an outcome. */
     readonly deliver: (
       message: OutgoingMessage,
@@ -118,6 +118,21 @@ export const accepted = (
   reply: Reply.Reply,
   status: "delivered" | "sent" = "delivered",
 ): RecipientOutcome => ({ ...baseOutcome(recipient, hop), ...replyFields(reply), status })
+
+/** Accepted by a program that answers without a reply of SMTP. Its answer names the message, as far as it does. */
+export const handedOver = (recipient: string, hop: Hop, response: string): RecipientOutcome => ({
+  ...baseOutcome(recipient, hop),
+  status: "delivered",
+  response: shortened(response),
+})
+
+/** Refused for good by a provider, which keeps a list of its own: the address is not suppressed here. */
+export const bounced = (recipient: string, hop: Hop, category: Category, response: string): RecipientOutcome => ({
+  ...baseOutcome(recipient, hop),
+  status: "bounced",
+  category,
+  response: shortened(response),
+})
 
 export const refused = (recipient: string, hop: Hop, reply: Reply.Reply): RecipientOutcome => {
   const verdict = Reply.classify(reply)

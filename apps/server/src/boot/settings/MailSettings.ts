@@ -1,10 +1,20 @@
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
-import { Config, Result } from "effect"
+import type * as ProviderModule from "@waybill/mail/provider/ProviderModule"
+import { Config, Option, Result, Schema } from "effect"
 import { Checked, CommaList, setting } from "./Setting.ts"
 import * as TransportName from "./TransportName.ts"
 
 const relayProblem = (text: string): string | undefined =>
   Result.match(RelayTransport.parse(text), { onFailure: ({ reason }) => `it ${reason}`, onSuccess: () => undefined })
+
+const optionsProblem = (text: string): string | undefined =>
+  Option.isNone(decodeOptions(text)) ? "it is not a JSON object" : undefined
+
+const decodeOptions = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
+
+/** Returns the options of the nodemailer transport, which were checked when they were read. */
+export const nodemailerOptions = (text: string | undefined): ProviderModule.Options =>
+  Option.getOrElse(decodeOptions(text ?? "{}"), () => ({}))
 
 /** Settings of accepting and delivering mail. */
 export const TABLE = {
@@ -40,7 +50,7 @@ export const TABLE = {
   ),
   transport: setting(
     "TRANSPORT",
-    "How mail is delivered: sandbox keeps it and sends nothing, relay sends it through SMTP_URL, direct sends it to the recipients' mail servers. capture is the former name of sandbox.",
+    "How mail is delivered: sandbox keeps it and sends nothing, relay sends it through SMTP_URL, direct sends it to the recipients' mail servers, nodemailer hands it to NODEMAILER_TRANSPORT. capture is the former name of sandbox.",
     "sandbox",
     Config.Literals(TransportName.NAMES, "TRANSPORT").pipe(
       Config.withDefault("sandbox" as const),
@@ -52,6 +62,19 @@ export const TABLE = {
     "Relay server, as smtp://user:password@host:587 or smtps://…:465.",
     null,
     Config.option(Checked("SMTP_URL", relayProblem)),
+    true,
+  ),
+  nodemailerTransport: setting(
+    "NODEMAILER_TRANSPORT",
+    "Transport of nodemailer: ses, sendmail, or the name or path of a module that is installed beside the service.",
+    null,
+    Config.option(Config.String("NODEMAILER_TRANSPORT")),
+  ),
+  nodemailerOptions: setting(
+    "NODEMAILER_OPTIONS",
+    "Options of NODEMAILER_TRANSPORT, as a JSON object.",
+    "{}",
+    Config.option(Checked("NODEMAILER_OPTIONS", optionsProblem)),
     true,
   ),
   ehloName: setting(

@@ -1,5 +1,5 @@
 /** Names of the transports, as people write and read them. The last one is the former name of the first. */
-export const NAMES = ["sandbox", "relay", "direct", "capture"] as const
+export const NAMES = ["sandbox", "relay", "direct", "nodemailer", "capture"] as const
 type Name = (typeof NAMES)[number]
 /** Transports as events, the API and the code name them. */
 type Stored = Exclude<Name, "sandbox">

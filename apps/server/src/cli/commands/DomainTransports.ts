@@ -66,6 +66,9 @@ const warnings = ({ name, transport }: Domains.DomainRecord, settings: Settings.
     ...(kind === "relay" && Option.isNone(settings.smtpUrl)
       ? ["SMTP_URL is not set here. If the service has none either, mail of this domain is deferred."]
       : []),
+    ...(kind === "nodemailer" && Option.isNone(settings.nodemailerTransport)
+      ? ["NODEMAILER_TRANSPORT is not set here. If the service has none either, mail of this domain is deferred."]
+      : []),
     ...(kind !== "capture" && DomainName.isReserved(name)
       ? [
           `${name} is a reserved name, which DNS records cannot verify. Without the sandbox, the domain loses its verification after 72 hours.`,

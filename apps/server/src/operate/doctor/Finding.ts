@@ -17,6 +17,7 @@ export const CHECKS = [
   "disk",
   "dns",
   "relay",
+  "nodemailer",
   "port 25",
   "ehlo name",
   "return path",

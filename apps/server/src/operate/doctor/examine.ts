@@ -1,4 +1,5 @@
 import * as Dns from "@waybill/mail/dns/Dns"
+import * as ProviderModule from "@waybill/mail/provider/ProviderModule"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
 import type { ExaminedKey } from "@waybill/store/operations/ExaminedKeys"
@@ -12,6 +13,7 @@ import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import * as DatabaseChecks from "./DatabaseChecks.ts"
 import * as DiskCheck from "./DiskCheck.ts"
 import { checkDkimKeys } from "./checkDkimKeys.ts"
+import * as MailSettings from "../../boot/settings/MailSettings.ts"
 import * as Finding from "./Finding.ts"
 import * as NameChecks from "./NameChecks.ts"
 import { checkPort25, type Host } from "./checkPort25.ts"
@@ -39,6 +41,7 @@ export const examine = (settings: Settings, options: Options) =>
         DiskCheck.check({ path: settings.data, database: Option.isNone(settings.databaseUrl) }),
         checkResolvers(servers, used.size === 1 && used.has("capture") && !options.direct ? "warning" : "broken"),
         relayFinding(settings, name, used.has("relay")),
+        nodemailerFinding(settings, used.has("nodemailer")),
         ...direct(settings, options, name, used),
       ],
       { concurrency: "unbounded" },
@@ -85,6 +88,33 @@ const relayFinding = (settings: Settings, name: string, used: boolean): Effect.E
     )
   }
   return checkRelay(parsed.success, { name, weight: used ? "broken" : "warning" })
+}
+
+const nodemailerFinding = (settings: Settings, used: boolean): Effect.Effect<Finding.Finding> => {
+  const weight = used ? "broken" : "warning"
+  const module = Option.getOrUndefined(settings.nodemailerTransport)
+  if (module === undefined) {
+    return Effect.succeed(
+      used
+        ? Finding.broken(
+            "nodemailer",
+            "domains use a transport of nodemailer, but none is configured",
+            "Set NODEMAILER_TRANSPORT, or choose another transport for them.",
+          )
+        : Finding.skipped("nodemailer", "no NODEMAILER_TRANSPORT is set"),
+    )
+  }
+  return ProviderModule.load(module, MailSettings.nodemailerOptions(reveal(settings.nodemailerOptions))).pipe(
+    Effect.map((transporter) => {
+      transporter.close()
+      return Finding.ok("nodemailer", `${module} is installed and takes its options`)
+    }),
+    Effect.catch(({ message }) =>
+      Effect.succeed(
+        Finding.problem("nodemailer", weight, message, "Install the module, or correct NODEMAILER_TRANSPORT."),
+      ),
+    ),
+  )
 }
 
 /** Checks the signing keys, without which mail goes to the sandbox only. */

@@ -1,0 +1,170 @@
+import * as ProviderModule from "@waybill/mail/provider/ProviderModule"
+import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTransport"
+import * as Transport from "@waybill/mail/transport/Transport"
+import { Duration, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createTransport } from "nodemailer"
+import { fileURLToPath } from "node:url"
+import { afterAll, assert, describe, it } from "../../support/effectTest.ts"
+import { outgoing } from "./outgoing.ts"
+
+const ANA = "ana@example.test"
+const BEN = "ben@example.test"
+
+const folder = mkdtempSync(join(tmpdir(), "waybill-nodemailer-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Delivers by a transport whose `send` answers this. */
+const answering = (answer: () => unknown) =>
+  NodemailerTransport.make(
+    "own",
+    createTransport({
+      name: "own",
+      version: "1",
+      send: (_mail, callback) => {
+        try {
+          callback(null, answer() as never)
+        } catch (error) {
+          callback(error as Error, undefined as never)
+        }
+      },
+    }),
+  )
+
+const throwing = (error: object) =>
+  answering(() => {
+    throw Object.assign(new Error("refused"), error)
+  })
+
+const short = ({ category, recipient, status }: Transport.RecipientOutcome) => `${recipient} ${status} ${category}`
+
+/** Delivers by a module that is loaded as the service loads it. */
+const by = (module: string, options: ProviderModule.Options) =>
+  Transport.Transport.use((transport) => transport.deliver(outgoing(), [ANA, BEN])).pipe(
+    Effect.provide(NodemailerTransport.layer({ module, options })),
+  )
+
+describe("a transport of nodemailer", () => {
+  it.effect("a module receives the envelope and the exact bytes", function* () {
+    const file = join(folder, "module.jsonl")
+    const module = fileURLToPath(new URL("fileTransport.mjs", import.meta.url))
+    const outcomes = yield* by(module, { file })
+    assert.deepStrictEqual(outcomes.map(short), [`${ANA} delivered null`, `${BEN} delivered null`])
+    assert.deepInclude(outcomes[0], { code: null, response: "id-1 queued" })
+    assert.deepStrictEqual(JSON.parse(readFileSync(file, "utf8")), {
+      envelope: { from: "b-1@bounce.acme.test", to: [ANA, BEN] },
+      raw: Buffer.from(outgoing().bytes).toString("latin1"),
+    })
+  })
+
+  it.effect(
+    "the sendmail program receives the envelope as arguments and the message on its standard input",
+    function* () {
+      const file = join(folder, "sendmail.json")
+      const path = join(folder, "sendmail")
+      const program = `#!${process.execPath}
+const chunks = []
+process.stdin.on("data", (chunk) => chunks.push(chunk)).on("end", () => require("fs").writeFileSync(${JSON.stringify(file)},
+  JSON.stringify({ args: process.argv.slice(2), raw: Buffer.concat(chunks).toString("latin1") })))`
+      writeFileSync(path, program, { mode: 0o755 })
+      const outcomes = yield* by("sendmail", { path })
+      assert.deepStrictEqual(outcomes.map(short), [`${ANA} delivered null`, `${BEN} delivered null`])
+      assert.deepStrictEqual(JSON.parse(readFileSync(file, "utf8")), {
+        args: ["-i", "-f", "b-1@bounce.acme.test", ANA, BEN],
+        raw: Buffer.from(outgoing().bytes).toString("latin1").replaceAll("\r\n", "\n"),
+      })
+    },
+  )
+
+  it.effect("a sendmail program that fails defers", function* () {
+    const outcomes = yield* by("sendmail", { path: join(folder, "missing") })
+    assert.deepStrictEqual(outcomes.map(short), [`${ANA} deferred unavailable`, `${BEN} deferred unavailable`])
+  })
+
+  for (const [module, message] of [
+    ["waybill-no-such-module", "is not installed: run `npm install waybill-no-such-module`"],
+    ["node:path", "exports no transport of nodemailer, which has a method send"],
+    ["ses", "is not installed: run `npm install @aws-sdk/client-sesv2`"],
+  ] as const) {
+    it.effect(`the module ${module} is refused with the reason`, function* () {
+      const error = yield* Effect.flip(ProviderModule.load(module, {}))
+      assert.strictEqual(error.message, `NODEMAILER_TRANSPORT ${module} ${message}`)
+    })
+  }
+
+  it.effect("recipients that a transport rejects one by one have outcomes of their own", function* () {
+    const reply = { recipient: BEN, responseCode: 550, response: "550 5.1.1 no such user", command: "RCPT TO" }
+    const some = answering(() => ({
+      accepted: [ANA],
+      rejected: [BEN],
+      rejectedErrors: [reply],
+      response: "250 2.0.0 ok",
+    }))
+    const outcomes = yield* some.deliver(outgoing(), [ANA, BEN])
+    assert.deepStrictEqual(outcomes.map(short), [`${ANA} delivered null`, `${BEN} bounced invalid_recipient`])
+    assert.deepInclude(outcomes[0], { code: 250, enhanced_code: "2.0.0" })
+    assert.deepInclude(outcomes[1], { code: 550, suppress: "now" })
+    const unnamed = answering(() => ({ accepted: [ANA], rejected: [BEN], response: "taken" }))
+    assert.deepStrictEqual((yield* unnamed.deliver(outgoing(), [ANA, BEN])).map(short), [
+      `${ANA} delivered null`,
+      `${BEN} bounced policy`,
+    ])
+  })
+
+  it.effect("a provider that limits the rate pauses all mail, longer each time, and burns no attempt", function* () {
+    let calls = 0
+    let limited = true
+    const transport = answering(() => {
+      calls++
+      if (limited) throw Object.assign(new Error("Maximum sending rate exceeded."), { name: "ThrottlingException" })
+      return { response: "taken" }
+    })
+    const send = Effect.map(transport.deliver(outgoing(), [ANA]), ([outcome]) => outcome)
+    const first = yield* send
+    assert.deepInclude(first, { status: "deferred", category: "cooling_down", no_attempt: true, retry_after_ms: 1_000 })
+    assert.deepInclude(yield* send, { no_attempt: true, response: "own requested a pause; 1 s remain" })
+    assert.strictEqual(calls, 1)
+    yield* TestClock.adjust("1 second")
+    assert.deepInclude(yield* send, { no_attempt: true, retry_after_ms: 2_000 })
+    yield* TestClock.adjust("2 seconds")
+    limited = false
+    assert.deepInclude(yield* send, { status: "delivered", no_attempt: false })
+    assert.strictEqual(calls, 3)
+  })
+
+  it.effect("a pause that the provider names is kept", function* () {
+    const transport = throwing({ status: 429, retryAfter: 90 })
+    assert.deepInclude((yield* transport.deliver(outgoing(), [ANA]))[0], { retry_after_ms: 90_000, no_attempt: true })
+  })
+
+  it.effect("an error for all recipients fails, bounces or defers them by its rule", function* () {
+    const errors: ReadonlyArray<readonly [object, string]> = [
+      [{ name: "MessageRejected" }, "failed content"],
+      [{ name: "SendingPausedException" }, "deferred auth"],
+      [{ code: "ECONNECTION" }, "deferred connection"],
+      [{ message: "recipient is on the suppression list" }, "bounced invalid_recipient"],
+      [{ responseCode: 554, response: "554 5.7.1 spam", command: "DATA" }, "bounced content"],
+    ]
+    for (const [error, expected] of errors) {
+      const [outcome] = yield* throwing(error).deliver(outgoing(), [ANA])
+      assert.strictEqual(`${outcome?.status} ${outcome?.category}`, expected, JSON.stringify(error))
+    }
+  })
+
+  it.effect("a transport that never answers may have taken the message", function* () {
+    const silent = NodemailerTransport.make("own", createTransport({ name: "own", version: "1", send: () => {} }))
+    const fiber = yield* Effect.forkChild(silent.deliver(outgoing(), [ANA]))
+    yield* TestClock.adjust(Duration.millis(NodemailerTransport.HAND_OVER_LIMIT_MS))
+    assert.deepStrictEqual((yield* Fiber.join(fiber)).map(short), [`${ANA} deferred lost_answer`])
+  })
+
+  it.effect("a message that may not begin is given back", function* () {
+    const outcomes = yield* answering(() => assert.fail("sent"))
+      .deliver(outgoing(), [ANA])
+      .pipe(Effect.provideService(Transport.MayBegin, () => false))
+    assert.deepStrictEqual(outcomes, [Transport.notStarted(ANA)])
+  })
+})
