@@ -5,7 +5,12 @@ import * as ProviderRules from "./ProviderRules.ts"
 /** Meaning of an error: a reply of an SMTP server if there is one, else a rule for providers. */
 export type ProviderError =
   | { readonly _tag: "Reply"; readonly reply: Reply.Reply }
-  | { readonly _tag: "Rule"; readonly rule: ProviderRules.Rule; readonly text: string; readonly retry_after_ms: number | null }
+  | {
+      readonly _tag: "Rule"
+      readonly rule: ProviderRules.Rule
+      readonly text: string
+      readonly retry_after_ms: number | null
+    }
 
 /** Longest pause that a provider may ask for. */
 export const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1_000
@@ -24,7 +29,12 @@ export const read = (cause: unknown): ProviderError => {
     (rule.name === undefined || names.some((name) => rule.name?.test(name))) &&
     (rule.status === undefined || String(status ?? "").startsWith(rule.status)) &&
     (rule.text === undefined || rule.text.test(text))
-  return { _tag: "Rule", rule: ProviderRules.RULES.find(matches) ?? ProviderRules.FALLBACK, text, retry_after_ms: retryAfterOf(error) }
+  return {
+    _tag: "Rule",
+    rule: ProviderRules.RULES.find(matches) ?? ProviderRules.FALLBACK,
+    text,
+    retry_after_ms: retryAfterOf(error),
+  }
 }
 
 /** Returns the reply of an SMTP server, whose text begins with its code or not. */

@@ -4,9 +4,6 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { createTransport, type Transport, type Transporter } from "nodemailer"
 
-/** Transports that need no module of their own: Amazon SES by its API, and the sendmail program of this machine. */
-export const BUILT_IN = ["ses", "sendmail"] as const
-
 export class ModuleUnusable extends Schema.TaggedError<ModuleUnusable>()("ModuleUnusable", {
   module: Schema.String,
   reason: Schema.String,
