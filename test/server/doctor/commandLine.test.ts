@@ -67,6 +67,7 @@ describe("waybill doctor", () => {
           disk: "ok",
           dns: "ok",
           relay: "skipped",
+          nodemailer: "skipped",
           "port 25": "skipped",
           "ehlo name": "skipped",
           "return path": "skipped",

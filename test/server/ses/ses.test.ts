@@ -105,6 +105,6 @@ layer(World.layer, { excludeTestServices: true })("Amazon SES", (it) => {
       assert.deepStrictEqual([refused.status, refused.smtp.response], ["failed", "Virus found"])
       assert.notInclude(node.output(), "s3cret-of-ses")
     },
-    60_000,
+    120_000,
   )
 })
