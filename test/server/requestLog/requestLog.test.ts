@@ -162,6 +162,18 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
       assert.strictEqual((yield* world.request("GET", "/v1/requests", { key: sender })).status, 403)
     })
 
+    it.effect("keeps calls of test keys apart", function* () {
+      const { call, keyWith, list, summaries } = yield* setUp
+      const test = yield* keyWith({ mode: "test" })
+      yield* (yield* HttpWorld).request("POST", "/v1/email/send", { key: test, body: EMAIL })
+      yield* call("POST", "/v1/email/send", EMAIL)
+      const [sent, ...others] = (yield* list("?method=POST", test)).data
+      assert.deepStrictEqual([sent.path, sent.livemode, others], ["/v1/email/send", false, []])
+      assert.deepStrictEqual(yield* summaries("?path=/v1/email"), ["POST /v1/email/send 200 "])
+      assert.strictEqual((yield* call("GET", `/v1/requests/${sent.id}`)).status, 404)
+      assert.deepStrictEqual(reasonOf(yield* call("GET", "/v1/requests?livemode=false")), [403, "other_mode"])
+    })
+
     it.effect("forgets a person who is erased", function* () {
       const { call, list } = yield* setUp
       yield* call("POST", "/v1/email/send", { ...EMAIL, to: "Eve Doe <eve@example.org>" })

@@ -1,4 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
+import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
 import { Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { authenticator, browser, House, tokenOf } from "./house.ts"
@@ -31,6 +32,20 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     assert.deepInclude(events.json.data[0], { type: "email.queued", actor: { type: "user", id: json.actor.id } })
     assert.strictEqual((yield* page.request("GET", `/v1/email/logs/${sent.json.id}`)).json.api_key_id, null)
     assert.strictEqual(house.owner.email, "owner@acme.test")
+  })
+
+  it.effect("logs what it changes as the user's call, for test mail apart, and not what it reads", function* () {
+    const { page } = yield* owner
+    const { json } = yield* page.request("GET", "/v1/session")
+    const body = { from: "hello@acme.test", to: "ana@example.org", subject: "Hi", text: "Hi" }
+    yield* page.request("POST", "/v1/email/send?livemode=false", { body })
+    yield* page.request("POST", "/v1/suppressions", { body: { email: "bo@example.org" } })
+    yield* (yield* RequestLogWriter)?.flush ?? Effect.void
+    const newest = (query: string) =>
+      Effect.map(page.request("GET", `/v1/requests?limit=1${query}`), ({ json: { data } }) => data[0])
+    const own = { user_id: json.actor.id, api_key_id: null }
+    assert.deepInclude(yield* newest("&livemode=false"), { path: "/v1/email/send", livemode: false, ...own })
+    assert.deepInclude(yield* newest(""), { path: "/v1/suppressions", livemode: true, ...own })
   })
 
   it.effect("keeps its cookie from scripts and from other sites", function* () {
