@@ -10,6 +10,7 @@ import type * as TemporaryServer from "./TemporaryServer.ts"
 const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   store: [],
   accept: [],
+  requestLog: [],
   // The cost of a million rows is part of growth.
   logs: [],
   deliver: ["--rounds", "3", "--scheduled", "1000000"],
