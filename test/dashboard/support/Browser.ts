@@ -5,7 +5,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { expect } from "vitest"
 
 /** Folder of the unpacked Chromium package, inside node_modules. */
-const CACHE = fileURLToPath(new URL("../../../../node_modules/.cache/waybill/chromium/", import.meta.url))
+const CACHE = fileURLToPath(new URL("../../../node_modules/.cache/waybill/chromium/", import.meta.url))
 const EXECUTABLE_NAMES = ["google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "chrome"]
 const MAC_EXECUTABLES = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",

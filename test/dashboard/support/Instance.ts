@@ -31,7 +31,7 @@ const firstMatch = (pattern: RegExp, text: string): string => {
 
 /** Builds the dashboard if needed and starts the service with its first owner on an own database. */
 export const start = async (settings: Readonly<Record<string, string>> = {}): Promise<Instance> => {
-  const { href } = new URL("../../../../bin/dashboard.mjs", import.meta.url)
+  const { href } = new URL("../../../bin/dashboard.mjs", import.meta.url)
   const { ensureDashboard } = (await import(href)) as { readonly ensureDashboard: () => Promise<void> }
   await ensureDashboard()
   const scope = Scope.makeUnsafe()
