@@ -18,6 +18,8 @@ const FULL = [
 
 describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
   let helm: Helm
+  /** Manifests with each option on. */
+  let full: ReadonlyArray<Manifests.Manifest>
   const render = async (...args: ReadonlyArray<string>) =>
     Manifests.parse(await helm.run("template", "mail", CHART, ...args))
   const refusal = (...args: ReadonlyArray<string>) =>
@@ -28,14 +30,15 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
 
   beforeAll(async () => {
     helm = await unpack()
+    full = await render(...FULL)
   })
   afterAll(() => helm.remove())
 
   it("is linted, and renders manifests that Kubernetes knows, with each option on and off", async () => {
     for (const values of [NAMED, FULL]) await helm.run("lint", "--strict", CHART, ...values)
-    const [few, all] = [await render(...NAMED), await render(...FULL)]
-    assert.strictEqual(await Manifests.problems(helm, [...few, ...all]), "")
-    const deployment = all.find(({ kind }) => kind === "Deployment")
+    const few = await render(...NAMED)
+    assert.strictEqual(await Manifests.problems(helm, [...few, ...full]), "")
+    const deployment = full.find(({ kind }) => kind === "Deployment")
     const wrong = { ...deployment, spec: { ...deployment?.["spec"], replica: 1 } } as Manifests.Manifest
     assert.include(await Manifests.problems(helm, [wrong]), "'\"replica\"' does not exist")
     const named = (manifests: ReadonlyArray<Manifests.Manifest>) =>
@@ -52,7 +55,7 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
       "Service mail-waybill",
       "ServiceAccount mail-waybill",
     ])
-    assert.includeMembers(named(all), [
+    assert.includeMembers(named(full), [
       "Deployment mail-waybill-smtp",
       "Ingress mail-waybill",
       "NetworkPolicy mail-waybill-smtp",
@@ -63,7 +66,7 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
   })
 
   it("every pod runs without privileges, a token or a writable root, and names services by nothing but DNS", async () => {
-    const pods = (await render(...FULL)).filter(({ kind }) => kind === "Deployment" || kind === "Job")
+    const pods = full.filter(({ kind }) => kind === "Deployment" || kind === "Job")
     assert.lengthOf(pods, 4)
     for (const { metadata, spec } of pods) {
       const pod = spec.template.spec
@@ -79,14 +82,13 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
   })
 
   it("ports of services, probes and policies are ports of the pods", async () => {
-    const manifests = await render(...FULL)
     const portsOf = (component: string): ReadonlyArray<string> =>
-      manifests
+      full
         .find(({ kind, metadata }) => kind === "Deployment" && metadata.name === `mail-waybill-${component}`)
         ?.["spec"].template.spec.containers[0].ports.map(({ name }: { name: string }) => name) ?? []
     const componentOf = ({ kind, spec }: Manifests.Manifest): string =>
       (kind === "Service" ? spec.selector : spec.podSelector.matchLabels)["app.kubernetes.io/component"]
-    const used = manifests.flatMap((manifest) => {
+    const used = full.flatMap((manifest) => {
       if (manifest.kind !== "Service" && manifest.kind !== "NetworkPolicy") return []
       const rules: ReadonlyArray<{ readonly ports: ReadonlyArray<object> }> =
         manifest.kind === "Service" ? [manifest["spec"]] : manifest["spec"].ingress
@@ -99,7 +101,7 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
   })
 
   it("the schema is migrated before the release's own objects exist", async () => {
-    const hooks = (await render(...FULL)).filter(({ metadata }) => metadata.name === "mail-waybill-migration")
+    const hooks = full.filter(({ metadata }) => metadata.name === "mail-waybill-migration")
     for (const { metadata } of hooks)
       assert.strictEqual(metadata.annotations?.["helm.sh/hook"], "pre-install,pre-upgrade")
     const [secret, job] = hooks.toSorted((one, other) => other.kind.localeCompare(one.kind))
@@ -110,8 +112,20 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
     assert.strictEqual(job?.["spec"].template.spec.serviceAccountName, "default")
   })
 
+  it("a secret is in no ConfigMap, and in no pod's own text", async () => {
+    const holders = (secret: string) =>
+      full.flatMap((each) => (JSON.stringify(each).includes(secret) ? [`${each.kind} ${each.metadata.name}`] : []))
+    const encoded = Buffer.from("postgres://db").toString("base64")
+    for (const secret of ["postgres://db", encoded])
+      assert.deepStrictEqual(
+        holders(secret).filter((holder) => !holder.startsWith("Secret ")),
+        [],
+      )
+    assert.isAbove(holders("postgres://db").length + holders(encoded).length, 1)
+  })
+
   it("a number is written as it was set", async () => {
-    const settings = (await render(...FULL)).find(({ kind }) => kind === "ConfigMap")
+    const settings = full.find(({ kind }) => kind === "ConfigMap")
     assert.deepInclude(settings?.["data"], {
       MAX_BODY_BYTES: "20971520",
       OTEL_TRACES_SAMPLER_ARG: "0.25",
@@ -129,6 +143,7 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
     [[...NAMED, "--set", "ingress.enabled=true"], /ingress\.hosts is empty/u],
     [[...NAMED, "--set", "settings.TRANSPROT=relay"], /TRANSPROT/u],
     [[...NAMED, "--set", "settings.PORT=80"], /'PORT'/u],
+    [[...NAMED, "--set", "settings.SMTP_URL=smtp://u:p@relay"], /'SMTP_URL'/u],
     [[...NAMED, "--set", "replicas=3"], /replicas/u],
   ])("%j is refused with the reason", async (args, reason) => {
     assert.match(await refusal(...args), reason)

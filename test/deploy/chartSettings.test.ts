@@ -58,6 +58,17 @@ describe("settings of the Helm chart", () => {
     )
   })
 
+  it("docs/operating/kubernetes.md names every group of values, and the chart has the version of the release", () => {
+    const docs = readFileSync("docs/operating/kubernetes.md", "utf8")
+    const named = [...docs.matchAll(/^\| (`[^|]+`) \|/gmu)].flatMap(([, cell = ""]) =>
+      [...cell.matchAll(/`(\w+)[\w.]*`/gu)].map(([, name = ""]) => name),
+    )
+    const groups = Object.keys(properties).filter((name) => name !== "global")
+    assert.sameMembers([...new Set(named)], groups)
+    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string }
+    assert.include(readFileSync(`${CHART}/Chart.yaml`, "utf8"), `\nappVersion: ${version}\n`)
+  })
+
   it("values.yaml has every value of the schema, and no other", () => {
     const paths = (value: unknown, schema: Schema | undefined, path: string): ReadonlyArray<string> =>
       schema?.properties === undefined

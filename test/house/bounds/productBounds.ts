@@ -26,6 +26,8 @@ const LISTS = "packages/api/src/schemas/Page.ts"
 const REQUESTS = "packages/api/src/groups/history/Requests.ts"
 const LOGS = "packages/api/src/groups/Logs.ts"
 const STATS = "packages/api/src/groups/Stats.ts"
+const LISTEN = "apps/server/src/cli/remote/live/listen.ts"
+const FORWARDER = "apps/server/src/cli/remote/live/Forwarder.ts"
 const MCP_ANSWER = "apps/server/src/mcp/ToolAnswer.ts"
 
 const ofPlans = (value: (terms: Plan.Terms) => number | null): string =>
@@ -379,6 +381,22 @@ export const productBounds: ReadonlyArray<Group> = [
         "apps/server/src/compat/sendgrid/MailSend.ts",
         "413",
       ),
+    ],
+  },
+  {
+    title: "Command line (`waybill`)",
+    bounds: [
+      customer("Addresses that a session of `listen` calls", "MAX_TARGETS", LISTEN, "refused"),
+      customer("Time for the answer to a call of `listen`", "CALL_TIMEOUT", FORWARDER, "shown as no answer"),
+      customer("Characters of an answer that `listen` shows", "SHOWN_CHARS", FORWARDER, "cut"),
+      customer("Rows of a list", "MAX_ROWS", "apps/server/src/cli/remote/Flags.ts", "refused"),
+      customer(
+        "Faults of a file of suppressions that are named",
+        "MAX_FAULTS",
+        "apps/server/src/cli/remote/SuppressionFile.ts",
+        "counted",
+      ),
+      customer("Headers of an email of `send`", "MAX_REPEATS", "apps/server/src/cli/remote/send.ts", "refused"),
     ],
   },
   {

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
+import { runToEnd } from "../../support/process/service.ts"
 import * as World from "../../support/world/World.ts"
 
 const folder = Effect.acquireRelease(
@@ -191,6 +192,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     yield* stop
     assert.match(lines[0] ?? "", new RegExp(`^\\S+Z  email\\.queued +${before}`, "u"))
     assert.include(lines[1], after)
+  })
+
+  it.effect("as a process, it prints its result, or its error to standard error with code 1", function* () {
+    const { env } = yield* loggedIn
+    const run = (...words: ReadonlyArray<string>) => Effect.promise(() => runToEnd(words, env))
+    const [who, wrong] = yield* Effect.all([run("whoami", "--json"), run("emails", "lsit")], { concurrency: 2 })
+    assert.deepStrictEqual([who.code, JSON.parse(who.output).url], [0, env.WAYBILL_URL], who.output)
+    assert.strictEqual(wrong.code, 1)
+    assert.match(wrong.output, /^waybill: `waybill emails` has no command "lsit"\. Did you mean `list`\?$/mu)
   })
 
   it.effect("a failure names the instance", function* () {

@@ -88,6 +88,48 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events", (it) => {
     assert.deepStrictEqual((yield* read(nothing.next, 1)).ids, [])
   })
 
+  it.effect("starts at a time, in the list and the stream, and adds the bodies of webhook calls", function* () {
+    const { account: account_id, call, key, world } = yield* signUp()
+    yield* Webhooks.acceptEmail(account_id)
+    yield* Effect.sleep("5 millis")
+    const email_id = yield* Webhooks.acceptEmail(account_id)
+    yield* call("POST", "/v1/suppressions", { email: "bo@example.org" })
+    const rows = yield* Effect.orDie(world.sql<{ readonly at: string }>`
+      SELECT to_json(recorded_at) #>> '{}' AS at FROM events WHERE account_id = ${account_id} AND stream_id = ${email_id}`)
+    const since = `created_after=${encodeURIComponent(rows[0]?.at ?? "")}`
+    const all = yield* call("GET", "/v1/events")
+    const { json } = yield* call("GET", `/v1/events?${since}&include=webhook_payload`)
+    assert.deepStrictEqual(
+      json.data.map(({ id }: { readonly id: string }) => id),
+      all.json.data.slice(-2).map(({ id }: { readonly id: string }) => id),
+    )
+    const [queued, suppressed] = json.data
+    assert.deepInclude(queued.webhook_payload, { id: queued.id, type: "email.queued", livemode: true })
+    assert.strictEqual(queued.webhook_payload.data.email_id, email_id)
+    assert.strictEqual(suppressed.webhook_payload.type, "suppression.added")
+    assert.isUndefined(all.json.data[0].webhook_payload)
+    const stream = yield* openStream(`${world.url}/v1/events/stream?${since}&include=webhook_payload`, key)
+    yield* World.until(
+      Effect.sync(() => stream.messages.length),
+      (messages) => messages === 3,
+    )
+    assert.deepStrictEqual(
+      stream.messages.slice(1).map(({ data }) => data),
+      json.data,
+    )
+    const later = yield* call("GET", "/v1/events?created_after=9999-01-01T00:00:00Z")
+    assert.deepStrictEqual([later.json.data, later.json.has_more], [[], false])
+    const { data } = (yield* call("GET", `/v1/events?after_position=${all.json.next_position}`)).json
+    assert.deepStrictEqual(data, [])
+    for (const [query, field] of [
+      [`${since}&after_position=0`, "created_after"],
+      ["created_after=yesterday", "created_after"],
+      ["include=body", "include"],
+    ] as const)
+      for (const path of ["/v1/events", "/v1/events/stream"])
+        assert.deepStrictEqual(fieldOf(yield* call("GET", `${path}?${query}`)), [400, field], `${path}?${query}`)
+  })
+
   it.effect("refuses a position beyond the log, without revealing its end", function* () {
     const { account: account_id, call, key, world } = yield* signUp()
     const cursors = yield* Effect.provide(Cursors, Cursors.layer)

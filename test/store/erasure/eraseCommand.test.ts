@@ -19,6 +19,7 @@ import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as World from "../../support/world/World.ts"
 import { id, queued } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
@@ -277,6 +278,36 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         assert.deepStrictEqual(yield* standsIn("dee%40example.org"), [])
       }).pipe(Effect.orDie),
     TIMEOUT,
+  )
+
+  it.effect("shows what it would erase, asks first, and erases nothing without a yes", () =>
+    Effect.gen(function* () {
+      const account_id = yield* account
+      const zoe = "zoe@example.org"
+      yield* mail(account_id, { to: to(zoe), after: [delivered(zoe)], text: "Dear Zoe" })
+      const before = yield* standsIn(zoe)
+      const histories = [{ kind: "email", histories: 1, accounts: 1 }]
+      assert.deepStrictEqual(yield* CommandLine.typed("erase", zoe, "--dry-run"), {
+        dry_run: true,
+        histories,
+        remaining: [],
+      })
+      const preview = `${zoe} would be replaced in 1 history, and their contents removed.`
+      assert.include((yield* CommandLine.type("erase", zoe, "--dry-run")).output, `${preview}\nkind `)
+      const unasked = yield* CommandLine.type("erase", zoe)
+      assert.strictEqual(
+        unasked.errors,
+        "waybill: Erasing cannot be undone. Confirm with --yes, or use --dry-run to see what would be erased.",
+      )
+      const declined = yield* CommandLine.typeAndAnswer(["n"], "erase", zoe)
+      assert.include(declined.output, preview)
+      assert.include(declined.output, `Erase ${zoe}? This cannot be undone.`)
+      assert.strictEqual(declined.errors, "waybill: Nothing was erased.")
+      assert.isNotEmpty(before)
+      assert.deepStrictEqual(yield* standsIn(zoe), before)
+      assert.include((yield* CommandLine.typeAndAnswer(["y"], "erase", zoe)).output, "Replaced the address by ")
+      assert.deepStrictEqual(yield* standsIn(zoe), [])
+    }).pipe(Effect.orDie),
   )
 
   it.effect("removes nothing while an affected read model is being rebuilt", () =>

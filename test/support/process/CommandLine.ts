@@ -1,15 +1,61 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { ConfigProvider, Console, Effect, Exit, Fiber, Layer, Redacted } from "effect"
+import {
+  type Cause,
+  ConfigProvider,
+  Console,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Option,
+  Queue,
+  Redacted,
+  Terminal,
+} from "effect"
+import { IsInteractive } from "../../../apps/server/src/cli/IsInteractive.ts"
 import * as cli from "../../../apps/server/src/cli/Output.ts"
 import { runCommand } from "../../../apps/server/src/cli/runCommand.ts"
 import * as Database from "../postgres/Database.ts"
 
 type Env = Readonly<Record<string, string>>
 
-const run = (env: Env, words: ReadonlyArray<string>, printed: Array<string>, errors: Array<string>) => {
+const NOBODY = Layer.succeed(IsInteractive, false)
+
+/** A person who answers with these keys. What is asked is among what is printed. */
+const personWith = (keys: ReadonlyArray<string>, printed: Array<string>) =>
+  Layer.merge(
+    Layer.succeed(IsInteractive, true),
+    Layer.succeed(
+      Terminal.Terminal,
+      Terminal.make({
+        columns: Effect.succeed(80),
+        rows: Effect.succeed(25),
+        size: Effect.die("a prompt does not watch the size"),
+        readInput: Effect.gen(function* () {
+          const queue = yield* Queue.make<Terminal.UserInput, Cause.Done>()
+          for (const name of keys) {
+            const key = { name, ctrl: false, meta: false, shift: false }
+            yield* Queue.offer(queue, { input: Option.some(name), key })
+          }
+          return queue
+        }),
+        readLine: Effect.die("a prompt reads keys"),
+        display: (text) => Effect.sync(() => void printed.push(text)),
+      }),
+    ),
+  )
+
+const run = (
+  env: Env,
+  words: ReadonlyArray<string>,
+  printed: Array<string>,
+  errors: Array<string>,
+  person: Layer.Layer<Terminal.Terminal> | Layer.Layer<never> = NOBODY,
+) => {
   const log = (...parts: ReadonlyArray<unknown>) => void printed.push(parts.join(" "))
   const error = (...parts: ReadonlyArray<unknown>) => void errors.push(parts.join(" "))
   return runCommand(words).pipe(
+    Effect.provide(person),
     Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromUnknown(env)))),
     Effect.provideService(Console.Console, { ...cli.guarded({ ...globalThis.console, log, error }) }),
     Effect.exit,
@@ -21,6 +67,19 @@ export const typeWith = Effect.fnUntraced(function* (env: Env, ...words: Readonl
   const printed: Array<string> = []
   const errors: Array<string> = []
   const exit = yield* run(env, words, printed, errors)
+  return { exit, output: printed.join("\n"), errors: errors.join("\n") }
+})
+
+/** Runs a command on the test's own database for a person who answers with these keys. */
+export const typeAndAnswer = Effect.fnUntraced(function* (
+  keys: ReadonlyArray<string>,
+  ...words: ReadonlyArray<string>
+) {
+  const { url } = yield* Database.Fresh
+  const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
+  const printed: Array<string> = []
+  const errors: Array<string> = []
+  const exit = yield* run(env, words, printed, errors, personWith(keys, printed))
   return { exit, output: printed.join("\n"), errors: errors.join("\n") }
 })
 

@@ -7,6 +7,7 @@ import { SecureRandom } from "effect/crypto"
 import * as ExitCodes from "../ExitCodes.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
+import { IsInteractive } from "../IsInteractive.ts"
 
 const STAND_IN_BYTES = 8
 
@@ -15,6 +16,8 @@ class AddressRemains extends Data.TaggedError("AddressRemains")<{ readonly messa
 }
 
 class NotConfirmed extends Data.TaggedError("NotConfirmed")<{ readonly message: string }> {}
+
+const count = (histories: number): string => (histories === 1 ? "1 history" : `${histories} histories`)
 
 /** Says what would be erased. */
 const preview = Effect.fnUntraced(function* (address: Address.Address, json: boolean) {
@@ -26,7 +29,7 @@ const preview = Effect.fnUntraced(function* (address: Address.Address, json: boo
   }))
   const remaining = kept.map(({ account_id, stream, stream_id }) => ({ account_id, stream, stream_id }))
   if (json) return yield* Output.printJson({ dry_run: true, histories: kinds, remaining })
-  yield* Output.say(`${address} would be replaced in ${changeable.length} histories, and their contents removed.`)
+  yield* Output.say(`${address} would be replaced in ${count(changeable.length)}, and their contents removed.`)
   if (kinds.length > 0) yield* Output.print(kinds, { json, columns: ["kind", "histories", "accounts"] })
   for (const { account_id, stream, stream_id } of remaining)
     yield* Output.say(`would remain: ${stream} ${stream_id} of ${account_id}, to be changed by the account itself`)
@@ -34,7 +37,7 @@ const preview = Effect.fnUntraced(function* (address: Address.Address, json: boo
 
 /** Asks before the address is erased. A script confirms with `--yes`, since nobody answers there. */
 const confirm = Effect.fnUntraced(function* (address: Address.Address) {
-  if (!process.stdin.isTTY)
+  if (!(yield* IsInteractive))
     return yield* new NotConfirmed({
       message: "Erasing cannot be undone. Confirm with --yes, or use --dry-run to see what would be erased.",
     })
@@ -71,12 +74,12 @@ export const erase = Command.make(
     }
     if (json) yield* Output.printJson({ erased_as, streams, events, remaining })
     else {
-      yield* Output.say(`Replaced the address by ${erased_as} in ${events} events of ${streams} histories.`)
+      yield* Output.say(`Replaced the address by ${erased_as} in ${events} events of ${count(streams)}.`)
       for (const { account_id, stream, stream_id, why } of remaining)
         yield* Output.say(`remaining: ${stream} ${stream_id} of ${account_id}, ${why}`)
     }
     if (remaining.length > 0)
-      return yield* new AddressRemains({ message: `The address remains in ${remaining.length} histories.` })
+      return yield* new AddressRemains({ message: `The address remains in ${count(remaining.length)}.` })
   }),
 ).pipe(
   Command.withDescription("Erase an address from the log, read models and contents permanently"),

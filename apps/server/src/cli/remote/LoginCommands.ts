@@ -1,6 +1,7 @@
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import { Data, Effect, Option, Redacted } from "effect"
 import { Command, Flag, Prompt } from "effect/cli"
+import { IsInteractive } from "../IsInteractive.ts"
 import * as Output from "../Output.ts"
 import * as ApiClient from "./ApiClient.ts"
 import * as Credentials from "./Credentials.ts"
@@ -21,7 +22,7 @@ const key = Flag.Redacted("key").pipe(
 )
 
 const askUrl = Effect.gen(function* () {
-  if (!process.stdin.isTTY) return Credentials.DEFAULT_URL
+  if (!(yield* IsInteractive)) return Credentials.DEFAULT_URL
   return yield* Prompt.run(Prompt.String({ message: "Address of the instance", default: Credentials.DEFAULT_URL }))
 })
 
@@ -41,7 +42,7 @@ const readKey = Effect.gen(function* () {
 })
 
 const askKey = Effect.gen(function* () {
-  return process.stdin.isTTY ? yield* Prompt.run(Prompt.Password({ message: "API key (wb_…)" })) : yield* readKey
+  return (yield* IsInteractive) ? yield* Prompt.run(Prompt.Password({ message: "API key (wb_…)" })) : yield* readKey
 })
 
 export const login = Command.make(
