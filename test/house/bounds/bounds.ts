@@ -3,9 +3,16 @@ import { clockBounds } from "./clockBounds.ts"
 import { productBounds } from "./productBounds.ts"
 import { securityBounds } from "./securityBounds.ts"
 import { testModeBounds } from "./testModeBounds.ts"
+import { toolBounds } from "./toolBounds.ts"
 import { read } from "../source.ts"
 
-export const GROUPS: ReadonlyArray<Group> = [...productBounds, ...testModeBounds, clockBounds, ...securityBounds]
+export const GROUPS: ReadonlyArray<Group> = [
+  ...productBounds,
+  ...testModeBounds,
+  clockBounds,
+  ...toolBounds,
+  ...securityBounds,
+]
 
 const declared = (constant: string, path: string): string => {
   const [, value] =

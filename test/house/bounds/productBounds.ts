@@ -26,9 +26,6 @@ const LISTS = "packages/api/src/schemas/Page.ts"
 const REQUESTS = "packages/api/src/groups/history/Requests.ts"
 const LOGS = "packages/api/src/groups/Logs.ts"
 const STATS = "packages/api/src/groups/Stats.ts"
-const LISTEN = "apps/server/src/cli/remote/live/listen.ts"
-const FORWARDER = "apps/server/src/cli/remote/live/Forwarder.ts"
-const MCP_ANSWER = "apps/server/src/mcp/ToolAnswer.ts"
 
 const ofPlans = (value: (terms: Plan.Terms) => number | null): string =>
   Plan.ALL.map((plan) => {
@@ -380,36 +377,6 @@ export const productBounds: ReadonlyArray<Group> = [
         "MAX_TRANSLATED_CHARS",
         "apps/server/src/compat/sendgrid/MailSend.ts",
         "413",
-      ),
-    ],
-  },
-  {
-    title: "Command line (`waybill`)",
-    bounds: [
-      customer("Addresses that a session of `listen` calls", "MAX_TARGETS", LISTEN, "refused"),
-      customer("Time for the answer to a call of `listen`", "CALL_TIMEOUT", FORWARDER, "shown as no answer"),
-      customer("Characters of an answer that `listen` shows", "SHOWN_CHARS", FORWARDER, "cut"),
-      customer("Rows of a list", "MAX_ROWS", "apps/server/src/cli/remote/Flags.ts", "refused"),
-      customer(
-        "Faults of a file of suppressions that are named",
-        "MAX_FAULTS",
-        "apps/server/src/cli/remote/SuppressionFile.ts",
-        "counted",
-      ),
-      customer("Headers of an email of `send`", "MAX_REPEATS", "apps/server/src/cli/remote/send.ts", "refused"),
-    ],
-  },
-  {
-    title: "Tools for assistants (`waybill mcp`)",
-    bounds: [
-      customer("An answer of a tool", "MAX_ANSWER_CHARS", MCP_ANSWER, "texts are cut, then rows are left out"),
-      customer("The text or the HTML of a message in an answer", "MAX_BODY_CHARS", MCP_ANSWER, "it is cut"),
-      customer("Another text of others in an answer", "MAX_TEXT_CHARS", MCP_ANSWER, "it is cut"),
-      customer(
-        "Recipients of an email that `send_email` sends",
-        "MAX_LIVE_RECIPIENTS",
-        "apps/server/src/mcp/tools/SendTools.ts",
-        "refused",
       ),
     ],
   },

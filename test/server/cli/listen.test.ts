@@ -4,6 +4,7 @@ import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Exit, Layer } from "effect"
 import * as net from "node:net"
 import { Webhook as StandardWebhook } from "standardwebhooks"
+import * as TrackedLinks from "../../../apps/server/src/links/TrackedLinks.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
@@ -61,7 +62,17 @@ const untilLine = (lines: ReadonlyArray<string>, text: string) =>
 
 const secretOf = (lines: ReadonlyArray<string>) => /whsec_\S+/u.exec(lines.join("\n"))?.[0] ?? ""
 
-layer(HttpWorld.layer(), { excludeTestServices: true })("waybill listen", (it) => {
+/** Types that no request causes. */
+const IMPOSSIBLE: ReadonlyArray<string> = [
+  "email.sent",
+  "email.failed",
+  "domain.verified",
+  "domain.degraded",
+  "domain.failed",
+  "webhook.disabled",
+]
+
+layer(HttpWorld.layer({ tracks: true }), { excludeTestServices: true })("waybill listen", (it) => {
   it.effect("forwards what webhooks get, once and in order, over lost connections", function* () {
     const { url } = yield* Database.Fresh
     yield* Layer.build(Webhooks.worker(url))
@@ -168,23 +179,30 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("waybill listen", (it) =
     assert.lengthOf(local.calls, 1)
   })
 
-  it.effect("waybill trigger causes each kind of event", function* () {
+  it.effect("waybill trigger causes every type of event, or says why it cannot", function* () {
     const { url } = yield* Database.Fresh
     const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.recorder, CaptureTransport.layer)))
-    yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }))
     const { key, world } = yield* signUp({ domains: ["acme.test"] })
+    const [secretKey = new Uint8Array()] = yield* TrackedLinks.trackingKeys
+    const way = { base: world.url, customers: false, secretKey, stopped: { has: () => false } }
+    const track = TrackedLinks.trackingOf(way)
+    yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }, { track }))
     const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key }
-    for (const type of [
-      "email.bounced",
-      "email.canceled",
-      "suppression.removed",
-      "domain.created",
-      "api_key.revoked",
-    ]) {
-      const { errors, exit, output } = yield* CommandLine.typeWith(env, "trigger", type)
-      assert.isTrue(Exit.isSuccess(exit), errors)
-      assert.match(output, new RegExp(`^${type}  `, "u"))
-    }
+    const answers = yield* Effect.forEach(
+      PublicType.WebhookType.literals,
+      (type) => Effect.map(CommandLine.typeWith(env, "trigger", type), (answer) => ({ type, ...answer })),
+      { concurrency: 6 },
+    )
+    const refused = answers.filter(({ exit }) => Exit.isFailure(exit))
+    assert.sameMembers(
+      refused.map(({ type }) => type),
+      IMPOSSIBLE,
+      refused.map(({ errors }) => errors).join("\n"),
+    )
+    for (const { errors, type } of refused)
+      assert.match(errors, new RegExp(`^waybill: ${type} cannot be triggered`, "u"))
+    for (const { output, type } of answers)
+      if (!IMPOSSIBLE.includes(type)) assert.match(output, new RegExp(`^${type}  `, "u"))
   })
 })
 

@@ -1,6 +1,6 @@
-import type { Waybill } from "@waybill/client/Waybill"
+import type { EmailTracking, Waybill } from "@waybill/client/Waybill"
 import * as PublicType from "@waybill/domain/stream/PublicType"
-import { Data, Effect, Option } from "effect"
+import { Data, Duration, Effect, Option } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import * as Output from "../../Output.ts"
@@ -30,19 +30,26 @@ const RECIPIENTS: Partial<Record<Type, string>> = {
   "email.complained": "complained",
   "email.suppressed": "suppressed",
   "email.canceled": "delivered",
+  "email.opened": "delivered",
+  "email.clicked": "delivered",
 }
 
 /** Events that no request can cause, each with what to do. */
 const IMPOSSIBLE: Partial<Record<Type, string>> = {
   "email.sent": "only a relay that confirms later causes it",
-  "email.opened": "send a tracked email and open it in the Sandbox",
-  "email.clicked": "send a tracked email and click its link in the Sandbox",
   "email.failed": "only a message that no server can be asked about fails",
   "domain.verified": "it depends on DNS",
   "domain.degraded": "it depends on DNS",
   "domain.failed": "it depends on DNS",
   "webhook.disabled": "an endpoint must answer 410 or fail for days",
 }
+
+/** Events of visits: how they are tracked, and where the HTML has the link. */
+const VISITED: Partial<Record<Type, { readonly tracking: EmailTracking; readonly link: RegExp }>> = {
+  "email.opened": { tracking: { opens: true }, link: /<img [^>]*src=["']([^"']+)/u },
+  "email.clicked": { tracking: { clicks: true }, link: /<a [^>]*href=["']([^"']+)/u },
+}
+const TRACKED_HTML = `<p>A test email of <code>waybill trigger</code>: <a href="https://${NOWHERE}/">a link</a></p>`
 
 const OTHERWISE = "`waybill webhooks test ID` sends a signed webhook.test to an endpoint."
 
@@ -91,19 +98,37 @@ const requirePossible = (type: Type): Effect.Effect<void, NotTriggered> => {
 /** Sends test mail with the outcome, and returns its id. */
 const mail = Effect.fnUntraced(function* (client: Waybill, type: Type, recipient: string, from: Option.Option<string>) {
   yield* requireTestMail(client)
+  const visited = VISITED[type]
+  const to = `${recipient}+${unique()}@${NOWHERE}`
   const sender = Option.isSome(from) ? from.value : `trigger@${yield* firstDomain(client)}`
   const later = type === "email.canceled" ? { scheduled_at: new Date(Date.now() + AN_HOUR_MS) } : {}
   const { id } = yield* attempt(() =>
     client.emails.send({
       from: sender,
-      to: `${recipient}+${unique()}@${NOWHERE}`,
+      to,
       subject: `waybill trigger ${type}`,
       text: "A test email of `waybill trigger`.",
+      ...(visited === undefined ? {} : { html: TRACKED_HTML, tracking: visited.tracking }),
       ...later,
     }),
   )
+  if (visited !== undefined) yield* visit(client, to, visited.link)
   if (type === "email.canceled") yield* attempt(() => client.emails.cancel(id))
   return id
+})
+
+/** Requests the tracked link of a delivered mail, as its reader would. */
+const visit = Effect.fnUntraced(function* (client: Waybill, to: string, link: RegExp) {
+  const html = (yield* attempt(() => client.sandbox.waitFor(to, WAIT_S)))?.html ?? ""
+  const [, url = ""] = link.exec(html) ?? []
+  const visiting = Effect.tryPromise((signal) =>
+    fetch(url.replaceAll("&amp;", "&"), { redirect: "manual", signal }).then((response) => response.body?.cancel()),
+  ).pipe(Effect.timeout(Duration.seconds(WAIT_S)))
+  yield* Effect.mapError(
+    visiting,
+    () =>
+      new NotTriggered({ message: `The tracked link ${url} does not answer. TRACKING_URL must lead to the instance.` }),
+  )
 })
 
 /** Fails unless mail of the key stays in this service: by a test key, or because the instance captures all mail. */
