@@ -196,7 +196,7 @@ layer(HttpWorld.layer({ tracks: true }), { excludeTestServices: true })("waybill
     const refused = answers.filter(({ exit }) => Exit.isFailure(exit))
     assert.sameMembers(
       refused.map(({ type }) => type),
-      IMPOSSIBLE,
+      [...IMPOSSIBLE],
       refused.map(({ errors }) => errors).join("\n"),
     )
     for (const { errors, type } of refused)
