@@ -5,6 +5,7 @@ import { OpenApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { browser, House, tokenOf } from "../../server/signIn/house.ts"
 import { assert, describe, it as plain, layer } from "../../support/effectTest.ts"
+import * as World from "../../support/world/World.ts"
 
 /** Endpoints that a session of each role may call; an owner may call all. */
 const VIEWER = [
@@ -40,6 +41,11 @@ const MEMBER = [
   "emails.sendBatch",
   "sandbox.clear",
   "sandbox.remove",
+  "testClocks.advance",
+  "testClocks.create",
+  "testClocks.get",
+  "testClocks.list",
+  "testClocks.remove",
   "webhooks.create",
   "webhooks.deliveries",
   "webhooks.delivery",
@@ -127,7 +133,44 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a sess
         assert.sameMembers(allowed, [...ALLOWED[role]])
       }),
   )
+
+  it.effect("sees test mail with livemode=false, and live mail without", function* () {
+    const page = yield* signedIn("owner")
+    const { url } = yield* House
+    const made = yield* page.request("POST", "/v1/api-keys", {
+      body: { name: "Tests", mode: "test", scopes: ["email:send"] },
+    })
+    const body = { from: "hi@shop.example", to: "ana@example.org", subject: "Hello" }
+    const sent = yield* Effect.promise(() =>
+      fetch(`${url}/v1/email/send`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${made.json.key}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }).then((response) => response.json() as Promise<{ readonly id: string }>),
+    )
+    const ids = (path: string) =>
+      Effect.map(page.request("GET", path), ({ json }) => json.data.map((each: { id: string }) => each.id))
+    assert.deepStrictEqual(yield* ids("/v1/email/logs?livemode=false"), [sent.id])
+    for (const query of ["", "?livemode=true"]) assert.notInclude(yield* ids(`/v1/email/logs${query}`), sent.id)
+    const path = "/v1/suppressions/bo@example.org"
+    const add = yield* page.request("POST", "/v1/suppressions?livemode=false", { body: { email: "bo@example.org" } })
+    assert.deepStrictEqual([add.status, add.json.livemode], [201, false])
+    assert.strictEqual((yield* page.request("GET", path)).status, 404)
+    assert.strictEqual((yield* page.request("DELETE", `${path}?livemode=false`)).status, 200)
+    const wrong = yield* page.request("GET", "/v1/email/logs?livemode=no")
+    assert.deepStrictEqual([wrong.status, wrong.json.error.details[0].path], [400, "livemode"])
+    const requests = page.request("GET", "/v1/requests?livemode=false")
+    const logged = yield* World.until(requests, ({ json }) => json.data.length >= 3)
+    assert.deepStrictEqual(
+      logged.json.data.map((each: Record<string, unknown>) => [each["method"], each["livemode"]]),
+      [
+        ["DELETE", false],
+        ["POST", false],
+        ["POST", false],
+      ],
+    )
+  })
 })
 
 const kindOf = (path: string): string =>
-  path.includes("/webhooks/") ? "whk" : path.includes("/members/") ? "usr" : "msg"
+  path.includes("/webhooks/") ? "whk" : path.includes("/members/") ? "usr" : path.includes("/requests/") ? "req" : "msg"

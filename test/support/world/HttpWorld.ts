@@ -20,6 +20,7 @@ import type { Timeouts } from "../../../apps/server/src/http/NodeServer.ts"
 import * as Server from "../../../apps/server/src/http/Server.ts"
 import * as TrackingHosts from "../../../apps/server/src/links/TrackingHosts.ts"
 import * as tracking from "../../../apps/server/src/http/pages/TrackingRoutes.ts"
+import * as UnsubscribePage from "../../../apps/server/src/http/pages/UnsubscribePage.ts"
 import { DEFAULT_MAX_BODY_BYTES } from "../../../apps/server/src/boot/settings/HttpSettings.ts"
 import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
@@ -143,7 +144,11 @@ const served = (setup: Setup) => {
     port: 0,
     maxBodyBytes,
     trustedProxies,
-    also: { routes: tracking.layer(trustedProxies), open: tracking.isOpen, visit: tracking.isVisit },
+    also: {
+      routes: Layer.mergeAll(tracking.layer(trustedProxies), UnsubscribePage.layer(trustedProxies)),
+      open: (path: string) => UnsubscribePage.isOpen(path) || tracking.isOpen(path),
+      visit: tracking.isVisit,
+    },
     ...(timeouts === undefined ? {} : { timeouts }),
     ...(connections === undefined ? {} : { connections }),
     ...(budgets === undefined ? {} : { budgets }),
