@@ -18,6 +18,7 @@ const IDS: Readonly<Record<string, string>> = {
   "/api-keys/": "key",
   "/members/": "usr",
   "/requests/": "req",
+  "/clocks/": "clk",
 }
 const idIn = (path: string): string =>
   `${Object.entries(IDS).find(([part]) => path.includes(part))?.[1] ?? "x"}_${"0".repeat(26)}`
@@ -36,16 +37,20 @@ const setUp = Effect.gen(function* () {
   const world = yield* HttpWorld
   const account = yield* world.account()
   const { secret: key } = yield* world.key(account)
+  const { secret: test } = yield* world.key(account, { mode: "test" })
   yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
   const refusal = (method: string, path: string, body?: unknown) =>
-    Effect.map(world.request(method, path, { key, body }), ({ json, status }) => {
-      assert.deepStrictEqual(
-        [status, json.error?.code, json.error?.reason],
-        [400, "invalid_request", "unknown_field"],
-        `${method} ${path} ${JSON.stringify(body)?.slice(0, 200)}`,
-      )
-      return json.error as { message: string; details: ReadonlyArray<{ path: string; message: string }> }
-    })
+    Effect.map(
+      world.request(method, path, { key: path.startsWith("/v1/test/") ? test : key, body }),
+      ({ json, status }) => {
+        assert.deepStrictEqual(
+          [status, json.error?.code, json.error?.reason],
+          [400, "invalid_request", "unknown_field"],
+          `${method} ${path} ${JSON.stringify(body)?.slice(0, 200)}`,
+        )
+        return json.error as { message: string; details: ReadonlyArray<{ path: string; message: string }> }
+      },
+    )
   return { world, key, refusal }
 })
 
