@@ -10,13 +10,23 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /v1/members/{id}": { role: "owner" },
   "PATCH /v1/email/{id}": { scheduled_at: "2030-01-01T00:00:00Z" },
   "PATCH /v1/webhooks/{id}": { enabled: false },
+  "POST /v1/test/clocks/{id}/advance": { by: "P1D" },
   "POST /v1/webhooks/{id}/replay": { created_after: "2020-01-01T00:00:00Z", created_before: "2030-01-01T00:00:00Z" },
 }
+
+/** Kind of the `{id}` of a path; any other is an email. */
+const KINDS = [
+  ["/webhooks/", "webhook"],
+  ["/members/", "member"],
+  ["/requests/", "request"],
+  ["/clocks/", "clock"],
+] as const
+const isOfTestMode = (path: string): boolean => path.startsWith("/v1/test/")
 
 layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeout: "90 seconds" })("accounts", (it) => {
   /** Creates an account with one of each resource, and their ids. */
   const furnished = Effect.gen(function* () {
-    const { account, call, key, key_id } = yield* signUp()
+    const { account, call, key, key_id, keyWith, world } = yield* signUp()
     const post = (path: string, body: unknown) => call("POST", path, body)
     const domain = (yield* post("/v1/domains", { name: "acme.test" })).json
     const webhook = (yield* post("/v1/webhooks", { url: "https://example.org/hook", events: ["*"] })).json
@@ -29,12 +39,14 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
     yield* post("/v1/suppressions", { email: "gone@example.org" })
     const member = (yield* post("/v1/members", { email: `m${webhook.id}@example.org`, role: "viewer" })).json.member
     const delivery = (yield* call("GET", `/v1/webhooks/${webhook.id}/deliveries`)).json.data[0]
+    const clock = yield* world.request("POST", "/v1/test/clocks", { key: yield* keyWith({ mode: "test" }), body: {} })
     const requests = yield* World.until(call("GET", "/v1/requests"), ({ json }) => json.data.length > 0)
     return {
       account,
       key,
       key_id,
       request: requests.json.data[0].id as string,
+      clock: clock.json.id as string,
       domain: domain.name as string,
       domain_id: domain.id as string,
       webhook: webhook.id as string,
@@ -51,7 +63,9 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
   it.effect("get 404 for another account's resources at every endpoint", function* () {
     const world = yield* HttpWorld
     const theirs = yield* furnished
-    const { secret: key } = yield* world.key(yield* world.account())
+    const account = yield* world.account()
+    const { secret: live } = yield* world.key(account)
+    const { secret: test } = yield* world.key(account, { mode: "test" })
     const fill = (path: string): ReadonlyArray<string> => {
       if (path.includes("/domains/"))
         return [theirs.domain, theirs.domain_id].map((name) => path.replace("{domain}", name))
@@ -62,13 +76,9 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
           .replace("{email}", "gone@example.org")
           .replace(
             "{id}",
-            path.includes("/webhooks/")
-              ? theirs.webhook
-              : path.includes("/members/")
-                ? theirs.member
-                : path.includes("/requests/")
-                  ? theirs.request
-                  : theirs.email,
+            KINDS.map(([part, kind]) => (path.includes(part) ? theirs[kind] : undefined)).find(
+              (id) => id !== undefined,
+            ) ?? theirs.email,
           ),
       ]
     }
@@ -79,7 +89,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
       for (const filled of fill(path)) {
         assert.notInclude(filled, "{", route)
         const body = BODIES[route]
-        const answer = yield* world.request(method, filled, { key, body })
+        const answer = yield* world.request(method, filled, { key: isOfTestMode(path) ? test : live, body })
         assert.strictEqual(answer.status, 404, `${route}: ${answer.text}`)
         assert.notStrictEqual(answer.json.error.reason, "route_not_found", route)
       }
@@ -96,7 +106,8 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
     const world = yield* HttpWorld
     const theirs = yield* furnished
     const account = yield* world.account()
-    const { id, secret: key } = yield* world.key(account)
+    const { id, secret: live } = yield* world.key(account)
+    const { id: test_id, secret: test } = yield* world.key(account, { mode: "test" })
     const lists = routes.filter(
       (route) =>
         route.startsWith("GET /v1/") &&
@@ -120,14 +131,15 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
         "audit",
         "requests",
         "sandbox/messages",
+        "test/clocks",
       ],
     )
     for (const route of lists) {
       const [method = "", path = ""] = route.split(" ")
-      const { json } = yield* world.request(method, path, { key })
+      const { json } = yield* world.request(method, path, { key: isOfTestMode(path) ? test : live })
       const ids = json.data.map((each: { id: string; stream_id?: string }) => each.stream_id ?? each.id)
       if (path.endsWith("/requests")) assert.notInclude(ids, theirs.request)
-      else assert.includeMembers([id, account], ids, route)
+      else assert.includeMembers([id, test_id, account], ids, route)
     }
   })
 
