@@ -60,6 +60,13 @@ CREATE TABLE domains (
   CONSTRAINT domains_pkey PRIMARY KEY (account_id, id)
 );
 
+CREATE TABLE email_key_spans (
+  account_id text COLLATE "C" NOT NULL,
+  api_key_id text COLLATE "C" NOT NULL,
+  span text COLLATE "C" NOT NULL,
+  CONSTRAINT email_key_spans_pkey PRIMARY KEY (account_id, api_key_id, span)
+) WITH (autovacuum_analyze_scale_factor=0.3);
+
 CREATE TABLE email_log (
   account_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -97,6 +104,13 @@ CREATE TABLE email_subjects (
   term text COLLATE "C" NOT NULL,
   folded text COLLATE "C" NOT NULL,
   CONSTRAINT email_subjects_pkey PRIMARY KEY (account_id, term)
+) WITH (autovacuum_analyze_scale_factor=0.3);
+
+CREATE TABLE email_words (
+  account_id text COLLATE "C" NOT NULL,
+  term text COLLATE "C" NOT NULL,
+  folded text COLLATE "C" NOT NULL,
+  CONSTRAINT email_words_pkey PRIMARY KEY (account_id, term)
 ) WITH (autovacuum_analyze_scale_factor=0.3);
 
 CREATE TABLE event_kinds (
@@ -284,6 +298,15 @@ CREATE TABLE sandbox_messages (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   expires_at timestamp with time zone NOT NULL,
   CONSTRAINT sandbox_messages_pkey PRIMARY KEY (account_id, id)
+);
+
+CREATE TABLE saved_views (
+  account_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  search text NOT NULL,
+  CONSTRAINT saved_views_pkey PRIMARY KEY (account_id, user_id, name),
+  CONSTRAINT saved_views_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
 CREATE TABLE schema_migrations (
@@ -517,6 +540,8 @@ CREATE INDEX email_log_by_status ON email_log USING btree (account_id, status, i
 
 CREATE INDEX email_subjects_by_part ON email_subjects USING gin (account_id, folded gin_trgm_ops);
 
+CREATE INDEX email_words_by_part ON email_words USING gin (account_id, folded gin_trgm_ops);
+
 CREATE INDEX events_audit ON events USING btree (account_id, "position") WHERE ((stream <> 'email'::text) AND (((meta -> 'actor'::text) ->> 'type'::text) <> 'system'::text));
 
 CREATE INDEX events_by_account_position ON events USING btree (account_id, "position");
@@ -552,6 +577,8 @@ CREATE INDEX request_log_by_path ON ONLY request_log USING btree (account_id, pa
 CREATE INDEX request_log_refused ON ONLY request_log USING btree (account_id, status, id) WHERE ((status >= 400) OR (status IS NULL));
 
 CREATE INDEX sandbox_messages_by_expiry ON sandbox_messages USING btree (expires_at);
+
+CREATE INDEX saved_views_by_user ON saved_views USING btree (user_id);
 
 CREATE INDEX secrets_by_expiry ON secrets USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 

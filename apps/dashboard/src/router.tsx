@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router"
 import * as Queries from "./api/Queries.ts"
 import { ApiError } from "./api/ApiError.ts"
-import { emailFiltersOf } from "./emails/EmailFilters.ts"
+import * as EmailSearch from "./emails/search/EmailSearch.ts"
 import { requestFiltersOf } from "./requests/RequestFilters.ts"
 import { BareErrorScreen, BareNotFoundScreen, ErrorScreen, NotFoundScreen } from "./shell/ErrorScreen.tsx"
 import { lazyScreen } from "./shell/lazyScreen.ts"
@@ -26,6 +26,20 @@ const withId = (search: Record<string, unknown>): { readonly id?: string } => {
   const id = text(search["id"])
   return id === undefined ? {} : { id }
 }
+
+/** Reads the filters of a list from search parameters, and whether the dialog to create a record is open. */
+const withFilters =
+  <Name extends string>(...names: ReadonlyArray<Name>) =>
+  (search: Record<string, unknown>): { readonly new?: true } & { readonly [N in Name]?: string } => ({
+    ...withNew(search),
+    ...(Object.fromEntries(
+      names.flatMap((name) => {
+        const value = search[name]
+        // The router parses a text of digits as a number.
+        return (typeof value === "string" || typeof value === "number") && value !== "" ? [[name, String(value)]] : []
+      }),
+    ) as { readonly [N in Name]?: string }),
+  })
 
 const root = createRootRoute({
   component: Outlet,
@@ -92,7 +106,7 @@ const overview = createRoute({
 const emails = createRoute({
   getParentRoute: () => shell,
   path: "/emails",
-  validateSearch: emailFiltersOf,
+  validateSearch: EmailSearch.searchOf,
   component: lazyScreen(() => import("./emails/Emails.tsx"), "Emails"),
 })
 
@@ -145,7 +159,7 @@ const compose = createRoute({
 const domains = createRoute({
   getParentRoute: () => shell,
   path: "/domains",
-  validateSearch: withNew,
+  validateSearch: withFilters("q", "status"),
   component: lazyScreen(() => import("./domains/Domains.tsx"), "Domains"),
 })
 
@@ -158,7 +172,7 @@ const domain = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: "/webhooks",
-  validateSearch: withNew,
+  validateSearch: withFilters("q", "status"),
   component: lazyScreen(() => import("./webhooks/Webhooks.tsx"), "Webhooks"),
 })
 
@@ -171,13 +185,14 @@ const webhook = createRoute({
 const suppressions = createRoute({
   getParentRoute: () => shell,
   path: "/suppressions",
+  validateSearch: withFilters("q", "reason"),
   component: lazyScreen(() => import("./suppressions/Suppressions.tsx"), "Suppressions"),
 })
 
 const apiKeys = createRoute({
   getParentRoute: () => shell,
   path: "/settings/api-keys",
-  validateSearch: withNew,
+  validateSearch: withFilters("q", "status", "mode"),
   component: lazyScreen(() => import("./settings/ApiKeys.tsx"), "ApiKeys"),
 })
 
@@ -196,6 +211,7 @@ const plan = createRoute({
 const auditLog = createRoute({
   getParentRoute: () => shell,
   path: "/settings/audit",
+  validateSearch: withFilters("q", "stream", "actor"),
   component: lazyScreen(() => import("./settings/AuditLog.tsx"), "AuditLog"),
 })
 

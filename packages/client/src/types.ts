@@ -118,6 +118,10 @@ export type AuditEntry = {
   readonly stream_id: string
   readonly occurred_at: Timestamp
   readonly actor: Actor
+  /** Name of the API key or the member; `null` for operators and the service */
+  readonly actor_name: string | null
+  /** Name of the object that was changed: of a key, a domain or a member, the URL of a webhook, an address */
+  readonly target_name: string | null
   /** IP address of the caller */
   readonly address: string | null
   readonly request_id: string | null
@@ -257,6 +261,9 @@ export type EmailContent = {
 }
 
 export type EmailId = string
+
+/** The `Message-ID` header of an email, with or without angle brackets; or its id */
+export type EmailIdInput = string
 
 export type EmailLog = {
   readonly object: "email_log"
@@ -487,6 +494,31 @@ export type ListedMember = {
   /** Whether a second factor or a passkey is set up */
   readonly two_factor: boolean
   readonly last_seen_at: Timestamp | null
+}
+
+export type ListedWebhook = {
+  readonly object: "webhook"
+  readonly id: WebhookId
+  readonly url: string
+  readonly events: ReadonlyArray<string>
+  readonly description: string | null
+  readonly format: WebhookFormat
+  /** Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values */
+  readonly svix_headers: boolean
+  readonly enabled: boolean
+  readonly disabled_reason: "manual" | "gone" | "failing" | null
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+  /** Time of the first failed call after the last successful one; `null` while the endpoint accepts calls */
+  readonly failing_since: Timestamp | null
+  /** The last call of one of the newest deliveries; `null` if there was none */
+  readonly last_call: {
+    readonly at: Timestamp
+    /** HTTP status of the response; `null` if there was none */
+    readonly status: number | null
+    /** Why there was no complete response */
+    readonly error: string | null
+  } | null
 }
 
 export type Member = {

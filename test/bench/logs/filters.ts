@@ -3,7 +3,7 @@ import type * as DomainName from "@waybill/domain/domain/DomainName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Query } from "@waybill/store/search/EmailLogFilter"
 import { Result } from "effect"
-import { BEGAN_MS, emailId, recipient, STEP_MS } from "./mail.ts"
+import { apiKeyId, BEGAN_MS, emailId, recipient, STEP_MS } from "./mail.ts"
 
 export type FilterQuery = Omit<Query, "account_id" | "limit">
 
@@ -38,6 +38,16 @@ export const FILTERS: Readonly<Record<string, (n: number) => FilterQuery>> = {
   "subject, rare": () => ({ subject: "HAYSTACK" }),
   "subject, one": (n) => ({ subject: `order #${n - (n % 5)} has` }),
   "subject, none": (n) => ({ subject: `nowhere ${n}` }),
+  "recipient, part": (n) => ({ recipient: recipient(n).slice(0, 6), after: emailId(n) }),
+  "recipient, rare part": () => ({ recipient: "ana@rare" }),
+  "word, common": (n) => ({ words: ["receipt"], after: emailId(n) }),
+  "word, rare": () => ({ words: ["rare"] }),
+  "word, none": () => ({ words: ["nowhere"] }),
+  "two words": (n) => ({ words: ["haystack", "user"], after: emailId(n) }),
+  "key, common": (n) => ({ api_key_id: apiKeyId(0), after: emailId(n) }),
+  "key, rare": () => ({ api_key_id: apiKeyId(1) }),
+  "key and status": () => ({ api_key_id: apiKeyId(1), status: ["delivered"] }),
+  "one message": (n) => ({ id: emailId(n) }),
   "domain and status": (n) => ({ domain: domain("acme.test"), status: ["bounced"], after: emailId(n) }),
   "tag and status": (n) => ({ tags: ["receipt"], status: ["delivered"], after: emailId(n) }),
   "tag and rare status": () => ({ tags: ["spring"], status: ["complained"] }),

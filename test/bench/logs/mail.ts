@@ -1,5 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
+import * as EmailSpan from "@waybill/store/search/EmailSpan"
 import { Effect } from "effect"
 
 /** Time between two messages; a million messages cover about a year. */
@@ -22,6 +23,9 @@ export const emailId = (nth: number): Id.EmailId => {
 const RECIPIENTS = 99
 export const recipient = (nth: number): string => `user${nth % RECIPIENTS}@example.org`
 
+/** The first key sends nearly everything, the second the rare messages. */
+export const apiKeyId = (nth: 0 | 1): Id.ApiKeyId => Id.make("ApiKeyId", BEGAN_MS + nth, new Uint8Array(10))
+
 /** SQL of `EmailSubjects.term` for an ASCII subject. */
 const TERM = `'subject:' || left(translate(encode(sha256(lower(subject)::bytea), 'base64'), '+/', '-_'), 22)`
 
@@ -38,7 +42,8 @@ export const write = Effect.fnUntraced(function* (
 ) {
   for (let start = from; start < to; start += BATCH)
     yield* sql.withTransaction(writeBatch(sql, account_id, start, Math.min(start + BATCH, to)))
-  for (const table of ["email_log", "email_log_terms", "email_subjects"]) yield* sql`VACUUM (ANALYZE) ${sql(table)}`
+  for (const table of ["email_log", "email_log_terms", "email_subjects", "email_words", "email_key_spans"])
+    yield* sql`VACUUM (ANALYZE) ${sql(table)}`
 })
 
 const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_id: string, from: number, to: number) {
@@ -47,7 +52,9 @@ const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_
   yield* sql`
     CREATE TEMP TABLE mail ON COMMIT DROP AS
     SELECT id, n, n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 AS is_rare,
-      'user' || n % ${RECIPIENTS}::int || '@example.org' AS recipient,
+      CASE WHEN n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 THEN 'ana@rare.example'
+        ELSE 'user' || n % ${RECIPIENTS}::int || '@example.org' END AS recipient,
+      CASE WHEN n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 THEN ${apiKeyId(1)} ELSE ${apiKeyId(0)} END AS api_key_id,
       CASE WHEN n % 10 < 7 THEN 'acme.test' ELSE 'd' || n % 7 || '.test' END AS domain
     FROM unnest(${nths}::int[], ${list}::text[]) AS numbered(n, id)`
   yield* sql`
@@ -73,7 +80,7 @@ const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_
       'scheduled_at', CASE WHEN facets = 512 THEN '2126-01-01T00:00:00.000Z' END, 'object', 'email_log',
       'id', id, 'message_id', '<' || id || '@' || domain || '>', 'status', status, 'from', sender,
       'to', jsonb_build_array(recipient), 'cc', '[]'::jsonb, 'bcc', '[]'::jsonb, 'subject', subject, 'tags', tags,
-      'attempts', 1, 'opens', 0, 'clicks', 0, 'domain', domain, 'size_bytes', 5000 + n % 1000, 'version', 2,
+      'attempts', 1, 'opens', 0, 'clicks', 0, 'domain', domain, 'api_key_id', api_key_id, 'size_bytes', 5000 + n % 1000, 'version', 2,
       'recipients', jsonb_build_array(jsonb_build_object('address', recipient, 'kind', 'to', 'status', status,
         'attempts', 1, 'smtp', jsonb_build_object('code', 250, 'enhanced_code', '2.0.0',
         'response', 'OK queued as ' || md5(id), 'mx', 'mx1.example.org', 'tls', 'TLSv1.3'))))
@@ -87,4 +94,17 @@ const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_
   yield* sql`
     INSERT INTO email_subjects SELECT DISTINCT ${account_id}, ${sql.literal(TERM)}, lower(subject) FROM message
     ON CONFLICT DO NOTHING`
+  // The words and spans that the follower of a search writes.
+  yield* sql`
+    INSERT INTO email_words SELECT DISTINCT ${account_id}, 'to:' || recipient, recipient FROM message
+    UNION SELECT DISTINCT ${account_id}, 'tag:' || tag, tag FROM message CROSS JOIN unnest(tags) AS tag
+    ON CONFLICT DO NOTHING`
+  yield* sql`
+    INSERT INTO email_key_spans SELECT DISTINCT ${account_id}, api_key_id, left(id, ${EmailSpan.LETTERS}::int) FROM message
+    ON CONFLICT DO NOTHING`
+  yield* sql`
+    INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+    SELECT ${account_id}, max(id), 1, 'email', 'EmailQueued', 'evt_' || max(id), '{}', '{}', ${new Date(BEGAN_MS + to * STEP_MS)}
+    FROM message`
+  yield* sql`UPDATE followers SET position = (SELECT max(position) FROM events) WHERE name = 'email_words'`
 })

@@ -126,9 +126,9 @@ export const openTab = async (browser: Browser, url: string, timezoneId = "UTC")
   return { context, page, consoleErrors }
 }
 
-/** Repeats an assertion until it holds or the step times out. */
-export const eventually = <A>(read: () => A | Promise<A>) =>
-  expect.poll(read, { timeout: STEP_TIMEOUT_MS, interval: 100 })
+/** Repeats an assertion until it holds or the step times out. The message says which case of a table failed. */
+export const eventually = <A>(read: () => A | Promise<A>, message?: string) =>
+  expect.poll(read, { timeout: STEP_TIMEOUT_MS, interval: 100, ...(message === undefined ? {} : { message }) })
 
 /** Script that returns the accessible name of the focused element. A string, because the tests have no DOM types. */
 const FOCUSED = `(() => {

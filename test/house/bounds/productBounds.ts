@@ -18,13 +18,12 @@ const ADDRESS = "packages/domain/src/values/Address.ts"
 const HEADER = "packages/domain/src/email/Header.ts"
 const ACCOUNT = "packages/domain/src/account/Account.ts"
 const WEBHOOK = "packages/domain/src/webhook/Webhook.ts"
-const DOMAIN_CHECKS = "packages/domain/src/domain/DomainSchedule.ts"
-const VISIT = "packages/domain/src/email/EmailReport.ts"
 const MESSAGE = "packages/api/src/schemas/EmailMessage.ts"
 const EVENTS = "packages/api/src/groups/history/Events.ts"
 const LISTS = "packages/api/src/schemas/Page.ts"
 const REQUESTS = "packages/api/src/groups/history/Requests.ts"
 const LOGS = "packages/api/src/groups/Logs.ts"
+const SEARCH = "packages/api/src/schemas/EmailSearch.ts"
 const STATS = "packages/api/src/groups/Stats.ts"
 
 const ofPlans = (value: (terms: Plan.Terms) => number | null): string =>
@@ -165,7 +164,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer(
         "Recorded opens, and recorded clicks, of a message",
         "MAX_TRACKED_EVENTS",
-        VISIT,
+        "packages/domain/src/email/EmailReport.ts",
         "not recorded; links still redirect",
       ),
     ],
@@ -181,6 +180,8 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("`tag` filters of `GET /email/logs`", "MAX_TAG_FILTERS", LOGS, "400"),
       customer("`path` filter of `GET /requests`", "MAX_PATH_FILTER_CHARS", REQUESTS, "400"),
       customer("`status` filters of `GET /requests`", "MAX_STATUS_FILTERS", REQUESTS, "400"),
+      customer("Length of `q`, a text to search for", "MAX_QUERY_CHARS", SEARCH, "400"),
+      customer("Words of `q` of `GET /email/logs`", "MAX_QUERY_WORDS", SEARCH, "400"),
       customer("Period of `GET /stats`", "MAX_STATS_DAYS", STATS, "400"),
       customer("Period of `GET /stats` by hour", "MAX_HOURLY_STATS_DAYS", STATS, "400"),
       customer(
@@ -226,7 +227,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer(
         "Time for DNS to show the records of a domain, and time for which they may be missing",
         "GRACE_MS",
-        DOMAIN_CHECKS,
+        "packages/domain/src/domain/DomainSchedule.ts",
         "the domain is `failed`",
       ),
       customer("Members", "MAX_MEMBERS", "packages/domain/src/account/TeamRefusal.ts", "422 `too_many_members`"),

@@ -125,6 +125,21 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       [entry.actor, entry.address, entry.request_id],
       [{ type: "api_key", id: key_id }, "127.0.0.1", removed.headers.get("x-request-id")],
     )
+    assert.deepStrictEqual([entry.actor_name, entry.target_name], ["test", "acme.test"])
+    const FILTERS: ReadonlyArray<readonly [query: string, types: ReadonlyArray<string>]> = [
+      ["q=GONE@example", ["suppression.added"]],
+      ["q=acme%20deleted", ["domain.deleted"]],
+      ["q=nobody", []],
+      ["stream=suppression", ["suppression.added"]],
+      [`actor_id=${key_id}&stream=domain&limit=1`, ["domain.deleted"]],
+      ["actor_id=usr_00000000000000000000000000", []],
+      ["created_after=2090-01-01T00:00:00Z", []],
+      ["created_before=2090-01-01T00:00:00Z&q=verified", ["domain.verified"]],
+    ]
+    for (const [query, types] of FILTERS)
+      assert.deepStrictEqual([query, (yield* read(query)).data.map(({ type }: Fact) => type)], [query, types])
+    for (const query of ["q=", "stream=email", "actor_id=acc_1", "created_after=yesterday"])
+      assert.strictEqual((yield* call("GET", `/v1/audit?${query}`)).status, 400, query)
     const page = yield* read("limit=3")
     assert.isTrue(page.has_more)
     assert.deepStrictEqual((yield* read(`limit=3&after=${page.next_cursor}`)).data, [data[3]])
@@ -160,6 +175,19 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.deepStrictEqual((yield* call("GET", `/v1/suppressions?limit=1&after=${first.next_cursor}`)).json.data, [
       json,
     ])
+    for (const [query, found] of [
+      ["q=OTHER@", ["other@example.org"]],
+      ["q=example.org&reason=manual", ["gone@example.org"]],
+      ["reason=unsubscribe", []],
+    ] as const) {
+      const { data, has_more } = (yield* call("GET", `/v1/suppressions?${query}`)).json
+      assert.deepStrictEqual(
+        [query, data.map((each: { email: string }) => each.email), has_more],
+        [query, found, false],
+      )
+    }
+    assert.strictEqual((yield* call("GET", "/v1/suppressions?q=")).status, 400)
+    assert.strictEqual((yield* call("GET", "/v1/suppressions?reason=dislike")).status, 400)
     const lifted = yield* call("DELETE", "/v1/suppressions/gone@example.org")
     assert.deepStrictEqual(lifted.json, {
       object: "suppression",

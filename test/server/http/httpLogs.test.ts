@@ -65,7 +65,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   })
 
   it.effect("filters by every field and by all together", function* () {
-    const { call, ids, send } = yield* setUp
+    const { call, ids, key_id, send } = yield* setUp
     const plain = yield* send()
     const other = yield* send({
       from: "shop@shop.test",
@@ -88,6 +88,19 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ["tag=invoice", [canceled, other]],
       ["tag=invoice&tag=eu", [other]],
       ["domain=acme.test", [canceled, plain]],
+      ["q=invoice", [canceled, other]],
+      ["q=BO@exam", [other]],
+      ["q=bo@%20invoice", [other]],
+      ["q=%22your%20invoice%22", [other]],
+      ["q=%22invoice%20your%22", []],
+      ["q=eu%20nobody", []],
+      ["recipient=bo@", [other]],
+      ["recipient=example.ORG", [canceled, other, plain]],
+      ["recipient=invoice", []],
+      [`message_id=${other}`, [other]],
+      [`message_id=%3C${other}@shop.test%3E`, [other]],
+      [`api_key_id=${key_id}`, [canceled, other, plain]],
+      ["api_key_id=key_00000000000000000000000000", []],
       [`created_after=${new Date(Date.now() + 60_000).toISOString()}`, []],
       [`created_before=${new Date(Date.now() + 60_000).toISOString()}`, [canceled, other, plain]],
       // The zero time that some client libraries send for an unset one.
@@ -204,6 +217,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ["subject=", "subject"],
       [`subject=${"x".repeat(201)}`, "subject"],
       ["limit=1&limit=2", "limit"],
+      ["q=", "q"],
+      ["q=%20%22%22", "q"],
+      ["q=a%20b%20c%20d%20e%20f", "q"],
+      [`q=${"x".repeat(201)}`, "q"],
+      ["recipient=", "recipient"],
+      ["message_id=%3Cabc@mail.example%3E", "message_id"],
+      ["api_key_id=msg_00000000000000000000000000", "api_key_id"],
     ]
     for (const [query, path] of BAD) {
       assert.deepStrictEqual(fieldOf(yield* list(query)), [400, path], query)

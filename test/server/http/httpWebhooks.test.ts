@@ -31,8 +31,9 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
       created_at: record.created_at,
       updated_at: record.created_at,
     })
-    assert.deepStrictEqual((yield* call("GET", `/v1/webhooks/${record.id}`)).json, record)
-    assert.deepStrictEqual((yield* call("GET", "/v1/webhooks")).json.data, [record])
+    const listed = { ...record, failing_since: null, last_call: null }
+    assert.deepStrictEqual((yield* call("GET", `/v1/webhooks/${record.id}`)).json, listed)
+    assert.deepStrictEqual((yield* call("GET", "/v1/webhooks")).json.data, [listed])
     const rotated = (yield* call("POST", `/v1/webhooks/${record.id}/rotate-secret`)).json
     assert.notStrictEqual(rotated.secret, secret)
   })
@@ -50,7 +51,7 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
     assert.strictEqual((yield* patch({ enabled: true })).disabled_reason, null)
     const resends = yield* patch({ format: "resend" })
     assert.deepStrictEqual([resends.format, resends.svix_headers], ["resend", true])
-    assert.deepStrictEqual((yield* call("GET", `/v1/webhooks/${id}`)).json, resends)
+    assert.deepInclude((yield* call("GET", `/v1/webhooks/${id}`)).json, resends)
     const missing = yield* call("PATCH", `/v1/webhooks/${id}`, { events: ["email.sent", "email.canceled"] })
     assert.deepStrictEqual([missing.status, missing.json.error.reason], [422, "events_not_in_format"])
     assert.match(missing.json.error.message, /resend.* has no email\.canceled/u)

@@ -55,8 +55,8 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
         return { status: response.status, text: yield* Effect.promise(() => response.text()) }
       })
     const reasons = (account_id: string) =>
-      Effect.map(Suppressions.list({ account_id, limit: 10 }), (rows) =>
-        (rows as ReadonlyArray<{ readonly email: string; readonly reason: string; readonly email_id: string }>).map(
+      Effect.map(Suppressions.list({ account_id, limit: 10 }), ({ data }) =>
+        (data as ReadonlyArray<{ readonly email: string; readonly reason: string; readonly email_id: string }>).map(
           ({ email, reason }) => [email, reason],
         ),
       )

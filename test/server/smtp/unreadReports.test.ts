@@ -7,10 +7,8 @@ import * as Parser from "@waybill/mail/parsing/Parser"
 import { ParserPool } from "@waybill/mail/parsing/ParserPool"
 import { REPORT_SIZE_LIMIT } from "@waybill/mail/parsing/readReport"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
-import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import * as Erase from "@waybill/store/erasure/Erase"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as Follower from "@waybill/store/feed/Follower"
 import * as Mask from "@waybill/store/erasure/Mask"
 import * as Retention from "@waybill/store/erasure/Retention"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
@@ -22,6 +20,7 @@ import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { type, typed } from "../../support/process/CommandLine.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { followLog } from "../../support/postgres/followLog.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
@@ -229,7 +228,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
         Account.changeKeeping(at, { log_days: 7, delivery_days: 30 }),
       )
       const [row] = yield* kept(ref)
-      while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
+      yield* followLog
       yield* Effect.andThen(TestClock.setTime(Date.now() + 30 * Timestamp.DAY), Retention.expire()).pipe(
         Effect.provide(TestClock.layer()),
       )

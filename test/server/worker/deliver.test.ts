@@ -105,7 +105,7 @@ layer(World.layer, { excludeTestServices: true })("a worker", (it) => {
     assert.deepStrictEqual(server.mails[0]?.to, ["ana@example.org", "cy@example.org"])
     const suppressed = yield* Suppressions.list({ account_id: from.account_id, limit: 10 })
     assert.deepStrictEqual(
-      suppressed.map((record) => (record as { email: string }).email),
+      suppressed.data.map((record) => (record as { email: string }).email),
       ["bob@example.org"],
     )
     const again = yield* World.send(from, to("bob@example.org", "ana@example.org"))
@@ -236,7 +236,7 @@ layer(World.layer, { excludeTestServices: true })("a worker", (it) => {
     const from = yield* World.verifiedDomain()
     const suppressedAfter = Effect.gen(function* () {
       yield* World.settled(yield* World.send(from, to("Full@example.org")))
-      return (yield* Suppressions.list({ account_id: from.account_id, limit: 10 })).length
+      return (yield* Suppressions.list({ account_id: from.account_id, limit: 10 })).data.length
     })
     assert.deepStrictEqual([yield* suppressedAfter, yield* suppressedAfter, yield* suppressedAfter], [0, 0, 1])
     const store = yield* EventStore

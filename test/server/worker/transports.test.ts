@@ -79,7 +79,7 @@ layer(World.layer, { excludeTestServices: true })("the choice of a transport", (
         ["EmailSuppressed", null],
       ])
     }
-    assert.deepStrictEqual(yield* Suppressions.list({ account_id: from.account_id, limit: 10 }), [])
+    assert.deepStrictEqual((yield* Suppressions.list({ account_id: from.account_id, limit: 10 })).data, [])
   })
 
   it.effect("follows the domain before the instance", function* () {

@@ -6,10 +6,8 @@ import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Content from "@waybill/store/content/Content"
-import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import * as Erase from "@waybill/store/erasure/Erase"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as Follower from "@waybill/store/feed/Follower"
 import * as Mask from "@waybill/store/erasure/Mask"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
@@ -20,6 +18,7 @@ import { Effect, Layer, Redacted, Result } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
+import { followLog } from "../../support/postgres/followLog.ts"
 import * as World from "../../support/world/World.ts"
 import { id, queued } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
@@ -170,7 +169,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         yield* Rebuild.rebuild("email_log", OPTIONS)
         yield* Swap.swap("email_log", false)
         const untouched = yield* recordOf(sql, stranger)
-        while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
+        yield* followLog
 
         const done = yield* waybill("erase", "ana@example.org", "--yes", "--json")
         assert.strictEqual(done.code, 0, done.output)

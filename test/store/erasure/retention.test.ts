@@ -4,9 +4,7 @@ import type { Address } from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as Follower from "@waybill/store/feed/Follower"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
 import * as Swap from "@waybill/store/rebuild/Swap"
@@ -21,6 +19,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id, queued } from "../../support/history.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
+import { followLog } from "../../support/postgres/followLog.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -119,18 +118,22 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
       const late = { ...ending, _tag: "EmailComplained", feedback_type: null, at: days(300) } as Email.Event
       yield* message(own, "Order late", ending, late)
       yield* message(forEver, "Order 1", ending)
+      const sql = yield* PgClient.PgClient
+      yield* sql`INSERT INTO email_key_spans VALUES (${own}, 'key_x', 'msg_0000000')`
       yield* Rebuild.rebuild("email_log", OPTIONS)
       yield* Swap.swap("email_log", false)
 
       // The follower has not counted them yet.
       assert.deepStrictEqual(yield* expireAt(days(366)), NOTHING)
-      while ((yield* Effect.orDie(Follower.step(EmailStatsFollower.follower))).events > 0);
+      yield* followLog
       assert.deepStrictEqual(yield* expireAt(Timestamp.plus(days(365), -1)), NOTHING)
       assert.deepStrictEqual(yield* expireAt(days(366)), { messages: many, events: 2 * many, deliveries: 0 })
       assert.deepStrictEqual(yield* expireAt(days(366)), NOTHING)
 
       assert.deepStrictEqual([yield* inTable("email_log", own), yield* inTable("email_log_v1", own)], [2, 2])
       assert.deepStrictEqual([yield* inTable("email_subjects", own), yield* inTable("email_log_terms", own)], [2, 6])
+      // One recipient, and the tags of the two messages.
+      assert.deepStrictEqual([yield* inTable("email_words", own), yield* inTable("email_key_spans", own)], [3, 0])
       assert.strictEqual(yield* inTable("email_log", forEver), 1)
       for (const { name } of ReadModels.readModels)
         assert.deepStrictEqual([name, (yield* Rebuild.verify(name, OPTIONS)).differences], [name, []])
@@ -153,7 +156,6 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
       yield* commit(Account, { account_id: own, stream_id: own }, keepingAll)
       yield* at(days(2_000), statistics)
       // For an account without removals every row can be verified.
-      const sql = yield* PgClient.PgClient
       yield* sql`UPDATE email_stats SET count = 9 WHERE account_id = ${forEver} AND measure = 'delivered' AND tag = ''`
       assert.strictEqual((yield* at(days(2_000), Rebuild.verify("email_stats", OPTIONS))).differing_rows, 1)
     },
@@ -170,7 +172,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         const ids = yield* Effect.forEach(Array.from({ length: 100 }), () => message(own, "Order", ending), {
           concurrency: 16,
         })
-        while ((yield* Effect.orDie(Follower.step(EmailStatsFollower.follower))).events > 0);
+        yield* followLog
         const now = days(31)
         const opening = Email.recordOpened(now, { user_agent: null, ip: null })
         const opened = Effect.forEach(
@@ -194,7 +196,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
     Effect.gen(function* () {
       const own = yield* account({ log_days: 7, delivery_days: 7 })
       yield* message(own, "Order", ending)
-      while ((yield* Effect.orDie(Follower.step(EmailStatsFollower.follower))).events > 0);
+      yield* followLog
       const before = yield* waits
       assert.deepStrictEqual(
         yield* Effect.scoped(Effect.andThen(lockReadModel("email_log"), expireAt(days(8)))),
@@ -217,7 +219,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         const sql = yield* PgClient.PgClient
         const own = yield* account({ log_days: 7, delivery_days: 7 })
         yield* message(own, "Order", ending)
-        while ((yield* Effect.orDie(Follower.step(EmailStatsFollower.follower))).events > 0);
+        yield* followLog
         yield* sql`
           INSERT INTO projection_versions (name, version, state, position, release)
           VALUES ('domains', 9, 'building', 0, 'test')`

@@ -18,9 +18,22 @@ layer(Database.layerFresh, { excludeTestServices: true })("the audit", (it) => {
     yield* sql`ANALYZE events`
     const query = { account_id: "acc_1", limit: 5, before: 1_000_000n }
     assert.deepStrictEqual(
-      (yield* Audit.list(query)).map(({ stream_id }) => stream_id),
+      (yield* Audit.list(query)).entries.map(({ stream_id }) => stream_id),
       ["dom_19", "dom_17", "dom_15", "dom_13", "dom_11"],
     )
+    // A rare filter ends its page early and continues from there.
+    const domain = (nth: number) => ({
+      ...query,
+      matches: (entry: Audit.NamedEntry) => entry.stream_id === `dom_${nth}`,
+    })
+    yield* sql`
+      INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+      SELECT 'acc_1', 'sup_' || n, 1, 'suppression', 'SuppressionAdded', 'evt_s' || n, '{}', '{"actor":{"type":"user"}}', now()
+      FROM generate_series(1, ${Audit.MAX_EXAMINED}::int) AS n`
+    const first = yield* Audit.list(domain(3))
+    assert.deepStrictEqual([first.entries, first.next === null], [[], false])
+    const second = yield* Audit.list({ ...domain(3), before: first.next ?? 0n })
+    assert.deepStrictEqual([second.entries.map(({ stream_id }) => stream_id), second.next], [["dom_3"], null])
     const [text, values] = Audit.statement(sql, query).compile()
     const plan = yield* sql.unsafe(`EXPLAIN ${text}`, values)
     const lines = plan.map((row) => String(Object.values(row)[0])).join("\n")

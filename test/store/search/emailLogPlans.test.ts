@@ -3,6 +3,7 @@ import * as EmailLogFilter from "@waybill/store/search/EmailLogFilter"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailLogSource from "@waybill/store/search/EmailLogSource"
 import * as EmailLogWalk from "@waybill/store/search/EmailLogWalk"
+import * as EmailWords from "@waybill/store/search/EmailWords"
 import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
 import * as EmailFacets from "@waybill/store/search/EmailFacets"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -52,7 +53,14 @@ const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof
     Timestamp.fromMillis(Date.now()),
   )
   assert(filter !== undefined)
-  const sources = EmailLogFilter.sourcesOf(filter, yield* EmailFacets.known(sql, account_id))
+  const known = { facets: yield* EmailFacets.known(sql, account_id), unreadAbove: yield* EmailWords.unreadAbove(sql) }
+  const parts = yield* Effect.forEach(filter.parts, (part) =>
+    EmailWords.termsWith(sql, account_id, part, EmailLogQuery.MAX_TEXTS),
+  )
+  const texts = parts.flatMap((terms): ReadonlyArray<EmailLogSource.Source> =>
+    terms === undefined || terms.length === 0 ? [] : [{ _tag: "Terms", terms, unreadAbove: known.unreadAbove }],
+  )
+  const sources = [...EmailLogFilter.sourcesOf(filter, known), ...texts]
   return (sources.length === 0 ? [EmailLogSource.all] : sources).map((source) => ({
     source,
     statement: EmailLogWalk.statement(
@@ -70,6 +78,7 @@ const INDEX_OF: { readonly [Tag in EmailLogSource.Source["_tag"]]: string } = {
   All: "email_log_pkey",
   Terms: "email_log_terms_pkey",
   Status: "email_log_by_status",
+  Key: "email_key_spans_pkey",
   Domain: "email_log_by_domain",
   From: "email_log_by_from",
 }
@@ -81,6 +90,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
       const sql = yield* PgClient.PgClient
       yield* write(sql, account(1), 0, SMALL)
       yield* write(sql, account(2), 0, LARGE)
+      // An account with mail for many people has many different addresses.
+      yield* sql`
+        INSERT INTO email_words SELECT ${account(1)}, 'to:visitor' || n || '@example.net', 'visitor' || n || '@example.net'
+        FROM generate_series(1, ${LARGE}::int) AS n`
+      yield* sql`VACUUM (ANALYZE) email_words`
     },
     60_000,
   )
@@ -110,7 +124,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     )
     assert(filter !== undefined)
     const plan = yield* explain(
-      EmailLogSource.counts(sql, EmailLogFilter.sourcesOf(filter, []), filter.range, filter.order, 100),
+      EmailLogSource.counts(
+        sql,
+        EmailLogFilter.sourcesOf(filter, { facets: [], unreadAbove: "" }),
+        filter.range,
+        filter.order,
+        100,
+      ),
     )
     assert.deepStrictEqual(plan.scans, [])
     assert.includeMembers(plan.indexes, ["email_log_terms_pkey", "email_log_by_status"])
@@ -128,6 +148,22 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
       const plan = yield* explain(statement)
       assert.deepStrictEqual(plan.scans, [])
       assert.include(plan.indexes, "email_subjects_by_part")
+      assert.isAtMost(plan.blocks, 150)
+      assert.lengthOf(yield* statement, found)
+    })
+  }
+
+  for (const [part, found] of [
+    ["ana@rare", 1],
+    ["user1", 11],
+    ["nobody@", 0],
+  ] as const) {
+    it.effect(`finds the ${found} addresses that contain "${part}" in the trigram index`, function* () {
+      const sql = yield* PgClient.PgClient
+      const statement = EmailWords.wordsStatement(sql, account(2), part, "recipient", 201)
+      const plan = yield* explain(statement)
+      assert.deepStrictEqual(plan.scans, [])
+      assert.include(plan.indexes, "email_words_by_part")
       assert.isAtMost(plan.blocks, 150)
       assert.lengthOf(yield* statement, found)
     })

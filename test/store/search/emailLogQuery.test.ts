@@ -8,13 +8,15 @@ import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
 import { Effect, Option } from "effect"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { account, BEGAN_MS, emailId, type Message, message, STEP_MS, write } from "./emailLogRows.ts"
+import { account, apiKeyId, BEGAN_MS, emailId, follow, type Message, message, STEP_MS, write } from "./emailLogRows.ts"
 
 const MESSAGES = 2_000
 const mine = Array.from({ length: MESSAGES }, (_, nth) => message(nth))
 const idOf = (record: EmailLogQuery.EmailLogRecord) => record["id"]
 
 type Filters = Omit<Query, "account_id" | "limit">
+
+const has = (text: string, part = "") => text.toLowerCase().includes(part.toLowerCase())
 
 /** The filters of contract §5, one per line. */
 const matches = (filters: Filters) => (each: Message) =>
@@ -29,6 +31,10 @@ const matches = (filters: Filters) => (each: Message) =>
   (filters.to === undefined || each.to.some((to) => to.toLowerCase() === filters.to?.toLowerCase())) &&
   (filters.from === undefined || each.from === filters.from.toLowerCase()) &&
   (filters.subject === undefined || each.subject.toLowerCase().includes(filters.subject.toLowerCase())) &&
+  (filters.recipient === undefined || each.to.some((to) => has(to, filters.recipient))) &&
+  (filters.words ?? []).every((word) => [...each.to, each.subject, ...each.tags].some((text) => has(text, word))) &&
+  (filters.api_key_id === undefined || each.api_key_id === filters.api_key_id) &&
+  (filters.id === undefined || each.id === filters.id) &&
   (filters.tags ?? []).every((tag) => each.tags.includes(tag)) &&
   (filters.domain === undefined || each.domain === filters.domain) &&
   (filters.created_after === undefined || each.created_at >= filters.created_after) &&
@@ -94,6 +100,20 @@ const CHOICES: { readonly [Field in keyof Filters]-?: ReadonlyArray<Exclude<Filt
     "nothing like it",
     "#1999 ",
   ],
+  recipient: ["user7@", "ser1", "EXAMPLE.org", "team", "r3", "nobody"],
+  words: [
+    ["receipt"],
+    ["rare"],
+    ["team"],
+    ["USER12@"],
+    ["order", "user3"],
+    ["rare", "team"],
+    ["заказ"],
+    ["e"],
+    ["no match"],
+  ],
+  api_key_id: [apiKeyId(0), apiKeyId(1), apiKeyId(2), apiKeyId(3)],
+  id: [emailId(0), emailId(7), emailId(1_999), emailId(5_000)],
   tags: [["receipt"], ["rare"], ["receipt", "spring"], ["rare", "spring", "receipt"], ["none"]],
   domain: ["acme.test", "rare.test", "unknown.test"].map((name) => name as DomainName),
   created_after: [0, 500, 1_999].map((nth) => Timestamp.fromMillis(BEGAN_MS + nth * STEP_MS)),
@@ -108,6 +128,8 @@ const written = Effect.all([
     account(2),
     mine.map((each, nth) => ({ ...each, id: emailId(nth + 10_000) })),
   ),
+  // The follower has read a part of the mail.
+  follow(account(1), mine.slice(0, MESSAGES / 2)),
 ])
 
 layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (it) => {

@@ -7,6 +7,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as EmailLog from "@waybill/store/readmodels/EmailLog"
 import * as EmailFacets from "@waybill/store/search/EmailFacets"
 import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
+import * as EmailWords from "@waybill/store/search/EmailWords"
 import { Effect } from "effect"
 
 export const BEGAN_MS = Date.UTC(2026, 0, 1)
@@ -21,6 +22,7 @@ export interface Message {
   readonly subject: string
   readonly tags: ReadonlyArray<string>
   readonly created_at: Timestamp.Timestamp
+  readonly api_key_id: Id.ApiKeyId
   /** Statuses of the recipients, of which `status` is the message's. */
   readonly recipients: ReadonlyArray<{ readonly status: Status }>
   readonly scheduled_at: Timestamp.Timestamp | null
@@ -78,14 +80,42 @@ export const message = (nth: number): Message => {
       ...(nth % 97 === 1 ? ["rare"] : []),
     ],
     created_at: Timestamp.fromMillis(BEGAN_MS + nth * STEP_MS),
+    api_key_id: apiKeyId(nth % 300 === 11 ? 2 : nth % 3 === 0 ? 1 : 0),
   }
 }
+
+export const apiKeyId = (nth: number): Id.ApiKeyId => Id.make("ApiKeyId", BEGAN_MS + nth, new Uint8Array(10))
+
+/** Lets the follower of a search read messages, as it does from the log. */
+export const follow = Effect.fnUntraced(function* (account_id: string, messages: ReadonlyArray<Message>) {
+  const sql = yield* PgClient.PgClient
+  const events = messages.map(({ api_key_id, created_at, id, tags, to }, nth) => ({
+    position: BigInt(nth + 1),
+    event_id: "",
+    account_id,
+    stream_id: id,
+    stream: "email",
+    version: 1,
+    type: "EmailQueued",
+    data: { to: to.map((address) => ({ address })), cc: [], bcc: [], tags, api_key_id },
+    meta: { schema_version: 1, actor: { type: "system" as const, id: null }, request_id: null, address: null },
+    recorded_at: created_at,
+  }))
+  yield* EmailWords.follower.count(sql, events as unknown as Parameters<typeof EmailWords.follower.count>[1])
+  // The position of the follower is known by an event of the log.
+  const last = messages.at(-1)
+  if (last === undefined) return
+  yield* sql`
+    INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+    VALUES (1, ${account_id}, ${last.id}, 1, 'email', 'EmailQueued', 'evt_x', '{}', '{}', ${last.created_at})`
+  yield* sql`UPDATE followers SET position = 1 WHERE name = 'email_words'`
+})
 
 /** Writes rows as a commit would. */
 export const write = Effect.fnUntraced(function* (account_id: string, messages: ReadonlyArray<Message>) {
   const sql = yield* PgClient.PgClient
   const rows = messages.map(
-    ({ created_at, domain, from, id, recipients, scheduled_at, status, subject, tags, to }) => ({
+    ({ api_key_id, created_at, domain, from, id, recipients, scheduled_at, status, subject, tags, to }) => ({
       account_id,
       id,
       version: 1,
@@ -94,7 +124,19 @@ export const write = Effect.fnUntraced(function* (account_id: string, messages: 
       domain,
       from_address: from,
       subject: EmailSubjects.fold(subject),
-      record: { id, status, domain, from, to, subject, tags, created_at, scheduled_at },
+      record: {
+        id,
+        status,
+        domain,
+        from,
+        to,
+        subject,
+        tags,
+        created_at,
+        scheduled_at,
+        api_key_id,
+        recipients: to.map((address) => ({ address })),
+      },
     }),
   )
   const terms = messages.flatMap(({ id, subject, tags, to }) =>

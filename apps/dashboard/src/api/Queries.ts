@@ -17,6 +17,7 @@ import type {
   Request,
   RequestDetail,
   Page,
+  SavedView,
   SandboxMessage,
   Session,
   Stats,
@@ -94,6 +95,11 @@ export const emailEvents = (id: string) =>
     queryFn: ({ signal }) => Api.get<Page<EventRecord>>(`/email/logs/${id}/events`, {}, signal),
   })
 
+export const savedViews = queryOptions({
+  queryKey: ["saved-views"],
+  queryFn: ({ signal }) => Api.get<{ readonly data: ReadonlyArray<SavedView> }>("/dashboard/views", {}, signal),
+})
+
 const SANDBOX_PAGE = 50
 
 export const sandboxPage = (after: string | undefined, signal?: AbortSignal) =>
@@ -151,13 +157,17 @@ export const delivery = (webhookId: string, id: string) =>
 
 const SUPPRESSIONS_PAGE = 50
 
-export const suppressions = infiniteQueryOptions({
-  queryKey: ["suppressions"],
-  initialPageParam: undefined as string | undefined,
-  queryFn: ({ pageParam, signal }) =>
-    Api.get<Page<Suppression>>("/suppressions", { limit: SUPPRESSIONS_PAGE, after: pageParam }, signal),
-  getNextPageParam: (page) => page.next_cursor ?? undefined,
-})
+/** Key of all lists of suppressions, whatever their filters. */
+export const SUPPRESSIONS = ["suppressions"]
+
+export const suppressions = (filters: { readonly q?: string; readonly reason?: string } = {}) =>
+  infiniteQueryOptions({
+    queryKey: [...SUPPRESSIONS, filters],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      Api.get<Page<Suppression>>("/suppressions", { ...filters, limit: SUPPRESSIONS_PAGE, after: pageParam }, signal),
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  })
 
 export const members = queryOptions({
   queryKey: ["members"],
@@ -166,13 +176,14 @@ export const members = queryOptions({
 
 const AUDIT_PAGE = 50
 
-export const audit = infiniteQueryOptions({
-  queryKey: ["audit"],
-  initialPageParam: undefined as string | undefined,
-  queryFn: ({ pageParam, signal }) =>
-    Api.get<Page<AuditEntry>>("/audit", { limit: AUDIT_PAGE, after: pageParam }, signal),
-  getNextPageParam: (page) => page.next_cursor ?? undefined,
-})
+export const audit = (filters: { readonly q?: string; readonly stream?: string; readonly actor_id?: string } = {}) =>
+  infiniteQueryOptions({
+    queryKey: ["audit", filters],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      Api.get<Page<AuditEntry>>("/audit", { ...filters, limit: AUDIT_PAGE, after: pageParam }, signal),
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  })
 
 const REQUESTS_PAGE = 50
 

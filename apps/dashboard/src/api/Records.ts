@@ -8,6 +8,7 @@ import type * as EventApi from "@waybill/api/schemas/EventRecord"
 import type * as MembersApi from "@waybill/api/groups/Members"
 import type * as RequestsApi from "@waybill/api/groups/history/Requests"
 import type * as SandboxApi from "@waybill/api/groups/Sandbox"
+import type * as SavedViewsApi from "@waybill/api/schemas/SavedView"
 import type * as StatsApi from "@waybill/api/groups/Stats"
 import type * as SuppressionsApi from "@waybill/api/groups/Suppressions"
 import type * as DeliveryApi from "@waybill/api/schemas/WebhookDelivery"
@@ -33,12 +34,13 @@ export type Role = Member["role"]
 export type Session = typeof MembersApi.Session.Encoded
 export type SandboxMessage = typeof SandboxApi.CapturedMessage.Encoded
 export type SandboxMessageWithContent = typeof SandboxApi.MessageWithContent.Encoded
+export type SavedView = SavedViewsApi.SavedView
 export type Stats = typeof StatsApi.Stats.Encoded
 export type StatsRow = typeof StatsApi.StatsRow.Encoded
 export type Suppression = typeof SuppressionsApi.SuppressionRecord.Encoded
 export type Delivery = typeof DeliveryApi.Delivery.Encoded
 export type DeliveryDetail = typeof DeliveryApi.DeliveryDetail.Encoded
-export type Webhook = typeof WebhooksApi.WebhookRecord.Encoded
+export type Webhook = typeof WebhooksApi.ListedWebhook.Encoded
 export type WebhookWithSecret = typeof WebhooksApi.WithSecret.Encoded
 
 export interface Page<A> {

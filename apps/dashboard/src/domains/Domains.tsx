@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { ChevronRight, Globe, Plus } from "lucide-react"
+import { Globe, Plus, SearchX } from "lucide-react"
 import { useState } from "react"
 import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
@@ -15,7 +15,11 @@ import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
+import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
+import { SearchField } from "../ui/controls/SearchField.tsx"
+import { defined } from "../api/defined.ts"
 import { Panel } from "../ui/layout/Panel.tsx"
+import { type Column, Table } from "../ui/layout/Table.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
@@ -25,7 +29,13 @@ export const Domains = () => {
   const navigate = useNavigate({ from: "/domains" })
   const canEdit = useHasScope("domains:write")
   const query = useQuery(Queries.domains)
-  const setDialogOpen = (open: boolean) => void navigate({ search: open ? { new: true } : {}, replace: true })
+  const { q = "", status } = search
+  const change = (next: Partial<Record<"q" | "status", string | undefined>> & { readonly new?: true | undefined }) =>
+    void navigate({ search: defined({ ...search, ...next }), replace: true })
+  const setDialogOpen = (open: boolean) => change({ new: open ? true : undefined })
+  const rows = (query.data?.data ?? []).filter(
+    (domain) => domain.name.includes(q.toLowerCase()) && (status === undefined || domain.status === status),
+  )
   const button = canEdit ? (
     <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialogOpen(true)}>
       Add domain
@@ -33,7 +43,21 @@ export const Domains = () => {
   ) : undefined
   return (
     <Screen title="Domains" hint="Domains you can send from once DNS is verified." actions={button}>
-      <Panel>
+      <div className="flex flex-wrap items-center gap-2">
+        <SearchField
+          label="Search domains"
+          placeholder="Part of the name"
+          value={q}
+          onChange={(text) => change({ q: text })}
+        />
+        <FilterSelect
+          label="Status"
+          choices={STATUSES}
+          selected={status === undefined ? [] : [status]}
+          onChange={([next]) => change({ status: next })}
+        />
+      </div>
+      <Panel className="overflow-hidden">
         {query.isPending ? (
           <SkeletonRows rows={4} />
         ) : query.isError ? (
@@ -45,31 +69,16 @@ export const Domains = () => {
             Your sending domains appear here. Add one to get its DNS records; Waybill checks them until they are
             published.
           </EmptyState>
+        ) : rows.length === 0 ? (
+          <EmptyState
+            icon={<SearchX size={20} />}
+            title="No domains match your filters"
+            action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear filters</Button>}
+          >
+            Change or clear the filters to see more.
+          </EmptyState>
         ) : (
-          <ul className="divide-y divide-line">
-            {query.data.data.map((domain) => (
-              <li key={domain.id}>
-                <Link
-                  to="/domains/$name"
-                  params={{ name: domain.name }}
-                  className="flex items-center gap-4 px-4 py-3 text-sm hover:bg-hover focus-visible:-outline-offset-2"
-                >
-                  <span className="min-w-0 grow truncate font-medium">{domain.name}</span>
-                  <span className="hidden text-xs text-ink-3 sm:inline">
-                    {domain.last_checked_at === null ? (
-                      "Not checked"
-                    ) : (
-                      <>
-                        Checked <RelativeTime iso={domain.last_checked_at} />
-                      </>
-                    )}
-                  </span>
-                  <StatusBadge status={domain.status} />
-                  <ChevronRight size={15} className="text-ink-3" aria-hidden />
-                </Link>
-              </li>
-            ))}
-          </ul>
+          <Table label="Domains" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
         )}
       </Panel>
       <Dialog
@@ -83,6 +92,45 @@ export const Domains = () => {
     </Screen>
   )
 }
+
+const STATUSES = [
+  { value: "verified", name: "Verified" },
+  { value: "pending", name: "Pending" },
+  { value: "degraded", name: "Degraded" },
+  { value: "failed", name: "Failed" },
+]
+
+const COLUMNS: ReadonlyArray<Column<Domain>> = [
+  {
+    name: "Domain",
+    main: true,
+    cell: ({ name }) => (
+      <Link to="/domains/$name" params={{ name }} className="block truncate py-1 font-medium hover:underline">
+        {name}
+      </Link>
+    ),
+  },
+  { name: "Status", cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    name: "Tracking",
+    wide: true,
+    cell: ({ click_tracking, open_tracking }) => (
+      <span className="text-xs whitespace-nowrap text-ink-3">
+        {[...(open_tracking ? ["Opens"] : []), ...(click_tracking ? ["Clicks"] : [])].join(", ") || "Off"}
+      </span>
+    ),
+  },
+  {
+    name: "Last check",
+    number: true,
+    wide: true,
+    cell: ({ last_checked_at }) => (
+      <span className="text-xs text-ink-3">
+        {last_checked_at === null ? "Not checked" : <RelativeTime iso={last_checked_at} />}
+      </span>
+    ),
+  },
+]
 
 const AddDomain = ({ onCancel }: { readonly onCancel: () => void }) => {
   const client = useQueryClient()

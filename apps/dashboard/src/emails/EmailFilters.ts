@@ -1,6 +1,6 @@
 import type { Email, EmailStatus } from "../api/Records.ts"
 
-/** Filters of the email log, as stored in the URL. */
+/** Filters of the email log, as the API takes them. */
 export interface EmailFilters {
   readonly status?: string
   /** Statuses of any recipient. */
@@ -12,6 +12,12 @@ export interface EmailFilters {
   readonly domain?: string
   readonly created_after?: string
   readonly created_before?: string
+  /** Part of an address of a recipient. */
+  readonly recipient?: string
+  /** Free words. */
+  readonly q?: string
+  readonly message_id?: string
+  readonly api_key_id?: string
 }
 
 export const STATUSES: ReadonlyArray<EmailStatus> = [
@@ -29,36 +35,16 @@ export const STATUSES: ReadonlyArray<EmailStatus> = [
 /** Statuses of emails to filter by: an email that is queued for later is "scheduled". */
 export const EMAIL_STATUSES: ReadonlyArray<EmailStatus | "scheduled"> = ["scheduled", ...STATUSES]
 
-const TEXT_FILTERS = [
-  "status",
-  "recipient_status",
-  "to",
-  "from",
-  "subject",
-  "domain",
-  "created_after",
-  "created_before",
-] as const
-
-/** Reads the filters from search parameters and ignores everything else. */
-export const emailFiltersOf = (search: Record<string, unknown>): EmailFilters => {
-  const filters: Record<string, string | ReadonlyArray<string>> = {}
-  for (const name of TEXT_FILTERS) {
-    const value = search[name]
-    // The router parses a subject of digits as a number.
-    if ((typeof value === "string" || typeof value === "number") && value !== "") filters[name] = String(value)
-  }
-  const tag = search["tag"]
-  const tags = (Array.isArray(tag) ? tag : [tag]).filter(
-    (each): each is string => typeof each === "string" && each !== "",
-  )
-  if (tags.length > 0) filters["tag"] = tags
-  return filters
-}
-
 /** The status to show: an email that is queued for later is "scheduled". */
 export const displayStatus = ({ scheduled_at, status }: Email, now: number): string =>
   status === "queued" && scheduled_at !== null && Date.parse(scheduled_at) > now ? "scheduled" : status
+
+/** Returns how many recipients are in each state: "3 delivered", "1 bounced". */
+export const outcomesOf = ({ recipient_counts }: Email): ReadonlyArray<string> =>
+  STATUSES.flatMap((status) => {
+    const count = recipient_counts[status] ?? 0
+    return count === 0 ? [] : [`${count} ${status}`]
+  })
 
 const statusesOf = (filter: string | undefined): ReadonlyArray<string> | undefined =>
   filter?.split(",").map((status) => status.trim())

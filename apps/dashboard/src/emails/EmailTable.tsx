@@ -1,15 +1,18 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
-import { useEffect, useRef } from "react"
+import { useEffect, useRef, useSyncExternalStore } from "react"
 import type { Email } from "../api/Records.ts"
 import { useListKeys } from "../shell/useListKeys.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { cx } from "../ui/display/cx.ts"
-import { displayStatus } from "./EmailFilters.ts"
-import { RelativeTime } from "../ui/display/Time.tsx"
+import { displayStatus, outcomesOf } from "./EmailFilters.ts"
+import { RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 const ROW_PX = 48
+/** Rows of narrow screens have two lines: the subject, and below it the recipient and the status. */
+const NARROW_ROW_PX = 68
+const WIDE_SCREEN = "(min-width: 40rem)"
 /** Rows rendered above and below the visible area, for fast scrolling. */
 const OVERSCAN = 12
 /** Remaining rows at which the next page is fetched. */
@@ -27,18 +30,31 @@ const firstRecipient = ({ bcc, cc, to }: Email): string => [...to, ...cc, ...bcc
 const otherRecipients = ({ recipients }: Email): number => Math.max(0, recipients.length - 1)
 
 const COLUMNS =
-  "grid grid-cols-[6rem_minmax(0,1fr)_auto] items-center gap-x-3 sm:gap-x-4 sm:grid-cols-[7.25rem_minmax(0,15rem)_minmax(0,1fr)_6rem]"
+  "grid grid-cols-[minmax(0,1fr)_auto] content-center items-center gap-x-3 gap-y-1.5 sm:gap-x-4 sm:grid-cols-[10.5rem_minmax(0,14rem)_minmax(0,1fr)_7rem]"
+
+/** Whether the screen is wide enough for one line a row. */
+const useIsWide = (): boolean =>
+  useSyncExternalStore(
+    (onChange) => {
+      const query = window.matchMedia(WIDE_SCREEN)
+      query.addEventListener("change", onChange)
+      return () => query.removeEventListener("change", onChange)
+    },
+    () => window.matchMedia(WIDE_SCREEN).matches,
+  )
 
 export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, rows }: Props) => {
   const navigate = useNavigate()
+  const rowPx = useIsWide() ? ROW_PX : NARROW_ROW_PX
   const list = useRef<HTMLUListElement>(null)
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => rowPx,
     overscan: OVERSCAN,
     scrollMargin: list.current?.offsetTop ?? 0,
     getItemKey: (index) => rows[index]?.id ?? index,
   })
+  useEffect(() => virtual.measure(), [rowPx, virtual])
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
@@ -60,7 +76,7 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, rows }: Pro
         <span>Status</span>
         <span>To</span>
         <span>Subject</span>
-        <span className="text-right">Accepted</span>
+        <span className="text-right">Time</span>
       </div>
       <ul ref={list} aria-label="Emails" className="relative" style={{ height: virtual.getTotalSize() }}>
         {items.map((item) => {
@@ -94,36 +110,57 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, rows }: Pro
   )
 }
 
-const Row = ({ email }: { readonly email: Email }) => (
-  <>
-    <span>
-      <StatusBadge status={displayStatus(email, Date.now())} />
-    </span>
-    <span className="hidden min-w-0 items-center gap-1.5 sm:flex">
-      <span className="truncate text-ink">
-        <UntrustedText text={firstRecipient(email)} />
-      </span>
-      {otherRecipients(email) > 0 ? (
-        <span className="shrink-0 rounded-md bg-hover px-1 text-xs text-ink-2">+{otherRecipients(email)}</span>
-      ) : undefined}
-    </span>
-    <span className="flex min-w-0 items-center gap-2">
-      <span className="min-w-0 truncate">
-        <span className="block truncate text-ink sm:text-ink-2">
-          {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
+const Row = ({ email }: { readonly email: Email }) => {
+  const now = useNow()
+  const status = displayStatus(email, now)
+  const counts = outcomesOf(email)
+  const outcomes = counts.length < 2 ? undefined : counts.join(" · ")
+  return (
+    <>
+      <span className="order-3 flex min-w-0 items-center gap-2 sm:order-none">
+        <span className="flex min-w-0 flex-col items-start gap-0.5">
+          <StatusBadge status={status} />
+          {outcomes === undefined ? undefined : (
+            <span className="hidden truncate text-xs text-ink-3 sm:block">{outcomes}</span>
+          )}
         </span>
-        <span className="block truncate text-xs text-ink-3 sm:hidden">
+        <span className="min-w-0 truncate text-xs text-ink-3 sm:hidden">
+          {outcomes ?? <UntrustedText text={firstRecipient(email)} />}
+        </span>
+      </span>
+      <span className="hidden min-w-0 items-center gap-1.5 sm:flex">
+        <span className="truncate text-ink">
           <UntrustedText text={firstRecipient(email)} />
         </span>
+        {otherRecipients(email) > 0 ? (
+          <span className="shrink-0 rounded-md bg-hover px-1 text-xs text-ink-2">+{otherRecipients(email)}</span>
+        ) : undefined}
       </span>
-      {email.tags.map((tag) => (
-        <span key={tag} className="hidden shrink-0 rounded-md border border-line px-1.5 text-xs text-ink-3 md:inline">
-          <UntrustedText text={tag} />
+      <span className="flex min-w-0 items-center gap-2">
+        <span className="min-w-0 truncate text-ink sm:text-ink-2">
+          {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
         </span>
-      ))}
+        {email.tags.map((tag) => (
+          <span key={tag} className="hidden shrink-0 rounded-md border border-line px-1.5 text-xs text-ink-3 md:inline">
+            <UntrustedText text={tag} />
+          </span>
+        ))}
+      </span>
+      <span className="tabular text-right text-xs text-ink-3">
+        <SentTime email={email} status={status} />
+      </span>
+    </>
+  )
+}
+
+/** When the email was accepted; for one that waits, when it will be sent. One that was canceled was never sent. */
+const SentTime = ({ email, status }: { readonly email: Email; readonly status: string }) =>
+  status === "scheduled" && email.scheduled_at !== null ? (
+    <span title="Will be sent">
+      <RelativeTime iso={email.scheduled_at} />
     </span>
-    <span className="tabular text-right text-xs text-ink-3">
-      <RelativeTime iso={email.created_at} />
-    </span>
-  </>
-)
+  ) : status === "canceled" ? (
+    "Not sent"
+  ) : (
+    <RelativeTime iso={email.created_at} />
+  )

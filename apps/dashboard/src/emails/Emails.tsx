@@ -1,63 +1,108 @@
-import { useInfiniteQuery } from "@tanstack/react-query"
+import { type InfiniteData, useInfiniteQuery, type UseInfiniteQueryResult } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { Mail, SearchX } from "lucide-react"
-import { useState } from "react"
+import { Mail, SearchX, TriangleAlert } from "lucide-react"
+import { type ReactNode, useMemo, useState } from "react"
+import type { Email, Page } from "../api/Records.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { useRows } from "../ui/layout/PagedRows.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { FirstEmail } from "../firstEmail/FirstEmail.tsx"
 import * as LiveEmails from "./LiveEmails.ts"
-import { FilterBar } from "./FilterBar.tsx"
 import { LiveToggle } from "./LiveToggle.tsx"
-import { isFiltered } from "./EmailFilters.ts"
 import { EmailTable } from "./EmailTable.tsx"
+import * as EmailSearch from "./search/EmailSearch.ts"
+import { EmailSearchBar } from "./search/EmailSearchBar.tsx"
+import { ExportEmails } from "./search/ExportEmails.tsx"
+import { useSearchContext } from "./search/useSearchContext.ts"
 
 export const Emails = () => {
-  const search = useSearch({ from: "/shell/emails" })
+  const { search: text = "" } = useSearch({ from: "/shell/emails" })
   const navigate = useNavigate({ from: "/emails" })
+  const { context, isLoading } = useSearchContext()
+  const { chips, filters, isUnderstood } = useMemo(() => EmailSearch.parse(text, context), [text, context])
   const [isLive, setLive] = useState(true)
-  const query = useInfiniteQuery(LiveEmails.emailListQuery(search))
-  const live = LiveEmails.useLiveEmails(search, isLive && query.data !== undefined)
-  const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
+  // A name of a key can be understood only once the keys are known.
+  const canSearch = isUnderstood && !isLoading
+  const query = useInfiniteQuery({ ...LiveEmails.emailListQuery(filters), enabled: canSearch })
+  const live = LiveEmails.useLiveEmails(filters, isLive && canSearch && query.data !== undefined)
+  const keyName = (id: string) => context.keys?.find((key) => key.id === id)?.name ?? id
+  const setSearch = (next: string) =>
+    void navigate({ search: next === "" ? {} : { search: next }, replace: true, resetScroll: false })
+  const clear = <Button onClick={() => setSearch("")}>Clear filters</Button>
   return (
     <Screen
       title="Emails"
       hint="All emails and their delivery status."
-      actions={<LiveToggle isOn={isLive} state={live.state} onChange={setLive} />}
+      actions={
+        <>
+          <ExportEmails filters={filters} keyName={keyName} disabled={!canSearch || query.data === undefined} />
+          <LiveToggle isOn={isLive} state={live.state} onChange={setLive} />
+        </>
+      }
     >
-      <FilterBar filters={search} onChange={(next) => void navigate({ search: next, replace: true })} />
+      <EmailSearchBar text={text} context={context} onChange={setSearch} />
       <Panel className="overflow-hidden">
-        {query.isPending ? (
-          <SkeletonRows rows={10} />
-        ) : query.data === undefined ? (
-          <div className="p-4">
-            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-          </div>
-        ) : rows.length > 0 ? (
-          <EmailTable
-            rows={rows}
-            newIds={live.newIds}
-            hasMore={query.hasNextPage}
-            isLoadingMore={query.isFetchingNextPage}
-            onMore={() => void query.fetchNextPage()}
-          />
-        ) : isFiltered(search) ? (
-          <EmptyState
-            icon={<SearchX size={20} />}
-            title="No emails match your filters"
-            action={<Button onClick={() => void navigate({ search: {} })}>Clear filters</Button>}
-          >
-            Change or clear the filters to see more.
-          </EmptyState>
+        {isUnderstood || isLoading ? (
+          <EmailList query={query} newIds={live.newIds} isFiltered={chips.length > 0} clear={clear} />
         ) : (
-          <EmptyState icon={<Mail size={20} />} title="No emails yet" action={<FirstEmail />}>
-            Emails appear here as soon as they are accepted. Send the first one:
+          <EmptyState icon={<TriangleAlert size={20} />} title="This search is not understood" action={clear}>
+            <ul>
+              {chips.flatMap(({ name, problem, start, value }) =>
+                problem === undefined
+                  ? []
+                  : [
+                      <li key={start}>
+                        <span className="font-medium text-ink">{name === "Text" ? value : `${name}:${value}`}</span>{" "}
+                        {problem}
+                      </li>,
+                    ],
+              )}
+            </ul>
           </EmptyState>
         )}
       </Panel>
     </Screen>
+  )
+}
+
+interface ListProps {
+  readonly query: UseInfiniteQueryResult<InfiniteData<Page<Email>>>
+  readonly newIds: ReadonlySet<string>
+  readonly isFiltered: boolean
+  readonly clear: ReactNode
+}
+
+const EmailList = ({ clear, isFiltered, newIds, query }: ListProps) => {
+  const { isLoading, rows } = useRows(query)
+  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query
+  if (isLoading) return <SkeletonRows rows={10} />
+  if (query.data === undefined || (rows.length === 0 && query.isError))
+    return (
+      <div className="p-4">
+        <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
+      </div>
+    )
+  if (rows.length > 0)
+    return (
+      <EmailTable
+        rows={rows}
+        newIds={newIds}
+        hasMore={hasNextPage}
+        isLoadingMore={isFetchingNextPage}
+        onMore={() => void fetchNextPage()}
+      />
+    )
+  return isFiltered ? (
+    <EmptyState icon={<SearchX size={20} />} title="No emails match your filters" action={clear}>
+      Change or clear the filters to see more.
+    </EmptyState>
+  ) : (
+    <EmptyState icon={<Mail size={20} />} title="No emails yet" action={<FirstEmail />}>
+      Emails appear here as soon as they are accepted. Send the first one:
+    </EmptyState>
   )
 }

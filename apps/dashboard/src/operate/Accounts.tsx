@@ -16,7 +16,7 @@ import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { QueryResult } from "./QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
-import { Table } from "./Table.tsx"
+import { Table } from "../ui/layout/Table.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 type Plan = Operate.AccountSummary["plan"]

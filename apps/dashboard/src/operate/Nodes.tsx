@@ -5,7 +5,7 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
 import { QueryResult } from "./QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
-import { Table } from "./Table.tsx"
+import { Table } from "../ui/layout/Table.tsx"
 
 export const Nodes = () => (
   <Screen

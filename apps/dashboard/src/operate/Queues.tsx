@@ -3,7 +3,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { QueryResult } from "./QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
-import { Table } from "./Table.tsx"
+import { Table } from "../ui/layout/Table.tsx"
 
 const QUEUES = [
   ["delivery", "Email deliveries"],

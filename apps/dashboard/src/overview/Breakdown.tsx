@@ -8,6 +8,7 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
+import * as SearchText from "../emails/search/SearchText.ts"
 import * as Series from "./Series.ts"
 
 const GROUPS = [
@@ -82,10 +83,7 @@ const Rows = ({
             <td className="max-w-0 px-4 py-2.5">
               <Link
                 to="/emails"
-                search={{
-                  created_after: from,
-                  ...(group === "tag" ? { tag: [row.tag ?? ""] } : { domain: row.domain ?? "" }),
-                }}
+                search={{ search: `after:${from} ${SearchText.write(group, row[group] ?? "")}` }}
                 className="block truncate hover:underline"
               >
                 <UntrustedText text={row[group] ?? ""} />

@@ -55,7 +55,7 @@ export const Tiles = ({
         <li key={name} className="bg-panel">
           <Link
             to="/emails"
-            search={{ created_after: from, ...(status === undefined ? {} : { recipient_status: status }) }}
+            search={{ search: `after:${from}${status === undefined ? "" : ` anyone:${status}`}` }}
             className="block h-full px-4 py-4 hover:bg-hover focus-visible:-outline-offset-2 sm:px-5"
           >
             <p className="text-xs font-medium text-ink-3">{name}</p>

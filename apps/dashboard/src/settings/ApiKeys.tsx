@@ -1,22 +1,36 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { KeyRound, Plus } from "lucide-react"
+import { KeyRound, Plus, SearchX } from "lucide-react"
 import { useState } from "react"
+import { defined } from "../api/defined.ts"
 import * as Queries from "../api/Queries.ts"
 import type { ApiKey } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { StatusBadge } from "../ui/display/Badge.tsx"
+import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
+import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
+import { SearchField } from "../ui/controls/SearchField.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
+import { type Column, Table } from "../ui/layout/Table.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { CreateApiKey } from "./CreateApiKey.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+
+const MODES = [
+  { value: "live", name: "Live" },
+  { value: "test", name: "Test" },
+]
+const STATUSES = [
+  { value: "active", name: "Active" },
+  { value: "revoked", name: "Revoked" },
+  { value: "expired", name: "Expired" },
+]
 
 export const ApiKeys = () => {
   const search = useSearch({ from: "/shell/settings/api-keys" })
@@ -24,10 +38,16 @@ export const ApiKeys = () => {
   const client = useQueryClient()
   const query = useQuery(Queries.apiKeys)
   const [revoking, setRevoking] = useState<ApiKey>()
-  const setDialogOpen = (open: boolean) => void navigate({ search: open ? { new: true } : {}, replace: true })
-  const keys = query.data?.data ?? []
-  const active = keys.filter(({ status }) => status === "active")
-  const inactive = keys.filter(({ status }) => status !== "active")
+  // Keys that no longer work are shown when they are asked for.
+  const { mode, q = "", status = "active" } = search
+  const change = (
+    next: Partial<Record<"mode" | "q" | "status", string | undefined>> & { readonly new?: true | undefined },
+  ) => void navigate({ search: defined({ ...search, ...next }), replace: true })
+  const setDialogOpen = (open: boolean) => change({ new: open ? true : undefined })
+  const rows = (query.data?.data ?? []).filter(
+    (key) =>
+      key.status === status && (mode === undefined || key.mode === mode) && textsOf(key).includes(q.toLowerCase()),
+  )
   const button = (
     <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialogOpen(true)}>
       Create API key
@@ -39,31 +59,53 @@ export const ApiKeys = () => {
       hint="Keys your applications use to call the API. A key is shown only once, when you create it."
       actions={button}
     >
-      <Panel>
+      <div className="flex flex-wrap items-center gap-2">
+        <SearchField
+          label="Search API keys"
+          placeholder="Name, prefix, scope or domain"
+          value={q}
+          onChange={(text) => change({ q: text })}
+        />
+        <FilterSelect
+          label="Status"
+          choices={STATUSES}
+          selected={[status]}
+          onChange={([next]) => change({ status: next })}
+        />
+        <FilterSelect
+          label="Mode"
+          choices={MODES}
+          selected={mode === undefined ? [] : [mode]}
+          onChange={([next]) => change({ mode: next })}
+        />
+      </div>
+      <Panel className="overflow-hidden">
         {query.isPending ? (
           <SkeletonRows />
         ) : query.isError ? (
           <div className="p-4">
             <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
           </div>
-        ) : keys.length === 0 ? (
+        ) : query.data.data.length === 0 ? (
           <EmptyState icon={<KeyRound size={20} />} title="No API keys yet" action={button}>
             Your keys appear here. Create one per application, with only the scopes it needs.
           </EmptyState>
+        ) : rows.length === 0 ? (
+          <EmptyState
+            icon={<SearchX size={20} />}
+            title="No API keys match your filters"
+            action={
+              <Button onClick={() => change({ mode: undefined, q: undefined, status: undefined })}>
+                Clear filters
+              </Button>
+            }
+          >
+            Change or clear the filters to see more.
+          </EmptyState>
         ) : (
-          <KeyList keys={active} onRevoke={setRevoking} />
+          <Table label="API keys" rows={rows} keyOf={({ id }) => id} columns={columnsOf(setRevoking)} />
         )}
       </Panel>
-      {inactive.length === 0 ? undefined : (
-        <details className="group">
-          <summary className="cursor-pointer rounded-md px-1 text-sm text-ink-2 hover:text-ink">
-            {inactive.length} revoked or expired
-          </summary>
-          <Panel className="mt-3">
-            <KeyList keys={inactive} />
-          </Panel>
-        </details>
-      )}
       <CreateApiKey open={search.new === true} onOpenChange={setDialogOpen} />
       <ConfirmDialog
         open={revoking !== undefined}
@@ -86,56 +128,70 @@ export const ApiKeys = () => {
   )
 }
 
-const KeyList = ({
-  keys,
-  onRevoke,
-}: {
-  readonly keys: ReadonlyArray<ApiKey>
-  readonly onRevoke?: (key: ApiKey) => void
-}) => (
-  <ul className="divide-y divide-line">
-    {keys.map((key) => (
-      <li key={key.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
-        <div className="min-w-0 grow basis-full sm:basis-56">
-          <p className="flex items-center gap-2">
-            <span className="truncate text-sm font-medium">
-              <UntrustedText text={key.name} />
-            </span>
-            {key.status === "active" ? undefined : <StatusBadge status={key.status} />}
-          </p>
-          <p className="mt-0.5 flex flex-wrap gap-x-2 text-xs text-ink-3">
-            <code className="font-mono">{key.prefix}…</code>
-            {key.domain === null ? undefined : <span>Domain: {key.domain}</span>}
-            {key.allowed_ips.length === 0 ? undefined : <span>Allowed IPs: {key.allowed_ips.join(", ")}</span>}
-            {key.expires_at === null || key.status !== "active" ? undefined : (
-              <span>
-                Expires <RelativeTime iso={key.expires_at} />
-              </span>
-            )}
-          </p>
-        </div>
-        <ul className="flex flex-wrap gap-1">
-          {key.scopes.map((scope) => (
-            <li key={scope}>
-              <code className="rounded-md bg-hover px-1.5 py-0.5 font-mono text-[11px] text-ink-2">{scope}</code>
-            </li>
-          ))}
-        </ul>
-        <p className="grow text-xs text-ink-3 sm:w-28 sm:grow-0 sm:text-right">
-          {key.last_used_at === null ? (
-            "Never used"
-          ) : (
-            <>
-              Used <RelativeTime iso={key.last_used_at} />
-            </>
-          )}
-        </p>
-        {onRevoke === undefined ? undefined : (
-          <Button small onClick={() => onRevoke(key)}>
-            Revoke
-          </Button>
-        )}
-      </li>
-    ))}
-  </ul>
+/** Returns the texts in which a search for keys looks. */
+const textsOf = ({ domain, name, prefix, scopes }: ApiKey): string =>
+  [name, prefix, domain ?? "", ...scopes].join("\n").toLowerCase()
+
+const columnsOf = (onRevoke: (key: ApiKey) => void): ReadonlyArray<Column<ApiKey>> => [
+  { name: "Name", main: true, cell: (key) => <KeyName apiKey={key} /> },
+  { name: "Mode", cell: ({ mode }) => <Badge tone={mode === "test" ? "warn" : "neutral"}>{MODE_NAMES[mode]}</Badge> },
+  {
+    name: "Scopes",
+    wide: true,
+    cell: ({ scopes }) => (
+      <ul className="flex max-w-72 flex-wrap gap-1">
+        {scopes.map((scope) => (
+          <li key={scope}>
+            <code className="rounded-md bg-hover px-1.5 py-0.5 font-mono text-[11px] whitespace-nowrap text-ink-2">
+              {scope}
+            </code>
+          </li>
+        ))}
+      </ul>
+    ),
+  },
+  {
+    name: "Last used",
+    number: true,
+    wide: true,
+    cell: ({ last_used_at }) => (
+      <span className="text-xs whitespace-nowrap text-ink-3">
+        {last_used_at === null ? "Never used" : <RelativeTime iso={last_used_at} />}
+      </span>
+    ),
+  },
+  {
+    name: "Actions",
+    hiddenName: true,
+    number: true,
+    cell: (key) =>
+      key.status === "active" ? (
+        <Button small aria-label={`Revoke ${key.name}`} onClick={() => onRevoke(key)}>
+          Revoke
+        </Button>
+      ) : undefined,
+  },
+]
+
+const MODE_NAMES = { live: "Live", test: "Test" } as const
+
+const KeyName = ({ apiKey: key }: { readonly apiKey: ApiKey }) => (
+  <>
+    <p className="flex items-center gap-2">
+      <span className="truncate font-medium">
+        <UntrustedText text={key.name} />
+      </span>
+      {key.status === "active" ? undefined : <StatusBadge status={key.status} />}
+    </p>
+    <p className="mt-0.5 flex flex-wrap gap-x-2 text-xs text-ink-3">
+      <code className="font-mono">{key.prefix}…</code>
+      {key.domain === null ? undefined : <span>Domain: {key.domain}</span>}
+      {key.allowed_ips.length === 0 ? undefined : <span>Allowed IPs: {key.allowed_ips.join(", ")}</span>}
+      {key.expires_at === null || key.status !== "active" ? undefined : (
+        <span>
+          Expires <RelativeTime iso={key.expires_at} />
+        </span>
+      )}
+    </p>
+  </>
 )

@@ -1,90 +1,170 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
-import { ScrollText } from "lucide-react"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { ScrollText, SearchX } from "lucide-react"
+import { defined } from "../api/defined.ts"
 import * as Queries from "../api/Queries.ts"
 import type { AuditEntry } from "../api/Records.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { CopyButton } from "../ui/controls/CopyButton.tsx"
-import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
-import { Screen } from "../ui/layout/Screen.tsx"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
+import { SearchField } from "../ui/controls/SearchField.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { EmptyState } from "../ui/feedback/EmptyState.tsx"
+import { PagedRows } from "../ui/layout/PagedRows.tsx"
+import { Screen } from "../ui/layout/Screen.tsx"
+import { type Column, Table } from "../ui/layout/Table.tsx"
+import { actionOf } from "./actionOf.ts"
 
 const ACTORS = { api_key: "API key", user: "Member", operator: "Operator", system: "Service" } as const
 
+const OBJECTS = [
+  { value: "api_key", name: "API keys" },
+  { value: "domain", name: "Domains" },
+  { value: "webhook", name: "Webhooks" },
+  { value: "suppression", name: "Suppressions" },
+  { value: "team", name: "Members" },
+  { value: "account", name: "Account" },
+]
+
 export const AuditLog = () => {
-  const query = useInfiniteQuery(Queries.audit)
-  const members = useQuery(Queries.members)
-  const keys = useQuery(Queries.apiKeys)
-  const names = new Map<string, string>([
-    ...(members.data?.data ?? []).map(({ email, id, name }) => [id as string, name === "" ? email : name] as const),
-    ...(keys.data?.data ?? []).map(({ id, name }) => [id as string, name] as const),
-  ])
-  const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
+  const search = useSearch({ from: "/shell/settings/audit" })
+  const navigate = useNavigate({ from: "/settings/audit" })
+  const { actor, q, stream } = search
+  const query = useInfiniteQuery(Queries.audit(defined({ q, stream, actor_id: actor })))
+  const actors = useActors()
+  const change = (next: Partial<Record<"q" | "stream" | "actor", string | undefined>>) =>
+    void navigate({ search: defined({ ...search, ...next }), replace: true })
   return (
     <Screen
       title="Audit log"
       hint="Changes to keys, domains, webhooks, suppressions, members and the account. Emails have their own log."
     >
-      <Panel>
-        {query.isPending ? (
-          <SkeletonRows rows={10} />
-        ) : query.isError ? (
-          <div className="p-4">
-            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-          </div>
-        ) : rows.length === 0 ? (
-          <EmptyState icon={<ScrollText size={20} />} title="No changes yet">
-            Changes by API keys, members and operators appear here and are never deleted.
-          </EmptyState>
-        ) : (
-          <ul className="divide-y divide-line">
-            {rows.map((entry) => (
-              <Entry key={entry.id} entry={entry} names={names} />
-            ))}
-          </ul>
-        )}
-      </Panel>
-      {query.hasNextPage ? (
-        <div className="flex justify-center">
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Load more
-          </Button>
-        </div>
-      ) : undefined}
+      <div className="flex flex-wrap items-center gap-2">
+        <SearchField
+          label="Search audit log"
+          placeholder="Action, name, address or id"
+          value={q ?? ""}
+          onChange={(text) => change({ q: text })}
+        />
+        <FilterSelect
+          label="Object"
+          choices={OBJECTS}
+          selected={stream === undefined ? [] : [stream]}
+          onChange={([next]) => change({ stream: next })}
+        />
+        <FilterSelect
+          label="By"
+          choices={actors}
+          selected={actor === undefined ? [] : [actor]}
+          onChange={([next]) => change({ actor: next })}
+        />
+      </div>
+      <PagedRows
+        query={query}
+        empty={
+          Object.keys(search).length > 0 ? (
+            <EmptyState
+              icon={<SearchX size={20} />}
+              title="No changes match your filters"
+              action={<Button onClick={() => void navigate({ search: {}, replace: true })}>Clear filters</Button>}
+            >
+              Change or clear the filters to see more.
+            </EmptyState>
+          ) : (
+            <EmptyState icon={<ScrollText size={20} />} title="No changes yet">
+              Changes by API keys, members and operators appear here and are never deleted.
+            </EmptyState>
+          )
+        }
+      >
+        {(rows) => <Table label="Audit log" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
+      </PagedRows>
     </Screen>
   )
 }
 
-const Entry = ({ entry, names }: { readonly entry: AuditEntry; readonly names: ReadonlyMap<string, string> }) => {
-  const { actor, address, occurred_at, request_id, stream_id, type } = entry
-  return (
-    <li className="grid items-center gap-x-4 gap-y-1 px-4 py-2.5 text-sm sm:grid-cols-[minmax(0,13rem)_minmax(0,1fr)_minmax(0,13rem)_5.5rem]">
-      <code className="truncate font-mono text-xs">{type}</code>
-      <span className="flex min-w-0 items-center gap-1 text-ink-2">
-        <span className="truncate">
-          <UntrustedText text={names.get(stream_id) ?? stream_id} />
+/** Members and API keys, by whom changes can be filtered. */
+const useActors = () => {
+  const members = useQuery(Queries.members)
+  const keys = useQuery(Queries.apiKeys)
+  return [
+    ...(members.data?.data ?? []).map(({ email, id, name }) => ({ value: id as string, name: name || email })),
+    ...(keys.data?.data ?? []).map(({ id, name }) => ({ value: id as string, name: name as string })),
+  ]
+}
+
+const COLUMNS: ReadonlyArray<Column<AuditEntry>> = [
+  {
+    name: "Action",
+    main: true,
+    cell: (entry) => (
+      <span className="block min-w-0">
+        <span title={entry.type} className="block truncate font-medium">
+          {actionOf(entry.type)}
+        </span>
+        <span className="block truncate text-xs text-ink-2">
+          <Target entry={entry} />
+        </span>
+        <span className="block truncate text-xs text-ink-3 sm:hidden">
+          by <ActorName entry={entry} />
         </span>
       </span>
-      <span className="min-w-0">
+    ),
+  },
+  {
+    name: "By",
+    wide: true,
+    cell: (entry) => (
+      <span className="block max-w-52">
         <span className="block truncate">
-          <UntrustedText text={names.get(actor.id ?? "") ?? ACTORS[actor.type]} />
+          <ActorName entry={entry} />
         </span>
-        <span className="flex items-center gap-1 text-xs text-ink-3">
-          <span className="truncate">
-            {ACTORS[actor.type]}
-            {address === null ? "" : `, ${address}`}
-          </span>
-          {request_id === null ? undefined : (
-            <CopyButton text={request_id} label="Copy request id" className="size-5" />
-          )}
-        </span>
+        <span className="block truncate text-xs text-ink-3">{ACTORS[entry.actor.type]}</span>
       </span>
-      <span className="tabular text-xs text-ink-3 sm:text-right">
+    ),
+  },
+  {
+    name: "IP address",
+    wide: true,
+    cell: ({ address, request_id }) => (
+      <span className="flex items-center gap-1 text-xs whitespace-nowrap text-ink-3">
+        {address ?? "–"}
+        {request_id === null ? undefined : <CopyButton text={request_id} label="Copy request id" className="size-5" />}
+      </span>
+    ),
+  },
+  {
+    name: "Time",
+    number: true,
+    cell: ({ occurred_at }) => (
+      <span className="text-xs whitespace-nowrap text-ink-3">
         <RelativeTime iso={occurred_at} />
       </span>
-    </li>
-  )
+    ),
+  },
+]
+
+const ActorName = ({ entry: { actor, actor_name } }: { readonly entry: AuditEntry }) => (
+  <UntrustedText text={actor_name ?? ACTORS[actor.type]} />
+)
+
+/** The name of what was changed. Domains and webhooks lead to their screens. */
+const Target = ({ entry: { stream, stream_id, target_name, type } }: { readonly entry: AuditEntry }) => {
+  if (stream === "account") return "This account"
+  const name = <UntrustedText text={target_name ?? stream_id} />
+  if (type.endsWith(".deleted") || target_name === null) return name
+  if (stream === "domain")
+    return (
+      <Link to="/domains/$name" params={{ name: target_name }} className="hover:underline">
+        {name}
+      </Link>
+    )
+  if (stream === "webhook")
+    return (
+      <Link to="/webhooks/$id" params={{ id: stream_id }} className="hover:underline">
+        {name}
+      </Link>
+    )
+  return name
 }

@@ -14,7 +14,7 @@ export const AddSuppression = ({ onDone }: { readonly onDone: () => void }) => {
   const add = useMutation({
     mutationFn: () => Api.post<Suppression>("/suppressions", { email: email.trim() }),
     onSuccess: ({ email: added }) => {
-      void client.invalidateQueries({ queryKey: Queries.suppressions.queryKey })
+      void client.invalidateQueries({ queryKey: Queries.SUPPRESSIONS })
       showToast(`${added} added to suppressions.`)
       onDone()
     },

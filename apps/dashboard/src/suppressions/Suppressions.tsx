@@ -1,20 +1,20 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
-import { Link } from "@tanstack/react-router"
-import { Ban, Plus, Search } from "lucide-react"
-import { useDeferredValue, useState } from "react"
+import { useInfiniteQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { Ban, Plus, SearchX } from "lucide-react"
+import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Suppression } from "../api/Records.ts"
-import * as Api from "../api/Api.ts"
-import { ApiError } from "../api/ApiError.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
 import { Badge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
+import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
+import { SearchField } from "../ui/controls/SearchField.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
+import { PagedRows } from "../ui/layout/PagedRows.tsx"
+import { type Column, Table } from "../ui/layout/Table.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { defined } from "../api/defined.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { AddSuppression } from "./AddSuppression.tsx"
@@ -26,25 +26,20 @@ const REASONS: { readonly [R in Suppression["reason"]]: string } = {
   manual: "Manual",
   unsubscribe: "Unsubscribe",
 }
+const REASON_CHOICES = Object.entries(REASONS).map(([value, name]) => ({ value, name }))
 
 export const Suppressions = () => {
+  const search = useSearch({ from: "/shell/suppressions" })
+  const navigate = useNavigate({ from: "/suppressions" })
   const canEdit = useHasScope("admin")
-  const removal = useRemoveSuppression()
   const [adding, setAdding] = useState(false)
-  const [text, setText] = useState("")
-  const address = useDeferredValue(text.trim())
-  const query = useInfiniteQuery(Queries.suppressions)
-  const lookup = useQuery({
-    queryKey: ["suppressions", address],
-    enabled: /^[^@\s]+@[^@\s]+\.[^@\s]+$/u.test(address),
-    queryFn: ({ signal }) =>
-      Api.get<Suppression>(`/suppressions/${encodeURIComponent(address)}`, {}, signal).catch((error: unknown) => {
-        if (error instanceof ApiError && error.status === 404) return null
-        throw error
-      }),
-  })
-  const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
-  const visibleRows = lookup.data === undefined ? rows : lookup.data === null ? [] : [lookup.data]
+  const { q, reason } = search
+  const isFiltered = q !== undefined || reason !== undefined
+  const list = Queries.suppressions({ ...(q === undefined ? {} : { q }), ...(reason === undefined ? {} : { reason }) })
+  const query = useInfiniteQuery(list)
+  const removal = useRemoveSuppression(list.queryKey)
+  const change = (next: { readonly q?: string | undefined; readonly reason?: string | undefined }) =>
+    void navigate({ search: defined({ ...search, ...next }), replace: true })
   return (
     <Screen
       title="Suppressions"
@@ -57,57 +52,48 @@ export const Suppressions = () => {
         ) : undefined
       }
     >
-      <label className="relative w-full sm:max-w-sm">
-        <span className="sr-only">Find an address</span>
-        <Search
-          size={14}
-          className="pointer-events-none absolute top-1/2 left-2.5 -translate-y-1/2 text-ink-3"
-          aria-hidden
+      <div className="flex flex-wrap items-center gap-2">
+        <SearchField
+          label="Search suppressions"
+          placeholder="Part of an address"
+          value={q ?? ""}
+          onChange={(text) => change({ q: text })}
         />
-        <input
-          data-search
-          type="search"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          placeholder="Full email address"
-          className="h-8 w-full rounded-lg border border-line-strong bg-raised pr-2 pl-8 text-sm placeholder:text-ink-3"
+        <FilterSelect
+          label="Reason"
+          choices={REASON_CHOICES}
+          selected={reason === undefined ? [] : [reason]}
+          onChange={([next]) => change({ reason: next })}
         />
-      </label>
-      <Panel>
-        {query.isPending ? (
-          <SkeletonRows />
-        ) : query.isError ? (
-          <div className="p-4">
-            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-          </div>
-        ) : visibleRows.length === 0 ? (
-          <EmptyState
-            icon={<Ban size={20} />}
-            title={lookup.data === null ? "Address not suppressed" : "No suppressions yet"}
-          >
-            {lookup.data === null
-              ? "Email to this address is sent as usual."
-              : "Addresses are added automatically after a hard bounce, a complaint or an unsubscribe. Add one to stop sending to it."}
-          </EmptyState>
-        ) : (
-          <ul className="divide-y divide-line">
-            {visibleRows.map((each) => (
-              <SuppressionRow
-                key={each.id}
-                suppression={each}
-                onRemove={canEdit ? () => removal.mutate(each) : undefined}
-              />
-            ))}
-          </ul>
+      </div>
+      <PagedRows
+        query={query}
+        empty={
+          isFiltered ? (
+            <EmptyState
+              icon={<SearchX size={20} />}
+              title="No suppressions match your filters"
+              action={<Button onClick={() => change({ q: undefined, reason: undefined })}>Clear filters</Button>}
+            >
+              Email to other addresses is sent as usual.
+            </EmptyState>
+          ) : (
+            <EmptyState icon={<Ban size={20} />} title="No suppressions yet">
+              Addresses are added automatically after a hard bounce, a complaint or an unsubscribe. Add one to stop
+              sending to it.
+            </EmptyState>
+          )
+        }
+      >
+        {(rows) => (
+          <Table
+            label="Suppressions"
+            rows={rows}
+            keyOf={({ id }) => id}
+            columns={columnsOf(canEdit ? (each) => removal.mutate(each) : undefined)}
+          />
         )}
-      </Panel>
-      {query.hasNextPage && lookup.data === undefined ? (
-        <div className="flex justify-center">
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Load more
-          </Button>
-        </div>
-      ) : undefined}
+      </PagedRows>
       <Dialog open={adding} onOpenChange={setAdding} title="Add suppression">
         <AddSuppression onDone={() => setAdding(false)} />
       </Dialog>
@@ -115,34 +101,61 @@ export const Suppressions = () => {
   )
 }
 
-interface RowProps {
-  readonly suppression: Suppression
-  /** Undefined if the user may not change suppressions. */
-  readonly onRemove: (() => void) | undefined
-}
-
-const SuppressionRow = ({ onRemove, suppression }: RowProps) => {
-  return (
-    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5 text-sm">
-      <span className="min-w-0 grow truncate">
-        <UntrustedText text={suppression.email} />
+/** Returns the columns; without `onRemove` the user may not change suppressions. */
+const columnsOf = (onRemove: ((suppression: Suppression) => void) | undefined): ReadonlyArray<Column<Suppression>> => [
+  {
+    name: "Address",
+    main: true,
+    cell: ({ email }) => (
+      <span className="block truncate font-medium">
+        <UntrustedText text={email} />
       </span>
-      {suppression.email_id === null ? undefined : (
-        <Link to="/emails/$id" params={{ id: suppression.email_id }} className="text-xs text-accent hover:underline">
+    ),
+  },
+  {
+    name: "Reason",
+    cell: ({ reason }) => (
+      <Badge tone={reason === "complaint" || reason === "hard_bounce" ? "bad" : "neutral"}>{REASONS[reason]}</Badge>
+    ),
+  },
+  {
+    name: "Caused by",
+    wide: true,
+    cell: ({ email_id }) =>
+      email_id === null ? (
+        <span className="text-xs text-ink-3">–</span>
+      ) : (
+        <Link
+          to="/emails/$id"
+          params={{ id: email_id }}
+          className="text-xs whitespace-nowrap text-accent hover:underline"
+        >
           View email
         </Link>
-      )}
-      <Badge tone={suppression.reason === "complaint" || suppression.reason === "hard_bounce" ? "bad" : "neutral"}>
-        {REASONS[suppression.reason]}
-      </Badge>
-      <span className="tabular w-24 text-right text-xs text-ink-3">
-        <RelativeTime iso={suppression.created_at} />
+      ),
+  },
+  {
+    name: "Added",
+    number: true,
+    wide: true,
+    cell: ({ created_at }) => (
+      <span className="text-xs text-ink-3">
+        <RelativeTime iso={created_at} />
       </span>
-      {onRemove === undefined ? undefined : (
-        <Button small onClick={onRemove}>
-          Remove
-        </Button>
-      )}
-    </li>
-  )
-}
+    ),
+  },
+  ...(onRemove === undefined
+    ? []
+    : [
+        {
+          name: "Actions",
+          hiddenName: true,
+          number: true,
+          cell: (suppression: Suppression) => (
+            <Button small aria-label={`Remove ${suppression.email}`} onClick={() => onRemove(suppression)}>
+              Remove
+            </Button>
+          ),
+        },
+      ]),
+]

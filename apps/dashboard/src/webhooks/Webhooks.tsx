@@ -1,16 +1,21 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { ChevronRight, Plus, Webhook as Icon } from "lucide-react"
+import { Plus, SearchX, Webhook as Icon } from "lucide-react"
 import { useState } from "react"
 import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
-import type { WebhookWithSecret } from "../api/Records.ts"
-import { StatusBadge } from "../ui/display/Badge.tsx"
+import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
+import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
+import { SearchField } from "../ui/controls/SearchField.tsx"
+import { defined } from "../api/defined.ts"
+import { RelativeTime } from "../ui/display/Time.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
+import { type Column, Table } from "../ui/layout/Table.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
@@ -44,7 +49,17 @@ export const Webhooks = () => {
   const navigate = useNavigate({ from: "/webhooks" })
   const query = useQuery(Queries.webhooks)
   const [created, setCreated] = useState<WebhookWithSecret>()
-  const setDialogOpen = (open: boolean) => void navigate({ search: open ? { new: true } : {}, replace: true })
+  const { q = "", status } = search
+  const change = (next: Partial<Record<"q" | "status", string | undefined>> & { readonly new?: true | undefined }) =>
+    void navigate({ search: defined({ ...search, ...next }), replace: true })
+  const setDialogOpen = (open: boolean) => change({ new: open ? true : undefined })
+  const rows = (query.data?.data ?? []).filter(
+    (webhook) =>
+      [webhook.url, webhook.description ?? "", ...webhook.events].some((text) =>
+        text.toLowerCase().includes(q.toLowerCase()),
+      ) &&
+      (status === undefined || statusOf(webhook) === status),
+  )
   const button = (
     <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialogOpen(true)}>
       Create webhook
@@ -56,7 +71,21 @@ export const Webhooks = () => {
       hint="Signed event notifications, retried until your endpoint accepts them."
       actions={button}
     >
-      <Panel>
+      <div className="flex flex-wrap items-center gap-2">
+        <SearchField
+          label="Search webhooks"
+          placeholder="URL, description or event"
+          value={q}
+          onChange={(text) => change({ q: text })}
+        />
+        <FilterSelect
+          label="Status"
+          choices={STATUSES}
+          selected={status === undefined ? [] : [status]}
+          onChange={([next]) => change({ status: next })}
+        />
+      </div>
+      <Panel className="overflow-hidden">
         {query.isPending ? (
           <SkeletonRows rows={3} />
         ) : query.isError ? (
@@ -67,35 +96,16 @@ export const Webhooks = () => {
           <EmptyState icon={<Icon size={20} />} title="No webhooks yet" action={button} examples={EXAMPLES}>
             Your endpoints appear here. Create a webhook to receive deliveries, bounces and complaints as they happen.
           </EmptyState>
+        ) : rows.length === 0 ? (
+          <EmptyState
+            icon={<SearchX size={20} />}
+            title="No webhooks match your filters"
+            action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear filters</Button>}
+          >
+            Change or clear the filters to see more.
+          </EmptyState>
         ) : (
-          <ul className="divide-y divide-line">
-            {query.data.data.map((webhook) => (
-              <li key={webhook.id}>
-                <Link
-                  to="/webhooks/$id"
-                  params={{ id: webhook.id }}
-                  className="flex items-center gap-4 px-4 py-3 text-sm hover:bg-hover focus-visible:-outline-offset-2"
-                >
-                  <span className="min-w-0 grow">
-                    <span className="block truncate font-medium">{webhook.url}</span>
-                    <span className="block truncate text-xs text-ink-3">
-                      {webhook.description === null ? (
-                        webhook.events.includes("*") ? (
-                          "All events"
-                        ) : (
-                          webhook.events.join(", ")
-                        )
-                      ) : (
-                        <UntrustedText text={webhook.description} />
-                      )}
-                    </span>
-                  </span>
-                  <StatusBadge status={webhook.enabled ? "enabled" : "disabled"} />
-                  <ChevronRight size={15} className="text-ink-3" aria-hidden />
-                </Link>
-              </li>
-            ))}
-          </ul>
+          <Table label="Webhooks" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
         )}
       </Panel>
       <Dialog
@@ -120,3 +130,72 @@ export const Webhooks = () => {
     </Screen>
   )
 }
+
+/** An endpoint whose last call failed is failing, until a call succeeds. */
+const statusOf = ({ enabled, failing_since }: Webhook): "enabled" | "failing" | "disabled" =>
+  !enabled ? "disabled" : failing_since === null ? "enabled" : "failing"
+
+const STATUSES = [
+  { value: "enabled", name: "Enabled" },
+  { value: "failing", name: "Failing" },
+  { value: "disabled", name: "Disabled" },
+]
+
+const COLUMNS: ReadonlyArray<Column<Webhook>> = [
+  {
+    name: "Endpoint",
+    main: true,
+    cell: ({ description, id, url }) => (
+      <Link to="/webhooks/$id" params={{ id }} className="block hover:underline">
+        <span className="block truncate font-medium">{url}</span>
+        {description === null ? undefined : (
+          <span className="block truncate text-xs text-ink-3">
+            <UntrustedText text={description} />
+          </span>
+        )}
+      </Link>
+    ),
+  },
+  {
+    name: "Events",
+    wide: true,
+    cell: ({ events }) => (
+      <span title={events.join(", ")} className="text-xs whitespace-nowrap text-ink-3">
+        {events.includes("*") ? "All events" : events.length === 1 ? events[0] : `${events.length} events`}
+      </span>
+    ),
+  },
+  {
+    name: "Last call",
+    wide: true,
+    cell: ({ last_call }) =>
+      last_call === null ? (
+        <span className="text-xs whitespace-nowrap text-ink-3">None yet</span>
+      ) : (
+        <span
+          className="flex items-center gap-2 text-xs whitespace-nowrap text-ink-3"
+          title={last_call.error ?? undefined}
+        >
+          <CallStatus status={last_call.status} />
+          <RelativeTime iso={last_call.at} />
+        </span>
+      ),
+  },
+  {
+    name: "Status",
+    cell: (webhook) => (
+      <span className="flex flex-col items-start gap-0.5">
+        <StatusBadge status={statusOf(webhook)} />
+        {statusOf(webhook) === "failing" && webhook.failing_since !== null ? (
+          <span className="hidden text-xs text-ink-3 sm:inline">
+            since <RelativeTime iso={webhook.failing_since} />
+          </span>
+        ) : undefined}
+      </span>
+    ),
+  },
+]
+
+const CallStatus = ({ status }: { readonly status: number | null }) => (
+  <Badge tone={status !== null && status >= 200 && status < 300 ? "good" : "bad"}>{status ?? "No response"}</Badge>
+)

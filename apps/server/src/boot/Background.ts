@@ -17,6 +17,7 @@ import * as StoppedLinks from "../links/StoppedLinks.ts"
 import { advanceTestClocks } from "../clock/advanceTestClocks.ts"
 import { checkDomains } from "../worker/periodic/checkDomains.ts"
 import * as WebhookPipeline from "../worker/webhooks/WebhookPipeline.ts"
+import { followEmailWords } from "../worker/periodic/followEmailWords.ts"
 import { followStats } from "../worker/periodic/followStats.ts"
 import { refreshPolicies } from "../worker/periodic/refreshPolicies.ts"
 import { Transports } from "../worker/delivery/Transports.ts"
@@ -70,6 +71,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           const domains = yield* checkDomains()
           const clocks = yield* advanceTestClocks()
           yield* followStats()
+          yield* followEmailWords()
           const months = EmailStatsMonths.keep(settings.statsMonths)
           yield* Effect.forkScoped(
             Effect.catchCause(months, (cause) =>

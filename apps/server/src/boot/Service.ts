@@ -17,7 +17,8 @@ import { EventFeed } from "../live/EventFeed.ts"
 import * as AuthRoutes from "../signIn/AuthRoutes.ts"
 import * as DashboardPages from "../http/pages/DashboardPages.ts"
 import { Instance, type SubmissionAddress } from "../http/Instance.ts"
-import * as OperatorRoutes from "../http/api/OperatorRoutes.ts"
+import * as OperatorRoutes from "../http/dashboard/OperatorRoutes.ts"
+import * as SavedViewRoutes from "../http/dashboard/SavedViewRoutes.ts"
 import * as PreviewPages from "../http/pages/PreviewPages.ts"
 import * as Server from "../http/Server.ts"
 import { Sessions } from "../http/middleware/Session.ts"
@@ -99,6 +100,7 @@ export const http = (
         AuthRoutes.layer(networks(settings.trustedProxies)),
         PreviewPages.layer(urlOf(settings), linkSettings(settings)),
         OperatorRoutes.layer(url),
+        SavedViewRoutes.layer,
         UnsubscribePage.layer(networks(settings.trustedProxies)),
         TrackingRoutes.layer(networks(settings.trustedProxies)),
         metrics,

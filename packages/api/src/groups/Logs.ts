@@ -8,6 +8,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization, Bucket } from "../Authorization.ts"
 import { EmailRecord, WithContent } from "../schemas/EmailRecord.ts"
 import { annotate } from "../annotate.ts"
+import * as EmailSearch from "../schemas/EmailSearch.ts"
 import { EventRecord } from "../schemas/EventRecord.ts"
 import * as Page from "../schemas/Page.ts"
 import * as Livemode from "../schemas/Livemode.ts"
@@ -68,6 +69,15 @@ export const LogQuery = Schema.Struct({
   to: filter(Address.FromText),
   from: filter(Address.FromText),
   subject: filter(Schema.String.check(Checks.chars(MAX_SUBJECT_FILTER_CHARS, 1), Checks.oneLine)),
+  recipient: filter(
+    Schema.String.annotate({ description: "Part of the address of a recipient, in any case" }).check(
+      Checks.chars(Address.MAX_ADDRESS_OCTETS, 1),
+      Checks.oneLine,
+    ),
+  ),
+  q: filter(EmailSearch.wordsIn("a recipient's address, of the subject or of a tag")),
+  message_id: filter(EmailSearch.MessageId),
+  api_key_id: filter(Id.ApiKeyId),
   tag: filter(Schema.Array(Schema.String.check(Checks.oneLine)).check(Checks.items(1, MAX_TAG_FILTERS, "tags"))),
   domain: filter(DomainName.FromText),
   created_after: filter(Timestamp.FromIso),

@@ -9,6 +9,7 @@ import { Authorization } from "../Authorization.ts"
 import { annotate } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
 import { optional } from "../schemas/optional.ts"
+import * as Checks from "../schemas/Checks.ts"
 import * as Page from "../schemas/Page.ts"
 import * as Livemode from "../schemas/Livemode.ts"
 import { Validation } from "../errors/Validation.ts"
@@ -36,10 +37,25 @@ const params = { email: Address.FromText }
 export class Suppressions extends HttpApiGroup.make("suppressions")
   .add(
     HttpApiEndpoint.get("list", "/suppressions", {
-      query: { ...Livemode.query, limit: Page.limit(), after: Schema.optionalKey(Id.SuppressionId) },
+      query: {
+        ...Livemode.query,
+        limit: Page.limit(),
+        after: Schema.optionalKey(Id.SuppressionId),
+        q: Schema.optionalKey(
+          Schema.String.annotate({ description: "Part of the address, in any case", examples: ["@example.org"] }).check(
+            Checks.chars(Address.MAX_ADDRESS_OCTETS, 1),
+            Checks.oneLine,
+          ),
+        ),
+        reason: Schema.optionalKey(Suppression.Reason),
+      },
       success: Page.of(SuppressionRecord),
     }).annotateMerge(
-      annotate("List suppressions", "email:logs:read", "Addresses that no longer receive mail, newest first."),
+      annotate(
+        "List suppressions",
+        "email:logs:read",
+        "Addresses that no longer receive mail, newest first. With a filter, a page may hold fewer than `limit` and still have `has_more`.",
+      ),
     ),
     HttpApiEndpoint.get("get", "/suppressions/:email", {
       params,

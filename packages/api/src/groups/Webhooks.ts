@@ -40,6 +40,24 @@ const fields = {
 export const WebhookRecord = Schema.Struct(fields).annotate({ identifier: "Webhook" })
 export type WebhookRecord = typeof WebhookRecord.Type
 
+/** A webhook with what its endpoint answered. */
+export const ListedWebhook = Schema.Struct({
+  ...fields,
+  failing_since: Schema.NullOr(at).annotate({
+    description: "Time of the first failed call after the last successful one; `null` while the endpoint accepts calls",
+  }),
+  last_call: Schema.NullOr(
+    Schema.Struct({
+      at,
+      status: Schema.NullOr(Schema.Int).annotate({
+        description: "HTTP status of the response; `null` if there was none",
+      }),
+      error: Schema.NullOr(Schema.String).annotate({ description: "Why there was no complete response" }),
+    }),
+  ).annotate({ description: "The last call of one of the newest deliveries; `null` if there was none" }),
+}).annotate({ identifier: "ListedWebhook" })
+export type ListedWebhook = typeof ListedWebhook.Type
+
 export const WithSecret = Schema.Struct({
   ...fields,
   secret: Schema.String.annotate({
@@ -107,10 +125,10 @@ const accepted = HttpApiSchema.status(202)
 
 export class Webhooks extends HttpApiGroup.make("webhooks")
   .add(
-    HttpApiEndpoint.get("list", "/webhooks", { success: Page.of(WebhookRecord) }).annotateMerge(
+    HttpApiEndpoint.get("list", "/webhooks", { success: Page.of(ListedWebhook) }).annotateMerge(
       annotate("List webhooks", scope, "All webhooks of the account, newest first."),
     ),
-    HttpApiEndpoint.get("get", "/webhooks/:id", { params, success: WebhookRecord }).annotateMerge(
+    HttpApiEndpoint.get("get", "/webhooks/:id", { params, success: ListedWebhook }).annotateMerge(
       annotate("Get a webhook", scope, "The record of the webhook, without the secret."),
     ),
     HttpApiEndpoint.post("create", "/webhooks", {

@@ -13,6 +13,7 @@ import * as Epoch from "../postgres/Epoch.ts"
 import * as EraseContent from "./EraseContent.ts"
 import * as AffectedStreams from "./AffectedStreams.ts"
 import * as EraseStats from "./EraseStats.ts"
+import * as EraseWords from "./EraseWords.ts"
 import { appendInTransaction } from "../commit/EventStore.ts"
 import type { LogTransaction } from "../commit/LogStorage.ts"
 import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
@@ -102,6 +103,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
       accounts.set(account_id, { streams: streams + batch.streams, events: events + batch.events })
     }
   }
+  yield* sql.withTransaction(EraseWords.erase(sql, address, mask)).pipe(Effect.orDie)
   yield* sql.withTransaction(EraseStats.erase(sql, address, mask)).pipe(
     // A swap, and dropping a version, lock the table before its version, so a deadlock with them is possible.
     Effect.retry({ while: ({ reason }) => reason._tag === "DeadlockError", times: TRIES }),

@@ -7,6 +7,8 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
 import * as Accounts from "../readmodels/Accounts.ts"
+import * as EmailLog from "../readmodels/EmailLog.ts"
+import * as EmailWords from "../search/EmailWords.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as Metrics from "../statistics/Metrics.ts"
 import { rowsOf } from "../rebuild/HistoryReader.ts"
@@ -87,6 +89,7 @@ const messages = Effect.fnUntraced(function* (
     removed.events += batch.events
     after = batch.last
   }
+  yield* Effect.orDie(EmailWords.removeSpans(sql, account_id))
   return undefined
 })
 
@@ -112,7 +115,7 @@ const removeMessages = Effect.fnUntraced(function* (
           SELECT 1 FROM events e CROSS JOIN webhooks w JOIN webhook_deliveries d
             ON d.account_id = ${owner} AND d.webhook_id = w.id AND d.event_id = e.event_id AND d.status = 'pending'
           WHERE e.account_id = l.account_id AND e.stream_id = l.id AND w.account_id = ${owner})
-        -- Followers must have counted the events first.
+        -- Followers must have read the events first.
         AND NOT EXISTS (
           SELECT 1 FROM events e WHERE e.account_id = l.account_id AND e.stream_id = l.id
             AND e.position > (SELECT min(position) FROM followers)) AS expired
@@ -141,6 +144,10 @@ const removeMessages = Effect.fnUntraced(function* (
     const rows = histories.flatMap((history) => rowsOf(model, Email, history))
     for (const table of tablesOf(model)) yield* StreamRemoval.remove(sql, model, table, rows)
   }
+  const terms = histories.flatMap((history) => rowsOf(EmailLog.terms, Email, history))
+  yield* EmailWords.removeUnused(sql, account_id, [
+    ...new Set(terms.map((row) => (row as { readonly term: string }).term)),
+  ])
   yield* UnreadReports.removeOf(sql, account_id, expired)
   return { last, messages: expired.length, events: events.length }
 })

@@ -24,7 +24,10 @@ const BUSY: Step = { isBusy: true, events: 0, isFull: false }
  * Counts one page of the log. The counts and the follower's position are written in one transaction, so a crash leaves both
  * unchanged. Of several processes only one works at a time; the others return at once.
  */
-export const step = Effect.fnUntraced(function* (follower: Follower, limit = MAX_FEED_PAGE) {
+export const step = Effect.fnUntraced(function* (
+  follower: Pick<Follower, "name" | "types" | "count">,
+  limit = MAX_FEED_PAGE,
+) {
   const sql = yield* PgClient.PgClient
   const { count, name, types } = follower
   const page = Effect.gen(function* () {

@@ -1,30 +1,102 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
 import * as Iso from "../postgres/Iso.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
+
+/** Entries that one statement of a filtered list reads, and the maximum that one page examines. */
+export const CHUNK = 500
+export const MAX_EXAMINED = 5_000
 
 export interface Query {
   readonly account_id: string
   readonly limit: number
   /** Only entries before this position. */
   readonly before?: bigint
+  /** Whether an entry is listed. */
+  readonly matches?: (entry: NamedEntry) => boolean
 }
 
-export type Entry = Omit<Stored, "data" | "account_id" | "version">
+export type Entry = Omit<Stored, "account_id" | "version">
+
+export interface NamedEntry extends Entry {
+  /** Name of the key or the member who acted. */
+  readonly actor_name: string | null
+  /** Name of the object that was changed. */
+  readonly target_name: string | null
+}
+
+export interface Page {
+  readonly entries: ReadonlyArray<NamedEntry>
+  /** Position to continue before; null if there are no more. */
+  readonly next: bigint | null
+}
 
 /**
  * Lists changes by keys, users and operators, newest first. Mail is excluded, because its log shows it, and so is what
- * the service does by itself.
+ * the service does by itself. A page of a rare filter ends early, with a position to continue from.
  */
 export const list = Effect.fn("Audit.list")(function* (query: Query) {
   const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(statement(sql, query))
+  return yield* Effect.orDie(read(sql, query))
+})
+
+const read = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  { account_id, limit, matches, ...query }: Query,
+): Effect.fn.Return<Page, SqlError.SqlError> {
+  const entries: Array<NamedEntry> = []
+  const chunk = matches === undefined ? limit + 1 : CHUNK
+  let { before } = query
+  for (let examined = 0; examined < MAX_EXAMINED; examined += chunk) {
+    const rows = yield* statement(sql, { account_id, limit: chunk, ...(before === undefined ? {} : { before }) })
+    const named = yield* withNames(sql, account_id, rows)
+    entries.push(...(matches === undefined ? named : named.filter(matches)))
+    if (entries.length > limit) return { entries: entries.slice(0, limit), next: entries[limit - 1]?.position ?? null }
+    if (rows.length < chunk) return { entries, next: null }
+    before = rows.at(-1)?.position
+  }
+  return { entries, next: before ?? null }
 })
 
 /** The condition is exactly that of the index `events_audit`. */
-export const statement = (sql: PgClient.PgClient, { account_id, before, limit }: Query) => sql<Entry>`
-  SELECT position, event_id, stream, stream_id, type, meta, ${Iso.iso(sql, "recorded_at")} AS recorded_at
+export const statement = (sql: PgClient.PgClient, { account_id, before, limit }: Omit<Query, "matches">) => sql<Entry>`
+  SELECT position, event_id, stream, stream_id, type, data, meta, ${Iso.iso(sql, "recorded_at")} AS recorded_at
   FROM events
   WHERE account_id = ${account_id} AND stream <> 'email' AND meta -> 'actor' ->> 'type' <> 'system'
     ${before === undefined ? sql.literal("") : sql`AND position < ${before}::bigint`}
   ORDER BY position DESC LIMIT ${limit}::int`
+
+/** Returns the id of the object that an entry is about; the stream of a team has the members' changes. */
+const targetOf = ({ data, stream, stream_id }: Entry): string =>
+  stream === "team" && typeof data["user_id"] === "string" ? data["user_id"] : stream_id
+
+const withNames = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  account_id: string,
+  entries: ReadonlyArray<Entry>,
+): Effect.fn.Return<ReadonlyArray<NamedEntry>, SqlError.SqlError> {
+  const ids = [...new Set(entries.flatMap((entry) => [entry.meta.actor.id ?? "", targetOf(entry)]))]
+  const rows = entries.length === 0 ? [] : yield* names(sql, account_id, ids)
+  const nameOf = new Map(rows.map(({ id, name }) => [id, name]))
+  return entries.map((entry) => ({
+    ...entry,
+    actor_name: entry.meta.actor.type === "operator" ? null : (nameOf.get(entry.meta.actor.id ?? "") ?? null),
+    target_name: entry.stream === "suppression" ? entry.stream_id : (nameOf.get(targetOf(entry)) ?? null),
+  }))
+})
+
+/** Names of keys, domains, webhooks and members, deleted ones too. A webhook has the URL of its creation then. */
+const names = (sql: PgClient.PgClient, account_id: string, ids: ReadonlyArray<string>) => sql<{
+  readonly id: string
+  readonly name: string
+}>`
+  SELECT id, record ->> 'name' AS name FROM api_keys WHERE account_id = ${account_id} AND id = ANY(${ids}::text[])
+  UNION ALL SELECT id, name FROM domains WHERE account_id = ${account_id} AND id = ANY(${ids}::text[])
+  UNION ALL SELECT w.id, coalesce(w.record ->> 'url', created.data ->> 'url')
+    FROM webhooks w JOIN events created
+      ON created.account_id = w.account_id AND created.stream_id = w.id AND created.version = 1
+    WHERE w.account_id = ${account_id} AND w.id = ANY(${ids}::text[])
+  UNION ALL SELECT m.user_id, coalesce(nullif(u.name, ''), m.record ->> 'name', m.email)
+    FROM members m LEFT JOIN users u ON u.id = m.user_id
+    WHERE m.account_id = ${account_id} AND m.user_id = ANY(${ids}::text[])`

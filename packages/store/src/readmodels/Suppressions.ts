@@ -29,16 +29,48 @@ export interface ListQuery {
   readonly limit: number
   /** Id of the last entry of the previous page. Ids sort by time, newest first. */
   readonly after?: string
+  /** Part of the address, in any case. */
+  readonly q?: string
+  readonly reason?: Suppression.Reason
+}
+
+/** Maximum number of suppressions that one page examines; a page of a rare filter ends early, with a cursor. */
+export const MAX_EXAMINED = 10_000
+
+interface ListedRow {
+  readonly examined: number
+  readonly last: string | null
+  readonly id: string | null
+  readonly record: unknown
 }
 
 export const list = Effect.fn("Suppressions.list")(function* (query: ListQuery) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: unknown }>`
-    SELECT record FROM suppressions WHERE account_id = ${query.account_id} AND active
-      ${query.after === undefined ? sql.literal("") : sql`AND id < ${query.after}`}
-    ORDER BY id DESC LIMIT ${query.limit}::int`)
-  return rows.map((each) => each.record)
+  const rows = yield* Effect.orDie(listStatement(sql, query))
+  const found = rows.flatMap(({ id, record }) => (id === null ? [] : [{ id, record }]))
+  const data = found.slice(0, query.limit)
+  const { examined = 0, last = null } = rows[0] ?? {}
+  const stopped = examined === MAX_EXAMINED ? last : null
+  const next_cursor = found.length > query.limit ? (data.at(-1)?.id ?? null) : stopped
+  return { data: data.map(({ record }) => record), has_more: next_cursor !== null, next_cursor }
 })
+
+export const listStatement = (
+  sql: PgClient.PgClient,
+  { account_id, after, limit, q, reason }: ListQuery,
+) => sql<ListedRow>`
+  WITH newest AS MATERIALIZED (
+    SELECT id, address, reason, record FROM suppressions WHERE account_id = ${account_id} AND active
+      ${after === undefined ? sql.literal("") : sql`AND id < ${after}`}
+    ORDER BY id DESC LIMIT ${q === undefined && reason === undefined ? limit + 1 : MAX_EXAMINED}::int)
+  SELECT span.examined, span.last, found.id, found.record
+  FROM (SELECT count(*)::int AS examined, min(id) AS last FROM newest) AS span
+  LEFT JOIN LATERAL (
+    SELECT id, record FROM newest WHERE true
+      ${q === undefined ? sql.literal("") : sql`AND strpos(address, ${q.toLowerCase()}) > 0`}
+      ${reason === undefined ? sql.literal("") : sql`AND reason = ${reason}`}
+    ORDER BY id DESC LIMIT ${limit + 1}::int) AS found ON true
+  ORDER BY found.id DESC`
 
 export const find = Effect.fn("Suppressions.find")(function* (account_id: string, address: string) {
   const sql = yield* PgClient.PgClient

@@ -3,6 +3,8 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Option } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import * as Iso from "../postgres/Iso.ts"
 import * as ReadModel from "./ReadModel.ts"
 
 export interface WebhookRecord {
@@ -83,19 +85,39 @@ const DELETED = {
   record: null,
 } as const
 
-const recordOf = (sql: PgClient.PgClient) =>
-  sql`record || jsonb_build_object('format', format, 'svix_headers', svix_headers) AS record`
+/** Newest deliveries of a webhook that are examined for its last call. */
+export const LAST_DELIVERIES = 20
+
+/** A webhook with what its endpoint answered, which no event says. */
+export interface ListedWebhook extends WebhookRecord {
+  readonly failing_since: string | null
+  readonly last_call: { readonly at: string; readonly status: number | null; readonly error: string | null } | null
+}
+
+const select = (sql: PgClient.PgClient, account_id: string, which: Fragment) => sql<{
+  readonly record: ListedWebhook
+}>`
+  SELECT w.record || jsonb_build_object('format', w.format, 'svix_headers', w.svix_headers,
+    'failing_since', ${Iso.iso(sql, "f.since")}, 'last_call', last.call) AS record
+  FROM webhooks w
+  LEFT JOIN webhook_failures f ON f.account_id = w.account_id AND f.webhook_id = w.id
+  LEFT JOIN LATERAL (
+    SELECT jsonb_build_object('at', history -> -1 -> 'at', 'status', history -> -1 -> 'status',
+      'error', history -> -1 -> 'error') AS call
+    FROM (
+      SELECT id, history FROM webhook_deliveries d WHERE d.account_id = w.account_id AND d.webhook_id = w.id
+      ORDER BY id DESC LIMIT ${LAST_DELIVERIES}::int) AS newest
+    WHERE history <> '[]' ORDER BY id DESC LIMIT 1) AS last ON true
+  WHERE w.account_id = ${account_id} AND NOT w.removed ${which} ORDER BY w.id DESC`
 
 export const list = Effect.fn("Webhooks.list")(function* (account_id: string) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: WebhookRecord }>`
-    SELECT ${recordOf(sql)} FROM webhooks WHERE account_id = ${account_id} AND NOT removed ORDER BY id DESC`)
+  const rows = yield* Effect.orDie(select(sql, account_id, sql.literal("")))
   return rows.map((row) => row.record)
 })
 
 export const find = Effect.fn("Webhooks.find")(function* (account_id: string, id: string) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: WebhookRecord }>`
-    SELECT ${recordOf(sql)} FROM webhooks WHERE account_id = ${account_id} AND id = ${id} AND NOT removed`)
+  const rows = yield* Effect.orDie(select(sql, account_id, sql`AND w.id = ${id}`))
   return Option.fromUndefinedOr(rows[0]?.record)
 })

@@ -9,6 +9,7 @@ import * as EmailLog from "../readmodels/EmailLog.ts"
 import * as EmailFacets from "./EmailFacets.ts"
 import type * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailSubjects from "./EmailSubjects.ts"
+import * as EmailWords from "./EmailWords.ts"
 
 /** Statuses that a search knows; "scheduled" is queued with a scheduled time in the future. */
 export type SearchedStatus = EmailStatus.Status | "scheduled"
@@ -27,6 +28,13 @@ export interface Query {
   readonly from?: Address.Address
   /** Part of the subject, in any case. */
   readonly subject?: string
+  /** Part of the address of a recipient. */
+  readonly recipient?: string
+  /** Each is a part of a recipient's address, of the subject or of a tag. */
+  readonly words?: ReadonlyArray<string>
+  readonly api_key_id?: Id.ApiKeyId
+  /** The only message that may match. */
+  readonly id?: Id.EmailId
   /** Every one of these. */
   readonly tags?: ReadonlyArray<string>
   readonly domain?: DomainName.DomainName
@@ -47,17 +55,17 @@ export interface Filter {
   readonly from: string | null
   readonly domain: string | null
   readonly terms: ReadonlyArray<string>
-  /** Part of a subject, folded. */
-  readonly subject: string | null
+  readonly parts: ReadonlyArray<EmailWords.Part>
+  readonly apiKey: string | null
 }
 
 /** Returns the filter of a query; undefined if no message can match. */
 export const filterOf = (query: Query, now: Timestamp.Timestamp): Filter | undefined => {
-  const { after, before, created_after, created_before, domain, from, subject = "", tags = [], to } = query
+  const { after, before, created_after, created_before, domain, from, id, tags = [], to } = query
   // The domain of a message is its sender's, so with a sender it is redundant or contradictory.
   if (from !== undefined && domain !== undefined && Address.domainOf(Address.keyOf(from)) !== domain) return undefined
-  const above = greatest([before, created_after === undefined ? undefined : justBelow(created_after)], "")
-  const below = lowestOf([after, created_before === undefined ? undefined : lowest(created_before)], "~")
+  const above = greatest([before, created_after && justBelow(created_after), id && beside(id, -1)], "")
+  const below = lowestOf([after, created_before && lowest(created_before), id && beside(id, 1)], "~")
   if (above >= below) return undefined
   const statuses = new Set(query.status ?? [])
   return {
@@ -69,13 +77,24 @@ export const filterOf = (query: Query, now: Timestamp.Timestamp): Filter | undef
     from: from === undefined ? null : Address.keyOf(from),
     domain: from === undefined ? (domain ?? null) : null,
     terms: [...(to === undefined ? [] : [EmailLog.recipientTerm(to)]), ...[...new Set(tags)].map(EmailLog.tagTerm)],
-    subject: subject === "" ? null : EmailSubjects.fold(subject),
+    parts: partsOf(query),
+    apiKey: query.api_key_id ?? null,
   }
 }
+
+const partsOf = ({ recipient, subject, words = [] }: Query): ReadonlyArray<EmailWords.Part> =>
+  [
+    ...(subject === undefined ? [] : [EmailWords.part(subject, "subject")]),
+    ...(recipient === undefined ? [] : [EmailWords.part(recipient, "recipient")]),
+    ...words.map((word) => EmailWords.part(word, "anywhere")),
+  ].filter(({ folded }) => folded !== "")
 
 const lowest = (at: Timestamp.Timestamp): string => Id.lowest("EmailId", Timestamp.toMillis(at))
 /** Ids have one length, so a prefix sorts before every id that begins with it. */
 const justBelow = (at: Timestamp.Timestamp): string => lowest(at).slice(0, -1)
+/** Returns a bound next to an id, with no other id in between. */
+const beside = (id: string, direction: -1 | 1): string =>
+  direction === 1 ? `${id}~` : `${id.slice(0, -1)}${String.fromCharCode(id.charCodeAt(id.length - 1) - 1)}~`
 const greatest = (ids: ReadonlyArray<string | undefined>, none: string): string =>
   ids.reduce<string>((a, b) => (b !== undefined && b > a ? b : a), none)
 const lowestOf = (ids: ReadonlyArray<string | undefined>, none: string): string =>
@@ -85,15 +104,30 @@ const lowestOf = (ids: ReadonlyArray<string | undefined>, none: string): string 
 export const needsFacets = ({ recipientStatuses, scheduledAfter }: Filter): boolean =>
   recipientStatuses.length > 0 || scheduledAfter !== null
 
-/** Returns the lists that an index holds in order, for everything the filter says. */
+/** Whether a list of the filter has only the messages that the follower has read. */
+export const needsUnread = ({ apiKey, parts }: Filter): boolean => apiKey !== null || parts.some(EmailWords.isFollowed)
+
+/** Facts of the database from which the lists of a filter follow. */
+export interface Known {
+  readonly facets: ReadonlyArray<EmailFacets.Facets>
+  /** Id above which the follower may not have read messages. */
+  readonly unreadAbove: string
+}
+
+/** Returns the lists that an index holds in order, for everything the filter says except parts of texts. */
 export const sourcesOf = (
-  { domain, from, recipientStatuses, scheduledAfter, statuses, terms }: Filter,
-  facets: ReadonlyArray<EmailFacets.Facets>,
+  { apiKey, domain, from, recipientStatuses, scheduledAfter, statuses, terms }: Filter,
+  { facets, unreadAbove }: Known,
 ): ReadonlyArray<EmailLogSource.Source> => {
   const isScheduled = scheduledAfter !== null
   const own = isScheduled ? [...statuses, "queued" as const] : statuses
   const any = own.length === 0 ? EmailStatus.ALL : own
-  const sources: Array<EmailLogSource.Source> = terms.map((term) => ({ _tag: "Terms", terms: [term] }))
+  const sources: Array<EmailLogSource.Source> = terms.map((term) => ({
+    _tag: "Terms",
+    terms: [term],
+    unreadAbove: null,
+  }))
+  if (apiKey !== null) sources.push({ _tag: "Key", apiKey, unreadAbove })
   if (recipientStatuses.length > 0)
     sources.push({
       _tag: "Status",
@@ -109,18 +143,19 @@ export const sourcesOf = (
 
 /** Whether every message of the only source matches the filter, so that reading one page of ids suffices. */
 export const isExact = ({
+  apiKey,
   domain,
   from,
   recipientStatuses,
   scheduledAfter,
   statuses,
-  subject,
+  parts,
   terms,
 }: Filter): boolean => {
   // The lists of a sender or a domain are divided by status.
   const lists = from !== null || domain !== null || statuses.length > 0 ? 1 : 0
   const recipients = recipientStatuses.length > 0 ? 1 : 0
-  return subject === null && scheduledAfter === null && terms.length + lists + recipients <= 1
+  return parts.length === 0 && apiKey === null && scheduledAfter === null && terms.length + lists + recipients <= 1
 }
 
 /**
@@ -132,7 +167,18 @@ export const conditions = (sql: PgClient.PgClient, filter: Filter): Statement.Fr
   ${recipientStatus(sql, filter)}
   ${filter.domain === null ? nothing(sql) : sql`AND l.domain = ${filter.domain}`}
   ${filter.from === null ? nothing(sql) : sql`AND l.from_address = ${filter.from}`}
-  ${filter.subject === null ? nothing(sql) : sql`AND l.subject LIKE ${EmailSubjects.pattern(filter.subject)}`}`
+  ${filter.apiKey === null ? nothing(sql) : sql`AND l.record ->> 'api_key_id' = ${filter.apiKey}`}
+  ${sql.join(" ", false)(filter.parts.map((part) => sql`AND (${hasPart(sql, part)})`))}`
+
+const hasPart = (sql: PgClient.PgClient, { folded, lower, where }: EmailWords.Part): Statement.Fragment => {
+  const inSubject = sql`l.subject LIKE ${EmailSubjects.pattern(folded)}`
+  if (where === "subject") return inSubject
+  const inRecipient = sql`EXISTS (SELECT FROM json_array_elements(l.record -> 'recipients') AS r
+    WHERE lower(r ->> 'address' COLLATE "C") LIKE ${EmailSubjects.pattern(lower)})`
+  if (where === "recipient") return inRecipient
+  return sql`${inSubject} OR ${inRecipient} OR EXISTS (SELECT FROM json_array_elements_text(l.record -> 'tags') AS tag
+    WHERE lower(tag COLLATE "C") LIKE ${EmailSubjects.pattern(lower)})`
+}
 
 const nothing = (sql: PgClient.PgClient) => sql.literal("")
 

@@ -6,7 +6,7 @@ import * as EmailFacets from "./EmailFacets.ts"
 import * as EmailLogFilter from "./EmailLogFilter.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailLogWalk from "./EmailLogWalk.ts"
-import * as EmailSubjects from "./EmailSubjects.ts"
+import * as EmailWords from "./EmailWords.ts"
 import * as Iso from "../postgres/Iso.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 
@@ -30,8 +30,8 @@ export const MAX_EXAMINED = 20_000
  */
 export const COUNT_CAP = 1_000
 export const DEEP_COUNT_CAP = 20_000
-/** Maximum number of different subjects that contain the searched part, if they are searched by their lists. */
-export const MAX_SUBJECTS = 1_000
+/** Maximum number of different texts that contain the searched part, if they are searched by their lists. */
+export const MAX_TEXTS = 1_000
 
 /** Record made by `EmailLog.record`. */
 export type EmailLogRecord = Readonly<Record<string, unknown>>
@@ -58,8 +58,11 @@ const EMPTY: Page = { data: [], has_more: false, next_cursor: null }
 const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: number, filter: EmailLogFilter.Filter) {
   const { order } = filter
   let { range } = filter
-  const facets = EmailLogFilter.needsFacets(filter) ? yield* EmailFacets.known(sql, range.account_id) : []
-  const sources = [...EmailLogFilter.sourcesOf(filter, facets)]
+  const known: EmailLogFilter.Known = {
+    facets: EmailLogFilter.needsFacets(filter) ? yield* EmailFacets.known(sql, range.account_id) : [],
+    unreadAbove: EmailLogFilter.needsUnread(filter) ? yield* EmailWords.unreadAbove(sql) : "",
+  }
+  const sources = [...EmailLogFilter.sourcesOf(filter, known)]
   let choice: Choice = yield* choose(sql, sources, range, order, [COUNT_CAP])
   let chunk = EmailLogFilter.isExact(filter) ? limit + 1 : FIRST_CHUNK
   const messages: Array<EmailLogWalk.MatchingMessage> = []
@@ -69,9 +72,9 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
     // At the present rate the next step would not fill the page, so look for a rarer list.
     if (!isDeepened && examined > 0 && messages.length * chunk < (limit + 1 - messages.length) * examined) {
       isDeepened = true
-      const subjects = yield* subjectSource(sql, filter)
-      if (subjects !== undefined) sources.push(subjects)
-      if (!choice.isCertain || subjects !== undefined)
+      const texts = yield* textSources(sql, filter, known)
+      sources.push(...texts)
+      if (!choice.isCertain || texts.length > 0)
         choice = yield* choose(sql, sources, range, order, [COUNT_CAP, DEEP_COUNT_CAP])
     }
     const reach = Math.min(chunk, Math.floor(MAX_ENTRIES / Math.max(1, EmailLogSource.listsOf(choice.source))))
@@ -110,12 +113,20 @@ const choose = Effect.fnUntraced(function* (
   return { source: first, isCertain: false } satisfies Choice
 })
 
-/** Returns the lists of all subjects that contain the part, if they are few. */
-const subjectSource = Effect.fnUntraced(function* (sql: PgClient.PgClient, filter: EmailLogFilter.Filter) {
-  if (filter.subject === null || !EmailSubjects.isIndexed(filter.subject)) return undefined
-  const rows = yield* EmailSubjects.termsWith(sql, filter.range.account_id, filter.subject, MAX_SUBJECTS + 1)
-  if (rows.length > MAX_SUBJECTS) return undefined
-  return { _tag: "Terms", terms: rows.map((row) => row.term) } satisfies EmailLogSource.Source
+/** Returns, for each part, the lists of all texts that contain it, if they are few. */
+const textSources = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  { parts, range }: EmailLogFilter.Filter,
+  { unreadAbove }: EmailLogFilter.Known,
+) {
+  const found = yield* Effect.forEach(parts, (part) =>
+    Effect.map(EmailWords.termsWith(sql, range.account_id, part, MAX_TEXTS), (terms) => ({ part, terms })),
+  )
+  return found.flatMap(({ part, terms }): ReadonlyArray<EmailLogSource.Source> =>
+    terms === undefined
+      ? []
+      : [{ _tag: "Terms", terms, unreadAbove: EmailWords.isFollowed(part) ? unreadAbove : null }],
+  )
 })
 
 const pageOf = (

@@ -29,7 +29,11 @@ export const statement = (
 ) => {
   const newestFirst = filter.order === "newest first"
   const direction = sql.literal(newestFirst ? "DESC" : "ASC")
-  const terms = filter.terms.filter((term) => source._tag !== "Terms" || !source.terms.includes(term))
+  // A source of this one term guarantees it; a source of several terms guarantees none of them.
+  const terms = filter.terms.filter(
+    (term) =>
+      source._tag !== "Terms" || source.terms.length > 1 || source.unreadAbove !== null || source.terms[0] !== term,
+  )
   const lookUps = terms.map(
     (term, nth) => sql`CROSS JOIN LATERAL (
       SELECT 1 FROM email_log_terms

@@ -50,6 +50,7 @@ const STATUSES: Record<string, readonly [tone: Tone, label: string]> = {
   expired: ["neutral", "Expired"],
   revoked: ["bad", "Revoked"],
   enabled: ["good", "Enabled"],
+  failing: ["bad", "Failing"],
   disabled: ["neutral", "Disabled"],
   scheduled: ["blue", "Scheduled"],
   silent: ["bad", "Not responding"],

@@ -57,10 +57,15 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
   }),
 )
 
-const filterOf = (account_id: Id.AccountId, { livemode: _, tag, ...query }: LogQuery): EmailLogFilter.Query => ({
+const filterOf = (
+  account_id: Id.AccountId,
+  { livemode: _, message_id, q, tag, ...query }: LogQuery,
+): EmailLogFilter.Query => ({
   account_id,
   ...query,
   ...(tag === undefined ? {} : { tags: tag }),
+  ...(q === undefined ? {} : { words: q }),
+  ...(message_id === undefined ? {} : { id: message_id }),
 })
 
 /** Loads what the log row does not contain, to keep rows small: tracking and content. */

@@ -1,6 +1,5 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
-import * as Page from "@waybill/api/schemas/Page"
 import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
@@ -18,13 +17,9 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
     list: ({ query }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const { after, limit } = query
-        const rows = yield* Suppressions.list({
-          account_id,
-          limit: limit + 1,
-          ...(after === undefined ? {} : { after }),
-        })
-        return Page.make(rows.map(recordIn(account_id)), limit)
+        const { livemode: _, ...filters } = query
+        const page = yield* Suppressions.list({ account_id, ...filters })
+        return { object: "list" as const, ...page, data: page.data.map(recordIn(account_id)) }
       }),
     get: ({ params }) =>
       Effect.gen(function* () {

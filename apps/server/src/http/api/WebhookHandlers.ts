@@ -1,6 +1,6 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
-import type { WebhookRecord } from "@waybill/api/groups/Webhooks"
+import type { ListedWebhook, WebhookRecord } from "@waybill/api/groups/Webhooks"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import * as AccountCounts from "@waybill/store/commit/AccountCounts"
@@ -27,13 +27,13 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
     list: () =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        return Records.completeList((yield* Webhooks.list(account_id)).map(Records.asRecord<WebhookRecord>))
+        return Records.completeList((yield* Webhooks.list(account_id)).map(Records.asRecord<ListedWebhook>))
       }),
     get: ({ params }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const row = yield* Webhooks.find(account_id, params.id)
-        return Records.asRecord<WebhookRecord>(
+        return Records.asRecord<ListedWebhook>(
           yield* Effect.mapError(Effect.fromOption(row), () => new Webhook.WebhookNotFound()),
         )
       }),

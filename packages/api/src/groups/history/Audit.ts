@@ -5,8 +5,11 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../../Authorization.ts"
 import { annotate } from "../../annotate.ts"
 import { Actor } from "../../schemas/EventRecord.ts"
+import * as EmailSearch from "../../schemas/EmailSearch.ts"
 import * as Page from "../../schemas/Page.ts"
 import { Validation } from "../../errors/Validation.ts"
+
+const STREAMS = ["account", "api_key", "domain", "suppression", "team", "webhook"] as const
 
 export const AuditEntry = Schema.Struct({
   object: Schema.Literal("audit_entry"),
@@ -17,6 +20,13 @@ export const AuditEntry = Schema.Struct({
   stream_id: Schema.String.annotate({ description: "Id of the object that was changed" }),
   occurred_at: Timestamp.Timestamp,
   actor: Actor,
+  actor_name: Schema.NullOr(Schema.String).annotate({
+    description: "Name of the API key or the member; `null` for operators and the service",
+  }),
+  target_name: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Name of the object that was changed: of a key, a domain or a member, the URL of a webhook, an address",
+  }),
   address: Schema.NullOr(Schema.String).annotate({ description: "IP address of the caller" }),
   request_id: Schema.NullOr(Schema.String),
 }).annotate({ identifier: "AuditEntry" })
@@ -25,13 +35,23 @@ export type AuditEntry = typeof AuditEntry.Type
 export class Audit extends HttpApiGroup.make("audit")
   .add(
     HttpApiEndpoint.get("list", "/audit", {
-      query: { limit: Page.limit(), after: Schema.optionalKey(Page.Position) },
+      query: {
+        limit: Page.limit(),
+        after: Schema.optionalKey(Page.Position),
+        q: Schema.optionalKey(EmailSearch.wordsIn("the action, of the name or the id of the object or the actor")),
+        stream: Schema.optionalKey(Schema.Literals(STREAMS).annotate({ description: "Kind of the object" })),
+        actor_id: Schema.optionalKey(
+          Schema.Union([Id.ApiKeyId, Id.UserId]).annotate({ description: "Id of the key or the member" }),
+        ),
+        created_after: Schema.optionalKey(Timestamp.FromIso),
+        created_before: Schema.optionalKey(Timestamp.FromIso),
+      },
       success: Page.of(AuditEntry),
     }).annotateMerge(
       annotate(
         "List audit entries",
         "admin",
-        "Changes by keys, users and operators to keys, domains, webhooks, suppressions and the account, newest first. Sending is in the logs.",
+        "Changes by keys, users and operators to keys, domains, webhooks, suppressions and the account, newest first. Sending is in the logs. With a filter, a page may hold fewer than `limit` and still have `has_more`.",
       ),
     ),
   )

@@ -13,28 +13,48 @@ export const AuditHandlers = HttpApiBuilder.group(Api, "audit", (handlers) =>
   handlers.handle("list", ({ query }) =>
     Effect.gen(function* () {
       const { account_id } = yield* CurrentKey
-      const { after, limit } = query
+      const { after, limit, ...filters } = query
       const cursors = yield* Cursors
       const before = after === undefined ? undefined : yield* Cursor.read(account_id, "after", after)
-      const rows = yield* Audit.list({
-        account_id,
-        limit: limit + 1,
-        ...(before === undefined ? {} : { before }),
-      })
-      const page = rows.slice(0, limit).map((entry) => entryOf(entry, cursors.ofEvent(account_id, entry.position)))
-      const has_more = rows.length > limit
+      const matches = Object.keys(filters).length === 0 ? {} : { matches: matchesOf(filters) }
+      const page = yield* Audit.list({ account_id, limit, ...(before === undefined ? {} : { before }), ...matches })
       return {
         object: "list" as const,
-        has_more,
-        next_cursor: has_more ? (page.at(-1)?.position ?? null) : null,
-        data: page,
+        has_more: page.next !== null,
+        next_cursor: page.next === null ? null : cursors.ofEvent(account_id, page.next),
+        data: page.entries.map((entry) => entryOf(entry, cursors.ofEvent(account_id, entry.position))),
       }
     }),
   ),
 )
 
+interface Filters {
+  readonly q?: ReadonlyArray<string>
+  readonly stream?: string
+  readonly actor_id?: string
+  readonly created_after?: Timestamp.Timestamp
+  readonly created_before?: Timestamp.Timestamp
+}
+
+const matchesOf =
+  ({ actor_id, created_after, created_before, q = [], stream }: Filters) =>
+  (entry: Audit.NamedEntry): boolean =>
+    (stream === undefined || entry.stream === stream) &&
+    (actor_id === undefined || entry.meta.actor.id === actor_id) &&
+    (created_after === undefined || entry.recorded_at >= created_after) &&
+    (created_before === undefined || entry.recorded_at < created_before) &&
+    q.every((word) => textsOf(entry).some((text) => text.toLowerCase().includes(word.toLowerCase())))
+
+const textsOf = ({ actor_name, meta, stream_id, target_name, type }: Audit.NamedEntry): ReadonlyArray<string> => [
+  DomainEvent.publicType(type as DomainEvent.Tag),
+  stream_id,
+  meta.actor.id ?? "",
+  actor_name ?? "",
+  target_name ?? "",
+]
+
 const entryOf = (
-  { event_id, meta, recorded_at, stream, stream_id, type }: Audit.Entry,
+  { actor_name, event_id, meta, recorded_at, stream, stream_id, target_name, type }: Audit.NamedEntry,
   position: AuditEntry["position"],
 ): AuditEntry => ({
   object: "audit_entry",
@@ -45,6 +65,8 @@ const entryOf = (
   stream_id,
   occurred_at: recorded_at as Timestamp.Timestamp,
   actor: { type: meta.actor.type, id: meta.actor.id },
+  actor_name,
+  target_name,
   address: meta.address,
   request_id: meta.request_id,
 })

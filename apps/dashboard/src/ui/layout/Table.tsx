@@ -1,5 +1,5 @@
 import type { ReactNode } from "react"
-import { cx } from "../ui/display/cx.ts"
+import { cx } from "../display/cx.ts"
 
 export interface Column<Row> {
   readonly name: string
@@ -8,7 +8,19 @@ export interface Column<Row> {
   readonly number?: boolean
   /** Whether the column is hidden on narrow screens. */
   readonly wide?: boolean
+  /** Whether the column takes the remaining width, and its text is cut off where it does not fit. */
+  readonly main?: boolean
+  /** Whether the header is for screen readers only, above buttons. */
+  readonly hiddenName?: boolean
 }
+
+const classOf = <Row,>({ main, number, wide }: Column<Row>): string =>
+  cx(
+    "px-2 first:pl-4 last:pr-4",
+    number === true ? "tabular text-right" : "text-left",
+    wide === true && "hidden sm:table-cell",
+    main === true && "w-full max-w-0",
+  )
 
 export const Table = <Row,>({
   columns,
@@ -24,17 +36,9 @@ export const Table = <Row,>({
   <table aria-label={label} className="w-full text-sm">
     <thead>
       <tr className="h-9 border-b border-line text-xs text-ink-3">
-        {columns.map(({ name, number, wide }) => (
-          <th
-            key={name}
-            scope="col"
-            className={cx(
-              "px-4 font-medium",
-              number === true ? "text-right" : "text-left",
-              wide === true && "hidden sm:table-cell",
-            )}
-          >
-            {name}
+        {columns.map((column) => (
+          <th key={column.name} scope="col" className={cx(classOf(column), "font-medium whitespace-nowrap")}>
+            {column.hiddenName === true ? <span className="sr-only">{column.name}</span> : column.name}
           </th>
         ))}
       </tr>
@@ -42,16 +46,9 @@ export const Table = <Row,>({
     <tbody className="divide-y divide-line">
       {rows.map((row) => (
         <tr key={keyOf(row)} className="h-11">
-          {columns.map(({ cell, name, number, wide }) => (
-            <td
-              key={name}
-              className={cx(
-                "px-4 py-2",
-                number === true && "tabular text-right",
-                wide === true && "hidden sm:table-cell",
-              )}
-            >
-              {cell(row)}
+          {columns.map((column) => (
+            <td key={column.name} className={cx(classOf(column), "py-2")}>
+              {column.cell(row)}
             </td>
           ))}
         </tr>

@@ -13,23 +13,18 @@ import * as Status from "@waybill/store/rebuild/Status"
 import * as RebuildMarkers from "@waybill/store/rebuild/RebuildMarkers"
 import { Provenance } from "@waybill/store/commit/Provenance"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
-import { ByteSize, Data, Duration, Effect, Layer, type Redacted, Result, Schema } from "effect"
-import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Data, Duration, Effect, Layer, type Redacted, Result, Schema } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 import * as NewIds from "../../operate/NewIds.ts"
 import { Replays } from "../../operate/Replays.ts"
 import * as Version from "../../boot/Version.ts"
 import { Admitted } from "../middleware/Admitted.ts"
 import * as Authorization from "../middleware/Authorization.ts"
-import * as Responses from "../responses/Responses.ts"
-import * as Validation from "../middleware/Validation.ts"
-import * as Query from "../Query.ts"
-import { inviteWithAccount } from "./MemberHandlers.ts"
+import * as DashboardRoute from "./DashboardRoute.ts"
+import { inviteWithAccount } from "../api/MemberHandlers.ts"
 
 /** Period over which rates are averaged. */
 export const RATE_PERIOD = Duration.seconds(10)
-
-/** Maximum body of an operator's request; the largest contains a name, an address and a plan. */
-export const MAX_OPERATE_BODY_BYTES = 64 * 1024
 
 class Refused extends Data.TaggedError("Refused")<{ readonly message: string; readonly reason: string }> {
   readonly status = 422
@@ -54,26 +49,9 @@ const byOperator = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return yield* Effect.provideService(effect, Provenance, provenance)
   })
 
-const json = <A, E extends Refusal, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.andThen(operator, Effect.andThen(checkQuery, effect)).pipe(
-    Effect.map((body) =>
-      HttpServerResponse.setHeader(HttpServerResponse.jsonUnsafe(body), "cache-control", "no-store"),
-    ),
-    Effect.catch((refusal) => Effect.map(ApiError.RequestId, (id) => Responses.respond(refusal, id))),
-  )
+const json = <A, E extends Refusal, R>(effect: Effect.Effect<A, E, R>) => DashboardRoute.json(operator, effect)
 
-const bodyOf = <A>(schema: Schema.Codec<A, unknown>) =>
-  Effect.provideService(
-    Validation.decodedBody(schema),
-    HttpIncomingMessage.MaxBodySize,
-    ByteSize.bytes(MAX_OPERATE_BODY_BYTES),
-  )
-
-/** The routes take no query. */
-const checkQuery = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) => {
-  const violations = Query.nameViolations(undefined, url)
-  return violations.details.length === 0 ? Effect.void : Effect.fail(RequestRefusal.invalid(violations))
-})
+const { bodyOf } = DashboardRoute
 
 const accounts = Effect.gen(function* () {
   const month = (yield* NewIds.now).slice(0, "2026-11".length)

@@ -1,0 +1,221 @@
+import { type EmailFilters, EMAIL_STATUSES, STATUSES } from "../EmailFilters.ts"
+import * as SearchDates from "./SearchDates.ts"
+import * as SearchText from "./SearchText.ts"
+
+/** Keys and domains that a search may name. */
+export interface Context {
+  /** Undefined while the keys are not known, or for users who may not see them. */
+  readonly keys: ReadonlyArray<{ readonly id: string; readonly name: string }> | undefined
+  readonly domains: ReadonlyArray<string>
+  readonly now: number
+}
+
+/** How a part of the text is understood. */
+export interface Chip {
+  readonly start: number
+  readonly end: number
+  readonly name: string
+  readonly value: string
+  /** Why the part is not understood; the search then finds nothing, instead of ignoring the part. */
+  readonly problem?: string
+}
+
+export interface Search {
+  readonly filters: EmailFilters
+  readonly chips: ReadonlyArray<Chip>
+  readonly isUnderstood: boolean
+}
+
+/** Limits of the API, which refuses more. */
+const MAX_WORDS = 5
+const MAX_TAGS = 5
+const MAX_PART_CHARS = 200
+
+const ADDRESS = /^[^@\s]+@[^@\s]+\.[^@\s.]+$/u
+const DOMAIN = /^[^@\s.]+(?:\.[^@\s.]+)+$/u
+const EMAIL_ID = /^<?msg_[0-7][0-9a-hjkmnp-tv-z]{25}(?:@[^@<>\s]+)?>?$/u
+
+type Mutable = { -readonly [K in keyof EmailFilters]: EmailFilters[K] }
+
+/** A part understood as a filter of the API: its name and value on the chip, or a problem. */
+type Understood = { readonly name: string; readonly value: string } | { readonly problem: string }
+
+/** Understands a text as typed: each part becomes a filter, or says why it cannot. */
+export const parse = (text: string, context: Context): Search => {
+  const filters: Mutable = {}
+  const words: Array<string> = []
+  const chips = SearchText.tokensOf(text).map((token): Chip => {
+    const { end, start, value } = token
+    const read = readToken(token, filters, words, context)
+    return "problem" in read
+      ? { start, end, name: token.field ?? "Text", value, problem: read.problem }
+      : { start, end, ...read }
+  })
+  if (words.length > 0) filters.q = words.map((word) => `"${word}"`).join(" ")
+  return { filters, chips, isUnderstood: chips.every(({ problem }) => problem === undefined) }
+}
+
+const readToken = (
+  { field, isQuoted, value }: SearchText.Token,
+  filters: Mutable,
+  words: Array<string>,
+  context: Context,
+): Understood => {
+  if (field === undefined) return readWord(value, isQuoted, filters, words, context)
+  if (!SearchText.isField(field))
+    return {
+      problem: `There is no filter “${field}:”. Use ${SearchText.FIELDS.map((each) => `${each}:`).join(" ")}, or put the text in quotes.`,
+    }
+  if (value === "") return { problem: `Type ${EXPECTED[field]} after “${field}:”.` }
+  if (value.length > MAX_PART_CHARS) return { problem: `Use at most ${MAX_PART_CHARS} characters.` }
+  return READERS[field](value, filters, context)
+}
+
+const EXPECTED: { readonly [F in SearchText.Field]: string } = {
+  from: "an address or a domain",
+  to: "an address or a part of one",
+  subject: "a part of the subject",
+  tag: "a tag",
+  domain: "a domain",
+  is: "a status, such as bounced",
+  anyone: "a status, such as bounced",
+  key: "the name of an API key",
+  after: "a date, such as 2026-11-30, today or 7d",
+  before: "a date, such as 2026-11-30, today or 7d",
+  id: "the id or the Message-ID of an email",
+}
+
+const readWord = (
+  value: string,
+  isQuoted: boolean,
+  filters: Mutable,
+  words: Array<string>,
+  context: Context,
+): Understood => {
+  if (EMAIL_ID.test(value)) return READERS.id(value, filters, context)
+  if (!isQuoted && context.domains.includes(value.toLowerCase())) return READERS.domain(value, filters, context)
+  const key = isQuoted ? context.keys?.find(({ name }) => same(name, value)) : undefined
+  if (key !== undefined) return READERS.key(value, filters, context)
+  if (value.length > MAX_PART_CHARS) return { problem: `Use at most ${MAX_PART_CHARS} characters.` }
+  if ([...words, value].join(" ").length > MAX_PART_CHARS - 3 * MAX_WORDS) return { problem: "The search is too long." }
+  if (words.length === MAX_WORDS) return { problem: `Use at most ${MAX_WORDS} words; quotes make several words one.` }
+  words.push(value)
+  return { name: "Text", value }
+}
+
+const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+
+/** Sets a filter that can be given once. */
+const once = <K extends keyof Mutable>(filters: Mutable, key: K, value: Mutable[K], chip: Understood): Understood => {
+  if (filters[key] !== undefined) return { problem: "Only one of these at a time." }
+  filters[key] = value
+  return chip
+}
+
+type Reader = (value: string, filters: Mutable, context: Context) => Understood
+
+const statusReader =
+  (key: "status" | "recipient_status", name: string, known: ReadonlyArray<string>): Reader =>
+  (value, filters) => {
+    const statuses = value
+      .toLowerCase()
+      .split(",")
+      .filter((each) => each !== "")
+    const unknown = statuses.find((each) => !known.includes(each))
+    if (unknown !== undefined) return { problem: `There is no status “${unknown}”. Use ${known.join(", ")}.` }
+    filters[key] = [...new Set([...(filters[key]?.split(",") ?? []), ...statuses])].join(",")
+    return { name, value: statuses.map(capitalize).join(", ") }
+  }
+
+const capitalize = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
+
+const dateReader =
+  (key: "created_after" | "created_before", name: string): Reader =>
+  (value, filters, { now }) => {
+    const date = SearchDates.parse(value, now)
+    return date === undefined
+      ? { problem: "Use a date such as 2026-11-30, 2026-11-30T14:00, today, yesterday, 24h or 7d." }
+      : once(filters, key, date, { name, value: SearchDates.show(date) })
+  }
+
+const READERS: { readonly [F in SearchText.Field]: Reader } = {
+  from: (value, filters) => {
+    if (ADDRESS.test(value)) return once(filters, "from", value, { name: "From", value })
+    const domain = value.replace(/^@/u, "")
+    return DOMAIN.test(domain)
+      ? once(filters, "domain", domain, { name: "From domain", value: domain })
+      : { problem: "Use a full address or a domain, such as hello@acme.com or acme.com." }
+  },
+  to: (value, filters) =>
+    ADDRESS.test(value)
+      ? once(filters, "to", value, { name: "To", value })
+      : once(filters, "recipient", value, { name: "To contains", value }),
+  subject: (value, filters) => once(filters, "subject", value, { name: "Subject contains", value }),
+  tag: (value, filters) => {
+    const tags = filters.tag ?? []
+    if (tags.length === MAX_TAGS) return { problem: `Use at most ${MAX_TAGS} tags.` }
+    filters.tag = [...tags, value]
+    return { name: "Tag", value }
+  },
+  domain: (value, filters) =>
+    DOMAIN.test(value)
+      ? once(filters, "domain", value.toLowerCase(), { name: "From domain", value })
+      : { problem: "Use a domain, such as acme.com." },
+  is: statusReader("status", "Status", EMAIL_STATUSES),
+  anyone: statusReader("recipient_status", "For anyone", STATUSES),
+  key: (value, filters, { keys }) => {
+    if (/^key_[0-7][0-9a-z]{25}$/u.test(value))
+      return once(filters, "api_key_id", value, {
+        name: "API key",
+        value: keys?.find(({ id }) => id === value)?.name ?? value,
+      })
+    if (keys === undefined) return { problem: "Your role does not show API keys. Use the id of the key (key_…)." }
+    const exact = keys.filter(({ name }) => same(name, value))
+    const found = exact.length > 0 ? exact : keys.filter(({ name }) => name.toLowerCase().includes(value.toLowerCase()))
+    const [key, ...others] = found
+    if (key === undefined) return { problem: `No API key is named “${value}”.` }
+    return others.length > 0
+      ? {
+          problem: `Several API keys are named so: ${found.map(({ name }) => `“${name}”`).join(", ")}. Use the id (key_…).`,
+        }
+      : once(filters, "api_key_id", key.id, { name: "API key", value: key.name })
+  },
+  after: dateReader("created_after", "After"),
+  before: dateReader("created_before", "Before"),
+  id: (value, filters) =>
+    EMAIL_ID.test(value)
+      ? once(filters, "message_id", value, { name: value.includes("@") ? "Message-ID" : "Email", value })
+      : { problem: "Use the id of an email (msg_…) or a Message-ID of one sent here (<msg_…@acme.com>)." },
+}
+
+/**
+ * Reads the text of the search from the URL. Links may also name filters as the API does; they become a text that the
+ * search box shows.
+ */
+export const searchOf = (search: Readonly<Record<string, unknown>>): { readonly search?: string } => {
+  const typed = search["search"]
+  const others = Object.entries(FIELD_OF).flatMap(([name, field]) => {
+    const value = search[name]
+    return (Array.isArray(value) ? value : [value]).flatMap((each) =>
+      isText(each) ? [SearchText.write(field, String(each))] : [],
+    )
+  })
+  const text = [...(isText(typed) ? [String(typed)] : []), ...others].join(" ")
+  return text === "" ? {} : { search: text }
+}
+
+/** The router parses a text of digits as a number. */
+const isText = (value: unknown): boolean => (typeof value === "string" || typeof value === "number") && value !== ""
+
+const FIELD_OF: Readonly<Record<string, SearchText.Field>> = {
+  status: "is",
+  recipient_status: "anyone",
+  to: "to",
+  from: "from",
+  subject: "subject",
+  tag: "tag",
+  domain: "domain",
+  api_key_id: "key",
+  created_after: "after",
+  created_before: "before",
+}

@@ -1,0 +1,139 @@
+import { Plus, X } from "lucide-react"
+import { useMemo, useRef } from "react"
+import { Button } from "../../ui/controls/Button.tsx"
+import { FilterSelect } from "../../ui/controls/FilterSelect.tsx"
+import { Menu } from "../../ui/controls/Menu.tsx"
+import { SearchInput, useTypedText } from "../../ui/controls/SearchField.tsx"
+import { cx } from "../../ui/display/cx.ts"
+import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
+import { EMAIL_STATUSES, STATUSES } from "../EmailFilters.ts"
+import * as EmailSearch from "./EmailSearch.ts"
+import { SavedViews } from "./SavedViews.tsx"
+import * as SearchText from "./SearchText.ts"
+import { suggestionsOf } from "./suggestionsOf.ts"
+
+const capitalize = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
+const choicesOf = (statuses: ReadonlyArray<string>) =>
+  statuses.map((status) => ({ value: status, name: capitalize(status) }))
+
+const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> = [
+  ["from", "From"],
+  ["to", "To"],
+  ["subject", "Subject"],
+  ["tag", "Tag"],
+  ["domain", "From domain"],
+  ["key", "API key"],
+  ["after", "After a date"],
+  ["before", "Before a date"],
+  ["id", "Id or Message-ID"],
+]
+
+interface Props {
+  /** The text that is searched for now. */
+  readonly text: string
+  readonly context: EmailSearch.Context
+  readonly onChange: (text: string) => void
+}
+
+export const EmailSearchBar = ({ context, onChange, text: committed }: Props) => {
+  const input = useRef<HTMLInputElement>(null)
+  const { commitNow, setText, text } = useTypedText(committed, onChange)
+  const { chips, isUnderstood } = useMemo(() => EmailSearch.parse(text, context), [text, context])
+  const suggestions = suggestionsOf(text, context)
+  const change = (next: string) => {
+    setText(next)
+    onChange(next)
+  }
+  const insert = (field: SearchText.Field) => {
+    setText(`${text} ${field}:`.trimStart())
+    // The menu returns the focus to its button when it closes.
+    setTimeout(() => input.current?.focus())
+  }
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <SearchInput
+          className="w-full grow sm:w-auto sm:min-w-72 sm:basis-72"
+          input={input}
+          label="Search emails"
+          placeholder="Address, subject, tag, id or key:name"
+          text={text}
+          onText={setText}
+          onEnter={commitNow}
+          isInvalid={!isUnderstood}
+        />
+        <FilterSelect
+          label="Status"
+          isMultiple
+          choices={choicesOf(EMAIL_STATUSES)}
+          selected={SearchText.valuesOf(text, "is")}
+          onChange={(statuses) => change(SearchText.withValues(text, "is", statuses))}
+        />
+        <FilterSelect
+          label="For anyone"
+          isMultiple
+          choices={choicesOf(STATUSES)}
+          selected={SearchText.valuesOf(text, "anyone")}
+          onChange={(statuses) => change(SearchText.withValues(text, "anyone", statuses))}
+        />
+        <Menu
+          align="start"
+          trigger={<Button icon={<Plus size={14} />}>Filter</Button>}
+          items={INSERTED.map(([field, name]) => ({ name, onSelect: () => insert(field) }))}
+        />
+        <SavedViews search={text.trim()} onSelect={change} />
+      </div>
+      {chips.length === 0 && suggestions.length === 0 ? undefined : (
+        <ul aria-label="Search filters" className="flex flex-wrap items-center gap-1.5">
+          {chips.map((chip) => (
+            <ChipItem
+              key={`${chip.start} ${chip.value}`}
+              chip={chip}
+              onRemove={() => change(SearchText.without(text, chip))}
+            />
+          ))}
+          {suggestions.map(({ name, text: next }) => (
+            <li key={name}>
+              <button
+                type="button"
+                onClick={() => change(next)}
+                className="h-7 rounded-lg border border-dashed border-line-strong px-2 text-xs text-ink-2 hover:bg-hover"
+              >
+                <UntrustedText text={name} />
+              </button>
+            </li>
+          ))}
+          {chips.length === 0 ? undefined : (
+            <li>
+              <Button variant="ghost" small onClick={() => change("")}>
+                Clear filters
+              </Button>
+            </li>
+          )}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+const ChipItem = ({ chip, onRemove }: { readonly chip: EmailSearch.Chip; readonly onRemove: () => void }) => (
+  <li
+    className={cx(
+      "inline-flex min-h-7 max-w-full items-center gap-1.5 rounded-lg pr-1 pl-2 text-xs",
+      chip.problem === undefined ? "bg-hover" : "bg-bad-soft text-bad",
+    )}
+  >
+    <span className={chip.problem === undefined ? "shrink-0 text-ink-3" : "shrink-0 font-medium"}>{chip.name}</span>
+    <span className="min-w-0 truncate font-medium">
+      <UntrustedText text={chip.value} />
+    </span>
+    <button
+      type="button"
+      aria-label={`Remove filter ${chip.name}`}
+      onClick={onRemove}
+      className="rounded-md p-1 text-ink-3 hover:text-ink"
+    >
+      <X size={12} />
+    </button>
+  </li>
+)

@@ -1,0 +1,34 @@
+import type { Context } from "./EmailSearch.ts"
+import * as SearchText from "./SearchText.ts"
+import { EMAIL_STATUSES } from "../EmailFilters.ts"
+
+export interface Suggestion {
+  readonly name: string
+  /** The text of the search box with the suggestion. */
+  readonly text: string
+}
+
+const MAX_SUGGESTIONS = 3
+const MIN_CHARS = 2
+
+/** Suggests what the last free word may mean: a key, a domain or a status. */
+export const suggestionsOf = (text: string, { domains, keys = [] }: Context): ReadonlyArray<Suggestion> => {
+  const token = SearchText.tokensOf(text).at(-1)
+  if (token === undefined || token.field !== undefined || token.value.length < MIN_CHARS) return []
+  const part = token.value.toLowerCase()
+  const suggestion = (name: string, field: SearchText.Field, value: string): Suggestion => ({
+    name,
+    text: SearchText.replace(text, token, SearchText.write(field, value)),
+  })
+  return [
+    ...keys
+      .filter(({ name }) => name.toLowerCase().includes(part))
+      .map(({ name }) => suggestion(`API key: ${name}`, "key", name)),
+    ...domains
+      .filter((name) => name.includes(part) && name !== part)
+      .map((name) => suggestion(`From domain: ${name}`, "domain", name)),
+    ...EMAIL_STATUSES.filter((status) => status.startsWith(part)).map((status) =>
+      suggestion(`Status: ${status}`, "is", status),
+    ),
+  ].slice(0, MAX_SUGGESTIONS)
+}

@@ -1,0 +1,22 @@
+import { useQuery } from "@tanstack/react-query"
+import { useMemo } from "react"
+import * as Queries from "../../api/Queries.ts"
+import { useHasScope } from "../../shell/useHasScope.ts"
+import type { Context } from "./EmailSearch.ts"
+
+/** Returns the names that searches may use, and whether they are still loading. */
+export const useSearchContext = (): { readonly context: Context; readonly isLoading: boolean } => {
+  const keys = useQuery({ ...Queries.apiKeys, enabled: useHasScope("admin") })
+  const domains = useQuery({ ...Queries.domains, enabled: useHasScope("domains:read") })
+  const keyRecords = keys.data?.data
+  const domainRecords = domains.data?.data
+  const context = useMemo(
+    () => ({
+      keys: keyRecords?.map(({ id, name }) => ({ id, name })),
+      domains: domainRecords?.map(({ name }) => name) ?? [],
+      now: Date.now(),
+    }),
+    [keyRecords, domainRecords],
+  )
+  return { context, isLoading: keys.isLoading || domains.isLoading }
+}

@@ -1,0 +1,96 @@
+import { Search } from "lucide-react"
+import { type RefObject, useEffect, useRef, useState } from "react"
+import { cx } from "../display/cx.ts"
+
+/** Delay of a search after the last key. */
+const SEARCH_DELAY_MS = 300
+
+/**
+ * Holds the text that is typed and commits it after a pause, or at once with Enter. Follows the committed text when it
+ * changes elsewhere, for example by the Back button.
+ */
+export const useTypedText = (committed: string, commit: (text: string) => void) => {
+  const [text, setText] = useState(committed)
+  const latest = useRef(commit)
+  useEffect(() => {
+    latest.current = commit
+  })
+  useEffect(() => setText(committed), [committed])
+  useEffect(() => {
+    if (text.trim() === committed) return undefined
+    const timer = setTimeout(() => latest.current(text.trim()), SEARCH_DELAY_MS)
+    return () => clearTimeout(timer)
+  }, [committed, text])
+  return { text, setText, isCommitted: text.trim() === committed, commitNow: () => latest.current(text.trim()) }
+}
+
+interface Props {
+  readonly label: string
+  readonly placeholder: string
+  /** The committed text, usually that of the URL. */
+  readonly value: string
+  readonly onChange: (text: string) => void
+  readonly className?: string
+  readonly input?: RefObject<HTMLInputElement | null>
+}
+
+/** Search box of a list; `/` focuses it. */
+export const SearchField = ({ className, input, label, onChange, placeholder, value }: Props) => {
+  const { commitNow, setText, text } = useTypedText(value, onChange)
+  return (
+    <SearchInput
+      className={className}
+      input={input}
+      label={label}
+      placeholder={placeholder}
+      text={text}
+      onText={setText}
+      onEnter={commitNow}
+    />
+  )
+}
+
+export const SearchInput = ({
+  className,
+  input,
+  isInvalid = false,
+  label,
+  onEnter,
+  onText,
+  placeholder,
+  text,
+}: {
+  readonly label: string
+  readonly placeholder: string
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly onEnter: () => void
+  readonly isInvalid?: boolean
+  readonly className?: string | undefined
+  readonly input?: RefObject<HTMLInputElement | null> | undefined
+}) => (
+  <label className={cx("relative min-w-0", className ?? "w-full sm:w-80")}>
+    <span className="sr-only">{label}</span>
+    <Search
+      size={14}
+      className="pointer-events-none absolute top-1/2 left-2.5 -translate-y-1/2 text-ink-3"
+      aria-hidden
+    />
+    <input
+      ref={input}
+      data-search
+      type="search"
+      value={text}
+      autoCapitalize="none"
+      autoComplete="off"
+      spellCheck={false}
+      aria-invalid={isInvalid || undefined}
+      onChange={(event) => onText(event.target.value)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") onEnter()
+      }}
+      placeholder={placeholder}
+      className="h-8 w-full rounded-lg border border-line-strong bg-raised pr-2 pl-8 text-sm placeholder:text-ink-3 aria-invalid:border-bad"
+    />
+  </label>
+)

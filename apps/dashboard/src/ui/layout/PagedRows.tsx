@@ -1,0 +1,62 @@
+import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query"
+import { type ReactNode, useEffect } from "react"
+import type { Page } from "../../api/Records.ts"
+import { Button } from "../controls/Button.tsx"
+import { ErrorMessage } from "../feedback/ErrorMessage.tsx"
+import { SkeletonRows } from "../feedback/Skeleton.tsx"
+import { Panel } from "./Panel.tsx"
+
+interface Props<Row> {
+  readonly query: UseInfiniteQueryResult<InfiniteData<Page<Row>>>
+  readonly empty: ReactNode
+  readonly children: (rows: ReadonlyArray<Row>) => ReactNode
+}
+
+/**
+ * Reads pages until there is a row to show, because the page of a rare filter may end early. Returns the rows, and
+ * whether they are still loading.
+ */
+export const useRows = <Row,>({
+  data,
+  fetchNextPage,
+  hasNextPage,
+  isError,
+  isFetchingNextPage,
+  isPending,
+}: UseInfiniteQueryResult<InfiniteData<Page<Row>>>) => {
+  const rows = data?.pages.flatMap((page) => page.data) ?? []
+  const isSearching = rows.length === 0 && hasNextPage && !isError
+  useEffect(() => {
+    if (isSearching && !isFetchingNextPage) void fetchNextPage()
+  }, [isSearching, isFetchingNextPage, fetchNextPage])
+  return { rows, isLoading: isPending || isSearching }
+}
+
+/** A list that is read page by page: its rows, and a button for more. */
+export const PagedRows = <Row,>({ children, empty, query }: Props<Row>) => {
+  const { isLoading, rows } = useRows(query)
+  return (
+    <>
+      <Panel className="overflow-hidden">
+        {isLoading ? (
+          <SkeletonRows />
+        ) : rows.length > 0 ? (
+          children(rows)
+        ) : query.isError ? (
+          <div className="p-4">
+            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
+          </div>
+        ) : (
+          empty
+        )}
+      </Panel>
+      {query.hasNextPage && rows.length > 0 ? (
+        <div className="flex justify-center">
+          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            Load more
+          </Button>
+        </div>
+      ) : undefined}
+    </>
+  )
+}

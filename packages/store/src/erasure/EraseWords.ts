@@ -1,0 +1,45 @@
+import type { PgClient } from "@effect/sql-pg"
+import type * as Address from "@waybill/domain/values/Address"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import * as EmailSubjects from "../search/EmailSubjects.ts"
+import * as EmailWords from "../search/EmailWords.ts"
+import * as Mask from "./Mask.ts"
+
+/**
+ * Replaces the words of a search that hold an address by the masked words that the messages now have, and deletes saved
+ * views that hold it.
+ */
+export const erase = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  address: Address.Address,
+  mask: Mask.Mask,
+): Effect.fn.Return<void, SqlError.SqlError> {
+  // Reading all words may exceed the statement timeout.
+  yield* sql`SET LOCAL statement_timeout = 0`
+  // Locks the follower, so that it does not write the words of before the masking.
+  yield* sql`SELECT 1 AS held FROM followers WHERE name = ${EmailWords.follower.name} FOR UPDATE`
+  const rows = yield* sql<{ readonly account_id: string; readonly term: string }>`
+    SELECT account_id, term FROM email_words
+    WHERE lower(term COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
+  const views = yield* sql<{
+    readonly account_id: string
+    readonly user_id: string
+    readonly name: string
+    readonly search: string
+  }>`
+    SELECT account_id, user_id, name, search FROM saved_views
+    WHERE lower(name || ' ' || search COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
+  for (const { account_id, name, search, user_id } of views)
+    if (mask.contains([name, search]))
+      yield* sql`DELETE FROM saved_views WHERE account_id = ${account_id} AND user_id = ${user_id} AND name = ${name}`
+  for (const { account_id, term } of rows) {
+    if (!mask.contains(term)) continue
+    const masked = mask.apply(term)
+    yield* sql`DELETE FROM email_words WHERE account_id = ${account_id} AND term = ${term}`
+    yield* sql`
+      INSERT INTO email_words (account_id, term, folded)
+      VALUES (${account_id}, ${masked}, ${EmailSubjects.fold(masked.slice(masked.indexOf(":") + 1))})
+      ON CONFLICT (account_id, term) DO NOTHING`
+  }
+})
