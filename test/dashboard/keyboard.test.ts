@@ -233,8 +233,9 @@ describe.skipIf(typeof browser === "string")(
         answer({ status: 500, json: { error } })
         await row.waitFor()
         await page.getByText("Internal error.").first().waitFor()
-        await page.getByText("Details").first().click()
-        await page.getByText("req_1").first().waitFor()
+        const details = page.locator("[data-toast] details").filter({ hasText: "req_1" })
+        await details.locator("summary").press("Enter")
+        await details.getByText("req_1").waitFor()
 
         await tabTo("Remove ana@example.org")
         await press("Enter")
