@@ -44,6 +44,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       "status",
       "subject",
       "tags",
+      "test_clock",
       "to",
       "updated_at",
       "version",
