@@ -19,7 +19,13 @@ const scripted = (script: string, change: object = {}) => ({
 
 interface Event {
   readonly type: string
-  readonly data: { readonly code: number | null; readonly enhanced_code: string | null; readonly script?: string }
+  readonly data: {
+    readonly code: number | null
+    readonly enhanced_code: string | null
+    readonly script?: string
+    readonly simulated?: boolean
+    readonly would_suppress?: string
+  }
 }
 
 /** A customer in test mode, whose worker retries after a moment and has no transport for live mail. */
@@ -32,31 +38,37 @@ const customer = Effect.gen(function* () {
   )
   const owner = yield* signUp()
   const key = yield* owner.keyWith({ mode: "test", scopes: ["email:send", "email:logs:read"] })
-  const call = (method: string, path: string, body?: unknown) => owner.world.request(method, path, { key, body })
+  const callTest = (method: string, path: string, body?: unknown) => owner.world.request(method, path, { key, body })
   const account_id = Livemode.testAccountOf(owner.account)
   const settled = (id: string) => World.settled({ account_id, stream_id: id as EmailId })
   /** Names of the events of a message, with the codes of its replies. */
   const story = Effect.fnUntraced(function* (id: string) {
     yield* settled(id)
-    const { json } = yield* call("GET", `/v1/email/logs/${id}/events`)
+    const { json } = yield* callTest("GET", `/v1/email/logs/${id}/events`)
     return (json.data as ReadonlyArray<Event>).map(({ data, type }) =>
       [type.replace("email.", ""), data.code, data.enhanced_code]
         .filter((each) => each !== undefined && each !== null)
         .join(" "),
     )
   })
+  const simulations = (id: string) =>
+    Effect.map(callTest("GET", `/v1/email/logs/${id}/events`), ({ json }) =>
+      (json.data as ReadonlyArray<Event>)
+        .filter(({ type }) => type === "email.bounced")
+        .map(({ data: { simulated, would_suppress } }) => ({ simulated, would_suppress })),
+    )
   const accepted = ({ json, status, text }: Answer): string => {
     assert.strictEqual(status, 200, text)
     return json.id
   }
-  return { ...owner, accepted, callTest: call, settled, story, test: key }
+  return { ...owner, accepted, callTest, settled, simulations, story, test: key }
 })
 
 const suppressed = ({ json }: Answer) => json.data.map(({ email, reason }: Record<string, string>) => [email, reason])
 
 layer(HttpWorld.layer({ transport: "relay" }), { excludeTestServices: true })("a script", (it) => {
   it.effect("decides about each attempt, whichever door the message came through", function* () {
-    const { accepted, call, callTest, story, test, world } = yield* customer
+    const { accepted, call, callTest, simulations, story, test, world } = yield* customer
     const id = accepted(yield* callTest("POST", "/v1/email/send", scripted("defer 451 4.7.1; defer; bounce 554 5.7.1")))
     assert.deepStrictEqual(yield* story(id), [
       "queued",
@@ -64,6 +76,7 @@ layer(HttpWorld.layer({ transport: "relay" }), { excludeTestServices: true })("a
       "delivery_delayed 451 4.3.0",
       "bounced 554 5.7.1",
     ])
+    assert.deepStrictEqual(yield* simulations(id), [{ simulated: true, would_suppress: undefined }])
     const resent = accepted(yield* callTest("POST", `/v1/email/${id}/resend`))
     assert.deepStrictEqual(yield* story(resent), ["queued", "delivered 250 2.0.0"])
 
@@ -85,7 +98,9 @@ layer(HttpWorld.layer({ transport: "relay" }), { excludeTestServices: true })("a
     const [, submitted = ""] = /Queued as (\S+)/u.exec(reply) ?? []
     assert.deepStrictEqual(yield* story(submitted), ["queued", "bounced 552 5.2.2"])
     const compat = yield* world.request("POST", "/compat/resend/emails", { key: test, body: scripted("bounce") })
-    assert.deepStrictEqual(yield* story(accepted(compat)), ["queued", "bounced 550 5.1.1"])
+    const hard = accepted(compat)
+    assert.deepStrictEqual(yield* story(hard), ["queued", "bounced 550 5.1.1"])
+    assert.deepStrictEqual(yield* simulations(hard), [{ simulated: true, would_suppress: "hard_bounce" }])
   })
 
   it.effect("is shown in the history of the message, and taken out of the mail", function* () {

@@ -96,8 +96,13 @@ export const evaluateAttempts = (
 
 const simulationOf = (
   { simulated }: Transport.RecipientOutcome,
-  would_suppress: Suppression.Reason,
-): DeliveryOutcome.Simulation | undefined => (simulated === undefined ? undefined : { simulated, would_suppress })
+  would_suppress: Suppression.Reason | undefined,
+): DeliveryOutcome.Simulation | undefined =>
+  simulated === undefined ? undefined : { simulated, ...(would_suppress === undefined ? {} : { would_suppress }) }
+
+/** Reason for which one bounce suppresses its recipient; a full mailbox does so only after repeats. */
+const reasonOf = ({ suppress }: Transport.RecipientOutcome): Suppression.Reason | undefined =>
+  suppress === "now" ? "hard_bounce" : undefined
 
 const addressOf = ({ recipient }: Attempted) => recipient.address
 
@@ -138,7 +143,7 @@ const evaluateAttempt = (
     case "sent":
       return { _tag: "Sent", recipient: address, words: reply }
     case "bounced":
-      return { _tag: "Bounced", recipient: address, words: reply, simulation: simulationOf(outcome, "hard_bounce") }
+      return { _tag: "Bounced", recipient: address, words: reply, simulation: simulationOf(outcome, reasonOf(outcome)) }
     case "suppressed":
       return { _tag: "Suppressed", recipient: address, reason: "hard_bounce", simulation: { simulated: true } }
     case "failed":
