@@ -162,7 +162,6 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
           email_id: null,
           livemode: true,
           created_at: json.created_at,
-          livemode: true,
         },
       ],
     )

@@ -28,6 +28,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       allowed_ips: ["127.0.0.0/8"],
       status: "active",
       mode: "live",
+      test_clock: null,
       created_at: record.created_at,
       created_by: key_id,
       last_used_at: null,
