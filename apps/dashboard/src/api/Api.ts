@@ -1,5 +1,6 @@
 import { ApiError } from "./ApiError.ts"
 import * as Connection from "./Connection.ts"
+import * as Mode from "./Mode.ts"
 
 /** Other sites cannot make a browser send this header, so the server accepts a session cookie only together with it. */
 export const DASHBOARD_HEADERS = { "x-waybill-dashboard": "1" }
@@ -34,7 +35,7 @@ export const pathWith = (path: string, query: Query = {}): string => {
 /** Calls /v1 with the session of the signed-in user. */
 const request = async <A>(method: string, path: string, options: Options = {}): Promise<A> => {
   const { body, idempotencyKey, query, signal } = options
-  const response = await fetch(`/v1${pathWith(path, query)}`, {
+  const response = await fetch(`/v1${Mode.withMode(pathWith(path, query))}`, {
     method,
     headers: {
       ...DASHBOARD_HEADERS,

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions } fro
 import * as Api from "./Api.ts"
 import { ApiError } from "./ApiError.ts"
 import * as Auth from "./Auth.ts"
+import * as Mode from "./Mode.ts"
 import type { RequestFilters } from "../requests/RequestFilters.ts"
 import type {
   Account,
@@ -124,7 +125,7 @@ export const raw = (id: string) =>
     queryKey: ["raw", id],
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }) => {
-      const response = await fetch(`/preview/emails/${id}/raw`, { signal })
+      const response = await fetch(Mode.withMode(`/preview/emails/${id}/raw`), { signal })
       if (!response.ok) throw await ApiError.fromResponse(response)
       return response.text()
     },

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react"
 import * as Api from "./Api.ts"
 import * as Connection from "./Connection.ts"
+import * as Mode from "./Mode.ts"
 import type { EventRecord } from "./Records.ts"
 
 /** First pause before reconnecting after an error; doubled at each further error. */
@@ -85,7 +86,7 @@ const follow = async (
     // A connection may not notice for minutes that its network is gone.
     window.addEventListener("offline", end)
     try {
-      const response = await fetch(`/v1/events/stream?types=${encodeURIComponent(types)}`, {
+      const response = await fetch(`/v1${Mode.withMode(`/events/stream?types=${encodeURIComponent(types)}`)}`, {
         headers: { ...Api.DASHBOARD_HEADERS, ...(lastId === undefined ? {} : { "last-event-id": lastId }) },
         signal: attempt.signal,
       })

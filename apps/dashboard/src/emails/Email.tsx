@@ -74,6 +74,7 @@ export const Email = () => {
           </h1>
           <p className="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-ink-2">
             <StatusBadge status={displayStatus(email, now)} />
+            {email.livemode ? undefined : <Badge tone="warn">Test</Badge>}
             <span className="truncate">
               <UntrustedText text={email.from} />
             </span>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Download, FileQuestion } from "lucide-react"
 import { instance } from "../api/instance.ts"
+import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
 import type { EmailWithContent, EventRecord } from "../api/Records.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
@@ -118,7 +119,7 @@ const Attachments = ({ email }: { readonly email: EmailWithContent }) => {
             </span>
           </span>
           <a
-            href={`/preview/emails/${email.id}/attachments/${index}`}
+            href={Mode.withMode(`/preview/emails/${email.id}/attachments/${index}`)}
             download={file.filename}
             className="inline-flex h-7 items-center gap-1.5 rounded-lg border border-line-strong px-2.5 text-xs font-medium hover:bg-hover"
           >

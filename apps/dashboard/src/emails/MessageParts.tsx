@@ -1,5 +1,6 @@
 import { Image, ImageOff, Monitor, Smartphone } from "lucide-react"
 import { useEffect, useRef, useState } from "react"
+import * as Mode from "../api/Mode.ts"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { CodeBlock } from "../ui/display/Code.tsx"
 import { cx } from "../ui/display/cx.ts"
@@ -67,7 +68,7 @@ export const HtmlFrame = ({ id }: { readonly id: string }) => {
         <iframe
           key={String(images)}
           title="Email preview"
-          src={`/preview/emails/${id}${images ? "?images=1" : ""}`}
+          src={Mode.withMode(`/preview/emails/${id}${images ? "?images=1" : ""}`)}
           sandbox="allow-popups allow-popups-to-escape-sandbox"
           className="shrink-0 origin-top border-0 bg-white"
           // A wide email on a narrow screen is scaled, so that all of it shows.

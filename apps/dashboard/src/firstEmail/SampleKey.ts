@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import * as Api from "../api/Api.ts"
+import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
 import type { CreatedApiKey } from "../api/Records.ts"
 
@@ -20,7 +21,12 @@ export const useKey = (): string | undefined =>
 export const useCreate = () => {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: () => Api.post<CreatedApiKey>("/api-keys", { name: NAME, scopes: ["email:send"] }),
+    mutationFn: () =>
+      Api.post<CreatedApiKey>("/api-keys", {
+        name: NAME,
+        scopes: ["email:send"],
+        mode: Mode.isTest() ? "test" : "live",
+      }),
     onSuccess: ({ key }) => {
       client.setQueryData(QUERY_KEY, key)
       void client.invalidateQueries({ queryKey: Queries.apiKeys.queryKey })

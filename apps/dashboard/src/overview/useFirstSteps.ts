@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
+import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
 
@@ -74,6 +75,13 @@ export const useFirstSteps = (): FirstSteps => {
     { name: "webhook", isAllowed: canAddWebhooks, isDone: (webhooks.data?.data ?? []).length > 0 },
   ]
   const steps = all.filter(({ isAllowed }) => isAllowed)
-  const isShown = !waiting && id !== "" && dismissed !== id && !isDismissed(id) && steps.some(({ isDone }) => !isDone)
+  // The steps lead to live mail.
+  const isShown =
+    !Mode.isTest() &&
+    !waiting &&
+    id !== "" &&
+    dismissed !== id &&
+    !isDismissed(id) &&
+    steps.some(({ isDone }) => !isDone)
   return { steps: isShown ? steps : undefined, dismiss }
 }

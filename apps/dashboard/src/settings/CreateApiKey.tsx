@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
+import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
 import type { CreatedApiKey, Scope } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
@@ -71,6 +72,7 @@ const KeyForm = ({
   const domains = useQuery(Queries.domains)
   const [name, setName] = useState("")
   const [scopes, setScopes] = useState<ReadonlyArray<Scope>>(["email:send"])
+  const [mode, setMode] = useState<CreatedApiKey["mode"]>(Mode.isTest() ? "test" : "live")
   const [domain, setDomain] = useState("")
   const [ips, setIps] = useState("")
   const [days, setDays] = useState(0)
@@ -79,6 +81,7 @@ const KeyForm = ({
       Api.post<CreatedApiKey>("/api-keys", {
         name: name.trim(),
         scopes,
+        mode,
         domain: domain === "" ? null : domain,
         allowed_ips: ips.split(/[\s,]+/u).filter((each) => each !== ""),
         expires_at: days === 0 ? null : new Date(Date.now() + days * DAY_MS).toISOString(),
@@ -108,6 +111,19 @@ const KeyForm = ({
         onChange={(event) => setName(event.target.value)}
         error={errors.field.name}
       />
+      <SelectField
+        label="Mode"
+        value={mode}
+        hint={
+          mode === "test"
+            ? "Mail of this key is checked and logged like live mail, and never leaves."
+            : "Mail of this key is delivered."
+        }
+        onChange={(event) => setMode(event.target.value === "test" ? "test" : "live")}
+      >
+        <option value="live">Live</option>
+        <option value="test">Test</option>
+      </SelectField>
       <fieldset>
         <legend className="mb-2 text-sm font-medium">Scopes</legend>
         <div className="grid gap-2.5 sm:grid-cols-2">

@@ -19,6 +19,7 @@ import {
   type LucideIcon,
 } from "lucide-react"
 import { instance } from "../api/instance.ts"
+import * as Mode from "../api/Mode.ts"
 import type { Scope, Session } from "../api/Records.ts"
 
 export interface NavigationItem {
@@ -31,12 +32,9 @@ export interface NavigationItem {
   readonly scope?: Scope
   /** Whether the screen is for operators of the instance only. */
   readonly operator?: true
+  /** Whether the screen shows mail of the sandbox, where test mail always is. */
+  readonly sandbox?: true
 }
-
-const sandbox: ReadonlyArray<NavigationItem> =
-  instance.transport === "capture"
-    ? [{ name: "Sandbox", to: "/sandbox", icon: Inbox, key: "i", scope: "email:logs:read" }]
-    : []
 
 /** All screens, in the order of the sidebar. */
 export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens: ReadonlyArray<NavigationItem> }> = [
@@ -45,7 +43,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
     screens: [
       { name: "Overview", to: "/overview", icon: Activity, key: "o", scope: "email:logs:read" },
       { name: "Emails", to: "/emails", icon: Mail, key: "l", scope: "email:logs:read" },
-      ...sandbox,
+      { name: "Sandbox", to: "/sandbox", icon: Inbox, key: "i", scope: "email:logs:read", sandbox: true },
       { name: "Compose", to: "/compose", icon: PenLine, key: "c", scope: "email:send" },
       { name: "Requests", to: "/requests", icon: SquareTerminal, key: "r", scope: "email:logs:read" },
     ],
@@ -88,8 +86,11 @@ export const permits = (granted: ReadonlyArray<Scope>, required: Scope | undefin
 /** Whether the session may open this path: that of a screen, or of a record that a screen lists. */
 export const isAllowed = (path: string, session: Session): boolean => {
   const screen = ALL_SCREENS.find(({ to }) => path === to || path.startsWith(`${to}/`))
-  return screen === undefined || isVisible(screen, session)
+  return screen === undefined || isPermitted(screen, session)
 }
 
-export const isVisible = ({ operator, scope }: NavigationItem, session: Session): boolean =>
+const isPermitted = ({ operator, scope }: NavigationItem, session: Session): boolean =>
   permits(session.scopes, scope) && (operator !== true || session.operator)
+
+export const isVisible = (screen: NavigationItem, session: Session): boolean =>
+  isPermitted(screen, session) && (screen.sandbox !== true || instance.transport === "capture" || Mode.isTest())

@@ -2,6 +2,7 @@ import { Dialog } from "@base-ui/react/dialog"
 import { Outlet, useRouterState } from "@tanstack/react-router"
 import { Keyboard, Menu as Bars, Search } from "lucide-react"
 import { Suspense, useCallback, useState } from "react"
+import * as Mode from "../api/Mode.ts"
 import { IconButton } from "../ui/controls/Button.tsx"
 import { ScreenSkeleton } from "../ui/feedback/Skeleton.tsx"
 import { SCREEN } from "../ui/layout/Screen.tsx"
@@ -13,6 +14,7 @@ import { Sidebar } from "./Sidebar.tsx"
 import { ConnectionBanner } from "./ConnectionBanner.tsx"
 import { ForbiddenScreen } from "./ErrorScreen.tsx"
 import * as Navigation from "./Navigation.ts"
+import { TestModeBanner } from "../sandbox/TestMode.tsx"
 import { useSession } from "./useSession.ts"
 
 export const Shell = () => {
@@ -22,6 +24,7 @@ export const Shell = () => {
   const openPalette = useCallback(() => setPalette(true), [])
   const openHelp = useCallback(() => setHelp(true), [])
   const { session } = useSession()
+  const isTest = Mode.useIsTest()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const isAllowed = Navigation.isAllowed(path, session)
   useShortcuts({ onPalette: openPalette, onHelp: openHelp })
@@ -65,6 +68,7 @@ export const Shell = () => {
           </IconButton>
         </header>
         <ConnectionBanner />
+        <TestModeBanner />
         <main id="main" tabIndex={-1} className="min-w-0 grow outline-none">
           <Suspense
             fallback={
@@ -73,7 +77,7 @@ export const Shell = () => {
               </div>
             }
           >
-            {isAllowed ? <Outlet /> : <ForbiddenScreen />}
+            {isAllowed ? <Outlet key={isTest ? "test" : "live"} /> : <ForbiddenScreen />}
           </Suspense>
         </main>
       </div>

@@ -3,11 +3,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { BookOpen, ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react"
 import * as Auth from "../api/Auth.ts"
 import { instance } from "../api/instance.ts"
+import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
 import { Menu } from "../ui/controls/Menu.tsx"
 import { Kbd } from "../ui/display/Kbd.tsx"
 import { Logo } from "../ui/display/Logo.tsx"
 import * as Navigation from "./Navigation.ts"
+import { TestModeSwitch } from "../sandbox/TestMode.tsx"
 import { setTheme, useTheme } from "./Theme.ts"
 import { useSession } from "./useSession.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -26,6 +28,8 @@ export const Sidebar = ({
   readonly onPalette: () => void
 }) => {
   const { session } = useSession()
+  // The mode decides which screens there are.
+  Mode.useIsTest()
   return (
     <nav aria-label="Main" className="flex h-full flex-col px-3 py-3">
       <div className="flex h-9 shrink-0 items-center gap-2.5 px-2">
@@ -74,6 +78,7 @@ export const Sidebar = ({
           )
         })}
       </div>
+      {Navigation.permits(session.scopes, "email:logs:read") ? <TestModeSwitch /> : undefined}
       <UserMenu />
     </nav>
   )

@@ -70,6 +70,7 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
       >
         <StatusBadge status={delivery.status} />
         <code className="min-w-0 grow truncate font-mono text-xs">{delivery.event_type}</code>
+        {delivery.livemode ? undefined : <Badge tone="warn">Test</Badge>}
         {delivery.attempts === 0 ? undefined : <ResponseStatus status={delivery.last_status} />}
         <span className="tabular hidden text-xs text-ink-3 sm:inline">
           {delivery.attempts === 1 ? "1 attempt" : `${delivery.attempts} attempts`}
