@@ -143,7 +143,7 @@ describe.skipIf(typeof browser === "string")(
     it("a tile leads to the emails that it counts, also to partly delivered ones", { timeout: TIMEOUT }, async () => {
       const { page } = tab
       await page.getByRole("link", { name: /^Bounced\s*12\.5%\s*1 bounced/u }).click()
-      await page.getByRole("button", { name: "Recipient: Bounced" }).waitFor()
+      await page.getByRole("button", { name: "For anyone: Bounced" }).waitFor()
       const rows = page.getByRole("list", { name: "Emails" }).getByRole("listitem")
       await Browser.eventually(() => rows.count()).toBe(1)
       assert.include(await rows.first().textContent(), "Partly")
