@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { FILE, render } from "../../scripts/generate/clientTypes.ts"
-import { packClient, type PackedClient } from "./packClient.ts"
+import { type Packed, packPackage } from "../support/process/packPackage.ts"
 import { KEY } from "./support.ts"
 
 const run = promisify(execFile)
@@ -15,9 +15,9 @@ const MODULES = fileURLToPath(new URL("../../node_modules/", import.meta.url))
 /** Maximum size of the client in a customer's bundle. */
 const MAX_GZIP_BYTES = 15 * 1024
 
-let packed: PackedClient
+let packed: Packed
 beforeAll(async () => {
-  packed = await packClient()
+  packed = await packPackage("client")
 }, 120_000)
 afterAll(() => rm(packed.folder, { recursive: true, force: true }))
 

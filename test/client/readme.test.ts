@@ -12,7 +12,7 @@ import { assert, layer } from "../support/effectTest.ts"
 import * as Database from "../support/postgres/Database.ts"
 import { HttpWorld } from "../support/world/HttpWorld.ts"
 import * as World from "../support/world/World.ts"
-import { packClient } from "./packClient.ts"
+import { packPackage } from "../support/process/packPackage.ts"
 import { readmeSamples } from "./readmeSamples.ts"
 
 const run = promisify(execFile)
@@ -54,7 +54,7 @@ interface SampleResult {
 
 /** Compiles the samples in a project with the packed client, React and its renderer, and runs them. */
 const runSamples = async (env: Readonly<Record<string, string>>): Promise<Readonly<Record<string, SampleResult>>> => {
-  const { folder, project } = await packClient()
+  const { folder, project } = await packPackage("client")
   try {
     const modules = join(project, "node_modules")
     await Promise.all([

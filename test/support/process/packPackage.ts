@@ -6,24 +6,27 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 
 const run = promisify(execFile)
-const ROOT = fileURLToPath(new URL("../../", import.meta.url))
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url))
 
-export interface PackedClient {
+export interface Packed {
   /** Folder that holds everything, to be deleted after the test. */
   readonly folder: string
   readonly tarball: string
-  /** Empty project with the packed client as its only package. */
+  /** Empty project with the packed package as its only one. */
   readonly project: string
 }
 
-/** Packs the client as it is published and installs it in an empty project. A copy is packed, as tests run in parallel. */
-export const packClient = async (): Promise<PackedClient> => {
-  const folder = await mkdtemp(join(tmpdir(), "waybill-client-"))
+/**
+ * Packs a package for customers as it is published and installs it in an empty project. A copy is packed, as tests run in
+ * parallel.
+ */
+export const packPackage = async (name: string): Promise<Packed> => {
+  const folder = await mkdtemp(join(tmpdir(), `waybill-${name}-`))
   const [build, project] = [join(folder, "build"), join(folder, "project")]
-  const copy = join(build, "packages", "client")
-  await cp(join(ROOT, "packages", "client"), copy, {
+  const copy = join(build, "packages", name)
+  await cp(join(ROOT, "packages", name), copy, {
     recursive: true,
-    filter: (path) => !path.startsWith(join(ROOT, "packages", "client", "dist")),
+    filter: (path) => !path.startsWith(join(ROOT, "packages", name, "dist")),
   })
   await cp(join(ROOT, "tsconfig.json"), join(build, "tsconfig.json"))
   await symlink(join(ROOT, "node_modules"), join(build, "node_modules"))
