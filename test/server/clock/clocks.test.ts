@@ -10,11 +10,13 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
   (it) => {
     it.effect("moves scheduled mail and retries through days, in order and each event at its time", function* () {
       yield* worker
-      const { advance, callTest, send, timeline } = yield* customer
+      const { advance, callTest, clock, send, timeline } = yield* customer
       const retried = yield* send({ to: "deferred@example.org" })
       const scheduled = yield* send({ scheduled_at: "2030-01-02T12:00:00Z" })
       const between = yield* send({ scheduled_at: "2030-01-01T00:03:00Z" })
       const later = yield* send({ scheduled_at: "2030-01-04T00:00:00.001Z" })
+      const script = "defer 451 4.7.1; defer; bounce 550 5.1.1"
+      const scripted = yield* send({ headers: { "X-Waybill-Test-Clock": clock, "X-Waybill-Script": script } })
       const { json, status } = yield* advance({ by: "P3D" })
       const shown = { status: "ready", now: "2030-01-04T00:00:00.000Z", advancing_to: null, stopped: null }
       assert.strictEqual(status, 200)
@@ -30,10 +32,16 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
         "2030-01-02T12:00:00.000Z email.delivered",
       ])
       assert.deepStrictEqual(yield* timeline(later), [`${BEGIN} email.queued`])
+      assert.deepStrictEqual(yield* timeline(scripted), [
+        `${BEGIN} email.queued`,
+        `${BEGIN} email.delivery_delayed`,
+        "2030-01-01T00:01:00.000Z email.delivery_delayed",
+        "2030-01-01T00:06:00.000Z email.bounced",
+      ])
       // The feed of test mail has the outcomes in the order of their times.
       const feed = yield* callTest("GET", "/v1/events?limit=1000&types=email.delivered,email.delivery_delayed")
       assert.deepStrictEqual(
-        feed.json.data.map(({ stream_id }: { stream_id: string }) => stream_id),
+        feed.json.data.map(({ stream_id }: { stream_id: string }) => stream_id).filter((id: string) => id !== scripted),
         [retried, retried, between, retried, scheduled],
       )
       const mail = yield* callTest("GET", `/v1/sandbox/messages/${scheduled}`)
