@@ -35,6 +35,7 @@ await launch({
     // The folder of a package belongs to npm, which may replace it at any time.
     if (isPacked) process.env.WAYBILL_DATA = resolve(process.env.WAYBILL_DATA || ".waybill")
     else if (args[0] === "start") await Promise.all([ensureDashboard(), ensureBundle()])
+    else if (args[0] === "temporary") await ensureBundle()
     stopOnSecondInterrupt()
   },
 })

@@ -9,6 +9,8 @@ import type { Settings } from "./Settings.ts"
 const addressFile = (settings: Settings): string => join(settings.data, "database-url")
 const folderOf = (settings: Settings): string => join(settings.data, "postgres")
 const OWNER_ONLY = 0o600
+const installedOf = (postgres: Settings["postgres"]) =>
+  Option.match(postgres, { onNone: () => ({}), onSome: (installed) => ({ installed }) })
 
 /** A read-only command found no database; it must not create an empty one and report about that. */
 export class NoDatabase extends Data.TaggedError("NoDatabase")<{ readonly folder: string }> {
@@ -42,7 +44,7 @@ export class Postgres extends Context.Service<
       dataDir: folderOf(settings),
       isRestarted: true,
       launched,
-      ...(Option.isSome(settings.postgres) ? { installed: settings.postgres.value } : {}),
+      ...installedOf(settings.postgres),
     })
     const file = addressFile(settings)
     yield* Effect.acquireRelease(
@@ -51,6 +53,17 @@ export class Postgres extends Context.Service<
     )
     return Postgres.of({ url, died })
   })
+
+  /**
+   * For an instance that lasts as long as this process: the data folder is that of the server, which syncs nothing to
+   * disk, and is removed at the end, even if this process is killed.
+   */
+  static readonly temporary = ({ data, postgres }: Settings) =>
+    Embedded.start({ dataDir: data, scratch: true, ...installedOf(postgres) })
+
+  /** For a folder to copy temporary ones from. */
+  static readonly template = ({ data, postgres }: Settings) =>
+    Embedded.start({ dataDir: data, ...installedOf(postgres) })
 
   /**
    * For commands that may create the database: starts the embedded server, or connects to the one of a running service.

@@ -18,8 +18,11 @@ import * as Stop from "./Stop.ts"
 /** Name of the lock under which one of several starting nodes installs. */
 const INSTALLATION_LOCK = 1
 
+/** Reports that the service is ready, with the secrets of the first start. */
+type Ready<R> = (settings: Settings, first: Installation.FirstSecrets | undefined) => Effect.Effect<void, never, R>
+
 /** Runs the roles of this process on a migrated database until it is stopped. */
-export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
+export const serve = <R = never>(settings: Settings, postgres: Postgres["Service"], ready: Ready<R> = welcome) => {
   let isStarted = false
   const serving = Effect.gen(function* () {
     const { roles } = settings
@@ -43,7 +46,7 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
     const first = roles.includes("api")
       ? yield* Effect.orDie(Database.oneProcessAtATime(INSTALLATION_LOCK)(Installation.ensure()))
       : undefined
-    yield* welcome(settings, first)
+    yield* ready(settings, first)
     isStarted = true
     return yield* Effect.tapError(postgres.died, ({ message }) => Effect.logError(message))
     // Closed before the store is, so that work in progress can still be recorded.

@@ -11,6 +11,7 @@ import * as ProjectionCommands from "./commands/ProjectionCommands.ts"
 import { reports } from "./commands/reports.ts"
 import { secrets } from "./commands/secrets.ts"
 import { start } from "./start.ts"
+import { temporary } from "./temporary/temporary.ts"
 import * as TopCommand from "./commands/TopCommand.ts"
 import { users } from "./commands/users.ts"
 import * as Remote from "./remote/Tree.ts"
@@ -19,7 +20,7 @@ export const waybill = Command.make("waybill").pipe(
   Command.withDescription("Self-hosted transactional email on Postgres, with a complete history of every message"),
   Command.withSubcommands([
     { group: "Send and follow mail, over the HTTP API of an instance", commands: Remote.commands },
-    { group: "Run this instance, with its settings", commands: [start, migrate, config, doctor] },
+    { group: "Run this instance, with its settings", commands: [start, temporary, migrate, config, doctor] },
     {
       group: "Operate this instance, in its database",
       commands: [

@@ -1,6 +1,7 @@
 import type * as Script from "@waybill/domain/email/Script"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Effect } from "effect"
+import { RecipientScripts, type Scripts } from "./RecipientScripts.ts"
 import type { OutgoingMessage, RecipientOutcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
@@ -24,7 +25,7 @@ export const simulate = Effect.fnUntraced(function* (
   domains: Domains,
 ): Effect.fn.Return<RecipientOutcome> {
   const startedAt = yield* MonotonicClock.millis
-  const { action, reply, suppresses } = stepOf(message, recipient, domains)
+  const { action, reply, suppresses } = stepOf(message, recipient, domains, yield* RecipientScripts)
   if (action === "slow") yield* Effect.sleep(SLOW_MS)
   const hop = { ...HOP, duration_ms: (yield* MonotonicClock.millis) - startedAt }
   const simulated = suppresses ? {} : { simulated: true as const }
@@ -45,7 +46,13 @@ export const simulate = Effect.fnUntraced(function* (
   }
 })
 
-const stepOf = ({ attempt, script }: Message, recipient: string, domains: Domains): Script.Step => {
+const stepOf = (
+  { attempt, script: own }: Message,
+  recipient: string,
+  domains: Domains,
+  scripts: Scripts,
+): Script.Step => {
+  const script = own ?? scripts.get(recipient.toLowerCase())
   if (script !== undefined) return script[attempt - 1] ?? DELIVER
   const [, name = "", labels = ""] = (domains === "any" || RESERVED.test(recipient) ? NAME.exec(recipient) : null) ?? []
   const step = STEPS.get(name.toLowerCase()) ?? DELIVER
