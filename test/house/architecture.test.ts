@@ -14,8 +14,9 @@ const allowed = () => {
   const [, rules = ""] = /^const rooms[^\n]*\{\n([^]*?)^\}$/mu.exec(read("test/tidy.test.ts").text) ?? []
   return [...rules.matchAll(/^ {2}"(?:packages|apps)\/([a-z-]+)": \[([^\]]*)\]/gmu)].flatMap(
     ([, from = "", imports = ""]) =>
-      [...imports.matchAll(/"(type:)?@waybill\/([a-z-]+)/gu)].map(
-        ([, type, to = ""]) => `${from} ${type === undefined ? "-->" : "-.->"} ${to}`,
+      // A package may import itself by its name, which is no arrow.
+      [...imports.matchAll(/"(type:)?@waybill\/([a-z-]+)/gu)].flatMap(([, type, to = ""]) =>
+        to === from ? [] : [`${from} ${type === undefined ? "-->" : "-.->"} ${to}`],
       ),
   )
 }

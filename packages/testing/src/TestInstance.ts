@@ -1,0 +1,203 @@
+import * as Api from "./Api.ts"
+import * as Criteria from "./Criteria.ts"
+import { Feed, type MailEvent } from "./Feed.ts"
+import { findCode } from "./content/findCode.ts"
+import { findLink, type Readable } from "./content/findLink.ts"
+import * as Mailbox from "./Mailbox.ts"
+import type { Service } from "./Service.ts"
+import { isoDuration } from "./isoDuration.ts"
+import type { TestMode } from "./TestMode.ts"
+import * as Timeline from "./Timeline.ts"
+
+const DEFAULT_TIMEOUT_MS = 5_000
+/** Pause between looks at an advance that takes longer than one request. */
+const ADVANCE_POLL_MS = 100
+
+export interface Waiting {
+  /** Milliseconds; 5,000 by default. */
+  readonly timeout?: number
+}
+
+/** A message as it arrived. */
+export interface Message extends Readable, Mailbox.Sent {
+  readonly headers: ReadonlyArray<{ readonly name: string; readonly value: string }>
+  readonly attachments: ReadonlyArray<{
+    readonly filename: string | null
+    readonly content_type: string
+    /** In base64. */
+    readonly content: string
+  }>
+  /** The whole message as it would have been sent, in base64. */
+  readonly raw: string
+}
+
+/** The clock of the instance, as the service shows it. */
+interface Clock {
+  readonly now: string
+  readonly status: "ready" | "advancing"
+  readonly stopped: string | null
+}
+
+/** A whole Waybill of a test suite. */
+export class TestInstance implements AsyncDisposable, Disposable {
+  /** A test key: its mail may come from any domain, follows scripts, and lives on the clock that `advance` moves. */
+  readonly key: string
+  /** A live key, for what test keys cannot do: domains, webhooks, keys and members. */
+  readonly adminKey: string
+  /** Address of the API, the reference at `/docs` and the dashboard. */
+  readonly url: string
+  /** Options for `nodemailer.createTransport` and other SMTP clients. */
+  readonly smtp: {
+    readonly host: string
+    readonly port: number
+    readonly secure: false
+    readonly auth: { readonly user: string; readonly pass: string }
+  }
+  /** Options for `new Resend(mail.key, mail.resend)`. */
+  readonly resend: { readonly baseUrl: string }
+  readonly #service: Service
+  readonly #clock: string
+  readonly #api: Api.ApiRequests
+  readonly #feed: Feed
+  readonly #mailbox = new Mailbox.Mailbox()
+  readonly #names = new Map<string, string>()
+  readonly #scripted = new Set<string>()
+
+  constructor(service: Service, { clock, key }: TestMode) {
+    this.#service = service
+    this.#clock = clock
+    this.key = key
+    this.adminKey = service.key
+    this.url = service.url
+    this.smtp = { ...service.smtp, secure: false, auth: { user: "waybill", pass: key } }
+    this.resend = { baseUrl: `${service.url}/compat/resend` }
+    this.#api = Api.make(service.url, key)
+    this.#feed = new Feed(this.#api, this.#mailbox.take)
+  }
+
+  /**
+   * Waits for a message that was delivered and returns it. Each message is returned once, in the order of delivery; one that
+   * does not match stays for a later call.
+   */
+  async next(criteria: Criteria.Criteria = {}, { timeout = DEFAULT_TIMEOUT_MS }: Waiting = {}): Promise<Message> {
+    const found = await this.#until(() => this.#mailbox.next(criteria), timeout)
+    if (found !== undefined) return await this.#read(found)
+    const missing = `No message${Criteria.describe(criteria)} arrived within ${timeout} ms.`
+    throw new Error(`${missing} ${Mailbox.describe(this.#mailbox.all)}`)
+  }
+
+  /** Messages that the service accepted, whatever happened to them. Waits for the first one if `timeout` is given. */
+  async sent(criteria: Criteria.Criteria = {}, waiting: Waiting = {}): Promise<ReadonlyArray<Mailbox.Sent>> {
+    return await this.#list(() => this.#mailbox.accepted(criteria), waiting)
+  }
+
+  /** Messages that were delivered, also those that `next` has returned. Waits as `sent` does. */
+  async delivered(criteria: Criteria.Criteria = {}, waiting: Waiting = {}): Promise<ReadonlyArray<Mailbox.Sent>> {
+    return await this.#list(() => this.#mailbox.delivered(criteria), waiting)
+  }
+
+  /** Returns the address of the link with this text; without a text, of the only link. */
+  link(message: Readable, text?: string | RegExp): string {
+    return findLink(message, text)
+  }
+
+  /** Returns the one-time code of a message, without spaces. */
+  code(message: Readable, pattern?: RegExp): string {
+    return findCode(message, pattern)
+  }
+
+  /**
+   * Sets what servers answer to mail to an address from now on, in the words of `X-Waybill-Script`: one step for each
+   * attempt of a message, such as `defer 451 4.7.1`, `bounce` or `slow`. After the last one, the message is delivered. No steps
+   * end it.
+   */
+  async script(address: string, steps: ReadonlyArray<string>): Promise<void> {
+    await this.#service.script(address, steps)
+    if (steps.length === 0) this.#scripted.delete(address)
+    else this.#scripted.add(address)
+  }
+
+  /**
+   * Moves the time of all mail forward, such as by `3 days` or `PT90M`: scheduled mail is delivered, deferred mail is tried
+   * again, webhooks are called again. Resolves to the new time when all of it is done.
+   */
+  async advance(duration: string): Promise<Date> {
+    const path = `/v1/test/clocks/${this.#clock}`
+    let clock = (await this.#api.post(`${path}/advance`, { by: isoDuration(duration) })) as Clock
+    while (clock.status === "advancing") {
+      await new Promise((resolve) => setTimeout(resolve, ADVANCE_POLL_MS))
+      clock = (await this.#api.get(path)) as Clock
+    }
+    if (clock.stopped !== null) throw new Error(`The clock stopped early, at ${clock.now}: ${clock.stopped}.`)
+    return new Date(clock.now)
+  }
+
+  /** Returns one line for each event of a message, the same in each run, for a snapshot. */
+  async timeline(message: string | { readonly id: string }): Promise<ReadonlyArray<string>> {
+    const id = typeof message === "string" ? message : message.id
+    const events: Array<MailEvent> = []
+    for (let after: string | null = ""; after !== null;) {
+      const page = (await this.#api.get(`/v1/email/logs/${encodeURIComponent(id)}/events${after}`)) as {
+        readonly next_cursor: string | null
+        readonly data: ReadonlyArray<MailEvent>
+      }
+      events.push(...page.data)
+      after = page.next_cursor === null ? null : `?after=${encodeURIComponent(page.next_cursor)}`
+    }
+    return Timeline.make(this.#nameOf(id), events)
+  }
+
+  /** Forgets all messages and scripts so far and empties the sandbox. */
+  async reset(): Promise<void> {
+    for (const address of this.#scripted) await this.script(address, [])
+    await this.#feed.catchUp()
+    this.#mailbox.clear()
+    this.#names.clear()
+    await this.#api.remove("/v1/sandbox/messages")
+  }
+
+  /** Stops the service and removes its data. */
+  async stop(): Promise<void> {
+    await this.#service.stop()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+
+  /** For `using`: the service stops while the test goes on. */
+  [Symbol.dispose](): void {
+    void this.stop()
+  }
+
+  #nameOf(id: string): string {
+    const name = this.#names.get(id) ?? `msg_${this.#names.size + 1}`
+    this.#names.set(id, name)
+    return name
+  }
+
+  async #list(find: () => ReadonlyArray<Mailbox.Sent>, { timeout = 0 }: Waiting): Promise<ReadonlyArray<Mailbox.Sent>> {
+    await this.#feed.catchUp()
+    await this.#until(() => find()[0], timeout)
+    return find()
+  }
+
+  /** Reads events until there is a value or the time is over. */
+  async #until<A>(find: () => A | undefined, timeout: number): Promise<A | undefined> {
+    const end = performance.now() + timeout
+    for (;;) {
+      const found = find()
+      const left = end - performance.now()
+      if (found !== undefined || left <= 0) return found
+      await this.#feed.wait(left)
+    }
+  }
+
+  async #read(sent: Mailbox.Sent): Promise<Message> {
+    const { attachments, headers, html, raw, text } = (await this.#api.get(
+      `/v1/sandbox/messages/${sent.id}`,
+    )) as Message
+    const { bcc, cc, delivered, from, id, subject, to } = sent
+    return { id, from, to, cc, bcc, subject, delivered: [...delivered], html, text, headers, attachments, raw }
+  }
+}

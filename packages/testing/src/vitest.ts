@@ -1,0 +1,14 @@
+// Adds the matchers to vitest: `import "@waybill/testing/vitest"` in a test or in a file of `setupFiles`.
+import { expect } from "vitest"
+import { type Expected, matchers } from "./matchers.ts"
+
+declare module "vitest" {
+  interface Matchers<R, T> {
+    /** The service accepted a message, whatever happened to it. */
+    toHaveBeenSent(expected?: Expected): Promise<void>
+    /** A message was delivered to a recipient. */
+    toHaveBeenDelivered(expected?: Expected): Promise<void>
+  }
+}
+
+expect.extend(matchers)

@@ -1,0 +1,98 @@
+import nodemailer from "nodemailer"
+import { Resend } from "resend"
+import { afterAll, assert, beforeAll, describe, expect, it } from "vitest"
+import { type TestInstance, matchers, Waybill } from "../../packages/testing/src/Waybill.ts"
+
+expect.extend(matchers)
+
+const TIMEOUT = 180_000
+const from = "Acme <hello@shop.example>"
+
+let mail: TestInstance
+beforeAll(async () => {
+  mail = await Waybill.start()
+}, TIMEOUT)
+afterAll(() => mail.stop(), TIMEOUT)
+
+const send = async (message: object): Promise<string> => {
+  const response = await fetch(`${mail.url}/v1/email/send`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${mail.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ from, text: "Hi", ...message }),
+  })
+  assert.strictEqual(response.status, 200)
+  return ((await response.json()) as { readonly id: string }).id
+}
+const messageOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => "nothing failed",
+    (error: Error) => error.message,
+  )
+
+describe("an instance of a test suite", { timeout: TIMEOUT }, () => {
+  it("returns each message once, whichever is waited for first", async () => {
+    const waited = mail.next({ to: "Bo@example.org" }, { timeout: TIMEOUT })
+    await send({ to: "ana@example.org", subject: "One" })
+    await send({ to: ["cy@example.org", "bo@example.org"], subject: "Two" })
+    assert.strictEqual((await waited).subject, "Two")
+    const one = await mail.next({ subject: /^O/u }, { timeout: TIMEOUT })
+    assert.deepStrictEqual(
+      [one.from, one.to, one.text?.trim(), one.html],
+      ["hello@shop.example", ["ana@example.org"], "Hi", null],
+    )
+    const none = await messageOf(mail.next({ to: "bo@example.org" }, { timeout: 1 }))
+    assert.include(none, "No message to bo@example.org arrived within 1 ms. Sent so far:")
+    assert.include(none, `"Two" to cy@example.org, bo@example.org: delivered to cy@example.org, bo@example.org`)
+  })
+
+  it("takes mail of the package resend and of nodemailer over SMTP", async () => {
+    const resend = new Resend(mail.key, mail.resend)
+    const { error } = await resend.emails.send({ from, to: "re@example.org", subject: "R", text: "R" })
+    assert.isNull(error)
+    await nodemailer.createTransport(mail.smtp).sendMail({ from, to: "no@example.org", subject: "N", html: "<b>N</b>" })
+    assert.strictEqual((await mail.next({ to: "re@example.org" }, { timeout: TIMEOUT })).subject, "R")
+    assert.strictEqual((await mail.next({ to: "no@example.org" }, { timeout: TIMEOUT })).html?.trim(), "<b>N</b>")
+  })
+
+  it("matchers wait for what is sent and delivered, and say what was instead", async () => {
+    await send({ to: "bounced@acme.test", subject: "Lost" })
+    await expect(mail).toHaveBeenSent({ to: "bounced@acme.test", subject: "Lost", timeout: TIMEOUT })
+    await expect(mail).not.toHaveBeenDelivered({ subject: "Lost" })
+    await send({ to: "ana@example.org", subject: "Found" })
+    await expect(mail).toHaveBeenDelivered({ subject: "Found", timeout: TIMEOUT })
+    const failed = await messageOf(expect(mail).toHaveBeenSent({ subject: "Never", timeout: 1 }))
+    assert.include(failed, `Expected a message with the subject "Never" to have been sent. Sent so far:`)
+    const found = await messageOf(expect(mail).not.toHaveBeenDelivered({ subject: "Found" }))
+    assert.include(found, `Expected a message with the subject "Found" to not have been delivered.`)
+  })
+
+  it("follows the script of an address through the time that passes, until a reset", async () => {
+    await mail.script("Cy@example.org", ["defer 451 4.7.1", "defer", "bounce 550 5.1.1"])
+    const id = await send({ to: ["cy@example.org", "ana@example.org"], subject: "Scripted" })
+    const scheduled_at = new Date(Date.now() + 2 * 86_400_000).toISOString()
+    await send({ to: "ana@example.org", subject: "Later", scheduled_at })
+    await expect(mail).toHaveBeenDelivered({ subject: "Scripted", timeout: TIMEOUT })
+    const before = Date.now()
+    const now = await mail.advance("3 days")
+    assert.isAbove(now.getTime(), before + 2 * 86_400_000)
+    assert.sameOrderedMembers(
+      [...(await mail.timeline({ id }))],
+      [
+        `+0s email.queued msg_1 "Scripted" to cy@example.org, ana@example.org`,
+        "+0s email.delivery_delayed cy@example.org 451 4.7.1",
+        "+0s email.delivered ana@example.org 250 2.0.0",
+        "+1m email.delivery_delayed cy@example.org 451 4.3.0",
+        "+6m email.bounced cy@example.org 550 5.1.1",
+      ],
+    )
+    await expect(mail).toHaveBeenDelivered({ subject: "Later", timeout: TIMEOUT })
+    assert.include(
+      await messageOf(mail.script("cy@example.org", ["explode"])),
+      `The script has the unknown word "explode"`,
+    )
+    await mail.reset()
+    assert.deepStrictEqual(await mail.sent(), [])
+    await send({ to: "cy@example.org", subject: "New" })
+    assert.strictEqual((await mail.next({}, { timeout: TIMEOUT })).subject, "New")
+  })
+})
