@@ -187,7 +187,7 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
       <span className="flex flex-col items-start gap-0.5">
         <StatusBadge status={statusOf(webhook)} />
         {statusOf(webhook) === "failing" && webhook.failing_since !== null ? (
-          <span className="hidden text-xs text-ink-3 sm:inline">
+          <span className="hidden text-xs whitespace-nowrap text-ink-3 sm:inline">
             since <RelativeTime iso={webhook.failing_since} />
           </span>
         ) : undefined}
