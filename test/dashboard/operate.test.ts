@@ -123,11 +123,9 @@ describe.skipIf(typeof browser === "string")(
         await page.getByRole("button", { name: "Undo" }).click()
         await page.getByText("Neighbours is now on the free plan.").waitFor()
         await neighbour.page.goto("/settings/audit")
-        await neighbour.page
-          .getByText(/^Operator, /u)
-          .first()
-          .waitFor()
-        assert.include(await neighbour.page.locator("main").textContent(), "account.plan_changed")
+        const row = neighbour.page.getByRole("row", { name: /^Account plan changed.*Operator/u }).first()
+        await row.waitFor()
+        assert.include((await row.textContent()) ?? "", "This account")
       },
     )
 

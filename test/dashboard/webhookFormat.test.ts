@@ -46,7 +46,7 @@ describe.skipIf(typeof browser === "string")(
       await page.getByRole("button", { name: "Send test event" }).click()
       await Browser.eventually(() => receiver.calls.length).toBe(1)
       const [call] = receiver.calls
-      assert.hasAllKeys(JSON.parse(call?.body ?? "{}"), ["type", "created_at", "data"])
+      assert.hasAllKeys(JSON.parse(call?.body ?? "{}"), ["type", "created_at", "livemode", "data"])
       assert.isString(call?.headers["svix-signature"])
       assert.strictEqual(call?.headers["svix-signature"], call?.headers["webhook-signature"])
     })
