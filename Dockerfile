@@ -13,6 +13,7 @@ COPY packages/embedded-postgres/package.json packages/embedded-postgres/
 COPY packages/mail/package.json packages/mail/
 COPY packages/nodemailer-transport/package.json packages/nodemailer-transport/
 COPY packages/store/package.json packages/store/
+COPY packages/testing/package.json packages/testing/
 COPY apps/dashboard/package.json apps/dashboard/
 COPY apps/server/package.json apps/server/
 RUN npm install --no-save --ignore-scripts --no-audit --no-fund --omit=dev --omit=optional --workspace apps/server \

@@ -7,6 +7,7 @@ import * as Email from "@waybill/domain/email/Email"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
+import * as EmailWords from "@waybill/store/search/EmailWords"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Follower from "@waybill/store/feed/Follower"
@@ -362,7 +363,8 @@ layer(Store, { excludeTestServices: true })("monthly usage that differs from the
           )
         yield* send(short, { to: ["ana"], at: MAY })
         yield* send(forEver, { to: ["ana"], at: MAY })
-        while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
+        for (const follower of [EmailStatsFollower.follower, EmailWords.follower])
+          while ((yield* Follower.step(follower)).events > 0);
         const june = Timestamp.plus(NOVEMBER, 8 * Timestamp.DAY)
         assert.strictEqual((yield* at(june, Retention.expire())).messages, 1)
 
