@@ -94,7 +94,7 @@ const FIELDS: ReadonlyArray<Case> = [
 ]
 
 const QUERIES: ReadonlyArray<readonly [path: string, name: string, nearest: string]> = [
-  ["/v1/email/logs?recipient=ana@example.org", "recipient", "recipient_status"],
+  ["/v1/email/logs?recipients=ana@example.org", "recipients", "recipient"],
   ["/v1/email/logs?page=2", "page", ""],
   ["/v1/email/logs?Status=queued", "Status", "status"],
   ["/v1/email/logs?createdAfter=2026-11-21T10:00:00Z", "createdAfter", "created_after"],

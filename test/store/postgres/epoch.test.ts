@@ -102,10 +102,9 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
     yield* mail(store)
     yield* mail(store)
     assert.strictEqual((yield* kept)?.behind, 2)
-    assert.deepStrictEqual(
-      (yield* InstanceStats.read()).followers.map(({ behind_events }) => behind_events),
-      [2],
-    )
+    const { followers } = yield* InstanceStats.read()
+    assert.isNotEmpty(followers)
+    for (const { behind_events, name } of followers) assert.strictEqual(behind_events, 2, name)
     yield* Swap.swap("email_log", true)
     assert.deepStrictEqual((yield* Rebuild.verify("email_log", { release: "test" })).differences, [])
   })

@@ -1,6 +1,7 @@
 import * as Script from "@waybill/domain/email/Script"
 import { Effect, Result, Schema } from "effect"
 import { createInterface } from "node:readline"
+import * as Output from "../Output.ts"
 
 /** Sets the answers of servers to mail to an address: one step for each attempt. No steps end it. */
 const Instruction = Schema.fromJsonString(
@@ -37,10 +38,11 @@ export const follow = (scripts: Scripts, line: string): Answer => {
  * end, even if that is killed.
  */
 export const listen = (scripts: Scripts) =>
-  Effect.sync(() => {
+  Effect.gen(function* () {
+    const print = Effect.runSyncWith(yield* Effect.context())
     const stop = () => void process.kill(process.pid, "SIGTERM")
     process.stdin.once("error", stop)
     createInterface(process.stdin)
-      .on("line", (line) => process.stdout.write(`${JSON.stringify(follow(scripts, line))}\n`))
+      .on("line", (line) => print(Output.printJson(follow(scripts, line))))
       .once("close", stop)
   })
