@@ -65,7 +65,7 @@ describe("the package that npm pack makes", () => {
       assert.deepStrictEqual([mail.html?.trim(), mail.text?.trim()], ["<p>It works.</p>", "It works."])
       for (const [path, text] of [
         ["/", `id="root"`],
-        ["/docs", "api-reference"],
+        ["/docs", "API reference"],
       ] as const)
         assert.include(await (await fetch(url + path)).text(), text)
       const data = join(where().cwd, ".waybill")

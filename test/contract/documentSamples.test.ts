@@ -12,8 +12,9 @@ const SAMPLES = FILES.flatMap((file) =>
     return { file, body, title: text.trim().slice(0, 40) }
   }),
 )
-/** Samples that are no request: bodies of webhook calls, and settings of MCP clients. */
-const REQUESTS = SAMPLES.filter(({ body }) => !("type" in body || "mcpServers" in body))
+/** Samples that are no request: bodies of webhook calls, settings of MCP clients, and lines to `waybill temporary`. */
+const OTHERS = ["type", "mcpServers", "script"]
+const REQUESTS = SAMPLES.filter(({ body }) => !OTHERS.some((name) => name in body))
 
 /** Returns the endpoint that takes a body of a sample. */
 const endpointOf = (body: Readonly<Record<string, unknown>>): string =>

@@ -54,7 +54,7 @@ describe("a stop", () => {
 
   it.effect("gives queued visits the time that requests left over", function* () {
     const { stop } = yield* stopping
-    const hangs = Layer.mock(EventStore)({ commit: (() => Effect.never) as never })
+    const hangs = Layer.mock(EventStore)({ transact: (() => Effect.never) as never })
     const { built, close } = yield* part(Layer.build(Layer.provide(Visits.layer, hangs)), stop)
     Context.get(built, Visits.Visits).note({
       mail: { account_id: id("AccountId"), email_id: id("EmailId") },
