@@ -17,9 +17,13 @@ const of = (name) => args.find((arg) => arg.startsWith(name + "="))?.slice(name.
 const what = of("--testNamePattern") ?? (args[0] === "vitest" ? "npm test" : args[0])
 appendFileSync(process.env.CALLS, JSON.stringify([what, process.getuid() === 0, process.env.HOME, process.cwd()]) + "\\n")
 const report = of("--outputFile.json")
+const { FAILS } = process.env
+const fails = FAILS === "always" || (FAILS === "beside others" && !args.includes("busy.test.ts"))
 if (report !== undefined) {
-  const testResults = []
-  writeFileSync(report, JSON.stringify({ numPassedTests: what === "npm test" ? 40 : 2, numFailedTests: 0, testResults }))
+  const failed = what === "npm test" && fails ? 1 : 0
+  const testResults = failed === 0 ? [] : [{ name: "busy.test.ts", status: "failed", assertionResults: [{ status: "failed" }] }]
+  writeFileSync(report, JSON.stringify({ numPassedTests: what === "npm test" ? 40 : 2, numFailedTests: failed, testResults }))
+  process.exit(failed)
 }
 if (args[0] === "start") {
   const { createServer } = await import("node:http")
@@ -29,7 +33,7 @@ if (args[0] === "start") {
 `
 const SCRIPTS = { test: "exec node bin/run.mjs vitest run", check: "exec node bin/run.mjs check" }
 
-const ci = async () => {
+const ci = async (fails = "never") => {
   const folder = await fs.realpath(await fs.mkdtemp(join(tmpdir(), "waybill-ci-")))
   try {
     const [checkout, calls, scratch] = [join(folder, "checkout"), join(folder, "calls"), join(folder, "tmp")]
@@ -45,8 +49,10 @@ const ci = async () => {
     await fs.chmod(folder, 0o711)
     const own = { HOME: folder, TMPDIR: scratch, CALLS: calls }
     // npm would keep its compiled code in TMPDIR.
-    const env = { PATH: process.env["PATH"], NODE_DISABLE_COMPILE_CACHE: "1", ...own }
-    const { stdout } = await promisify(execFile)(join(checkout, ".ci/run"), { env })
+    const env = { PATH: process.env["PATH"], NODE_DISABLE_COMPILE_CACHE: "1", FAILS: fails, ...own }
+    const { stdout } = await promisify(execFile)(join(checkout, ".ci/run"), { env }).catch(
+      (error: { readonly stdout: string }) => error,
+    )
     const lines = (await fs.readFile(calls, "utf8")).trim().split("\n")
     return {
       checkout,
@@ -88,6 +94,12 @@ describe.skipIf(!isLinux)(".ci/run", () => {
     }
     assert.deepStrictEqual([total, left], ["42 passed, 0 failed", []])
     assert.strictEqual(await fs.readFile("/etc/passwd", "utf8"), users)
+  })
+
+  it("counts a test that fails beside others and passes alone, and no other failed test", async () => {
+    const ofRoot = isRoot ? 2 : 0
+    assert.strictEqual((await ci("beside others")).total, `${41 + ofRoot} passed, 0 failed`)
+    assert.strictEqual((await ci("always")).total, `${40 + ofRoot} passed, 1 failed`)
   })
 
   it("finds every test that only root can run by its title", () => {
