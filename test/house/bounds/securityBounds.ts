@@ -106,6 +106,12 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer("An answer that is compressed, at most", "MAX_COMPRESSED_BYTES", COMPRESSION, "sent as it is"),
       customer("A body in the request log", "MAX_LOGGED_BODY_BYTES", MASKED_BODY, "cut"),
       customer("A text of a body in the request log", "MAX_TEXT_CHARS", MASKED_TEXT, "cut"),
+      operator(
+        "accepted API calls that are logged per process in half a second",
+        "MAX_ACCEPTED_PER_FLUSH",
+        REQUEST_LOG,
+        "not logged, counted",
+      ),
       operator("API calls that wait to be logged per process", "MAX_ROWS_WAITING", REQUEST_LOG, "not logged, counted"),
       operator("Bytes of API calls that wait to be logged", "MAX_BYTES_WAITING", REQUEST_LOG, "not logged, counted"),
       customer("Reads of the own session per user and minute", "SESSION_READS_PER_MINUTE", RATES, "429 `request_rate`"),

@@ -1,3 +1,4 @@
+import * as Email from "@waybill/domain/email/Email"
 import type { Address } from "@waybill/domain/values/Address"
 import type { EmailId } from "@waybill/domain/values/Id"
 import { NothingNew } from "@waybill/domain/values/Refusal"

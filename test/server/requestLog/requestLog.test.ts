@@ -208,13 +208,19 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
         writer?.note(() => {
           made.rows++
           return rowOf(account, 0, Date.now())
-        })
+        }, false)
+      // A crowd of accepted calls is left out, without being masked either.
+      for (let nth = 0; nth < RequestLogWriter.MAX_ACCEPTED_PER_FLUSH + 7; nth++)
+        writer?.note(() => rowOf(account, 0, Date.now()), true)
       // A call beyond the limit is not even masked.
       assert.strictEqual(made.rows, RequestLogWriter.MAX_ROWS_WAITING)
       yield* writer?.flush ?? Effect.void
       const after = new Map(yield* counted)
       const added = (cause: string) => (after.get(cause) ?? 0) - (before.get(cause) ?? 0)
-      assert.deepStrictEqual([added("buffer_full"), added("write_failed")], [5, RequestLogWriter.MAX_ROWS_WAITING])
+      assert.deepStrictEqual(
+        [added("many_accepted"), added("buffer_full"), added("write_failed")],
+        [7, 5 + RequestLogWriter.MAX_ACCEPTED_PER_FLUSH, RequestLogWriter.MAX_ROWS_WAITING],
+      )
     })
 
     it.effect(
@@ -224,7 +230,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
         const writer = yield* RequestLogWriter.RequestLogWriter
         const now = yield* Clock.currentTimeMillis
         const row = (daysAgo: number) => rowOf(account, daysAgo, now)
-        for (const daysAgo of [20, 8, 7, 0]) writer?.note(() => row(daysAgo))
+        for (const daysAgo of [20, 8, 7, 0]) writer?.note(() => row(daysAgo), false)
         yield* flush
         const kept = Effect.map(
           Effect.orDie(world.sql<{ readonly id: string }>`

@@ -51,7 +51,9 @@ const calls = new WeakMap<object, Call>()
 export const begin = (writer: Writer, request: IncomingMessage, response: ServerResponse, begun: Begun): Call => {
   const call: Call = { body: undefined, reason: null }
   calls.set(request, call)
-  response.on("close", () => writer.note(() => rowOf(request, response, begun, call)))
+  response.on("close", () =>
+    writer.note(() => rowOf(request, response, begun, call), response.headersSent && response.statusCode < 400),
+  )
   return call
 }
 

@@ -14,6 +14,11 @@ export const FLUSH_TIMEOUT = Duration.seconds(5)
 /** Maximum rows and bytes that wait to be written. Beyond them, calls are not logged but counted. */
 export const MAX_ROWS_WAITING = 10_000
 export const MAX_BYTES_WAITING = 16 * 1024 * 1024
+/**
+ * Maximum rows of accepted calls between two writes. Each costs about a fifth of a send, so that a busy service logs all
+ * refused calls and as many accepted ones as cost little; their messages are in the event log anyway.
+ */
+export const MAX_ACCEPTED_PER_FLUSH = 50
 /** Maximum rows of a statement, so that their encoding does not hold up the event loop. */
 const MAX_ROWS_PER_STATEMENT = 1_000
 /** Approximate size of a row beside its texts. */
@@ -60,8 +65,8 @@ const COLUMNS: ReadonlyArray<Column> = Object.entries(TYPES).map(([name, type]) 
 const COPY = `COPY request_log (${Object.keys(TYPES).join(", ")}) FROM STDIN (FORMAT binary)`
 
 export interface Writer {
-  /** Notes a call, which `make` describes unless too many wait. */
-  readonly note: (make: () => Row) => void
+  /** Notes a call, which `make` describes unless too many wait, or too many accepted ones came since the last write. */
+  readonly note: (make: () => Row, isAccepted: boolean) => void
   /** Writes what waits. */
   readonly flush: Effect.Effect<void>
 }
@@ -79,6 +84,8 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const sql = yield* PgClient.PgClient
   let waiting: Array<Row> = []
   let bytes = 0
+  /** Accepted calls since the last write. */
+  let accepted = 0
   let client: pg.Client | undefined
   const rows = new CopyBinary(COLUMNS)
   /** One write at a time. */
@@ -134,6 +141,7 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     )
 
   const flush = Effect.gen(function* () {
+    accepted = 0
     while (waiting.length > 0) {
       const batch = waiting.slice(0, MAX_ROWS_PER_STATEMENT)
       yield* write(batch)
@@ -146,7 +154,8 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   yield* Effect.addFinalizer(() => flush)
   yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced(FLUSH_EVERY)))
 
-  const note = (makeRow: () => Row): void => {
+  const note = (makeRow: () => Row, isAccepted: boolean): void => {
+    if (isAccepted && ++accepted > MAX_ACCEPTED_PER_FLUSH) return Metrics.requestsNotLogged("many_accepted", 1)
     if (waiting.length >= MAX_ROWS_WAITING || bytes >= MAX_BYTES_WAITING)
       return Metrics.requestsNotLogged("buffer_full", 1)
     const row = makeRow()

@@ -71,9 +71,9 @@ const countUnread = seriesBy(unreadReports, "outcome", ["kept", "refused"])
 
 export const reportUnread = (outcome: "kept" | "refused"): void => countUnread(outcome, 1)
 
-const countUnlogged = seriesBy(unloggedRequests, "cause", ["buffer_full", "write_failed"])
+const countUnlogged = seriesBy(unloggedRequests, "cause", ["many_accepted", "buffer_full", "write_failed"])
 
-export const requestsNotLogged = (cause: "buffer_full" | "write_failed", count: number): void =>
+export const requestsNotLogged = (cause: "many_accepted" | "buffer_full" | "write_failed", count: number): void =>
   countUnlogged(cause, count)
 
 /** Records a committed batch. */
