@@ -1,5 +1,6 @@
 import * as ProviderError from "@waybill/mail/provider/ProviderError"
 import * as ProviderRules from "@waybill/mail/provider/ProviderRules"
+import * as Reply from "@waybill/mail/reply/Reply"
 import { globSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 
@@ -40,6 +41,14 @@ describe("errors of providers", () => {
       const read = ProviderError.read(cause)
       assert.strictEqual(read._tag === "Rule" ? read.rule.id : read._tag, "unknown")
     }
+  })
+
+  it("only the beginning of a long text is read", () => {
+    const page = "x".repeat(Reply.REPLY_TEXT_LIMIT)
+    const read = ProviderError.read({ name: `${page}Throttling`, message: `${page} daily message quota` })
+    assert.deepInclude(read, { rule: ProviderRules.FALLBACK, text: page })
+    const reply = ProviderError.read({ responseCode: 550, response: `550 ${page}${page}` })
+    assert.isAtMost(reply._tag === "Reply" ? reply.reply.text.length : Number.NaN, Reply.REPLY_TEXT_LIMIT)
   })
 
   it("a pause that a provider asks for is bounded", () => {

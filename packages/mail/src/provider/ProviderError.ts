@@ -24,7 +24,7 @@ export const read = (cause: unknown): ProviderError => {
   }
   const status = statusOf(error)
   const text = messageOf(error)
-  const names = [error["name"], error["code"], error["Code"]].filter((name) => typeof name === "string")
+  const names = [error["name"], error["code"], error["Code"]].flatMap((name) => textOf(name) ?? [])
   const matches = (rule: ProviderRules.Rule): boolean =>
     (rule.name === undefined || names.some((name) => rule.name?.test(name))) &&
     (rule.status === undefined || String(status ?? "").startsWith(rule.status)) &&
@@ -50,7 +50,9 @@ type Fields = Readonly<Record<string, unknown>>
 
 const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {})
 
-const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
+/** Returns the beginning of a text, as much as the rules for replies read. A provider may answer with a whole page. */
+const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value.slice(0, Reply.REPLY_TEXT_LIMIT) : undefined
 
 const numberOf = (value: unknown): number | undefined => {
   const number = typeof value === "string" ? Number(value) : value

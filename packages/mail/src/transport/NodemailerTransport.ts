@@ -56,7 +56,10 @@ export const make = (
     const hop = { mx: null, tls: null, duration_ms: now - startedAt }
     if (Result.isSuccess(sent)) {
       cooldown = Cooldown.accepted(cooldown, CONCURRENT_MESSAGES)
-      return recipients.map((recipient) => outcomeOf(recipient, sent.success, hop, recipients.length > 1))
+      const own = new Map(refusalsIn(sent.success))
+      return recipients.map((recipient) =>
+        outcomeOf(recipient, sent.success, own.get(recipient), hop, recipients.length > 1),
+      )
     }
     if (sent.failure === NO_ANSWER) {
       const response = `no answer of ${name} within ${Math.round(limit_ms / 1_000)} s`
@@ -108,9 +111,14 @@ interface Answer {
   readonly messageId?: unknown
 }
 
-const outcomeOf = (recipient: string, answer: unknown, hop: Transport.Hop, isShared: boolean): RecipientOutcome => {
+const outcomeOf = (
+  recipient: string,
+  answer: unknown,
+  ownError: unknown,
+  hop: Transport.Hop,
+  isShared: boolean,
+): RecipientOutcome => {
   const { messageId, rejected, response } = (answer ?? {}) as Answer
-  const ownError = new Map(refusalsIn(answer)).get(recipient)
   if (ownError !== undefined) return refusal(recipient, hop, ProviderError.read(ownError), false)
   if (Array.isArray(rejected) && rejected.some((each) => addressOf(each) === recipient)) {
     return refusal(

@@ -36,8 +36,7 @@ export const forward = Effect.fnUntraced(function* (url: string, id: string, pay
   const answer = Effect.tryPromise({
     try: async (signal) => {
       const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal })
-      const text = response.ok ? "" : await response.text()
-      await response.body?.cancel().catch(() => undefined)
+      const text = await beginningOf(response)
       return { status: response.status, problem: response.ok ? null : text.trim().slice(0, SHOWN_CHARS) }
     },
     catch: (cause) => new NoAnswer({ message: reasonOf(cause) }),
@@ -51,6 +50,16 @@ export const forward = Effect.fnUntraced(function* (url: string, id: string, pay
   const { problem, status } = yield* answer
   return { url, status, duration_ms: (yield* Clock.currentTimeMillis) - began, problem } satisfies Call
 })
+
+/** Reads only as much of an answer that is no success as is shown; the rest may be of any size. */
+const beginningOf = async ({ body, ok }: Response): Promise<string> => {
+  let text = ""
+  if (ok) await body?.cancel().catch(() => undefined)
+  else if (body !== null)
+    for await (const piece of body.pipeThrough(new TextDecoderStream()))
+      if ((text += piece).trimStart().length >= SHOWN_CHARS) break
+  return text
+}
 
 /** The reason that Node hides in the cause of "fetch failed". */
 const reasonOf = (cause: unknown): string => {
