@@ -2,10 +2,12 @@ import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import * as PublicType from "@waybill/domain/stream/PublicType"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Exit, Layer } from "effect"
+import { createServer } from "node:http"
 import * as net from "node:net"
 import { Webhook as StandardWebhook } from "standardwebhooks"
+import * as Forwarder from "../../../apps/server/src/cli/remote/live/Forwarder.ts"
 import * as TrackedLinks from "../../../apps/server/src/links/TrackedLinks.ts"
-import { assert, layer } from "../../support/effectTest.ts"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as Receiver from "../../support/web/WebhookReceiver.ts"
@@ -203,6 +205,23 @@ layer(HttpWorld.layer({ tracks: true }), { excludeTestServices: true })("waybill
       assert.match(errors, new RegExp(`^waybill: ${type} cannot be triggered`, "u"))
     for (const { output, type } of answers)
       if (!IMPOSSIBLE.includes(type)) assert.match(output, new RegExp(`^${type}  `, "u"))
+  })
+})
+
+describe("an answer of the program", () => {
+  it.effect("of endless length is shown by its beginning, and then given up", function* () {
+    const server = createServer((_, response) => {
+      response.writeHead(500)
+      const write = () => void (response.writable && response.write("x".repeat(65_536), write))
+      write()
+    })
+    yield* Effect.acquireRelease(
+      Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+      () => Effect.sync(() => void server.close()),
+    )
+    const { port } = server.address() as net.AddressInfo
+    const call = yield* Forwarder.forward(`http://127.0.0.1:${port}`, "evt_1", {}, yield* Forwarder.makeSecret)
+    assert.deepInclude(call, { status: 500, problem: "x".repeat(200) })
   })
 })
 
