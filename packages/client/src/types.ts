@@ -687,7 +687,7 @@ export type SandboxMessageWhole = {
   readonly raw: string
 }
 
-export type Scope = "email:send" | "email:logs:read" | "domains:read" | "domains:write" | "webhooks:manage" | "admin"
+export type Scope = "email:send" | "email:logs:read" | "domains:read" | "domains:write" | "webhooks:manage" | "events:read" | "stats:read" | "suppressions:read" | "suppressions:write" | "admin"
 
 export type Session = {
   readonly object: "session"

@@ -110,6 +110,34 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }
   })
 
+  it.effect(
+    "have scopes of their own for events, statistics and suppressions; wider keys keep what they had",
+    function* () {
+      const { account, world } = yield* setUp
+      const endpoints = {
+        "events:read": ["GET", "/v1/events", undefined, 200],
+        "stats:read": ["GET", "/v1/stats", undefined, 200],
+        "suppressions:read": ["GET", "/v1/suppressions", undefined, 200],
+        "suppressions:write": ["POST", "/v1/suppressions", { email: "someone@rcpt.test" }, 201],
+      } as const
+      const narrow = Object.keys(endpoints) as Array<keyof typeof endpoints>
+      const included: { readonly [scope: string]: ReadonlyArray<string> } = {
+        "email:logs:read": ["stats:read", "suppressions:read"],
+        admin: narrow,
+      }
+      for (const granted of [...narrow, "email:send", "email:logs:read", "admin"] as const) {
+        const { secret: key } = yield* world.key(account, { scopes: [granted] })
+        for (const needed of narrow) {
+          const [method, path, body, expected] = endpoints[needed]
+          const { json, status } = yield* world.request(method, path, { key, body })
+          if (granted === needed || included[granted]?.includes(needed))
+            assert.include([expected, 422], status, `${granted} ${path}`)
+          else assert.deepStrictEqual([status, json.error.details[0].message], [403, needed], `${granted} ${path}`)
+        }
+      }
+    },
+  )
+
   it.effect("are refused when expired or from an address that is not allowed", function* () {
     const { account, world } = yield* setUp
     const expired = yield* world.key(account, { expires_at: "2999-01-01T00:00:00.000Z" })

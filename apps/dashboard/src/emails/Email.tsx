@@ -39,7 +39,7 @@ const POLL_MS = 3_000
 export const Email = () => {
   const { id } = useParams({ from: "/shell/emails/$id" })
   const client = useQueryClient()
-  const canStream = useHasScope("admin")
+  const canStream = useHasScope("events:read")
   const { data: email } = useSuspenseQuery({
     ...Queries.email(id),
     refetchInterval: ({ state }) => (canStream || FINAL_STATUSES.has(state.data?.status ?? "") ? false : POLL_MS),

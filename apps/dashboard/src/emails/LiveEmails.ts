@@ -42,7 +42,7 @@ interface LiveEmails {
 /** Updates the list while it is shown: after events of the stream, or by polling for users without access to it. */
 export const useLiveEmails = (filters: EmailFilters, enabled: boolean): LiveEmails => {
   const client = useQueryClient()
-  const canStream = useHasScope("admin")
+  const canStream = useHasScope("events:read")
   const [newIds, setNewIds] = useState<ReadonlySet<string>>(new Set())
   const changedIds = useRef(new Set<string>())
   const key = emailListQuery(filters).queryKey

@@ -135,7 +135,7 @@ export const Overview = () => {
 /** Refetches the numbers after events of the stream, for users with access to it. */
 const useLiveRefresh = () => {
   const client = useQueryClient()
-  const canStream = useHasScope("admin")
+  const canStream = useHasScope("events:read")
   const scheduled = useRef(new Set<string>())
   const refreshSoon = () => {
     for (const [name, delay] of LIVE_QUERIES) {

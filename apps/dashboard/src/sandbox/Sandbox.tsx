@@ -38,7 +38,7 @@ export const Sandbox = () => {
   const { id } = useSearch({ from: "/shell/sandbox" })
   const navigate = useNavigate({ from: "/sandbox" })
   const client = useQueryClient()
-  const canStream = useHasScope("admin")
+  const canStream = useHasScope("events:read")
   const canDelete = useHasScope("email:send")
   const [emptying, setEmptying] = useState(false)
   const query = useInfiniteQuery(Queries.sandbox)

@@ -15,10 +15,14 @@ import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
 
 const SCOPES: ReadonlyArray<readonly [scope: Scope, description: string]> = [
   ["email:send", "Send email"],
-  ["email:logs:read", "Read emails and their events"],
+  ["email:logs:read", "Read emails, statistics and suppressions"],
   ["domains:read", "View domains and their DNS records"],
   ["domains:write", "Add, verify and delete domains"],
   ["webhooks:manage", "Manage webhooks"],
+  ["events:read", "Read the event feed of the account"],
+  ["stats:read", "Read statistics only"],
+  ["suppressions:read", "Read suppressions only"],
+  ["suppressions:write", "Add and remove suppressions"],
   ["admin", "Full access, including API keys and members"],
 ]
 

@@ -53,7 +53,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
     screens: [
       { name: "Domains", to: "/domains", icon: Globe, key: "d", scope: "domains:read" },
       { name: "Webhooks", to: "/webhooks", icon: Webhook, key: "w", scope: "webhooks:manage" },
-      { name: "Suppressions", to: "/suppressions", icon: Ban, key: "s", scope: "email:logs:read" },
+      { name: "Suppressions", to: "/suppressions", icon: Ban, key: "s", scope: "suppressions:read" },
     ],
   },
   {
@@ -79,9 +79,18 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
 
 export const ALL_SCREENS: ReadonlyArray<NavigationItem> = SECTIONS.flatMap(({ screens }) => screens)
 
+/** Scopes that a wider one includes, as in the API. `admin` includes all. */
+const INCLUDED_IN: { readonly [S in Scope]?: Scope } = {
+  "stats:read": "email:logs:read",
+  "suppressions:read": "email:logs:read",
+}
+
 /** Whether the granted scopes include the required one. */
-export const permits = (granted: ReadonlyArray<Scope>, required: Scope | undefined): boolean =>
-  required === undefined || granted.includes(required) || granted.includes("admin")
+export const permits = (granted: ReadonlyArray<Scope>, required: Scope | undefined): boolean => {
+  if (required === undefined || granted.includes(required) || granted.includes("admin")) return true
+  const wider = INCLUDED_IN[required]
+  return wider !== undefined && granted.includes(wider)
+}
 
 /** Whether the session may open this path: that of a screen, or of a record that a screen lists. */
 export const isAllowed = (path: string, session: Session): boolean => {

@@ -31,7 +31,7 @@ const REASON_CHOICES = Object.entries(REASONS).map(([value, name]) => ({ value, 
 export const Suppressions = () => {
   const search = useSearch({ from: "/shell/suppressions" })
   const navigate = useNavigate({ from: "/suppressions" })
-  const canEdit = useHasScope("admin")
+  const canEdit = useHasScope("suppressions:write")
   const [adding, setAdding] = useState(false)
   const { q, reason } = search
   const isFiltered = q !== undefined || reason !== undefined

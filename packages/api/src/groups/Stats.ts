@@ -127,7 +127,7 @@ export class Statistics extends HttpApiGroup.make("stats")
     HttpApiEndpoint.get("get", "/stats", { query: StatsQuery, success: Stats }).annotateMerge(
       annotate(
         "Get statistics",
-        "email:logs:read",
+        "stats:read",
         `Counts events by the hour in which they happened, and accepted recipients by their current status (\`recipient_counts\`), by default for the last 24 hours. Counting is asynchronous; each event is counted exactly once. A range has at most ${MAX_STATS_DAYS} days, grouped by hour ${MAX_HOURLY_STATS_DAYS}. A message with several tags counts under each of them. A response by tag has ${MAX_SHOWN_TAGS} tags; \`more_tags\` tells whether there are more.`,
       ),
     ),

@@ -53,7 +53,7 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
     }).annotateMerge(
       annotate(
         "List suppressions",
-        "email:logs:read",
+        "suppressions:read",
         "Addresses that no longer receive mail, newest first. With a filter, a page may hold fewer than `limit` and still have `has_more`.",
       ),
     ),
@@ -61,7 +61,7 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
       params,
       query: Livemode.query,
       success: SuppressionRecord,
-    }).annotateMerge(annotate("Get a suppression", "email:logs:read", "Whether an address is suppressed, and why.")),
+    }).annotateMerge(annotate("Get a suppression", "suppressions:read", "Whether an address is suppressed, and why.")),
     HttpApiEndpoint.post("add", "/suppressions", {
       query: Livemode.query,
       headers: Idempotency.headers,
@@ -74,7 +74,7 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
     }).annotateMerge(
       annotate(
         "Suppress an address",
-        "admin",
+        "suppressions:write",
         "Later mail to this address gets the status `suppressed` instead of being sent.",
       ),
     ),
@@ -82,7 +82,7 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
       params,
       query: Livemode.query,
       success: Removed,
-    }).annotateMerge(annotate("Remove a suppression", "admin", "The address can receive mail again.")),
+    }).annotateMerge(annotate("Remove a suppression", "suppressions:write", "The address can receive mail again.")),
   )
   .middleware(Validation)
   .middleware(Authorization)

@@ -134,8 +134,16 @@ export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys"
   }
 }
 
-/** Scopes that mean something for a test key: `admin` gives it the events and the suppressions of test mode. */
-export const TEST_SCOPES = ["email:send", "email:logs:read", "admin"] as const satisfies ReadonlyArray<Scope.Scope>
+/** Scopes that mean something for a test key, because they are about mail. */
+export const TEST_SCOPES = [
+  "email:send",
+  "email:logs:read",
+  "events:read",
+  "stats:read",
+  "suppressions:read",
+  "suppressions:write",
+  "admin",
+] as const satisfies ReadonlyArray<Scope.Scope>
 
 export class ScopeNotForTestKeys extends Schema.TaggedError<ScopeNotForTestKeys>()("ScopeNotForTestKeys", {
   scope: Scope.Scope,

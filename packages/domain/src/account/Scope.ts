@@ -7,15 +7,30 @@ export const Scope = Schema.Literals([
   "domains:read",
   "domains:write",
   "webhooks:manage",
+  "events:read",
+  "stats:read",
+  "suppressions:read",
+  "suppressions:write",
   "admin",
 ]).annotate({ identifier: "Scope" })
 export type Scope = typeof Scope.Type
 
 export const ALL = Scope.literals
 
-/** Whether the granted scopes include the needed one. `admin` implies all others. */
-export const permits = (granted: ReadonlyArray<Scope>, needed: Scope): boolean =>
-  granted.includes(needed) || granted.includes("admin")
+/**
+ * Wider scopes that include a scope, beside `admin`, which includes all. Statistics and suppressions were read with
+ * `email:logs:read` before they had scopes of their own, and such keys keep what they had.
+ */
+export const INCLUDED_IN: { readonly [S in Scope]?: Scope } = {
+  "stats:read": "email:logs:read",
+  "suppressions:read": "email:logs:read",
+}
+
+/** Whether the granted scopes include the needed one. */
+export const permits = (granted: ReadonlyArray<Scope>, needed: Scope): boolean => {
+  const wider = INCLUDED_IN[needed]
+  return granted.includes(needed) || granted.includes("admin") || (wider !== undefined && granted.includes(wider))
+}
 
 export class MissingScope extends Schema.TaggedError<MissingScope>()("MissingScope", { required_scope: Scope }) {
   readonly status = 403

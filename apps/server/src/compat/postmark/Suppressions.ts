@@ -99,7 +99,7 @@ const Addresses = Schema.Struct({
 const change = (path: string, done: string, isDone: string, request: (address: string) => NativeRequest): Route => ({
   method: "POST",
   path,
-  scope: "admin",
+  scope: "suppressions:write",
   handle: Effect.fnUntraced(function* ({ body }, { stream = "" }) {
     yield* Filters.checkStreamName(stream)
     const { Suppressions } = yield* decodeBody(Addresses, body)

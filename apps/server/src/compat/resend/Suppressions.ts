@@ -79,7 +79,7 @@ const removed = (email: string) =>
 const add: Route = {
   method: "POST",
   path: "/suppressions",
-  scope: "admin",
+  scope: "suppressions:write",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const { email } = yield* decodeBody(Schema.Struct({ email: Schema.String }), body)
     return Native.ok(yield* added(email, Native.idempotency(headers)))
@@ -125,7 +125,7 @@ const emails = several(Address.FromText)
 const addBatch: Route = {
   method: "POST",
   path: "/suppressions/batch/add",
-  scope: "admin",
+  scope: "suppressions:write",
   handle: Effect.fnUntraced(function* ({ body }) {
     const batch = yield* decodeBody(Schema.Struct({ emails }), body)
     return Native.ok({ data: yield* Effect.forEach(batch.emails, (email) => added(email)) })
@@ -146,7 +146,7 @@ const Removal = Schema.Struct({
 const removeBatch: Route = {
   method: "POST",
   path: "/suppressions/batch/remove",
-  scope: "admin",
+  scope: "suppressions:write",
   handle: Effect.fnUntraced(function* ({ body }) {
     const batch = yield* decodeBody(Removal, body)
     const answers = yield* Effect.forEach(batch.emails ?? batch.ids ?? [], (each) =>

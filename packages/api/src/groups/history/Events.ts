@@ -112,7 +112,7 @@ export class Events extends HttpApiGroup.make("events")
     }).annotateMerge(
       annotate(
         "List events",
-        "admin",
+        "events:read",
         "All events of the account in order, oldest first. Never skips an event, even during concurrent writes. With `wait`, an empty response waits for the next event.",
       ),
     ),
@@ -124,7 +124,7 @@ export class Events extends HttpApiGroup.make("events")
     }).annotateMerge(
       annotate(
         "Stream events",
-        "admin",
+        "events:read",
         "Server-sent events from `Last-Event-ID`, `after_position` or `created_after`, else from now on. The id of each is its position. A stream ends after a few minutes; reconnect with the last id.",
       ),
     ),
