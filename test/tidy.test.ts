@@ -46,6 +46,8 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "type:@waybill/api",
     // Without an import of its own: what is hidden in a text is decided in one place.
     "@waybill/domain/values/HiddenCharacters",
+    // The same, for files of suppressions, which the command line reads too.
+    "@waybill/domain/suppression/SuppressionFile",
     "@base-ui/react",
     "@simplewebauthn/browser",
     "@tanstack",

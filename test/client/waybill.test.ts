@@ -206,6 +206,7 @@ describe("client", () => {
       "POST /v1/webhooks/{id}/deliveries/{delivery_id}/replay": (id) => webhooks.replayDelivery(id, id),
       "POST /v1/webhooks/{id}/replay": (id) => webhooks.replay(id, { created_after: "", created_before: "" }),
       "GET /v1/suppressions": () => suppressions.list(),
+      "POST /v1/suppressions/batch": () => suppressions.batch({ remove: ["a@b.test"] }),
       "POST /v1/suppressions": () => suppressions.add({ email: "ana@example.org" }),
       "GET /v1/suppressions/{email}": (id) => suppressions.get(id),
       "DELETE /v1/suppressions/{email}": (id) => suppressions.remove(id),

@@ -161,6 +161,17 @@ const SAMPLES: ReadonlyArray<Samples> = [
   },
   {
     method: "POST",
+    path: "/v1/suppressions/batch",
+    good: [{ add: [{ email: "ana@example.org" }, { email: "nobody", reason: "complaint" }] }, { remove: ["a@b.test"] }],
+    bad: [
+      { add: [] },
+      { add: [{ email: 1 }] },
+      { remove: [{ email: "a@b.test" }] },
+      { add: [{ email: "a", reason: "x" }] },
+    ],
+  },
+  {
+    method: "POST",
     path: "/v1/members",
     good: [{ email: "bo@example.org", role: "viewer", name: null }],
     bad: [{}, { email: "bo@example.org", role: "admin" }, { email: "bo@example.org", role: "viewer", name: "" }],

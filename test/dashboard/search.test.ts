@@ -188,6 +188,35 @@ describe.skipIf(typeof browser === "string")(
       await page.getByRole("button", { name: "Done" }).click()
     })
 
+    it("imports suppressions, reports rejected lines and exports them again", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      await page.goto("/suppressions")
+      await page.getByRole("button", { name: "Import CSV" }).click()
+      const buffer = Buffer.from("email,reason\ndee@bulk.test,complaint\nnobody,manual\neli@bulk.test,manual\n")
+      await page.getByLabel("CSV file").setInputFiles({ name: "list.csv", mimeType: "text/csv", buffer })
+      await page.getByText("2 added, 0 already suppressed, 1 rejected.").waitFor()
+      await page.getByText(/^Line 3: is not an address/u).waitFor()
+      await page.getByRole("button", { name: "Done" }).click()
+      await page.getByLabel("Search suppressions").fill("@bulk")
+      await page.getByRole("button", { name: "Reason" }).click()
+      await page
+        .getByRole("menuitem", { name: "Complaint" })
+        .or(page.getByRole("menuitemcheckbox", { name: "Complaint" }))
+        .click()
+      await page.getByText("dee@bulk.test").waitFor()
+      await page.getByText("eli@bulk.test").waitFor({ state: "detached" })
+      const downloading = page.waitForEvent("download")
+      await page.getByRole("button", { name: "Export CSV" }).click()
+      const file = readFileSync(await (await downloading).path(), "utf8")
+      assert.match(file, /^email,reason,created_at\ndee@bulk\.test,complaint,[^\n]+\n$/u)
+      await page.getByText("1 address exported.").waitFor()
+      await page.getByRole("button", { name: "Done" }).click()
+      const { json } = await instance.request("POST", "/suppressions/batch", {
+        remove: ["dee@bulk.test", "eli@bulk.test"],
+      })
+      assert.strictEqual(json.removed, 2)
+    })
+
     it("every other list has headers, and searches and filters", { timeout: TIMEOUT }, async () => {
       const { page } = tab
       interface Case {

@@ -12,13 +12,15 @@ const drawn = [...text.matchAll(/^ {2}([\w-]+)(?:\[[^\]]+\])? (-->|-\.->) ([\w-]
 /** Arrows that the rules of `test/tidy.test.ts` allow; a dotted arrow allows types alone. */
 const allowed = () => {
   const [, rules = ""] = /^const rooms[^\n]*\{\n([^]*?)^\}$/mu.exec(read("test/tidy.test.ts").text) ?? []
-  return [...rules.matchAll(/^ {2}"(?:packages|apps)\/([a-z-]+)": \[([^\]]*)\]/gmu)].flatMap(
+  const found = [...rules.matchAll(/^ {2}"(?:packages|apps)\/([a-z-]+)": \[([^\]]*)\]/gmu)].flatMap(
     ([, from = "", imports = ""]) =>
       // A package may import itself by its name, which is no arrow.
       [...imports.matchAll(/"(type:)?@waybill\/([a-z-]+)/gu)].flatMap(([, type, to = ""]) =>
         to === from ? [] : [`${from} ${type === undefined ? "-->" : "-.->"} ${to}`],
       ),
   )
+  // A package may name several files of another.
+  return [...new Set(found)]
 }
 
 const foldersOf = (path: string): ReadonlyArray<string> =>

@@ -185,7 +185,7 @@ const webhook = createRoute({
 const suppressions = createRoute({
   getParentRoute: () => shell,
   path: "/suppressions",
-  validateSearch: withFilters("q", "reason"),
+  validateSearch: withFilters("q", "reason", "source", "since"),
   component: lazyScreen(() => import("./suppressions/Suppressions.tsx"), "Suppressions"),
 })
 

@@ -58,7 +58,13 @@ export const RULES: Rules = {
     replay: "whole account",
   },
   // A suppression applies to all domains, and names recipients of any.
-  suppressions: { list: "whole account", get: "whole account", add: "whole account", remove: "whole account" },
+  suppressions: {
+    list: "whole account",
+    get: "whole account",
+    add: "whole account",
+    batch: "whole account",
+    remove: "whole account",
+  },
   // A member signs in to the whole account.
   members: {
     session: "caller",

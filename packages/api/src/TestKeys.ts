@@ -55,7 +55,7 @@ export const RULES: Rules = {
     replay: "live only",
   },
   // Test mail has a suppression list of its own.
-  suppressions: { list: "own mode", get: "own mode", add: "own mode", remove: "own mode" },
+  suppressions: { list: "own mode", get: "own mode", add: "own mode", batch: "own mode", remove: "own mode" },
   members: {
     session: "caller",
     list: "live only",

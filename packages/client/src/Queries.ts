@@ -47,6 +47,15 @@ export interface RequestsQuery {
   readonly created_before?: string | Date
 }
 
+export type SuppressionsQuery = PageQuery & {
+  /** Part of the address, in any case. */
+  readonly q?: string
+  readonly reason?: T.SuppressionReason
+  readonly source?: T.SuppressionSource
+  readonly created_after?: string | Date
+  readonly created_before?: string | Date
+}
+
 export interface EventsQuery {
   readonly after_position?: string | undefined
   /** Starts with the first event at or after this time, in place of `after_position`. */

@@ -8,6 +8,7 @@ import type {
   RequestsQuery,
   SandboxQuery,
   StatsQuery,
+  SuppressionsQuery,
   WithDates,
   WriteOptions,
 } from "./Queries.ts"
@@ -19,7 +20,16 @@ import type * as T from "./types.ts"
 export type { AttachmentInput } from "./encodeAttachment.ts"
 export { isWellFormedKey } from "./isWellFormedKey.ts"
 export type { MessageInput } from "./prepareMessage.ts"
-export type { EventsQuery, LogsQuery, Page, RequestsQuery, SandboxQuery, StatsQuery, WriteOptions } from "./Queries.ts"
+export type {
+  EventsQuery,
+  LogsQuery,
+  Page,
+  RequestsQuery,
+  SandboxQuery,
+  StatsQuery,
+  SuppressionsQuery,
+  WriteOptions,
+} from "./Queries.ts"
 export type { ReactElementLike } from "./renderReact.ts"
 export type { Result } from "./safely.ts"
 export type { Options } from "./Sender.ts"
@@ -30,6 +40,7 @@ export { WaybillError } from "./WaybillError.ts"
 
 const LARGEST_PAGE = 100
 const LARGEST_FEED_PAGE = 1_000
+const LARGEST_SUPPRESSIONS_PAGE = 1_000
 /** Pause between looks at a test clock whose advance takes longer than one answer. */
 const CLOCK_POLL_MS = 500
 
@@ -142,11 +153,15 @@ export class Waybill {
   }
 
   readonly suppressions = {
-    list: (query: PageQuery = {}) => this.#get<Page<T.Suppression>>("/suppressions", query),
-    all: () => paginate((after) => this.suppressions.list({ limit: LARGEST_PAGE, after })),
+    list: (query: SuppressionsQuery = {}) => this.#get<Page<T.Suppression>>("/suppressions", query),
+    all: (query: Omit<SuppressionsQuery, keyof PageQuery> = {}) =>
+      paginate((after) => this.suppressions.list({ ...query, limit: LARGEST_SUPPRESSIONS_PAGE, after })),
     get: (email: string) => this.#get<T.Suppression>(`/suppressions/${path(email)}`),
     add: (suppression: T.SuppressionAddition, options?: WriteOptions) =>
       this.#post<T.Suppression>("/suppressions", suppression, options),
+    /** Adds or removes up to 1,000 addresses. A text that is not an address is rejected alone. */
+    batch: (batch: T.SuppressionBatch, options?: WriteOptions) =>
+      this.#post<T.SuppressionBatchAnswer>("/suppressions/batch", batch, options),
     remove: (email: string) => this.#delete<T.SuppressionRemoved>(`/suppressions/${path(email)}`),
   }
 

@@ -784,6 +784,7 @@ export type Suppression = {
   readonly reason: SuppressionReason
   /** The message that caused it */
   readonly email_id: EmailId | null
+  readonly source: SuppressionSource
   /** False for an address that test mail suppressed; live mail to it is sent */
   readonly livemode: boolean
   readonly created_at: Timestamp
@@ -793,6 +794,37 @@ export type SuppressionAddition = {
   readonly email: AddressInput
   /** `manual` by default */
   readonly reason?: SuppressionReason | null
+}
+
+export type SuppressionBatch = {
+  /** Addresses to suppress */
+  readonly add?: ReadonlyArray<{
+    readonly email: string
+    /** `manual` by default */
+    readonly reason?: SuppressionReason | null
+  }>
+  /** Addresses that can receive mail again */
+  readonly remove?: ReadonlyArray<string>
+}
+
+export type SuppressionBatchAnswer = {
+  readonly object: "suppression_batch"
+  readonly added: number
+  readonly removed: number
+  readonly unchanged: number
+  readonly rejected: number
+  /** One entry for each address, in the order of the request */
+  readonly data: ReadonlyArray<SuppressionBatchEntry>
+}
+
+export type SuppressionBatchEntry = {
+  /** Position in the request, from 0 */
+  readonly index: number
+  readonly email: string
+  /** `unchanged`: it was suppressed already, or was not; `rejected`: it is not an address */
+  readonly status: "added" | "removed" | "unchanged" | "rejected"
+  /** Why it was rejected or left unchanged */
+  readonly message: string | null
 }
 
 export type SuppressionId = string
@@ -805,6 +837,9 @@ export type SuppressionRemoved = {
   readonly email: string
   readonly deleted: true
 }
+
+/** `email`: a bounce, a complaint or an unsubscribe of a message; `request`: added over the API or by hand */
+export type SuppressionSource = "email" | "request"
 
 /** A clock for test mail. `now` is the time that it shows, which moves while the clock advances */
 export type TestClock = {

@@ -78,6 +78,13 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("Addresses in `to`", "MAX_TO", ACCEPTANCE, "400"),
       customer("Addresses in `cc`, and in `bcc`", "MAX_COPIES", MESSAGE, "400"),
       customer("Addresses in `reply_to`", "MAX_REPLY_TO", MESSAGE, "400"),
+      customer(
+        "Addresses of a request to `POST /suppressions/batch`",
+        "MAX_BATCH",
+        "packages/api/src/groups/Suppressions.ts",
+        "400",
+      ),
+      customer("Suppressions in a page", "MAX_PAGE", "packages/api/src/groups/Suppressions.ts", "400"),
       customer("An address", "MAX_ADDRESS_OCTETS", ADDRESS, "400"),
       customer("The part of an address before the `@`", "MAX_LOCAL_OCTETS", ADDRESS, "400"),
       customer("The display name of an address", "MAX_NAME_CHARS", ADDRESS, "400"),

@@ -155,7 +155,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     for (const email of ["ana@example.org", "bo@example.org"]) yield* json("suppressions", "remove", email)
     assert.deepStrictEqual(yield* json("suppressions", "list"), [])
     assert.strictEqual(yield* text("suppressions", "import", file, "--dry-run"), "2 addresses can be imported.")
-    yield* text("suppressions", "import", file)
+    assert.strictEqual(yield* text("suppressions", "import", file), "Added 2 addresses; 0 stayed as they were.")
+    assert.strictEqual(yield* text("suppressions", "import", file), "Added 0 addresses; 2 stayed as they were.")
     const restored = yield* json("suppressions", "list")
     assert.sameDeepMembers(
       restored.map(({ email, reason }: { readonly email: string; readonly reason: string }) => [email, reason]),
@@ -165,11 +166,20 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
       ],
     )
     yield* Effect.promise(() => fs.writeFile(file, 'email\n"dee@example.org"\nnobody\ncy@example.org,spam\n'))
+    const rejected = join(home, "rejected.csv")
     assert.strictEqual(
-      yield* refusal("suppressions", "import", file),
-      'waybill: Nothing was imported. line 3: "nobody" is not an email address; line 4: "spam" is not a reason; use hard_bounce, complaint, manual, unsubscribe',
+      yield* refusal("suppressions", "import", file, "--rejected", rejected),
+      'waybill: 2 lines were left out. line 3: "nobody" is not an email address; line 4: "spam" is not a reason; use hard_bounce, complaint, manual, unsubscribe',
     )
-    assert.lengthOf(yield* json("suppressions", "list"), 2)
+    assert.match(yield* Effect.promise(() => fs.readFile(rejected, "utf8")), /^line,problem,text\n3,.*,nobody\n4,/u)
+    assert.lengthOf(yield* json("suppressions", "list"), 3)
+    assert.lengthOf(yield* json("suppressions", "list", "--search", "ANA@", "--reason", "complaint"), 1)
+    assert.lengthOf(yield* json("suppressions", "list", "--source", "email", "--since", "1h"), 0)
+    yield* text("suppressions", "export", file)
+    assert.strictEqual(
+      yield* text("suppressions", "import", file, "--remove"),
+      "Removed 3 addresses; 0 stayed as they were.",
+    )
     assert.strictEqual(
       yield* refusal("suppressions", "import", join(home, "none")),
       `waybill: ${join(home, "none")}: there is no such file or folder`,

@@ -59,6 +59,37 @@ const request = async <A>(method: string, path: string, options: Options = {}): 
 const newIdempotencyKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
 
+/** Pause after a 429 response without a Retry-After header: the length of a rate window. */
+const WINDOW_S = 60
+
+const wait = (seconds: number, signal: AbortSignal) =>
+  new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(resolve, seconds * 1_000)
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer)
+      reject(new DOMException("canceled", "AbortError"))
+    })
+  })
+
+/** Sends a request, and again after the pause that the rate limit asks for. */
+export const patiently = async <A>(
+  send: () => Promise<A>,
+  signal: AbortSignal,
+  onWait: (seconds: number) => void,
+): Promise<A> => {
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      return await send()
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 429) throw error
+      const seconds = error.retryAfterSeconds ?? WINDOW_S
+      onWait(seconds)
+      await wait(seconds, signal)
+    }
+  }
+}
+
 export const get = <A>(path: string, query?: Query, signal?: AbortSignal): Promise<A> =>
   request<A>("GET", path, { ...(query === undefined ? {} : { query }), ...(signal === undefined ? {} : { signal }) })
 export const post = <A>(path: string, body?: unknown): Promise<A> =>

@@ -161,7 +161,14 @@ const SUPPRESSIONS_PAGE = 50
 /** Key of all lists of suppressions, whatever their filters. */
 export const SUPPRESSIONS = ["suppressions"]
 
-export const suppressions = (filters: { readonly q?: string; readonly reason?: string } = {}) =>
+export interface SuppressionFilters {
+  readonly q?: string
+  readonly reason?: string
+  readonly source?: string
+  readonly created_after?: string
+}
+
+export const suppressions = (filters: SuppressionFilters = {}) =>
   infiniteQueryOptions({
     queryKey: [...SUPPRESSIONS, filters],
     initialPageParam: undefined as string | undefined,

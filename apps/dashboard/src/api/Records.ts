@@ -38,6 +38,7 @@ export type SavedView = SavedViewsApi.SavedView
 export type Stats = typeof StatsApi.Stats.Encoded
 export type StatsRow = typeof StatsApi.StatsRow.Encoded
 export type Suppression = typeof SuppressionsApi.SuppressionRecord.Encoded
+export type SuppressionBatchAnswer = typeof SuppressionsApi.BatchAnswer.Encoded
 export type Delivery = typeof DeliveryApi.Delivery.Encoded
 export type DeliveryDetail = typeof DeliveryApi.DeliveryDetail.Encoded
 export type Webhook = typeof WebhooksApi.ListedWebhook.Encoded

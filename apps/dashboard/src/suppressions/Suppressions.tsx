@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { Ban, Plus, SearchX } from "lucide-react"
+import { Ban, Download, Plus, SearchX, Upload } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Suppression } from "../api/Records.ts"
@@ -18,6 +18,8 @@ import { defined } from "../api/defined.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { AddSuppression } from "./AddSuppression.tsx"
+import { ExportSuppressions } from "./ExportSuppressions.tsx"
+import { ImportSuppressions } from "./ImportSuppressions.tsx"
 import { useRemoveSuppression } from "./useRemoveSuppression.ts"
 
 const REASONS: { readonly [R in Suppression["reason"]]: string } = {
@@ -28,28 +30,59 @@ const REASONS: { readonly [R in Suppression["reason"]]: string } = {
 }
 const REASON_CHOICES = Object.entries(REASONS).map(([value, name]) => ({ value, name }))
 
+const SOURCE_CHOICES = [
+  { value: "email", name: "An email" },
+  { value: "request", name: "Added by hand or API" },
+]
+const DIALOGS = { add: "Add suppression", import: "Import suppressions", export: "Export suppressions" }
+
+/** The day of a time, in the time zone of the browser. */
+const dayOf = (iso: string): string => {
+  const time = new Date(iso)
+  if (Number.isNaN(time.getTime())) return ""
+  return [time.getFullYear(), time.getMonth() + 1, time.getDate()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join("-")
+}
+
+const startOf = (day: string): string | undefined => {
+  const time = new Date(`${day}T00:00:00`)
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
+}
+
 export const Suppressions = () => {
   const search = useSearch({ from: "/shell/suppressions" })
   const navigate = useNavigate({ from: "/suppressions" })
   const canEdit = useHasScope("suppressions:write")
-  const [adding, setAdding] = useState(false)
-  const { q, reason } = search
-  const isFiltered = q !== undefined || reason !== undefined
-  const list = Queries.suppressions({ ...(q === undefined ? {} : { q }), ...(reason === undefined ? {} : { reason }) })
+  const [dialog, setDialog] = useState<keyof typeof DIALOGS>()
+  const { q, reason, since, source } = search
+  const isFiltered = [q, reason, since, source].some((filter) => filter !== undefined)
+  const filters = defined({ q, reason, source, created_after: since }) as Queries.SuppressionFilters
+  const list = Queries.suppressions(filters)
   const query = useInfiniteQuery(list)
   const removal = useRemoveSuppression(list.queryKey)
-  const change = (next: { readonly q?: string | undefined; readonly reason?: string | undefined }) =>
+  const change = (next: Partial<Readonly<Record<"q" | "reason" | "since" | "source", string | undefined>>>) =>
     void navigate({ search: defined({ ...search, ...next }), replace: true })
   return (
     <Screen
       title="Suppressions"
       hint="Addresses that receive no email: they bounced, complained, unsubscribed or were added here."
       actions={
-        canEdit ? (
-          <Button variant="primary" icon={<Plus size={15} />} onClick={() => setAdding(true)}>
-            Add suppression
+        <>
+          <Button icon={<Download size={14} />} onClick={() => setDialog("export")}>
+            Export CSV
           </Button>
-        ) : undefined
+          {canEdit ? (
+            <>
+              <Button icon={<Upload size={14} />} onClick={() => setDialog("import")}>
+                Import CSV
+              </Button>
+              <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialog("add")}>
+                Add suppression
+              </Button>
+            </>
+          ) : undefined}
+        </>
       }
     >
       <div className="flex flex-wrap items-center gap-2">
@@ -65,6 +98,21 @@ export const Suppressions = () => {
           selected={reason === undefined ? [] : [reason]}
           onChange={([next]) => change({ reason: next })}
         />
+        <FilterSelect
+          label="Source"
+          choices={SOURCE_CHOICES}
+          selected={source === undefined ? [] : [source]}
+          onChange={([next]) => change({ source: next })}
+        />
+        <label className="flex items-center gap-2 text-sm text-ink-2">
+          Added since
+          <input
+            type="date"
+            className="h-8 rounded-lg border border-line-strong bg-raised px-2 text-sm text-ink"
+            value={since === undefined ? "" : dayOf(since)}
+            onChange={({ target }) => change({ since: startOf(target.value) })}
+          />
+        </label>
       </div>
       <PagedRows
         query={query}
@@ -73,7 +121,7 @@ export const Suppressions = () => {
             <EmptyState
               icon={<SearchX size={20} />}
               title="No suppressions match your filters"
-              action={<Button onClick={() => change({ q: undefined, reason: undefined })}>Clear filters</Button>}
+              action={<Button onClick={() => void navigate({ search: {}, replace: true })}>Clear filters</Button>}
             >
               Email to other addresses is sent as usual.
             </EmptyState>
@@ -94,8 +142,18 @@ export const Suppressions = () => {
           />
         )}
       </PagedRows>
-      <Dialog open={adding} onOpenChange={setAdding} title="Add suppression">
-        <AddSuppression onDone={() => setAdding(false)} />
+      <Dialog
+        open={dialog !== undefined}
+        onOpenChange={(isOpen) => (isOpen ? undefined : setDialog(undefined))}
+        title={dialog === undefined ? "" : DIALOGS[dialog]}
+      >
+        {dialog === "add" ? (
+          <AddSuppression onDone={() => setDialog(undefined)} />
+        ) : dialog === "import" ? (
+          <ImportSuppressions onDone={() => setDialog(undefined)} />
+        ) : dialog === "export" ? (
+          <ExportSuppressions filters={filters} onDone={() => setDialog(undefined)} />
+        ) : undefined}
       </Dialog>
     </Screen>
   )

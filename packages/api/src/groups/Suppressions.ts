@@ -14,12 +14,26 @@ import * as Page from "../schemas/Page.ts"
 import * as Livemode from "../schemas/Livemode.ts"
 import { Validation } from "../errors/Validation.ts"
 
+/** Maximum number of addresses that one request adds or removes. */
+export const MAX_BATCH = 1_000
+/** Most suppressions in a page, so that a long list can be exported. */
+export const MAX_PAGE = 1_000
+/** Longest text that is taken for an address of a batch, so that a wrong column is rejected line by line. */
+const MAX_ENTRY_CHARS = 320
+
+const Source = Schema.Literals(["email", "request"]).annotate({
+  identifier: "SuppressionSource",
+  description:
+    "`email`: a bounce, a complaint or an unsubscribe of a message; `request`: added over the API or by hand",
+})
+
 export const SuppressionRecord = Schema.Struct({
   object: Schema.Literal("suppression"),
   id: Id.SuppressionId,
   email: Schema.String,
   reason: Suppression.Reason,
   email_id: Schema.NullOr(Id.EmailId).annotate({ description: "The message that caused it" }),
+  source: Source,
   livemode: Livemode.field("False for an address that test mail suppressed; live mail to it is sent"),
   created_at: Timestamp.Timestamp,
 }).annotate({ identifier: "Suppression" })
@@ -32,6 +46,49 @@ export const Removed = Schema.Struct({
   deleted: Schema.Literal(true),
 }).annotate({ identifier: "SuppressionRemoved" })
 
+const Entry = Schema.Struct({
+  index: Schema.Int.annotate({ description: "Position in the request, from 0" }),
+  email: Schema.String,
+  status: Schema.Literals(["added", "removed", "unchanged", "rejected"]).annotate({
+    description: "`unchanged`: it was suppressed already, or was not; `rejected`: it is not an address",
+  }),
+  message: Schema.NullOr(Schema.String).annotate({ description: "Why it was rejected or left unchanged" }),
+}).annotate({ identifier: "SuppressionBatchEntry" })
+export type SuppressionBatchEntry = typeof Entry.Type
+
+export const BatchAnswer = Schema.Struct({
+  object: Schema.Literal("suppression_batch"),
+  added: Schema.Int,
+  removed: Schema.Int,
+  unchanged: Schema.Int,
+  rejected: Schema.Int,
+  data: Schema.Array(Entry).annotate({ description: "One entry for each address, in the order of the request" }),
+}).annotate({ identifier: "SuppressionBatchAnswer" })
+export type SuppressionBatchAnswer = typeof BatchAnswer.Type
+
+const Written = Schema.String.check(Checks.chars(MAX_ENTRY_CHARS)).annotate({ examples: ["ana@example.org"] })
+
+const Batch = Schema.Struct({
+  add: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ email: Written, reason: optional(Suppression.Reason, "`manual` by default") })).check(
+      Checks.items(1, MAX_BATCH, "addresses"),
+    ),
+  ).annotateKey({ description: "Addresses to suppress" }),
+  remove: Schema.optionalKey(Schema.Array(Written).check(Checks.items(1, MAX_BATCH, "addresses"))).annotateKey({
+    description: "Addresses that can receive mail again",
+  }),
+})
+  .check(
+    Schema.makeFilter(
+      ({ add, remove }) =>
+        (add === undefined) !== (remove === undefined) || {
+          path: ["add"],
+          issue: "or `remove` is required, and not both",
+        },
+    ),
+  )
+  .annotate({ identifier: "SuppressionBatch" })
+
 const params = { email: Address.FromText }
 
 export class Suppressions extends HttpApiGroup.make("suppressions")
@@ -39,7 +96,7 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
     HttpApiEndpoint.get("list", "/suppressions", {
       query: {
         ...Livemode.query,
-        limit: Page.limit(),
+        limit: Page.limit(MAX_PAGE),
         after: Schema.optionalKey(Id.SuppressionId),
         q: Schema.optionalKey(
           Schema.String.annotate({ description: "Part of the address, in any case", examples: ["@example.org"] }).check(
@@ -48,6 +105,9 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
           ),
         ),
         reason: Schema.optionalKey(Suppression.Reason),
+        source: Schema.optionalKey(Source),
+        created_after: Schema.optionalKey(Timestamp.FromIso),
+        created_before: Schema.optionalKey(Timestamp.FromIso),
       },
       success: Page.of(SuppressionRecord),
     }).annotateMerge(
@@ -76,6 +136,19 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
         "Suppress an address",
         "suppressions:write",
         "Later mail to this address gets the status `suppressed` instead of being sent.",
+      ),
+    ),
+    HttpApiEndpoint.post("batch", "/suppressions/batch", {
+      query: Livemode.query,
+      headers: Idempotency.headers,
+      payload: Batch,
+      success: Idempotency.replayable(BatchAnswer),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      annotate(
+        "Add or remove suppressions in bulk",
+        "suppressions:write",
+        `Suppresses or releases 1 to ${MAX_BATCH} addresses in one commit. A text that is not an address is rejected alone; the answer says what happened to each.`,
       ),
     ),
     HttpApiEndpoint.delete("remove", "/suppressions/:email", {

@@ -1,5 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as Id from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as ReadModel from "./ReadModel.ts"
 
@@ -32,6 +34,10 @@ export interface ListQuery {
   /** Part of the address, in any case. */
   readonly q?: string
   readonly reason?: Suppression.Reason
+  /** Whether a message caused it, or a request. */
+  readonly source?: "email" | "request"
+  readonly created_after?: Timestamp.Timestamp
+  readonly created_before?: Timestamp.Timestamp
 }
 
 /** Maximum number of suppressions that one page examines; a page of a rare filter ends early, with a cursor. */
@@ -57,20 +63,27 @@ export const list = Effect.fn("Suppressions.list")(function* (query: ListQuery) 
 
 export const listStatement = (
   sql: PgClient.PgClient,
-  { account_id, after, limit, q, reason }: ListQuery,
+  { account_id, after, created_after, created_before, limit, q, reason, source }: ListQuery,
 ) => sql<ListedRow>`
   WITH newest AS MATERIALIZED (
     SELECT id, address, reason, record FROM suppressions WHERE account_id = ${account_id} AND active
       ${after === undefined ? sql.literal("") : sql`AND id < ${after}`}
-    ORDER BY id DESC LIMIT ${q === undefined && reason === undefined ? limit + 1 : MAX_EXAMINED}::int)
+      ${created_after === undefined ? sql.literal("") : sql`AND id >= ${lowest(created_after)}`}
+      ${created_before === undefined ? sql.literal("") : sql`AND id < ${lowest(created_before)}`}
+    ORDER BY id DESC
+    LIMIT ${q === undefined && reason === undefined && source === undefined ? limit + 1 : MAX_EXAMINED}::int)
   SELECT span.examined, span.last, found.id, found.record
   FROM (SELECT count(*)::int AS examined, min(id) AS last FROM newest) AS span
   LEFT JOIN LATERAL (
     SELECT id, record FROM newest WHERE true
       ${q === undefined ? sql.literal("") : sql`AND strpos(address, ${q.toLowerCase()}) > 0`}
       ${reason === undefined ? sql.literal("") : sql`AND reason = ${reason}`}
+      ${source === undefined ? sql.literal("") : sql`AND (record ->> 'email_id' IS NULL) = ${source === "request"}::bool`}
     ORDER BY id DESC LIMIT ${limit + 1}::int) AS found ON true
   ORDER BY found.id DESC`
+
+/** Ids begin with the time of the request that made them. */
+const lowest = (time: Timestamp.Timestamp): string => Id.lowest("SuppressionId", Date.parse(time))
 
 export const find = Effect.fn("Suppressions.find")(function* (account_id: string, address: string) {
   const sql = yield* PgClient.PgClient

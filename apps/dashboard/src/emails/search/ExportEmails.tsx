@@ -2,6 +2,7 @@ import { Download } from "lucide-react"
 import { useEffect, useRef, useState } from "react"
 import { Button } from "../../ui/controls/Button.tsx"
 import { Dialog } from "../../ui/feedback/Dialog.tsx"
+import { download } from "../../ui/display/download.ts"
 import { ErrorMessage } from "../../ui/feedback/ErrorMessage.tsx"
 import type { EmailFilters } from "../EmailFilters.ts"
 import { exportEmails, MAX_EXPORTED, type Progress, type Result } from "./exportEmails.ts"
@@ -40,7 +41,7 @@ const Export = ({ filters, keyName, onClose }: Omit<Props, "disabled"> & { reado
       const { filters: exported, keyName: nameOf } = started.current
       try {
         const done = await exportEmails(exported, nameOf, abort.signal, setProgress)
-        download(done.file)
+        download(done.file, "emails.csv")
         setResult(done)
       } catch (failure) {
         if (!abort.signal.aborted) setError(failure)
@@ -73,12 +74,4 @@ const Export = ({ filters, keyName, onClose }: Omit<Props, "disabled"> & { reado
       </footer>
     </div>
   )
-}
-
-const download = (file: Blob): void => {
-  const link = document.createElement("a")
-  link.href = URL.createObjectURL(file)
-  link.download = "emails.csv"
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href))
 }

@@ -1,5 +1,4 @@
 import * as Api from "../../api/Api.ts"
-import { ApiError } from "../../api/ApiError.ts"
 import type { Email, Page } from "../../api/Records.ts"
 import { displayStatus, type EmailFilters, outcomesOf } from "../EmailFilters.ts"
 import * as Csv from "./Csv.ts"
@@ -7,8 +6,6 @@ import * as Csv from "./Csv.ts"
 /** Maximum number of emails in one file; the API's rate limit allows about 6,000 a minute. */
 export const MAX_EXPORTED = 10_000
 const PAGE_SIZE = 100
-/** Pause after a 429 response without a Retry-After header: the length of a rate window. */
-const WINDOW_S = 60
 
 export interface Progress {
   readonly emails: number
@@ -70,15 +67,6 @@ const rowOf = (email: Email, keyName: (id: string) => string) =>
     email.error?.message ?? null,
   ])
 
-const wait = (seconds: number, signal: AbortSignal) =>
-  new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(resolve, seconds * 1_000)
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer)
-      reject(new DOMException("canceled", "AbortError"))
-    })
-  })
-
 /** Reads the emails of a filter, page by page, and writes them to a file. Waits when a rate limit is reached. */
 export const exportEmails = async (
   filters: EmailFilters,
@@ -90,8 +78,11 @@ export const exportEmails = async (
   let emails = 0
   let after: string | undefined
   do {
-    const page = await readPage({ ...filters, limit: PAGE_SIZE, after }, signal, (waitSeconds) =>
-      onProgress({ emails, waitSeconds }),
+    const query = { ...filters, limit: PAGE_SIZE, after }
+    const page = await Api.patiently(
+      () => Api.get<Page<Email>>("/email/logs", query, signal),
+      signal,
+      (waitSeconds) => onProgress({ emails, waitSeconds }),
     )
     const rows = page.data.slice(0, MAX_EXPORTED - emails)
     parts.push(rows.map((email) => rowOf(email, keyName)).join(""))
@@ -100,21 +91,4 @@ export const exportEmails = async (
     onProgress({ emails, waitSeconds: 0 })
   } while (after !== undefined && emails < MAX_EXPORTED)
   return { file: new Blob(parts, { type: "text/csv;charset=utf-8" }), emails, isCut: after !== undefined }
-}
-
-const readPage = async (
-  query: Parameters<typeof Api.pathWith>[1],
-  signal: AbortSignal,
-  onWait: (seconds: number) => void,
-): Promise<Page<Email>> => {
-  for (;;) {
-    try {
-      return await Api.get<Page<Email>>("/email/logs", query, signal)
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 429) throw error
-      const seconds = error.retryAfterSeconds ?? WINDOW_S
-      onWait(seconds)
-      await wait(seconds, signal)
-    }
-  }
 }

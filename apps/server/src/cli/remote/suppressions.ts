@@ -1,25 +1,36 @@
 import type { Suppression } from "@waybill/client/Waybill"
-import { Data, Duration, Effect } from "effect"
+import * as SuppressionFile from "@waybill/domain/suppression/SuppressionFile"
+import { Data, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
 import * as Output from "../Output.ts"
 import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
-import * as SuppressionFile from "./SuppressionFile.ts"
+import * as SuppressionLines from "./SuppressionLines.ts"
 
-const COLUMNS = ["email", "reason", "email_id", "created_at"]
-/** Requests of an import at the same time. */
-const CONCURRENCY = 4
-/** Pause after a 429 that names none. */
-const DEFAULT_PAUSE_S = 1
+const COLUMNS = ["email", "reason", "source", "email_id", "created_at"]
 
 const email = Argument.String("email").pipe(Argument.withDescription("Email address"))
 
+const filters = {
+  q: Flag.String("search").pipe(Flag.withDescription("Part of the address"), Flag.optional),
+  reason: Flag.Literals("reason", SuppressionFile.REASONS).pipe(Flag.withDescription("Reason"), Flag.optional),
+  source: Flag.Literals("source", ["email", "request"]).pipe(
+    Flag.withDescription("What suppressed it: an email, or a request"),
+    Flag.optional,
+  ),
+  created_after: Flags.time("since", "Only suppressions added at or after"),
+  created_before: Flags.time("until", "Only suppressions added before"),
+}
+
 const list = Command.make(
   "list",
-  { limit: Flags.limit, json: Output.json },
-  Effect.fn(function* ({ json, limit }) {
-    yield* Output.print(yield* firstOf((client) => client.suppressions.all(), limit), { json, columns: COLUMNS })
+  { ...filters, limit: Flags.limit, json: Output.json },
+  Effect.fn(function* ({ json, limit, ...filters }) {
+    yield* Output.print(yield* firstOf((client) => client.suppressions.all(Flags.present(filters)), limit), {
+      json,
+      columns: COLUMNS,
+    })
   }),
 ).pipe(Command.withDescription("List addresses that no longer receive mail, newest first"))
 
@@ -57,17 +68,8 @@ const onFile = <A>(file: string, use: () => Promise<A>) =>
     },
   })
 
-/** Adds a suppression, and waits as long as the rate limit asks. */
-const addPatiently = (line: SuppressionFile.Line) =>
-  Effect.retry(
-    call((client) => client.suppressions.add(line)),
-    {
-      while: ({ error }) =>
-        error.status !== 429
-          ? Effect.succeed(false)
-          : Effect.as(Effect.sleep(Duration.seconds(error.retryAfter ?? DEFAULT_PAUSE_S)), true),
-    },
-  )
+/** Most rejected lines that are shown. */
+export const MAX_SHOWN_LINES = 10
 
 const importing = Command.make(
   "import",
@@ -76,47 +78,72 @@ const importing = Command.make(
       Argument.withDescription("File with one address a line, and a reason after a comma, as `export` writes it"),
     ),
     dryRun: Flag.Boolean("dry-run").pipe(Flag.withDescription("Only check the file"), Flag.withDefault(false)),
+    remove: Flag.Boolean("remove").pipe(
+      Flag.withDescription("Remove the addresses of the file instead of adding them"),
+      Flag.withDefault(false),
+    ),
+    rejected: Flag.String("rejected").pipe(
+      Flag.withDescription("File to write the rejected lines to, with the reason of each"),
+      Flag.optional,
+    ),
     json: Output.json,
   },
-  Effect.fn(function* ({ dryRun, file, json }) {
-    const parsed = SuppressionFile.parse(yield* onFile(file, () => fs.readFile(file, "utf8")))
-    if (parsed instanceof SuppressionFile.FileRefused) return yield* parsed
-    let done = 0
-    const report = () =>
-      process.stderr.isTTY ? Output.progress(`${done} of ${parsed.length}`, done === parsed.length) : Effect.void
-    if (!dryRun)
-      yield* Effect.forEach(
-        parsed,
-        (line) =>
-          Effect.andThen(
-            addPatiently(line),
-            Effect.suspend(() => (done++, report())),
+  Effect.fn(function* ({ dryRun, file, json, rejected, remove }) {
+    const text = yield* onFile(file, () => fs.readFile(file, "utf8"))
+    const checked = SuppressionLines.checked(SuppressionFile.parse(text))
+    const { lines } = checked
+    const report = (done: number) =>
+      process.stderr.isTTY ? Output.progress(`${done} of ${lines.length}`, done === lines.length) : Effect.void
+    const totals = dryRun
+      ? { added: 0, removed: 0, unchanged: 0, rejected: [] }
+      : yield* SuppressionLines.change(lines, remove, report).pipe(
+          Effect.tapError(() =>
+            Output.complain(`waybill: stopped; run it again to continue, known addresses stay as they are`),
           ),
-        { concurrency: CONCURRENCY, discard: true },
-      ).pipe(
-        Effect.tapError(() =>
-          Output.complain(`waybill: stopped after ${done} of ${parsed.length} addresses; run it again to continue`),
-        ),
+        )
+    const all = [...checked.rejected, ...totals.rejected]
+    if (Option.isSome(rejected))
+      yield* onFile(rejected.value, () =>
+        fs.writeFile(rejected.value, SuppressionFile.writeRejected(all), { mode: 0o600 }),
       )
+    const { added, removed, unchanged } = totals
     yield* json
-      ? Output.printJson({ addresses: parsed.length, imported: done, dry_run: dryRun })
+      ? Output.printJson({ addresses: lines.length, added, removed, unchanged, rejected: all, dry_run: dryRun })
       : Output.say(
           dryRun
-            ? `${parsed.length} addresses can be imported.`
-            : `Imported ${done} addresses; known ones stay as they were.`,
+            ? `${lines.length} addresses can be ${remove ? "removed" : "imported"}.`
+            : `${remove ? `Removed ${removed}` : `Added ${added}`} addresses; ${unchanged} stayed as they were.`,
         )
+    if (all.length > 0) return yield* new LinesRejected({ rejected: all })
   }),
-).pipe(Command.withDescription("Suppress every address of a file; nothing is imported if a line is wrong"))
+).pipe(Command.withDescription("Suppress every address of a file; a wrong line is reported and left out"))
+
+/** Lines of a file were left out. */
+class LinesRejected extends Data.TaggedError("LinesRejected")<{
+  readonly rejected: ReadonlyArray<SuppressionFile.RejectedLine>
+}> {
+  override get message() {
+    const shown = this.rejected.slice(0, MAX_SHOWN_LINES).map(({ line, problem }) => `line ${line}: ${problem}`)
+    const more = this.rejected.length - shown.length
+    const lines = this.rejected.length === 1 ? "1 line was" : `${this.rejected.length} lines were`
+    return `${lines} left out. ${shown.join("; ")}${more > 0 ? `; and ${more} more, see --rejected` : ""}`
+  }
+}
 
 const exporting = Command.make(
   "export",
   {
     file: Argument.String("file").pipe(Argument.withDescription("File to write, - for standard output")),
+    ...filters,
   },
-  Effect.fn(function* ({ file }) {
+  Effect.fn(function* ({ file, ...filters }) {
     const rows = yield* call(async (client) => {
       const rows: Array<Suppression> = []
-      for await (const row of client.suppressions.all()) rows.push(row)
+      for await (const row of client.suppressions.all(Flags.present(filters))) {
+        rows.push(row)
+        if (process.stderr.isTTY && rows.length % SuppressionFile.LINES_PER_REQUEST === 0)
+          process.stderr.write(Output.progressLine(`${rows.length} addresses`, false, true))
+      }
       return rows
     })
     const text = SuppressionFile.write(rows)
@@ -124,7 +151,7 @@ const exporting = Command.make(
     yield* onFile(file, () => fs.writeFile(file, text, { mode: 0o600 }))
     yield* Output.say(`${file} contains ${rows.length} addresses.`)
   }),
-).pipe(Command.withDescription("Write all suppressions to a CSV file"))
+).pipe(Command.withDescription("Write suppressions to a CSV file"))
 
 export const suppressions = Command.make("suppressions").pipe(
   Command.withDescription("Addresses that no longer receive mail"),

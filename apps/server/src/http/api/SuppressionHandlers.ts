@@ -9,6 +9,7 @@ import { Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as NewIds from "../../operate/NewIds.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
+import { changeSuppressions } from "../../accept/changeSuppressions.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
 import * as Records from "./Records.ts"
 
@@ -44,6 +45,13 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
           ),
         )
       }),
+    batch: (call) => {
+      const { add, remove = [] } = call.payload
+      const requested =
+        add?.map(({ email, reason }) => ({ email, reason: reason ?? ("manual" as const) })) ??
+        remove.map((email) => ({ email, reason: undefined }))
+      return Effect.flatMap(changeSuppressions(requested), (work) => RequestCommit.commit(call, work))
+    },
     remove: ({ params }) => {
       const id = Suppression.streamId(params.email)
       return RequestCommit.commitRepeatable({
@@ -60,9 +68,15 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
   }),
 )
 
-/** Completes a record with the mode of its account. */
-const recordIn = (account_id: string) => (record: unknown) =>
-  Records.asRecord<SuppressionRecord>({ ...(record as object), livemode: Livemode.isLive(account_id) })
+/** Completes a record with its source and the mode of its account. */
+const recordIn = (account_id: string) => (record: unknown) => {
+  const stored = record as Pick<SuppressionRecord, "email_id">
+  return Records.asRecord<SuppressionRecord>({
+    ...stored,
+    source: stored.email_id === null ? "request" : "email",
+    livemode: Livemode.isLive(account_id),
+  })
+}
 
 const recordOf = (state: Suppression.State) => {
   if (state._tag === "Absent") throw new Error("an address that was just suppressed is not")

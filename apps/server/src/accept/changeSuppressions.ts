@@ -1,0 +1,79 @@
+import type { SuppressionBatchAnswer, SuppressionBatchEntry } from "@waybill/api/groups/Suppressions"
+import * as Address from "@waybill/domain/values/Address"
+import type * as Id from "@waybill/domain/values/Id"
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as Text from "@waybill/domain/values/Text"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import type { View } from "@waybill/store/commit/Commit"
+import { Clock, Effect, Result } from "effect"
+import * as NewIds from "../operate/NewIds.ts"
+import type * as RequestCommit from "./RequestCommit.ts"
+
+/** Approximate bytes that the change of one address writes. */
+const BYTES_PER_ADDRESS = 512
+
+/** One address of a batch, as the client wrote it. */
+interface Requested {
+  readonly email: string
+  /** Reason of an addition; undefined for a removal. */
+  readonly reason: Suppression.Reason | undefined
+}
+
+interface Checked extends Requested {
+  readonly address: Result.Result<Address.Address, string>
+  readonly id: Id.SuppressionId
+}
+
+/** Returns the work that adds or removes addresses in one commit. One that is no address is rejected alone. */
+export const changeSuppressions = Effect.fnUntraced(function* (
+  requested: ReadonlyArray<Requested>,
+): Effect.fn.Return<RequestCommit.Work<SuppressionBatchAnswer, never>> {
+  const millis = yield* Clock.currentTimeMillis
+  const entries = requested.map((each) => ({
+    ...each,
+    address: addressOf(each.email),
+    id: NewIds.newIdAt("SuppressionId", millis),
+  }))
+  const ids = new Set(entries.flatMap(({ address }) => (Result.isSuccess(address) ? [streamOf(address.success)] : [])))
+  return {
+    streams: [...ids].map((id) => ({ aggregate: Suppression, id })),
+    bytes: ids.size * BYTES_PER_ADDRESS,
+    decide: (view) => Result.succeed(decide(view, entries)),
+  }
+})
+
+const streamOf = Suppression.streamId
+
+const addressOf = (text: string): Result.Result<Address.Address, string> =>
+  Text.hasControl(text) ? Result.fail("must not contain control characters") : Address.parseAddress(text.trim())
+
+const decide = (view: View, entries: ReadonlyArray<Checked>) => {
+  const now = view.now as Timestamp.Timestamp
+  const counts = { added: 0, removed: 0, unchanged: 0, rejected: 0 }
+  const changed = new Map<string, Array<Suppression.Event>>()
+  const data = entries.map((entry, index): SuppressionBatchEntry => {
+    const { address, email, id, reason } = entry
+    if (Result.isFailure(address)) {
+      counts.rejected++
+      return { index, email, status: "rejected", message: address.failure }
+    }
+    const stream = streamOf(address.success)
+    const earlier = changed.get(stream) ?? []
+    const state = earlier.reduce(Suppression.evolve, view.state<Suppression.State>(Suppression, stream))
+    const decided: Result.Result<ReadonlyArray<Suppression.Event>, { readonly message: string }> = reason === undefined
+      ? Suppression.remove(now)(state)
+      : Suppression.add(now, id, address.success, reason, null)(state)
+    if (Result.isFailure(decided)) {
+      counts.unchanged++
+      return { index, email: stream, status: "unchanged", message: decided.failure.message }
+    }
+    changed.set(stream, [...earlier, ...decided.success])
+    const status = reason === undefined ? "removed" : "added"
+    counts[status]++
+    return { index, email: stream, status, message: null }
+  })
+  return {
+    append: [...changed].map(([id, events]) => ({ aggregate: Suppression, id, events })),
+    answer: { object: "suppression_batch" as const, ...counts, data },
+  }
+}
