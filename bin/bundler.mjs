@@ -11,10 +11,11 @@ import { root } from "./install.mjs"
 const MAX_BUNDLES = 16
 
 /**
- * Modules that are not bundled: packages other than Effect and Waybill's own, because they may not be ES modules, and
- * the 3 MB file of an API reference page, which is not used.
+ * Modules that are not bundled, because few starts load them: sign-in, the server for assistants, packages that others
+ * load if somebody has installed them, and the 3 MB file of an API reference page, which is not used.
  */
-const NOT_BUNDLED = /^(?![./]|node:|effect$|effect\/|@effect\/|@waybill\/)|\/httpApiScalar\.js$/
+const NOT_BUNDLED =
+  /^(?:@?better-auth|@modelcontextprotocol|@react-email|@opentelemetry|typescript)(?:\/|$)|\/httpApiScalar\.js$/
 
 /** Loads rolldown, a dependency of vite, which the dashboard uses. */
 const bundler = async () => {
@@ -58,7 +59,6 @@ try {
     cwd: root,
     input: { main: join(root, "apps", "server", "src", "boot", "main.ts") },
     platform: "node",
-    resolve: { conditionNames: ["node", "import", "default"] },
     plugins: [packages, fileUrls],
     tsconfig: false,
     logLevel: "silent",
