@@ -21,6 +21,11 @@ export interface Options {
    * killed.
    */
   readonly scratch?: boolean
+  /**
+   * A database to copy: with few and small files. Its cluster has no database `postgres`, so `adminUrl` reaches
+   * nothing.
+   */
+  readonly compact?: boolean
   /** Where root keeps files that the unprivileged user cannot reach in the folder; `/var/lib/waybill` by default. */
   readonly rootHome?: string
   /** The folder of a Postgres (17 or newer) to use instead of npm's. */
@@ -64,6 +69,7 @@ const cleanUp = (body: () => Promise<void>) => Effect.ignore(Effect.tryPromise(b
 export const start: (options: Options) => Effect.Effect<Running, Failure.EmbeddedPostgresError, Scope.Scope> =
   Effect.fn("EmbeddedPostgres.start")(function* (options) {
     const scratch = options.scratch ?? false
+    const compact = options.compact ?? false
     const rootHome = options.rootHome ?? Placement.ROOT_HOME
     const initialPlacement = yield* attempt("The data folder cannot be used.", () =>
       Placement.find(options.dataDir, rootHome, options.installed),
@@ -80,7 +86,7 @@ export const start: (options: Options) => Effect.Effect<Running, Failure.Embedde
     )
     if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => forget(placement)))
     const password = yield* attempt("The password file cannot be used.", () => Password.find(placement))
-    yield* attempt("The cluster cannot be created.", () => Cluster.ensure(placement, password, scratch))
+    yield* attempt("The cluster cannot be created.", () => Cluster.ensure(placement, password, { scratch, compact }))
     yield* attempt("The password file cannot be used.", () => Password.keep(placement, password))
     const address = yield* Effect.acquireRelease(
       attempt("The socket cannot be created.", () => Address.choose(placement, os.tmpdir(), options.loopback ?? false)),
@@ -97,6 +103,7 @@ export const start: (options: Options) => Effect.Effect<Running, Failure.Embedde
         shared_buffers: Settings.sharedBuffers(),
         ...(compression ? { wal_compression: Settings.PREFERRED_WAL_COMPRESSION } : {}),
         ...(scratch ? Settings.SCRATCH_SETTINGS : {}),
+        ...(compact ? Settings.COMPACT_SETTINGS : {}),
         ...options.settings,
         ...Address.settings(address),
       }),

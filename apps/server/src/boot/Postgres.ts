@@ -63,7 +63,7 @@ export class Postgres extends Context.Service<
 
   /** For a folder to copy temporary ones from. */
   static readonly template = ({ data, postgres }: Settings) =>
-    Embedded.start({ dataDir: data, ...installedOf(postgres) })
+    Embedded.start({ dataDir: data, compact: true, ...installedOf(postgres) })
 
   /**
    * For commands that may create the database: starts the embedded server, or connects to the one of a running service.

@@ -54,7 +54,15 @@ const withName = async (placement: Placement.Placement): Promise<Placement.Place
     ? { ...placement, owner: { uid: await Users.named(), gid: placement.owner.gid } }
     : placement
 
-const initialize = async (placement: Placement.Placement, folder: string, password: string, scratch: boolean) => {
+/** How a new cluster is made. */
+export interface Kind {
+  /** Nothing is synced to disk. */
+  readonly scratch: boolean
+  /** For copies: the files are few and small, and there is no database but that of the service. */
+  readonly compact: boolean
+}
+
+const initialize = async (placement: Placement.Placement, folder: string, password: string, kind: Kind) => {
   const passwordFile = `${folder}.password`
   try {
     await fs.writeFile(passwordFile, `${password}\n`, { mode: 0o600 })
@@ -70,7 +78,8 @@ const initialize = async (placement: Placement.Placement, folder: string, passwo
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",
       "--no-instructions",
-      ...(scratch ? ["--no-sync"] : []),
+      ...(kind.scratch ? ["--no-sync"] : []),
+      ...(kind.compact ? ["--wal-segsize=1"] : []),
     ])
   } finally {
     await fs.rm(passwordFile, { force: true })
@@ -80,11 +89,16 @@ const initialize = async (placement: Placement.Placement, folder: string, passwo
 /**
  * Runs statements in single-user mode, which needs neither a socket nor a client. A statement ends with an empty line.
  */
-const execute = (placement: Placement.Placement, folder: string, statements: ReadonlyArray<string>) =>
+const execute = (
+  placement: Placement.Placement,
+  folder: string,
+  statements: ReadonlyArray<string>,
+  database: string = ADMIN,
+) =>
   run(
     placement,
     Binaries.program(placement.binaries, "postgres"),
-    ["--single", "-D", folder, "-j", "-c", "exit_on_error=on", "-c", "log_checkpoints=off", ADMIN],
+    ["--single", "-D", folder, "-j", "-c", "exit_on_error=on", "-c", "log_checkpoints=off", database],
     statements.map((statement) => `${statement};\n\n`).join(""),
   )
 
@@ -110,17 +124,29 @@ const stagingFolder = async (placement: Placement.Placement): Promise<string> =>
   return staging
 }
 
-const create = async (placement: Placement.Placement, password: string, scratch: boolean): Promise<void> => {
+/** Databases of every new cluster, which nothing uses once that of the service exists. */
+const SPARE_DATABASES = [ADMIN, "template0", "template1"]
+
+const dropSpareDatabases = (placement: Placement.Placement, folder: string) =>
+  execute(
+    placement,
+    folder,
+    SPARE_DATABASES.flatMap((name) => [`ALTER DATABASE ${name} IS_TEMPLATE false`, `DROP DATABASE ${name}`]),
+    DATABASE,
+  )
+
+const create = async (placement: Placement.Placement, password: string, kind: Kind): Promise<void> => {
   const staging = await stagingFolder(placement)
   const named = await withName(placement)
   const folder = await Placement.privateFolder(path.join(staging, "cluster"), named.owner)
-  requireSuccess("create its data folder", await initialize(named, folder, password, scratch))
+  requireSuccess("create its data folder", await initialize(named, folder, password, kind))
   const statements = [
     `CREATE ROLE ${ROLE} LOGIN CREATEDB PASSWORD ${literal(password)}`,
     `ALTER ROLE ${ROLE} SET idle_in_transaction_session_timeout = '${IDLE_IN_TRANSACTION_TIMEOUT}'`,
     `CREATE DATABASE ${DATABASE} OWNER ${ROLE}`,
   ]
   requireSuccess("create the role and the database", await execute(named, folder, statements))
+  if (kind.compact) requireSuccess("drop spare databases", await dropSpareDatabases(named, folder))
   if (placement.owner !== undefined && named !== placement) await Handover.give(folder, placement.owner)
   await fs.rename(folder, Placement.cluster(placement))
   await fs.rmdir(staging)
@@ -150,10 +176,10 @@ const executeAsNamed = async (placement: Placement.Placement, folder: string, st
 }
 
 /** Creates the cluster unless it exists. The final rename makes this atomic, so a killed run leaves no cluster. */
-export const ensure = async (placement: Placement.Placement, password: Password.Password, scratch: boolean) => {
+export const ensure = async (placement: Placement.Placement, password: Password.Password, kind: Kind) => {
   const folder = Placement.cluster(placement)
   const version = await fs.readFile(path.join(folder, "PG_VERSION"), "utf8").catch(() => undefined)
-  if (version === undefined) return await create(placement, password.text, scratch)
+  if (version === undefined) return await create(placement, password.text, kind)
   const [major] = placement.binaries.version.split(".")
   if (version.trim() !== major) {
     throw new Failure.NotStarted({

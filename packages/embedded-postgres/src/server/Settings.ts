@@ -56,5 +56,11 @@ export const SCRATCH_SETTINGS: Readonly<Record<string, string>> = {
   io_method: "sync",
 }
 
+/** Settings for a database to copy: a checkpoint leaves no more of the write-ahead log than it must. */
+export const COMPACT_SETTINGS: Readonly<Record<string, string>> = {
+  min_wal_size: "2MB",
+  wal_recycle: "off",
+}
+
 export const asArguments = (settings: Readonly<Record<string, string>>): ReadonlyArray<string> =>
   Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])

@@ -15,6 +15,8 @@ const run = promisify(execFile)
 /** Folder of the template of this release, migrated and with the first account. */
 export type Template = string
 
+/** Changes with the way in which a template is made. */
+const FORMAT = 2
 /** Number of templates to keep: of this release and of others on the same machine. */
 const MAX_TEMPLATES = 3
 /** A template that is being made, or whose maker was killed. */
@@ -43,7 +45,7 @@ const attempt = <A>(body: () => Promise<A>) =>
 
 /** Returns a name that changes with the release, its schema and the server that wrote the files. */
 const nameOf = async ({ postgres }: Settings): Promise<string> => {
-  const hash = createHash("sha256").update(JSON.stringify([Version.VERSION, postgres, process.arch]))
+  const hash = createHash("sha256").update(JSON.stringify([FORMAT, Version.VERSION, postgres, process.arch]))
   for (const name of (await fs.readdir(Migrations.FOLDER)).toSorted())
     hash.update(`\0${name}\0`).update(await fs.readFile(join(Migrations.FOLDER, name)))
   return `template-${Version.VERSION}-${hash.digest("hex").slice(0, 12)}`
