@@ -51,6 +51,18 @@ const fileUrls = {
   },
 }
 
+/** Gives modules of Node's own kind the path of their source, which some look for files beside. */
+const filePaths = {
+  name: "filePaths",
+  transform: {
+    filter: { code: /\b__(?:dirname|filename)\b/ },
+    handler: (code, id) =>
+      /\b(?:const|let|var)\s+__(?:dirname|filename)\b/.test(code)
+        ? null
+        : `const __dirname = ${JSON.stringify(dirname(id))}, __filename = ${JSON.stringify(id)};${code}`,
+  },
+}
+
 const [target = ""] = process.argv.slice(2)
 const building = `${target}.${randomUUID()}`
 const { rolldown } = await bundler()
@@ -59,7 +71,7 @@ try {
     cwd: root,
     input: { main: join(root, "apps", "server", "src", "boot", "main.ts") },
     platform: "node",
-    plugins: [packages, fileUrls],
+    plugins: [packages, fileUrls, filePaths],
     tsconfig: false,
     logLevel: "silent",
   })
