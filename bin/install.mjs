@@ -49,19 +49,13 @@ export const readOr = (file, otherwise) => {
  */
 export async function ensureNode() {
   if (Number.parseInt(process.versions.node, 10) >= MIN_NODE_MAJOR) return process.execPath
-  const runtime = join(root, "runtime")
-  const pins = json(join(runtime, "package.json")).optionalDependencies
-  const system = process.platform === "win32" ? "win" : process.platform
-  const name = [`node-${system}-${process.arch}`, `node-bin-${system}-${process.arch}`].find((name) => name in pins)
+  const { binary, current, name, pins, runtime, system } = pinnedNode()
   const mismatch = `this machine has Node ${process.versions.node}, but Waybill requires ${MIN_NODE_MAJOR} or newer`
   if (name === undefined) {
     throw new Unavailable(
       `${mismatch}, and npm has no Node for ${system} on ${process.arch}. Install Node ${MIN_NODE_MAJOR}.`,
     )
   }
-  const binary = join(runtime, "node_modules", name, "bin", process.platform === "win32" ? "node.exe" : "node")
-  const current = () =>
-    installedPackages(runtime)?.[`node_modules/${name}`]?.version === pins[name] && existsSync(binary)
   if (current()) return binary
   await guarded(current, () => npmInstall(runtime, `Node ${pins[name]} (${mismatch})`))
   if (!current())
@@ -69,6 +63,27 @@ export async function ensureNode() {
       `npm succeeded but did not install ${binary}. Do your npm settings omit \`optional\` packages?`,
     )
   return binary
+}
+
+/** Returns the Node that can run the service, if it is there. Another program starts it without a launcher in between. */
+export function readyNode() {
+  if (Number.parseInt(process.versions.node, 10) >= MIN_NODE_MAJOR) return process.execPath
+  const { binary, current } = pinnedNode()
+  return current() ? binary : undefined
+}
+
+/** Returns the Node that `runtime/` pins for this machine. Its name is undefined if npm has none. */
+function pinnedNode() {
+  const runtime = join(root, "runtime")
+  const pins = json(join(runtime, "package.json")).optionalDependencies
+  const system = process.platform === "win32" ? "win" : process.platform
+  const name = [`node-${system}-${process.arch}`, `node-bin-${system}-${process.arch}`].find((name) => name in pins)
+  const binary = join(runtime, "node_modules", `${name}`, "bin", process.platform === "win32" ? "node.exe" : "node")
+  const current = () =>
+    name !== undefined &&
+    installedPackages(runtime)?.[`node_modules/${name}`]?.version === pins[name] &&
+    existsSync(binary)
+  return { binary, current, name, pins, runtime, system }
 }
 
 /**

@@ -92,9 +92,12 @@ export const start: (options: Options) => Effect.Effect<Running, Failure.Embedde
       attempt("The socket cannot be created.", () => Address.choose(placement, os.tmpdir(), options.loopback ?? false)),
       (address) => cleanUp(() => Address.discard(address)),
     )
-    const compression = yield* attempt("The server cannot be started.", () =>
-      Cluster.accepts(placement, "wal_compression", Settings.PREFERRED_WAL_COMPRESSION),
-    )
+    // A temporary database writes no whole pages to its log, which are all that is compressed.
+    const compression = scratch
+      ? false
+      : yield* attempt("The server cannot be started.", () =>
+          Cluster.accepts(placement, "wal_compression", Settings.PREFERRED_WAL_COMPRESSION),
+        )
     const logFile = path.join(placement.folder, LOG_FILE)
     const server = yield* Server.run(placement, {
       logFile,

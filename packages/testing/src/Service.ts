@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
-import { findLauncher } from "@waybill/testing/launcher"
+import { findLauncher, findNode } from "@waybill/testing/launcher"
 
 export interface ServiceOptions {
   /** File of the command `waybill`; that of the installed package by default. */
@@ -18,7 +18,11 @@ export interface ServiceOptions {
 interface Announcement {
   readonly url: string
   readonly smtp: { readonly host: string; readonly port: number }
+  /** A live key. */
   readonly key: string
+  /** A test key, whose mail lives on the clock. */
+  readonly test_key: string
+  readonly test_clock: string
 }
 
 /** A running service, which ends with this process at the latest. */
@@ -57,7 +61,7 @@ export const start = async (options: ServiceOptions = {}): Promise<Service> => {
     throw new Error("The package `waybill` is not installed. Install it, or give its command as `launcher`.")
   const args = [launcher, "temporary", ...(options.cache === undefined ? [] : ["--cache", options.cache])]
   for (let left = MAX_STARTS - 1; ; left--) {
-    const child = spawn(process.execPath, args, {
+    const child = spawn(await findNode(launcher), args, {
       env: environment(options.env ?? {}),
       stdio: ["pipe", "pipe", "pipe"],
     })

@@ -6,7 +6,6 @@ import { findLink, type Readable } from "./content/findLink.ts"
 import * as Mailbox from "./Mailbox.ts"
 import type { Service } from "./Service.ts"
 import { isoDuration } from "./isoDuration.ts"
-import type { TestMode } from "./TestMode.ts"
 import * as Timeline from "./Timeline.ts"
 
 const DEFAULT_TIMEOUT_MS = 5_000
@@ -63,7 +62,8 @@ export class TestInstance implements AsyncDisposable, Disposable {
   readonly #names = new Map<string, string>()
   readonly #scripted = new Set<string>()
 
-  constructor(service: Service, { clock, key }: TestMode) {
+  constructor(service: Service) {
+    const { test_clock: clock, test_key: key } = service
     this.#service = service
     this.#clock = clock
     this.key = key

@@ -1,6 +1,5 @@
 import { TestInstance } from "./TestInstance.ts"
 import * as Service from "./Service.ts"
-import * as TestMode from "./TestMode.ts"
 
 export type { Criteria } from "./Criteria.ts"
 export type { TestInstance, Message, Waiting } from "./TestInstance.ts"
@@ -9,14 +8,7 @@ export type { ServiceOptions } from "./Service.ts"
 export { matchers } from "./matchers.ts"
 
 /** Starts a whole Waybill on this machine, on free ports and with an own database, which ends with this process at the latest. */
-const start = async (options: Service.ServiceOptions = {}): Promise<TestInstance> => {
-  const service = await Service.start(options)
-  try {
-    return new TestInstance(service, await TestMode.begin(service))
-  } catch (cause) {
-    await service.stop()
-    throw cause
-  }
-}
+const start = async (options: Service.ServiceOptions = {}): Promise<TestInstance> =>
+  new TestInstance(await Service.start(options))
 
 export const Waybill = { start }

@@ -30,6 +30,11 @@ export const runCommand = Effect.fnUntraced(
       const { remote } = yield* Effect.promise(() => import("./remote/Tree.ts"))
       return yield* Command.runWith(remote, config)(moveAccount(words))
     }
+    if (words[0] === "temporary") {
+      const { temporary } = yield* Effect.promise(() => import("./temporary/temporary.ts"))
+      const waybill = Command.make("waybill").pipe(Command.withSubcommands([temporary]))
+      return yield* Command.runWith(waybill, config)(words)
+    }
     // Speeds up decoding in the service. Loaded before the schemas.
     yield* Effect.promise(() => import("effect/schema/SchemaJITCompiler/enable"))
     const { waybill } = yield* Effect.promise(() => import("./waybill.ts"))
