@@ -18,18 +18,38 @@ import * as Stop from "./Stop.ts"
 /** Name of the lock under which one of several starting nodes installs. */
 const INSTALLATION_LOCK = 1
 
-/** Reports that the service is ready, with the secrets of the first start. */
-type Ready<R> = (settings: Settings, first: Installation.FirstSecrets | undefined) => Effect.Effect<void, never, R>
+/**
+ * Creates the first account and prints its secrets. Only after all listeners have started: a start that fails because its
+ * port is in use must not consume the first credentials. Only a process with the api role prints them.
+ */
+const installAndWelcome = (settings: Settings) =>
+  Effect.flatMap(
+    settings.roles.includes("api")
+      ? Effect.orDie(Database.oneProcessAtATime(INSTALLATION_LOCK)(Installation.ensure()))
+      : Effect.undefined,
+    (first) => welcome(settings, first),
+  )
 
 /** Runs the roles of this process on a migrated database until it is stopped. */
-export const serve = <R = never>(settings: Settings, postgres: Postgres["Service"], ready: Ready<R> = welcome) => {
+export const serve = (settings: Settings, postgres: Postgres["Service"]) =>
+  serveWith(settings, postgres, { meanwhile: Effect.void, ready: () => installAndWelcome(settings) })
+
+/** The same with other work while the listeners start, and with its result when they have. */
+export const serveWith = <A, R1, R2>(
+  settings: Settings,
+  postgres: Postgres["Service"],
+  work: {
+    readonly meanwhile: Effect.Effect<A, never, R1>
+    readonly ready: (done: A) => Effect.Effect<void, never, R2>
+  },
+) => {
   let isStarted = false
   const serving = Effect.gen(function* () {
     const { roles } = settings
     const part = <A, E, R>(role: Role, layer: Layer.Layer<A, E, R>) => (roles.includes(role) ? layer : Layer.empty)
     const exposition = yield* Exposition
     const metrics = Service.metricsRoute(settings, exposition)
-    yield* Layer.build(
+    const listeners = Layer.build(
       Layer.mergeAll(
         part("api", Service.http(settings, postgres.url, metrics)),
         Service.metrics(settings).pipe(Layer.provide(Layer.succeed(Exposition, exposition))),
@@ -37,16 +57,12 @@ export const serve = <R = never>(settings: Settings, postgres: Postgres["Service
         part("worker", Background.worker(settings, postgres.url)),
       ),
     ).pipe(Effect.mapError(NotListening.fromError(settings)))
+    const [, done] = yield* Effect.all([listeners, work.meanwhile], { concurrency: 2 })
     const { begin } = yield* Stop.Stop
     const { waiting } = yield* Availability
     // The stop waits for the database as a request does: if it hangs, its connections are closed, and the stop goes on.
     yield* Effect.addFinalizer(() => Effect.andThen(begin, Effect.sync(waiting)))
-    // Installed only after all listeners have started: a start that fails because its port is in use must not consume
-    // the first credentials. Only a process with the api role prints them.
-    const first = roles.includes("api")
-      ? yield* Effect.orDie(Database.oneProcessAtATime(INSTALLATION_LOCK)(Installation.ensure()))
-      : undefined
-    yield* ready(settings, first)
+    yield* work.ready(done)
     isStarted = true
     return yield* Effect.tapError(postgres.died, ({ message }) => Effect.logError(message))
     // Closed before the store is, so that work in progress can still be recorded.

@@ -3,7 +3,7 @@ import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Effect, Layer, type Redacted } from "effect"
 import * as Installation from "../../boot/Installation.ts"
 import type { Postgres } from "../../boot/Postgres.ts"
-import { serve } from "../../boot/serve.ts"
+import { serveWith } from "../../boot/serve.ts"
 import * as Service from "../../boot/Service.ts"
 import { type Settings, urlOf } from "../../boot/Settings.ts"
 import * as Output from "../Output.ts"
@@ -15,17 +15,17 @@ export const install = (settings: Settings, url: Redacted.Redacted) =>
 
 /** Runs the service, and prints one line of JSON when it is ready: its address, and new keys with a clock. */
 export const run = (settings: Settings, postgres: Postgres["Service"]) =>
-  serve(settings, postgres, () =>
-    Effect.gen(function* () {
+  serveWith(settings, postgres, {
+    meanwhile: Effect.gen(function* () {
       const [account] = yield* Accounts.list()
       if (account === undefined) return yield* Effect.die(new Error("the template has no account"))
-      const access = yield* TestAccess.create(account.id as AccountId)
-      yield* Output.printJson({
+      return { account_id: account.id, ...(yield* TestAccess.create(account.id as AccountId)) }
+    }),
+    ready: (access) =>
+      Output.printJson({
         object: "temporary_instance",
         url: urlOf(settings),
         smtp: { host: settings.host, port: settings.smtpPort },
-        account_id: account.id,
         ...access,
-      })
-    }),
-  )
+      }),
+  })
