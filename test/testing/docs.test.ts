@@ -11,6 +11,8 @@ import { type Packed, packPackage } from "../support/process/packPackage.ts"
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL("../../", import.meta.url))
 const MODULES = join(ROOT, "node_modules")
+/** Jest is a tool of this test only, and is not installed with the checkout. */
+const JEST = join(ROOT, "test/testing/jest")
 const TIMEOUT = 240_000
 const LOOK_MS = 20
 
@@ -24,39 +26,29 @@ const node = async (...args: ReadonlyArray<string>): Promise<string> => {
   )
 }
 
+const installJest = async () => {
+  const { ensureModules } = (await import(new URL("../../bin/install.mjs", import.meta.url).href)) as {
+    readonly ensureModules: (options: { readonly dev: boolean; readonly folder: string }) => Promise<void>
+  }
+  await ensureModules({ dev: true, folder: JEST })
+}
+
 beforeAll(async () => {
-  packed = await packPackage("testing")
+  ;[packed] = await Promise.all([packPackage("testing"), installJest()])
   const { folder, project } = packed
   const [modern = "", jest = ""] = [
     ...(await readFile(join(ROOT, "docs/testing.md"), "utf8")).matchAll(/```(?:ts|js)\n([^]*?)```/gu),
   ].map(([, program]) => program)
   await writeFile(join(project, "sample.test.ts"), modern)
-  await writeFile(join(project, "sample.cjs"), jest)
+  await writeFile(join(project, "sample.jest.cjs"), jest)
   await mkdir(join(project, "tmp"))
   // Root's Postgres runs as another user, who has to reach its folder.
   for (const path of [folder, project, join(project, "tmp")]) await chmod(path, 0o711)
-  for (const name of ["@types", "expect", "nodemailer", "resend", "undici-types", "vitest"])
+  for (const name of ["@types", "nodemailer", "resend", "undici-types", "vitest"])
     await symlink(join(MODULES, name), join(project, "node_modules", name))
   await symlink(ROOT, join(project, "node_modules", "waybill"))
 }, TIMEOUT)
 afterAll(() => rm(packed.folder, { recursive: true, force: true }))
-
-/** Stands for Jest: its globals with its own `expect`. */
-const JEST = `
-const tests = [], before = [], after = []
-Object.assign(globalThis, {
-  expect: require("expect").expect,
-  test: (name, body) => tests.push([name, body]),
-  beforeAll: (body) => before.push(body),
-  afterAll: (body) => after.push(body),
-})
-require("./sample.cjs")
-const main = async () => {
-  for (const body of before) await body()
-  for (const [name, body] of tests) { await body(); console.log("passed: " + name) }
-  for (const body of after) await body()
-}
-main()`
 
 /** Starts an instance and never ends by itself. */
 const ENDLESS = `
@@ -77,8 +69,11 @@ describe("the packed test kit", { timeout: TIMEOUT }, () => {
     assert.match(output, /Tests {2}3 passed \(3\)/u, output)
   })
 
-  it("runs the sample suite for Jest, as CommonJS and with the expect of Jest", async () => {
-    assert.strictEqual(await node("--input-type=commonjs", "--eval", JEST), "passed: an invitation is delivered\n")
+  it("runs the sample suite for Jest by its own runner", async () => {
+    const options = ["--ci", "--no-watchman", "--testMatch", "**/sample.jest.cjs", "--testTimeout", "60000"]
+    const output = await node(join(JEST, "node_modules/jest/bin/jest.js"), ...options)
+    assert.match(output, /✓ an invitation is delivered/u, output)
+    assert.match(output, /^Tests: +1 passed, 1 total$/mu, output)
   })
 
   it("type-checks the sample suite", async () => {
@@ -88,7 +83,9 @@ describe("the packed test kit", { timeout: TIMEOUT }, () => {
   })
 
   it("leaves nothing behind when the test process is killed", async () => {
-    const folder = join(packed.project, "tmp")
+    const folder = join(packed.project, "killed")
+    await mkdir(folder)
+    await chmod(folder, 0o711)
     const args = ["--input-type=module", "--eval", ENDLESS]
     const child = spawn(process.execPath, args, {
       cwd: packed.project,
