@@ -47,7 +47,7 @@ const LOCKS = [
   "test/contract/generators/package-lock.json",
   "test/deploy/helm/package-lock.json",
   "test/server/ses/package-lock.json",
-  "test/testing/jest/package-lock.json",
+  "test/testing/docs/package-lock.json",
 ]
 
 describe("licences", () => {

@@ -47,7 +47,7 @@ const run = Effect.fnUntraced(function* (settings: Settings.Settings) {
           yield* Migrations.migrate(url).pipe(waitingFor("the database, to bring its schema up to date"))
         }),
       ),
-      service: launched.whenOpen(Effect.promise(() => import("../boot/serve.ts"))),
+      service: launched.whenOpen(Effect.promise(() => import("../boot/Serve.ts"))),
     },
     { concurrency: "unbounded" },
   )

@@ -3,7 +3,7 @@ import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Effect, Layer, type Redacted } from "effect"
 import * as Installation from "../../boot/Installation.ts"
 import type { Postgres } from "../../boot/Postgres.ts"
-import { serveWith } from "../../boot/serve.ts"
+import * as Serve from "../../boot/Serve.ts"
 import * as Service from "../../boot/Service.ts"
 import { type Settings, urlOf } from "../../boot/Settings.ts"
 import * as Output from "../Output.ts"
@@ -15,7 +15,7 @@ export const install = (settings: Settings, url: Redacted.Redacted) =>
 
 /** Runs the service, and prints one line of JSON when it is ready: its address, and new keys with a clock. */
 export const run = (settings: Settings, postgres: Postgres["Service"]) =>
-  serveWith(settings, postgres, {
+  Serve.serveWith(settings, postgres, {
     meanwhile: Effect.gen(function* () {
       const [account] = yield* Accounts.list()
       if (account === undefined) return yield* Effect.die(new Error("the template has no account"))

@@ -6,13 +6,13 @@ import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Packed, packPackage } from "../support/process/packPackage.ts"
+import { type Packed, packPackage } from "../../support/process/packPackage.ts"
 
 const run = promisify(execFile)
-const ROOT = fileURLToPath(new URL("../../", import.meta.url))
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url))
 const MODULES = join(ROOT, "node_modules")
 /** Jest is a tool of this test only, and is not installed with the checkout. */
-const JEST = join(ROOT, "test/testing/jest")
+const JEST = fileURLToPath(new URL(".", import.meta.url))
 const TIMEOUT = 240_000
 const LOOK_MS = 20
 
@@ -27,7 +27,7 @@ const node = async (...args: ReadonlyArray<string>): Promise<string> => {
 }
 
 const installJest = async () => {
-  const { ensureModules } = (await import(new URL("../../bin/install.mjs", import.meta.url).href)) as {
+  const { ensureModules } = (await import(new URL("../../../bin/install.mjs", import.meta.url).href)) as {
     readonly ensureModules: (options: { readonly dev: boolean; readonly folder: string }) => Promise<void>
   }
   await ensureModules({ dev: true, folder: JEST })
