@@ -261,6 +261,43 @@ CREATE TABLE projection_versions (
   CONSTRAINT projection_versions_version_check CHECK ((version >= 1))
 );
 
+CREATE TABLE provider_events (
+  hook_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  received_at timestamp with time zone NOT NULL DEFAULT now(),
+  ref text COLLATE "C",
+  event text,
+  CONSTRAINT provider_events_pkey PRIMARY KEY (hook_id, id),
+  CONSTRAINT provider_events_hook_id_fkey FOREIGN KEY (hook_id) REFERENCES provider_hooks(id) ON DELETE CASCADE
+);
+
+CREATE TABLE provider_hooks (
+  id text COLLATE "C" NOT NULL,
+  provider text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  token_hash text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  recorded bigint NOT NULL DEFAULT 0,
+  unchanged bigint NOT NULL DEFAULT 0,
+  unmatched bigint NOT NULL DEFAULT 0,
+  malformed bigint NOT NULL DEFAULT 0,
+  refused bigint NOT NULL DEFAULT 0,
+  last_call_at timestamp with time zone,
+  last_event_at timestamp with time zone,
+  lag_ms bigint,
+  last_refusal text,
+  CONSTRAINT provider_hooks_pkey PRIMARY KEY (id),
+  CONSTRAINT provider_hooks_token_hash_key UNIQUE (token_hash)
+);
+
+CREATE TABLE provider_messages (
+  ref text COLLATE "C" NOT NULL,
+  account_id text COLLATE "C" NOT NULL,
+  email_id text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT provider_messages_pkey PRIMARY KEY (ref)
+);
+
 CREATE UNLOGGED TABLE rate_windows (
   bucket text COLLATE "C" NOT NULL,
   window_start timestamp with time zone NOT NULL,
@@ -569,6 +606,10 @@ CREATE INDEX outbox_waiting ON outbox USING btree (available_at) WHERE ((NOT rea
 CREATE UNIQUE INDEX projection_versions_building ON projection_versions USING btree (name) WHERE (state = 'building'::text);
 
 CREATE UNIQUE INDEX projection_versions_live ON projection_versions USING btree (name) WHERE (state = 'live'::text);
+
+CREATE INDEX provider_events_by_age ON provider_events USING btree (received_at);
+
+CREATE INDEX provider_messages_by_age ON provider_messages USING btree (created_at);
 
 CREATE INDEX request_log_by_key ON ONLY request_log USING btree (account_id, api_key_id, id);
 

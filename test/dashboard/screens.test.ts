@@ -48,6 +48,7 @@ const SCREENS: ReadonlyArray<Screen> = [
   { path: "/operate/queues", ready: "Email deliveries" },
   { path: "/operate/projections", ready: "email_log", screenshot: "projections" },
   { path: "/operate/nodes", ready: /^prc_/u },
+  { path: "/operate/providers", ready: "No providers yet" },
 ]
 
 describe.skipIf(typeof browser === "string")(

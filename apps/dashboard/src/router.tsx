@@ -239,6 +239,12 @@ const operateProjections = createRoute({
   component: lazyScreen(() => import("./operate/Projections.tsx"), "Projections"),
 })
 
+const operateProviders = createRoute({
+  getParentRoute: () => shell,
+  path: "/operate/providers",
+  component: lazyScreen(() => import("./operate/Providers.tsx"), "Providers"),
+})
+
 const operateNodes = createRoute({
   getParentRoute: () => shell,
   path: "/operate/nodes",
@@ -274,6 +280,7 @@ const routeTree = root.addChildren([
     operateAccounts,
     operateQueues,
     operateProjections,
+    operateProviders,
     operateNodes,
     nowhere,
   ]),

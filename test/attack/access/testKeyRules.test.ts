@@ -29,6 +29,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "emails.sendBatch": { emails: [MESSAGE] },
   "emails.reschedule": { scheduled_at: "2030-01-01T00:00:00Z" },
   "suppressions.add": { email: "ana@example.org" },
+  "suppressions.batch": { add: [{ email: "ana@example.org" }] },
   "testClocks.advance": { by: "P1D" },
 }
 const KINDS: ReadonlyArray<readonly [part: string, prefix: string]> = [

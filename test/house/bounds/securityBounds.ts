@@ -14,6 +14,7 @@ const MCP = "apps/server/src/mcp/overHttp.ts"
 const SUBMISSION = "apps/server/src/smtp/Submission.ts"
 const SUBMISSION_CONNECTION = "apps/server/src/smtp/Connection.ts"
 const REPORTS = "apps/server/src/smtp/Reports.ts"
+const HOOKS = "apps/server/src/providers/HookRoutes.ts"
 const UNREAD = "packages/store/src/content/UnreadReports.ts"
 const RETRY = "apps/server/src/cli/commands/reports.ts"
 const HANDSHAKES = "apps/server/src/smtp/Handshakes.ts"
@@ -261,6 +262,14 @@ export const securityBounds: ReadonlyArray<Group> = [
       operator("Bytes of a report that are read", "REPORT_SIZE_LIMIT", REPORT, "the rest is not read"),
       internal("Lines of a report that are read", "REPORT_LINES_LIMIT", REPORT, "the rest is not read"),
       internal("Parts of a report", "REPORT_PARTS_LIMIT", REPORT, "250, dropped"),
+      operator("A call of a mail provider", "MAX_CALL_BYTES", HOOKS, "413"),
+      operator("Calls of mail providers that are read at once", "CALLS_AT_ONCE", HOOKS, "they wait"),
+      operator(
+        "Events of a provider about no known message that are kept",
+        "MAX_UNMATCHED",
+        "packages/store/src/providers/ProviderEvents.ts",
+        "dropped",
+      ),
       operator("Unread reports kept per account", "MAX_UNREAD_PER_ACCOUNT", UNREAD, "451"),
       operator("Unread reports kept, in bytes", "MAX_UNREAD_BYTES", UNREAD, "451"),
       operator("Time for which an unread report is kept", "KEPT_DAYS", UNREAD, "it is removed"),

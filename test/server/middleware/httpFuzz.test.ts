@@ -2,6 +2,7 @@ import { Api } from "@waybill/api/Api"
 import * as ApiError from "@waybill/api/errors/ApiError"
 import { Effect, Exit, Schema } from "effect"
 import { HttpApi, type HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
+import { dice } from "../../support/dice.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
 
@@ -45,18 +46,6 @@ HttpApi.reflect(Api, {
   },
 })
 
-/** Mulberry32, a small seeded generator of random numbers. */
-const dice = (seed: number) => {
-  let state = seed
-  const roll = (): number => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-  const pick = <A>(list: ReadonlyArray<A>): A => list[Math.floor(roll() * list.length)] as A
-  return { chance: (share: number) => roll() < share, below: (n: number) => Math.floor(roll() * n), pick }
-}
 type Dice = ReturnType<typeof dice>
 
 const JUNK: ReadonlyArray<unknown> = [

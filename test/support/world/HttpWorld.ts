@@ -17,6 +17,7 @@ import type { BudgetLimits } from "../../../apps/server/src/http/middleware/Byte
 import type { Limits as Documents } from "../../../apps/server/src/http/pages/DocumentWindows.ts"
 import { Instance } from "../../../apps/server/src/http/Instance.ts"
 import type { Timeouts } from "../../../apps/server/src/http/NodeServer.ts"
+import * as HookRoutes from "../../../apps/server/src/providers/HookRoutes.ts"
 import * as Server from "../../../apps/server/src/http/Server.ts"
 import * as TrackingHosts from "../../../apps/server/src/links/TrackingHosts.ts"
 import * as tracking from "../../../apps/server/src/http/pages/TrackingRoutes.ts"
@@ -145,8 +146,12 @@ const served = (setup: Setup) => {
     maxBodyBytes,
     trustedProxies,
     also: {
-      routes: Layer.mergeAll(tracking.layer(trustedProxies), UnsubscribePage.layer(trustedProxies)),
-      open: (path: string) => UnsubscribePage.isOpen(path) || tracking.isOpen(path),
+      routes: Layer.mergeAll(
+        tracking.layer(trustedProxies),
+        UnsubscribePage.layer(trustedProxies),
+        HookRoutes.layer(trustedProxies),
+      ),
+      open: (path: string) => UnsubscribePage.isOpen(path) || tracking.isOpen(path) || HookRoutes.isOpen(path),
       visit: tracking.isVisit,
     },
     ...(timeouts === undefined ? {} : { timeouts }),

@@ -23,6 +23,12 @@ export const nodes = queryOptions({
   queryFn: ({ signal }) => Api.get<Operate.Nodes>("/operate/nodes", {}, signal),
 })
 
+export const providers = queryOptions({
+  queryKey: ["operate", "providers"],
+  refetchInterval: POLL_MS,
+  queryFn: ({ signal }) => Api.get<Operate.Providers>("/operate/providers", {}, signal),
+})
+
 /** Refetch interval of projections while none is rebuilt or verified, and otherwise. */
 const IDLE_POLL_MS = 10_000
 const BUSY_POLL_MS = 1_000

@@ -24,6 +24,7 @@ import { Transports } from "../worker/delivery/Transports.ts"
 import * as Worker from "../worker/Worker.ts"
 import * as TrackedLinks from "../links/TrackedLinks.ts"
 import * as UnsubscribeLinks from "../links/UnsubscribeLinks.ts"
+import * as HandedOver from "../providers/HandedOver.ts"
 import * as Service from "./Service.ts"
 
 /** The transports that the settings allow, and the one that they choose. */
@@ -91,4 +92,12 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
         }),
       })
     }),
-  ).pipe(Layer.provide([transports(settings), Service.dns(settings), Service.instance(settings), StoppedLinks.layer]))
+  ).pipe(
+    Layer.provide([
+      transports(settings),
+      Service.dns(settings),
+      Service.instance(settings),
+      StoppedLinks.layer,
+      HandedOver.layer(),
+    ]),
+  )

@@ -28,6 +28,7 @@ import * as UnsubscribePage from "../http/pages/UnsubscribePage.ts"
 import * as InstanceKeys from "./InstanceKeys.ts"
 import * as ReturnPathKeys from "./ReturnPathKeys.ts"
 import { isEveryAddress, type Settings, SettingsWrong, urlOf } from "./Settings.ts"
+import * as HookRoutes from "../providers/HookRoutes.ts"
 import { SignIn } from "../signIn/SignIn.ts"
 import * as Exposition from "../observability/Exposition.ts"
 import * as HostNames from "../observability/HostNames.ts"
@@ -103,9 +104,10 @@ export const http = (
         SavedViewRoutes.layer,
         UnsubscribePage.layer(networks(settings.trustedProxies)),
         TrackingRoutes.layer(networks(settings.trustedProxies)),
+        HookRoutes.layer(networks(settings.trustedProxies)),
         metrics,
       ),
-      open: (path) => UnsubscribePage.isOpen(path) || TrackingRoutes.isOpen(path),
+      open: (path) => UnsubscribePage.isOpen(path) || TrackingRoutes.isOpen(path) || HookRoutes.isOpen(path),
       document: DashboardPages.isOpen,
       visit: TrackingRoutes.isVisit,
     },

@@ -10,6 +10,7 @@ import { migrate } from "./commands/migrate.ts"
 import * as ProjectionCommands from "./commands/ProjectionCommands.ts"
 import { reports } from "./commands/reports.ts"
 import { secrets } from "./commands/secrets.ts"
+import { providers } from "./providers.ts"
 import { start } from "./start.ts"
 import { temporary } from "./temporary/temporary.ts"
 import * as TopCommand from "./commands/TopCommand.ts"
@@ -28,6 +29,7 @@ export const waybill = Command.make("waybill").pipe(
         users,
         keys,
         secrets,
+        providers,
         reports,
         audit,
         ProjectionCommands.projections,

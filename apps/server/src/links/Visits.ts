@@ -31,7 +31,8 @@ export interface Visit {
   /** `null` for an open. */
   readonly url: string | null
   readonly user_agent: string | null
-  readonly ip: string
+  /** `null` if a provider that reports the visit does not say. */
+  readonly ip: string | null
   readonly at: Timestamp.Timestamp
 }
 
@@ -193,7 +194,7 @@ const makeWindows = (): Windows => {
         minute = current
         counts.clear()
       }
-      const { bucket } = RateWindows.clientAddress(ip)
+      const { bucket } = RateWindows.clientAddress(ip ?? UNKNOWN_IP)
       const name = counts.has(bucket) || counts.size < MAX_VISITORS ? bucket : "others"
       const visits = (counts.get(name) ?? 0) + 1
       counts.set(name, visits)
@@ -201,6 +202,9 @@ const makeWindows = (): Windows => {
     },
   }
 }
+
+/** Stands for visitors whose address is not known. */
+const UNKNOWN_IP = "0.0.0.0"
 
 const NO_SERVICES = Context.empty()
 

@@ -9,6 +9,8 @@ import * as Reclaim from "@waybill/store/outbox/Reclaim"
 import * as Retention from "@waybill/store/erasure/Retention"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Secrets } from "@waybill/store/secrets/Secrets"
+import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
+import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { drainDeliveries, type DeliveryPipelineOptions as DeliveryOptions } from "./delivery/drainDeliveries.ts"
@@ -50,6 +52,10 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
         expire_idempotency_keys: { run: ExpiredKeys.expire(), cron: "27 * * * *" },
         expire_history: { run: Retention.expire(), cron: "47 * * * *" },
         expire_unread_reports: { run: UnreadReports.expire(), cron: "57 * * * *" },
+        expire_provider_events: {
+          run: Effect.andThen(ProviderMessages.expire(), ProviderEvents.expire()),
+          cron: "37 * * * *",
+        },
         sweep_secrets: {
           run: Effect.flatMap(Secrets, ({ sweep }) => Effect.andThen(DomainKeys.retire(), sweep)),
           cron: "37 3 * * *",

@@ -49,6 +49,22 @@ export interface Node {
   readonly leases: number
 }
 
+export interface Providers {
+  readonly data: ReadonlyArray<{
+    readonly id: string
+    readonly provider: string
+    readonly name: string
+    /** When the newest reported event happened, and how long it took to arrive; `null` before the first. */
+    readonly last_event_at: string | null
+    readonly lag_ms: number | null
+    readonly recorded: number
+    /** Events about no known message. */
+    readonly unmatched: number
+    readonly refused: number
+    readonly last_refusal: string | null
+  }>
+}
+
 export interface Nodes {
   readonly nodes: ReadonlyArray<Node>
   readonly connections: ReadonlyArray<{

@@ -8,6 +8,7 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as AccountUsage from "@waybill/store/operations/AccountUsage"
+import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Status from "@waybill/store/rebuild/Status"
 import * as RebuildMarkers from "@waybill/store/rebuild/RebuildMarkers"
@@ -117,6 +118,20 @@ const nodes = Effect.gen(function* () {
   return { nodes: all, connections, size_bytes, release: Version.VERSION } satisfies Operate.Nodes
 })
 
+const providers = Effect.map(ProviderHooks.list(), (data): Operate.Providers => ({
+  data: data.map(({ id, lag_ms, last_event_at, last_refusal, name, provider, recorded, refused, unmatched }) => ({
+    id,
+    provider,
+    name,
+    last_event_at,
+    lag_ms,
+    recorded,
+    unmatched,
+    refused,
+    last_refusal,
+  })),
+}))
+
 const projections = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
     const replays = yield* Replays
@@ -174,6 +189,7 @@ export const layer = (url: Redacted.Redacted) =>
       yield* router.add("PATCH", at("/accounts/:id"), json(change))
       yield* router.add("GET", at("/queues"), json(queues))
       yield* router.add("GET", at("/nodes"), json(nodes))
+      yield* router.add("GET", at("/providers"), json(providers))
       yield* router.add("GET", at("/projections"), working(projections(url)))
       yield* router.add("POST", at("/projections/:name/rebuild"), working(begin("rebuild")))
       yield* router.add("POST", at("/projections/:name/verify"), working(begin("verify")))

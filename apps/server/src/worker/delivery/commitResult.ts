@@ -13,6 +13,7 @@ import { Clock, Duration, Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Deliveries from "../../observability/Deliveries.ts"
 import type { AttemptResult } from "./evaluateAttempts.ts"
+import { HandedOver } from "../../providers/HandedOver.ts"
 import type { PipelineJob } from "../Pipeline.ts"
 
 const ID_RANDOM_BYTES = 10
@@ -64,7 +65,9 @@ const commit = Effect.fnUntraced(function* (row: Leases.Leased, message: Email.M
       return Result.succeed({ append, answer: undefined })
     },
   })
+  const noteHandOver = yield* HandedOver
   yield* committed.pipe(
+    Effect.tap(() => noteHandOver({ account_id, email_id: message.accepted.email_id }, result.outcomes)),
     Effect.tap(() => Effect.sync(() => Deliveries.observe(result.outcomes, millis - dueSince(message)))),
     Effect.catch((refusal) =>
       refusal === "nothing new"

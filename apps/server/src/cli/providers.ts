@@ -1,0 +1,156 @@
+import * as InstanceKeys from "../boot/InstanceKeys.ts"
+import * as Settings from "../boot/Settings.ts"
+import * as Authenticity from "../providers/Authenticity.ts"
+import * as HookAddress from "../providers/HookAddress.ts"
+import { PROVIDERS, type Provider } from "../providers/formats/ProviderEvent.ts"
+import * as Id from "@waybill/domain/values/Id"
+import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
+import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
+import { Secrets } from "@waybill/store/secrets/Secrets"
+import { Data, Effect, Layer, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
+import * as CliStore from "./CliStore.ts"
+import * as Output from "./Output.ts"
+
+const ID_BYTES = 10
+const PASSWORD_BYTES = 18
+const STANDARD_INPUT = 0
+/** Unmatched events that are shown. */
+export const MAX_SHOWN = 100
+
+class ProviderRefused extends Data.TaggedError("ProviderRefused")<{ readonly message: string }> {}
+
+/** The secret of each provider that has one of its own. */
+const SECRETS: { readonly [P in Provider]: string | undefined } = {
+  ses: "the ARN of the topic",
+  postmark: undefined,
+  mailgun: "the HTTP webhook signing key",
+  sendgrid: "the verification key of the signed event webhook",
+  sparkpost: undefined,
+  resend: "the signing secret (whsec_…)",
+}
+
+const add = Command.make(
+  "add",
+  {
+    provider: Argument.Literals("provider", PROVIDERS).pipe(Argument.withDescription(PROVIDERS.join(", "))),
+    name: Flag.String("name").pipe(Flag.withDescription("Name of the hook"), Flag.optional),
+    secretFile: Flag.String("secret-file").pipe(
+      Flag.withDescription("File with the secret that the provider shows; - is standard input"),
+      Flag.optional,
+    ),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ json, name, provider, secretFile }) {
+    const given = Option.isNone(secretFile) ? undefined : yield* read(secretFile.value)
+    const secret = yield* secretOf(provider, given)
+    const settings = yield* Settings.load
+    const [key = new Uint8Array()] = yield* HookAddress.hookKeys
+    const id = `prv_${Id.base32(randomBytes(ID_BYTES))}`
+    const token = HookAddress.makeToken(key, provider)
+    const hook = { id, provider, name: Option.getOrElse(name, () => provider), token_hash: HookAddress.hashOf(token) }
+    if (secret !== "") yield* (yield* Secrets).seal(HookAddress.secretRef(id), Buffer.from(secret))
+    if (!(yield* ProviderHooks.add(hook)))
+      return yield* new ProviderRefused({
+        message: `This instance has ${ProviderHooks.MAX_HOOKS} hooks, the most it can have. Remove one first.`,
+      })
+    const own = isOwnSecret(provider) ? secret : undefined
+    const base = Settings.urlOf(settings).replace(/\/+$/u, "")
+    const url = `${base}${HookAddress.PATH}${provider}/${token}`
+    yield* Output.printOne(
+      { id, provider, url, ...(own === undefined ? {} : { user: own.split(":")[0], password: own.split(":")[1] }) },
+      { json },
+    )
+  }),
+).pipe(
+  Command.withDescription("Make an address at which a mail provider reports what became of mail; it is shown once"),
+)
+
+/** Postmark and SparkPost prove themselves with a user and password that Waybill makes. */
+const isOwnSecret = (provider: Provider): boolean => SECRETS[provider] === undefined
+
+const secretOf = (provider: Provider, given: string | undefined): Effect.Effect<string, ProviderRefused> => {
+  const refuse = (message: string) => Effect.fail(new ProviderRefused({ message }))
+  const what = SECRETS[provider]
+  if (given === undefined && what === undefined)
+    return Effect.sync(() => `waybill:${randomBytes(PASSWORD_BYTES).toString("base64url")}`)
+  if (given === undefined)
+    return provider === "ses" ? Effect.succeed("") : refuse(`${provider} needs --secret-file with ${what}.`)
+  if (given === "") return refuse("The secret is empty.")
+  if (provider === "sendgrid" && !isPublicKey(given)) return refuse("This is no verification key of SendGrid.")
+  return Effect.succeed(given)
+}
+
+const isPublicKey = (text: string): boolean => {
+  try {
+    return Authenticity.publicKeyOf(text).asymmetricKeyType === "ec"
+  } catch {
+    return false
+  }
+}
+
+const read = (file: string) =>
+  Effect.try({
+    try: () => readFileSync(file === "-" ? STANDARD_INPUT : file, "utf8").trim(),
+    catch: () => new ProviderRefused({ message: `${file} cannot be read.` }),
+  })
+
+const list = Command.make(
+  "list",
+  { json: Output.json },
+  Effect.fn(function* ({ json }) {
+    const columns = [
+      "id",
+      "provider",
+      "name",
+      "last_event_at",
+      "lag_ms",
+      "recorded",
+      "unmatched",
+      "refused",
+      "last_refusal",
+    ]
+    yield* Output.print(
+      (yield* ProviderHooks.list()).map((each) => ({ ...each })),
+      { json, columns },
+    )
+  }),
+).pipe(Command.withDescription("List the addresses with their last event and how long it took to arrive"))
+
+const id = Argument.String("id").pipe(Argument.withDescription("Id of the hook, prv_…"))
+
+const unmatched = Command.make(
+  "unmatched",
+  { id, json: Output.json },
+  Effect.fn(function* ({ id, json }) {
+    const rows = yield* ProviderEvents.unmatched(id, MAX_SHOWN)
+    yield* Output.print(
+      rows.map(({ event, received_at }) => ({ received_at, ...(JSON.parse(event) as object) })),
+      { json, columns: ["received_at", "kind", "recipient", "ref", "messageId", "text"] },
+    )
+  }),
+).pipe(Command.withDescription("Show the newest events about no known message"))
+
+const remove = Command.make(
+  "remove",
+  { id },
+  Effect.fn(function* ({ id }) {
+    if (!(yield* ProviderHooks.remove(id)))
+      return yield* new ProviderRefused({ message: `There is no hook ${id}. \`waybill providers list\` shows all.` })
+    yield* (yield* Secrets).remove("", id)
+    yield* Output.say(`${id} is removed. Remove its address at the provider, too.`)
+  }),
+).pipe(Command.withDescription("Remove an address; calls to it are refused from now on"))
+
+const services = Secrets.layer.pipe(
+  Layer.provideMerge(Layer.unwrap(Effect.map(Settings.load, InstanceKeys.instanceKey))),
+  Layer.provideMerge(CliStore.layer),
+)
+
+export const providers = Command.make("providers").pipe(
+  Command.withDescription("Mail providers that report what became of the mail they were handed"),
+  Command.withSubcommands([add, list, unmatched, remove]),
+  Command.provide(services),
+)

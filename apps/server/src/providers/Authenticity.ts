@@ -1,0 +1,88 @@
+import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from "node:crypto"
+import type { Provider } from "./formats/ProviderEvent.ts"
+
+/** Age of a signature beyond which a call counts as replayed. Providers sign a repeated call again. */
+export const MAX_AGE_MS = 15 * 60_000
+/** The same for Mailgun, which repeats a call with its first signature for eight hours. */
+export const MAX_AGE_MAILGUN_MS = 12 * 3_600_000
+
+const SECOND_MS = 1_000
+
+export interface Call {
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly bytes: Uint8Array
+  /** The body, parsed as JSON. */
+  readonly body: unknown
+  readonly now: number
+}
+
+/** Why a call is not authentic; undefined if it is. */
+type Check = (secret: string, call: Call) => string | undefined
+
+/** Each provider's own way to prove that a call is its own. That of Amazon is in `SnsMessage.ts`. */
+export const CHECKS: { readonly [P in Exclude<Provider, "ses">]: Check } = {
+  // SHA-256 with ECDSA over time and body, with the public key that SendGrid shows.
+  sendgrid: (secret, { bytes, headers, now }) => {
+    const signature = headers["x-twilio-email-event-webhook-signature"]
+    const timestamp = headers["x-twilio-email-event-webhook-timestamp"]
+    if (signature === undefined || timestamp === undefined) return "signature_missing"
+    const signed = Buffer.concat([Buffer.from(timestamp), bytes])
+    if (!isSignedBy(secret, signed, Buffer.from(signature, "base64"))) return "signature_wrong"
+    return ageOf(timestamp, now, MAX_AGE_MS)
+  },
+  // HMAC with SHA-256 over time and token, which are in the body.
+  mailgun: (secret, { body, now }) => {
+    const { signature, timestamp, token } = textsOf((body as { readonly signature?: unknown } | null)?.signature)
+    if (signature === undefined || timestamp === undefined || token === undefined) return "signature_missing"
+    const own = createHmac("sha256", secret).update(`${timestamp}${token}`).digest("hex")
+    return isEqual(own, signature) ? ageOf(timestamp, now, MAX_AGE_MAILGUN_MS) : "signature_wrong"
+  },
+  // HMAC with SHA-256 over id, time and body, as Standard Webhooks has it; a rotated secret signs twice.
+  resend: (secret, { bytes, headers, now }) => {
+    const [id, timestamp, signatures] = ["id", "timestamp", "signature"].map((name) => headers[`svix-${name}`])
+    if (id === undefined || timestamp === undefined || signatures === undefined) return "signature_missing"
+    const key = Buffer.from(secret.replace(/^whsec_/u, ""), "base64")
+    const own = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(bytes).digest("base64")
+    const isSigned = signatures.split(" ").some((each) => isEqual(`v1,${own}`, each))
+    return isSigned ? ageOf(timestamp, now, MAX_AGE_MS) : "signature_wrong"
+  },
+  postmark: (secret, { headers }) => ofAuthorization(secret, headers),
+  sparkpost: (secret, { headers }) => ofAuthorization(secret, headers),
+}
+
+/** `user:password` of basic authentication, or an access token. */
+const ofAuthorization = (secret: string, headers: Call["headers"]): string | undefined => {
+  const [, scheme = "", value = ""] = /^(basic|bearer) +(\S+)$/iu.exec(headers["authorization"] ?? "") ?? []
+  if (scheme === "") return "authorization_missing"
+  const own = scheme.toLowerCase() === "basic" ? Buffer.from(secret).toString("base64") : secret
+  return isEqual(own, value) ? undefined : "authorization_wrong"
+}
+
+const ageOf = (timestamp: string, now: number, max: number): string | undefined =>
+  Math.abs(now - Number(timestamp) * SECOND_MS) <= max ? undefined : "signature_too_old"
+
+const isSignedBy = (key: string, signed: Uint8Array, signature: Uint8Array): boolean => {
+  try {
+    return verify("sha256", signed, publicKeyOf(key), signature)
+  } catch {
+    return false
+  }
+}
+
+/** Reads the key as SendGrid shows it: base64 of a SubjectPublicKeyInfo. Throws if it is none. */
+export const publicKeyOf = (key: string) =>
+  createPublicKey({ key: Buffer.from(key, "base64"), format: "der", type: "spki" })
+
+/** Compares digests, so that neither the length nor the content of a secret shows in the time. */
+const isEqual = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))
+const digest = (text: string) => createHash("sha256").update(text).digest()
+
+const textsOf = (value: unknown): Readonly<Record<string, string | undefined>> =>
+  typeof value !== "object" || value === null
+    ? {}
+    : Object.fromEntries(
+        Object.entries(value).map(([name, each]) => [
+          name,
+          typeof each === "string" || typeof each === "number" ? String(each) : undefined,
+        ]),
+      )

@@ -1,0 +1,61 @@
+import type { EmailId } from "@waybill/domain/values/Id"
+import type { PgClient } from "@effect/sql-pg"
+import type * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
+import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
+import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
+import { Context, Duration, Effect, Layer } from "effect"
+import { cachedSet } from "../live/cachedSet.ts"
+import * as Event from "./formats/ProviderEvent.ts"
+
+/** Interval at which a worker learns of the first hook. */
+export const HOOKS_EVERY = Duration.seconds(10)
+/** Ids of one hand-over that are kept. */
+const MAX_REFS = 8
+
+type Note = (
+  message: ProviderMessages.HandedOver,
+  outcomes: ReadonlyArray<DeliveryOutcome.Outcome>,
+) => Effect.Effect<void, never, PgClient.PgClient>
+
+/** Keeps the ids by which providers named the mail that they took. Does nothing on an instance without hooks. */
+export const HandedOver = Context.Reference<Note>("@waybill/server/providers/HandedOver", {
+  defaultValue: () => () => Effect.void,
+})
+
+const ANY = "any"
+
+export const layer = (every: Duration.Duration = HOOKS_EVERY) =>
+  Layer.effect(
+    HandedOver,
+    Effect.map(
+      cachedSet(
+        "hooks of providers",
+        every,
+        Effect.map(ProviderHooks.list(), (hooks) => (hooks.length > 0 ? [ANY] : [])),
+      ),
+      (hooks): Note =>
+        (message, outcomes) => {
+          if (!hooks.has(ANY)) return Effect.void
+          const refs = outcomes.flatMap((outcome) =>
+            outcome._tag === "Delivered" || outcome._tag === "Sent" ? refsIn(outcome.words.response ?? "") : [],
+          )
+          const others = [...new Set(refs)].filter((ref) => !isOwn(ref, message.email_id)).slice(0, MAX_REFS)
+          return others.length === 0 ? Effect.void : ProviderMessages.keep(others, message)
+        },
+    ),
+  )
+
+const isOwn = (ref: string, id: EmailId): boolean => ref === id
+
+/** Forms in which providers name a message in the answer that takes it. */
+const FORMS: ReadonlyArray<RegExp> = [
+  /<([^<>\s]{8,200})>/u,
+  /\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b/iu,
+  /\bqueued as:? ([\w./-]{8,200})/iu,
+  /\b(?:ok|accepted|success),? ([\w./-]{12,200})/iu,
+  /^(?:250 )?([\w.@/-]{12,200})$/u,
+]
+
+/** Returns the ids in the answer to a hand-over. */
+export const refsIn = (response: string): ReadonlyArray<string> =>
+  FORMS.flatMap((form) => Event.refOf(form.exec(response)?.[1]) ?? [])

@@ -1,0 +1,120 @@
+import type { Networks } from "@waybill/mail/dns/Network"
+import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
+import { Clock, Context, Effect, Metric, Option, Semaphore } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as ByteSize from "effect/ByteSize"
+import * as ClientAddress from "../http/middleware/ClientAddress.ts"
+import * as HookAddress from "./HookAddress.ts"
+import type { Provider } from "./formats/ProviderEvent.ts"
+import { receiveCall } from "./receiveCall.ts"
+
+/** Maximum size of a call. SendGrid sends up to 768 KB, SparkPost about as much. */
+export const MAX_CALL_BYTES = 2 * 1024 * 1024
+/** Calls that are read and recorded at once; others wait. */
+export const CALLS_AT_ONCE = 8
+/** Refused calls that a process logs within a minute; further ones are only counted. */
+export const MAX_LOGGED_PER_MINUTE = 60
+
+const MINUTE_MS = 60_000
+const TOO_LARGE = "body_too_large"
+
+export const isOpen = (path: string): boolean => path.startsWith(HookAddress.PATH)
+
+/** Receives the calls by which mail providers report what became of mail that they were handed. */
+export const layer = (trustedProxies: Networks) =>
+  HttpRouter.use((router) =>
+    Effect.gen(function* () {
+      const keys = yield* HookAddress.hookKeys
+      const slots = Semaphore.makeUnsafe(CALLS_AT_ONCE)
+      const warn = makeWarner()
+      yield* router.add(
+        "POST",
+        `${HookAddress.PATH}:provider/:token`,
+        Effect.gen(function* () {
+          const { provider = "", token = "" } = yield* HttpRouter.params
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const address = ClientAddress.of(
+            Option.getOrUndefined(request.remoteAddress),
+            request.headers["x-forwarded-for"],
+            trustedProxies,
+          )
+          const hook =
+            HookAddress.isProvider(provider) && HookAddress.holds(keys, provider, token)
+              ? yield* ProviderHooks.find(provider, HookAddress.hashOf(token))
+              : Option.none<string>()
+          if (Option.isNone(hook) || !HookAddress.isProvider(provider)) {
+            count("unknown", "refused")
+            yield* warn({ from: address, reason: "no_such_hook" })
+            return answer(404, "There is no such address. `waybill providers list` shows the ones that exist.")
+          }
+          return yield* slots.withPermit(received(provider, hook.value, request, address, warn))
+        }),
+      )
+    }),
+  )
+
+type Warn = ReturnType<typeof makeWarner>
+
+const received = Effect.fnUntraced(function* (
+  provider: Provider,
+  hook_id: string,
+  request: HttpServerRequest.HttpServerRequest,
+  address: string,
+  warn: Warn,
+) {
+  const read = request.arrayBuffer.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(MAX_CALL_BYTES)),
+    Effect.mapError(() => TOO_LARGE),
+  )
+  const calling = Effect.flatMap(read, (bytes) =>
+    receiveCall({ provider, hook_id, headers: request.headers, bytes: new Uint8Array(bytes), address }),
+  )
+  return yield* calling.pipe(
+    Effect.map(() => {
+      count(provider, "accepted")
+      return answer(200, "Thank you")
+    }),
+    Effect.catch((reason) =>
+      Effect.gen(function* () {
+        count(provider, "refused")
+        yield* ProviderHooks.countRefused(hook_id, reason)
+        yield* warn({ provider, hook: hook_id, from: address, reason })
+        return answer(STATUSES[reason] ?? 401, `Refused: ${reason}. Nothing was changed.`)
+      }),
+    ),
+  )
+})
+
+const STATUSES: Readonly<Record<string, number>> = {
+  [TOO_LARGE]: 413,
+  body_malformed: 400,
+  not_a_notification: 400,
+  host_not_allowed: 400,
+  // Amazon repeats the call.
+  host_unreachable: 503,
+}
+
+const answer = (status: number, text: string) =>
+  HttpServerResponse.text(`${text}\n`, { status, headers: { "cache-control": "no-store" } })
+
+/** Logs refused calls, up to a number a minute, because anybody can make one. */
+const makeWarner = () => {
+  let minute = 0
+  let logged = 0
+  return (fields: Readonly<Record<string, string>>) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const current = Math.floor(now / MINUTE_MS)
+      if (current !== minute) [minute, logged] = [current, 0]
+      return ++logged > MAX_LOGGED_PER_MINUTE
+        ? Effect.void
+        : Effect.logWarning("call of a mail provider was refused; nothing was changed", fields)
+    })
+}
+
+const calls = Metric.counter("waybill_provider_calls_total", {
+  description: "Calls of mail providers by provider and outcome",
+  incremental: true,
+})
+const NO_SERVICES = Context.empty()
+const count = (provider: Provider | "unknown", outcome: "accepted" | "refused"): void =>
+  Metric.withAttributes(calls, { provider, outcome }).updateUnsafe(1, NO_SERVICES)

@@ -1,0 +1,53 @@
+import * as Event from "./ProviderEvent.ts"
+
+const KINDS: Readonly<Record<string, Event.Kind>> = {
+  Delivery: "delivered",
+  Bounce: "bounced",
+  SpamComplaint: "complained",
+  Open: "opened",
+  Click: "clicked",
+}
+
+/** Types of bounces that say nothing about the delivery. */
+const OTHER_TYPES: ReadonlySet<string> = new Set([
+  "AutoResponder",
+  "Subscribe",
+  "Unsubscribe",
+  "AddressChange",
+  "ChallengeVerification",
+  "OpenRelayTest",
+])
+const HARD_TYPES: ReadonlySet<string> = new Set(["HardBounce", "BadEmailAddress"])
+
+/** Reads a call of Postmark. */
+export const read: Event.Read = (value) => {
+  const call = Event.fields(value)
+  const record = Event.text(call["RecordType"])
+  const ref = Event.refOf(call["MessageID"])
+  if (record === undefined || ref === undefined) return undefined
+  const type = Event.text(call["Type"]) ?? ""
+  const kind = type === "Transient" ? "deferred" : KINDS[record]
+  if (kind === undefined || OTHER_TYPES.has(type)) return "ignored"
+  const at = Event.time(call["DeliveredAt"] ?? call["BouncedAt"] ?? call["ReceivedAt"])
+  const recipient = Event.text(call["Recipient"] ?? call["Email"])
+  const detail = Event.text(call["Details"] ?? call["Description"])
+  const url = Event.text(call["OriginalLink"])
+  return [
+    {
+      ...Event.EMPTY,
+      kind,
+      id: `${ref} ${kind} ${recipient ?? ""} ${String(call["ID"] ?? "")} ${at ?? ""} ${url ?? ""}`,
+      at,
+      ref,
+      recipient,
+      isHard: HARD_TYPES.has(type),
+      status: Event.status(detail),
+      code: Event.code(detail),
+      text: detail,
+      feedback: kind === "complained" ? "abuse" : undefined,
+      url,
+      userAgent: Event.text(call["UserAgent"]),
+      ip: Event.text(Event.fields(call["Geo"])["IP"]),
+    },
+  ]
+}

@@ -1,0 +1,74 @@
+import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
+import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
+import { Secrets } from "@waybill/store/secrets/Secrets"
+import { Clock, Effect, Option } from "effect"
+import * as Validation from "../http/middleware/Validation.ts"
+import * as Authenticity from "./Authenticity.ts"
+import * as HookAddress from "./HookAddress.ts"
+import type { Provider, ProviderEvent } from "./formats/ProviderEvent.ts"
+import { readCall } from "./formats/readCall.ts"
+import { recordProviderEvent } from "./recordProviderEvent.ts"
+import * as SnsMessage from "./SnsMessage.ts"
+
+/** Events of a call that are recorded at once; their commits share batches. */
+const CONCURRENCY = 8
+
+export interface Call {
+  readonly provider: Provider
+  readonly hook_id: string
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly bytes: Uint8Array
+  /** Address of the client. */
+  readonly address: string
+}
+
+/** Checks a call, records its events and counts them. Fails with the reason of a refusal, after which nothing changed. */
+export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes, headers, hook_id, provider }: Call) {
+  const buffer = Buffer.from(bytes)
+  if (Validation.problemOf(buffer) !== undefined) return yield* Effect.fail("body_malformed")
+  const body = parsed(buffer)
+  if (body === undefined) return yield* Effect.fail("body_malformed")
+  const secret = yield* (yield* Secrets).open(HookAddress.secretRef(hook_id))
+  const text = Option.match(secret, { onNone: () => "", onSome: (sealed) => Buffer.from(sealed).toString("utf8") })
+  const now = yield* Clock.currentTimeMillis
+  let content: unknown = body
+  if (provider === "ses") {
+    content = yield* SnsMessage.open(text, body)
+    if (content === undefined) return yield* ProviderHooks.count(hook_id, NOTHING, null)
+  } else {
+    const problem = Authenticity.CHECKS[provider](text, { headers, bytes, body, now })
+    if (problem !== undefined) return yield* Effect.fail(problem)
+  }
+  const { events, malformed } = readCall(provider, content)
+  const counts = { ...NOTHING, malformed }
+  const record = Effect.fnUntraced(function* (event: ProviderEvent) {
+    const outcome = yield* recordProviderEvent(hook_id, event, address)
+    if (outcome === "unmatched") {
+      const { id, ref } = event
+      if (!(yield* ProviderEvents.keep(hook_id, { id, ref, event: JSON.stringify(event) }))) return
+    }
+    counts[outcome]++
+  })
+  const kept = yield* ProviderEvents.takeMatched(hook_id)
+  const all = [...kept.map((each) => JSON.parse(each) as ProviderEvent), ...events]
+  yield* Effect.forEach(all, record, { concurrency: CONCURRENCY, discard: true })
+  const newest = Math.max(...events.map(({ at }) => at ?? 0), 0)
+  yield* ProviderHooks.count(hook_id, counts, newest === 0 ? null : Math.min(newest, now))
+  if (malformed > 0 || counts.unmatched > 0)
+    yield* Effect.logInfo("provider reported events that are malformed or about no known message", {
+      provider,
+      hook: hook_id,
+      malformed,
+      unmatched: counts.unmatched,
+    })
+})
+
+const NOTHING: ProviderHooks.Counts = { recorded: 0, unchanged: 0, unmatched: 0, malformed: 0 }
+
+const parsed = (bytes: Buffer): unknown => {
+  try {
+    return JSON.parse(bytes.toString("utf8"))
+  } catch {
+    return undefined
+  }
+}

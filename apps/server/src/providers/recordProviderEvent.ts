@@ -1,0 +1,107 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Address from "@waybill/domain/values/Address"
+import * as Email from "@waybill/domain/email/Email"
+import * as Id from "@waybill/domain/values/Id"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import * as ReportFact from "@waybill/mail/incoming/ReportFact"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
+import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
+import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
+import { Effect, Option, Result, Schema } from "effect"
+import { Visits } from "../links/Visits.ts"
+import * as NewIds from "../operate/NewIds.ts"
+import { recordReport } from "../smtp/recordReport.ts"
+import type { Kind, ProviderEvent } from "./formats/ProviderEvent.ts"
+
+export type Outcome = "recorded" | "unchanged" | "unmatched"
+
+const isEmailId = Schema.is(Id.EmailId)
+
+/**
+ * Records an event of a provider by the same ways as the reports of mail servers and the visits of tracked links. Events
+ * that came before, come late or in another order change nothing more.
+ */
+export const recordProviderEvent = Effect.fn("recordProviderEvent")(function* (
+  hook_id: string,
+  event: ProviderEvent,
+  address: string,
+): Effect.fn.Return<Outcome, never, EventStore | PgClient.PgClient | Visits> {
+  const found = yield* messageOf(event)
+  if (Option.isNone(found)) return "unmatched"
+  const { account_id, email_id } = found.value
+  const store = yield* EventStore
+  const state = yield* store.state(Email, { account_id, stream_id: email_id })
+  if (state._tag === "NotCreated") return "unmatched"
+  if (event.kind === "opened" || event.kind === "clicked") {
+    // A repeated call reports the same visit, which counts once.
+    if (!(yield* ProviderEvents.note(hook_id, event.id))) return "unchanged"
+    const { note } = yield* Visits
+    note({
+      mail: { account_id, email_id },
+      url: event.kind === "opened" ? null : (event.url ?? ""),
+      user_agent: event.userAgent ?? null,
+      ip: event.ip ?? null,
+      at: yield* NewIds.now,
+    })
+    return "recorded"
+  }
+  const recipientIndex = indexOf(state.recipients, event.recipient)
+  if (recipientIndex === -1) return "unmatched"
+  const about = { account_id, address, emailId: email_id, recipientIndex }
+  // Too early is a report about several recipients only, and this one names its own.
+  const recorded = yield* Effect.orElseSucceed(recordReport(about, [factOf(event, event.kind)]), () => 0)
+  return recorded > 0 ? "recorded" : "unchanged"
+})
+
+/** Finds the message by our Message-ID, else by the provider's id of it. Test mail never reaches a provider. */
+const messageOf = Effect.fnUntraced(function* ({ messageId, ref }: ProviderEvent) {
+  const [, id = ""] = /^<?(msg_[0-9a-z]{26})@/u.exec(messageId ?? "") ?? []
+  if (isEmailId(id)) {
+    const account_id = yield* EmailAccounts.accountOf(id)
+    if (Option.isSome(account_id))
+      return Livemode.isLive(account_id.value)
+        ? Option.some({ account_id: account_id.value, email_id: id })
+        : Option.none()
+  }
+  return ref === undefined ? Option.none() : yield* ProviderMessages.find(ref)
+})
+
+/** The recipient that an event names, or the only one. */
+const indexOf = (recipients: Email.Message["recipients"], named: string | undefined): number => {
+  const parsed = named === undefined ? undefined : Address.parseAddress(named)
+  const key = parsed !== undefined && Result.isSuccess(parsed) ? Address.keyOf(parsed.success) : undefined
+  const index = recipients.findIndex(({ address }) => Address.keyOf(address) === key)
+  return index === -1 && key === undefined && recipients.length === 1 ? 0 : index
+}
+
+const KINDS: { readonly [K in Exclude<Kind, "opened" | "clicked">]: ReportFact.ReportFact["kind"] } = {
+  delivered: "delivered",
+  deferred: "delayed",
+  bounced: "bounce",
+  complained: "complaint",
+}
+
+const factOf = (event: ProviderEvent, kind: keyof typeof KINDS): ReportFact.ReportFact => {
+  const { code, feedback, mx, recipient, status, text } = event
+  return {
+    kind: KINDS[kind],
+    recipient,
+    originalRecipient: undefined,
+    action: feedback,
+    status,
+    diagnostic: text !== undefined && code !== undefined && !text.startsWith(String(code)) ? `${code} ${text}` : text,
+    reportingMta: undefined,
+    remoteMta: mx,
+    originalMessageId: undefined,
+    envelopeId: undefined,
+    verdict: kind === "bounced" ? verdictOf(event) : undefined,
+  }
+}
+
+/** The provider decides whether an address works; the rules for replies name the class. */
+const verdictOf = ({ isHard, status, text }: ProviderEvent): ReportFact.ReportFact["verdict"] => {
+  const judged = ReportFact.judge(text, status)
+  if (isHard) return judged.suppress === "now" ? judged : { ...judged, class: "invalid_recipient", suppress: "now" }
+  return judged.suppress === "now" ? { ...judged, class: "policy", suppress: "never" } : judged
+}

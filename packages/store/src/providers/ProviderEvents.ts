@@ -1,0 +1,68 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+
+/** Events about no known message that are kept of one hook. */
+export const MAX_UNMATCHED = 1_000
+/** Days for which an event is kept. Providers repeat a call for up to a day, Amazon's notifications longer. */
+export const KEPT_DAYS = 30
+/** Unmatched events that one call tries again. */
+const RETRIED = 100
+
+export interface Unmatched {
+  readonly id: string
+  readonly received_at: string
+  readonly event: string
+}
+
+/** Notes that an event is recorded. Returns false if it was noted before. */
+export const note = Effect.fn("ProviderEvents.note")(function* (hook_id: string, id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql`
+    INSERT INTO provider_events (hook_id, id) VALUES (${hook_id}, ${id})
+    ON CONFLICT (hook_id, id) DO UPDATE SET event = NULL, ref = NULL WHERE provider_events.event IS NOT NULL
+    RETURNING id`)
+  return rows.length > 0
+})
+
+/** Keeps an event about no known message, while there is room. Returns false if it is kept already. */
+export const keep = Effect.fn("ProviderEvents.keep")(function* (
+  hook_id: string,
+  { event, id, ref }: { readonly id: string; readonly ref: string | undefined; readonly event: string },
+) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql`
+    INSERT INTO provider_events (hook_id, id, ref, event)
+    SELECT ${hook_id}, ${id}, ${ref ?? null}, ${event}
+    WHERE (SELECT count(*) FROM (
+      SELECT 1 FROM provider_events WHERE hook_id = ${hook_id} AND event IS NOT NULL LIMIT ${MAX_UNMATCHED}::int) AS kept)
+      < ${MAX_UNMATCHED}::int
+    ON CONFLICT (hook_id, id) DO NOTHING RETURNING id`)
+  return rows.length > 0
+})
+
+/** Takes the kept events whose message is known by now, so that they are recorded. */
+export const takeMatched = Effect.fn("ProviderEvents.takeMatched")(function* (hook_id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly event: string }>`
+    DELETE FROM provider_events WHERE (hook_id, id) IN (
+      SELECT e.hook_id, e.id FROM provider_events e JOIN provider_messages m ON m.ref = e.ref
+      WHERE e.hook_id = ${hook_id} AND e.event IS NOT NULL LIMIT ${RETRIED}::int)
+    RETURNING event`)
+  return rows.map(({ event }) => event)
+})
+
+/** The newest events about no known message. */
+export const unmatched = Effect.fn("ProviderEvents.unmatched")(function* (hook_id: string, limit: number) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<Unmatched>`
+    SELECT id, received_at::text, event FROM provider_events
+    WHERE hook_id = ${hook_id} AND event IS NOT NULL ORDER BY received_at DESC LIMIT ${limit}::int`)
+})
+
+/** Removes old events and returns how many. Runs periodically. */
+export const expire = Effect.fn("ProviderEvents.expire")(function* () {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql`
+    DELETE FROM provider_events WHERE received_at < now() - make_interval(days => ${KEPT_DAYS}::int) RETURNING id`)
+  return rows.length
+})

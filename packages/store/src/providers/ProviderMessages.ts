@@ -1,0 +1,38 @@
+import { PgClient } from "@effect/sql-pg"
+import type { AccountId, EmailId } from "@waybill/domain/values/Id"
+import { Effect, Option } from "effect"
+
+/** Days for which the ids of providers are kept: as long as a complaint may take. */
+export const KEPT_DAYS = 45
+
+export interface HandedOver {
+  readonly account_id: AccountId
+  readonly email_id: EmailId
+}
+
+/** Keeps the ids by which a provider names a message. */
+export const keep = Effect.fn("ProviderMessages.keep")(function* (
+  refs: ReadonlyArray<string>,
+  { account_id, email_id }: HandedOver,
+) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    INSERT INTO provider_messages (ref, account_id, email_id)
+    SELECT DISTINCT ref, ${account_id}, ${email_id} FROM unnest(${refs}::text[]) AS r(ref)
+    ON CONFLICT (ref) DO UPDATE SET account_id = excluded.account_id, email_id = excluded.email_id`)
+})
+
+export const find = Effect.fn("ProviderMessages.find")(function* (ref: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<HandedOver>`
+    SELECT account_id, email_id FROM provider_messages WHERE ref = ${ref}`)
+  return Option.fromUndefinedOr(rows[0])
+})
+
+/** Removes old ids and returns how many. Runs periodically. */
+export const expire = Effect.fn("ProviderMessages.expire")(function* () {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql`
+    DELETE FROM provider_messages WHERE created_at < now() - make_interval(days => ${KEPT_DAYS}::int) RETURNING ref`)
+  return rows.length
+})

@@ -1,0 +1,276 @@
+import type * as Id from "@waybill/domain/values/Id"
+import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
+import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
+import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
+import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTransport"
+import { Transport } from "@waybill/mail/transport/Transport"
+import { Secrets } from "@waybill/store/secrets/Secrets"
+import { Effect, Layer, Result } from "effect"
+import * as Network from "@waybill/mail/dns/Network"
+import { randomBytes } from "node:crypto"
+import * as https from "node:https"
+import type { AddressInfo } from "node:net"
+import { createTransport } from "nodemailer"
+import { PROVIDERS, type Provider } from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
+import * as AmazonFetch from "../../../apps/server/src/providers/AmazonFetch.ts"
+import * as HandedOver from "../../../apps/server/src/providers/HandedOver.ts"
+import * as HookAddress from "../../../apps/server/src/providers/HookAddress.ts"
+import { MAX_CALL_BYTES } from "../../../apps/server/src/providers/HookRoutes.ts"
+import { assert, layer } from "../../support/effectTest.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
+import * as World from "../../support/world/World.ts"
+import * as Calls from "./calls.ts"
+
+/** Paths that the server in Amazon's place was asked for. */
+const asked: Array<string> = []
+
+/** A server in the place of Amazon SNS, on loopback, with a certificate of the test's authority. */
+const amazon = Layer.effect(
+  AmazonFetch.AmazonHosts,
+  Effect.gen(function* () {
+    const server = https.createServer({ key: Calls.SNS.key, cert: Calls.SNS.cert }, (request, response) => {
+      asked.push(request.url ?? "")
+      response.end(request.url?.endsWith("-forged.pem") === true ? Calls.SNS.ca : Calls.SNS.cert)
+    })
+    yield* Effect.acquireRelease(
+      Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+      () => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void))),
+    )
+    const { isAllowed } = yield* AmazonFetch.AmazonHosts
+    const { port } = server.address() as AddressInfo
+    return { isAllowed, allowed: Result.getOrThrow(Network.parseAll(["127.0.0.0/8"])), port, ca: [Calls.SNS.ca] }
+  }),
+)
+
+const SECRETS: { readonly [P in Provider]: string } = {
+  ses: Calls.TOPIC,
+  postmark: "waybill:correct horse",
+  mailgun: Calls.MAILGUN_KEY,
+  sendgrid: Calls.SENDGRID_KEY,
+  sparkpost: "waybill:battery staple",
+  resend: Calls.RESEND_SECRET,
+}
+
+const world = HttpWorld.layer({ zones: { [Calls.SNS_HOST]: { A: ["127.0.0.1"] } } }).pipe(Layer.provide(amazon))
+
+layer(world, { excludeTestServices: true, timeout: "90 seconds" })("hooks of mail providers", (it) => {
+  const makeHook = Effect.fnUntraced(function* (provider: Provider) {
+    const { request } = yield* HttpWorld
+    const [key = new Uint8Array()] = yield* HookAddress.hookKeys
+    const token = HookAddress.makeToken(key, provider)
+    const id = `prv_${randomBytes(8).toString("hex")}`
+    yield* (yield* Secrets).seal(HookAddress.secretRef(id), Buffer.from(SECRETS[provider]))
+    assert.isTrue(yield* ProviderHooks.add({ id, provider, name: "t", token_hash: HookAddress.hashOf(token) }))
+    const path = `/hooks/${provider}/${token}`
+    const send = ({ headers, raw }: Calls.SignedCall) => request("POST", path, { raw, headers })
+    return {
+      id,
+      path,
+      send,
+      /** Sends the documented call about an event. */
+      report: (about: Calls.About) =>
+        send(Calls.SIGNERS[provider](Calls.BODIES[provider](about), about.at, SECRETS[provider])),
+      numbers: Effect.map(ProviderHooks.list(), (hooks) => hooks.find((each) => each.id === id)),
+    }
+  })
+
+  const setUp = Effect.fnUntraced(function* () {
+    const customer = yield* signUp({ domains: ["acme.test"] })
+    const now = Date.now()
+    const mail = Effect.fnUntraced(function* (to: string) {
+      const id = yield* customer.send({ to })
+      const ref = randomBytes(12).toString("hex")
+      yield* ProviderMessages.keep([ref], { account_id: customer.account, email_id: id as Id.EmailId })
+      const about = (kind: Calls.About["kind"], at = now): Calls.About => ({
+        kind,
+        to,
+        messageId: `<${id}@acme.test>`,
+        ref,
+        id: `${ref} ${kind}`,
+        at,
+      })
+      return { id, ref, about, log: customer.log(id) }
+    })
+    return { ...customer, mail }
+  })
+
+  for (const provider of PROVIDERS)
+    it.effect(`${provider}: events become those of the message, whatever their order and number`, function* () {
+      const { call, mail } = yield* setUp()
+      const { numbers, report } = yield* makeHook(provider)
+      const orders = [
+        ["complained", "bounced", "delivered", "delivered"],
+        ["deferred", "bounced", "bounced", "complained", "delivered"],
+      ] as const
+      for (const [nth, order] of orders.entries()) {
+        const to = `${provider}${nth}@example.org`
+        const message = yield* mail(to)
+        for (const kind of order)
+          assert.strictEqual((yield* report(message.about(kind))).text, "Thank you\n", `${provider} ${kind}`)
+        assert.strictEqual((yield* message.log).status, "complained", order.join())
+        const { json } = yield* call("GET", `/v1/suppressions/${to}`)
+        assert.include(["hard_bounce", "complaint"], json.reason)
+        assert.strictEqual(json.email_id, message.id)
+      }
+      const bounced = yield* mail(`bounced-${provider}@example.org`)
+      yield* report(bounced.about("bounced"))
+      const { recipients } = yield* bounced.log
+      assert.deepInclude(recipients[0], { status: "bounced" })
+      assert.match(recipients[0].smtp.response, /exist|no such user/u)
+      const read = yield* mail(`read-${provider}@example.org`)
+      for (const kind of ["delivered", "opened", "opened", "clicked", "clicked"] as const)
+        yield* report(read.about(kind))
+      const seen = (log: { readonly opens: number; readonly clicks: number }) => log.opens + log.clicks
+      while (seen(yield* read.log) < 2) yield* Effect.sleep("5 millis")
+      assert.deepInclude(yield* read.log, { status: "delivered", opens: 1, clicks: 1 })
+      const counted = yield* numbers
+      assert.deepInclude(counted, { refused: 0, unmatched: 0, malformed: 0 })
+      assert.isAtLeast(counted?.recorded ?? 0, 7)
+      assert.isNotNull(counted?.last_event_at)
+      assert.isAtMost(counted?.lag_ms ?? Infinity, 60_000)
+    })
+
+  it.effect("calls that are forged, replayed, cut or too large change nothing and are counted", function* () {
+    const { mail } = yield* setUp()
+    const { request } = yield* HttpWorld
+    const DAY_MS = 86_400_000
+    for (const provider of PROVIDERS) {
+      const { numbers, path, send } = yield* makeHook(provider)
+      const message = yield* mail(`forged-${provider}@example.org`)
+      const body = Calls.BODIES[provider](message.about("bounced"))
+      const good = Calls.SIGNERS[provider](body, Date.now(), SECRETS[provider])
+      const other = Calls.SIGNERS[provider](
+        Calls.BODIES[provider]({ ...message.about("bounced"), to: "x@example.org", id: "other" }),
+        Date.now(),
+        SECRETS[provider],
+      )
+      const refusals: Array<readonly [number, number]> = []
+      const refused = (expected: number, call: Calls.SignedCall) =>
+        Effect.map(send(call), ({ status }) => refusals.push([expected, status]))
+      yield* refused(400, { ...good, raw: good.raw.slice(0, good.raw.length / 2) })
+      yield* refused(400, { ...good, raw: "" })
+      yield* refused(400, { ...good, raw: "[".repeat(50_000) })
+      yield* refused(413, { ...good, raw: " ".repeat(MAX_CALL_BYTES + 1) })
+      if (provider === "postmark" || provider === "sparkpost") {
+        yield* refused(401, { ...good, headers: {} })
+        yield* refused(401, Calls.SIGNERS[provider](body, Date.now(), "waybill:guess"))
+      } else {
+        yield* refused(401, Calls.SIGNERS[provider](body, Date.now() - DAY_MS, SECRETS[provider]))
+        const isSigned = provider === "sendgrid" || provider === "resend"
+        yield* refused(401, isSigned ? { ...good, raw: other.raw } : { ...good, raw: flipped(good.raw) })
+        if (isSigned) yield* refused(401, { ...good, headers: {} })
+      }
+      assert.deepStrictEqual(
+        refusals.map(([, status]) => status),
+        refusals.map(([expected]) => expected),
+        provider,
+      )
+      const counted = yield* numbers
+      assert.deepInclude(counted, { recorded: 0, refused: refusals.length })
+      assert.isNotNull(counted?.last_refusal)
+      assert.strictEqual((yield* message.log).status, "queued")
+      const guessed = `${path.slice(0, -1)}${path.endsWith("0") ? "1" : "0"}`
+      for (const wrong of [guessed, `/hooks/${provider}/x`, path.replace(provider, "other")])
+        assert.strictEqual((yield* request("POST", wrong, good)).status, 404)
+      yield* ProviderHooks.remove(counted?.id ?? "")
+      assert.strictEqual((yield* send(good)).status, 404)
+    }
+  })
+
+  it.effect("the property holds: mangled, doubled and mixed calls are never an error of the service", function* () {
+    const { mail } = yield* setUp()
+    const message = yield* mail("mangled@example.org")
+    for (const provider of PROVIDERS) {
+      const { numbers, send } = yield* makeHook(provider)
+      const bodies = PROVIDERS.map((each) => Calls.BODIES[each](message.about("opened")))
+      const texts = JSON.stringify(Calls.BODIES[provider](message.about("opened")))
+      const values = [null, 7, "text", [], {}, [[]], [null, {}], ...bodies, [bodies, bodies].flat(2), texts]
+      for (const value of values) {
+        const body = provider === "mailgun" ? { "event-data": value } : value
+        const { status, text } = yield* send(Calls.SIGNERS[provider](body, Date.now(), SECRETS[provider]))
+        assert.include([200, 400, 401], status, `${provider} ${JSON.stringify(value).slice(0, 200)} ${text}`)
+      }
+      assert.isAbove((yield* numbers)?.malformed ?? 0, 0)
+    }
+    assert.strictEqual((yield* message.log).status, "queued")
+  })
+
+  it.effect("an event about no known message is kept for a look, and recorded once its message is known", function* () {
+    const { account, send: sendMail, log, mail } = yield* setUp()
+    const { id, numbers, report } = yield* makeHook("postmark")
+    const stranger = { ...(yield* mail("a@example.org")).about("bounced"), ref: "unknown-ref", id: "u" }
+    assert.strictEqual((yield* report(stranger)).status, 200)
+    assert.strictEqual((yield* report(stranger)).status, 200)
+    assert.deepInclude(yield* numbers, { unmatched: 1, recorded: 0 })
+    assert.lengthOf(yield* ProviderEvents.unmatched(id, 10), 1)
+    const email = yield* sendMail({ to: "a@example.org" })
+    yield* ProviderMessages.keep(["unknown-ref"], { account_id: account, email_id: email as Id.EmailId })
+    yield* report((yield* mail("b@example.org")).about("delivered"))
+    assert.strictEqual((yield* log(email)).status, "bounced")
+    assert.lengthOf(yield* ProviderEvents.unmatched(id, 10), 0)
+  })
+
+  it.effect("a subscription of Amazon SNS is confirmed at Amazon only, and certificates are checked", function* () {
+    const { send } = yield* makeHook("ses")
+    const confirmation = (SubscribeURL: string, at = Date.now()) =>
+      Calls.notification(
+        {
+          Type: "SubscriptionConfirmation",
+          Token: "2336412f37",
+          Message: "You have chosen to subscribe",
+          SubscribeURL,
+        },
+        at,
+      )
+    const path = "/?Action=ConfirmSubscription&Token=2336412f37"
+    assert.strictEqual(
+      (yield* send({ raw: confirmation(`https://${Calls.SNS_HOST}${path}`), headers: {} })).status,
+      200,
+    )
+    assert.include(asked, path)
+    const before = asked.length
+    for (const url of [`https://evil.example/${path}`, `http://${Calls.SNS_HOST}/`, "https://127.0.0.1/", ""])
+      assert.strictEqual((yield* send({ raw: confirmation(url), headers: {} })).status, 400, url)
+    const forged = JSON.parse(Calls.notification({ Type: "Notification", Message: "{}" }, Date.now()))
+    const at = (SigningCertURL: string) => send({ raw: JSON.stringify({ ...forged, SigningCertURL }), headers: {} })
+    assert.strictEqual((yield* at("https://sns.us-east-1.amazonaws.com.evil.example/a.pem")).status, 400)
+    assert.strictEqual(asked.length, before)
+    // The authority's own certificate is not one of Amazon SNS.
+    assert.strictEqual((yield* at(`https://${Calls.SNS_HOST}/a-forged.pem`)).status, 401)
+    const topic = yield* send({
+      raw: Calls.notification({ Type: "Notification", Message: "{}", TopicArn: `${Calls.TOPIC}2` }, Date.now()),
+      headers: {},
+    })
+    assert.strictEqual(topic.text, "Refused: topic_wrong. Nothing was changed.\n")
+  })
+
+  it.effect("the provider's id of a message is kept at the hand-over", function* () {
+    const { send: sendMail } = yield* setUp()
+    yield* makeHook("postmark")
+    const ref = "b7bc2f4a-e38e-4336-af7d-e6c392c2f817"
+    const transporter = createTransport({
+      name: "provider",
+      version: "1",
+      // The worker also delivers the mail of the tests before.
+      send: ({ data }, done) => {
+        const isOurs = JSON.stringify(data.envelope).includes("kept@example.org")
+        done(null, { envelope: { from: "", to: [] }, messageId: isOurs ? ref : "other" } as never)
+      },
+    })
+    const transport = Layer.succeed(Transport, NodemailerTransport.make("provider", transporter))
+    const { url } = yield* Database.Fresh
+    yield* Layer.build(World.worker(url, { relay: transport }).pipe(Layer.provide(HandedOver.layer())))
+    const email = yield* sendMail({ to: "kept@example.org" })
+    let found = yield* ProviderMessages.find(ref)
+    for (; found._tag === "None"; found = yield* ProviderMessages.find(ref)) yield* Effect.sleep("10 millis")
+    assert.strictEqual(found.value.email_id, email)
+  })
+})
+
+/** Changes a character in the middle of the signature. */
+const flipped = (raw: string): string =>
+  raw.replace(
+    /("[Ss]ignature":"[^"]{10})(.)/u,
+    (_, start: string, char: string) => `${start}${char === "0" ? "1" : "0"}`,
+  )
