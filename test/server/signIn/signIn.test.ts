@@ -116,9 +116,11 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     const ownerOfLink = bo.request("POST", "/auth/link-owner", { body: { token: setting.body.token } })
     assert.deepStrictEqual((yield* ownerOfLink).json, { email: "bo@example.org" })
     assert.strictEqual((yield* bo.request("POST", "/auth/reset-password", setting)).status, 200)
-    assert.strictEqual((yield* bo.request("POST", "/auth/reset-password", setting)).status, 400)
+    assert.strictEqual((yield* bo.request("POST", "/auth/reset-password", setting)).json.error.reason, "used_token")
+    const unknown = yield* bo.request("POST", "/auth/link-owner", { body: { token: "unknown" } })
+    assert.strictEqual(unknown.json.error.reason, "invalid_token")
     const used = yield* ownerOfLink
-    assert.deepStrictEqual([used.status, used.json.error.reason], [400, "invalid_token"])
+    assert.deepStrictEqual([used.status, used.json.error.reason], [400, "used_token"])
     assert.strictEqual((yield* bo.signIn({ email: "bo@example.org", password: PASSWORD })).status, 200)
     assert.deepInclude((yield* bo.request("GET", "/v1/session")).json, { role: "viewer", operator: false })
     assert.strictEqual((yield* bo.request("GET", "/v1/email/logs?limit=1")).status, 200)

@@ -21,7 +21,8 @@ export const Welcome = () => {
     refetchOnWindowFocus: false,
     queryFn: () => Auth.linkOwner(token),
   })
-  if (owner.isError && owner.error instanceof ApiError && owner.error.status === 400) return <InvalidLink />
+  if (owner.isError && owner.error instanceof ApiError && owner.error.status === 400)
+    return owner.error.reason === "used_token" ? <UsedLink /> : <ExpiredLink />
   return (
     <SignInLayout
       title="Welcome to Waybill"
@@ -48,18 +49,31 @@ export const Welcome = () => {
   )
 }
 
-const InvalidLink = () => (
+const UsedLink = () => (
   <SignInLayout
-    title="This link no longer works"
-    hint="It was already used, or has expired. If you have set your password, sign in. Otherwise ask an owner of the account for a new link."
+    title="This link was already used"
+    hint="A password was set with it. Sign in with that password, or ask an owner of the account for a new link."
   >
-    <Link
-      to="/sign-in"
-      className="flex h-9 items-center justify-center rounded-lg bg-solid text-sm font-medium text-solid-ink hover:bg-solid-hover"
-    >
-      Go to sign-in
-    </Link>
+    <ToSignIn />
   </SignInLayout>
+)
+
+const ExpiredLink = () => (
+  <SignInLayout
+    title="This link has expired"
+    hint="It was valid for a limited time, or a newer one replaced it. Ask an owner of the account for a new link."
+  >
+    <ToSignIn />
+  </SignInLayout>
+)
+
+const ToSignIn = () => (
+  <Link
+    to="/sign-in"
+    className="flex h-9 items-center justify-center rounded-lg bg-solid text-sm font-medium text-solid-ink hover:bg-solid-hover"
+  >
+    Go to sign-in
+  </Link>
 )
 
 const ChoosePassword = ({ email, token }: { readonly email: string; readonly token: string }) => {

@@ -59,6 +59,11 @@ const answer = Effect.fnUntraced(function* (signIn: SignIn["Service"], trustedPr
   if (body !== null) sent.set("content-type", "application/json")
   sent.set(ADDRESS_HEADER, address)
   const response = yield* signIn.handle(new Request(urlOf(headers, url, signIn.urls), { method, headers: sent, body }))
+  if (path === Endpoints.SET_PASSWORD) {
+    const { token } = yield* Effect.orDie(decodeLink(body))
+    if (response.ok) yield* Users.recordUsedLink(token)
+    else if (yield* Users.isUsedLink(token)) return yield* Effect.fail(Refusals.refusalOf(400, USED_LINK))
+  }
   return HttpServerResponse.fromWeb(yield* finishResponse(path, response))
 })
 
@@ -68,12 +73,14 @@ const decodeLink = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struc
 const linkOwner = Effect.fnUntraced(function* (body: string | null) {
   const { token } = yield* Effect.orDie(decodeLink(body))
   const email = yield* Users.linkOwner(token)
-  if (Option.isNone(email)) return yield* Effect.fail(Refusals.refusalOf(400, INVALID_LINK))
+  if (Option.isNone(email))
+    return yield* Effect.fail(Refusals.refusalOf(400, (yield* Users.isUsedLink(token)) ? USED_LINK : INVALID_LINK))
   return HttpServerResponse.jsonUnsafe({ email: email.value })
 })
 
 /** The library's answer to a link that it does not know. */
 const INVALID_LINK = JSON.stringify({ code: "INVALID_TOKEN" })
+const USED_LINK = JSON.stringify({ code: "USED_TOKEN" })
 
 /** Whether a request comes from a page of this service. The library checks that as well. */
 const isSameOrigin = (

@@ -82,6 +82,9 @@ export const NOTHING = Schema.Record(Schema.String, Schema.Never)
 /** Path that tells whose password a link sets, and whether it still can. */
 export const LINK_OWNER = "/link-owner"
 
+/** Path that sets the password of the user of a link, once. */
+export const SET_PASSWORD = "/reset-password"
+
 const ALWAYS: Readonly<Record<string, Endpoint>> = {
   "GET /get-session": {},
   "POST /sign-in/email": {
@@ -105,7 +108,7 @@ const ALWAYS: Readonly<Record<string, Endpoint>> = {
   },
   // Answered by this service, not by the library.
   [`POST ${LINK_OWNER}`]: { tries: "link", body: Schema.Struct({ token }) },
-  "POST /reset-password": { tries: "link", body: Schema.Struct({ token, newPassword: password }) },
+  [`POST ${SET_PASSWORD}`]: { tries: "link", body: Schema.Struct({ token, newPassword: password }) },
   "POST /sign-out": { body: NOTHING },
   "POST /update-user": { body: Schema.Struct({ name }) },
   "GET /list-sessions": {},

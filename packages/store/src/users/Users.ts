@@ -150,6 +150,26 @@ export const linkOwner = Effect.fn("Users.linkOwner")(function* (token: string) 
   return Option.fromUndefinedOr(owner?.email)
 })
 
+/** Prefix of links that were used, which are recorded so that opening one again says so. */
+const USED_LINK_PREFIX = "used-link:"
+
+/** Records that a link set a password. Its record belongs to no user, so that later changes leave it. */
+export const recordUsedLink = Effect.fn("Users.recordUsedLink")(function* (token: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
+    VALUES (${USED_LINK_PREFIX + token}, ${USED_LINK_PREFIX + token}, '', now() + interval '1 year', now(), now())
+    ON CONFLICT DO NOTHING`)
+})
+
+/** Whether a link has set a password, within the last year. */
+export const isUsedLink = Effect.fn("Users.isUsedLink")(function* (token: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql`
+    SELECT FROM user_verifications WHERE identifier = ${USED_LINK_PREFIX + token} AND expires_at > now()`)
+  return rows.length > 0
+})
+
 /** Invalidates the links that set this user's password. */
 export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string) {
   const sql = yield* PgClient.PgClient
