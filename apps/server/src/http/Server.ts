@@ -5,7 +5,7 @@ import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
 import { Cursors } from "@waybill/store/feed/Cursors"
 import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
 import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccountHandlers } from "./api/AccountHandlers.ts"
 import { ApiKeyHandlers } from "./api/ApiKeyHandlers.ts"
@@ -57,7 +57,7 @@ export interface Options<R = never> {
     readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | R>
     readonly open: (path: string) => boolean
     readonly visit?: (path: string) => boolean
-    readonly document?: (path: string) => boolean
+    readonly document?: (path: string, request: HttpServerRequest.HttpServerRequest) => boolean
   }
 }
 
@@ -110,7 +110,8 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const app = yield* HttpRouter.toHttpEffect(routes)
       const open = (path: string) => OPEN.has(path) || options.also?.open(path) === true
       const visit = options.also?.visit ?? (() => false)
-      const document = (path: string) => DOCUMENTS.has(path) || options.also?.document?.(path) === true
+      const document = (path: string, request: HttpServerRequest.HttpServerRequest) =>
+        DOCUMENTS.has(path) || options.also?.document?.(path, request) === true
       const { answers, bodies } = options.budgets ?? { bodies: Bodies.LIMITS, answers: LargeResponses.LIMITS }
       const budgets = { bodies: new ByteBudget(bodies), answers: new ByteBudget(answers) }
       const requestLog = yield* RequestLogWriter

@@ -47,7 +47,7 @@ export interface Options {
   /** The open paths that customers' tracking domains serve too; those domains serve nothing else. */
   readonly visit: (path: string) => boolean
   /** Paths outside /v1 whose response is the same for everybody; limited per client address. */
-  readonly document: (path: string) => boolean
+  readonly document: (path: string, request: HttpServerRequest.HttpServerRequest) => boolean
   readonly windows: DocumentWindows
   readonly budgets: Budgets
   readonly maxBodyBytes: number
@@ -111,7 +111,7 @@ const responseTo = <E, R>(app: Effect.Effect<Response, E, R>, options: Options, 
       request.headers["x-forwarded-for"],
       options.trustedProxies,
     )
-    return yield* options.document(path)
+    return yield* options.document(path, request)
       ? documentResponse(handle(app), options, incoming, address)
       : admittedResponse(handle, app, options, incoming, address)
   })

@@ -5,6 +5,7 @@ import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { SignIn } from "../../signIn/SignIn.ts"
 import * as Version from "../../boot/Version.ts"
+import * as RequestTarget from "../middleware/RequestTarget.ts"
 import * as HomePage from "./HomePage.ts"
 import { Instance } from "../Instance.ts"
 import * as SharedDocument from "./SharedDocument.ts"
@@ -12,7 +13,7 @@ import * as SharedDocument from "./SharedDocument.ts"
 /** Folder of the built dashboard. */
 export const DIST = fileURLToPath(new URL("../../../../dashboard/dist/", import.meta.url))
 
-/** First segments of the dashboard's paths; other paths are a 404. */
+/** First segments of the dashboard's paths. On other paths the dashboard shows that there is no such page. */
 export const SECTIONS: ReadonlySet<string> = new Set([
   "sign-in",
   "welcome",
@@ -29,11 +30,18 @@ export const SECTIONS: ReadonlySet<string> = new Set([
   "operate",
 ])
 
+/** First segments of paths that are not the dashboard's; an unknown path below them is answered by the API. */
+const OTHERS: ReadonlySet<string> = new Set(["v1", "auth", "preview", "docs", "openapi.json", "compat"])
+
 /** Paths served without sign-in: the dashboard's files contain no data, which comes from the API only. */
-export const isOpen = (path: string): boolean => {
+export const isOpen = (path: string, { headers, method }: HttpServerRequest.HttpServerRequest): boolean => {
   const [first = ""] = path.slice(1).split("/", 1)
-  return path === "/" || first === "assets" || SECTIONS.has(first)
+  return path === "/" || first === "assets" || SECTIONS.has(first) || (isPage(method, headers) && !OTHERS.has(first))
 }
+
+/** Whether a browser opens a page. */
+const isPage = (method: string, { accept = "" }: HttpServerRequest.HttpServerRequest["headers"]): boolean =>
+  method === "GET" && accept.includes("text/html")
 
 /** Allows the dashboard's own files only, and no inline script or style. */
 const POLICY = [
@@ -132,6 +140,17 @@ const page = (document: SharedDocument.SharedDocument) =>
     return yield* SharedDocument.respond(document, SECURITY_HEADERS)
   })
 
+/** The page of a path that nothing else answers: the dashboard says so, with its navigation for who is signed in. */
+const unknownPage = <R>(indexPage: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const path = RequestTarget.pathOf(request.url)
+    if (!isOpen(path, request))
+      return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
+    const response = yield* indexPage
+    return response.status === 304 ? response : HttpServerResponse.setStatus(response, 404)
+  })
+
 /** The built dashboard, or a plain page with links if it was not built. */
 export const layer = (dist: string = DIST) =>
   Layer.unwrap(
@@ -152,6 +171,7 @@ export const layer = (dist: string = DIST) =>
           yield* router.add("GET", "/", indexPage)
           // The route matches the section itself too.
           for (const section of SECTIONS) yield* router.add("GET", `/${section}/*`, indexPage)
+          yield* router.add("GET", "/*", unknownPage(indexPage))
         }),
       )
     }),
