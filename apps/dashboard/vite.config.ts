@@ -36,6 +36,21 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        // A browser waits for each file, so what every screen needs is in few of them.
+        codeSplitting: {
+          groups: [
+            {
+              name: "vendor",
+              test: /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?!(?:react-)?virtual)[a-z-]+|@base-ui|@floating-ui)\//,
+            },
+            { name: "shared", test: /apps\/dashboard\/src\/(?:api|shell|ui|requests\/useKeyNames)/, minShareCount: 2 },
+            { name: "mail", test: /apps\/dashboard\/src\/(?:emails|firstEmail)\//, minShareCount: 3 },
+          ],
+        },
+      },
+    },
   },
   server: {
     proxy: { "/v1": "http://127.0.0.1:3025", "/auth": "http://127.0.0.1:3025", "/preview": "http://127.0.0.1:3025" },

@@ -5,6 +5,7 @@ import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import * as Queries from "./api/Queries.ts"
 import * as Api from "./api/Api.ts"
+import { preloadCode } from "./preloadCode.ts"
 import { router } from "./router.tsx"
 import "./theme.css"
 import { Toasts } from "./ui/feedback/Toasts.tsx"
@@ -13,6 +14,9 @@ Api.onSignedOut(() => {
   Queries.queryClient.removeQueries({ queryKey: ["session"] })
   void router.invalidate()
 })
+
+// The code of the first screen loads while the session is read.
+preloadCode(window.location.pathname)
 
 const root = document.getElementById("root")
 if (root !== null) {

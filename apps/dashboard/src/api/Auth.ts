@@ -1,9 +1,12 @@
 import * as Api from "./Api.ts"
 import { ApiError } from "./ApiError.ts"
 import * as Connection from "./Connection.ts"
+import type { Session } from "./Records.ts"
 
-const call = async <A>(method: string, path: string, body?: unknown): Promise<A> => {
-  const response = await fetch(`/auth${path}`, {
+const call = <A>(method: string, path: string, body?: unknown): Promise<A> => request(method, `/auth${path}`, body)
+
+const request = async <A>(method: string, path: string, body?: unknown): Promise<A> => {
+  const response = await fetch(path, {
     method,
     headers: { ...Api.DASHBOARD_HEADERS, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -37,8 +40,47 @@ export interface DeviceSession {
   readonly userAgent: string | null
 }
 
-export const current = () =>
-  call<{ readonly user: User; readonly session: DeviceSession } | null>("GET", "/get-session")
+/** The user who is signed in on this device, and their role and scopes in the account. */
+export interface SignedIn {
+  readonly user: User
+  readonly device: DeviceSession
+  readonly session: Session
+}
+
+const SIGNED_IN = "waybill.signed-in"
+
+/** Remembers whether somebody was signed in when the session was last read, so that the next page can ask for all at once. */
+const remember = (isSignedIn: boolean): void => {
+  try {
+    if (isSignedIn) localStorage.setItem(SIGNED_IN, "yes")
+    else localStorage.removeItem(SIGNED_IN)
+  } catch {
+    // Without storage the next page asks one after the other.
+  }
+}
+
+const wasSignedIn = (): boolean => {
+  try {
+    return localStorage.getItem(SIGNED_IN) !== null
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Returns the signed-in user and their session in the account; `null` if nobody is signed in. Both are read at the same
+ * time, except where probably nobody is signed in: then a browser would report the refusal of the second as an error.
+ */
+export const current = async (): Promise<SignedIn | null> => {
+  const readSession = () => request<Session>("GET", "/v1/session")
+  const early = wasSignedIn() ? readSession() : undefined
+  // It is awaited below, unless nobody is signed in.
+  early?.catch(() => undefined)
+  const signedIn = await call<{ readonly user: User; readonly session: DeviceSession } | null>("GET", "/get-session")
+  remember(signedIn !== null)
+  if (signedIn === null) return null
+  return { user: signedIn.user, device: signedIn.session, session: await (early ?? readSession()) }
+}
 export const signIn = (email: string, password: string) =>
   call<{ readonly twoFactorRedirect?: boolean }>("POST", "/sign-in/email", { email, password })
 export const verifyTotp = (code: string, trustDevice: boolean) =>

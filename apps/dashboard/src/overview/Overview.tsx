@@ -51,14 +51,17 @@ const startOf = (now: number, days: number): string =>
 const endOf = (now: number): string => new Date(Math.floor(now / HOUR_MS) * HOUR_MS + HOUR_MS).toISOString()
 
 /** uPlot uses `navigator.language` as a locale when it loads and fails if that is not one, such as en-US@posix. */
-const Chart = lazy(async () => {
+const loadChart = async () => {
   try {
     Intl.getCanonicalLocales(navigator.language)
   } catch {
     Object.defineProperty(navigator, "language", { value: "en", configurable: true })
   }
   return { default: (await import("./Chart.tsx")).Chart }
-})
+}
+// Loads together with the numbers. If it fails, the chart loads it again.
+const earlyChart = loadChart().catch(() => undefined)
+const Chart = lazy(async () => (await earlyChart) ?? loadChart())
 const EMPTY_CHART = <Skeleton className="m-4 h-64" />
 
 export const Overview = () => {

@@ -23,30 +23,41 @@ export const RecentEmails = () => {
       {data === undefined ? (
         <SkeletonRows rows={Queries.RECENT_EMAILS} />
       ) : (
-        <ul className="divide-y divide-line">
-          {data.data.map((email) => (
-            <li key={email.id}>
-              <Link
-                to="/emails/$id"
-                params={{ id: email.id }}
-                className="flex items-center gap-3 px-4 py-2.5 text-sm hover:bg-hover focus-visible:-outline-offset-2"
-              >
-                <span className="w-26 shrink-0">
-                  <StatusBadge status={displayStatus(email, now)} />
-                </span>
-                <span className="hidden w-48 shrink-0 truncate sm:block">
-                  <UntrustedText text={email.recipients[0]?.address ?? ""} />
-                </span>
-                <span className="min-w-0 grow truncate text-ink-2">
-                  {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
-                </span>
-                <span className="tabular shrink-0 text-xs text-ink-3">
-                  <RelativeTime iso={email.created_at} />
-                </span>
-              </Link>
-            </li>
-          ))}
-        </ul>
+        <>
+          <div
+            aria-hidden
+            className="hidden h-9 items-center gap-3 border-b border-line px-4 text-xs font-medium text-ink-3 sm:flex"
+          >
+            <span className="w-26 shrink-0">Status</span>
+            <span className="w-48 shrink-0">To</span>
+            <span className="grow">Subject</span>
+            <span>Time</span>
+          </div>
+          <ul className="divide-y divide-line">
+            {data.data.map((email) => (
+              <li key={email.id}>
+                <Link
+                  to="/emails/$id"
+                  params={{ id: email.id }}
+                  className="flex items-center gap-3 px-4 py-2.5 text-sm hover:bg-hover focus-visible:-outline-offset-2"
+                >
+                  <span className="w-26 shrink-0">
+                    <StatusBadge status={displayStatus(email, now)} />
+                  </span>
+                  <span className="hidden w-48 shrink-0 truncate sm:block">
+                    <UntrustedText text={email.recipients[0]?.address ?? ""} />
+                  </span>
+                  <span className="min-w-0 grow truncate text-ink-2">
+                    {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
+                  </span>
+                  <span className="tabular shrink-0 text-xs text-ink-3">
+                    <RelativeTime iso={email.created_at} />
+                  </span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </>
       )}
     </Panel>
   )

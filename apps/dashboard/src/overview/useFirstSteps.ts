@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
-import { useState } from "react"
+import { useEffect, useState } from "react"
 import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
+import { useSession } from "../shell/useSession.ts"
 
 export type StepName = "key" | "send" | "arrive" | "domain" | "webhook"
 
@@ -37,27 +38,26 @@ export const useFirstSteps = (): FirstSteps => {
   const canSend = useHasScope("email:send")
   const canAddDomains = useHasScope("domains:write")
   const canAddWebhooks = useHasScope("webhooks:manage")
-  const account = useQuery(Queries.account)
-  const keys = useQuery({ ...Queries.apiKeys, enabled: isAdmin })
-  const domains = useQuery({ ...Queries.domains, enabled: canAddDomains })
-  const webhooks = useQuery({ ...Queries.webhooks, enabled: canAddWebhooks })
+  const id = useSession().session.account_id
+  const [isGone, setGone] = useState(isDismissed(id))
+  const keys = useQuery({ ...Queries.apiKeys, enabled: isAdmin && !isGone })
+  const domains = useQuery({ ...Queries.domains, enabled: canAddDomains && !isGone })
+  const webhooks = useQuery({ ...Queries.webhooks, enabled: canAddWebhooks && !isGone })
   const recent = useQuery({
     ...Queries.recentEmails,
     // The last step before this one is watched while it happens.
     refetchInterval: ({ state }) =>
       state.data?.data.length !== 0 && state.data?.data.every(({ status }) => status === "queued") ? POLL_MS : false,
   })
-  const id = account.data?.id ?? ""
-  const [dismissed, setDismissed] = useState("")
   const dismiss = () => {
-    setDismissed(id)
+    setGone(true)
     try {
       localStorage.setItem(storageKey(id), "dismissed")
     } catch {
       // Without storage the steps are back when the page is opened again.
     }
   }
-  const waiting = [account, recent, keys, domains, webhooks].some(({ isLoading }) => isLoading)
+  const waiting = [recent, keys, domains, webhooks].some(({ isLoading }) => isLoading)
   const emails = recent.data?.data ?? []
   const all: ReadonlyArray<Step & { readonly isAllowed: boolean }> = [
     {
@@ -76,12 +76,16 @@ export const useFirstSteps = (): FirstSteps => {
   ]
   const steps = all.filter(({ isAllowed }) => isAllowed)
   // The steps lead to live mail.
-  const isShown =
+  const isShown = !Mode.isTest() && !waiting && !isGone && steps.some(({ isDone }) => !isDone)
+  // Once all is done nothing has to be read for them any more, also when the page is opened again.
+  const isComplete =
     !Mode.isTest() &&
     !waiting &&
-    id !== "" &&
-    dismissed !== id &&
-    !isDismissed(id) &&
-    steps.some(({ isDone }) => !isDone)
+    !isGone &&
+    [recent, keys, domains, webhooks].every(({ isError }) => !isError) &&
+    steps.every(({ isDone }) => isDone)
+  useEffect(() => {
+    if (isComplete) dismiss()
+  })
   return { steps: isShown ? steps : undefined, dismiss }
 }

@@ -31,13 +31,13 @@ export const Sessions = () => {
             <span className="min-w-0 grow">
               <span className="flex items-center gap-2">
                 <span className="truncate">{deviceOf(session.userAgent)}</span>
-                {current?.session.id === session.id ? <Badge tone="good">This device</Badge> : undefined}
+                {current?.device.id === session.id ? <Badge tone="good">This device</Badge> : undefined}
               </span>
               <span className="block truncate text-xs text-ink-3">
                 {session.ipAddress} · signed in <RelativeTime iso={session.createdAt} />
               </span>
             </span>
-            {current?.session.id === session.id ? undefined : (
+            {current?.device.id === session.id ? undefined : (
               <Button small onClick={() => end.mutate(session.token)}>
                 Sign out
               </Button>
