@@ -333,7 +333,7 @@ describe.skipIf(typeof browser === "string")(
       // The link signs in, once.
       await bo.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
       await page.goto(link)
-      await page.getByRole("heading", { name: "This link no longer works" }).waitFor()
+      await page.getByRole("heading", { name: "This link was already used" }).waitFor()
       await page.goto("/settings/members")
       assert.strictEqual((await (await requestAsBo("/session")).json()).role, "member")
     })

@@ -57,11 +57,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
             const { consoleErrors, context, page } = await Browser.openTab(opened, world.url)
             await page.goto("/docs")
             await page.getByRole("heading", { name: "Send an email", exact: true }).waitFor()
-            for (const colorScheme of ["light", "dark"] as const) {
-              await page.emulateMedia({ colorScheme })
-              assert.deepStrictEqual(await violations(page), [], colorScheme)
+            for (const width of [Browser.DESKTOP.width, PHONE_PX]) {
+              await page.setViewportSize({ width, height: 800 })
+              for (const colorScheme of ["light", "dark"] as const) {
+                await page.emulateMedia({ colorScheme })
+                assert.deepStrictEqual(await violations(page), [], `${colorScheme}, ${width} px`)
+              }
             }
-            await page.setViewportSize({ width: PHONE_PX, height: 800 })
             assert.strictEqual(await page.evaluate("document.documentElement.scrollWidth"), PHONE_PX)
             await page.setViewportSize(Browser.DESKTOP)
 

@@ -197,8 +197,8 @@ describe("a filter of the live email list", () => {
     })
 })
 
-describe.skipIf(typeof browser === "string")("samples of a server without SMTP and with BASE_URL", () => {
-  it("say that SMTP is off, and use BASE_URL", { timeout: TIMEOUT }, async () => {
+describe.skipIf(typeof browser === "string")("a server without SMTP and a request log, and with BASE_URL", () => {
+  it("says in samples that SMTP is off, uses BASE_URL, and logs no request", { timeout: TIMEOUT }, async () => {
     const tests = await Browser.open()
     if (typeof tests === "string") return
     const port = await freePort()
@@ -206,6 +206,7 @@ describe.skipIf(typeof browser === "string")("samples of a server without SMTP a
       PORT: String(port),
       ROLES: "api,worker",
       BASE_URL: `http://localhost:${port}`,
+      REQUEST_LOG_DAYS: "0",
     })
     try {
       const { page } = await Browser.openTab(tests, `http://127.0.0.1:${port}`)
@@ -216,6 +217,9 @@ describe.skipIf(typeof browser === "string")("samples of a server without SMTP a
       await page.getByRole("tab", { name: "curl" }).click()
       const sample = page.locator('pre[aria-label="curl"]')
       assert.include(await sample.textContent(), `curl http://localhost:${port}/v1/email/send`)
+      // With the log, the key that was created seconds ago would be in it.
+      await page.goto("/requests")
+      await page.getByRole("heading", { name: "No requests yet" }).waitFor()
     } finally {
       await tests.close()
       await instance.close()

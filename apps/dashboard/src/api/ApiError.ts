@@ -28,15 +28,31 @@ const sentence = (text: string): string => {
   return `${capitalized}${/[.!?]$/u.test(trimmed) ? "" : "."}`
 }
 
+/** Screens that do what an endpoint does that messages recommend. */
+const SCREENS: ReadonlyArray<readonly [endpoint: RegExp, screen: string]> = [
+  [/\bwith POST (?:\/v1)?\/domains(?=[ .])/gu, "in Domains"],
+]
+
+/** Names screens instead of endpoints, and leaves out other sentences about endpoints, which are for developers. */
+const withoutEndpoints = (message: string): string =>
+  SCREENS.reduce((text, [endpoint, screen]) => text.replaceAll(endpoint, screen), message).replaceAll(
+    / ?[^.]*\b(?:GET|POST|PUT|PATCH|DELETE) \/[^ ]*(?:[^.]|\.(?! |$))*\.?/gu,
+    "",
+  )
+
 /** Replaces the path of a field at the start of an API message, such as `reply_to[0]`, with words. */
 const readable = (message: string): string =>
   sentence(
-    message
-      .replace(/^`([^`]*)`/u, (_, path: string) => path.replaceAll(/\[\d+\]/gu, "").replaceAll(/[_.-]+/gu, " "))
-      .replace(/ \(and \d+ more, see details\)/u, "")
-      // Sentences about endpoints are for developers.
-      .replace(/ ?[^.]*\b(?:GET|POST|PUT|PATCH|DELETE) \/v1\/[^ ]*(?:[^.]|\.(?! |$))*\.?/gu, ""),
+    withoutEndpoints(
+      message
+        .replace(/^`([^`]*)`/u, (_, path: string) => path.replaceAll(/\[\d+\]/gu, "").replaceAll(/[_.-]+/gu, " "))
+        .replace(/ \(and \d+ more, see details\)/u, ""),
+    ),
   )
+
+/** Returns what is wrong with a field, without its path: "is not an address" becomes "This is not an address." */
+const aboutField = (message: string): string =>
+  sentence(withoutEndpoints(message).replace(/^(?=(?:is|has|needs|was|does) )/u, "This "))
 
 /** An error response of the API. Status 0 means that no response arrived. */
 export class ApiError extends Error {
@@ -88,7 +104,7 @@ export class ApiError extends Error {
     if (details.length === 0) return undefined
     // Only for invalid input is the message of a detail a complete explanation.
     if (this.reason !== "validation_failed" && this.details.length === 1) return this.message
-    return details.map(({ message }) => sentence(message)).join(" ")
+    return details.map(({ message }) => aboutField(message)).join(" ")
   }
 
   /** Returns the error without what is wrong with these fields, or `undefined` if nothing is left. */
@@ -96,7 +112,7 @@ export class ApiError extends Error {
     const details = this.details.filter(({ path }) => !fields.some((field) => isAt(path, field)))
     if (details.length === this.details.length) return this
     if (details.length === 0) return undefined
-    return new ApiError({ ...this, details, message: details.map(({ message }) => sentence(message)).join(" ") })
+    return new ApiError({ ...this, details, message: details.map(({ message }) => aboutField(message)).join(" ") })
   }
 }
 

@@ -3,7 +3,7 @@ import * as Api from "./Api.ts"
 import { ApiError } from "./ApiError.ts"
 import * as Auth from "./Auth.ts"
 import * as Mode from "./Mode.ts"
-import type { RequestFilters } from "../requests/RequestFilters.ts"
+import { pathOf, type RequestFilters } from "../requests/RequestFilters.ts"
 import type {
   Account,
   ApiKey,
@@ -20,7 +20,6 @@ import type {
   Page,
   SavedView,
   SandboxMessage,
-  Session,
   Stats,
   Suppression,
   Webhook,
@@ -48,11 +47,11 @@ export const queryClient = new QueryClient({
 export const session = queryOptions({
   queryKey: ["session"],
   staleTime: 60_000,
-  queryFn: async (): Promise<{ readonly session: Session; readonly user: Auth.User }> => {
+  queryFn: async (): Promise<Auth.SignedIn> => {
     const current = await Auth.current()
     if (current === null)
       throw new ApiError({ status: 401, message: "Sign in to continue.", reason: "signed_out", requestId: null })
-    return { session: await Api.get<Session>("/session"), user: current.user }
+    return current
   },
 })
 
@@ -200,7 +199,16 @@ export const requests = (filters: RequestFilters) =>
     queryKey: ["requests", filters],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
-      Api.get<Page<Request>>("/requests", { limit: REQUESTS_PAGE, after: pageParam, ...filters }, signal),
+      Api.get<Page<Request>>(
+        "/requests",
+        {
+          ...filters,
+          ...(filters.path === undefined ? {} : { path: pathOf(filters.path) }),
+          limit: REQUESTS_PAGE,
+          after: pageParam,
+        },
+        signal,
+      ),
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   })
 

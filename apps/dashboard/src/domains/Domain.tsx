@@ -178,6 +178,10 @@ const DNS_ERRORS: { readonly [code: string]: string } = {
   NODATA: "The name exists, but has no record of this type.",
 }
 
+/** A fault that names a tag of the record, such as `p=`, keeps its spelling. */
+const inWords = (error: string): string =>
+  /^[a-z]+(?=\s)/u.test(error) ? error.slice(0, 1).toUpperCase() + error.slice(1) : error
+
 const RecordPanel = ({ record }: { readonly record: DomainRecord }) => {
   const [name, purpose] = PURPOSES[record.purpose]
   const [tone, label] = TONES[record.status]
@@ -205,8 +209,8 @@ const RecordPanel = ({ record }: { readonly record: DomainRecord }) => {
           <CopyableValue label="Value" text={record.value} />
         </div>
         {record.error === null ? undefined : (
-          <p className="rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn first-letter:uppercase">
-            {DNS_ERRORS[record.error] ?? record.error}
+          <p className="rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
+            {DNS_ERRORS[record.error] ?? inWords(record.error)}
           </p>
         )}
         {record.status === "verified" || record.found.length === 0 ? undefined : (

@@ -16,7 +16,7 @@ import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
 import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
-import { SearchField } from "../ui/controls/SearchField.tsx"
+import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { defined } from "../api/defined.ts"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { type Column, Table } from "../ui/layout/Table.tsx"
@@ -29,12 +29,14 @@ export const Domains = () => {
   const navigate = useNavigate({ from: "/domains" })
   const canEdit = useHasScope("domains:write")
   const query = useQuery(Queries.domains)
-  const { q = "", status } = search
+  const { status } = search
   const change = (next: Partial<Record<"q" | "status", string | undefined>> & { readonly new?: true | undefined }) =>
     void navigate({ search: defined({ ...search, ...next }), replace: true })
   const setDialogOpen = (open: boolean) => change({ new: open ? true : undefined })
+  const typed = useTypedText(search.q ?? "", (text) => change({ q: text }))
+  const q = typed.text.trim().toLowerCase()
   const rows = (query.data?.data ?? []).filter(
-    (domain) => domain.name.includes(q.toLowerCase()) && (status === undefined || domain.status === status),
+    (domain) => domain.name.includes(q) && (status === undefined || domain.status === status),
   )
   const button = canEdit ? (
     <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialogOpen(true)}>
@@ -44,12 +46,7 @@ export const Domains = () => {
   return (
     <Screen title="Domains" hint="Domains you can send from once DNS is verified." actions={button}>
       <div className="flex flex-wrap items-center gap-2">
-        <SearchField
-          label="Search domains"
-          placeholder="Part of the name"
-          value={q}
-          onChange={(text) => change({ q: text })}
-        />
+        <SearchField label="Search domains" placeholder="Part of the name" typed={typed} />
         <FilterSelect
           label="Status"
           choices={STATUSES}

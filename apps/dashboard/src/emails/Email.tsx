@@ -1,4 +1,4 @@
-import { useQuery, useSuspenseQuery, useQueryClient } from "@tanstack/react-query"
+import { useSuspenseQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { ArrowLeft, CalendarClock, CircleX } from "lucide-react"
 import { useEffect } from "react"
@@ -15,6 +15,7 @@ import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { SCREEN } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
+import { useKeyNames } from "../requests/useKeyNames.ts"
 import { RequestLink } from "../requests/RequestLink.tsx"
 import { EmailActions } from "./EmailActions.tsx"
 import { EmailContent } from "./EmailContent.tsx"
@@ -94,7 +95,7 @@ export const Email = () => {
         </div>
         <div className="flex min-w-0 flex-col gap-5">
           <Panel title="Recipients">
-            <Recipients recipients={email.recipients} />
+            <Recipients recipients={email.recipients} isScheduled={displayStatus(email, now) === "scheduled"} />
           </Panel>
           <Panel title="Timeline">
             <Timeline events={events.data} />
@@ -173,18 +174,16 @@ const Notice = ({
 }
 
 const trackingOf = ({ clicks, opens }: EmailWithContent["tracking"]): string =>
-  [...(opens ? ["opens"] : []), ...(clicks ? ["clicks"] : [])].join(" and ") || "off"
+  opens && clicks ? "Opens and clicks" : opens ? "Opens" : clicks ? "Clicks" : "Off"
 
 /** Name of the key that submitted the email, or its id for somebody who cannot see keys. */
 const Submitter = ({ keyId }: { readonly keyId: string | null }) => {
-  const canSeeKeys = useHasScope("admin")
-  const { data } = useQuery({ ...Queries.apiKeys, enabled: canSeeKeys && keyId !== null })
+  const name = useKeyNames().get(keyId ?? "")
   if (keyId === null) return "Dashboard"
-  const key = data?.data.find(({ id }) => id === keyId)
-  if (key === undefined) return <Id text={keyId} />
+  if (name === undefined) return <Id text={keyId} />
   return (
     <span title={keyId}>
-      API key <UntrustedText text={key.name} />
+      API key <UntrustedText text={name} />
     </span>
   )
 }

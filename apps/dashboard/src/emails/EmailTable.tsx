@@ -2,6 +2,7 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { useEffect, useRef, useSyncExternalStore } from "react"
 import type { Email } from "../api/Records.ts"
+import { useKeyNames } from "../requests/useKeyNames.ts"
 import { useListKeys } from "../shell/useListKeys.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { cx } from "../ui/display/cx.ts"
@@ -31,6 +32,8 @@ const otherRecipients = ({ recipients }: Email): number => Math.max(0, recipient
 
 const COLUMNS =
   "grid grid-cols-[minmax(0,1fr)_auto] content-center items-center gap-x-3 gap-y-1.5 sm:gap-x-4 sm:grid-cols-[10.5rem_minmax(0,14rem)_minmax(0,1fr)_7rem]"
+/** With the name of the key, on screens with room for it. */
+const COLUMNS_WITH_KEY = "lg:grid-cols-[10.5rem_minmax(0,14rem)_minmax(0,1fr)_minmax(0,9rem)_7rem]"
 
 /** Whether the screen is wide enough for one line a row. */
 const useIsWide = (): boolean =>
@@ -45,6 +48,8 @@ const useIsWide = (): boolean =>
 
 export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, rows }: Props) => {
   const navigate = useNavigate()
+  const keyNames = useKeyNames()
+  const columns = cx(COLUMNS, keyNames.size > 0 && COLUMNS_WITH_KEY)
   const rowPx = useIsWide() ? ROW_PX : NARROW_ROW_PX
   const list = useRef<HTMLUListElement>(null)
   const virtual = useWindowVirtualizer({
@@ -71,11 +76,12 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, rows }: Pro
     <div>
       <div
         aria-hidden
-        className={cx(COLUMNS, "hidden h-9 border-b border-line px-4 text-xs font-medium text-ink-3 sm:grid")}
+        className={cx(columns, "hidden h-9 border-b border-line px-4 text-xs font-medium text-ink-3 sm:grid")}
       >
         <span>Status</span>
         <span>To</span>
         <span>Subject</span>
+        {keyNames.size > 0 ? <span className="hidden lg:block">Sent by</span> : undefined}
         <span className="text-right">Time</span>
       </div>
       <ul ref={list} aria-label="Emails" className="relative" style={{ height: virtual.getTotalSize() }}>
@@ -91,13 +97,13 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, rows }: Pro
                 to="/emails/$id"
                 params={{ id: email.id }}
                 className={cx(
-                  COLUMNS,
+                  columns,
                   "h-full border-b border-line px-4 text-sm transition-colors duration-75 hover:bg-hover focus-visible:-outline-offset-2",
                   item.index === selected && "bg-hover",
                   newIds.has(email.id) && "arrived",
                 )}
               >
-                <Row email={email} />
+                <Row email={email} keyNames={keyNames} />
               </Link>
             </li>
           )
@@ -110,7 +116,7 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, rows }: Pro
   )
 }
 
-const Row = ({ email }: { readonly email: Email }) => {
+const Row = ({ email, keyNames }: { readonly email: Email; readonly keyNames: ReadonlyMap<string, string> }) => {
   const now = useNow()
   const status = displayStatus(email, now)
   const counts = outcomesOf(email)
@@ -146,6 +152,15 @@ const Row = ({ email }: { readonly email: Email }) => {
           </span>
         ))}
       </span>
+      {keyNames.size > 0 ? (
+        <span className="hidden min-w-0 truncate text-ink-3 lg:block">
+          {email.api_key_id === null ? (
+            "Dashboard"
+          ) : (
+            <UntrustedText text={keyNames.get(email.api_key_id) ?? "API key"} />
+          )}
+        </span>
+      ) : undefined}
       <span className="tabular text-right text-xs text-ink-3">
         <SentTime email={email} status={status} />
       </span>

@@ -5,6 +5,7 @@ import * as Queries from "../api/Queries.ts"
 import type { Delivery, EventRecord, Page } from "../api/Records.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { eventName } from "../ui/display/eventName.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ResponseStatus } from "../webhooks/Deliveries.tsx"
@@ -51,7 +52,9 @@ export const EmailWebhooks = ({ events }: { readonly events: ReadonlyArray<Event
             className="flex items-center gap-3 px-4 py-2.5 text-sm hover:bg-hover"
           >
             <StatusBadge status={delivery.status} />
-            <code className="shrink-0 font-mono text-xs">{delivery.event_type}</code>
+            <span className="shrink-0" title={delivery.event_type}>
+              {eventName(delivery.event_type)}
+            </span>
             <span className="min-w-0 grow truncate text-ink-3">
               <UntrustedText text={name} />
             </span>

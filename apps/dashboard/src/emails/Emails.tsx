@@ -15,6 +15,8 @@ import * as LiveEmails from "./LiveEmails.ts"
 import { LiveToggle } from "./LiveToggle.tsx"
 import { EmailTable } from "./EmailTable.tsx"
 import * as EmailSearch from "./search/EmailSearch.ts"
+import { useTypedText } from "../ui/controls/SearchField.tsx"
+import { Results } from "../ui/feedback/Results.tsx"
 import { EmailSearchBar } from "./search/EmailSearchBar.tsx"
 import { ExportEmails } from "./search/ExportEmails.tsx"
 import { useSearchContext } from "./search/useSearchContext.ts"
@@ -32,6 +34,7 @@ export const Emails = () => {
   const keyName = (id: string) => context.keys?.find((key) => key.id === id)?.name ?? id
   const setSearch = (next: string) =>
     void navigate({ search: next === "" ? {} : { search: next }, replace: true, resetScroll: false })
+  const typed = useTypedText(text, setSearch)
   const clear = <Button onClick={() => setSearch("")}>Clear filters</Button>
   return (
     <Screen
@@ -39,32 +42,38 @@ export const Emails = () => {
       hint="All emails and their delivery status."
       actions={
         <>
-          <ExportEmails filters={filters} keyName={keyName} disabled={!canSearch || query.data === undefined} />
+          <ExportEmails
+            filters={filters}
+            keyName={keyName}
+            disabled={!canSearch || typed.isPending || query.data === undefined}
+          />
           <LiveToggle isOn={isLive} state={live.state} onChange={setLive} />
         </>
       }
     >
-      <EmailSearchBar text={text} context={context} onChange={setSearch} />
-      <Panel className="overflow-hidden">
-        {isUnderstood || isLoading ? (
-          <EmailList query={query} newIds={live.newIds} isFiltered={chips.length > 0} clear={clear} />
-        ) : (
-          <EmptyState icon={<TriangleAlert size={20} />} title="This search is not understood" action={clear}>
-            <ul>
-              {chips.flatMap(({ name, problem, start, value }) =>
-                problem === undefined
-                  ? []
-                  : [
-                      <li key={start}>
-                        <span className="font-medium text-ink">{name === "Text" ? value : `${name}:${value}`}</span>{" "}
-                        {problem}
-                      </li>,
-                    ],
-              )}
-            </ul>
-          </EmptyState>
-        )}
-      </Panel>
+      <EmailSearchBar typed={typed} context={context} onChange={setSearch} />
+      <Results isPending={typed.isPending}>
+        <Panel className="overflow-hidden">
+          {isUnderstood || isLoading ? (
+            <EmailList query={query} newIds={live.newIds} isFiltered={chips.length > 0} clear={clear} />
+          ) : (
+            <EmptyState icon={<TriangleAlert size={20} />} title="This search is not understood" action={clear}>
+              <ul>
+                {chips.flatMap(({ name, problem, start, value }) =>
+                  problem === undefined
+                    ? []
+                    : [
+                        <li key={start}>
+                          <span className="font-medium text-ink">{name === "Text" ? value : `${name}:${value}`}</span>{" "}
+                          {problem}
+                        </li>,
+                      ],
+                )}
+              </ul>
+            </EmptyState>
+          )}
+        </Panel>
+      </Results>
     </Screen>
   )
 }

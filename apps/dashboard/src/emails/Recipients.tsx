@@ -6,11 +6,17 @@ const KINDS = { to: "", cc: "Cc", bcc: "Bcc" } as const
 /** Number of recipients shown before "more". */
 const MAX_SHOWN = 8
 
-export const Recipients = ({ recipients }: { readonly recipients: ReadonlyArray<Recipient> }) => (
+interface Props {
+  readonly recipients: ReadonlyArray<Recipient>
+  /** Whether the email waits for its time: then its queued recipients are scheduled. */
+  readonly isScheduled: boolean
+}
+
+export const Recipients = ({ isScheduled, recipients }: Props) => (
   <>
     <ul className="divide-y divide-line">
       {recipients.slice(0, MAX_SHOWN).map((recipient) => (
-        <RecipientRow key={`${recipient.kind} ${recipient.address}`} recipient={recipient} />
+        <RecipientRow key={`${recipient.kind} ${recipient.address}`} recipient={recipient} isScheduled={isScheduled} />
       ))}
     </ul>
     {recipients.length > MAX_SHOWN ? (
@@ -20,7 +26,11 @@ export const Recipients = ({ recipients }: { readonly recipients: ReadonlyArray<
         </summary>
         <ul className="divide-y divide-line">
           {recipients.slice(MAX_SHOWN).map((recipient) => (
-            <RecipientRow key={`${recipient.kind} ${recipient.address}`} recipient={recipient} />
+            <RecipientRow
+              key={`${recipient.kind} ${recipient.address}`}
+              recipient={recipient}
+              isScheduled={isScheduled}
+            />
           ))}
         </ul>
       </details>
@@ -28,7 +38,7 @@ export const Recipients = ({ recipients }: { readonly recipients: ReadonlyArray<
   </>
 )
 
-const RecipientRow = ({ recipient }: { readonly recipient: Recipient }) => (
+const RecipientRow = ({ isScheduled, recipient }: { readonly recipient: Recipient; readonly isScheduled: boolean }) => (
   <li className="flex items-center gap-3 px-4 py-2.5 text-sm">
     <span className="min-w-0 grow">
       <span className="block truncate" title={recipient.address}>
@@ -41,6 +51,6 @@ const RecipientRow = ({ recipient }: { readonly recipient: Recipient }) => (
         <span className="block text-xs text-ink-3">Suppressed: {recipient.suppression.replace("_", " ")}</span>
       )}
     </span>
-    <StatusBadge status={recipient.status} />
+    <StatusBadge status={isScheduled && recipient.status === "queued" ? "scheduled" : recipient.status} />
   </li>
 )

@@ -1,25 +1,22 @@
-import { useQuery } from "@tanstack/react-query"
-import * as Queries from "../api/Queries.ts"
 import type { EventRecord } from "../api/Records.ts"
-import { useHasScope } from "../shell/useHasScope.ts"
+import { useKeyNames } from "../requests/useKeyNames.ts"
 import { cx } from "../ui/display/cx.ts"
+import { eventName } from "../ui/display/eventName.ts"
 import { formatClock, formatDateTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
-const EVENTS: Record<string, readonly [name: string, color: string]> = {
-  "email.queued": ["Queued", "bg-neutral"],
-  "email.sent": ["Sent", "bg-accent"],
-  "email.delivered": ["Delivered", "bg-good"],
-  "email.delivery_delayed": ["Deferred", "bg-warn"],
-  "email.bounced": ["Bounced", "bg-bad"],
-  "email.complained": ["Complained", "bg-bad"],
-  "email.failed": ["Failed", "bg-bad"],
-  "email.suppressed": ["Suppressed", "bg-violet"],
-  "email.canceled": ["Canceled", "bg-neutral"],
-  "email.opened": ["Opened", "bg-accent"],
-  "email.clicked": ["Clicked", "bg-accent"],
-  "email.attempt_lost": ["Attempt interrupted", "bg-warn"],
-  "email.rescheduled": ["Rescheduled", "bg-accent"],
+const COLORS: Record<string, string> = {
+  "email.sent": "bg-accent",
+  "email.delivered": "bg-good",
+  "email.delivery_delayed": "bg-warn",
+  "email.bounced": "bg-bad",
+  "email.complained": "bg-bad",
+  "email.failed": "bg-bad",
+  "email.suppressed": "bg-violet",
+  "email.opened": "bg-accent",
+  "email.clicked": "bg-accent",
+  "email.attempt_lost": "bg-warn",
+  "email.rescheduled": "bg-accent",
 }
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
@@ -66,9 +63,7 @@ const notesOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
 
 /** All events of an email with the replies of the receiving server. */
 export const Timeline = ({ events }: { readonly events: ReadonlyArray<EventRecord> }) => {
-  const canSeeKeys = useHasScope("admin")
-  const keys = useQuery({ ...Queries.apiKeys, enabled: canSeeKeys })
-  const keyNames = new Map((keys.data?.data ?? []).map(({ id, name }) => [id as string, name as string]))
+  const keyNames = useKeyNames()
   return (
     <ol className="p-4">
       {events.map((event, index) => (
@@ -90,7 +85,7 @@ interface Props {
 }
 
 const TimelineEvent = ({ actor, event, isLast }: Props) => {
-  const [name, color] = EVENTS[event.type] ?? [event.type, "bg-neutral"]
+  const color = COLORS[event.type] ?? "bg-neutral"
   const code = number(event.data["code"])
   const enhanced = text(event.data["enhanced_code"])
   const response = text(event.data["response"])
@@ -103,7 +98,7 @@ const TimelineEvent = ({ actor, event, isLast }: Props) => {
       )}
       <span aria-hidden className={cx("absolute top-1.5 left-0 size-2 rounded-full", color)} />
       <p className="flex items-baseline gap-2 text-sm">
-        <span className="font-medium">{name}</span>
+        <span className="font-medium">{eventName(event.type)}</span>
         {actor === undefined ? undefined : (
           <span className="text-xs text-ink-3">
             <UntrustedText text={actor} />

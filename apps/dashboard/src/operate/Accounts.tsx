@@ -77,12 +77,14 @@ export const Accounts = () => {
               columns={[
                 {
                   name: "Account",
-                  cell: ({ id, name }) => (
+                  main: true,
+                  cell: ({ emails, id, name }) => (
                     <>
-                      <span className="block font-medium">
+                      <span className="block truncate font-medium">
                         <UntrustedText text={name} />
                       </span>
-                      <code className="block font-mono text-xs text-ink-3">{id}</code>
+                      <code className="hidden truncate font-mono text-xs text-ink-3 sm:block">{id}</code>
+                      <span className="block text-xs text-ink-3 sm:hidden">{number.format(emails)} this month</span>
                     </>
                   ),
                 },
@@ -106,6 +108,7 @@ export const Accounts = () => {
                 {
                   name: "This month",
                   number: true,
+                  wide: true,
                   cell: ({ emails, monthly_emails }) =>
                     `${number.format(emails)}${monthly_emails === null ? "" : ` of ${number.format(monthly_emails)}`}`,
                 },
@@ -124,7 +127,11 @@ export const Accounts = () => {
                   ),
                 },
                 { name: "Members", number: true, wide: true, cell: ({ members }) => members },
-                { name: "Created", wide: true, cell: ({ created_at }) => formatDateTime(created_at) },
+                {
+                  name: "Created",
+                  wide: true,
+                  cell: ({ created_at }) => <span className="whitespace-nowrap">{formatDateTime(created_at)}</span>,
+                },
               ]}
             />
           </Panel>

@@ -27,11 +27,31 @@ export const Nodes = () => (
                 rows={data.nodes}
                 keyOf={({ id }) => id}
                 columns={[
-                  { name: "Process", cell: ({ id }) => <code className="font-mono text-xs break-all">{id}</code> },
+                  {
+                    name: "Process",
+                    main: true,
+                    cell: ({ id }) => (
+                      <code className="block truncate font-mono text-xs" title={id}>
+                        {id}
+                      </code>
+                    ),
+                  },
                   { name: "Status", cell: ({ alive }) => <StatusBadge status={alive ? "active" : "silent"} /> },
-                  { name: "In progress", number: true, cell: ({ leases }) => leases },
-                  { name: "Started", wide: true, cell: ({ started_at }) => formatDateTime(started_at) },
-                  { name: "Last seen", wide: true, cell: ({ beat_at }) => <RelativeTime iso={beat_at} /> },
+                  { name: "In progress", number: true, wide: true, cell: ({ leases }) => leases },
+                  {
+                    name: "Started",
+                    wide: true,
+                    cell: ({ started_at }) => <span className="whitespace-nowrap">{formatDateTime(started_at)}</span>,
+                  },
+                  {
+                    name: "Last seen",
+                    wide: true,
+                    cell: ({ beat_at }) => (
+                      <span className="whitespace-nowrap">
+                        <RelativeTime iso={beat_at} />
+                      </span>
+                    ),
+                  },
                 ]}
               />
             )}

@@ -22,6 +22,13 @@ export const Projections = () => (
         const names = [...new Set(versions.map(({ name }) => name))]
         return (
           <Panel>
+            <div
+              aria-hidden
+              className="hidden h-9 items-center gap-x-3 border-b border-line px-4 text-xs font-medium text-ink-3 sm:flex"
+            >
+              <span className="basis-44">Projection</span>
+              <span className="grow">Version and size</span>
+            </div>
             <ul className="divide-y divide-line">
               {names.map((name) => (
                 <ProjectionRow

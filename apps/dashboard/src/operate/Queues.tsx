@@ -35,9 +35,9 @@ const QueueTables = ({ data }: { readonly data: Operate.Queues }) => {
   const oldest = (kind: string) => Math.max(0, rowOf(kind, "ready")?.oldest_s ?? 0)
   return (
     <>
-      <ul className="grid grid-cols-2 overflow-hidden rounded-xl border border-line bg-panel sm:grid-cols-5">
+      <ul className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-5">
         {EVENTS.map(([type, name, unit]) => (
-          <li key={type} className="border-line px-4 py-4 not-first:border-l">
+          <li key={type} className="bg-panel px-4 py-4 max-sm:last:col-span-2">
             <p className="text-xs font-medium text-ink-3">{name}</p>
             <p className="tabular mt-1 text-2xl font-semibold tracking-tight">
               {number.format(data.per_second[type] ?? 0)}

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query"
+import { useSuspenseQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { ArrowLeft } from "lucide-react"
 import * as Queries from "../api/Queries.ts"
@@ -7,19 +7,20 @@ import { CodeBlock } from "../ui/display/Code.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
+import { SCREEN } from "../ui/layout/Screen.tsx"
+import { useTitle } from "../shell/useTitle.ts"
 import type { RequestDetail } from "../api/Records.ts"
-import { useKeyNames } from "./useKeyNames.ts"
+import { useSenderName } from "./useSenderName.ts"
 import { RequestStatus } from "./RequestStatus.tsx"
 
 export const Request = () => {
   const { id } = useParams({ from: "/shell/requests/$id" })
-  const query = useQuery(Queries.request(id))
+  const query = useSuspenseQuery(Queries.request(id))
+  useTitle(`${query.data.method} ${query.data.path}`)
   return (
-    <div className="mx-auto flex w-full max-w-5xl flex-col gap-5 px-4 py-6 sm:px-8">
+    <div className={`flex flex-col gap-5 ${SCREEN}`}>
       <Link
         to="/requests"
         className="inline-flex items-center gap-1.5 self-start rounded-md text-sm text-ink-2 hover:text-ink"
@@ -27,19 +28,13 @@ export const Request = () => {
         <ArrowLeft size={14} aria-hidden />
         Requests
       </Link>
-      {query.isPending ? (
-        <SkeletonRows rows={6} />
-      ) : query.isError ? (
-        <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-      ) : (
-        <Detail request={query.data} />
-      )}
+      <Detail request={query.data} />
     </div>
   )
 }
 
 const Detail = ({ request }: { readonly request: RequestDetail }) => {
-  const keyNames = useKeyNames()
+  const senderName = useSenderName()
   const { api_key_id, body, body_bytes, email_ids } = request
   return (
     <>
@@ -65,7 +60,7 @@ const Detail = ({ request }: { readonly request: RequestDetail }) => {
             [
               "Sent by",
               api_key_id === null ? (
-                "Dashboard"
+                <UntrustedText key="member" text={senderName(request)} />
               ) : (
                 <Link
                   key="key"
@@ -74,7 +69,7 @@ const Detail = ({ request }: { readonly request: RequestDetail }) => {
                   className="text-accent hover:underline"
                   title="Show all requests with this key"
                 >
-                  <UntrustedText text={keyNames.get(api_key_id) ?? api_key_id} />
+                  <UntrustedText text={senderName(request)} />
                 </Link>
               ),
             ],

@@ -24,5 +24,11 @@ export const isFiltered = (filters: RequestFilters): boolean => Object.keys(filt
 
 const REQUEST_ID = /^req_[0-9a-z]{26}$/u
 
+/** Returns a typed path as the API knows it, so that the beginning need not be typed: `email/send` is `/v1/email/send`. */
+export const pathOf = (typed: string): string => {
+  const path = typed.startsWith("/") ? typed : `/${typed}`
+  return /^\/(?:v1?|compat)?(?:\/|$)/u.test(path) ? path : `/v1${path}`
+}
+
 /** Whether a searched text is the id of a request. */
 export const isRequestId = (text: string): boolean => REQUEST_ID.test(text)

@@ -28,13 +28,7 @@ export const TestModeSwitch = () => {
     <label className="flex h-8 shrink-0 cursor-pointer items-center gap-2.5 rounded-lg px-2 text-sm text-ink-2 hover:bg-hover">
       <FlaskConical size={15} strokeWidth={1.9} aria-hidden />
       <span className="grow">Test mode</span>
-      <input
-        type="checkbox"
-        role="switch"
-        checked={isTest}
-        onChange={(event) => void setTest(event.target.checked)}
-        className="size-4 accent-(--solid)"
-      />
+      <input type="checkbox" role="switch" checked={isTest} onChange={(event) => void setTest(event.target.checked)} />
     </label>
   )
 }

@@ -9,7 +9,7 @@ import * as Api from "../api/Api.ts"
 import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
-import { SearchField } from "../ui/controls/SearchField.tsx"
+import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
@@ -39,14 +39,15 @@ export const ApiKeys = () => {
   const query = useQuery(Queries.apiKeys)
   const [revoking, setRevoking] = useState<ApiKey>()
   // Keys that no longer work are shown when they are asked for.
-  const { mode, q = "", status = "active" } = search
+  const { mode, status = "active" } = search
   const change = (
     next: Partial<Record<"mode" | "q" | "status", string | undefined>> & { readonly new?: true | undefined },
   ) => void navigate({ search: defined({ ...search, ...next }), replace: true })
   const setDialogOpen = (open: boolean) => change({ new: open ? true : undefined })
+  const typed = useTypedText(search.q ?? "", (text) => change({ q: text }))
+  const q = typed.text.trim().toLowerCase()
   const rows = (query.data?.data ?? []).filter(
-    (key) =>
-      key.status === status && (mode === undefined || key.mode === mode) && textsOf(key).includes(q.toLowerCase()),
+    (key) => key.status === status && (mode === undefined || key.mode === mode) && textsOf(key).includes(q),
   )
   const button = (
     <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialogOpen(true)}>
@@ -60,12 +61,7 @@ export const ApiKeys = () => {
       actions={button}
     >
       <div className="flex flex-wrap items-center gap-2">
-        <SearchField
-          label="Search API keys"
-          placeholder="Name, prefix, scope or domain"
-          value={q}
-          onChange={(text) => change({ q: text })}
-        />
+        <SearchField label="Search API keys" placeholder="Name, prefix, scope or domain" typed={typed} />
         <FilterSelect
           label="Status"
           choices={STATUSES}

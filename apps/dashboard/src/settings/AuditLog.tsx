@@ -1,13 +1,14 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { ScrollText, SearchX } from "lucide-react"
+import { Copy, MoreHorizontal, ScrollText, SearchX } from "lucide-react"
 import { defined } from "../api/defined.ts"
 import * as Queries from "../api/Queries.ts"
 import type { AuditEntry } from "../api/Records.ts"
-import { Button } from "../ui/controls/Button.tsx"
-import { CopyButton } from "../ui/controls/CopyButton.tsx"
+import { Button, IconButton } from "../ui/controls/Button.tsx"
+import { copy } from "../ui/controls/CopyButton.tsx"
 import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
-import { SearchField } from "../ui/controls/SearchField.tsx"
+import { Menu } from "../ui/controls/Menu.tsx"
+import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
@@ -35,18 +36,14 @@ export const AuditLog = () => {
   const actors = useActors()
   const change = (next: Partial<Record<"q" | "stream" | "actor", string | undefined>>) =>
     void navigate({ search: defined({ ...search, ...next }), replace: true })
+  const typed = useTypedText(q ?? "", (text) => change({ q: text }))
   return (
     <Screen
       title="Audit log"
       hint="Changes to keys, domains, webhooks, suppressions, members and the account. Emails have their own log."
     >
       <div className="flex flex-wrap items-center gap-2">
-        <SearchField
-          label="Search audit log"
-          placeholder="Action, name, address or id"
-          value={q ?? ""}
-          onChange={(text) => change({ q: text })}
-        />
+        <SearchField label="Search audit log" placeholder="Action, name, address or id" typed={typed} />
         <FilterSelect
           label="Object"
           choices={OBJECTS}
@@ -62,6 +59,7 @@ export const AuditLog = () => {
       </div>
       <PagedRows
         query={query}
+        isPending={typed.isPending}
         empty={
           Object.keys(search).length > 0 ? (
             <EmptyState
@@ -100,9 +98,7 @@ const COLUMNS: ReadonlyArray<Column<AuditEntry>> = [
     main: true,
     cell: (entry) => (
       <span className="block min-w-0">
-        <span title={entry.type} className="block truncate font-medium">
-          {actionOf(entry.type)}
-        </span>
+        <span className="block truncate font-medium">{actionOf(entry.type)}</span>
         <span className="block truncate text-xs text-ink-2">
           <Target entry={entry} />
         </span>
@@ -127,12 +123,7 @@ const COLUMNS: ReadonlyArray<Column<AuditEntry>> = [
   {
     name: "IP address",
     wide: true,
-    cell: ({ address, request_id }) => (
-      <span className="flex items-center gap-1 text-xs whitespace-nowrap text-ink-3">
-        {address ?? "–"}
-        {request_id === null ? undefined : <CopyButton text={request_id} label="Copy request id" className="size-5" />}
-      </span>
-    ),
+    cell: ({ address }) => <span className="text-xs whitespace-nowrap text-ink-3">{address ?? "–"}</span>,
   },
   {
     name: "Time",
@@ -143,7 +134,31 @@ const COLUMNS: ReadonlyArray<Column<AuditEntry>> = [
       </span>
     ),
   },
+  { name: "Details", hiddenName: true, number: true, cell: (entry) => <Details entry={entry} /> },
 ]
+
+/** Details for developers: the type of the event, and the request that made it. */
+const Details = ({ entry: { request_id, type } }: { readonly entry: AuditEntry }) => (
+  <Menu
+    trigger={
+      <IconButton label="Details">
+        <MoreHorizontal size={16} />
+      </IconButton>
+    }
+    header={
+      <div className="mb-1 border-b border-line px-2.5 py-1.5 font-mono text-xs text-ink-3">
+        <p>{type}</p>
+        {request_id === null ? undefined : <p>{request_id}</p>}
+      </div>
+    }
+    items={[
+      { name: "Copy event type", icon: <Copy size={15} />, onSelect: () => void copy(type) },
+      ...(request_id === null
+        ? []
+        : [{ name: "Copy request id", icon: <Copy size={15} />, onSelect: () => void copy(request_id) }]),
+    ]}
+  />
+)
 
 const ActorName = ({ entry: { actor, actor_name } }: { readonly entry: AuditEntry }) => (
   <UntrustedText text={actor_name ?? ACTORS[actor.type]} />

@@ -12,11 +12,12 @@ import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
+import { Table } from "../ui/layout/Table.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { InviteMember } from "./InviteMember.tsx"
-import { MemberRow } from "./MemberRow.tsx"
+import { columnsOf } from "./MemberColumns.tsx"
 
 export const Members = () => {
   const client = useQueryClient()
@@ -56,7 +57,7 @@ export const Members = () => {
         </Button>
       }
     >
-      <Panel>
+      <Panel className="overflow-hidden">
         {query.isPending ? (
           <SkeletonRows rows={3} />
         ) : query.isError ? (
@@ -64,17 +65,16 @@ export const Members = () => {
             <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
           </div>
         ) : (
-          <ul className="divide-y divide-line">
-            {query.data.data.map((member) => (
-              <MemberRow
-                key={member.id}
-                member={member}
-                onLink={() => makeLink.mutate(member)}
-                onRemove={() => setRemoving(member)}
-                onRole={(role) => changeRole.mutate({ member, role })}
-              />
-            ))}
-          </ul>
+          <Table
+            label="Members"
+            rows={query.data.data}
+            keyOf={({ id }) => id}
+            columns={columnsOf({
+              onLink: makeLink.mutate,
+              onRemove: setRemoving,
+              onRole: (member, role) => changeRole.mutate({ member, role }),
+            })}
+          />
         )}
       </Panel>
       <Dialog

@@ -1,6 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { Outlet, useRouterState } from "@tanstack/react-router"
-import { Keyboard, Menu as Bars, Search } from "lucide-react"
+import { Menu as Bars, Search } from "lucide-react"
 import { Suspense, useCallback, useState } from "react"
 import * as Mode from "../api/Mode.ts"
 import { IconButton } from "../ui/controls/Button.tsx"
@@ -37,7 +37,7 @@ export const Shell = () => {
         Skip to content
       </a>
       <aside className="sticky top-0 hidden h-dvh w-58 shrink-0 border-r border-line bg-ground lg:block">
-        <Sidebar onPalette={openPalette} />
+        <Sidebar onPalette={openPalette} onHelp={openHelp} />
       </aside>
       <div className="flex min-w-0 grow flex-col">
         <header className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-line bg-ground px-3 lg:hidden">
@@ -53,6 +53,10 @@ export const Shell = () => {
               >
                 <Sidebar
                   onNavigate={() => setDrawer(false)}
+                  onHelp={() => {
+                    setDrawer(false)
+                    setHelp(true)
+                  }}
                   onPalette={() => {
                     setDrawer(false)
                     setPalette(true)
@@ -81,15 +85,6 @@ export const Shell = () => {
           </Suspense>
         </main>
       </div>
-      <button
-        type="button"
-        onClick={openHelp}
-        aria-label="Keyboard shortcuts"
-        title="Keyboard shortcuts (?)"
-        className="fixed right-3 bottom-3 z-20 hidden size-8 items-center justify-center rounded-full text-ink-3 hover:bg-hover hover:text-ink lg:flex"
-      >
-        <Keyboard size={15} />
-      </button>
       <CommandPalette open={palette} onOpenChange={setPalette} />
       <KeyboardHelp open={help} onOpenChange={setHelp} />
     </div>

@@ -1,6 +1,6 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { BookOpen, ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react"
+import { BookOpen, ChevronsUpDown, Keyboard, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react"
 import * as Auth from "../api/Auth.ts"
 import { instance } from "../api/instance.ts"
 import * as Mode from "../api/Mode.ts"
@@ -21,11 +21,13 @@ const THEMES = [
 ] as const
 
 export const Sidebar = ({
+  onHelp,
   onNavigate,
   onPalette,
 }: {
   readonly onNavigate?: () => void
   readonly onPalette: () => void
+  readonly onHelp: () => void
 }) => {
   const { session } = useSession()
   // The mode decides which screens there are.
@@ -57,7 +59,7 @@ export const Sidebar = ({
         {Navigation.SECTIONS.map(({ screens, title }) => {
           const visible = screens.filter((screen) => Navigation.isVisible(screen, session))
           return visible.length === 0 ? undefined : (
-            <div key={title} className="mb-2.5">
+            <div key={title} className="mb-2">
               <h2 className="px-2 py-1 text-xs font-medium text-ink-3">{title}</h2>
               <ul className="flex flex-col gap-px">
                 {visible.map(({ icon: Icon, name, to }) => (
@@ -65,7 +67,7 @@ export const Sidebar = ({
                     <Link
                       to={to}
                       {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
-                      className="flex h-[1.875rem] items-center gap-2.5 rounded-lg px-2 text-sm text-ink-2 transition-colors duration-75 hover:bg-hover hover:text-ink"
+                      className="flex h-7 items-center gap-2.5 rounded-lg px-2 text-sm text-ink-2 transition-colors duration-75 hover:bg-hover hover:text-ink"
                       activeProps={{ className: "!bg-hover !text-ink font-medium" }}
                     >
                       <Icon size={15} strokeWidth={1.9} aria-hidden />
@@ -79,12 +81,12 @@ export const Sidebar = ({
         })}
       </div>
       {Navigation.permits(session.scopes, "email:logs:read") ? <TestModeSwitch /> : undefined}
-      <UserMenu />
+      <UserMenu onHelp={onHelp} />
     </nav>
   )
 }
 
-const UserMenu = () => {
+const UserMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
   const { session, user } = useSession()
   const { data: account } = useQuery(Queries.account)
   const client = useQueryClient()
@@ -125,6 +127,7 @@ const UserMenu = () => {
           icon: <BookOpen size={15} />,
           onSelect: () => window.open("/docs", "_blank", "noopener"),
         },
+        { name: "Keyboard shortcuts", icon: <Keyboard size={15} />, onSelect: onHelp },
         "separator",
         { name: "Sign out", icon: <LogOut size={15} />, onSelect: () => void signOut() },
       ]}

@@ -8,7 +8,7 @@ import { useHasScope } from "../shell/useHasScope.ts"
 import { Badge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
-import { SearchField } from "../ui/controls/SearchField.tsx"
+import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { PagedRows } from "../ui/layout/PagedRows.tsx"
@@ -63,6 +63,7 @@ export const Suppressions = () => {
   const removal = useRemoveSuppression(list.queryKey)
   const change = (next: Partial<Readonly<Record<"q" | "reason" | "since" | "source", string | undefined>>>) =>
     void navigate({ search: defined({ ...search, ...next }), replace: true })
+  const typed = useTypedText(q ?? "", (text) => change({ q: text }))
   return (
     <Screen
       title="Suppressions"
@@ -86,12 +87,7 @@ export const Suppressions = () => {
       }
     >
       <div className="flex flex-wrap items-center gap-2">
-        <SearchField
-          label="Search suppressions"
-          placeholder="Part of an address"
-          value={q ?? ""}
-          onChange={(text) => change({ q: text })}
-        />
+        <SearchField label="Search suppressions" placeholder="Part of an address" typed={typed} />
         <FilterSelect
           label="Reason"
           choices={REASON_CHOICES}
@@ -116,6 +112,7 @@ export const Suppressions = () => {
       </div>
       <PagedRows
         query={query}
+        isPending={typed.isPending}
         empty={
           isFiltered ? (
             <EmptyState
@@ -164,14 +161,18 @@ const columnsOf = (onRemove: ((suppression: Suppression) => void) | undefined): 
   {
     name: "Address",
     main: true,
-    cell: ({ email }) => (
-      <span className="block truncate font-medium">
-        <UntrustedText text={email} />
-      </span>
+    cell: ({ email, reason }) => (
+      <>
+        <span className="block truncate font-medium">
+          <UntrustedText text={email} />
+        </span>
+        <span className="block text-xs text-ink-3 sm:hidden">{REASONS[reason]}</span>
+      </>
     ),
   },
   {
     name: "Reason",
+    wide: true,
     cell: ({ reason }) => (
       <Badge tone={reason === "complaint" || reason === "hard_bounce" ? "bad" : "neutral"}>{REASONS[reason]}</Badge>
     ),

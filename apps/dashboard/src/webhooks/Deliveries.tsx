@@ -11,6 +11,7 @@ import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { eventName } from "../ui/display/eventName.ts"
 import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -40,11 +41,20 @@ export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
             Each webhook request appears here with its response. Send a test event or an email to create one.
           </EmptyState>
         ) : (
-          <ul className="divide-y divide-line">
-            {rows.map((delivery) => (
-              <DeliveryRow key={delivery.id} delivery={delivery} />
-            ))}
-          </ul>
+          <>
+            <div aria-hidden className={cx(COLUMNS, "h-9 border-b border-line text-xs font-medium text-ink-3")}>
+              <span>Status</span>
+              <span>Event</span>
+              <span>Response</span>
+              <span className="hidden sm:inline">Attempts</span>
+              <span className="hidden text-right sm:inline">Time</span>
+            </div>
+            <ul className="divide-y divide-line">
+              {rows.map((delivery) => (
+                <DeliveryRow key={delivery.id} delivery={delivery} />
+              ))}
+            </ul>
+          </>
         )}
       </Panel>
       {query.hasNextPage ? (
@@ -58,6 +68,9 @@ export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
   )
 }
 
+const COLUMNS =
+  "grid w-full grid-cols-[5.5rem_minmax(0,1fr)_6.5rem_1rem] items-center gap-3 px-4 sm:grid-cols-[5.5rem_minmax(0,1fr)_6.5rem_4rem_6rem_1rem]"
+
 const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
   const [open, setOpen] = useState(false)
   return (
@@ -66,16 +79,20 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
         type="button"
         aria-expanded={open}
         onClick={() => setOpen(!open)}
-        className="flex w-full items-center gap-3 px-4 py-2.5 text-left text-sm hover:bg-hover focus-visible:-outline-offset-2"
+        className={cx(COLUMNS, "py-2.5 text-left text-sm hover:bg-hover focus-visible:-outline-offset-2")}
       >
-        <StatusBadge status={delivery.status} />
-        <code className="min-w-0 grow truncate font-mono text-xs">{delivery.event_type}</code>
-        {delivery.livemode ? undefined : <Badge tone="warn">Test</Badge>}
-        {delivery.attempts === 0 ? undefined : <ResponseStatus status={delivery.last_status} />}
-        <span className="tabular hidden text-xs text-ink-3 sm:inline">
-          {delivery.attempts === 1 ? "1 attempt" : `${delivery.attempts} attempts`}
+        <span>
+          <StatusBadge status={delivery.status} />
         </span>
-        <span className="tabular hidden w-24 text-right text-xs text-ink-3 sm:inline">
+        <span className="flex min-w-0 items-center gap-2">
+          <span className="truncate" title={delivery.event_type}>
+            {eventName(delivery.event_type)}
+          </span>
+          {delivery.livemode ? undefined : <Badge tone="warn">Test</Badge>}
+        </span>
+        <span>{delivery.attempts === 0 ? undefined : <ResponseStatus status={delivery.last_status} />}</span>
+        <span className="tabular hidden text-xs text-ink-3 sm:inline">{delivery.attempts}</span>
+        <span className="tabular hidden text-right text-xs text-ink-3 sm:inline">
           <RelativeTime iso={delivery.created_at} />
         </span>
         <ChevronDown size={15} aria-hidden className={cx("text-ink-3 transition-transform", open && "rotate-180")} />

@@ -14,6 +14,7 @@ import { Menu } from "../ui/controls/Menu.tsx"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
+import { eventName } from "../ui/display/eventName.ts"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { Deliveries } from "./Deliveries.tsx"
@@ -96,7 +97,7 @@ export const Webhook = () => {
       <Panel>
         <DescriptionList
           items={[
-            ["Events", webhook.events.includes("*") ? "All events" : webhook.events.join(", ")],
+            ["Events", webhook.events.includes("*") ? "All events" : webhook.events.map(eventName).join(", ")],
             ["Format", webhook.format === "resend" ? "Resend" : "Waybill"],
             ["Signature headers", webhook.svix_headers ? "webhook-* and svix-*" : "webhook-*"],
             ...(webhook.disabled_reason === null

@@ -4,6 +4,7 @@ import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { useFormErrors } from "../api/useFormErrors.ts"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
+import { eventName } from "../ui/display/eventName.ts"
 import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
 
 /** Event types, grouped by subject. */
@@ -138,7 +139,8 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
                   {types.map((type) => (
                     <Checkbox
                       key={type}
-                      label={<code className="font-mono text-xs">{type}</code>}
+                      label={eventName(type)}
+                      hint={<code className="font-mono">{type}</code>}
                       checked={events.includes(type)}
                       onChange={() => toggle(type)}
                     />

@@ -2,22 +2,23 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { Plus, SearchX, Webhook as Icon } from "lucide-react"
 import { useState } from "react"
-import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
 import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
-import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
+import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
-import { SearchField } from "../ui/controls/SearchField.tsx"
+import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { defined } from "../api/defined.ts"
+import { eventName } from "../ui/display/eventName.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { type Column, Table } from "../ui/layout/Table.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { ResponseStatus } from "./Deliveries.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -33,15 +34,6 @@ const EXAMPLES = [
       `if (event.type === "email.bounced") await deactivate(event.data.recipient)`,
     ].join("\n"),
   },
-  {
-    name: "curl",
-    code: [
-      `curl ${instance.url}/v1/webhooks \\`,
-      `  -H "Authorization: Bearer $WAYBILL_KEY" \\`,
-      `  -H "Content-Type: application/json" \\`,
-      `  -d '{"url":"https://example.com/hooks/mail","events":["email.delivered","email.bounced"]}'`,
-    ].join("\n"),
-  },
 ]
 
 export const Webhooks = () => {
@@ -49,15 +41,15 @@ export const Webhooks = () => {
   const navigate = useNavigate({ from: "/webhooks" })
   const query = useQuery(Queries.webhooks)
   const [created, setCreated] = useState<WebhookWithSecret>()
-  const { q = "", status } = search
+  const { status } = search
   const change = (next: Partial<Record<"q" | "status", string | undefined>> & { readonly new?: true | undefined }) =>
     void navigate({ search: defined({ ...search, ...next }), replace: true })
   const setDialogOpen = (open: boolean) => change({ new: open ? true : undefined })
+  const typed = useTypedText(search.q ?? "", (text) => change({ q: text }))
+  const q = typed.text.trim().toLowerCase()
   const rows = (query.data?.data ?? []).filter(
     (webhook) =>
-      [webhook.url, webhook.description ?? "", ...webhook.events].some((text) =>
-        text.toLowerCase().includes(q.toLowerCase()),
-      ) &&
+      [webhook.url, webhook.description ?? "", ...webhook.events].some((text) => text.toLowerCase().includes(q)) &&
       (status === undefined || statusOf(webhook) === status),
   )
   const button = (
@@ -72,12 +64,7 @@ export const Webhooks = () => {
       actions={button}
     >
       <div className="flex flex-wrap items-center gap-2">
-        <SearchField
-          label="Search webhooks"
-          placeholder="URL, description or event"
-          value={q}
-          onChange={(text) => change({ q: text })}
-        />
+        <SearchField label="Search webhooks" placeholder="URL, description or event" typed={typed} />
         <FilterSelect
           label="Status"
           choices={STATUSES}
@@ -161,7 +148,11 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
     wide: true,
     cell: ({ events }) => (
       <span title={events.join(", ")} className="text-xs whitespace-nowrap text-ink-3">
-        {events.includes("*") ? "All events" : events.length === 1 ? events[0] : `${events.length} events`}
+        {events.includes("*")
+          ? "All events"
+          : events.length === 1
+            ? eventName(events[0] ?? "")
+            : `${events.length} events`}
       </span>
     ),
   },
@@ -176,7 +167,7 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
           className="flex items-center gap-2 text-xs whitespace-nowrap text-ink-3"
           title={last_call.error ?? undefined}
         >
-          <CallStatus status={last_call.status} />
+          <ResponseStatus status={last_call.status} />
           <RelativeTime iso={last_call.at} />
         </span>
       ),
@@ -186,6 +177,11 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
     cell: (webhook) => (
       <span className="flex flex-col items-start gap-0.5">
         <StatusBadge status={statusOf(webhook)} />
+        {webhook.last_call === null ? undefined : (
+          <span className="sm:hidden">
+            <ResponseStatus status={webhook.last_call.status} />
+          </span>
+        )}
         {statusOf(webhook) === "failing" && webhook.failing_since !== null ? (
           <span className="hidden text-xs whitespace-nowrap text-ink-3 sm:inline">
             since <RelativeTime iso={webhook.failing_since} />
@@ -195,7 +191,3 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
     ),
   },
 ]
-
-const CallStatus = ({ status }: { readonly status: number | null }) => (
-  <Badge tone={status !== null && status >= 200 && status < 300 ? "good" : "bad"}>{status ?? "No response"}</Badge>
-)

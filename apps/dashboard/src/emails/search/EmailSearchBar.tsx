@@ -3,7 +3,7 @@ import { useMemo, useRef } from "react"
 import { Button } from "../../ui/controls/Button.tsx"
 import { FilterSelect } from "../../ui/controls/FilterSelect.tsx"
 import { Menu } from "../../ui/controls/Menu.tsx"
-import { SearchInput, useTypedText } from "../../ui/controls/SearchField.tsx"
+import { SearchInput, type TypedText } from "../../ui/controls/SearchField.tsx"
 import { cx } from "../../ui/display/cx.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { EMAIL_STATUSES, STATUSES } from "../EmailFilters.ts"
@@ -29,15 +29,14 @@ const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> 
 ]
 
 interface Props {
-  /** The text that is searched for now. */
-  readonly text: string
+  readonly typed: TypedText
   readonly context: EmailSearch.Context
   readonly onChange: (text: string) => void
 }
 
-export const EmailSearchBar = ({ context, onChange, text: committed }: Props) => {
+export const EmailSearchBar = ({ context, onChange, typed }: Props) => {
   const input = useRef<HTMLInputElement>(null)
-  const { commitNow, setText, text } = useTypedText(committed, onChange)
+  const { commitNow, setText, text } = typed
   const { chips, isUnderstood } = useMemo(() => EmailSearch.parse(text, context), [text, context])
   const suggestions = suggestionsOf(text, context)
   const change = (next: string) => {
@@ -78,7 +77,11 @@ export const EmailSearchBar = ({ context, onChange, text: committed }: Props) =>
         />
         <Menu
           align="start"
-          trigger={<Button icon={<Plus size={14} />}>Filter</Button>}
+          trigger={
+            <Button icon={<Plus size={14} />} aria-label="Filter">
+              <span className="hidden sm:inline">Filter</span>
+            </Button>
+          }
           items={INSERTED.map(([field, name]) => ({ name, onSelect: () => insert(field) }))}
         />
         <SavedViews search={text.trim()} onSelect={change} />

@@ -37,7 +37,13 @@ export const SavedViews = ({ onSelect, search }: Props) => {
     <>
       <Menu
         align="start"
-        trigger={<Button icon={<Bookmark size={14} />}>{current?.name ?? "Views"}</Button>}
+        trigger={
+          <Button icon={<Bookmark size={14} />} aria-label={current?.name ?? "Views"}>
+            <span className={current === undefined ? "hidden sm:inline" : "max-w-40 truncate"}>
+              {current?.name ?? "Views"}
+            </span>
+          </Button>
+        }
         items={[
           ...views.map((view) => ({
             name: view.name,

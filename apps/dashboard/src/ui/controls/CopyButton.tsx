@@ -5,7 +5,7 @@ import { cx } from "../display/cx.ts"
 const COPIED_SHOWN_MS = 1_400
 
 /** Copies with `execCommand` where the clipboard API is missing: browsers offer it only on https and localhost. */
-const copy = async (text: string): Promise<void> => {
+export const copy = async (text: string): Promise<void> => {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   const area = document.createElement("textarea")
   area.value = text

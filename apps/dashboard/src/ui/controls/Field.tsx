@@ -71,8 +71,8 @@ export const TextArea = ({
   label,
   ...input
 }: FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>) => (
-  <Field label={label} error={error} hint={hint} {...(className === undefined ? {} : { className })}>
-    {(props) => <textarea {...props} {...input} className={cx(BOX, "min-h-28 py-2 leading-relaxed")} />}
+  <Field label={label} error={error} hint={hint}>
+    {(props) => <textarea {...props} {...input} className={cx(BOX, "min-h-28 py-2 leading-relaxed", className)} />}
   </Field>
 )
 

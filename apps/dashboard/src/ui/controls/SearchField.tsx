@@ -5,11 +5,20 @@ import { cx } from "../display/cx.ts"
 /** Delay of a search after the last key. */
 const SEARCH_DELAY_MS = 300
 
+export interface TypedText {
+  /** The text in the box. */
+  readonly text: string
+  readonly setText: (text: string) => void
+  /** Whether the text differs from the one that is searched for: then what the list shows is no answer to it. */
+  readonly isPending: boolean
+  readonly commitNow: () => void
+}
+
 /**
  * Holds the text that is typed and commits it after a pause, or at once with Enter. Follows the committed text when it
  * changes elsewhere, for example by the Back button.
  */
-export const useTypedText = (committed: string, commit: (text: string) => void) => {
+export const useTypedText = (committed: string, commit: (text: string) => void): TypedText => {
   const [text, setText] = useState(committed)
   const latest = useRef(commit)
   useEffect(() => {
@@ -21,34 +30,25 @@ export const useTypedText = (committed: string, commit: (text: string) => void) 
     const timer = setTimeout(() => latest.current(text.trim()), SEARCH_DELAY_MS)
     return () => clearTimeout(timer)
   }, [committed, text])
-  return { text, setText, isCommitted: text.trim() === committed, commitNow: () => latest.current(text.trim()) }
+  return { text, setText, isPending: text.trim() !== committed, commitNow: () => latest.current(text.trim()) }
 }
 
 interface Props {
   readonly label: string
   readonly placeholder: string
-  /** The committed text, usually that of the URL. */
-  readonly value: string
-  readonly onChange: (text: string) => void
-  readonly className?: string
-  readonly input?: RefObject<HTMLInputElement | null>
+  readonly typed: TypedText
 }
 
 /** Search box of a list; `/` focuses it. */
-export const SearchField = ({ className, input, label, onChange, placeholder, value }: Props) => {
-  const { commitNow, setText, text } = useTypedText(value, onChange)
-  return (
-    <SearchInput
-      className={className}
-      input={input}
-      label={label}
-      placeholder={placeholder}
-      text={text}
-      onText={setText}
-      onEnter={commitNow}
-    />
-  )
-}
+export const SearchField = ({ label, placeholder, typed }: Props) => (
+  <SearchInput
+    label={label}
+    placeholder={placeholder}
+    text={typed.text}
+    onText={typed.setText}
+    onEnter={typed.commitNow}
+  />
+)
 
 export const SearchInput = ({
   className,

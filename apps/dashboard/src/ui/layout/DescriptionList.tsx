@@ -6,7 +6,7 @@ export const DescriptionList = ({
 }: {
   readonly items: ReadonlyArray<readonly [name: string, value: ReactNode]>
 }) => (
-  <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] gap-x-4 gap-y-2 p-4 text-sm">
+  <dl className="grid grid-cols-[minmax(6rem,auto)_minmax(55%,1fr)] gap-x-4 gap-y-2 p-4 text-sm">
     {items.map(([name, value]) => (
       <div key={name} className="contents">
         <dt className="text-ink-3">{name}</dt>

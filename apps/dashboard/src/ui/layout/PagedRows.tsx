@@ -3,12 +3,15 @@ import { type ReactNode, useEffect } from "react"
 import type { Page } from "../../api/Records.ts"
 import { Button } from "../controls/Button.tsx"
 import { ErrorMessage } from "../feedback/ErrorMessage.tsx"
+import { Results } from "../feedback/Results.tsx"
 import { SkeletonRows } from "../feedback/Skeleton.tsx"
 import { Panel } from "./Panel.tsx"
 
 interface Props<Row> {
   readonly query: UseInfiniteQueryResult<InfiniteData<Page<Row>>>
   readonly empty: ReactNode
+  /** Whether another search is typed than the one that the query answers. */
+  readonly isPending: boolean
   readonly children: (rows: ReadonlyArray<Row>) => ReactNode
 }
 
@@ -33,10 +36,10 @@ export const useRows = <Row,>({
 }
 
 /** A list that is read page by page: its rows, and a button for more. */
-export const PagedRows = <Row,>({ children, empty, query }: Props<Row>) => {
+export const PagedRows = <Row,>({ children, empty, isPending, query }: Props<Row>) => {
   const { isLoading, rows } = useRows(query)
   return (
-    <>
+    <Results isPending={isPending}>
       <Panel className="overflow-hidden">
         {isLoading ? (
           <SkeletonRows />
@@ -57,6 +60,6 @@ export const PagedRows = <Row,>({ children, empty, query }: Props<Row>) => {
           </Button>
         </div>
       ) : undefined}
-    </>
+    </Results>
   )
 }

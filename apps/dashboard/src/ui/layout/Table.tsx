@@ -17,7 +17,7 @@ export interface Column<Row> {
 const classOf = <Row,>({ main, number, wide }: Column<Row>): string =>
   cx(
     "px-2 first:pl-4 last:pr-4",
-    number === true ? "tabular text-right" : "text-left",
+    number === true ? "tabular whitespace-nowrap text-right" : "text-left",
     wide === true && "hidden sm:table-cell",
     main === true && "w-full max-w-0",
   )

@@ -1,0 +1,113 @@
+import { Link as LinkIcon, MoreHorizontal, ShieldCheck, UserMinus } from "lucide-react"
+import type { Member, Role } from "../api/Records.ts"
+import { useSession } from "../shell/useSession.ts"
+import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
+import { IconButton } from "../ui/controls/Button.tsx"
+import { Menu } from "../ui/controls/Menu.tsx"
+import { RelativeTime } from "../ui/display/Time.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import type { Column } from "../ui/layout/Table.tsx"
+import * as Roles from "./Roles.ts"
+
+interface Actions {
+  readonly onLink: (member: Member) => void
+  readonly onRemove: (member: Member) => void
+  readonly onRole: (member: Member, role: Role) => void
+}
+
+export const columnsOf = ({ onRole, ...actions }: Actions): ReadonlyArray<Column<Member>> => [
+  { name: "Member", main: true, cell: (member) => <MemberName member={member} /> },
+  { name: "Last seen", wide: true, cell: (member) => <LastSeen member={member} /> },
+  {
+    name: "Role",
+    cell: (member) => (
+      <select
+        aria-label={`Role of ${member.email}`}
+        value={member.role}
+        onChange={(event) => onRole(member, event.target.value as Role)}
+        className="h-8 rounded-lg border border-line-strong bg-raised px-2 text-sm capitalize"
+      >
+        {Roles.ROLES.map(([role]) => (
+          <option key={role} value={role}>
+            {role}
+          </option>
+        ))}
+      </select>
+    ),
+  },
+  { name: "Actions", hiddenName: true, number: true, cell: (member) => <MemberMenu member={member} {...actions} /> },
+]
+
+const MemberName = ({ member }: { readonly member: Member }) => {
+  const { user } = useSession()
+  const name = member.name === "" ? member.email : member.name
+  return (
+    <div className="flex items-center gap-3">
+      <span
+        aria-hidden
+        className="flex size-8 shrink-0 items-center justify-center rounded-full bg-neutral-soft text-xs font-semibold text-neutral uppercase"
+      >
+        {name.slice(0, 1)}
+      </span>
+      <div className="min-w-0">
+        <p className="flex items-center gap-2 font-medium">
+          <span className="truncate">
+            <UntrustedText text={name} />
+          </span>
+          {member.id === user.id ? <Badge>You</Badge> : undefined}
+          {member.two_factor ? (
+            <span title="Uses two-factor authentication or a passkey">
+              <ShieldCheck size={14} className="text-good" aria-label="Two-factor authentication" />
+            </span>
+          ) : undefined}
+        </p>
+        <p className="truncate text-xs text-ink-3">
+          <UntrustedText text={member.email} />
+        </p>
+        <p className="mt-0.5 text-xs text-ink-3 sm:hidden">
+          <LastSeen member={member} />
+        </p>
+      </div>
+    </div>
+  )
+}
+
+const LastSeen = ({ member: { last_seen_at, status } }: { readonly member: Member }) =>
+  status === "invited" ? (
+    <StatusBadge status="invited" />
+  ) : last_seen_at === null ? (
+    "–"
+  ) : (
+    <span className="text-xs whitespace-nowrap text-ink-3">
+      <RelativeTime iso={last_seen_at} />
+    </span>
+  )
+
+const MemberMenu = ({ member, onLink, onRemove }: { readonly member: Member } & Omit<Actions, "onRole">) => {
+  const { session, user } = useSession()
+  const isInvited = member.status === "invited"
+  // For active members only operators can create a link, because it replaces the password.
+  const canCreateLink = isInvited || (session.operator && member.id !== user.id)
+  return (
+    <Menu
+      trigger={
+        <IconButton label={`Actions for ${member.email}`}>
+          <MoreHorizontal size={16} />
+        </IconButton>
+      }
+      items={[
+        ...(canCreateLink
+          ? [
+              {
+                name: isInvited ? "Create invitation link" : "Create password reset link",
+                icon: <LinkIcon size={15} />,
+                onSelect: () => onLink(member),
+              },
+              "separator" as const,
+            ]
+          : []),
+        { name: "Remove member", icon: <UserMinus size={15} />, danger: true, onSelect: () => onRemove(member) },
+      ]}
+    />
+  )
+}
