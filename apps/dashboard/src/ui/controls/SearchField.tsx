@@ -27,7 +27,11 @@ export const useTypedText = (committed: string, commit: (text: string) => void):
   useEffect(() => setText(committed), [committed])
   useEffect(() => {
     if (text.trim() === committed) return undefined
-    const timer = setTimeout(() => latest.current(text.trim()), SEARCH_DELAY_MS)
+    const path = window.location.pathname
+    const timer = setTimeout(() => {
+      // The screen may be left already, and is shown until the next one has loaded.
+      if (window.location.pathname === path) latest.current(text.trim())
+    }, SEARCH_DELAY_MS)
     return () => clearTimeout(timer)
   }, [committed, text])
   return { text, setText, isPending: text.trim() !== committed, commitNow: () => latest.current(text.trim()) }
