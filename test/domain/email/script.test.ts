@@ -23,7 +23,7 @@ const VALID: ReadonlyArray<readonly [text: string, script: Script.Script]> = [
 ]
 
 const INVALID: ReadonlyArray<readonly [text: string, problem: RegExp]> = [
-  ["", /^has an empty step; a step begins with one of deliver, defer, bounce, complain, suppress, slow$/u],
+  ["", /^has an empty step; a step begins with one of deliver, send, defer, bounce, fail, complain, suppress, slow$/u],
   ["defer;", /^has an empty step/u],
   ["defer; bonuce 550", /^has the unknown word "bonuce" \(did you mean "bounce"\?\); a step begins/u],
   ["550 5.1.1", /^has the unknown word "550"; /u],

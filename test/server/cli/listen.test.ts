@@ -65,14 +65,7 @@ const untilLine = (lines: ReadonlyArray<string>, text: string) =>
 const secretOf = (lines: ReadonlyArray<string>) => /whsec_\S+/u.exec(lines.join("\n"))?.[0] ?? ""
 
 /** Types that no request causes. */
-const IMPOSSIBLE: ReadonlyArray<string> = [
-  "email.sent",
-  "email.failed",
-  "domain.verified",
-  "domain.degraded",
-  "domain.failed",
-  "webhook.disabled",
-]
+const IMPOSSIBLE: ReadonlyArray<string> = ["domain.degraded", "domain.failed", "webhook.disabled"]
 
 layer(HttpWorld.layer({ tracks: true }), { excludeTestServices: true })("waybill listen", (it) => {
   it.effect("forwards what webhooks get, once and in order, over lost connections", function* () {

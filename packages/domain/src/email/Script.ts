@@ -8,7 +8,7 @@ export const HEADER = "x-waybill-script"
 export const MAX_STEPS = 20
 export const MAX_SCRIPT_CHARS = 500
 
-export const ACTIONS = ["deliver", "defer", "bounce", "complain", "suppress", "slow"] as const
+export const ACTIONS = ["deliver", "send", "defer", "bounce", "fail", "complain", "suppress", "slow"] as const
 export type Action = (typeof ACTIONS)[number]
 
 /** Outcome of one attempt. */

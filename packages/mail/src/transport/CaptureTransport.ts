@@ -26,9 +26,11 @@ export const make = (keep: Keep, domains: Simulator.Domains): Transport.Transpor
     const outcomes = yield* Effect.forEach(recipients, (recipient) => Simulator.simulate(message, recipient, domains), {
       concurrency: "unbounded",
     })
-    const delivered = outcomes.filter((outcome) => outcome.status === "delivered").map((outcome) => outcome.recipient)
+    const taken = outcomes.flatMap(({ recipient, status }) =>
+      status === "delivered" || status === "sent" ? [recipient] : [],
+    )
     const mailFrom = message.mailFrom(recipients)
-    if (delivered.length > 0) yield* keep({ message: { ...message, mailFrom }, recipients: delivered })
+    if (taken.length > 0) yield* keep({ message: { ...message, mailFrom }, recipients: taken })
     return outcomes
   }),
 })

@@ -29,11 +29,16 @@ export const simulate = Effect.fnUntraced(function* (
   if (action === "slow") yield* Effect.sleep(SLOW_MS)
   const hop = { ...HOP, duration_ms: (yield* MonotonicClock.millis) - startedAt }
   const simulated = suppresses ? {} : { simulated: true as const }
-  const delivered = Transport.accepted(recipient, hop, { ...OK, text: `kept in the sandbox as ${message.emailId}` })
+  const answer = { ...OK, text: `kept in the sandbox as ${message.emailId}` }
+  const delivered = Transport.accepted(recipient, hop, answer)
   switch (action) {
     case "deliver":
     case "slow":
       return delivered
+    case "send":
+      return Transport.accepted(recipient, hop, answer, "sent")
+    case "fail":
+      return Transport.failed(recipient, "connection", UNREACHABLE)
     case "defer":
       return { ...Transport.refused(recipient, hop, textOf(reply ?? TRY_LATER)), status: "deferred" }
     case "bounce":
@@ -70,6 +75,8 @@ const OK = { code: 250, enhancedCode: "2.0.0", stage: "end_of_data" } as const
 const NO_USER = { code: 550, enhancedCode: "5.1.1" } as const
 const TRY_LATER = { code: 451, enhancedCode: "4.3.0" } as const
 
+const UNREACHABLE = "no server could be reached (simulated)"
+
 const step = (action: Script.Action, reply?: Script.Step["reply"]): Script.Step => ({
   action,
   reply,
@@ -80,14 +87,19 @@ const DELIVER = step("deliver")
 /** Outcome of each name of a recipient. */
 const STEPS: ReadonlyMap<string, Script.Step> = new Map([
   ["delivered", DELIVER],
+  ["sent", step("send")],
   ["deferred", step("defer")],
   ["bounced", step("bounce")],
   ["soft-bounced", step("bounce", { code: 554, enhancedCode: "5.7.1" })],
   ["mailbox-full", step("bounce", { code: 552, enhancedCode: "5.2.2" })],
+  ["failed", step("fail")],
   ["complained", step("complain")],
   ["suppressed", step("suppress")],
   ["slow", step("slow")],
 ])
+
+/** Names of recipients that have an outcome. */
+export const NAMES: ReadonlyArray<string> = [...STEPS.keys()]
 
 const TEXTS: { readonly [enhancedCode: string]: string } = {
   "4.3.0": "temporarily out of order",
