@@ -1,5 +1,6 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { EmailId } from "@waybill/domain/values/Id"
+import type { Transport } from "@waybill/mail/transport/Transport"
 import { Clock, Effect, Layer } from "effect"
 import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"
@@ -8,6 +9,7 @@ import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
 import * as World from "../../support/world/World.ts"
+import { directTransport, pair } from "../../mail/smtp/mxPair.ts"
 import * as Smtp from "../../server/smtp/support.ts"
 
 /** From a domain that the account does not have. */
@@ -23,61 +25,69 @@ const customer = Effect.gen(function* () {
   return { account, call, callTest, log, test, world, testAccount: Livemode.testAccountOf(account) }
 })
 
-/** A worker whose only transport, as a relay or as direct delivery, leads to a server; ends with its scope. */
-const worker = Effect.fnUntraced(function* (server: SmtpServer.SmtpServer, kind: "relay" | "direct") {
+/** A worker with one transport, which leads to a server; ends with its scope. */
+const worker = Effect.fnUntraced(function* (kind: "relay" | "direct", transport: Layer.Layer<Transport>) {
   const { url } = yield* Database.Fresh
-  const transports = Transports.Transports.layer<never, never>(kind, { [kind]: World.relay(server) })
   yield* Layer.build(
     Worker.layer({ url, delivery: { returnPath: World.RETURN_PATH, nextAttempt: World.retrySoon } }).pipe(
-      Layer.provide(transports),
+      Layer.provide(Transports.Transports.layer<never, never>(kind, { [kind]: transport })),
     ),
   )
 })
+
+/** Sends a message through every way in, to a recipient, and returns how many were accepted and the id of the first. */
+const sendByEveryDoor = Effect.fnUntraced(function* (
+  { callTest, test, world }: Pick<Effect.Success<typeof customer>, "callTest" | "test" | "world">,
+  recipient: string,
+) {
+  const port = yield* Smtp.submission()
+  const email = { ...EMAIL, to: recipient }
+  const sent = yield* callTest("POST", "/v1/email/send", { ...EMAIL, to: recipient.replace("ana@", "bounced@") })
+  yield* World.until(callTest("GET", `/v1/email/logs/${sent.json.id}`), ({ json }) => json.status === "bounced")
+  const soon = new Date((yield* Clock.currentTimeMillis) + 400).toISOString()
+  const answers = [
+    sent,
+    yield* callTest("POST", "/v1/email/send/batch", { emails: [email, email] }),
+    yield* callTest("POST", "/v1/email/send", { ...email, scheduled_at: soon }),
+    yield* callTest("POST", `/v1/email/${sent.json.id}/resend`),
+    yield* callTest("POST", "/compat/resend/emails", email),
+    yield* callTest("POST", "/compat/resend/emails/batch", [email]),
+    yield* world.request("POST", "/compat/postmark/email", {
+      body: { From: EMAIL.from, To: recipient, Subject: "Hi", TextBody: "Hi" },
+      headers: { "x-postmark-server-token": test },
+    }),
+    yield* world.request("POST", "/compat/sendgrid/v3/mail/send", {
+      body: {
+        personalizations: [{ to: [{ email: recipient }] }],
+        from: { email: "hi@shop.example" },
+        subject: "Hi",
+        content: [{ type: "text/plain", value: "Hi" }],
+      },
+      headers: { authorization: `Bearer ${test}` },
+    }),
+  ]
+  for (const { status, text } of answers) assert.include([200, 202], status, text)
+  assert.match(yield* Smtp.send(port, test, { ...email, from: "hi@shop.example" }), /^250 /u)
+  const list = yield* World.until(callTest("GET", "/v1/email/logs?limit=100"), ({ json }) =>
+    json.data.every(({ status }: { status: string }) => status === "delivered" || status === "bounced"),
+  )
+  assert.strictEqual(list.json.data.length, SENT)
+  assert.deepStrictEqual([...new Set(list.json.data.map((each: { livemode: boolean }) => each.livemode))], [false])
+  return sent.json.id as EmailId
+})
+/** Messages of `sendByEveryDoor`; two of them bounce. */
+const SENT = 10
 
 const layers = HttpWorld.layer({ transport: "relay" })
 
 layer(layers, { excludeTestServices: true })("test mail", (it) => {
   it.effect("never leaves, whichever door it comes through, while live mail does", function* () {
     const server = yield* SmtpServer.listen()
-    yield* worker(server, "relay")
-    const { account, call, callTest, test, testAccount, world } = yield* customer
-    const port = yield* Smtp.submission()
-    const compat = { authorization: `Bearer ${test}` }
-
-    const sent = yield* callTest("POST", "/v1/email/send", { ...EMAIL, to: "bounced@example.org" })
-    const bounced = { account_id: testAccount, stream_id: sent.json.id as EmailId }
-    yield* World.settled(bounced)
-    const soon = new Date((yield* Clock.currentTimeMillis) + 400).toISOString()
-    const answers = [
-      sent,
-      yield* callTest("POST", "/v1/email/send/batch", { emails: [EMAIL, EMAIL] }),
-      yield* callTest("POST", "/v1/email/send", { ...EMAIL, scheduled_at: soon }),
-      yield* callTest("POST", `/v1/email/${sent.json.id}/resend`),
-      yield* callTest("POST", "/compat/resend/emails", EMAIL),
-      yield* world.request("POST", "/compat/postmark/email", {
-        body: { From: EMAIL.from, To: EMAIL.to, Subject: "Hi", TextBody: "Hi" },
-        headers: { "x-postmark-server-token": test },
-      }),
-      yield* world.request("POST", "/compat/sendgrid/v3/mail/send", {
-        body: {
-          personalizations: [{ to: [{ email: EMAIL.to }] }],
-          from: { email: "hi@shop.example" },
-          subject: "Hi",
-          content: [{ type: "text/plain", value: "Hi" }],
-        },
-        headers: compat,
-      }),
-    ]
-    for (const { status, text } of answers) assert.include([200, 202], status, text)
-    assert.match(yield* Smtp.send(port, test, { ...EMAIL, from: "hi@shop.example" }), /^250 /u)
-
-    const [live] = yield* Effect.all([call("POST", "/v1/email/send", { ...EMAIL, from: "hi@acme.test" })])
-    yield* World.settled({ account_id: account, stream_id: live?.json.id as EmailId })
-    const list = yield* World.until(callTest("GET", "/v1/email/logs?limit=100"), ({ json }) =>
-      json.data.every(({ status }: { status: string }) => status === "delivered" || status === "bounced"),
-    )
-    assert.strictEqual(list.json.data.length, 9)
-    assert.deepStrictEqual([...new Set(list.json.data.map((each: { livemode: boolean }) => each.livemode))], [false])
+    yield* worker("relay", World.relay(server))
+    const { account, call, callTest, test, world } = yield* customer
+    const id = yield* sendByEveryDoor({ callTest, test, world }, EMAIL.to)
+    const live = yield* call("POST", "/v1/email/send", { ...EMAIL, from: "hi@acme.test" })
+    yield* World.settled({ account_id: account, stream_id: live.json.id as EmailId })
     assert.deepStrictEqual(
       server.mails.map(({ to }) => to),
       [["ana@example.org"]],
@@ -87,21 +97,37 @@ layer(layers, { excludeTestServices: true })("test mail", (it) => {
     const own = yield* call("GET", "/v1/email/logs")
     assert.deepStrictEqual(
       own.json.data.map(({ id, livemode }: { id: string; livemode: boolean }) => [id, livemode]),
-      [[live?.json.id, true]],
+      [[live.json.id, true]],
     )
-    assert.strictEqual((yield* callTest("GET", `/v1/email/logs/${live?.json.id}`)).status, 404)
-    assert.strictEqual((yield* call("GET", `/v1/email/logs/${sent.json.id}`)).status, 404)
+    assert.strictEqual((yield* callTest("GET", `/v1/email/logs/${live.json.id}`)).status, 404)
+    assert.strictEqual((yield* call("GET", `/v1/email/logs/${id}`)).status, 404)
     const inbox = yield* callTest("GET", "/v1/sandbox/messages?limit=100")
-    assert.strictEqual(inbox.json.data.length, 7)
+    assert.strictEqual(inbox.json.data.length, SENT - 2)
     assert.deepStrictEqual(reasonOf(yield* call("GET", "/v1/sandbox/messages")), [404, "route_not_found"])
   })
 
-  it.effect("never leaves after a restart, nor by direct delivery", function* () {
+  it.effect("never leaves by direct delivery, whichever door it comes through, while live mail does", function* () {
+    const servers = yield* pair({})
+    yield* worker("direct", directTransport(servers))
+    const { account, call, callTest, test, world } = yield* customer
+    yield* sendByEveryDoor({ callTest, test, world }, "ana@acme.test")
+    assert.deepStrictEqual(servers.dns.queries, [])
+    const live = yield* call("POST", "/v1/email/send", { ...EMAIL, from: "hi@acme.test", to: "bo@acme.test" })
+    yield* World.settled({ account_id: account, stream_id: live.json.id as EmailId })
+    assert.deepStrictEqual(
+      servers.mx1?.mails.map(({ to }) => to),
+      [["bo@acme.test"]],
+    )
+    assert.strictEqual(servers.mx1?.connections().opened, 1)
+    assert.strictEqual(servers.mx2.connections().opened, 0)
+  })
+
+  it.effect("never leaves after a restart with another transport", function* () {
     const server = yield* SmtpServer.listen()
     const { callTest, testAccount } = yield* customer
     // Accepted while no worker runs, and taken over by one that delivers directly.
     const { json } = yield* callTest("POST", "/v1/email/send", EMAIL)
-    yield* worker(server, "direct")
+    yield* worker("direct", World.relay(server))
     const { state } = yield* World.settled({ account_id: testAccount, stream_id: json.id })
     assert.deepStrictEqual(state._tag === "Message" ? state.recipients.map(({ status }) => status) : [], ["delivered"])
     assert.strictEqual(server.connections().opened, 0)

@@ -44,8 +44,22 @@ export const pair = Effect.fnUntraced(function* (
   return { mx1, mx2, dns, port: mx2.port }
 })
 
+type World = { readonly dns: DnsServer.DnsServer; readonly port: number }
+
+/** Direct delivery to the servers of the test's DNS. */
+export const directTransport = (
+  { dns, port }: World,
+  options: Partial<DirectTransport.Options> = {},
+  policies: Record<string, MtaSts.Policy> = {},
+  query_timeout_ms = 20_000,
+) =>
+  DirectTransport.layer({ name: "waybill.test", port, allowed, ca: SmtpServer.authority, ...options }).pipe(
+    Layer.provide(mtaStsPolicies(policies)),
+    Layer.provide(Dns.Dns.layer({ servers: [dns.server], query_timeout_ms, query_tries: 1 })),
+  )
+
 export const using = <A>(
-  { dns, port }: { readonly dns: DnsServer.DnsServer; readonly port: number },
+  world: World,
   run: (
     deliver: (to: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Transport.RecipientOutcome>>,
   ) => Effect.Effect<A>,
@@ -54,17 +68,5 @@ export const using = <A>(
   query_timeout_ms = 20_000,
 ) =>
   Transport.Transport.use((transport) => run((to) => transport.deliver(outgoing(), to))).pipe(
-    Effect.provide(
-      DirectTransport.layer({
-        name: "waybill.test",
-        port,
-        allowed,
-        ca: SmtpServer.authority,
-        timeouts: PATIENT,
-        ...options,
-      }).pipe(
-        Layer.provide(mtaStsPolicies(policies)),
-        Layer.provide(Dns.Dns.layer({ servers: [dns.server], query_timeout_ms, query_tries: 1 })),
-      ),
-    ),
+    Effect.provide(directTransport(world, { timeouts: PATIENT, ...options }, policies, query_timeout_ms)),
   )

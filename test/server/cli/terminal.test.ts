@@ -53,8 +53,8 @@ const FAULTS: ReadonlyArray<readonly [line: string, error: string, help?: string
   ],
   ["trigger email.bouncd", '<type> does not take "email.bouncd": did you mean email.bounced?', "waybill trigger"],
   [
-    "trigger domain.verified",
-    "domain.verified cannot be triggered: it depends on DNS. `waybill webhooks test ID` sends a signed webhook.test to an endpoint.",
+    "trigger domain.degraded",
+    "domain.degraded cannot be triggered: it depends on DNS. `waybill webhooks test ID` sends a signed webhook.test to an endpoint.",
   ],
   ["top --interval 0", '--interval does not take "0": a value between 1 and 3600.', "waybill top"],
   [

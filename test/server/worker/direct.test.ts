@@ -1,24 +1,20 @@
 import * as Domain from "@waybill/domain/domain/Domain"
-import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
 import * as Dns from "@waybill/mail/dns/Dns"
-import * as Network from "@waybill/mail/dns/Network"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import { Duration, Effect, Exit, Layer, Option, Result, Scope } from "effect"
+import { Duration, Effect, Exit, Layer, Option, Scope } from "effect"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
 import * as dns from "node:dns/promises"
 import * as DomainCommands from "../../../apps/server/src/operate/DomainCommands.ts"
 import { Instance } from "../../../apps/server/src/http/Instance.ts"
 import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"
-import { pair } from "../../mail/smtp/mxPair.ts"
+import { directTransport, pair } from "../../mail/smtp/mxPair.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { mtaStsPolicies } from "../../support/mail/mtaStsPolicies.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 
-const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
 const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
 
 /** A worker with direct delivery to the servers of the test's DNS. */
@@ -27,20 +23,11 @@ const direct = Effect.fnUntraced(function* (
   over: Partial<Worker.Options<never, never, never>["delivery"]> = {},
 ) {
   const { url } = yield* Database.Fresh
-  const transport = DirectTransport.layer({
-    name: "waybill.test",
-    port: world.port,
-    allowed,
-    ca: SmtpServer.authority,
-  }).pipe(
-    Layer.provide(mtaStsPolicies({})),
-    Layer.provide(Dns.Dns.layer({ servers: [world.dns.server], query_timeout_ms: 20_000, query_tries: 1 })),
-  )
   yield* Layer.build(
     Worker.layer({
       url,
       delivery: { returnPath: World.RETURN_PATH, nextAttempt: World.retrySoon, ...over },
-    }).pipe(Layer.provide(Transports.Transports.layer("direct", { direct: transport }))),
+    }).pipe(Layer.provide(Transports.Transports.layer("direct", { direct: directTransport(world) }))),
   )
 })
 
