@@ -38,6 +38,8 @@ interface Where {
   readonly cwd?: string
   /** The launcher of an installed package, if not that of the checkout. */
   readonly main?: string
+  /** The Node that runs the launcher, if not this one. */
+  readonly node?: string
 }
 
 /** Process of `waybill` with these arguments, as an operator runs it. */
@@ -46,8 +48,12 @@ export class WaybillCommand {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
 
-  constructor(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>, { cwd, main = MAIN }: Where = {}) {
-    this.child = spawn(process.execPath, [main, ...args], {
+  constructor(
+    args: ReadonlyArray<string>,
+    env: Readonly<Record<string, string>>,
+    { cwd, main = MAIN, node = process.execPath }: Where = {},
+  ) {
+    this.child = spawn(node, [main, ...args], {
       ...(cwd === undefined ? {} : { cwd }),
       env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/", ...env },
       stdio: ["ignore", "pipe", "pipe"],
