@@ -74,6 +74,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     yield* Effect.promise(() => fs.chmod(file, 0o640))
     assert.include((yield* type("whoami")).errors, `Run: chmod 600 ${file}`)
     assert.strictEqual((yield* type("logout")).output, `Removed ${file}.`)
+    assert.deepStrictEqual(JSON.parse((yield* type("logout", "--json")).output), { file, removed: false })
     assert.include((yield* type("whoami")).errors, "You are not logged in.")
   })
 
@@ -152,6 +153,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     yield* json("suppressions", "add", "ana@example.org", "--reason", "complaint")
     yield* json("suppressions", "add", "bo@example.org")
     assert.strictEqual(yield* text("suppressions", "export", file), `${file} contains 2 addresses.`)
+    assert.deepStrictEqual(yield* json("suppressions", "export", file), { file, addresses: 2 })
     for (const email of ["ana@example.org", "bo@example.org"]) yield* json("suppressions", "remove", email)
     assert.deepStrictEqual(yield* json("suppressions", "list"), [])
     assert.strictEqual(yield* text("suppressions", "import", file, "--dry-run"), "2 addresses can be imported.")

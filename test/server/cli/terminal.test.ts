@@ -1,4 +1,5 @@
 import { Console, Effect, Exit } from "effect"
+import type { Command } from "effect/cli"
 import { posix } from "node:path"
 import * as Output from "../../../apps/server/src/cli/Output.ts"
 import { REMOTE } from "../../../apps/server/src/cli/runCommand.ts"
@@ -110,6 +111,22 @@ describe("a command over the API", () => {
       [...REMOTE],
       commands.map(({ name }) => name),
     )
+  })
+
+  it.effect("prints JSON when it is requested, each but the server for assistants", function* () {
+    const leaves = (
+      command: Command.Command.Any,
+      path: ReadonlyArray<string>,
+    ): ReadonlyArray<ReadonlyArray<string>> => {
+      const children = command.subcommands.flatMap((group) => group.commands)
+      return children.length === 0 ? [path] : children.flatMap((child) => leaves(child, [...path, child.name]))
+    }
+    const all = commands.flatMap((command) => leaves(command, [command.name]))
+    assert.isAbove(all.length, 25)
+    const without = yield* Effect.filter(all, (path) =>
+      Effect.map(CommandLine.typeWith(NOWHERE, ...path, "--help"), ({ output }) => !/^ +--json\b/mu.test(output)),
+    )
+    assert.deepStrictEqual(without, [["mcp"]])
   })
 
   it("loads no code that reads the database, serves HTTP or delivers mail", () => {

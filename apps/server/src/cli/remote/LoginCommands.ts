@@ -70,10 +70,13 @@ export const login = Command.make(
 
 export const logout = Command.make(
   "logout",
-  {},
-  Effect.fn(function* () {
-    const path = yield* Credentials.file
-    yield* Output.say((yield* Credentials.remove) ? `Removed ${path}.` : "You were not logged in.")
+  { json: Output.json },
+  Effect.fn(function* ({ json }) {
+    const file = yield* Credentials.file
+    const removed = yield* Credentials.remove
+    yield* json
+      ? Output.printJson({ file, removed })
+      : Output.say(removed ? `Removed ${file}.` : "You were not logged in.")
   }),
 ).pipe(Command.withDescription("Remove the stored address and key; the key itself keeps working"))
 

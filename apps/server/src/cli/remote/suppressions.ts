@@ -135,8 +135,9 @@ const exporting = Command.make(
   {
     file: Argument.String("file").pipe(Argument.withDescription("File to write, - for standard output")),
     ...filters,
+    json: Output.json,
   },
-  Effect.fn(function* ({ file, ...filters }) {
+  Effect.fn(function* ({ file, json, ...filters }) {
     const rows = yield* call(async (client) => {
       const rows: Array<Suppression> = []
       for await (const row of client.suppressions.all(Flags.present(filters))) {
@@ -147,9 +148,11 @@ const exporting = Command.make(
       return rows
     })
     const text = SuppressionFile.write(rows)
-    if (file === "-") return yield* Output.sayLines(text.trimEnd())
+    if (file === "-") return yield* json ? Output.printJson(rows, 2) : Output.sayLines(text.trimEnd())
     yield* onFile(file, () => fs.writeFile(file, text, { mode: 0o600 }))
-    yield* Output.say(`${file} contains ${rows.length} addresses.`)
+    yield* json
+      ? Output.printJson({ file, addresses: rows.length })
+      : Output.say(`${file} contains ${rows.length} addresses.`)
   }),
 ).pipe(Command.withDescription("Write suppressions to a CSV file"))
 
