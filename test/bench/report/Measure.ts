@@ -159,7 +159,7 @@ export const wantsJson = (): boolean => process.argv.includes("--json")
 export interface Finding {
   readonly what: string
   readonly measured: Spread
-  readonly unit: "times" | "a second" | "ms" | "s" | "MiB" | "%"
+  readonly unit: "times" | "a second" | "ms" | "s" | "MiB" | "%" | "bytes"
   readonly atLeast?: number
   readonly atMost?: number
 }
@@ -172,6 +172,8 @@ const shown = (value: number, unit: Finding["unit"]): string => {
       return rate(value)
     case "ms":
       return `${millis(value)} ms`
+    case "bytes":
+      return `${rate(value)} bytes`
     default:
       return `${value.toFixed(value < 10 ? 2 : 0)} ${unit}`
   }

@@ -19,6 +19,7 @@ const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   compose: [],
   start: [],
   memory: [],
+  size: [],
   growth: ["--messages", "1000000"],
   histories: [],
 }
