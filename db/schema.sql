@@ -74,9 +74,9 @@ CREATE TABLE email_log (
   status text COLLATE "C" NOT NULL,
   domain text COLLATE "C" NOT NULL,
   from_address text COLLATE "C" NOT NULL,
-  subject text NOT NULL,
-  record json NOT NULL,
+  subject text COLLATE "C" NOT NULL,
   facets integer NOT NULL DEFAULT 0,
+  scheduled_at timestamp with time zone,
   CONSTRAINT email_log_pkey PRIMARY KEY (account_id, id)
 ) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.3);
 
@@ -540,8 +540,6 @@ CREATE TABLE webhooks (
 ALTER TABLE content ALTER COLUMN sha256 SET STATISTICS 0;
 
 ALTER TABLE content ALTER COLUMN bytes SET STATISTICS 0;
-
-ALTER TABLE email_log ALTER COLUMN record SET STATISTICS 0;
 
 ALTER TABLE events ALTER COLUMN event_id SET STATISTICS 0;
 

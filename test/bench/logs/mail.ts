@@ -42,7 +42,7 @@ export const write = Effect.fnUntraced(function* (
 ) {
   for (let start = from; start < to; start += BATCH)
     yield* sql.withTransaction(writeBatch(sql, account_id, start, Math.min(start + BATCH, to)))
-  for (const table of ["email_log", "email_log_terms", "email_subjects", "email_words", "email_key_spans"])
+  for (const table of ["events", "email_log", "email_log_terms", "email_subjects", "email_words", "email_key_spans"])
     yield* sql`VACUUM (ANALYZE) ${sql(table)}`
 })
 
@@ -75,15 +75,9 @@ const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_
         || CASE WHEN n % 2 = 0 THEN ARRAY['spring'] ELSE ARRAY['autumn'] END AS tags
     FROM mail`
   yield* sql`
-    INSERT INTO email_log (account_id, id, version, status, facets, domain, from_address, subject, record)
-    SELECT ${account_id}, id, 2, status, facets, domain, sender, lower(subject), jsonb_build_object(
-      'scheduled_at', CASE WHEN facets = 512 THEN '2126-01-01T00:00:00.000Z' END, 'object', 'email_log',
-      'id', id, 'message_id', '<' || id || '@' || domain || '>', 'status', status, 'from', sender,
-      'to', jsonb_build_array(recipient), 'cc', '[]'::jsonb, 'bcc', '[]'::jsonb, 'subject', subject, 'tags', tags,
-      'attempts', 1, 'opens', 0, 'clicks', 0, 'domain', domain, 'api_key_id', api_key_id, 'size_bytes', 5000 + n % 1000, 'version', 2,
-      'recipients', jsonb_build_array(jsonb_build_object('address', recipient, 'kind', 'to', 'status', status,
-        'attempts', 1, 'smtp', jsonb_build_object('code', 250, 'enhanced_code', '2.0.0',
-        'response', 'OK queued as ' || md5(id), 'mx', 'mx1.example.org', 'tls', 'TLSv1.3'))))
+    INSERT INTO email_log (account_id, id, version, status, facets, domain, from_address, subject, scheduled_at)
+    SELECT ${account_id}, id, 2, status, facets, domain, sender, lower(subject),
+      CASE WHEN facets = 512 THEN timestamptz '2126-01-01T00:00:00.000Z' END
     FROM message ORDER BY id`
   yield* sql`
     INSERT INTO email_log_terms
@@ -102,9 +96,28 @@ const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_
   yield* sql`
     INSERT INTO email_key_spans SELECT DISTINCT ${account_id}, api_key_id, left(id, ${EmailSpan.LETTERS}::int) FROM message
     ON CONFLICT DO NOTHING`
+  const began = sql`to_timestamp(${BEGAN_MS / 1000}::float8 + n * ${STEP_MS / 1000}::float8)`
+  const meta = sql`'{"schema_version":1,"actor":{"type":"system","id":null},"request_id":null,"address":null}'::jsonb`
   yield* sql`
     INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
-    SELECT ${account_id}, max(id), 1, 'email', 'EmailQueued', 'evt_' || max(id), '{}', '{}', ${new Date(BEGAN_MS + to * STEP_MS)}
-    FROM message`
+    SELECT ${account_id}, id, 1, 'email', 'EmailQueued', 'evt_1' || id, jsonb_build_object(
+      'email_id', id, 'message_id', '<' || id || '@' || domain || '>', 'from', jsonb_build_object('address', sender),
+      'to', jsonb_build_array(jsonb_build_object('address', recipient)), 'cc', '[]'::jsonb, 'bcc', '[]'::jsonb,
+      'reply_to', '[]'::jsonb, 'subject', subject, 'headers', '{}'::jsonb, 'tags', tags,
+      'scheduled_at', CASE WHEN facets = 512 THEN '2126-01-01T00:00:00.000Z' END, 'domain', domain,
+      'domain_id', 'dom_' || right(id, 26), 'api_key_id', api_key_id, 'content', jsonb_build_object('sha256', md5(id) || md5(id),
+        'has_html', true, 'has_text', true, 'attachments', '[]'::jsonb),
+      'size_bytes', 5000 + n % 1000, 'resend_of', NULL, 'list_unsubscribe', false,
+      'created_at', to_char(${began} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), ${meta}, ${began}
+    FROM message ORDER BY id`
+  yield* sql`
+    INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+    SELECT ${account_id}, id, 2, 'email', CASE status WHEN 'bounced' THEN 'EmailBounced' WHEN 'deferred' THEN 'EmailDeferred'
+        WHEN 'complained' THEN 'EmailComplained' ELSE 'EmailDelivered' END, 'evt_2' || id, jsonb_build_object(
+      'recipient', recipient, 'bounce_type', 'hard', 'feedback_type', NULL, 'simulated', false, 'would_suppress', false,
+      'code', 250, 'enhanced_code', '2.0.0', 'response', 'OK queued as ' || md5(id), 'mx', 'mx1.example.org',
+      'tls', 'TLSv1.3', 'duration_ms', 120, 'category', NULL, 'attempt', 1, 'next_attempt_at', '2126-01-01T00:00:00.000Z',
+      'at', to_char(${began} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), ${meta}, ${began}
+    FROM message WHERE status <> 'queued' ORDER BY id`
   yield* sql`UPDATE followers SET position = (SELECT max(position) FROM events) WHERE name = 'email_words'`
 })

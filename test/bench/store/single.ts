@@ -48,11 +48,8 @@ const consequences = async (client: pg.PoolClient, recorded: Recorded, state: Em
   const terms = (EmailLog.terms.rows(recorded, state) as ReadonlyArray<Row>).map((row) => row["term"])
   const [subject] = EmailSubjects.readModel.rows(recorded, state) as ReadonlyArray<Row>
   if (log === undefined || subject === undefined) throw new Error("a message has its rows")
-  const { domain, from_address, record, status, subject: text } = log
-  await client.query({
-    ...LOG,
-    values: [account_id, id, status, domain, from_address, text, JSON.stringify(record)],
-  })
+  const { domain, from_address, status, subject: text } = log
+  await client.query({ ...LOG, values: [account_id, id, status, domain, from_address, text] })
   await client.query({ ...TERMS, values: [account_id, terms, id] })
   await client.query({ ...SUBJECT, values: [account_id, subject["term"], subject["folded"]] })
   await client.query({ ...USAGE, values: [account_id, now.slice(0, "2026-11".length)] })
@@ -77,9 +74,9 @@ const EVENT = {
 }
 const LOG = {
   name: "log",
-  text: `INSERT INTO email_log AS t (account_id, id, version, status, domain, from_address, subject, record)
-    VALUES ($1, $2, 1, $3, $4, $5, $6, $7) ON CONFLICT (account_id, id) DO UPDATE
-    SET version = excluded.version, status = excluded.status, record = excluded.record
+  text: `INSERT INTO email_log AS t (account_id, id, version, status, domain, from_address, subject)
+    VALUES ($1, $2, 1, $3, $4, $5, $6) ON CONFLICT (account_id, id) DO UPDATE
+    SET version = excluded.version, status = excluded.status
     WHERE t.version < excluded.version`,
 }
 const TERMS = {

@@ -27,23 +27,6 @@ layer(Database.layerFresh, { excludeTestServices: true })("migrations", (it) => 
     assert.strictEqual(made, golden)
   })
 
-  it.effect("let nodes of the previous release write log records as jsonb", function* () {
-    const { url } = yield* Database.Fresh
-    const write = (version: number, type: string) =>
-      rows(
-        url,
-        `INSERT INTO email_log AS t (account_id, id, version, status, domain, from_address, subject, record)
-           SELECT * FROM unnest(ARRAY['a'], ARRAY['m'], ARRAY[${version}], ARRAY['queued'], ARRAY['acme.test'],
-             ARRAY['hi@acme.test'], ARRAY['Hi'], ARRAY['{"opens":${version}}']::${type}[])
-           ON CONFLICT (account_id, id) DO UPDATE SET version = excluded.version, record = excluded.record
-           WHERE t.version < excluded.version`,
-      )
-    yield* write(1, "json")
-    yield* write(2, "jsonb")
-    const opens = yield* rows(url, "SELECT record ->> 'opens' AS opens FROM email_log WHERE account_id = 'a'")
-    assert.deepStrictEqual(opens, [{ opens: "2" }])
-  })
-
   it.effect("run once when several nodes start at the same time", function* () {
     const url = yield* emptyDatabase
     const seen = yield* Effect.forEach(Array.from({ length: NODES }), () => Migrations.migrate(url), {
@@ -185,8 +168,12 @@ layer(Database.layerFresh, { excludeTestServices: true })("migrations", (it) => 
       )
     yield* Migrations.migrate(url)
     assert.deepStrictEqual(
-      yield* rows(url, "SELECT id, facets FROM email_log ORDER BY id"),
-      facts.map(({ facets, id }) => ({ id, facets })),
+      yield* rows(url, "SELECT id, facets, scheduled_at FROM email_log ORDER BY id"),
+      facts.map(({ facets, id, record }) => ({
+        id,
+        facets,
+        scheduled_at: record.scheduled_at === null ? null : new Date(record.scheduled_at),
+      })),
     )
   })
 

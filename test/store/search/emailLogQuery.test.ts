@@ -3,6 +3,7 @@ import type { Address } from "@waybill/domain/values/Address"
 import type { DomainName } from "@waybill/domain/domain/DomainName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Query } from "@waybill/store/search/EmailLogFilter"
+import type * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
 import { Effect, Option } from "effect"
@@ -12,7 +13,7 @@ import { account, apiKeyId, BEGAN_MS, emailId, follow, type Message, message, ST
 
 const MESSAGES = 2_000
 const mine = Array.from({ length: MESSAGES }, (_, nth) => message(nth))
-const idOf = (record: EmailLogQuery.EmailLogRecord) => record["id"]
+const idOf = (record: EmailLogRecord.EmailLogRecord) => record["id"]
 
 type Filters = Omit<Query, "account_id" | "limit">
 
@@ -238,8 +239,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("a message of the log"
     const sql = yield* PgClient.PgClient
     const meta = { actor: { type: "system", id: null }, schema_version: 1 }
     for (const [version, type] of [
-      [2, "EmailDelivered"],
-      [1, "EmailQueued"],
+      [3, "EmailDelivered"],
+      [2, "EmailDeferred"],
     ] as const)
       yield* sql`INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
           VALUES (${account(1)}, ${emailId(1)}, ${version}, 'email', ${type}, ${`evt_${version}`}, '{"n": 1}', ${sql.json(meta)},
@@ -248,8 +249,9 @@ layer(Database.layerFresh, { excludeTestServices: true })("a message of the log"
     assert.deepStrictEqual(
       events.map(({ recorded_at, type, version }) => [version, type, recorded_at]),
       [
-        [1, "EmailQueued", "2026-11-21T12:00:00.123Z"],
-        [2, "EmailDelivered", "2026-11-21T12:00:00.123Z"],
+        [1, "EmailQueued", message(1).created_at],
+        [2, "EmailDeferred", "2026-11-21T12:00:00.123Z"],
+        [3, "EmailDelivered", "2026-11-21T12:00:00.123Z"],
       ],
     )
     assert.deepStrictEqual(yield* EmailLogQuery.events(account(2), emailId(1)), [])

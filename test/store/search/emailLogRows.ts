@@ -1,14 +1,17 @@
-import { PgClient } from "@effect/sql-pg"
+import { PgClient, PgTypes } from "@effect/sql-pg"
 import type { Address } from "@waybill/domain/values/Address"
 import type { DomainName } from "@waybill/domain/domain/DomainName"
 import type { Status } from "@waybill/domain/email/EmailStatus"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Email from "@waybill/domain/email/Email"
+import * as RecordedEvents from "@waybill/store/commit/RecordedEvents"
 import * as EmailLog from "@waybill/store/readmodels/EmailLog"
 import * as EmailFacets from "@waybill/store/search/EmailFacets"
 import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
 import * as EmailWords from "@waybill/store/search/EmailWords"
 import { Effect } from "effect"
+import { queued } from "../../support/history.ts"
 
 export const BEGAN_MS = Date.UTC(2026, 0, 1)
 export const STEP_MS = 60_000
@@ -86,59 +89,56 @@ export const message = (nth: number): Message => {
 
 export const apiKeyId = (nth: number): Id.ApiKeyId => Id.make("ApiKeyId", BEGAN_MS + nth, new Uint8Array(10))
 
+/** Returns the acceptance event of a message. */
+const eventOf = (
+  account_id: string,
+  { created_at, domain, from, id, scheduled_at, subject, tags, to, ...rest }: Message,
+) => ({
+  account_id,
+  stream_id: id,
+  stream: "email",
+  version: 1,
+  type: "EmailQueued",
+  data: {
+    ...RecordedEvents.encode(Email, queued(id)),
+    from: { address: from },
+    to: to.map((address) => ({ address })),
+    subject,
+    tags,
+    domain,
+    scheduled_at,
+    api_key_id: rest.api_key_id,
+    created_at,
+  },
+  meta: { schema_version: 1, actor: { type: "system" as const, id: null }, request_id: null, address: null },
+  recorded_at: created_at,
+})
+
 /** Lets the follower of a search read messages, as it does from the log. */
 export const follow = Effect.fnUntraced(function* (account_id: string, messages: ReadonlyArray<Message>) {
   const sql = yield* PgClient.PgClient
-  const events = messages.map(({ api_key_id, created_at, id, tags, to }, nth) => ({
-    position: BigInt(nth + 1),
-    event_id: "",
-    account_id,
-    stream_id: id,
-    stream: "email",
-    version: 1,
-    type: "EmailQueued",
-    data: { to: to.map((address) => ({ address })), cc: [], bcc: [], tags, api_key_id },
-    meta: { schema_version: 1, actor: { type: "system" as const, id: null }, request_id: null, address: null },
-    recorded_at: created_at,
-  }))
+  const events = messages.map((each) => ({ ...eventOf(account_id, each), position: 0n, event_id: "" }))
   yield* EmailWords.follower.count(sql, events as unknown as Parameters<typeof EmailWords.follower.count>[1])
-  // The position of the follower is known by an event of the log.
-  const last = messages.at(-1)
-  if (last === undefined) return
   yield* sql`
-    INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
-    VALUES (1, ${account_id}, ${last.id}, 1, 'email', 'EmailQueued', 'evt_x', '{}', '{}', ${last.created_at})`
-  yield* sql`UPDATE followers SET position = 1 WHERE name = 'email_words'`
+    UPDATE followers SET position = coalesce((
+      SELECT position FROM events WHERE account_id = ${account_id} AND stream_id = ${messages.at(-1)?.id ?? ""}), position)
+    WHERE name = 'email_words'`
 })
 
 /** Writes rows as a commit would. */
 export const write = Effect.fnUntraced(function* (account_id: string, messages: ReadonlyArray<Message>) {
   const sql = yield* PgClient.PgClient
-  const rows = messages.map(
-    ({ api_key_id, created_at, domain, from, id, recipients, scheduled_at, status, subject, tags, to }) => ({
-      account_id,
-      id,
-      version: 1,
-      status,
-      facets: EmailFacets.of({ recipients, scheduled_at }),
-      domain,
-      from_address: from,
-      subject: EmailSubjects.fold(subject),
-      record: {
-        id,
-        status,
-        domain,
-        from,
-        to,
-        subject,
-        tags,
-        created_at,
-        scheduled_at,
-        api_key_id,
-        recipients: to.map((address) => ({ address })),
-      },
-    }),
-  )
+  const rows = messages.map(({ domain, from, id, recipients, scheduled_at, status, subject }) => ({
+    account_id,
+    id,
+    version: 1,
+    status,
+    facets: EmailFacets.of({ recipients, scheduled_at }),
+    domain,
+    from_address: from,
+    subject: EmailSubjects.fold(subject),
+    scheduled_at,
+  }))
   const terms = messages.flatMap(({ id, subject, tags, to }) =>
     [...to.map(EmailLog.recipientTerm), ...tags.map(EmailLog.tagTerm), EmailSubjects.term(subject)].map((term) => ({
       account_id,
@@ -151,6 +151,11 @@ export const write = Effect.fnUntraced(function* (account_id: string, messages: 
     term: EmailSubjects.term(subject),
     folded: EmailSubjects.fold(subject),
   }))
+  const events = messages.map((each) => ({ ...eventOf(account_id, each), event_id: `evt_${each.id}` }))
+  yield* sql`
+    INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+    SELECT account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at
+    FROM jsonb_populate_recordset(NULL::events, ${PgTypes.jsonb(events)})`
   yield* EmailLog.readModel.write(sql, rows)
   yield* EmailLog.terms.write(sql, terms)
   yield* EmailSubjects.readModel.write(sql, subjects)

@@ -109,7 +109,9 @@ const removeMessages = Effect.fnUntraced(function* (
   const owner = Livemode.liveAccountOf(account_id)
   const tables = yield* StreamRemoval.takeAccount(sql, account_id, [Email.stream])
   const candidates = yield* sql<{ readonly id: string; readonly expired: boolean }>`
-    SELECT l.id, l.record ->> 'updated_at' < ${Timestamp.fromMillis(before)}
+    SELECT l.id, (
+          SELECT max(coalesce(e.data ->> 'at', e.data ->> 'created_at')) FROM events e
+          WHERE e.account_id = l.account_id AND e.stream_id = l.id) < ${Timestamp.fromMillis(before)}
         AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.account_id = l.account_id AND o.stream_id = l.id)
         AND NOT EXISTS (
           SELECT 1 FROM events e CROSS JOIN webhooks w JOIN webhook_deliveries d

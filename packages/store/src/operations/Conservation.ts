@@ -1,12 +1,15 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { OutboxRow } from "../commit/LogStorage.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
+import * as EmailFacets from "../search/EmailFacets.ts"
+import * as MixedMessages from "./MixedMessages.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
 
 /** Maximum number of mismatches that are listed; one is already an error. */
@@ -139,30 +142,13 @@ export interface EmailBalance {
   readonly mismatched: number
 }
 
+/** Statuses of a recipient that is not final, and of one that waits for delivery. */
+const IN_FLIGHT = EmailStatus.ALL.filter((status) => !EmailStatus.isFinal(status))
+const WAITING: ReadonlyArray<EmailStatus.Status> = ["queued", "deferred"]
 /** Checks that recipients accepted according to the log are final or in flight according to the log records. */
 export const emails = Effect.fn("Conservation.emails")(function* () {
   const sql = yield* PgClient.PgClient
-  const balances = sql<{ readonly [K in keyof EmailBalance]: EmailBalance[K] | bigint }>`
-    WITH accepted AS (
-      SELECT account_id, left(data ->> 'created_at', 10) AS day, stream_id,
-        jsonb_array_length(data -> 'to') + jsonb_array_length(data -> 'cc') + jsonb_array_length(data -> 'bcc') AS n
-      FROM events WHERE type = 'EmailQueued'
-    ), shown AS (
-      SELECT l.account_id, l.id,
-        count(*) FILTER (WHERE r ->> 'status' IN ('queued', 'deferred', 'sent')) AS in_flight,
-        count(*) FILTER (WHERE r ->> 'status' IN ('queued', 'deferred')) AS waiting,
-        count(*) AS n
-      FROM email_log l, json_array_elements(l.record -> 'recipients') AS r GROUP BY 1, 2
-    )
-    SELECT a.account_id, a.day, sum(a.n) AS accepted, coalesce(sum(s.n - s.in_flight), 0) AS final,
-      coalesce(sum(s.in_flight), 0) AS in_flight,
-      count(*) FILTER (WHERE (coalesce(s.waiting, 0) > 0) <> (o.id IS NOT NULL)) AS mismatched
-    FROM accepted a
-    LEFT JOIN shown s ON s.account_id = a.account_id AND s.id = a.stream_id
-    LEFT JOIN outbox o ON o.id = a.stream_id AND o.kind = 'delivery'
-    GROUP BY 1, 2 ORDER BY 1, 2`
-  // Freshly restored tables have no statistics, and Postgres would choose a nested loop over whole tables.
-  const rows = yield* withoutTimeout(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
+  const rows = yield* withoutTimeout(sql, emailBalances(sql))
   return rows.map((row) => ({
     account_id: String(row.account_id),
     day: String(row.day),
@@ -171,6 +157,36 @@ export const emails = Effect.fn("Conservation.emails")(function* () {
     in_flight: Number(row.in_flight),
     mismatched: Number(row.mismatched),
   }))
+})
+
+const emailBalances = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  // One snapshot for both statements.
+  yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`
+  const mixed = yield* MixedMessages.list(sql)
+  // Freshly restored tables have no statistics, and Postgres would choose a nested loop over whole tables.
+  yield* sql`SET LOCAL enable_nestloop = off`
+  return yield* sql<{ readonly [K in keyof EmailBalance]: EmailBalance[K] | bigint }>`
+    WITH accepted AS (
+      SELECT account_id, left(data ->> 'created_at', 10) AS day, stream_id,
+        jsonb_array_length(data -> 'to') + jsonb_array_length(data -> 'cc') + jsonb_array_length(data -> 'bcc') AS n
+      FROM events WHERE type = 'EmailQueued'
+    ), mixed AS (
+      SELECT * FROM unnest(${mixed.map((each) => each.account_id)}::text[], ${mixed.map(({ id }) => id)}::text[],
+        ${mixed.map(({ final }) => final)}::int[]) AS m(account_id, id, final)
+    ), shown AS (
+      SELECT a.*, l.id IS NOT NULL AS is_shown, o.id IS NOT NULL AS is_armed,
+        ${EmailFacets.haveRecipient(sql, "l", WAITING)} AS is_waiting,
+        coalesce(m.final, CASE WHEN l.status = ANY(${IN_FLIGHT}::text[]) THEN 0 ELSE a.n END) AS final
+      FROM accepted a
+      LEFT JOIN email_log l ON l.account_id = a.account_id AND l.id = a.stream_id
+      LEFT JOIN mixed m ON m.account_id = a.account_id AND m.id = a.stream_id
+      LEFT JOIN outbox o ON o.id = a.stream_id AND o.kind = 'delivery'
+    )
+    SELECT account_id, day, sum(n) AS accepted, coalesce(sum(final) FILTER (WHERE is_shown), 0) AS final,
+      coalesce(sum(n - final) FILTER (WHERE is_shown), 0) AS in_flight,
+      count(*) FILTER (WHERE coalesce(is_waiting, false) <> is_armed) AS mismatched
+    FROM shown
+    GROUP BY 1, 2 ORDER BY 1, 2`
 })
 
 /** Waiting work of one kind, compared with the outbox. */
@@ -193,9 +209,8 @@ export const work = Effect.fn("Conservation.work")(function* () {
     sql.literal(`to_jsonb(coalesce((array_agg(id ORDER BY id) FILTER (WHERE ${condition}))[1:${MAX_NAMED}], '{}'))`)
   const balances = sql<{ readonly [K in keyof WorkBalance]: WorkBalance[K] }>`
     WITH waiting AS (
-      SELECT 'delivery' AS kind, account_id, id FROM email_log
-      WHERE EXISTS (SELECT FROM json_array_elements(record -> 'recipients') AS r
-        WHERE r ->> 'status' IN ('queued', 'deferred'))
+      SELECT 'delivery' AS kind, account_id, id FROM email_log l
+      WHERE ${EmailFacets.haveRecipient(sql, "l", WAITING)}
       UNION ALL SELECT 'webhook', account_id, id FROM webhook_deliveries WHERE status = 'pending'
       UNION ALL SELECT 'domain_check', account_id, id FROM domains
         WHERE NOT removed AND record ->> 'next_check_at' IS NOT NULL

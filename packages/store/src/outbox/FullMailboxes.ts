@@ -12,12 +12,10 @@ export const bounces = Effect.fn("FullMailboxes.bounces")(function* (
 ) {
   const sql = yield* PgClient.PgClient
   const [row] = yield* Effect.orDie(sql<{ readonly bounces: bigint }>`
-    SELECT count(*) AS bounces FROM email_log_terms t
-    JOIN email_log l ON l.account_id = t.account_id AND l.id = t.email_id
-    CROSS JOIN LATERAL json_array_elements(l.record->'recipients') AS recipient
+    SELECT count(DISTINCT e.stream_id) AS bounces FROM email_log_terms t
+    JOIN events e ON e.account_id = t.account_id AND e.stream_id = t.email_id AND e.type = 'EmailBounced'
     WHERE t.account_id = ${account_id} AND t.term = ${EmailLog.recipientTerm(address)}
       AND t.email_id >= ${Id.lowest("EmailId", sinceMillis)}
-      AND recipient->>'status' = 'bounced' AND recipient->'smtp'->>'category' = 'mailbox_full'
-      AND lower(recipient->>'address') = ${Address.keyOf(address)}`)
+      AND e.data ->> 'category' = 'mailbox_full' AND lower(e.data ->> 'recipient') = ${Address.keyOf(address)}`)
   return Number(row?.bounces ?? 0n)
 })

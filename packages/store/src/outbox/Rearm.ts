@@ -6,6 +6,7 @@ import { pending } from "../commit/Consequences.ts"
 import type { OutboxRow, StreamRef } from "../commit/LogStorage.ts"
 import * as Outbox from "./Outbox.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
+import * as EmailFacets from "../search/EmailFacets.ts"
 import { aggregateOf } from "../rebuild/HistoryReader.ts"
 import * as RecordedEvents from "../commit/RecordedEvents.ts"
 
@@ -29,8 +30,7 @@ const insertRows = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const refs = yield* sql<StreamRef>`
     SELECT account_id, id AS stream_id FROM domains WHERE NOT removed
     UNION ALL SELECT account_id, id FROM test_clocks WHERE removed OR record ->> 'status' = 'advancing'
-    UNION ALL SELECT account_id, id FROM email_log
-    WHERE EXISTS (SELECT FROM json_array_elements(record -> 'recipients') AS r WHERE r ->> 'status' IN ('queued', 'deferred'))`
+    UNION ALL SELECT account_id, id FROM email_log l WHERE ${EmailFacets.haveRecipient(sql, "l", ["queued", "deferred"])}`
   const armed: Array<string> = []
   for (let from = 0; from < refs.length; from += PAGE_STREAMS) {
     const rows = yield* rowsOf(sql, refs.slice(from, from + PAGE_STREAMS), now)

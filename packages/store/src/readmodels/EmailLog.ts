@@ -1,80 +1,15 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
-import * as EmailStatus from "@waybill/domain/email/EmailStatus"
-import type { Recipient } from "@waybill/domain/email/Recipient"
 import * as EmailFacets from "../search/EmailFacets.ts"
 import * as EmailSubjects from "../search/EmailSubjects.ts"
 import * as ReadModel from "./ReadModel.ts"
 
-/** Returns the complete log record of a message (contract §5). A page of the log is a list of these rows, unchanged. */
-export const record = (message: Email.Message, version: number): Readonly<Record<string, unknown>> => {
-  const { accepted, recipients } = message
-  const delivered = recipients.flatMap(({ delivered_at }) => (delivered_at === null ? [] : [delivered_at]))
-  const nextAttempts = recipients.flatMap(({ next_attempt_at }) => (next_attempt_at === null ? [] : [next_attempt_at]))
-  const mailbox = (each: Address.Mailbox) => Address.format(each)
-  return {
-    object: "email_log",
-    id: accepted.email_id,
-    message_id: accepted.message_id,
-    status: Email.status(message),
-    from: mailbox(accepted.from),
-    to: accepted.to.map(mailbox),
-    cc: accepted.cc.map(mailbox),
-    bcc: accepted.bcc.map(mailbox),
-    reply_to: accepted.reply_to.map(mailbox),
-    subject: accepted.subject,
-    tags: accepted.tags,
-    created_at: accepted.created_at,
-    updated_at: message.updated_at,
-    scheduled_at: message.scheduled_at,
-    // The first delivery to any recipient: when the message began to arrive.
-    delivered_at: delivered.length === 0 ? null : delivered.reduce((a, b) => (a < b ? a : b)),
-    next_attempt_at: nextAttempts.length === 0 ? null : nextAttempts.reduce((a, b) => (a < b ? a : b)),
-    attempts: recipients.reduce((most, { attempts }) => Math.max(most, attempts), 0),
-    opens: message.opens,
-    clicks: message.clicks,
-    api_key_id: accepted.api_key_id,
-    ...(accepted.test_clock === undefined ? {} : { test_clock: accepted.test_clock }),
-    domain: accepted.domain,
-    ...(accepted.livemode === false ? { livemode: false } : {}),
-    size_bytes: accepted.size_bytes,
-    error: error(recipients),
-    version,
-    recipient_counts: EmailStatus.counts(recipients),
-    recipients: recipients.map(({ address, attempts, kind, last_event_at, smtp, status, suppression }) => ({
-      address,
-      kind,
-      status,
-      attempts,
-      last_event_at,
-      suppression,
-      smtp,
-    })),
-  }
-}
-
-const UNSUCCESSFUL: ReadonlyArray<EmailStatus.Status> = ["bounced", "failed", "deferred"]
-
-/** Returns the error of the first recipient that has one; the errors of the others are in `recipients`. */
-const error = (recipients: ReadonlyArray<Recipient>) => {
-  const troubled = recipients.find(({ status }) => UNSUCCESSFUL.includes(status))
-  if (troubled === undefined) return null
-  const { address, smtp, status } = troubled
-  return {
-    recipient: address,
-    status,
-    category: smtp?.category ?? null,
-    code: smtp?.code ?? null,
-    enhanced_code: smtp?.enhanced_code ?? null,
-    message: smtp?.response ?? null,
-  }
-}
-
+/** Rows of the log hold what a message is found by. `EmailLogRecord` folds what is shown of it from its events. */
 export const readModel = ReadModel.make({
   name: "email_log",
   stream: Email.stream,
   key: ["account_id", "id"],
-  changes: ["version", "status", "facets", "record"],
+  changes: ["version", "status", "facets", "scheduled_at"],
   types: {
     account_id: "text",
     id: "text",
@@ -84,10 +19,11 @@ export const readModel = ReadModel.make({
     domain: "text",
     from_address: "text",
     subject: "text",
-    record: "json",
+    scheduled_at: "timestamptz",
   },
   rows: ({ account_id, stream_id, version }, state: Email.State) => {
     if (state._tag === "NotCreated") return []
+    const { accepted, scheduled_at } = state
     return [
       {
         account_id,
@@ -95,11 +31,11 @@ export const readModel = ReadModel.make({
         version,
         status: Email.status(state),
         facets: EmailFacets.of(state),
-        domain: state.accepted.domain,
-        from_address: Address.keyOf(state.accepted.from.address),
-        // Folded for search; the record holds the original text.
-        subject: EmailSubjects.fold(state.accepted.subject),
-        record: record(state, version),
+        domain: accepted.domain,
+        from_address: Address.keyOf(accepted.from.address),
+        // Folded for search; the event holds the original text.
+        subject: EmailSubjects.fold(accepted.subject),
+        scheduled_at,
       },
     ]
   },

@@ -25,7 +25,7 @@ export interface Description<Row, State> {
   readonly rows: (stream: StreamVersion, state: State) => ReadonlyArray<Row>
 }
 
-export type ColumnType = "text" | "int" | "json"
+export type ColumnType = "text" | "int" | "timestamptz"
 
 /** A table whose every row is folded from one stream. */
 export interface ReadModel {
@@ -71,12 +71,12 @@ const records = (sql: PgClient.PgClient, table: string, key: ReadonlyArray<strin
 
 const arrays = (sql: PgClient.PgClient, types: Readonly<Record<string, ColumnType>>, rows: ReadonlyArray<object>) => {
   const names = Object.keys(types)
-  const values = names.map((column) => rows.map((row) => (row as Readonly<Record<string, unknown>>)[column]))
-  const parameters = names.map((column, nth) =>
-    types[column] === "json"
-      ? sql`${Result.getOrThrow(PgTypes.array(values[nth] ?? [], PgTypes.OID.json))}`
-      : sql`${values[nth]}::${sql.literal(`${types[column]}[]`)}`,
-  )
+  const parameters = names.map((column) => {
+    const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[column])
+    // With its type, because that of nothing but nulls is unknown.
+    const type = types[column] === "int" ? PgTypes.OID.int4 : PgTypes.OID.text
+    return sql`${Result.getOrThrow(PgTypes.array(values, type))}::${sql.literal(`${types[column]}[]`)}`
+  })
   return sql`(${sql.literal(names.join(", "))}) SELECT * FROM unnest(${sql.csv(parameters)})`
 }
 

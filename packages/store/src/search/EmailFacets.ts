@@ -58,6 +58,10 @@ const asRecipient = (status: EmailStatus.Status) => ({ status })
 export const withSchedule = (known: ReadonlyArray<Facets>): ReadonlyArray<Facets> =>
   known.filter((facets) => (facets & SCHEDULED) !== 0)
 
+/** Selects the messages of which a recipient has one of these statuses, whatever their own status is. */
+export const haveRecipient = (sql: PgClient.PgClient, log: string, statuses: ReadonlyArray<EmailStatus.Status>) =>
+  sql`(${sql.literal(log)}.status = ANY(${statuses}::text[]) OR ${sql.literal(log)}.facets & ${any(statuses)}::int <> 0)`
+
 /** Returns the different values of an account's messages. Jumps from one to the next in the index. */
 export const known = (sql: PgClient.PgClient, account_id: string) =>
   Effect.map(knownStatement(sql, account_id), (rows) => rows.map(({ facets }) => facets))

@@ -158,8 +158,14 @@ export const isExact = ({
   return parts.length === 0 && apiKey === null && scheduledAfter === null && terms.length + lists + recipients <= 1
 }
 
+/** Returns a join with the first event of a message, `accepted`, if the conditions need what only the event says. */
+export const acceptedJoin = (sql: PgClient.PgClient, { apiKey, parts }: Filter): Statement.Fragment =>
+  apiKey === null && parts.every(({ where }) => where === "subject")
+    ? nothing(sql)
+    : sql`JOIN events accepted ON accepted.account_id = l.account_id AND accepted.stream_id = l.id AND accepted.version = 1`
+
 /**
- * Conditions on the log's own row. They repeat what the source already guarantees, so that one statement serves every
+ * Conditions on the log's own row and the first event. They repeat what the source already guarantees, so that one statement serves every
  * source.
  */
 export const conditions = (sql: PgClient.PgClient, filter: Filter): Statement.Fragment => sql`
@@ -167,16 +173,17 @@ export const conditions = (sql: PgClient.PgClient, filter: Filter): Statement.Fr
   ${recipientStatus(sql, filter)}
   ${filter.domain === null ? nothing(sql) : sql`AND l.domain = ${filter.domain}`}
   ${filter.from === null ? nothing(sql) : sql`AND l.from_address = ${filter.from}`}
-  ${filter.apiKey === null ? nothing(sql) : sql`AND l.record ->> 'api_key_id' = ${filter.apiKey}`}
+  ${filter.apiKey === null ? nothing(sql) : sql`AND accepted.data ->> 'api_key_id' = ${filter.apiKey}`}
   ${sql.join(" ", false)(filter.parts.map((part) => sql`AND (${hasPart(sql, part)})`))}`
 
 const hasPart = (sql: PgClient.PgClient, { folded, lower, where }: EmailWords.Part): Statement.Fragment => {
   const inSubject = sql`l.subject LIKE ${EmailSubjects.pattern(folded)}`
   if (where === "subject") return inSubject
-  const inRecipient = sql`EXISTS (SELECT FROM json_array_elements(l.record -> 'recipients') AS r
+  const inRecipient = sql`EXISTS (SELECT FROM (VALUES ('to'), ('cc'), ('bcc')) AS kind(name)
+    CROSS JOIN LATERAL jsonb_array_elements(accepted.data -> kind.name) AS r
     WHERE lower(r ->> 'address' COLLATE "C") LIKE ${EmailSubjects.pattern(lower)})`
   if (where === "recipient") return inRecipient
-  return sql`${inSubject} OR ${inRecipient} OR EXISTS (SELECT FROM json_array_elements_text(l.record -> 'tags') AS tag
+  return sql`${inSubject} OR ${inRecipient} OR EXISTS (SELECT FROM jsonb_array_elements_text(accepted.data -> 'tags') AS tag
     WHERE lower(tag COLLATE "C") LIKE ${EmailSubjects.pattern(lower)})`
 }
 
@@ -186,10 +193,8 @@ const ownStatus = (sql: PgClient.PgClient, { scheduledAfter, statuses }: Filter)
   const isOneOf = sql`l.status = ANY(${statuses}::text[])`
   if (scheduledAfter === null) return statuses.length === 0 ? nothing(sql) : sql`AND ${isOneOf}`
   return sql`AND (${isOneOf} OR (CASE WHEN l.facets & ${EmailFacets.SCHEDULED}::int <> 0
-    THEN (l.record ->> 'scheduled_at')::timestamptz > ${scheduledAfter}::timestamptz END))`
+    THEN l.scheduled_at > ${scheduledAfter}::timestamptz END))`
 }
 
 const recipientStatus = (sql: PgClient.PgClient, { recipientStatuses }: Filter): Statement.Fragment =>
-  recipientStatuses.length === 0
-    ? nothing(sql)
-    : sql`AND (l.status = ANY(${recipientStatuses}::text[]) OR l.facets & ${EmailFacets.any(recipientStatuses)}::int <> 0)`
+  recipientStatuses.length === 0 ? nothing(sql) : sql`AND ${EmailFacets.haveRecipient(sql, "l", recipientStatuses)}`

@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Option } from "effect"
+import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import * as EmailFacets from "./EmailFacets.ts"
 import * as EmailLogFilter from "./EmailLogFilter.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
@@ -33,12 +34,9 @@ export const DEEP_COUNT_CAP = 20_000
 /** Maximum number of different texts that contain the searched part, if they are searched by their lists. */
 export const MAX_TEXTS = 1_000
 
-/** Record made by `EmailLog.record`. */
-export type EmailLogRecord = Readonly<Record<string, unknown>>
-
 export interface Page {
   /** Newest first, whatever the direction. */
-  readonly data: ReadonlyArray<EmailLogRecord>
+  readonly data: ReadonlyArray<EmailLogRecord.EmailLogRecord>
   readonly has_more: boolean
   /** Cursor to continue in the same direction: the next `after`, or the next `before`. */
   readonly next_cursor: string | null
@@ -144,9 +142,8 @@ const pageOf = (
 /** Finds one message of an account. */
 export const find = Effect.fn("EmailLogQuery.find")(function* (account_id: string, id: string) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: EmailLogRecord }>`
-    SELECT record FROM email_log WHERE account_id = ${account_id} AND id = ${id}`)
-  return Option.fromUndefinedOr(rows[0]?.record)
+  const records = yield* Effect.orDie(EmailLogRecord.find(sql, account_id, [id]))
+  return Option.fromUndefinedOr(records.get(id))
 })
 
 export type EmailLogEvent = Pick<Stored, "event_id" | "version" | "position" | "type" | "data" | "meta" | "recorded_at">

@@ -1,22 +1,23 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import * as EmailLogFilter from "./EmailLogFilter.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
 
 export interface MatchingMessage {
   readonly id: string
-  readonly record: Readonly<Record<string, unknown>>
+  readonly record: EmailLogRecord.EmailLogRecord
 }
 
 interface WalkedRow {
   readonly examined: number
   readonly last: string | null
   readonly id: string | null
-  readonly record: MatchingMessage["record"] | null
+  readonly history: EmailLogRecord.History
 }
 
 /**
- * Reads the next ids of the source and the messages that match. Terms are checked before the message is read, each by
+ * Reads the next ids of the source, and the messages that match with their histories. Terms are checked before the message is read, each by
  * its key in a LATERAL with its own LIMIT, so that no plan reads a whole table.
  */
 export const statement = (
@@ -41,12 +42,13 @@ export const statement = (
   )
   return sql<WalkedRow>`
     WITH walked AS MATERIALIZED (${EmailLogSource.ids(sql, source, range, filter.order, chunk)})
-    SELECT span.examined, span.last, matching.id, matching.record
+    SELECT span.examined, span.last, matching.id,
+      CASE WHEN matching.id IS NOT NULL THEN ${EmailLogRecord.history(sql, sql`${range.account_id}`, sql`matching.id`)} END AS history
     FROM (SELECT count(*)::int AS examined, ${sql.literal(newestFirst ? "min(id)" : "max(id)")} AS last FROM walked) AS span
     LEFT JOIN LATERAL (
-      SELECT message.id, message.record FROM walked ${sql.join(" ", false)(lookUps)}
+      SELECT message.id FROM walked ${sql.join(" ", false)(lookUps)}
       CROSS JOIN LATERAL (
-        SELECT l.id, l.record FROM email_log l
+        SELECT l.id FROM email_log l ${EmailLogFilter.acceptedJoin(sql, filter)}
         WHERE l.account_id = ${range.account_id} AND l.id = walked.id ${EmailLogFilter.conditions(sql, filter)} LIMIT 1
       ) AS message
       ORDER BY message.id ${direction} LIMIT ${maxMatches}::int
@@ -59,8 +61,9 @@ export const walk = Effect.fnUntraced(function* (...args: Parameters<typeof stat
   return {
     examined: rows[0]?.examined ?? 0,
     last: rows[0]?.last ?? "",
-    rows: rows.flatMap(({ id, record }): ReadonlyArray<MatchingMessage> =>
-      id === null || record === null ? [] : [{ id, record }],
-    ),
+    rows: rows.flatMap(({ history, id }): ReadonlyArray<MatchingMessage> => {
+      const record = EmailLogRecord.fold(history)
+      return id === null || record === undefined ? [] : [{ id, record }]
+    }),
   }
 })

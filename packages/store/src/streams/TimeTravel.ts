@@ -4,7 +4,7 @@ import * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
-import * as EmailLog from "../readmodels/EmailLog.ts"
+import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as RecordedEvents from "../commit/RecordedEvents.ts"
 
@@ -79,5 +79,5 @@ export const email = Effect.fn("TimeTravel.email")(function* (
     FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = ${Email.stream} ORDER BY version`)
   const history = until(rows, as_of).map((row) => RecordedEvents.decode(Email, DomainEvent, row))
   const state = RecordedEvents.fold(Email, history) as Email.State
-  return state._tag === "NotCreated" ? Option.none() : Option.some(EmailLog.record(state, history.length))
+  return state._tag === "NotCreated" ? Option.none() : Option.some(EmailLogRecord.of(state, history.length))
 })

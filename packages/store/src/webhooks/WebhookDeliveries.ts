@@ -7,6 +7,7 @@ import * as Iso from "../postgres/Iso.ts"
 import { FAR_FUTURE, type WebhookDelivery } from "../commit/LogStorage.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import type { Meta } from "../commit/RecordedEvents.ts"
+import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import type { Signing } from "../readmodels/Webhooks.ts"
 
 /** Maximum number of attempts in a delivery's history: one full retry schedule and as many replays. */
@@ -161,7 +162,11 @@ export interface Dispatch {
     readonly meta: Meta
     readonly recorded_at: string
   } | null
-  readonly email: Readonly<Record<string, unknown>> | null
+  readonly email: EmailLogRecord.EmailLogRecord | null
+}
+
+interface DispatchRow extends Omit<Dispatch, "email"> {
+  readonly history: EmailLogRecord.History
 }
 
 /** When the event of a call occurred: on real time, or on the test clock of its message. */
@@ -175,24 +180,24 @@ export const dispatches = (
   account_ids: ReadonlyArray<string>,
   ids: ReadonlyArray<string>,
   upcast = DomainEvent.upcast,
-) => Effect.map(select(sql, account_ids, ids), (rows) => rows.map((row) => upcastEvent(row, upcast)))
+) => Effect.map(select(sql, account_ids, ids), (rows) => rows.map((row) => dispatchOf(row, upcast)))
 
-/** Converts the event to the current schema. */
-const upcastEvent = (dispatch: Dispatch, upcast: typeof DomainEvent.upcast): Dispatch => {
-  const { event } = dispatch
-  return event === null
-    ? dispatch
-    : { ...dispatch, event: { ...event, data: upcast(event.type, event.meta.schema_version, event.data) } }
-}
+/** Folds the record of the email, and converts the event to the current schema. */
+const dispatchOf = ({ event, history, ...row }: DispatchRow, upcast: typeof DomainEvent.upcast): Dispatch => ({
+  ...row,
+  email: EmailLogRecord.fold(history) ?? null,
+  event: event === null ? null : { ...event, data: upcast(event.type, event.meta.schema_version, event.data) },
+})
 
 const select = (
   sql: PgClient.PgClient,
   account_ids: ReadonlyArray<string>,
   ids: ReadonlyArray<string>,
-) => sql<Dispatch>`
+) => sql<DispatchRow>`
   SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.livemode, d.attempts, ${Iso.iso(sql, "d.created_at")} AS created_at,
     CASE WHEN w.enabled AND NOT w.removed THEN jsonb_build_object('url', w.record -> 'url', 'signing', w.signing,
-      'svix_headers', w.svix_headers) END AS webhook, coalesce(w.format, ${WebhookFormat.DEFAULT_FORMAT}) AS format, l.record AS email,
+      'svix_headers', w.svix_headers) END AS webhook, coalesce(w.format, ${WebhookFormat.DEFAULT_FORMAT}) AS format, 
+    CASE WHEN e.stream = 'email' THEN ${EmailLogRecord.history(sql, sql`owner.id`, sql`d.stream_id`)} END AS history,
     CASE WHEN e.position IS NOT NULL THEN jsonb_build_object('version', e.version, 'stream', e.stream,
       'stream_id', e.stream_id, 'type', e.type, 'data', e.data, 'meta', e.meta,
       'recorded_at', ${Iso.iso(sql, "e.recorded_at")}) END AS event
@@ -200,16 +205,7 @@ const select = (
   JOIN webhook_deliveries d USING (account_id, id)
   CROSS JOIN LATERAL (SELECT CASE WHEN d.livemode THEN d.account_id ELSE test_account_of(d.account_id) END AS id) AS owner
   LEFT JOIN webhooks w ON w.account_id = d.account_id AND w.id = d.webhook_id
-  LEFT JOIN events e ON e.account_id = owner.id AND e.stream_id = d.stream_id AND e.version = d.stream_version
-  LEFT JOIN email_log l ON l.account_id = owner.id AND l.id = d.stream_id`
-
-/** Returns the records of emails, by their ids. */
-export const emails = (sql: PgClient.PgClient, account_id: string, ids: ReadonlyArray<string>) =>
-  Effect.map(
-    sql<{ readonly id: string; readonly record: NonNullable<Dispatch["email"]> }>`
-      SELECT id, record FROM email_log WHERE account_id = ${account_id} AND id = ANY(${ids}::text[])`,
-    (rows) => new Map(rows.map(({ id, record }) => [id, record])),
-  )
+  LEFT JOIN events e ON e.account_id = owner.id AND e.stream_id = d.stream_id AND e.version = d.stream_version`
 
 export interface Settled {
   readonly account_id: string

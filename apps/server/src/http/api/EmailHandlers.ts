@@ -12,7 +12,7 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Content from "@waybill/store/content/Content"
-import * as EmailLog from "@waybill/store/readmodels/EmailLog"
+import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import { Effect, Option, Result } from "effect"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import * as Acceptance from "../../accept/Acceptance.ts"
@@ -114,7 +114,7 @@ const unlessStarted = <E>(
 
 const recordOf = (state: Email.State, version: number): EmailRecord => {
   if (state._tag === "NotCreated") throw new Error("decided about an email that does not exist")
-  return Records.emailRecord(EmailLog.record(state, version))
+  return Records.emailRecord(EmailLogRecord.of(state, version))
 }
 
 /** Reads the original twice: before the transaction, to know what it has to load, and inside it, where it is final. */

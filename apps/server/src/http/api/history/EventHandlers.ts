@@ -9,7 +9,7 @@ import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as PublicType from "@waybill/domain/stream/PublicType"
 import { Cursors, type CursorsShape } from "@waybill/store/feed/Cursors"
 import * as PositionSearch from "@waybill/store/feed/PositionSearch"
-import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
+import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import type { FeedPage } from "@waybill/store/commit/LogStorage"
 import type { Stored } from "@waybill/store/commit/RecordedEvents"
 import { Duration, Effect, Layer, Stream } from "effect"
@@ -120,7 +120,7 @@ const toRecords = Effect.fnUntraced(function* (
   )
   if (include === undefined) return records
   const messages = new Set(events.flatMap(({ stream, stream_id }) => (stream === "email" ? [stream_id] : [])))
-  const emails = yield* Effect.orDie(WebhookDeliveries.emails(sql, account_id, [...messages]))
+  const emails = yield* Effect.orDie(EmailLogRecord.find(sql, account_id, [...messages]))
   return records.map((record, nth) => {
     const webhook_payload = payloadOf(record.type, events[nth], emails) as Payload
     return { ...record, webhook_payload }

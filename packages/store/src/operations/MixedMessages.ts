@@ -1,0 +1,34 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as EmailStatus from "@waybill/domain/email/EmailStatus"
+import { Effect } from "effect"
+import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
+import * as EmailFacets from "../search/EmailFacets.ts"
+
+/** Messages folded at a time. */
+const PAGE_MESSAGES = 1_000
+
+interface MixedMessage {
+  readonly account_id: string
+  readonly id: string
+  /** Number of final recipients. */
+  readonly final: number
+}
+
+/** Returns the messages whose recipients have different statuses. Only their histories say how many have which. */
+export const list = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const mixed: Array<MixedMessage> = []
+  while (true) {
+    const last = mixed.at(-1)
+    const page = yield* sql<Omit<MixedMessage, "final"> & { readonly history: EmailLogRecord.History }>`
+      SELECT l.account_id, l.id, ${EmailLogRecord.history(sql, sql`l.account_id`, sql`l.id`)} AS history FROM email_log l
+      WHERE l.facets & ${EmailFacets.any(EmailStatus.ALL)}::int <> 0
+        AND (l.account_id, l.id) > (${last?.account_id ?? ""}, ${last?.id ?? ""})
+      ORDER BY l.account_id, l.id LIMIT ${PAGE_MESSAGES}::int`
+    for (const { account_id, history, id } of page) {
+      const counts = EmailLogRecord.fold(history)?.["recipient_counts"] as EmailStatus.Counts | undefined
+      const final = EmailStatus.ALL.filter(EmailStatus.isFinal).reduce((sum, each) => sum + (counts?.[each] ?? 0), 0)
+      mixed.push({ account_id, id, final })
+    }
+    if (page.length < PAGE_MESSAGES) return mixed
+  }
+})

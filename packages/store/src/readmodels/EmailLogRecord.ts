@@ -1,0 +1,116 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Email from "@waybill/domain/email/Email"
+import * as EmailStatus from "@waybill/domain/email/EmailStatus"
+import type { Recipient } from "@waybill/domain/email/Recipient"
+import * as Address from "@waybill/domain/values/Address"
+import { Effect } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import { eventOf } from "../rebuild/HistoryReader.ts"
+
+/** Log record of a message (contract §5). It is stored nowhere: whoever shows it folds it from the events. */
+export type EmailLogRecord = Readonly<Record<string, unknown>>
+
+/** Returns the complete log record of a message. */
+export const of = (message: Email.Message, version: number): EmailLogRecord => {
+  const { accepted, recipients } = message
+  const delivered = recipients.flatMap(({ delivered_at }) => (delivered_at === null ? [] : [delivered_at]))
+  const nextAttempts = recipients.flatMap(({ next_attempt_at }) => (next_attempt_at === null ? [] : [next_attempt_at]))
+  const mailbox = (each: Address.Mailbox) => Address.format(each)
+  return {
+    object: "email_log",
+    id: accepted.email_id,
+    message_id: accepted.message_id,
+    status: Email.status(message),
+    from: mailbox(accepted.from),
+    to: accepted.to.map(mailbox),
+    cc: accepted.cc.map(mailbox),
+    bcc: accepted.bcc.map(mailbox),
+    reply_to: accepted.reply_to.map(mailbox),
+    subject: accepted.subject,
+    tags: accepted.tags,
+    created_at: accepted.created_at,
+    updated_at: message.updated_at,
+    scheduled_at: message.scheduled_at,
+    // The first delivery to any recipient: when the message began to arrive.
+    delivered_at: delivered.length === 0 ? null : delivered.reduce((a, b) => (a < b ? a : b)),
+    next_attempt_at: nextAttempts.length === 0 ? null : nextAttempts.reduce((a, b) => (a < b ? a : b)),
+    attempts: recipients.reduce((most, { attempts }) => Math.max(most, attempts), 0),
+    opens: message.opens,
+    clicks: message.clicks,
+    api_key_id: accepted.api_key_id,
+    ...(accepted.test_clock === undefined ? {} : { test_clock: accepted.test_clock }),
+    domain: accepted.domain,
+    ...(accepted.livemode === false ? { livemode: false } : {}),
+    size_bytes: accepted.size_bytes,
+    error: error(recipients),
+    version,
+    recipient_counts: EmailStatus.counts(recipients),
+    recipients: recipients.map(({ address, attempts, kind, last_event_at, smtp, status, suppression }) => ({
+      address,
+      kind,
+      status,
+      attempts,
+      last_event_at,
+      suppression,
+      smtp,
+    })),
+  }
+}
+
+const UNSUCCESSFUL: ReadonlyArray<EmailStatus.Status> = ["bounced", "failed", "deferred"]
+
+/** Returns the error of the first recipient that has one; the errors of the others are in `recipients`. */
+const error = (recipients: ReadonlyArray<Recipient>) => {
+  const troubled = recipients.find(({ status }) => UNSUCCESSFUL.includes(status))
+  if (troubled === undefined) return null
+  const { address, smtp, status } = troubled
+  return {
+    recipient: address,
+    status,
+    category: smtp?.category ?? null,
+    code: smtp?.code ?? null,
+    enhanced_code: smtp?.enhanced_code ?? null,
+    message: smtp?.response ?? null,
+  }
+}
+
+/** Opens and clicks, which a message may have by the thousand. A record needs only their times. */
+const VISITS = ["EmailOpened", "EmailClicked"]
+
+/** Events of a message in order, each as its type, its schema version and its data. Null if nobody asked for them. */
+export type History = ReadonlyArray<string> | null
+
+/** SQL of the history of one message, for the statement that finds the message. Text is cheaper to make than JSON. */
+export const history = (sql: PgClient.PgClient, account_id: Fragment, id: Fragment): Fragment => sql`ARRAY(
+  SELECT type || ' ' || (meta ->> 'schema_version') || ' '
+    || CASE WHEN type = ANY(${VISITS}::text[]) THEN jsonb_build_object('at', data -> 'at') ELSE data END::text
+  FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ORDER BY version)`
+
+/** Folds a history; undefined if there is no such message. */
+export const fold = (history: History): EmailLogRecord | undefined => {
+  if (history === null) return undefined
+  const state = history.reduce((before, text) => Email.evolve(before, parse(text)), Email.initial)
+  return state._tag === "NotCreated" ? undefined : of(state, history.length)
+}
+
+const parse = (text: string): Email.Event => {
+  const version = text.indexOf(" ") + 1
+  const data = text.indexOf(" ", version) + 1
+  const fields = JSON.parse(text.slice(data)) as Record<string, unknown>
+  return eventOf(Email, text.slice(0, version - 1), Number(text.slice(version, data)), fields) as Email.Event
+}
+
+/** Returns the records of an account's messages, by their ids. */
+export const find = (sql: PgClient.PgClient, account_id: string, ids: ReadonlyArray<string>) =>
+  Effect.map(
+    sql<{ readonly id: string; readonly history: History }>`
+      SELECT wanted.id, ${history(sql, sql`${account_id}`, sql`wanted.id`)} AS history
+      FROM unnest(${ids}::text[]) AS wanted(id)`,
+    (rows) =>
+      new Map(
+        rows.flatMap(({ history, id }) => {
+          const record = fold(history)
+          return record === undefined ? [] : [[id, record] as const]
+        }),
+      ),
+  )
