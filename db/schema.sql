@@ -46,8 +46,19 @@ CREATE TABLE content (
   sha256 text COLLATE "C" NOT NULL,
   bytes bytea NOT NULL,
   expires_on date NOT NULL,
-  CONSTRAINT content_pkey PRIMARY KEY (account_id, sha256)
+  compressed boolean NOT NULL DEFAULT false,
+  template bytea,
+  CONSTRAINT content_pkey PRIMARY KEY (account_id, sha256),
+  CONSTRAINT content_template FOREIGN KEY (account_id, template) REFERENCES content_templates(account_id, id)
 ) WITH (autovacuum_analyze_scale_factor=0.3);
+
+CREATE TABLE content_templates (
+  account_id text COLLATE "C" NOT NULL,
+  id bytea NOT NULL,
+  bytes bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT content_templates_pkey PRIMARY KEY (account_id, id)
+);
 
 CREATE TABLE domains (
   account_id text COLLATE "C" NOT NULL,
@@ -560,6 +571,8 @@ CREATE INDEX accounts_links_stopped ON accounts USING btree (account_id) WHERE (
 CREATE UNIQUE INDEX api_keys_by_hash ON api_keys USING btree (hash);
 
 CREATE INDEX content_by_expiry ON content USING btree (expires_on);
+
+CREATE INDEX content_by_template ON content USING btree (account_id, template) WHERE (template IS NOT NULL);
 
 CREATE UNIQUE INDEX domains_by_name ON domains USING btree (account_id, name) WHERE (NOT removed);
 

@@ -3,6 +3,8 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import { type Cause, Effect, Result } from "effect"
 import { SqlError } from "effect/sql"
 import type { Fragment, Statement } from "effect/sql/Statement"
+import { ContentTemplates } from "../content/ContentTemplates.ts"
+import * as StoredContent from "../content/StoredContent.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as Watermark from "../feed/Watermark.ts"
 import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
@@ -14,7 +16,6 @@ import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
 import * as BatchReads from "./BatchReads.ts"
 import {
-  type ContentRow,
   Failed,
   type LogStorage,
   OutcomeUnknown,
@@ -36,13 +37,14 @@ export const make = (
   /** Runs after each commit, before its callers are answered. */
   onCommitted: (accounts: ReadonlyArray<string>) => Effect.Effect<void> = () => Effect.void,
 ): LogStorage => {
+  const templates = new ContentTemplates()
   const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
     readStreams: (ranges) => withStorageErrors(readStreams(sql, ranges)),
     readFacts: (needs, now) => withStorageErrors(BatchReads.readFacts(sql, needs, now)),
     findAnswers: (claims, now) => withStorageErrors(StoredAnswers.find(sql, claims, now)),
     insertAnswers: (answers, now) => withStorageErrors(StoredAnswers.insert(sql, answers, now)),
     write: (write) =>
-      Effect.suspend(() => Effect.forEach(writeStatements(sql, readModels, write), send, { discard: true })),
+      Effect.suspend(() => Effect.forEach(writeStatements(sql, readModels, templates, write), send, { discard: true })),
   })
   return {
     readStreams: (ranges) => withStorageErrors(readStreams(sql, ranges)),
@@ -124,7 +126,6 @@ export const readStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, 
 })
 
 const jsonb = (values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.jsonb))
-const bytea = (values: ReadonlyArray<Uint8Array>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.bytea))
 
 /**
  * Returns the writes of a batch: one statement with a part for each table, after the changes of outbox rows that the parts
@@ -134,6 +135,7 @@ const bytea = (values: ReadonlyArray<Uint8Array>) => Result.getOrThrow(PgTypes.a
 const writeStatements = (
   sql: PgClient.PgClient,
   readModels: ReadonlyArray<ReadModel>,
+  templates: ContentTemplates,
   write: Write,
 ): ReadonlyArray<Statement<object>> => {
   const { arm, disarm, release } = write.outbox
@@ -144,7 +146,7 @@ const writeStatements = (
     const rows = rowsOf(model, write.changedStreams)
     if (rows.length > 0) parts.push(model.write(sql, rows))
   }
-  if (write.content.length > 0) parts.push(content(sql, write.content))
+  if (write.content.length > 0) parts.push(...StoredContent.inserts(sql, templates, write.content))
   if (write.usage.length > 0) parts.push(usage(sql, write.usage))
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
   if (arm.length > 0) parts.push(Outbox.rows(sql, arm, write.now))
@@ -163,15 +165,6 @@ const events = (sql: PgClient.PgClient, rows: ReadonlyArray<Stored>) => sql`
     ${rows.map((row) => row.type)}::text[], ${rows.map((row) => row.event_id)}::text[],
     ${jsonb(rows.map((row) => row.data))}, ${jsonb(rows.map((row) => row.meta))},
     ${rows.map((row) => row.recorded_at)}::timestamptz[])`
-
-const content = (sql: PgClient.PgClient, rows: ReadonlyArray<ContentRow>) => sql`
-  INSERT INTO content AS c (account_id, sha256, bytes, expires_on)
-  SELECT DISTINCT ON (1, 2) * FROM unnest(${rows.map((row) => row.account_id)}::text[],
-    ${rows.map((row) => row.sha256)}::text[], ${bytea(rows.map((row) => row.bytes))},
-    ${rows.map((row) => row.expires_on)}::date[]) AS new(account_id, sha256, bytes, expires_on)
-  ORDER BY 1, 2, 4 DESC
-  ON CONFLICT (account_id, sha256) DO UPDATE SET expires_on = excluded.expires_on
-    WHERE c.expires_on < excluded.expires_on`
 
 const usage = (sql: PgClient.PgClient, entries: Write["usage"]) => sql`
   UPDATE monthly_usage u SET accepted = greatest(0, u.accepted + d.delta)

@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import type * as Domain from "@waybill/domain/email/Content"
 import { Effect, Option, Schema } from "effect"
 import { hash } from "node:crypto"
+import * as StoredContent from "./StoredContent.ts"
 
 /** Rows that one statement of the expiry removes, so that locks are short. */
 export const EXPIRY_BATCH = 1_000
@@ -39,10 +40,10 @@ export interface CompleteContent extends Body {
 /** Finds bytes by hash. Expired content is missing from the result. */
 export const findAll = Effect.fn("Content.findAll")(function* (account_id: string, hashes: ReadonlyArray<string>) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly sha256: string; readonly bytes: Uint8Array }>`
-    SELECT sha256, bytes FROM content
-    WHERE account_id = ${account_id} AND sha256 = ANY(${[...new Set(hashes)]}::text[])`)
-  return new Map(rows.map((row) => [row.sha256, row.bytes]))
+  const rows = yield* Effect.orDie(sql<StoredContent.StoredBytes & { readonly sha256: string }>`
+    SELECT c.sha256, ${StoredContent.columns(sql)} FROM content c
+    WHERE c.account_id = ${account_id} AND c.sha256 = ANY(${[...new Set(hashes)]}::text[])`)
+  return new Map(rows.map((row) => [row.sha256, StoredContent.decode(row)]))
 })
 
 /** Finds only the body, for answers that show a message. */
@@ -81,6 +82,7 @@ export const expire = Effect.fn("Content.expire")(function* () {
     removed += candidates.filter(({ is_removed }) => is_removed).length
     last = candidates.length < EXPIRY_BATCH ? undefined : candidates.at(-1)
   }
+  yield* Effect.orDie(StoredContent.removeUnusedTemplates(sql))
   return removed
 })
 

@@ -4,15 +4,12 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import * as Email from "@waybill/domain/email/Email"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { Fragment } from "effect/sql/Statement"
 import type { AffectedStream } from "./AffectedStreams.ts"
 import * as Mask from "./Mask.ts"
+import { type ScannedRow, scan, type Table } from "./scan.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
+import * as StoredContent from "../content/StoredContent.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
-
-/** Maximum number of rows, and approximate bytes, that one statement of the search reads. */
-export const SCAN_ROWS = 1_000
-export const SCAN_BYTES = 16 * 1024 * 1024
 
 /** Content that names the address and cannot be removed yet. */
 interface RemainingContent {
@@ -48,12 +45,17 @@ export const erase = Effect.fnUntraced(function* (
   const names = (value: unknown) => mask.contains(value) || mask.mayContain(value)
 
   const remaining: Array<RemainingContent> = []
-  yield* scan(sql, CONTENT, looksLike("t.bytes"), ({ account_id, bytes, sha256 }: ContentRow) =>
+  yield* scan(sql, CONTENT, sql`t.compressed OR ${looksLike("t.bytes")}`, (row: ContentRow) =>
     Effect.gen(function* () {
-      if (!names(parse(bytes))) return
+      const { account_id, sha256 } = row
+      if (!names(parse(StoredContent.decode(row)))) return
       if ((yield* remove(sql, account_id, [sha256])) === 0) remaining.push({ account_id, sha256 })
     }),
   )
+  const templates = yield* sql<TemplateRow>`
+    SELECT t.account_id, t.id, t.bytes FROM content_templates t WHERE ${looksLike("t.bytes")}`
+  for (const { account_id, bytes, id } of templates)
+    if (names(Buffer.from(bytes).toString("utf8"))) yield* StoredContent.removeTemplate(sql, account_id, id)
   // Mail of the sandbox is encoded in ways that SQL cannot search, and there is little of it.
   yield* scan(sql, CAPTURED_MAIL, sql`true`, ({ account_id, bytes, id, mail_from, recipients, subject }: CapturedRow) =>
     names([recipients, subject, mail_from, ...decodings(bytes)])
@@ -134,51 +136,52 @@ const remove = Effect.fnUntraced(function* (
   return (yield* sql.withTransaction(Effect.andThen(lockAccount, removal))).length
 })
 
-interface Table {
-  readonly name: string
-  readonly key: ReadonlyArray<string>
-  /** Column that is searched, returned as `bytes`. */
-  readonly bytes: string
-  readonly otherColumns: ReadonlyArray<string>
-}
-interface Row<Bytes = Uint8Array> {
-  readonly account_id: AccountId
-  readonly bytes: Bytes
-}
-interface ContentRow extends Row {
+interface ContentRow extends ScannedRow, StoredContent.StoredBytes {
+  readonly bytes: Uint8Array
   readonly sha256: string
 }
-interface CapturedRow extends Row {
+interface TemplateRow extends ScannedRow {
+  readonly id: Uint8Array
+}
+interface CapturedRow extends ScannedRow {
   readonly id: string
   readonly recipients: ReadonlyArray<string>
   readonly subject: string
   readonly mail_from: string
 }
-interface UnreadReportRow extends Row {
+interface UnreadReportRow extends ScannedRow {
   readonly id: string
 }
-interface RequestRow extends Row<string> {
+interface RequestRow extends ScannedRow<string> {
   readonly id: string
   readonly path: string
   readonly query: string
 }
-interface AnswerRow extends Row {
+interface AnswerRow extends ScannedRow {
   readonly route: string
   readonly key: string
 }
-const CONTENT: Table = { name: "content", key: ["account_id", "sha256"], bytes: "bytes", otherColumns: [] }
+const CONTENT: Table = {
+  name: "content",
+  key: ["account_id", "sha256"],
+  bytes: "bytes",
+  otherColumns: [
+    "t.compressed",
+    "(SELECT m.bytes FROM content_templates m WHERE m.account_id = t.account_id AND m.id = t.template) AS template",
+  ],
+}
 const CAPTURED_MAIL: Table = {
   name: "sandbox_messages",
   key: ["account_id", "id"],
   bytes: "bytes",
-  otherColumns: ["recipients", "subject", "mail_from"],
+  otherColumns: ["t.recipients", "t.subject", "t.mail_from"],
 }
 const UNREAD_REPORTS: Table = { name: "unread_reports", key: ["account_id", "id"], bytes: "bytes", otherColumns: [] }
 const REQUESTS: Table = {
   name: "request_log",
   key: ["account_id", "id"],
   bytes: "body",
-  otherColumns: ["path", "query"],
+  otherColumns: ["t.path", "t.query"],
 }
 const ANSWERS: Table = {
   name: "idempotency_keys",
@@ -186,33 +189,6 @@ const ANSWERS: Table = {
   bytes: "answer",
   otherColumns: [],
 }
-
-/** Passes every row that may match to `take`, in key order, page by page. */
-const scan = Effect.fnUntraced(function* <R extends Row<Uint8Array | string>>(
-  sql: PgClient.PgClient,
-  { bytes, key, name, otherColumns }: Table,
-  looksLike: Fragment,
-  take: (row: R) => Effect.Effect<unknown, SqlError.SqlError>,
-) {
-  const keys = sql.literal(key.join(", "))
-  const columns = sql.literal([...key, ...otherColumns].map((column) => `t.${column}`).join(", "))
-  let last: ReadonlyArray<string> = key.map(() => "")
-  while (true) {
-    const rows = yield* sql<R>`
-      WITH page AS MATERIALIZED (
-        SELECT ${keys}, size, sum(size) OVER (ORDER BY ${keys}) AS total FROM (
-          SELECT ${keys}, octet_length(${sql.literal(bytes)}) AS size FROM ${sql(name)}
-          WHERE (${keys}) > (${sql.csv(last.map((value) => sql`${value}`))}) ORDER BY ${keys} LIMIT ${SCAN_ROWS}::int
-        ) AS next
-      )
-      SELECT ${columns}, CASE WHEN ${looksLike} THEN t.${sql.literal(bytes)} END AS bytes
-      FROM page JOIN ${sql(name)} t USING (${keys}) WHERE total - size < ${SCAN_BYTES}::int ORDER BY ${keys}`
-    for (const row of rows) if (row.bytes !== null) yield* take(row)
-    const end = rows.at(-1)
-    if (end === undefined) return
-    last = key.map((column) => String(end[column as keyof R]))
-  }
-})
 
 /** Parses JSON (a body, or an answer); any other text is returned as it is. */
 const parse = (bytes: Uint8Array): unknown => {

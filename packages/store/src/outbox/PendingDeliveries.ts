@@ -8,6 +8,7 @@ import type * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as Content from "../content/Content.ts"
+import * as StoredContent from "../content/StoredContent.ts"
 import type { DomainRecord } from "../readmodels/Domains.ts"
 import * as TestClocks from "../readmodels/TestClocks.ts"
 import { type ClockFact, streamKey } from "../commit/LogStorage.ts"
@@ -106,19 +107,17 @@ const loadBodies = Effect.fnUntraced(function* (
   )
   if (keys.size === 0) return new Map<string, Content.CompleteContent>()
   const pairs = [...keys.values()]
-  const stored = yield* Effect.orDie(sql<{
-    readonly account_id: string
-    readonly sha256: string
-    readonly bytes: Uint8Array
-  }>`
-    SELECT c.account_id, c.sha256, c.bytes
+  const stored = yield* Effect.orDie(sql<
+    StoredContent.StoredBytes & { readonly account_id: string; readonly sha256: string }
+  >`
+    SELECT c.account_id, c.sha256, ${StoredContent.columns(sql)}
     FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${pairs.map((pair) => pair.sha256)}::text[])
       AS keys(account_id, sha256)
     JOIN content c USING (account_id, sha256)`)
   return new Map(
-    stored.map(({ account_id, bytes, sha256 }): readonly [string, Content.CompleteContent] => [
+    stored.map(({ account_id, sha256, ...bytes }): readonly [string, Content.CompleteContent] => [
       `${account_id} ${sha256}`,
-      { ...Content.asBody(bytes), attachments: [] },
+      { ...Content.asBody(StoredContent.decode(bytes)), attachments: [] },
     ]),
   )
 })

@@ -5,6 +5,7 @@ import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from
 
 /** SQLSTATEs of connections that the server closed or refused to open for now: restarts, timeouts, too many clients. */
 const CONNECTION_ENDED = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"]
+const FOREIGN_KEY_VIOLATION = "23503"
 /** SQLSTATE classes of errors that one row causes: data exceptions (22) and exceeded program limits (54). */
 const DATA_CLASSES = ["22", "54"]
 
@@ -18,6 +19,8 @@ export const classify = (error: SqlError.SqlError): StorageError => {
         ? new TryAgain({ cause })
         : new RowRejected({ cause, isDuplicate: true })
     case "ConstraintError":
+      // The expiry removed a template of the batch. It is inserted again with the batch.
+      if (sqlState(error) === FOREIGN_KEY_VIOLATION) return new TryAgain({ cause })
       return new RowRejected({ cause })
     case "SerializationError":
     case "DeadlockError":

@@ -1,0 +1,82 @@
+import { type PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Result } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import { zstdDecompressSync } from "node:zlib"
+import type { ContentRow } from "../commit/LogStorage.ts"
+import type { ContentTemplates, Template } from "./ContentTemplates.ts"
+
+/** Columns of a row of `content`, as `columns` reads them. */
+export interface StoredBytes {
+  readonly bytes: Uint8Array
+  readonly compressed: boolean
+  /** Bytes of the template that the row was compressed with. */
+  readonly template: Uint8Array | null
+}
+
+/** SQL of the columns that `decode` needs, of the table `content c`. */
+export const columns = (sql: PgClient.PgClient): Fragment => sql`c.bytes, c.compressed, (
+  SELECT m.bytes FROM content_templates m WHERE m.account_id = c.account_id AND m.id = c.template) AS template`
+
+/** Returns the bytes as they were given. */
+export const decode = ({ bytes, compressed, template }: StoredBytes): Uint8Array =>
+  compressed ? zstdDecompressSync(bytes, template === null ? {} : { dictionary: template }) : bytes
+
+const bytea = (values: ReadonlyArray<Uint8Array | null>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.bytea))
+
+/**
+ * Returns the parts of a statement that insert content and the templates that it was compressed with. Each batch brings
+ * its templates along, because the expiry may have removed one that was not needed for a while.
+ */
+export const inserts = (
+  sql: PgClient.PgClient,
+  templates: ContentTemplates,
+  rows: ReadonlyArray<ContentRow>,
+): ReadonlyArray<Fragment> => {
+  const stored = rows.map((row) => ({ ...row, ...templates.compress(row.account_id, row.bytes) }))
+  const used = new Map<string, Template & { readonly account_id: string }>()
+  for (const { account_id, template } of stored)
+    if (template !== undefined)
+      used.set(`${account_id} ${Buffer.from(template.id).toString("latin1")}`, { account_id, ...template })
+  const content = sql`
+    INSERT INTO content AS c (account_id, sha256, bytes, compressed, template, expires_on)
+    SELECT DISTINCT ON (1, 2) * FROM unnest(${stored.map((row) => row.account_id)}::text[],
+      ${stored.map((row) => row.sha256)}::text[], ${bytea(stored.map((row) => row.bytes))},
+      ${stored.map((row) => row.compressed)}::bool[], ${bytea(stored.map((row) => row.template?.id ?? null))},
+      ${stored.map((row) => row.expires_on)}::date[]) AS new(account_id, sha256, bytes, compressed, template, expires_on)
+    ORDER BY 1, 2, 6 DESC
+    ON CONFLICT (account_id, sha256) DO UPDATE SET expires_on = excluded.expires_on
+      WHERE c.expires_on < excluded.expires_on`
+  return used.size === 0 ? [content] : [insertTemplates(sql, [...used.values()]), content]
+}
+
+const insertTemplates = (
+  sql: PgClient.PgClient,
+  templates: ReadonlyArray<Template & { readonly account_id: string }>,
+): Fragment => sql`
+  INSERT INTO content_templates (account_id, id, bytes)
+  SELECT * FROM unnest(${templates.map(({ account_id }) => account_id)}::text[], ${bytea(templates.map(({ id }) => id))},
+    ${bytea(templates.map(({ bytes }) => bytes))}) AS new(account_id, id, bytes)
+  ORDER BY 1, 2 ON CONFLICT DO NOTHING`
+
+/** Removes the templates that no content needs any more. A new one may be needed by a commit that is under way. */
+export const removeUnusedTemplates = (sql: PgClient.PgClient) => sql`
+  DELETE FROM content_templates t WHERE created_at < now() - interval '1 day'
+    AND NOT EXISTS (SELECT FROM content c WHERE c.account_id = t.account_id AND c.template = t.id)`
+
+/** Rows that one statement decodes and writes anew. */
+const PAGE_ROWS = 500
+
+/** Removes a template, after the content that was compressed with it is stored without it. */
+export const removeTemplate = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_id: string, id: Uint8Array) {
+  while (true) {
+    const rows = yield* sql<StoredBytes & { readonly sha256: string }>`
+      SELECT c.sha256, ${columns(sql)} FROM content c WHERE c.account_id = ${account_id} AND c.template = ${id}
+      LIMIT ${PAGE_ROWS}::int`
+    if (rows.length === 0) break
+    yield* sql`
+      UPDATE content c SET bytes = plain.bytes, compressed = false, template = NULL
+      FROM unnest(${rows.map(({ sha256 }) => sha256)}::text[], ${bytea(rows.map(decode))}) AS plain(sha256, bytes)
+      WHERE c.account_id = ${account_id} AND c.sha256 = plain.sha256`
+  }
+  yield* sql`DELETE FROM content_templates WHERE account_id = ${account_id} AND id = ${id}`
+})

@@ -1,0 +1,50 @@
+import type { PgClient } from "@effect/sql-pg"
+import type { AccountId } from "@waybill/domain/values/Id"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
+
+/** Maximum number of rows, and approximate bytes, that one statement of the search reads. */
+export const SCAN_ROWS = 1_000
+export const SCAN_BYTES = 16 * 1024 * 1024
+
+export interface Table {
+  readonly name: string
+  readonly key: ReadonlyArray<string>
+  /** Column that is searched, returned as `bytes`. */
+  readonly bytes: string
+  /** SQL of further columns, of the table `t`. */
+  readonly otherColumns: ReadonlyArray<string>
+}
+
+export interface ScannedRow<Bytes = Uint8Array> {
+  readonly account_id: AccountId
+  readonly bytes: Bytes
+}
+
+/** Passes every row that may match to `take`, in key order, page by page. */
+export const scan = Effect.fnUntraced(function* <R extends ScannedRow<Uint8Array | string>>(
+  sql: PgClient.PgClient,
+  { bytes, key, name, otherColumns }: Table,
+  looksLike: Fragment,
+  take: (row: R) => Effect.Effect<unknown, SqlError.SqlError>,
+) {
+  const keys = sql.literal(key.join(", "))
+  const columns = sql.literal([...key.map((column) => `t.${column}`), ...otherColumns].join(", "))
+  let last: ReadonlyArray<string> = key.map(() => "")
+  while (true) {
+    const rows = yield* sql<R>`
+      WITH page AS MATERIALIZED (
+        SELECT ${keys}, size, sum(size) OVER (ORDER BY ${keys}) AS total FROM (
+          SELECT ${keys}, octet_length(${sql.literal(bytes)}) AS size FROM ${sql(name)}
+          WHERE (${keys}) > (${sql.csv(last.map((value) => sql`${value}`))}) ORDER BY ${keys} LIMIT ${SCAN_ROWS}::int
+        ) AS next
+      )
+      SELECT ${columns}, CASE WHEN ${looksLike} THEN t.${sql.literal(bytes)} END AS bytes
+      FROM page JOIN ${sql(name)} t USING (${keys}) WHERE total - size < ${SCAN_BYTES}::int ORDER BY ${keys}`
+    for (const row of rows) if (row.bytes !== null) yield* take(row)
+    const end = rows.at(-1)
+    if (end === undefined) return
+    last = key.map((column) => String(end[column as keyof R]))
+  }
+})
