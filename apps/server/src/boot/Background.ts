@@ -20,6 +20,7 @@ import * as WebhookPipeline from "../worker/webhooks/WebhookPipeline.ts"
 import { followEmailWords } from "../worker/periodic/followEmailWords.ts"
 import { followStats } from "../worker/periodic/followStats.ts"
 import { refreshPolicies } from "../worker/periodic/refreshPolicies.ts"
+import { feedbackHeaders } from "../worker/delivery/feedbackHeaders.ts"
 import { Transports } from "../worker/delivery/Transports.ts"
 import * as Worker from "../worker/Worker.ts"
 import * as TrackedLinks from "../links/TrackedLinks.ts"
@@ -56,10 +57,12 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
       const allowedNetworks = Service.networks(settings.webhookAllowNetworks)
       const [unsubscribeKey = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
       const [secretKey = new Uint8Array()] = yield* TrackedLinks.trackingKeys
+      const returnPathKey = yield* ReturnPathKeys.returnPathKey
       return Worker.layer({
         url,
         delivery: {
-          returnPath: { secretKey: yield* ReturnPathKeys.returnPathKey, domain: settings.returnPathDomain },
+          returnPath: { secretKey: returnPathKey, domain: settings.returnPathDomain },
+          feedbackHeaders: feedbackHeaders(returnPathKey),
           unsubscribeUrl: UnsubscribeLinks.unsubscribeUrl(urlOf(settings), unsubscribeKey),
           track: TrackedLinks.trackingOf({
             ...Service.linkSettings(settings),

@@ -19,6 +19,8 @@ export interface Deps {
   readonly handshakes: Handshakes
   /** Whether clients log in. Otherwise a client is identified while it has an accepted recipient. */
   readonly hasLogin: boolean
+  /** Whether an accepted recipient identifies its client. */
+  readonly identifies: (address: string) => boolean
   /** Whether a connection begins with TLS, before the greeting. */
   readonly hasImplicitTls: boolean
   /** Whether a client with this address may log in without TLS. */
@@ -89,7 +91,10 @@ export class Connection extends SMTPConnection implements SlotHolder {
 
   isIdentified(): boolean {
     if (this.#deps.hasLogin) return Boolean(this.session.user)
-    return Boolean(this._dataStream) || (this.session.envelope?.rcptTo.length ?? 0) > 0
+    const recipients = this.session.envelope?.rcptTo ?? []
+    return recipients.length === 0
+      ? Boolean(this._dataStream)
+      : recipients.some(({ address }) => this.#deps.identifies(address))
   }
 
   isBusy(): boolean {

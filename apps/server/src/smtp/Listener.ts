@@ -33,6 +33,8 @@ export interface Handlers<Login, R> {
   readonly login: ((password: string, client: Client) => Effect.Effect<Login, SmtpReply, R>) | undefined
   readonly mail: (client: Client, login: Login | undefined) => Effect.Effect<void, SmtpReply, R>
   readonly recipient: (address: string, client: Client) => Effect.Effect<void, SmtpReply, R>
+  /** Whether a recipient shows who the client is: false for an address that anybody knows. */
+  readonly identifies?: (address: string) => boolean
   /** Returns the text of the reply 250. */
   readonly message: (bytes: Buffer, transaction: Transaction<Login>) => Effect.Effect<string, SmtpReply, R>
 }
@@ -138,6 +140,7 @@ export const listen = <Login, R>(
       limits,
       isLocal: options.isLocal ?? isLoopback,
       hasLogin: handlers.login !== undefined,
+      identifies: handlers.identifies ?? (() => true),
       handshakes: Handshakes.make(),
       slots: ConnectionSlots.make({
         total: limits.maxConnections,

@@ -10,6 +10,7 @@ import { Duration, Effect, Layer, Option, Result } from "effect"
 import * as NewIds from "../operate/NewIds.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as Listener from "./Listener.ts"
+import * as Feedback from "./Feedback.ts"
 import { type About, recordReport } from "./recordReport.ts"
 import { line, reply, type SmtpReply } from "./SmtpReply.ts"
 
@@ -72,7 +73,10 @@ export const listen = ({ host, limits, name, port, returnPath, tls }: Options) =
       login: undefined,
       mail: () => Effect.void,
       recipient: (address) =>
-        Option.isSome(bouncedAt(returnPath, address)) ? Effect.void : Effect.fail(NO_SUCH_ADDRESS),
+        Option.isSome(bouncedAt(returnPath, address)) || roleOf(returnPath, address) !== undefined
+          ? Effect.void
+          : Effect.fail(NO_SUCH_ADDRESS),
+      identifies: (address) => Option.isSome(bouncedAt(returnPath, address)),
       message: (bytes, transaction) => receive(returnPath, bytes, transaction),
     },
   )
@@ -102,6 +106,15 @@ const bouncedAt = ({ domain, secretKeys }: Options["returnPath"], text: string):
   return Option.none()
 }
 
+/** The name of an address that every mail domain has, at the domain of return paths. */
+const roleOf = ({ domain }: Options["returnPath"], text: string): string | undefined => {
+  const at = text.lastIndexOf("@")
+  const local = text.slice(0, Math.max(0, at))
+  return text.slice(at + 1).toLowerCase() === domain.toLowerCase() && Feedback.isRole(local)
+    ? local.toLowerCase()
+    : undefined
+}
+
 /**
  * Records a report. Mail that is not a usable report is accepted and dropped, since a refusal would make its server report
  * about the report. A report whose parsing was ended is kept unread for an operator. If there is no capacity for that, or
@@ -112,6 +125,9 @@ const receive = Effect.fn("Reports.receive")(function* (
   bytes: Buffer,
   { address, recipients }: Listener.Transaction<never>,
 ): Effect.fn.Return<string, SmtpReply, EventStore | PgClient.PgClient> {
+  const roles = recipients.flatMap((recipient) => roleOf(returnPath, recipient) ?? [])
+  if (roles.length > 0)
+    yield* Feedback.receive(returnPath.secretKeys, bytes, { address, isLoop: roles.includes(Feedback.LOOP) })
   const subjects = yield* Effect.forEach(
     recipients.flatMap((recipient) => Option.toArray(bouncedAt(returnPath, recipient))),
     (bounced) => subjectOf(bounced, address),

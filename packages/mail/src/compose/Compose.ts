@@ -52,6 +52,7 @@ export const compose = (
     `Message-ID: <${id}>`,
     ...unsubscribe(message, custom),
     ...custom.map(([name, value]) => customHeader(name, value)),
+    ...ownHeaders(message, custom),
     "MIME-Version: 1.0",
   ].join("\r\n")
   const chunks: Array<string | Buffer> = [head, "\r\n"]
@@ -65,6 +66,14 @@ export const compose = (
     smtpUtf8: headers.some((mailbox) => isUtf8(mailbox.address)),
   })
 }
+
+const ownHeaders = (
+  { ownHeaders = [] }: Message.Message,
+  custom: ReadonlyArray<readonly [name: string, value: string]>,
+): ReadonlyArray<string> =>
+  ownHeaders
+    .filter(([name]) => !custom.some(([other]) => other.toLowerCase() === name.toLowerCase()))
+    .map(([name, value]) => `${name}: ${value}`)
 
 /** An empty group (RFC 5322 §3.4): an empty To is not valid, and filters distrust mail without one. */
 const NOBODY = "To: undisclosed-recipients:;"

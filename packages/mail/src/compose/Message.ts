@@ -32,6 +32,8 @@ export interface Message {
   /** https address that takes a one-click POST (RFC 8058). */
   readonly unsubscribeUrl?: string | undefined
   readonly tracking?: TrackedHtml.Addresses | undefined
+  /** Headers that the service adds, each shorter than a line. One that the sender has set too is left out. */
+  readonly ownHeaders?: ReadonlyArray<readonly [name: string, value: string]> | undefined
 }
 
 export class NotComposable extends Schema.TaggedError<NotComposable>()("NotComposable", {

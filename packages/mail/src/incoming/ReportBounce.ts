@@ -2,7 +2,7 @@ import * as ReportFact from "./ReportFact.ts"
 import * as Fields from "./ReportFields.ts"
 
 /** RFC 3464, and RFC 6533 for internationalised mail. */
-const DELIVERY_STATUS = /^message\/(?:global-)?delivery-status$/
+export const DELIVERY_STATUS = /^message\/(?:global-)?delivery-status$/
 const RETURNED_HEAD =
   /^(?:message\/rfc822|message\/global|text\/rfc822-headers|message\/(?:global|rfc822)-headers|text\/rfc822)$/
 

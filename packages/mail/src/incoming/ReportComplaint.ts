@@ -2,7 +2,7 @@ import type { ReportFact, Parts } from "./ReportFact.ts"
 import * as ReportBounce from "./ReportBounce.ts"
 import * as Fields from "./ReportFields.ts"
 
-const FEEDBACK_REPORT = /^message\/feedback-report$/
+export const FEEDBACK_REPORT = /^message\/feedback-report$/
 /** Feedback types that a recipient causes; the others concern forged or wrongly filtered mail. */
 const COMPLAINTS: ReadonlySet<string> = new Set([
   "abuse",
@@ -21,9 +21,7 @@ export const read = (parts: Parts): ReadonlyArray<ReportFact> | undefined => {
   const [report] = parts.ofType(FEEDBACK_REPORT)
   const original = ReportBounce.returned(parts)
   if (report === undefined) {
-    return JUNK_SUBJECT.test(parts.mail.subject ?? "") && original.size > 0
-      ? [fact(hotmailRecipient(original), "abuse", original, new Map())]
-      : undefined
+    return JUNK_SUBJECT.test(parts.mail.subject ?? "") && original.size > 0 ? [aboutEnclosed(original)] : undefined
   }
   const fields = Fields.block(report.replace(/(?:\r?\n[ \t]*)+(?=\r?\n)/g, ""))
   const type = Fields.first(fields, "feedback-type")?.toLowerCase()
@@ -34,6 +32,10 @@ export const read = (parts: Parts): ReadonlyArray<ReportFact> | undefined => {
   const recipients = named.length > 0 ? named : [hotmailRecipient(original)]
   return recipients.map((recipient) => fact(recipient, type, original, fields))
 }
+
+/** A complaint without a report, about a mail that came back as a whole. */
+export const aboutEnclosed = (original: Fields.Fields): ReportFact =>
+  fact(hotmailRecipient(original), "abuse", original, new Map())
 
 /**
  * Returns the field that Microsoft adds, else a single To. Of several recipients nobody knows who complained, and a

@@ -1,5 +1,6 @@
 import { textFromHtml } from "../compose/textFromHtml.ts"
 import * as TrackedHtml from "../compose/TrackedHtml.ts"
+import { readFeedback } from "./readFeedback.ts"
 import { readReport } from "./readReport.ts"
 import { readSubmitted } from "./readSubmitted.ts"
 import { showMail } from "./showMail.ts"
@@ -11,6 +12,7 @@ import { showMail } from "./showMail.ts"
 export const jobs = {
   submitted: readSubmitted,
   report: readReport,
+  feedback: readFeedback,
   mail: showMail,
   text: textFromHtml,
   links: TrackedHtml.find,

@@ -26,15 +26,9 @@ export type Reason =
 
 /** Returns the facts of a bounce, delay, receipt or complaint. */
 export const readReport = async (bytes: Uint8Array): Promise<ReadonlyArray<ReportFact.ReportFact> | Reason> => {
-  const read = shortened(bytes)
-  if (possibleParts(read) > REPORT_PARTS_LIMIT) return "too_many_parts"
-  const mail = await MimeReader.read(read).catch(() => undefined)
-  if (mail === undefined) return "unreadable"
-  const parts: ReportFact.Parts = {
-    mail,
-    text: mail.text ?? (mail.html === undefined ? "" : textFromHtml(mail.html)),
-    ofType: (pattern) => mail.attachments.filter((part) => pattern.test(part.mimeType)).map(decoded),
-  }
+  const parts = await partsOf(bytes)
+  if (typeof parts === "string") return parts
+  const { mail } = parts
   const facts = ReportComplaint.read(parts) ?? ReportBounce.read(parts)
   if (facts !== undefined && facts.length > 0) return facts.slice(0, ReportFact.RECIPIENTS_LIMIT)
   if (parts.ofType(/^message\/feedback-report$/).length > 0) return "not_a_complaint"
@@ -42,6 +36,19 @@ export const readReport = async (bytes: Uint8Array): Promise<ReadonlyArray<Repor
   if (isAutoReply(mail)) return "auto_reply"
   const legacy = ReportLegacy.read(parts)
   return legacy.length > 0 ? legacy.slice(0, ReportFact.RECIPIENTS_LIMIT) : "unrecognized"
+}
+
+/** Parses the parts of a report, up to its limits. */
+export const partsOf = async (bytes: Uint8Array): Promise<ReportFact.Parts | Reason> => {
+  const read = shortened(bytes)
+  if (possibleParts(read) > REPORT_PARTS_LIMIT) return "too_many_parts"
+  const mail = await MimeReader.read(read).catch(() => undefined)
+  if (mail === undefined) return "unreadable"
+  return {
+    mail,
+    text: mail.text ?? (mail.html === undefined ? "" : textFromHtml(mail.html)),
+    ofType: (pattern) => mail.attachments.filter((part) => pattern.test(part.mimeType)).map(decoded),
+  }
 }
 
 const decoded = ({ content }: Attachment): string =>
@@ -70,7 +77,7 @@ const possibleParts = (buffer: Buffer): number => {
  * RFC 3834 §5: a person on holiday has received the mail. Mail systems mark their bounces the same way, so a message
  * from one, or one that names a failed recipient, is not taken for a person's.
  */
-const isAutoReply = (mail: MimeReader.ParsedMail): boolean => {
+export const isAutoReply = (mail: MimeReader.ParsedMail): boolean => {
   const has = (name: string, pattern: RegExp) =>
     mail.headers.some(({ key, value }) => key === name && pattern.test(value.trim()))
   if (has("x-failed-recipients", /@/) || /^(?:mailer-daemon|postmaster)@/i.test(mail.from ?? "")) return false

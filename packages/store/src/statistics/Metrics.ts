@@ -71,6 +71,14 @@ const countUnread = seriesBy(unreadReports, "outcome", ["kept", "refused"])
 
 export const reportUnread = (outcome: "kept" | "refused"): void => countUnread(outcome, 1)
 
+const feedback = Metric.counter("waybill_feedback_total", {
+  description: "Complaints at the addresses for feedback, by whether they were recorded or dropped",
+  incremental: true,
+})
+const countFeedback = seriesBy(feedback, "outcome", ["recorded", "dropped"])
+
+export const feedbackReceived = (outcome: "recorded" | "dropped"): void => countFeedback(outcome, 1)
+
 const countUnlogged = seriesBy(unloggedRequests, "cause", ["many_accepted", "buffer_full", "write_failed"])
 
 export const requestsNotLogged = (cause: "many_accepted" | "buffer_full" | "write_failed", count: number): void =>

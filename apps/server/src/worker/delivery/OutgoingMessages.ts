@@ -11,6 +11,7 @@ import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as Content from "@waybill/store/content/Content"
 import type { PendingDelivery } from "@waybill/store/outbox/PendingDeliveries"
 import { Data, DateTime, Effect, Option, Result } from "effect"
+import type { FeedbackHeaders } from "./feedbackHeaders.ts"
 import type { Track } from "../../links/TrackedLinks.ts"
 
 /** Index in the return path of a transaction with recipients of several domains, as to a relay. */
@@ -21,6 +22,8 @@ export interface Sender {
   /** Https URL of one-click unsubscription, if the message can have one. */
   readonly unsubscribeUrl?: (message: Email.Message) => string | undefined
   readonly track?: Track
+  /** Headers by which complaints about a message are found. */
+  readonly feedbackHeaders?: FeedbackHeaders
 }
 
 /** A message that can never be sent. */
@@ -36,7 +39,7 @@ export class Unsendable extends Data.TaggedError("Unsendable")<{
 export const compose = Effect.fnUntraced(function* (
   account_id: string,
   { content: loaded, domain, message }: Pick<PendingDelivery, "content" | "domain" | "message">,
-  { track, unsubscribeUrl }: Pick<Sender, "track" | "unsubscribeUrl">,
+  { feedbackHeaders, track, unsubscribeUrl }: Pick<Sender, "feedbackHeaders" | "track" | "unsubscribeUrl">,
   parsing: Parser.Options = {},
 ): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Parser.Busy, PgClient.PgClient> {
   const { accepted } = message
@@ -65,6 +68,7 @@ export const compose = Effect.fnUntraced(function* (
     })),
     unsubscribeUrl: accepted.list_unsubscribe ? unsubscribeUrl?.(message) : undefined,
     tracking: track?.(account_id, message, domain),
+    ownHeaders: feedbackHeaders?.(account_id, message),
   }
   const result = Compose.compose(mail, yield* derived(account_id, mail, parsing))
   return Result.isFailure(result)

@@ -1,0 +1,77 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Email from "@waybill/domain/email/Email"
+import * as FeedbackMail from "@waybill/mail/incoming/Feedback"
+import type { Feedback as ReadFeedback } from "@waybill/mail/parsing/readFeedback"
+import * as FeedbackToken from "@waybill/mail/tokens/FeedbackToken"
+import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
+import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Metrics from "@waybill/store/statistics/Metrics"
+import { Effect, Option, Result } from "effect"
+import * as OutgoingMessages from "../worker/delivery/OutgoingMessages.ts"
+import { recordReport } from "./recordReport.ts"
+import { reply, type SmtpReply } from "./SmtpReply.ts"
+
+/** Address for the feedback loops of mailbox providers; each mail to it is a complaint about the mail that it encloses. */
+export const LOOP = "fbl"
+/** Addresses that every mail domain has (RFC 2142); complaints in the form of a feedback loop are read there, too. */
+const ROLES: ReadonlySet<string> = new Set([LOOP, "abuse", "postmaster"])
+
+export const isRole = (localPart: string): boolean => ROLES.has(localPart.toLowerCase())
+
+const BUSY = reply(451, "4.3.2", "Too many reports are being read at once, please try again later")
+const TOO_EARLY = reply(451, "4.3.0", "The mail that this is about is still being sent, please try again later")
+
+/**
+ * Records a complaint about a mail that comes back with it. The mail is found by a MAC in it; anything else is dropped,
+ * because anybody can write to these addresses.
+ */
+export const receive = Effect.fn("Feedback.receive")(function* (
+  secretKeys: ReadonlyArray<Uint8Array>,
+  bytes: Uint8Array,
+  { address, isLoop }: { readonly address: string; readonly isLoop: boolean },
+): Effect.fn.Return<void, SmtpReply, EventStore | PgClient.PgClient> {
+  const parsed = yield* Effect.result(FeedbackMail.parse(bytes))
+  if (Result.isFailure(parsed)) {
+    const { failure } = parsed
+    if (failure._tag === "Busy") return yield* BUSY
+    return yield* dropped(address, failure._tag === "Unread" ? failure.why : failure.reason)
+  }
+  const feedback = parsed.success
+  if (!isLoop && !feedback.isLoop) return yield* dropped(address, "not_a_complaint")
+  const bounced = mailOf(secretKeys, feedback)
+  if (bounced === undefined) return yield* dropped(address, "no_mail_of_ours")
+  const account_id = yield* EmailAccounts.accountOf(bounced.emailId)
+  if (Option.isNone(account_id)) return yield* dropped(address, "unknown_mail")
+  const store = yield* EventStore
+  const ref = { account_id: account_id.value, stream_id: bounced.emailId }
+  const state = yield* store.state(Email, ref)
+  // The mail of a single recipient was received by that one, whatever the provider redacts.
+  const isSingle = state._tag === "Message" && state.recipients.length === 1
+  const about = { ...bounced, ...(isSingle ? { recipientIndex: 0 } : {}), account_id: account_id.value, address }
+  const recorded = yield* Effect.mapError(recordReport(about, feedback.facts), () => TOO_EARLY)
+  if (recorded === 0) return yield* dropped(address, "nothing_new")
+  Metrics.feedbackReceived("recorded")
+})
+
+const dropped = (from: string, reason: string) => {
+  Metrics.feedbackReceived("dropped")
+  return Effect.logInfo("complaint was dropped; it changed nothing", { from, reason })
+}
+
+/** The mail that is complained about, by its return path, which names the recipient, or else by our own header. */
+const mailOf = (
+  secretKeys: ReadonlyArray<Uint8Array>,
+  { returnPath = "", token = "" }: ReadFeedback,
+): ReturnPath.Bounced | undefined => {
+  const local = returnPath.slice(0, Math.max(0, returnPath.lastIndexOf("@")))
+  for (const key of secretKeys) {
+    const bounced = ReturnPath.verify(key, local)
+    if (Option.isSome(bounced)) return bounced.value
+  }
+  for (const key of secretKeys) {
+    const id = FeedbackToken.verify(key, token)
+    if (Option.isSome(id)) return { emailId: id.value, recipientIndex: OutgoingMessages.WHOLE_MESSAGE }
+  }
+  return undefined
+}
