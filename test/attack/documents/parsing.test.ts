@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto"
 import * as net from "node:net"
 import * as os from "node:os"
 import * as path from "node:path"
-import { REPORT_SIZE_LIMIT } from "@waybill/mail/parsing/readReport"
+import * as ReportParts from "@waybill/mail/incoming/ReportParts"
 import { DEFAULT_MAX_BODY_BYTES } from "../../../apps/server/src/boot/settings/HttpSettings.ts"
 import { browser } from "../../server/signIn/house.ts"
 import * as Smtp from "../../server/smtp/support.ts"
@@ -293,7 +293,10 @@ layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the 
       const submit = submitting(clients, ["MAIL FROM:<>", `RCPT TO:<${returnPath}>`], /^(?:250 2\.6\.0|451 4\.3\.\d) /u)
       for (const [seed, grammar] of [PathologicalReports.REPORTS, PathologicalReports.BOUNCES].entries())
         assert.deepStrictEqual(
-          yield* stalls(groupsOf(documents(grammar, seed, COUNT, 2 * REPORT_SIZE_LIMIT), CONNECTIONS), submit),
+          yield* stalls(
+            groupsOf(documents(grammar, seed, COUNT, 2 * ReportParts.REPORT_SIZE_LIMIT), CONNECTIONS),
+            submit,
+          ),
           [],
         )
     },

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
-import { REPORT_SIZE_LIMIT } from "@waybill/mail/parsing/readReport"
+import * as ReportParts from "@waybill/mail/incoming/ReportParts"
 import * as Report from "@waybill/mail/incoming/Report"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -289,7 +289,10 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
   it.effect("is read from its beginning if it is long", function* () {
     const port = yield* listen()
     const ref = yield* Smtp.delivered("ana@example.org")
-    const long = Buffer.concat([file("gmail"), Buffer.alloc(3 * REPORT_SIZE_LIMIT, "x".repeat(70) + "\r\n")])
+    const long = Buffer.concat([
+      file("gmail"),
+      Buffer.alloc(3 * ReportParts.REPORT_SIZE_LIMIT, "x".repeat(70) + "\r\n"),
+    ])
     assert.match(yield* report(port, pathOf(ref, 0), long), /^250 /u)
     assert.deepInclude(yield* statuses(ref), { "ana@example.org": "bounced" })
   })

@@ -5,7 +5,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import * as Parser from "@waybill/mail/parsing/Parser"
 import { ParserPool } from "@waybill/mail/parsing/ParserPool"
-import { REPORT_SIZE_LIMIT } from "@waybill/mail/parsing/readReport"
+import * as ReportParts from "@waybill/mail/incoming/ReportParts"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as Erase from "@waybill/store/erasure/Erase"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -194,9 +194,9 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
 
   it.effect("is kept up to the number of bytes that are read of a report", function* () {
     const ref = yield* Smtp.delivered("ana@example.org")
-    const bytes = bounceOf("ana@example.org") + `${"x".repeat(REPORT_SIZE_LIMIT)}\r\n`
+    const bytes = bounceOf("ana@example.org") + `${"x".repeat(ReportParts.REPORT_SIZE_LIMIT)}\r\n`
     assert.match(yield* Effect.provide(report(bytes, ref), Hurried), /^250 /u)
-    assert.strictEqual((yield* kept(ref))[0]?.size_bytes, REPORT_SIZE_LIMIT)
+    assert.strictEqual((yield* kept(ref))[0]?.size_bytes, ReportParts.REPORT_SIZE_LIMIT)
   })
 
   it.effect(`is removed after ${UnreadReports.KEPT_DAYS} days`, () =>

@@ -1,7 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import * as Report from "@waybill/mail/incoming/Report"
-import { REPORT_SIZE_LIMIT } from "@waybill/mail/parsing/readReport"
+import * as ReportParts from "@waybill/mail/incoming/ReportParts"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
 import type { EventStore } from "@waybill/store/commit/EventStore"
@@ -52,7 +52,7 @@ export const listen = ({ host, limits, name, port, returnPath, tls }: Options) =
       name,
       // Reports are not passed on, and old servers send other line ends.
       strictLines: false,
-      keepBytes: REPORT_SIZE_LIMIT,
+      keepBytes: ReportParts.REPORT_SIZE_LIMIT,
       ...(tls === undefined ? {} : { tls }),
       limits: {
         maxConnections: MAX_CONNECTIONS,

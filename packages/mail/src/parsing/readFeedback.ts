@@ -2,7 +2,7 @@ import * as ReportBounce from "../incoming/ReportBounce.ts"
 import * as ReportComplaint from "../incoming/ReportComplaint.ts"
 import * as ReportFact from "../incoming/ReportFact.ts"
 import * as Fields from "../incoming/ReportFields.ts"
-import { isAutoReply, partsOf, type Reason } from "./readReport.ts"
+import * as ReportParts from "../incoming/ReportParts.ts"
 
 /** A copy of the name in `FeedbackToken.ts`, which would load Effect into the parsing thread. */
 const TOKEN_HEADER = "x-waybill-id"
@@ -17,9 +17,11 @@ export interface Feedback {
   readonly isLoop: boolean
 }
 
+type Problem = "auto_reply" | "not_a_complaint" | "too_many_parts" | "unreadable" | "unrecognized"
+
 /** Reads a complaint: ARF (RFC 5965), or the complained mail as a whole, as older feedback loops send it. */
-export const readFeedback = async (bytes: Uint8Array): Promise<Feedback | Reason> => {
-  const parts = await partsOf(bytes)
+export const readFeedback = async (bytes: Uint8Array): Promise<Feedback | Problem> => {
+  const parts = await ReportParts.read(bytes)
   if (typeof parts === "string") return parts
   const original = ReportBounce.returned(parts)
   const [report = ""] = parts.ofType(ReportComplaint.FEEDBACK_REPORT)
@@ -32,7 +34,7 @@ export const readFeedback = async (bytes: Uint8Array): Promise<Feedback | Reason
     return loop.length === 0
       ? "not_a_complaint"
       : { facts: loop.slice(0, ReportFact.RECIPIENTS_LIMIT), token, returnPath, isLoop: true }
-  if (isAutoReply(parts.mail)) return "auto_reply"
+  if (ReportParts.isAutoReply(parts.mail)) return "auto_reply"
   const isBounce = parts.ofType(ReportBounce.DELIVERY_STATUS).length > 0
   if (isBounce || original.size === 0) return "unrecognized"
   return { facts: [ReportComplaint.aboutEnclosed(original)], token, returnPath, isLoop: false }

@@ -1,19 +1,8 @@
-import type { Attachment } from "postal-mime"
-import { textFromHtml } from "../compose/textFromHtml.ts"
 import * as ReportBounce from "../incoming/ReportBounce.ts"
 import * as ReportComplaint from "../incoming/ReportComplaint.ts"
 import * as ReportFact from "../incoming/ReportFact.ts"
 import * as ReportLegacy from "../incoming/ReportLegacy.ts"
-import * as MimeReader from "./MimeReader.ts"
-
-/**
- * Bytes of a report that are read. The facts stand before the returned message, so a longer report is cut, not refused.
- */
-export const REPORT_SIZE_LIMIT = 2 * 1024 * 1024
-/** Lines of a report that are read; each costs memory, however short. */
-export const REPORT_LINES_LIMIT = 10_000
-/** Maximum lines that could open a part; each part costs memory, whatever its size. */
-export const REPORT_PARTS_LIMIT = 2000
+import * as ReportParts from "../incoming/ReportParts.ts"
 
 /** Why a mail is not a report. */
 export type Reason =
@@ -26,69 +15,14 @@ export type Reason =
 
 /** Returns the facts of a bounce, delay, receipt or complaint. */
 export const readReport = async (bytes: Uint8Array): Promise<ReadonlyArray<ReportFact.ReportFact> | Reason> => {
-  const parts = await partsOf(bytes)
+  const parts = await ReportParts.read(bytes)
   if (typeof parts === "string") return parts
   const { mail } = parts
   const facts = ReportComplaint.read(parts) ?? ReportBounce.read(parts)
   if (facts !== undefined && facts.length > 0) return facts.slice(0, ReportFact.RECIPIENTS_LIMIT)
   if (parts.ofType(/^message\/feedback-report$/).length > 0) return "not_a_complaint"
   if (parts.ofType(/^message\/disposition-notification$/).length > 0) return "read_receipt"
-  if (isAutoReply(mail)) return "auto_reply"
+  if (ReportParts.isAutoReply(mail)) return "auto_reply"
   const legacy = ReportLegacy.read(parts)
   return legacy.length > 0 ? legacy.slice(0, ReportFact.RECIPIENTS_LIMIT) : "unrecognized"
 }
-
-/** Parses the parts of a report, up to its limits. */
-export const partsOf = async (bytes: Uint8Array): Promise<ReportFact.Parts | Reason> => {
-  const read = shortened(bytes)
-  if (possibleParts(read) > REPORT_PARTS_LIMIT) return "too_many_parts"
-  const mail = await MimeReader.read(read).catch(() => undefined)
-  if (mail === undefined) return "unreadable"
-  return {
-    mail,
-    text: mail.text ?? (mail.html === undefined ? "" : textFromHtml(mail.html)),
-    ofType: (pattern) => mail.attachments.filter((part) => pattern.test(part.mimeType)).map(decoded),
-  }
-}
-
-const decoded = ({ content }: Attachment): string =>
-  typeof content === "string" ? content : new TextDecoder().decode(content)
-
-const shortened = (bytes: Uint8Array): Buffer => {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, REPORT_SIZE_LIMIT))
-  let end = -1
-  for (let lines = 0; lines < REPORT_LINES_LIMIT; lines++) {
-    end = buffer.indexOf(LF, end + 1)
-    if (end === -1) return buffer
-  }
-  return buffer.subarray(0, end + 1)
-}
-
-const LF = 10
-
-const possibleParts = (buffer: Buffer): number => {
-  let count = 0
-  for (let at = buffer.indexOf("\n--"); at !== -1 && count <= REPORT_PARTS_LIMIT; at = buffer.indexOf("\n--", at + 3))
-    count++
-  return count
-}
-
-/**
- * RFC 3834 §5: a person on holiday has received the mail. Mail systems mark their bounces the same way, so a message
- * from one, or one that names a failed recipient, is not taken for a person's.
- */
-export const isAutoReply = (mail: MimeReader.ParsedMail): boolean => {
-  const has = (name: string, pattern: RegExp) =>
-    mail.headers.some(({ key, value }) => key === name && pattern.test(value.trim()))
-  if (has("x-failed-recipients", /@/) || /^(?:mailer-daemon|postmaster)@/i.test(mail.from ?? "")) return false
-  return (
-    has("auto-submitted", /^auto-replied/i) ||
-    has("x-autoreply", /./) ||
-    has("x-autorespond", /./) ||
-    has("x-vacation", /./) ||
-    has("precedence", /auto_?reply/i) ||
-    AUTO_REPLY_SUBJECT.test(mail.subject ?? "")
-  )
-}
-
-const AUTO_REPLY_SUBJECT = /^(?:out of (?:the )?office|auto(?:matic)?[- ]?reply|abwesenheit|absence)\b/i
