@@ -1,5 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { ApiError } from "../../apps/dashboard/src/api/ApiError.ts"
+import { eventName } from "../../apps/dashboard/src/ui/display/eventName.ts"
 import { paths, read } from "../house/source.ts"
 
 /** Folders with the messages of API errors. */
@@ -43,6 +44,33 @@ describe("an error of the API in the dashboard", () => {
     assert.deepStrictEqual(
       [list.message, list.fieldMessage("reply_to"), list.without(["reply_to"])],
       ["Reply to is not an address.", "This is not an address.", undefined],
+    )
+  })
+})
+
+describe("words for people", () => {
+  it("are those of the screens, not of the wire", () => {
+    assert.deepStrictEqual(
+      ["email.delivery_delayed", "email.bounced", "domain.verified", "api_key.revoked"].map(eventName),
+      ["Deferred", "Bounced", "Domain verified", "API key revoked"],
+    )
+  })
+
+  it("call the sandbox by one name in the dashboard, the command line and the documentation", () => {
+    const people = /^(?:README\.md|docs\/(?!decisions\/).*\.md|apps\/dashboard\/src\/.*|apps\/server\/src\/cli\/.*)$/u
+    const found = paths
+      .filter((path) => people.test(path))
+      .flatMap((path) => {
+        const lines = read(path).text.split("\n")
+        // In code only texts count: a quoted name is a value of the wire.
+        const texts = path.endsWith(".md")
+          ? lines
+          : lines.flatMap((line) => line.match(/(?<=["`>])[^"`<>]* [^"`<>]*/gu) ?? [])
+        return texts.filter((text) => /\b(?:captured?|inbox)\b/iu.test(text)).map((text) => `${path}: ${text}`)
+      })
+    assert.deepStrictEqual(
+      found.filter((line) => !/former name|icon: Inbox/u.test(line)),
+      [],
     )
   })
 })
