@@ -16,7 +16,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { SCREEN } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { useKeyNames } from "../requests/useKeyNames.ts"
-import { RequestLink } from "../requests/RequestLink.tsx"
+import { RequestLink, useRequest } from "../requests/RequestLink.tsx"
 import { EmailActions } from "./EmailActions.tsx"
 import { EmailContent } from "./EmailContent.tsx"
 import { displayStatus } from "./EmailFilters.ts"
@@ -60,7 +60,7 @@ export const Email = () => {
   })
   useBackKey()
   useTitle(email.subject === "" ? "No subject" : email.subject)
-  const requestId = events.data[0]?.request_id ?? null
+  const request = useRequest(events.data[0]?.request_id ?? null)
   const now = useNow()
   return (
     <div className={SCREEN}>
@@ -130,7 +130,9 @@ export const Email = () => {
                     {email.domain}
                   </Link>,
                 ],
-                ...(requestId === null ? [] : [["Request", <RequestLink key="request" id={requestId} />] as const]),
+                ...(request === undefined
+                  ? []
+                  : [["Request", <RequestLink key="request" request={request} />] as const]),
                 ["Submitted with", <Submitter key="key" keyId={email.api_key_id} />],
                 ...(email.reply_to.length === 0 ? [] : [["Reply-to", email.reply_to.join(", ")] as const]),
                 ...(email.tags.length === 0 ? [] : [["Tags", email.tags.join(", ")] as const]),

@@ -1,13 +1,14 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import * as Queries from "../api/Queries.ts"
+import type { Request } from "../api/Records.ts"
 
-/** Link to a request, while the request log has it. Mail over SMTP has a request id too, and no request. */
-export const RequestLink = ({ id }: { readonly id: string }) => {
-  const { data: request } = useQuery({ ...Queries.request(id), retry: false })
-  return request === undefined ? undefined : (
-    <Link to="/requests/$id" params={{ id }} className="text-accent hover:underline">
-      {request.method} {request.path}
-    </Link>
-  )
-}
+/** Returns the request of an email while the request log has it. Mail over SMTP has a request id too, and no request. */
+export const useRequest = (id: string | null): Request | undefined =>
+  useQuery({ ...Queries.request(id ?? ""), enabled: id !== null, retry: false }).data
+
+export const RequestLink = ({ request: { id, method, path } }: { readonly request: Request }) => (
+  <Link to="/requests/$id" params={{ id }} className="text-accent hover:underline">
+    {method} {path}
+  </Link>
+)

@@ -49,7 +49,7 @@ export const Sidebar = ({
       <button
         type="button"
         onClick={onPalette}
-        className="my-2.5 flex h-8 shrink-0 items-center gap-2 rounded-lg border border-line bg-panel px-2 text-sm text-ink-3 hover:border-line-strong"
+        className="my-2 flex h-8 shrink-0 items-center gap-2 rounded-lg border border-line bg-panel px-2 text-sm text-ink-3 hover:border-line-strong"
       >
         <Search size={14} aria-hidden />
         <span className="grow text-left">Search</span>
@@ -59,7 +59,7 @@ export const Sidebar = ({
         {Navigation.SECTIONS.map(({ screens, title }) => {
           const visible = screens.filter((screen) => Navigation.isVisible(screen, session))
           return visible.length === 0 ? undefined : (
-            <div key={title} className="mb-2">
+            <div key={title} className="mb-1">
               <h2 className="px-2 py-1 text-xs font-medium text-ink-3">{title}</h2>
               <ul className="flex flex-col gap-px">
                 {visible.map(({ icon: Icon, name, to }) => (
@@ -67,7 +67,7 @@ export const Sidebar = ({
                     <Link
                       to={to}
                       {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
-                      className="flex h-7 items-center gap-2.5 rounded-lg px-2 text-sm text-ink-2 transition-colors duration-75 hover:bg-hover hover:text-ink"
+                      className="flex h-[1.6875rem] items-center gap-2.5 rounded-lg px-2 text-sm text-ink-2 transition-colors duration-75 hover:bg-hover hover:text-ink"
                       activeProps={{ className: "!bg-hover !text-ink font-medium" }}
                     >
                       <Icon size={15} strokeWidth={1.9} aria-hidden />

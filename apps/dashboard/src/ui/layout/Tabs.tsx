@@ -17,7 +17,7 @@ export const Tabs = ({ label, tabs }: { readonly label: string; readonly tabs: R
         <Base.Tab
           key={name}
           value={name}
-          className="-mb-px flex h-11 items-center gap-1.5 border-b-2 border-transparent px-2.5 text-sm font-medium whitespace-nowrap max-sm:px-1.5 text-ink-2 hover:text-ink focus-visible:-outline-offset-4 data-active:border-solid data-active:text-ink"
+          className="-mb-px flex h-11 items-center gap-1.5 border-b-2 border-transparent px-2.5 text-sm font-medium whitespace-nowrap max-sm:px-1 text-ink-2 hover:text-ink focus-visible:-outline-offset-4 data-active:border-solid data-active:text-ink"
         >
           {name}
           {count === undefined || count === 0 ? undefined : (
