@@ -5,7 +5,7 @@ import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse 
 import * as ByteSize from "effect/ByteSize"
 import * as ClientAddress from "../http/middleware/ClientAddress.ts"
 import * as HookAddress from "./HookAddress.ts"
-import type { Provider } from "./formats/ProviderEvent.ts"
+import { PROVIDERS, type Provider } from "./formats/ProviderEvent.ts"
 import { receiveCall } from "./receiveCall.ts"
 
 /** Maximum size of a call. SendGrid sends up to 768 KB, SparkPost about as much. */
@@ -43,7 +43,7 @@ export const layer = (trustedProxies: Networks) =>
               ? yield* ProviderHooks.find(provider, HookAddress.hashOf(token))
               : Option.none<string>()
           if (Option.isNone(hook) || !HookAddress.isProvider(provider)) {
-            count("unknown", "refused")
+            count(UNKNOWN, "refused")
             yield* warn({ from: address, reason: "no_such_hook" })
             return answer(404, "There is no such address. `waybill providers list` shows the ones that exist.")
           }
@@ -116,5 +116,16 @@ const calls = Metric.counter("waybill_provider_calls_total", {
   incremental: true,
 })
 const NO_SERVICES = Context.empty()
-const count = (provider: Provider | "unknown", outcome: "accepted" | "refused"): void =>
-  Metric.withAttributes(calls, { provider, outcome }).updateUnsafe(1, NO_SERVICES)
+const UNKNOWN = "unknown"
+/** Initializes every series at zero, because Prometheus computes an increase only from an existing value. */
+const series = new Map(
+  [...PROVIDERS, UNKNOWN].flatMap((provider) =>
+    ["accepted", "refused"].map(
+      (outcome) => [`${provider} ${outcome}`, Metric.withAttributes(calls, { provider, outcome })] as const,
+    ),
+  ),
+)
+for (const counter of series.values()) counter.valueUnsafe(NO_SERVICES)
+
+const count = (provider: Provider | typeof UNKNOWN, outcome: "accepted" | "refused"): void =>
+  series.get(`${provider} ${outcome}`)?.updateUnsafe(1, NO_SERVICES)
