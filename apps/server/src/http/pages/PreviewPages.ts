@@ -11,6 +11,8 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ApiError from "@waybill/api/errors/ApiError"
+import * as ReturnPathKeys from "../../boot/ReturnPathKeys.ts"
+import { feedbackHeaders } from "../../worker/delivery/feedbackHeaders.ts"
 import * as OutgoingMessages from "../../worker/delivery/OutgoingMessages.ts"
 import { StoppedLinks } from "../../links/StoppedLinks.ts"
 import * as TrackedLinks from "../../links/TrackedLinks.ts"
@@ -149,7 +151,7 @@ const attachment = Effect.gen(function* () {
  * The message as it was, will be or would have been sent, in any state: composing it again gives the same bytes. Without
  * the DKIM signature, since reading a mail should not load a private key.
  */
-const raw = (sender: Pick<OutgoingMessages.Sender, "track" | "unsubscribeUrl">) =>
+const raw = (sender: Pick<OutgoingMessages.Sender, "feedbackHeaders" | "track" | "unsubscribeUrl">) =>
   Effect.gen(function* () {
     const { account_id, message } = yield* requestedEmail
     const { domain_id } = message.accepted
@@ -190,7 +192,8 @@ export const layer = (base: string, settings: Pick<TrackedLinks.LinkSettings, "b
     Effect.gen(function* () {
       const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
       const [secretKey = new Uint8Array()] = yield* TrackedLinks.trackingKeys
-      const links = {
+      const sender = {
+        feedbackHeaders: feedbackHeaders(yield* ReturnPathKeys.returnPathKey),
         unsubscribeUrl: UnsubscribeLinks.unsubscribeUrl(base, key),
         track: TrackedLinks.trackingOf({ ...settings, secretKey, stopped: yield* StoppedLinks }),
       }
@@ -199,7 +202,7 @@ export const layer = (base: string, settings: Pick<TrackedLinks.LinkSettings, "b
       const withRefusals = <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refused, R>) =>
         Effect.catch(handler, respondRefusal)
       yield* router.add("GET", "/preview/emails/:id", withRefusals(html))
-      yield* router.add("GET", "/preview/emails/:id/raw", withRefusals(raw(links)))
+      yield* router.add("GET", "/preview/emails/:id/raw", withRefusals(raw(sender)))
       yield* router.add("GET", "/preview/emails/:id/attachments/:nth", withRefusals(attachment))
     }),
   )
