@@ -31,7 +31,7 @@ export const Domains = () => {
   const query = useQuery(Queries.domains)
   const { status } = search
   const change = (next: Partial<Record<"q" | "status", string | undefined>> & { readonly new?: true | undefined }) =>
-    void navigate({ search: defined({ ...search, ...next }), replace: true })
+    void navigate({ search: (current) => defined({ ...current, ...next }), replace: true })
   const setDialogOpen = (open: boolean) => change({ new: open ? true : undefined })
   const typed = useTypedText(search.q ?? "", (text) => change({ q: text }))
   const q = typed.text.trim().toLowerCase()

@@ -25,7 +25,7 @@ export const Requests = () => {
   const keyNames = useKeyNames()
   const senderName = useSenderName()
   const change = (name: keyof RequestFilters, value: string | undefined) =>
-    void navigate({ search: defined({ ...filters, [name]: value }), replace: true })
+    void navigate({ search: (current) => defined({ ...current, [name]: value }), replace: true })
   const typed = useTypedText(filters.path ?? "", (text) =>
     isRequestId(text) ? void navigate({ to: "/requests/$id", params: { id: text } }) : change("path", text),
   )

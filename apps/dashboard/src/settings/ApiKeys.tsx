@@ -42,7 +42,7 @@ export const ApiKeys = () => {
   const { mode, status = "active" } = search
   const change = (
     next: Partial<Record<"mode" | "q" | "status", string | undefined>> & { readonly new?: true | undefined },
-  ) => void navigate({ search: defined({ ...search, ...next }), replace: true })
+  ) => void navigate({ search: (current) => defined({ ...current, ...next }), replace: true })
   const setDialogOpen = (open: boolean) => change({ new: open ? true : undefined })
   const typed = useTypedText(search.q ?? "", (text) => change({ q: text }))
   const q = typed.text.trim().toLowerCase()

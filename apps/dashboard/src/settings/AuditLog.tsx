@@ -35,7 +35,7 @@ export const AuditLog = () => {
   const query = useInfiniteQuery(Queries.audit(defined({ q, stream, actor_id: actor })))
   const actors = useActors()
   const change = (next: Partial<Record<"q" | "stream" | "actor", string | undefined>>) =>
-    void navigate({ search: defined({ ...search, ...next }), replace: true })
+    void navigate({ search: (current) => defined({ ...current, ...next }), replace: true })
   const typed = useTypedText(q ?? "", (text) => change({ q: text }))
   return (
     <Screen

@@ -62,7 +62,7 @@ export const Suppressions = () => {
   const query = useInfiniteQuery(list)
   const removal = useRemoveSuppression(list.queryKey)
   const change = (next: Partial<Readonly<Record<"q" | "reason" | "since" | "source", string | undefined>>>) =>
-    void navigate({ search: defined({ ...search, ...next }), replace: true })
+    void navigate({ search: (current) => defined({ ...current, ...next }), replace: true })
   const typed = useTypedText(q ?? "", (text) => change({ q: text }))
   return (
     <Screen
