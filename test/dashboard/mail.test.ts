@@ -59,6 +59,10 @@ describe.skipIf(typeof browser === "string")(
       await page.getByLabel("Subject").fill("A bad example")
       await page.getByLabel("HTML").fill(BAD_HTML)
       await page.getByLabel("Tags").fill("trial")
+      // The request is shown with a key that works, or not at all.
+      assert.notInclude(await page.locator("main").innerText(), "Authorization")
+      await page.getByRole("button", { name: "Create API key" }).click()
+      await page.getByText(/Authorization: Bearer wb_(?!YOUR)/u).waitFor()
       await page.getByRole("button", { name: "Send", exact: true }).click()
       await waitForHeading("A bad example")
       await page.locator("li[data-event='email.delivered']").waitFor()

@@ -16,7 +16,7 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { CreateKey } from "../firstEmail/FirstEmail.tsx"
 import * as SampleKey from "../firstEmail/SampleKey.ts"
-import { PLACEHOLDER } from "../firstEmail/useSendExamples.ts"
+import { useHasScope } from "../shell/useHasScope.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 interface AttachedFile {
@@ -47,6 +47,7 @@ const DEFAULT_HTML = `<p>Hello Ana,</p>\n<p>thank you for your order. Your recei
 export const Compose = () => {
   const navigate = useNavigate()
   const key = SampleKey.useKey()
+  const canCreateKeys = useHasScope("admin")
   const domains = useQuery(Queries.domains)
   const verifiedDomain = domains.data?.data.find(({ status }) => status === "verified")?.name
   const [from, setFrom] = useState<string>()
@@ -211,11 +212,21 @@ export const Compose = () => {
           </Panel>
           <Panel title="API request">
             <div className="flex flex-col items-start gap-3 p-4">
-              <CodeBlock
-                label="API request for this email"
-                code={`curl ${instance.url}/v1/email/send \\\n  -H "Authorization: Bearer ${key ?? PLACEHOLDER}" \\\n  -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`}
-              />
-              {key === undefined ? <CreateKey variant="secondary" /> : undefined}
+              {key === undefined ? (
+                <>
+                  <p className="text-sm text-ink-2">
+                    {canCreateKeys
+                      ? "Create a key to see the request that sends this email, ready to run."
+                      : "An administrator of the account can create a key for the request that sends this email."}
+                  </p>
+                  <CreateKey variant="secondary" />
+                </>
+              ) : (
+                <CodeBlock
+                  label="API request for this email"
+                  code={`curl ${instance.url}/v1/email/send \\\n  -H "Authorization: Bearer ${key}" \\\n  -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`}
+                />
+              )}
             </div>
           </Panel>
         </div>

@@ -27,7 +27,7 @@ export const CreateKey = ({ variant = "primary" }: { readonly variant?: "primary
 /** The created key, and code that sends an email with it. Shows nothing before there is one. */
 export const KeyWithCode = () => {
   const key = SampleKey.useKey()
-  const examples = useSendExamples()
+  const examples = useSendExamples(key ?? "")
   if (key === undefined) return undefined
   return (
     <div className="flex min-w-0 flex-col gap-3 text-left">

@@ -2,24 +2,16 @@ import { useQuery } from "@tanstack/react-query"
 import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
-import * as SampleKey from "./SampleKey.ts"
 import type { Example } from "../ui/display/Code.tsx"
 
-/** Stands for a key in code, where none was created since the page was opened. */
-export const PLACEHOLDER = "wb_YOUR_API_KEY"
-
 /**
- * Code examples that send an email through this server, with the given key or the one created on this page, from a domain
- * of the account: the given one, or else the first that is verified.
+ * Code examples that send an email through this server with this key, from a domain of the account: the given one, or else
+ * the first that is verified.
  */
-export const useSendExamples = (key?: string, domain?: string): ReadonlyArray<Example> => {
-  const sample = SampleKey.useKey()
+export const useSendExamples = (key: string, domain?: string): ReadonlyArray<Example> => {
   const canSeeDomains = useHasScope("domains:read")
   const { data: domains } = useQuery({ ...Queries.domains, enabled: canSeeDomains })
-  return examplesOf(
-    key ?? sample ?? PLACEHOLDER,
-    domain ?? domains?.data.find(({ status }) => status === "verified")?.name ?? "acme.test",
-  )
+  return examplesOf(key, domain ?? domains?.data.find(({ status }) => status === "verified")?.name ?? "acme.test")
 }
 
 const examplesOf = (key: string, domain: string): ReadonlyArray<Example> => {
