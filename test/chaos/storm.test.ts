@@ -75,8 +75,9 @@ it.live(
         assert.deepStrictEqual([...new Set(sent.map(({ ids }) => ids.size))], [1])
         const ids = sent.flatMap((each) => [...each.ids])
         const logged = yield* Effect.orDie(sql<{ id: string; status: string; message_id: string; to: string }>`
-          SELECT id, status, record ->> 'message_id' AS message_id, record -> 'to' ->> 0 AS to
-          FROM email_log WHERE account_id = ${account_id}`)
+          SELECT l.id, l.status, e.data ->> 'message_id' AS message_id, e.data -> 'to' -> 0 ->> 'address' AS to
+          FROM email_log l JOIN events e ON e.account_id = l.account_id AND e.stream_id = l.id AND e.version = 1
+          WHERE l.account_id = ${account_id}`)
         assert.sameMembers(
           logged.map(({ id }) => id),
           ids,

@@ -97,7 +97,7 @@ describe.skipIf(typeof browser === "string")(
       // Quoted-printable breaks long lines.
       assert.include((await raw.text()).replaceAll("=\r\n", ""), `https://links.${OWN_DOMAIN}/t/o/`)
       await page.goto(`/emails/${sent.id}`)
-      await page.getByText("opens and clicks", { exact: true }).waitFor()
+      await page.getByText("Opens and clicks", { exact: true }).waitFor()
 
       // The proxy may request a certificate for the domain, which serves only tracking links.
       const certificateStatus = async () => (await fetch(`${instance.url}/t/ask?domain=links.${OWN_DOMAIN}`)).status

@@ -160,6 +160,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
           email: "gone@example.org",
           reason: "manual",
           email_id: null,
+          source: "request",
           livemode: true,
           created_at: json.created_at,
         },

@@ -161,7 +161,7 @@ layer(HttpWorld.layer({ transport: "relay" }), { excludeTestServices: true })("t
       })
       const to = NAMES.map(([name]) => `${name}+7041@example.org`)
       const expected = NAMES.map(([, status]) => status)
-      assert.lengthOf(to, 8)
+      assert.lengthOf(to, 10)
       assert.deepStrictEqual(yield* outcomes(to), expected)
       assert.deepStrictEqual(yield* outcomes(to), expected)
       assert.deepStrictEqual(suppressed(yield* callTest("GET", "/v1/suppressions")), [])

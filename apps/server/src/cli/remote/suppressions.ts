@@ -138,13 +138,12 @@ const exporting = Command.make(
     json: Output.json,
   },
   Effect.fn(function* ({ file, json, ...filters }) {
+    const report = (addresses: number) =>
+      process.stderr.isTTY ? Effect.runSync(Output.progress(`${addresses} addresses`, false)) : undefined
     const rows = yield* call(async (client) => {
       const rows: Array<Suppression> = []
-      for await (const row of client.suppressions.all(Flags.present(filters))) {
-        rows.push(row)
-        if (process.stderr.isTTY && rows.length % SuppressionFile.LINES_PER_REQUEST === 0)
-          process.stderr.write(Output.progressLine(`${rows.length} addresses`, false, true))
-      }
+      for await (const row of client.suppressions.all(Flags.present(filters)))
+        if (rows.push(row) % SuppressionFile.LINES_PER_REQUEST === 0) report(rows.length)
       return rows
     })
     const text = SuppressionFile.write(rows)
