@@ -114,6 +114,7 @@ describe.skipIf(typeof browser === "string")(
       await page.goto("/overview")
       await page.getByText("All emails").waitFor()
       await page.locator("canvas").waitFor()
+      await page.getByText(/^owner · My company$/u).waitFor()
       const seconds = await secondsOfTasks()
       const requests = (await page.evaluate(REQUESTS)) as ReadonlyArray<readonly [start: number, end: number]>
       assert.isAbove(bytes, 50 * 1024)
@@ -176,6 +177,11 @@ describe.skipIf(typeof browser === "string")(
         // The page must not scroll horizontally on a phone.
         await page.setViewportSize({ width: PHONE_PX, height: 740 })
         await Browser.eventually(() => page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE_PX)
+        // A mail is at most as wide as the phone, or scaled.
+        for (const mail of await page.locator("iframe").all()) {
+          const { width = 0, x = 0 } = (await mail.boundingBox()) ?? {}
+          assert.isAtMost(x + width, PHONE_PX)
+        }
         await page.setViewportSize(Browser.DESKTOP)
       })
     }
