@@ -35,7 +35,13 @@ describe("text from HTML", () => {
 
   for (const piece of ["<div>", "<table><tr><td>", "<ul><li>", "</p>", "<a href=x>", "<", "&", "<!--", "<p "]) {
     it(`takes no longer for endless ${piece} than for HTML of the maximum length`, { timeout: HANGS_MS }, () => {
-      const reading = (size: number) => textFromHtml(piece.repeat(Math.ceil(size / piece.length)))
+      // Made once: making the text takes longer than reading an endless comment.
+      const texts = new Map<number, string>()
+      const reading = (size: number) => {
+        const text = texts.get(size) ?? piece.repeat(Math.ceil(size / piece.length))
+        texts.set(size, text)
+        return textFromHtml(text)
+      }
       assert.isBelow(growth(reading, HTML_TEXT_LIMIT * 2, 8), 4)
     })
   }
