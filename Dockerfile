@@ -55,5 +55,5 @@ USER 1000:1000
 STOPSIGNAL SIGTERM
 # Every role has the metrics port, with or without an API.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "bin/health.mjs"]
-ENTRYPOINT ["node", "--max-semi-space-size=8", "apps/server/src/boot/main.ts"]
+ENTRYPOINT ["node", "apps/server/src/boot/main.ts"]
 CMD ["start"]

@@ -6,11 +6,6 @@ import { pathToFileURL } from "node:url"
 import { ensureModules, ensureNode, isPacked, root, Unavailable } from "./install.mjs"
 
 const PARENT_WATCH_MS = 250
-/**
- * Space for new objects. Requests leave few behind, so that more of it only keeps memory: a node under load has 230 MiB
- * with it and 420 MiB without, at the same rate.
- */
-const NODE_FLAGS = ["--max-semi-space-size=8"]
 
 /**
  * Runs a file on a suitable Node: in this process if possible, else in a child process with the same command line.
@@ -61,7 +56,7 @@ function stopWithParent() {
 }
 
 async function runChild(node) {
-  const child = spawn(node, [...NODE_FLAGS, ...process.argv.slice(1)], {
+  const child = spawn(node, process.argv.slice(1), {
     stdio: "inherit",
     env: {
       ...process.env,

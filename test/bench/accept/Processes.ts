@@ -13,12 +13,9 @@ export interface Server {
 /** Time limit of a start; a cold start on a small machine takes less. */
 const READY_WITHIN_MS = 20_000
 
-/** Flag with which the image, the systemd unit and the launcher start Node. */
-const NODE_FLAG = "--max-semi-space-size=8"
-
 /** Starts a program of this folder, and waits until it prints its port. */
 export const start = async (file: string, env: Readonly<Record<string, string>>): Promise<Server> => {
-  const child = spawn(process.execPath, [NODE_FLAG, path.join(import.meta.dirname, file)], {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, file)], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   })
