@@ -24,8 +24,8 @@ describe("a body of a template", () => {
     const ids = new Set<string>()
     for (let n = 0; n < 100; n++) {
       const { bytes } = bodyOf(n)
-      const stored = templates.compress("acc_1", bytes)
-      if (n < TEMPLATES * ContentTemplates.BODIES_IN_COMMON) continue
+      const stored = templates.compress("acc_1", bytes, `person ${n}`)
+      if (n < TEMPLATES * ContentTemplates.RECIPIENTS_IN_COMMON) continue
       assert.isBelow(stored.bytes.length, bytes.length / 10)
       ids.add(Buffer.from(stored.template?.id ?? []).toString("hex"))
     }
@@ -37,7 +37,7 @@ describe("a body of a template", () => {
     const letter = (n: number, word: string) =>
       Buffer.from(`<p>${n}</p>${`<p>A sentence about ${word} that all of these letters have.</p>`.repeat(10)}`)
     const idOf = (n: number, word: string) =>
-      Buffer.from(templates.compress("acc_1", letter(n, word)).template?.id ?? []).toString("hex")
+      Buffer.from(templates.compress("acc_1", letter(n, word), `person ${n}`).template?.id ?? []).toString("hex")
     const last = ["snow", "rain", "wind"].map((word) => [1, 2, 3, 4].map((n) => idOf(n, word)).at(-1))
     assert.strictEqual(new Set(last).size, 3)
     assert.deepStrictEqual(
@@ -48,8 +48,8 @@ describe("a body of a template", () => {
 
   it("is compressed with nothing that another account sent", () => {
     const templates = new ContentTemplates.ContentTemplates()
-    for (let n = 0; n < 50; n++) templates.compress("acc_1", bodyOf(n).bytes)
-    assert.isUndefined(templates.compress("acc_2", bodyOf(50).bytes).template)
+    for (let n = 0; n < 50; n++) templates.compress("acc_1", bodyOf(n).bytes, `person ${n}`)
+    assert.isUndefined(templates.compress("acc_2", bodyOf(50).bytes, "person 50").template)
   })
 
   it("leaves names, codes and addresses out of the template", () => {
@@ -61,25 +61,43 @@ describe("a body of a template", () => {
           <p>${"This is what everybody reads, and it is the same for all. ".repeat(5)}</p>`,
         text: null,
       })
-      const { template } = templates.compress("acc_1", body.bytes)
+      const { template } = templates.compress("acc_1", body.bytes, `person ${n}`)
       if (template !== undefined) seen.add(Buffer.from(template.bytes).toString())
     }
     assert.isNotEmpty([...seen])
     for (const text of seen) assert.notMatch(text, /person|\d{3}|ana/u)
   })
 
+  it("teaches nothing if only one person gets it, however often", () => {
+    const templates = new ContentTemplates.ContentTemplates()
+    for (let n = 0; n < 50; n++) {
+      assert.isUndefined(templates.compress("acc_1", bodyOf(n).bytes, "ana").template)
+      assert.isUndefined(templates.compress("acc_1", bodyOf(n).bytes, undefined).template)
+    }
+  })
+
+  it("has no template if it consists of very many parts, and takes no longer then", () => {
+    const templates = new ContentTemplates.ContentTemplates()
+    const bytes = Buffer.from("<a>".repeat(ContentTemplates.MOST_BYTES / 3))
+    for (let n = 0; n < 10; n++) assert.isUndefined(templates.compress("acc_1", bytes, `person ${n}`).template)
+  })
+
   it("is left alone if it is too small, too large, or cannot be made smaller", () => {
     const templates = new ContentTemplates.ContentTemplates()
     const random = Buffer.concat(Array.from({ length: 60 }, (_, n) => createHash("sha256").update(`${n}`).digest()))
     for (const bytes of [Buffer.from("short"), Buffer.alloc(ContentTemplates.MOST_BYTES + 1, "a"), random])
-      assert.deepStrictEqual(templates.compress("acc_1", bytes), { bytes, compressed: false, template: undefined })
+      assert.deepStrictEqual(templates.compress("acc_1", bytes, "ana"), {
+        bytes,
+        compressed: false,
+        template: undefined,
+      })
   })
 })
 
 const send = Effect.fnUntraced(function* (domain: World.SendingDomain, n: number) {
   const body = bodyOf(n)
   const content = { sha256: body.sha256, has_html: true, has_text: true, attachments: [] }
-  yield* World.send(domain, { content }, body)
+  yield* World.send(domain, { content, to: [{ address: `person${n}@example.org` }] }, body)
   return content
 })
 const bodyTextOf = (account_id: string, content: Parameters<typeof Content.findBody>[1]) =>

@@ -197,7 +197,14 @@ export const send = Effect.fnUntraced(function* (
       decide: () =>
         Result.succeed({
           append: [{ aggregate: Email, id: email_id, events: [event] }],
-          content: [{ account_id: from.account_id, ...body, expires_on: "2999-01-01" }],
+          content: [
+            {
+              account_id: from.account_id,
+              ...body,
+              expires_on: "2999-01-01",
+              sentTo: JSON.stringify(over["to"] ?? ""),
+            },
+          ],
           answer: undefined,
         }),
     }),

@@ -184,8 +184,16 @@ const decide = (
     return {
       events,
       created_at: state._tag === "Message" ? state.accepted.created_at : at,
-      content: blobs.map((blob): ContentRow => ({ account_id, ...blob, expires_on })),
+      // The body is the first.
+      content: blobs.map((blob, nth): ContentRow => ({
+        account_id,
+        ...blob,
+        expires_on,
+        ...(nth === 0 && state._tag === "Message" ? { sentTo: sentTo(state) } : {}),
+      })),
       recipients: (state._tag === "Message" ? state.recipients.length : 0) - (events.length - 1),
     }
   })
 }
+
+const sentTo = ({ recipients }: Email.Message): string => recipients.map(({ address }) => address).join(" ")

@@ -84,6 +84,8 @@ export interface ContentRow {
   readonly sha256: string
   readonly bytes: Uint8Array
   readonly expires_on: string
+  /** Recipients of the message, if this is its body: a template holds only what several have got. */
+  readonly sentTo?: string
 }
 
 /** `available_at` of a row that waits for its test clock: no worker on real time ever comes to it. */

@@ -5,10 +5,14 @@ import { constants, zstdCompressSync } from "node:zlib"
 /** Accounts whose templates a process remembers, and templates of each. */
 export const MAX_ACCOUNTS = 200
 export const MAX_TEMPLATES_PER_ACCOUNT = 32
-/** Hashes of parts that are counted for an account, before counting starts anew. */
+/** Parts that are counted for an account before counting starts anew, and parts and bytes that its templates hold. */
 const MAX_COUNTED_PARTS = 4_096
-/** Bodies that must have a part in common before a template holds it. */
-export const BODIES_IN_COMMON = 3
+const MAX_HELD_PARTS = 4_096
+const MAX_HELD_BYTES = 256 * 1024
+/** Parts of a body beyond which no template is looked for, so that no body takes long. */
+export const MAX_PARTS = 1_000
+/** Recipients who must have got a part before a template holds it: what only one person got may name that person. */
+export const RECIPIENTS_IN_COMMON = 3
 /** Share of a body that a template must hold to be used for it, and share with which no better one is looked for. */
 const LEAST_SHARE = 0.5
 const ENOUGH_SHARE = 0.9
@@ -45,8 +49,8 @@ interface Account {
   readonly templates: Array<Template>
   /** Templates, by index, that hold a part. */
   readonly holders: Map<number, Array<number>>
-  /** Bodies that had a part, of those that no template fitted well. */
-  readonly counted: Map<number, number>
+  /** Hashes of the recipients who got a part, of the bodies that no template fitted well. */
+  readonly counted: Map<number, Array<number>>
 }
 
 /** Bytes that end a part: of a tag, a line, a sentence, and the backslash of an escaped line break. */
@@ -64,9 +68,16 @@ const partsOf = (bytes: Uint8Array): ReadonlyArray<Part> => {
     if (!ENDS.has(byte)) continue
     parts.push({ from, to: at + 1, hash })
     from = at + 1
+    if (parts.length > MAX_PARTS) break
     hash = FNV_OFFSET
   }
   return parts
+}
+
+const hashOf = (text: string): number => {
+  let hash = FNV_OFFSET
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME)
+  return hash
 }
 
 /** Parts that may name a person are in no template, because an erasure would have to change what was compressed with it. */
@@ -81,10 +92,11 @@ const mayNameSomebody = (bytes: Uint8Array, { from, to }: Part): boolean =>
 export class ContentTemplates {
   readonly #accounts = new LruCache<string, Account>({ maxEntries: MAX_ACCOUNTS })
 
-  compress(account_id: string, bytes: Uint8Array): Compressed {
+  /** `sentTo` is the recipients of the message. Nothing is learned from content that is no body, which has none. */
+  compress(account_id: string, bytes: Uint8Array, sentTo: string | undefined): Compressed {
     const asIs = { bytes, compressed: false, template: undefined }
     if (bytes.length < LEAST_BYTES || bytes.length > MOST_BYTES) return asIs
-    const template = this.#templateOf(account_id, bytes)
+    const template = this.#templateOf(account_id, bytes, sentTo)
     const compressed = zstdCompressSync(bytes, {
       chunkSize: constants.Z_MIN_CHUNK + Math.ceil(bytes.length / 2),
       pledgedSrcSize: bytes.length,
@@ -96,22 +108,28 @@ export class ContentTemplates {
   }
 
   /** Returns the template that holds most of a body, or a new one if what was seen so far makes a better one. */
-  #templateOf(account_id: string, bytes: Uint8Array): Template | undefined {
+  #templateOf(account_id: string, bytes: Uint8Array, sentTo: string | undefined): Template | undefined {
     let account = this.#accounts.get(account_id)
     if (account === undefined)
       this.#accounts.set(account_id, (account = { templates: [], holders: new Map(), counted: new Map() }))
     const { counted, holders, templates } = account
     const parts = partsOf(bytes)
+    if (parts.length > MAX_PARTS) return undefined
     const held = templates.map(() => 0)
     for (const { from, hash, to } of parts)
       for (const nth of holders.get(hash) ?? []) held[nth] = (held[nth] ?? 0) + to - from
     const most = Math.max(0, ...held)
     const best = most < bytes.length * LEAST_SHARE ? undefined : templates[held.indexOf(most)]
-    if (most >= bytes.length * ENOUGH_SHARE || templates.length >= MAX_TEMPLATES_PER_ACCOUNT) return best
+    if (sentTo === undefined || most >= bytes.length * ENOUGH_SHARE || isFull(account)) return best
 
     if (counted.size > MAX_COUNTED_PARTS) counted.clear()
-    for (const hash of new Set(parts.map((part) => part.hash))) counted.set(hash, (counted.get(hash) ?? 0) + 1)
-    const common = parts.filter(({ hash }) => (counted.get(hash) ?? 0) >= BODIES_IN_COMMON)
+    const recipient = hashOf(sentTo)
+    for (const { hash } of parts) {
+      const recipients = counted.get(hash) ?? []
+      if (recipients.length < RECIPIENTS_IN_COMMON && !recipients.includes(recipient))
+        counted.set(hash, [...recipients, recipient])
+    }
+    const common = parts.filter(({ hash }) => (counted.get(hash)?.length ?? 0) >= RECIPIENTS_IN_COMMON)
     const commonBytes = common.reduce((sum, { from, to }) => sum + to - from, 0)
     if (commonBytes < bytes.length * LEAST_SHARE || commonBytes < most + bytes.length * LEAST_GAIN) return best
     const kept = common.filter((part) => !mayNameSomebody(bytes, part))
@@ -121,6 +139,11 @@ export class ContentTemplates {
     return template
   }
 }
+
+const isFull = ({ holders, templates }: Account): boolean =>
+  templates.length >= MAX_TEMPLATES_PER_ACCOUNT ||
+  holders.size > MAX_HELD_PARTS ||
+  templates.reduce((sum, { bytes }) => sum + bytes.length, 0) > MAX_HELD_BYTES
 
 const templateOf = (bytes: Uint8Array, parts: ReadonlyArray<Part>): Template => {
   const text = Buffer.concat(parts.map(({ from, to }) => bytes.subarray(from, to)))

@@ -32,7 +32,7 @@ export const inserts = (
   templates: ContentTemplates,
   rows: ReadonlyArray<ContentRow>,
 ): ReadonlyArray<Fragment> => {
-  const stored = rows.map((row) => ({ ...row, ...templates.compress(row.account_id, row.bytes) }))
+  const stored = rows.map((row) => ({ ...row, ...templates.compress(row.account_id, row.bytes, row.sentTo) }))
   const used = new Map<string, Template & { readonly account_id: string }>()
   for (const { account_id, template } of stored)
     if (template !== undefined)
