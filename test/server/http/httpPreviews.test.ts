@@ -3,6 +3,8 @@ import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import { Effect, Layer } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { Fresh } from "../../support/postgres/Database.ts"
+import * as ReturnPathKeys from "../../../apps/server/src/boot/ReturnPathKeys.ts"
+import { feedbackHeaders } from "../../../apps/server/src/worker/delivery/feedbackHeaders.ts"
 import * as World from "../../support/world/World.ts"
 import { browser, House } from "../signIn/house.ts"
 
@@ -57,7 +59,8 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("previe
     const capture = CaptureTransport.layer(({ message }) =>
       Effect.sync(() => void kept.set(message.emailId, Buffer.from(message.bytes).toString())),
     )
-    yield* Layer.build(World.worker(url, { capture }))
+    const headers = feedbackHeaders(yield* ReturnPathKeys.returnPathKey)
+    yield* Layer.build(World.worker(url, { capture }, { feedbackHeaders: headers }))
     yield* World.until(Effect.forEach([sent, bounced], statusOf), (found) => found.join(" ") === "delivered bounced")
     const after = yield* Effect.forEach(ids, raw)
     assert.deepStrictEqual(
