@@ -6,6 +6,7 @@ import { createElement } from "react"
 import { assert, describe, it } from "vitest"
 import { type AttachmentInput, type MessageInput, Waybill, WaybillError } from "../../packages/client/src/Waybill.ts"
 import { KEY, serverWith } from "./support.ts"
+import { NOWHERE } from "../support/nowhere.ts"
 
 const EMAIL = { from: "hi@acme.test", to: "ana@example.org", subject: "Hi" } as const
 const OK = { status: 200 }
@@ -77,7 +78,7 @@ describe("attachments", () => {
   })
 
   it.each([
-    ["a file that is not there", { path: "/nowhere/a.pdf" }, "attachments[0].path", "ENOENT"],
+    ["a file that is not there", { path: `${NOWHERE}/a.pdf` }, "attachments[0].path", "ENOENT"],
     ["a URL of the web", { path: "https://example.org/a.pdf" }, "attachments[0].path", "download"],
     ["a path and content", { path: "a.pdf", content: "QQ==" }, "attachments[0].path", "attachments[0].content"],
     ["a Blob without a name", { content: new Blob([]) }, "attachments[0].filename", "missing"],
@@ -91,7 +92,7 @@ describe("attachments", () => {
   })
 
   it("names the email of a batch", async () => {
-    const attachments = [{ filename: "a", content: BYTES }, { path: "/nowhere/a.pdf" }]
+    const attachments = [{ filename: "a", content: BYTES }, { path: `${NOWHERE}/a.pdf` }]
     const error = await refused((waybill) => waybill.emails.sendBatch([EMAIL, { ...EMAIL, attachments }]))
     assert.deepStrictEqual(fieldOf(error), invalid("emails[1].attachments[1].path"))
   })

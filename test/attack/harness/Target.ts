@@ -12,6 +12,7 @@ import { freePort, WaybillCommand } from "../../support/process/service.ts"
 import { sendRequest, type Browser, browser, type Endpoint } from "./http.ts"
 import { withTimeout } from "./Scenario.ts"
 import * as World from "../../support/world/World.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 const READY_MS = 60_000
 const RETURN_PATH_DOMAIN = "bounces.waybill.test"
@@ -73,7 +74,7 @@ const secretKeys = Effect.map(InstanceKey, ({ derive }) => ({
   returnPath: derive("return path")[0] ?? new Uint8Array(),
   unsubscribe: derive("unsubscribe")[0] ?? new Uint8Array(),
 })).pipe(
-  Effect.provide(InstanceKey.layer({ file: "/nowhere", text: Option.some(Redacted.make(instanceKey)) })),
+  Effect.provide(InstanceKey.layer({ file: NOWHERE, text: Option.some(Redacted.make(instanceKey)) })),
   Effect.orDie,
 )
 

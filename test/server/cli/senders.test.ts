@@ -9,6 +9,7 @@ import * as CommandLine from "../../support/process/CommandLine.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as World from "../../support/world/World.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 const folder = Effect.acquireRelease(
   Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-cli-"))),
@@ -18,7 +19,7 @@ const folder = Effect.acquireRelease(
 /** Environment of a user who is logged in by variables, with functions that run commands. */
 const loggedIn = Effect.gen(function* () {
   const { key, send, world } = yield* signUp({ domains: ["acme.test"] })
-  const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key, XDG_CONFIG_HOME: "/nowhere" }
+  const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key, XDG_CONFIG_HOME: NOWHERE }
   const text = Effect.fnUntraced(function* (...words: ReadonlyArray<string>) {
     const { errors, exit, output } = yield* CommandLine.typeWith(env, ...words)
     assert.isTrue(Exit.isSuccess(exit), errors)

@@ -8,9 +8,10 @@ import { importsOf, read } from "../../house/source.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as World from "../../support/world/World.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 /** An environment without a login, a database and a place for one. */
-const NOWHERE = { XDG_CONFIG_HOME: "/nowhere", WAYBILL_DATA: "/nowhere" }
+const EMPTY_PLACES = { XDG_CONFIG_HOME: NOWHERE, WAYBILL_DATA: NOWHERE }
 const KEY = "wb_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG000000"
 
 /** Command lines with the first line on standard error and the command that the second line names. */
@@ -79,14 +80,14 @@ const FAULTS: ReadonlyArray<readonly [line: string, error: string, help?: string
     '"mail.example.com" is not the address of an instance, such as https://mail.example.com.',
   ],
   ["login --key wb_1", "This is not a complete API key (wb_…). Copy it again."],
-  ["events import /nowhere/log.jsonl", "/nowhere/log.jsonl: there is no such file"],
+  [`events import ${NOWHERE}/log.jsonl`, `${NOWHERE}/log.jsonl: there is no such file`],
   ["events import /", "/: this is a folder; give a file that `events export` wrote"],
 ]
 
 describe("a wrong command line", () => {
   it.effect("is answered by the fault and one line on help, or only by the fault", function* () {
     const answers = yield* Effect.forEach(FAULTS, ([line]) =>
-      Effect.map(CommandLine.typeWith(NOWHERE, ...line.split(" ")), ({ errors, exit, output }) => {
+      Effect.map(CommandLine.typeWith(EMPTY_PLACES, ...line.split(" ")), ({ errors, exit, output }) => {
         assert.strictEqual(output, "", line)
         assert.isTrue(Exit.isFailure(exit), line)
         return errors
@@ -99,7 +100,7 @@ describe("a wrong command line", () => {
   })
 
   it.effect("prints help only when it is requested", function* () {
-    const { errors, output } = yield* CommandLine.typeWith(NOWHERE, "emails", "list", "--help")
+    const { errors, output } = yield* CommandLine.typeWith(EMPTY_PLACES, "emails", "list", "--help")
     assert.strictEqual(errors, "")
     assert.include(output, "List emails, newest first")
   })
@@ -124,7 +125,7 @@ describe("a command over the API", () => {
     const all = commands.flatMap((command) => leaves(command, [command.name]))
     assert.isAbove(all.length, 25)
     const without = yield* Effect.filter(all, (path) =>
-      Effect.map(CommandLine.typeWith(NOWHERE, ...path, "--help"), ({ output }) => !/^ +--json\b/mu.test(output)),
+      Effect.map(CommandLine.typeWith(EMPTY_PLACES, ...path, "--help"), ({ output }) => !/^ +--json\b/mu.test(output)),
     )
     assert.deepStrictEqual(without, [["mcp"]])
   })

@@ -13,8 +13,9 @@ import { checkDkimKeys } from "../../../apps/server/src/operate/doctor/checkDkim
 import { assert, it } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
-const ring = (text: string) => InstanceKey.find({ file: "/nowhere", text: Option.some(Redacted.make(text)) })
+const ring = (text: string) => InstanceKey.find({ file: NOWHERE, text: Option.some(Redacted.make(text)) })
 
 const look = Effect.gen(function* () {
   const { url } = yield* Database.Fresh

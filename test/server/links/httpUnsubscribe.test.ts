@@ -18,9 +18,10 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 const BASE = "https://mail.acme.test"
-const INSTANCE = InstanceKey.layer({ file: "/nowhere", text: Option.some(Redacted.make(World.INSTANCE_KEY)) })
+const INSTANCE = InstanceKey.layer({ file: NOWHERE, text: Option.some(Redacted.make(World.INSTANCE_KEY)) })
 
 /** Creates an account that an email can be found by. */
 const sender = Effect.gen(function* () {

@@ -11,6 +11,7 @@ import { MAX_REQUEST_BYTES, overHttp } from "../../../apps/server/src/mcp/overHt
 import * as Toolbox from "../../../apps/server/src/mcp/Toolbox.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import { CLIENT, textOf } from "./support.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 const MAIN = fileURLToPath(new URL("../../../bin/main.mjs", import.meta.url))
 const TOKEN = "t".repeat(40)
@@ -36,7 +37,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         const transport = new StdioClientTransport({
           command: process.execPath,
           args: [MAIN, "mcp"],
-          env: { PATH: process.env["PATH"] ?? "", HOME: "/nowhere", WAYBILL_URL: world.url, WAYBILL_KEY: key },
+          env: { PATH: process.env["PATH"] ?? "", HOME: NOWHERE, WAYBILL_URL: world.url, WAYBILL_KEY: key },
         })
         const client = new Client(CLIENT)
         await client.connect(transport)

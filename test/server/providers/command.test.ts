@@ -18,7 +18,7 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "60 seconds" })
     )
     const env = {
       DATABASE_URL: Redacted.value(url),
-      WAYBILL_DATA: "/nowhere",
+      WAYBILL_DATA: folder,
       INSTANCE_KEY: World.INSTANCE_KEY,
       BASE_URL: "https://mail.acme.test/",
     }

@@ -25,6 +25,7 @@ import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as Smtp from "./support.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 /** A bounce that takes a tenth of a second to parse, a hundred times the limit of `Hurried`. */
 const bounceOf = (address: string, text = "") =>
@@ -263,7 +264,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
 /** Runs the command line in a process of its own. */
 const inProcess = (...args: ReadonlyArray<string>) =>
   Effect.flatMap(Database.Fresh, ({ url }) =>
-    Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })),
+    Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE })),
   )
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("waybill reports", (it) => {

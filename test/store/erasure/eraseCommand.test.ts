@@ -23,6 +23,7 @@ import { followLog } from "../../support/postgres/followLog.ts"
 import * as World from "../../support/world/World.ts"
 import { id, queued } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -35,7 +36,7 @@ const ANA = "Ana@example.org" as Address
 
 const waybill = (...args: ReadonlyArray<string>) =>
   Effect.flatMap(Database.Fresh, ({ url }) =>
-    Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })),
+    Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE })),
   )
 
 /** Returns every row of every table that contains a word, in any case; bytes are read as text. */

@@ -19,6 +19,7 @@ import { id } from "../../support/history.ts"
 import * as SystemPostgres from "../../support/postgres/SystemPostgres.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import { committed, open, send } from "../commit/commits.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 const TIMEOUT = { timeout: 240_000 }
 const execute = promisify(execFile)
@@ -81,9 +82,7 @@ const verify = Effect.fnUntraced(function* (url: string) {
     ["projections", "verify", "email_log"],
     ["audit", "emails"],
   ]) {
-    const { code, output } = yield* Effect.promise(() =>
-      runToEnd(args, { DATABASE_URL: url, WAYBILL_DATA: "/nowhere" }),
-    )
+    const { code, output } = yield* Effect.promise(() => runToEnd(args, { DATABASE_URL: url, WAYBILL_DATA: NOWHERE }))
     assert.strictEqual(code, 0, output)
   }
   // The log continues, and no position is used twice.

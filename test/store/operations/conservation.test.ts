@@ -14,6 +14,7 @@ import * as World from "../../support/world/World.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 const balancesOf = (account_id: AccountId) =>
   Effect.map(Conservation.webhooks(), (all) => all.filter((balance) => balance.account_id === account_id))
@@ -27,7 +28,7 @@ const execute = (statement: (sql: PgClient.PgClient) => Effect.Effect<unknown, u
 /** Runs `waybill audit` and returns its output and exit code. */
 const waybillAudit = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const { url } = yield* Database.Fresh
-  const env = ConfigProvider.fromUnknown({ DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })
+  const env = ConfigProvider.fromUnknown({ DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE })
   return yield* Command.runWith(audit, { version: "0" })(args).pipe(
     Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(env))),
     Effect.exit,

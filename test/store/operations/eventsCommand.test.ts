@@ -20,6 +20,7 @@ import { id } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as Histories from "../rebuild/randomHistories.ts"
 import { committed, open, send } from "../commit/commits.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 class Folder extends Context.Service<Folder, string>()("test/Folder") {
   static readonly layer = Layer.effect(
@@ -34,7 +35,7 @@ const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh), L
 const TIMEOUT = { timeout: 180_000 }
 
 const on = (database: Database.Database, ...args: ReadonlyArray<string>) =>
-  Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(database.url), WAYBILL_DATA: "/nowhere" }))
+  Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(database.url), WAYBILL_DATA: NOWHERE }))
 const waybill = (...args: ReadonlyArray<string>) => Effect.flatMap(Database.Fresh, (database) => on(database, ...args))
 
 /** Runs the command in this process, because starting one takes half a second. Refusals are printed as usual. */

@@ -14,6 +14,7 @@ import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(World.layer),
@@ -103,7 +104,7 @@ layer(Store, { excludeTestServices: true })("unused DKIM keys", (it) => {
     assert.deepStrictEqual((yield* Rebuild.verify("domains", { release: "test" })).differences, [])
     yield* Rebuild.rebuild("domains", { release: "test" })
     const text = Option.some(Redacted.make(`${InstanceKey.generate()}\n${World.INSTANCE_KEY}`))
-    const keyring = InstanceKey.InstanceKey.layer({ file: "/nowhere", text })
+    const keyring = InstanceKey.InstanceKey.layer({ file: NOWHERE, text })
     const anew = Context.get(yield* Layer.build(Layer.fresh(Layer.provide(Secrets.layer, keyring))), Secrets)
     // The signing key and the witness.
     assert.deepStrictEqual(yield* anew.rotate, { resealed: 2, unreadable: 0 })

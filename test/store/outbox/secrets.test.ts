@@ -8,10 +8,11 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 const [keyA, keyB, keyC] = [InstanceKey.generate(), InstanceKey.generate(), InstanceKey.generate()]
 const keys = (...texts: ReadonlyArray<string>) =>
-  InstanceKey.InstanceKey.layer({ file: "/nowhere/instance.key", text: Option.some(Redacted.make(texts.join("\n"))) })
+  InstanceKey.InstanceKey.layer({ file: `${NOWHERE}/instance.key`, text: Option.some(Redacted.make(texts.join("\n"))) })
 const secretsUnder = (...texts: ReadonlyArray<string>) =>
   Effect.map(Layer.build(Layer.fresh(Secrets.layer.pipe(Layer.provide(keys(...texts))))), (context) =>
     Context.get(context, Secrets),

@@ -14,6 +14,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { onDatabase } from "../../support/postgres/databaseUrl.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import { dumpSchema } from "../../support/postgres/schemaDump.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 const GOLDEN = path.join(import.meta.dirname, "../../../db/schema.sql")
 const NODES = 4
@@ -82,7 +83,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("migrations", (it) => 
     "run only on request: other commands refuse a schema that is not current",
     function* () {
       const url = yield* emptyDatabase
-      const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
+      const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE }
       const refusal = (...args: ReadonlyArray<string>) =>
         Effect.map(
           Effect.promise(() => runToEnd(args, env)),
@@ -217,7 +218,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("migrations", (it) => 
 
   it.effect("report a database that does not answer", function* () {
     const failed = yield* Effect.flip(
-      Migrations.migrate(Redacted.make("postgres://nobody@localhost/x?host=/nowhere/at/all")),
+      Migrations.migrate(Redacted.make(`postgres://nobody@localhost/x?host=${NOWHERE}/at/all`)),
     )
     assert.match(failed.message, /^DATABASE_URL: there is no socket of a server at /)
   })

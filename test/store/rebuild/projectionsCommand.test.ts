@@ -15,6 +15,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { runToEnd, WaybillCommand } from "../../support/process/service.ts"
 import { openedMail, send } from "../commit/commits.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -24,7 +25,7 @@ const TIMEOUT = { timeout: 120_000 }
 
 const environment = Effect.map(Database.Fresh, ({ url }) => ({
   DATABASE_URL: Redacted.value(url),
-  WAYBILL_DATA: "/nowhere",
+  WAYBILL_DATA: NOWHERE,
 }))
 const waybill = (...args: ReadonlyArray<string>) =>
   Effect.flatMap(environment, (env) => Effect.promise(() => runToEnd(args, env)))

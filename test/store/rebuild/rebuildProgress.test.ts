@@ -8,6 +8,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { WaybillCommand } from "../../support/process/service.ts"
 import { openedMail } from "../commit/commits.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -22,7 +23,7 @@ layer(Store, { excludeTestServices: true })("running rebuilds", (it) => {
       yield* openedMail(MESSAGES)
       assert.deepStrictEqual(yield* RebuildMarkers.inProgress(), [])
       const { url } = yield* Database.Fresh
-      const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
+      const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE }
       // Slices of 100 events, one per second.
       const elsewhere = new WaybillCommand(["projections", "rebuild", "email_log", "--throttle", "100"], env)
       const [seen] = yield* World.until(RebuildMarkers.inProgress(), (all) => (all[0]?.events ?? 0) > 0)

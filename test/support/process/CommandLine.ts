@@ -16,6 +16,7 @@ import { IsInteractive } from "../../../apps/server/src/cli/IsInteractive.ts"
 import * as cli from "../../../apps/server/src/cli/Output.ts"
 import { runCommand } from "../../../apps/server/src/cli/runCommand.ts"
 import * as Database from "../postgres/Database.ts"
+import { NOWHERE } from "../nowhere.ts"
 
 type Env = Readonly<Record<string, string>>
 
@@ -76,7 +77,7 @@ export const typeAndAnswer = Effect.fnUntraced(function* (
   ...words: ReadonlyArray<string>
 ) {
   const { url } = yield* Database.Fresh
-  const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
+  const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE }
   const printed: Array<string> = []
   const errors: Array<string> = []
   const exit = yield* run(env, words, printed, errors, personWith(keys, printed))
@@ -93,7 +94,7 @@ export const start = Effect.fnUntraced(function* (env: Env, ...words: ReadonlyAr
 
 /** Runs a command of `waybill` on a database in this process, and returns its output. */
 export const typeOn = ({ url }: Database.Database, ...words: ReadonlyArray<string>) =>
-  typeWith({ DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }, ...words)
+  typeWith({ DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE }, ...words)
 
 /** Runs a command on the test's own database. */
 export const type = (...args: ReadonlyArray<string>) =>

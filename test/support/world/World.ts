@@ -27,6 +27,7 @@ import { Clock, Duration, Effect, Layer, Option, Redacted, Result } from "effect
 import { id, queued } from "../history.ts"
 import type { SmtpServer } from "../mail/smtpServer.ts"
 import * as Database from "../postgres/Database.ts"
+import { NOWHERE } from "../nowhere.ts"
 
 /** Instance key of every process of a test. */
 export const INSTANCE_KEY = Buffer.alloc(32, 7).toString("base64")
@@ -35,7 +36,7 @@ export const RETURN_PATH = { secretKey: Buffer.alloc(32, 9), domain: "bounces.wa
 /** Services of a node on a database, without its worker. */
 export const services = (url: Redacted.Redacted, connections = 10) =>
   Secrets.layer.pipe(
-    Layer.provide(InstanceKey.InstanceKey.layer({ file: "/nowhere", text: Option.some(Redacted.make(INSTANCE_KEY)) })),
+    Layer.provide(InstanceKey.InstanceKey.layer({ file: NOWHERE, text: Option.some(Redacted.make(INSTANCE_KEY)) })),
     Layer.provideMerge(EventStore.layer()),
     Layer.provideMerge(StoreDatabase.layer({ url, connections })),
   )
