@@ -138,10 +138,16 @@ CREATE TABLE events (
   stream text COLLATE "C" NOT NULL,
   type text COLLATE "C" NOT NULL,
   event_id text COLLATE "C" NOT NULL,
-  data jsonb NOT NULL,
-  meta jsonb NOT NULL,
+  data jsonb,
+  meta jsonb,
   recorded_at timestamp with time zone NOT NULL,
+  packed text COLLATE "C",
   CONSTRAINT events_pkey PRIMARY KEY (account_id, stream_id, version),
+  CONSTRAINT events_packed_check CHECK (
+CASE
+    WHEN (packed IS NULL) THEN ((data IS NOT NULL) AND (meta IS NOT NULL))
+    ELSE ((data IS NULL) AND (meta IS NULL))
+END),
   CONSTRAINT events_version_check CHECK ((version >= 1))
 ) WITH (autovacuum_analyze_scale_factor=0.3);
 
@@ -688,6 +694,57 @@ BEGIN
   END LOOP;
   RETURN false;
 END $function$;
+
+CREATE OR REPLACE FUNCTION content_hashes(packed text, token integer, data jsonb)
+ RETURNS SETOF text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  SELECT hash FROM (SELECT CASE WHEN packed IS NULL THEN data -> 'content'
+      WHEN starts_with(split_part(packed, E'\t', token), '\') THEN substr(split_part(packed, E'\t', token), 2)::jsonb
+      ELSE jsonb_build_object('sha256', left(split_part(packed, E'\t', token), 64), 'attachments', '[]'::jsonb)
+    END AS content) AS c
+  CROSS JOIN LATERAL (SELECT content ->> 'sha256' AS hash
+    UNION ALL SELECT a ->> 'sha256' FROM jsonb_array_elements(content -> 'attachments') AS a) AS h
+$function$;
+
+CREATE OR REPLACE FUNCTION event_field(packed text, token integer, data jsonb, name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  SELECT CASE WHEN packed IS NULL THEN data ->> name
+    ELSE CASE left(split_part(packed, E'\t', token), 1)
+      WHEN '' THEN NULL
+      WHEN '\' THEN (substr(split_part(packed, E'\t', token), 2)::jsonb) #>> '{}'
+      ELSE split_part(packed, E'\t', token)
+    END
+  END
+$function$;
+
+CREATE OR REPLACE FUNCTION event_items(packed text, token integer, data jsonb, name text)
+ RETURNS SETOF jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  SELECT jsonb_array_elements(CASE WHEN packed IS NULL THEN data -> name
+    ELSE CASE left(split_part(packed, E'\t', token), 1)
+      WHEN '' THEN '[]'::jsonb
+      WHEN '\' THEN substr(split_part(packed, E'\t', token), 2)::jsonb
+      WHEN '[' THEN split_part(packed, E'\t', token)::jsonb
+      ELSE jsonb_build_array(split_part(packed, E'\t', token))
+    END
+  END)
+$function$;
+
+CREATE OR REPLACE FUNCTION mailbox_address(mailbox jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  SELECT CASE jsonb_typeof(mailbox) WHEN 'object' THEN mailbox ->> 'address' WHEN 'array' THEN mailbox ->> 0
+    ELSE mailbox #>> '{}' END
+$function$;
 
 CREATE OR REPLACE FUNCTION test_account_of(live_account_id text)
  RETURNS text

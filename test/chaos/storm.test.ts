@@ -1,3 +1,4 @@
+import * as PackedSql from "@waybill/store/packed/PackedSql"
 import { PgClient } from "@effect/sql-pg"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import * as Database from "@waybill/store/postgres/Database"
@@ -75,7 +76,7 @@ it.live(
         assert.deepStrictEqual([...new Set(sent.map(({ ids }) => ids.size))], [1])
         const ids = sent.flatMap((each) => [...each.ids])
         const logged = yield* Effect.orDie(sql<{ id: string; status: string; message_id: string; to: string }>`
-          SELECT l.id, l.status, e.data ->> 'message_id' AS message_id, e.data -> 'to' -> 0 ->> 'address' AS to
+          SELECT l.id, l.status, '<' || l.id || '@' || l.domain || '>' AS message_id, mailbox_address(${PackedSql.items(sql, "e", "EmailQueued", "to")}) AS to
           FROM email_log l JOIN events e ON e.account_id = l.account_id AND e.stream_id = l.id AND e.version = 1
           WHERE l.account_id = ${account_id}`)
         assert.sameMembers(

@@ -1,3 +1,5 @@
+import type { Meta } from "@waybill/store/commit/RecordedEvents"
+import * as PackedEvent from "@waybill/store/packed/PackedEvent"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailLog from "@waybill/store/readmodels/EmailLog"
 import { aggregateOf, eventOf } from "@waybill/store/rebuild/HistoryReader"
@@ -9,6 +11,7 @@ const TABLE = "email_log_row_by_row"
 
 type Row = Readonly<Record<string, unknown>>
 interface Read extends Pick<NewEvent, "account_id" | "stream_id" | "version"> {
+  readonly meta: Meta
   readonly type: string
   readonly data: Row
 }
@@ -29,20 +32,21 @@ export const rowByRow = async (url: string, events: number): Promise<number> => 
     const streams = new Map<string, { state: unknown }>()
     let done = 0
     for (let position = "0"; done < events;) {
-      const { rows } = await client.query<Read & { readonly position: string }>({
+      const { rows } = await client.query<PackedEvent.Row<Read & { readonly position: string }>>({
         name: "page",
-        text: `SELECT position, account_id, stream_id, version, type, data FROM events
+        text: `SELECT position, account_id, stream_id, version, type, data, meta, packed FROM events
           WHERE position > $1 ORDER BY position LIMIT $2`,
         values: [position, Math.min(PAGE, events - done)],
       })
       if (rows.length === 0) break
       await client.query("BEGIN")
-      for (const { data, position: at, type, ...fact } of rows) {
+      for (const row of rows) {
+        const { data, position: at, type, ...fact } = PackedEvent.open<Read & { readonly position: string }>(row)
         const stream = streams.get(fact.stream_id) ?? { state: aggregate.initial }
         streams.set(fact.stream_id, stream)
         const event = eventOf(aggregate, type, 1, data)
         stream.state = aggregate.evolve(stream.state, event)
-        for (const row of EmailLog.readModel.rows(fact, stream.state)) await upsert(client, row as Row)
+        for (const written of EmailLog.readModel.rows(fact, stream.state)) await upsert(client, written as Row)
         position = at
         done++
       }

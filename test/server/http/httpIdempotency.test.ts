@@ -248,7 +248,7 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
       const rows = yield* sql`
         SELECT (SELECT string_agg(encode(answer, 'escape'), '') FROM idempotency_keys)
           || (SELECT string_agg(encode(ciphertext, 'escape'), '') FROM secrets)
-          || (SELECT string_agg(data::text, '') FROM events) AS everything`
+          || (SELECT string_agg(coalesce(packed, data::text), '') FROM events) AS everything`
       const everything = String(rows[0]?.["everything"])
       assert.notInclude(everything, key)
       assert.notInclude(everything, secret)

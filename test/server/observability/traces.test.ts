@@ -1,3 +1,6 @@
+import * as PackedEvent from "@waybill/store/packed/PackedEvent"
+import * as PackedSql from "@waybill/store/packed/PackedSql"
+import type { Stored } from "@waybill/store/commit/RecordedEvents"
 import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import { Effect } from "effect"
@@ -89,15 +92,12 @@ layer(World.layer, { excludeTestServices: true })("a message's trace", (it) => {
 
       // The event log has the same correlation as the trace.
       const sql = yield* PgClient.PgClient
-      const facts = yield* sql<{
-        readonly type: string
-        readonly event_id: string
-        readonly meta: Record<string, unknown>
-      }>`
-          SELECT type, event_id, meta FROM events WHERE stream_id = ${sent.json.id} ORDER BY version`
-      const [queued, delivered] = facts
+      const rows = yield* sql<PackedEvent.Row>`
+          SELECT type, stream_id, event_id, ${PackedSql.columns(sql)} FROM events
+          WHERE stream_id = ${sent.json.id} ORDER BY version`
+      const [queued, delivered] = rows.map(PackedEvent.open<Stored>)
       assert.deepStrictEqual(
-        [delivered?.type, delivered?.meta["correlation_id"], delivered?.meta["causation_id"]],
+        [delivered?.type, delivered?.meta.correlation_id, delivered?.meta.causation_id],
         ["EmailDelivered", request_id, queued?.event_id],
       )
     },

@@ -1,3 +1,4 @@
+import * as PackedSql from "@waybill/store/packed/PackedSql"
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Fiber } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -33,7 +34,7 @@ const service = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const accepted = Effect.map(
     sql<{ readonly subject: string }>`
-      SELECT data->>'subject' AS subject FROM events WHERE account_id = ${account_id} AND type = 'EmailQueued'`,
+      SELECT ${PackedSql.field(sql, "", "EmailQueued", "subject")} AS subject FROM events WHERE account_id = ${account_id} AND type = 'EmailQueued'`,
     (rows) => rows.map(({ subject }) => subject),
   )
   return { account_id, accepted, request, isSending, node, proxy, send }

@@ -52,7 +52,7 @@ export const pick = <A>(list: ReadonlyArray<A>, roll: RandomNumbers): A => {
 }
 
 /** Varies the values that may be arbitrary. */
-const vary = (value: unknown, field: string, roll: RandomNumbers): unknown => {
+export const vary = (value: unknown, field: string, roll: RandomNumbers): unknown => {
   if (roll() < 0.2) return value
   if (Array.isArray(value)) return value.map((each) => vary(each, field, roll))
   if (typeof value === "object" && value !== null)

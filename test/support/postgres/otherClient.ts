@@ -1,3 +1,4 @@
+import { system } from "@waybill/store/commit/Provenance"
 import { Effect, Redacted, type Scope } from "effect"
 import pg from "pg"
 
@@ -36,9 +37,9 @@ export const takeVersion = (
     other.query(
       `INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
         SELECT account_id, stream_id, $3::int, stream, 'EmailOpened', 'evt_rival_' || $3::int,
-          '{"recipient": null, "user_agent": null, "ip": null, "at": "2026-11-21T09:05:00.000Z"}', meta, recorded_at
+          '{"recipient": null, "user_agent": null, "ip": null, "at": "2026-11-21T09:05:00.000Z"}', $4, recorded_at
         FROM events WHERE account_id = $1 AND stream_id = $2 AND version = 1`,
-      [ref.account_id, ref.stream_id, version],
+      [ref.account_id, ref.stream_id, version, JSON.stringify({ ...system, schema_version: 1 })],
     ),
   )
 

@@ -15,6 +15,7 @@ import type {
 } from "./LogStorage.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import * as AccountCounts from "./AccountCounts.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 type AccountNeeds = Needs & { readonly account_id: StreamRef["account_id"] }
 
@@ -121,7 +122,7 @@ const clocksHeld = (sql: PgClient.PgClient, clocks: Pairs, emails: Pairs) => sql
   SELECT c.account_id, c.id, c.record ->> 'now' AS now, c.removed FROM test_clocks c
   WHERE (c.account_id, c.id) IN (
     SELECT * FROM unnest(${clocks.accounts.map((id) => Livemode.testAccountOf(id as AccountId))}::text[], ${clocks.names}::text[])
-    UNION SELECT e.account_id, e.data ->> 'test_clock'
+    UNION SELECT e.account_id, ${PackedSql.field(sql, "e", "EmailQueued", "test_clock")}
     FROM unnest(${emails.accounts}::text[], ${emails.names}::text[]) AS wanted(account_id, stream_id)
     JOIN events e ON e.account_id = wanted.account_id AND e.stream_id = wanted.stream_id AND e.version = 1)
   ORDER BY c.id FOR SHARE OF c`

@@ -29,6 +29,8 @@ import {
   type Write,
 } from "./LogStorage.ts"
 import type { EventRow, Stored } from "./RecordedEvents.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 export const make = (
   sql: PgClient.PgClient,
@@ -106,8 +108,8 @@ const LAST_VERSION = 2 ** 31 - 1
 
 /** Reads ranges of streams; the events of each stream are in order. */
 export const readStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, ranges: ReadonlyArray<StreamRange>) {
-  const rows = yield* sql<EventRow>`
-    SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, e.data, e.meta,
+  const rows = yield* sql<PackedEvent.Row<EventRow>>`
+    SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, ${PackedSql.columns(sql, "e")},
       ${Iso.iso(sql, "e.recorded_at")} AS recorded_at, e.xmin::text AS xmin
     FROM unnest(${ranges.map((range) => range.account_id)}::text[], ${ranges.map((range) => range.stream_id)}::text[],
       ${ranges.map(({ from = 1 }) => from)}::int[], ${ranges.map(({ to = LAST_VERSION }) => to)}::int[])
@@ -116,7 +118,8 @@ export const readStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, 
       AND e.version >= wanted.first AND e.version <= wanted.last
     ORDER BY e.account_id, e.stream_id, e.version`
   const byStream = new Map<string, Array<EventRow>>()
-  for (const row of rows) {
+  for (const packed of rows) {
+    const row = PackedEvent.open<EventRow>(packed)
     const key = streamKey(row)
     const events = byStream.get(key)
     if (events === undefined) byStream.set(key, [row])
@@ -125,6 +128,7 @@ export const readStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, 
   return byStream
 })
 
+const texts = (values: ReadonlyArray<string | null>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
 const jsonb = (values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.jsonb))
 
 /**
@@ -158,13 +162,16 @@ const writeStatements = (
   ]
 }
 
-const events = (sql: PgClient.PgClient, rows: ReadonlyArray<Stored>) => sql`
-  INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+const events = (sql: PgClient.PgClient, rows: ReadonlyArray<Stored>) => {
+  const columns = rows.map(PackedEvent.columnsOf)
+  return sql`
+  INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, packed, recorded_at)
   SELECT * FROM unnest(${rows.map((row) => row.account_id)}::text[], ${rows.map((row) => row.stream_id)}::text[],
     ${rows.map((row) => row.version)}::int[], ${rows.map((row) => row.stream)}::text[],
     ${rows.map((row) => row.type)}::text[], ${rows.map((row) => row.event_id)}::text[],
-    ${jsonb(rows.map((row) => row.data))}, ${jsonb(rows.map((row) => row.meta))},
-    ${rows.map((row) => row.recorded_at)}::timestamptz[])`
+    ${jsonb(columns.map(({ data }) => data))}, ${jsonb(columns.map(({ meta }) => meta))},
+    ${texts(columns.map(({ packed }) => packed))}, ${rows.map((row) => row.recorded_at)}::timestamptz[])`
+}
 
 const usage = (sql: PgClient.PgClient, entries: Write["usage"]) => sql`
   UPDATE monthly_usage u SET accepted = greatest(0, u.accepted + d.delta)

@@ -3,6 +3,7 @@ import type * as Domain from "@waybill/domain/email/Content"
 import { Effect, Option, Schema } from "effect"
 import { hash } from "node:crypto"
 import * as StoredContent from "./StoredContent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Rows that one statement of the expiry removes, so that locks are short. */
 export const EXPIRY_BATCH = 1_000
@@ -100,15 +101,11 @@ const expireAfter = (sql: PgClient.PgClient, last: Candidate) => sql<Candidate>`
     WHERE expires_on < ((now() - ${EXPIRY_GRACE}::interval) AT TIME ZONE 'UTC')::date
       AND (expires_on, account_id, sha256) > (${last.expires_on}::date, ${last.account_id}, ${last.sha256})
     ORDER BY expires_on, account_id, sha256 LIMIT ${EXPIRY_BATCH}::int FOR UPDATE
-  ), waiting AS MATERIALIZED (
-    SELECT e.account_id, e.data -> 'content' AS content
-    FROM outbox o JOIN events e ON e.account_id = o.account_id AND e.stream_id = o.stream_id AND e.version = 1
-    WHERE o.kind = 'delivery' AND o.account_id IN (SELECT account_id FROM old)
   ), needed AS MATERIALIZED (
-    SELECT account_id, content ->> 'sha256' AS sha256 FROM waiting
-    UNION
-    SELECT account_id, attachment ->> 'sha256'
-    FROM waiting, jsonb_array_elements(content -> 'attachments') AS attachment
+    SELECT e.account_id, used.sha256
+    FROM outbox o JOIN events e ON e.account_id = o.account_id AND e.stream_id = o.stream_id AND e.version = 1
+    CROSS JOIN LATERAL ${PackedSql.contentHashes(sql, "e")} AS used(sha256)
+    WHERE o.kind = 'delivery' AND o.account_id IN (SELECT account_id FROM old)
   ), removed AS (
     DELETE FROM content c USING old
     WHERE c.account_id = old.account_id AND c.sha256 = old.sha256

@@ -4,6 +4,8 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as Mask from "./Mask.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Events that one statement of the search reads. */
 export const PAGE_EVENTS = 20_000
@@ -27,11 +29,14 @@ export const find = Effect.fnUntraced(function* (sql: PgClient.PgClient, address
   const streams = new Map<string, AffectedStream>()
   let after = 0n
   for (let upTo = yield* endOfPage(sql, after); upTo !== null; upTo = yield* endOfPage(sql, after)) {
-    const events = yield* sql<StreamOfAccount & Pick<Stored, "type" | "data">>`
-      SELECT account_id, stream, stream_id, type, data
+    const events = yield* sql<PackedEvent.Row<StreamOfAccount & Pick<Stored, "type" | "data" | "meta">>>`
+      SELECT account_id, stream, stream_id, type, ${PackedSql.columns(sql)}
       FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
-        AND lower(data::text COLLATE "C") LIKE ANY(${patterns}::text[])`
-    for (const { account_id, data, stream, stream_id, type } of events) {
+        AND lower(${PackedSql.searched(sql)} COLLATE "C") LIKE ANY(${patterns}::text[])`
+    for (const event of events) {
+      const { account_id, data, stream, stream_id, type } = PackedEvent.open<
+        StreamOfAccount & Pick<Stored, "type" | "data" | "meta">
+      >(event)
       // The pattern also matches other addresses that contain this one.
       if (!mask.contains(data) && !mask.mayContain(data)) continue
       const key = `${account_id} ${stream_id}`

@@ -10,6 +10,7 @@ import { type ScannedRow, scan, type Table } from "./scan.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import * as StoredContent from "../content/StoredContent.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Content that names the address and cannot be removed yet. */
 interface RemainingContent {
@@ -99,10 +100,7 @@ const notSentToOthers = Effect.fnUntraced(function* (
 ) {
   const used = sql<{ readonly sha256: string }>`
     SELECT part.sha256
-    FROM events e CROSS JOIN LATERAL (
-      SELECT e.data -> 'content' ->> 'sha256' AS sha256
-      UNION SELECT a ->> 'sha256' FROM jsonb_array_elements(e.data -> 'content' -> 'attachments') AS a
-    ) AS part
+    FROM events e CROSS JOIN LATERAL ${PackedSql.contentHashes(sql, "e")} AS part(sha256)
     WHERE e.account_id = ${account_id} AND e.type = 'EmailQueued'
     GROUP BY part.sha256 HAVING bool_and(e.stream_id = ANY(${messages}::text[]))`
   const rows = yield* sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 0`, used))
@@ -122,13 +120,11 @@ const remove = Effect.fnUntraced(function* (
   const lockAccount = sql`
     SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${PostgresLogStorage.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
   const removal = sql`
-    WITH waiting AS MATERIALIZED (
-      SELECT e.data -> 'content' AS content
+    WITH needed AS MATERIALIZED (
+      SELECT used.sha256
       FROM outbox o JOIN events e ON e.account_id = o.account_id AND e.stream_id = o.stream_id AND e.version = 1
+      CROSS JOIN LATERAL ${PackedSql.contentHashes(sql, "e")} AS used(sha256)
       WHERE o.kind = 'delivery' AND o.account_id = ${account_id}
-    ), needed AS MATERIALIZED (
-      SELECT content ->> 'sha256' AS sha256 FROM waiting
-      UNION SELECT a ->> 'sha256' FROM waiting, jsonb_array_elements(content -> 'attachments') AS a
     )
     DELETE FROM content c WHERE c.account_id = ${account_id} AND c.sha256 = ANY(${hashes}::text[])
       AND NOT EXISTS (SELECT 1 FROM needed n WHERE n.sha256 = c.sha256)

@@ -18,6 +18,8 @@ import * as TestAccounts from "../readmodels/TestAccounts.ts"
 import * as StreamRemoval from "../streams/StreamRemoval.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
 import * as WebhookFailures from "../webhooks/WebhookFailures.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Messages that one transaction removes with all their data. The account is locked for that long. */
 export const BATCH_MESSAGES = 200
@@ -110,7 +112,7 @@ const removeMessages = Effect.fnUntraced(function* (
   const tables = yield* StreamRemoval.takeAccount(sql, account_id, [Email.stream])
   const candidates = yield* sql<{ readonly id: string; readonly expired: boolean }>`
     SELECT l.id, (
-          SELECT max(coalesce(e.data ->> 'at', e.data ->> 'created_at')) FROM events e
+          SELECT max(${PackedSql.occurredAt(sql, "e")}) FROM events e
           WHERE e.account_id = l.account_id AND e.stream_id = l.id) < ${Timestamp.fromMillis(before)}
         AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.account_id = l.account_id AND o.stream_id = l.id)
         AND NOT EXISTS (
@@ -132,16 +134,18 @@ const removeMessages = Effect.fnUntraced(function* (
     DELETE FROM webhook_deliveries d USING webhooks w, events e
     WHERE e.account_id = ${account_id} AND e.stream_id = ANY(${expired}::text[]) AND w.account_id = ${owner}
       AND d.account_id = ${owner} AND d.webhook_id = w.id AND d.event_id = e.event_id`
-  const events = yield* sql<RecordedEvents.Stored>`
+  const events = yield* sql<PackedEvent.Row>`
     DELETE FROM events WHERE account_id = ${account_id} AND stream_id = ANY(${expired}::text[])
-    RETURNING position, event_id, account_id, stream_id, stream, version, type, data, meta,
+    RETURNING position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at`
   const histories = [
     ...Map.groupBy(
       events.toSorted((a, b) => a.version - b.version),
       ({ stream_id }) => stream_id,
     ).values(),
-  ].map((stream) => stream.map((stored) => RecordedEvents.decode(Email, DomainEvent, stored)))
+  ].map((stream) =>
+    stream.map((stored) => RecordedEvents.decode(Email, DomainEvent, PackedEvent.open<RecordedEvents.Stored>(stored))),
+  )
   for (const model of ReadModels.readModels.filter(({ stream }) => stream === Email.stream)) {
     const rows = histories.flatMap((history) => rowsOf(model, Email, history))
     for (const table of tablesOf(model)) yield* StreamRemoval.remove(sql, model, table, rows)

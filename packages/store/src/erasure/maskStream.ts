@@ -13,6 +13,8 @@ import { aggregateOf, rowsOf } from "../rebuild/HistoryReader.ts"
 import * as StreamRemoval from "../streams/StreamRemoval.ts"
 import type { StreamOfAccount } from "./AffectedStreams.ts"
 import type * as Mask from "./Mask.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 const UNDECIDED = "may be part of another address: check by hand"
 
@@ -30,10 +32,11 @@ export const maskStream = Effect.fnUntraced(function* (
   mask: Mask.Mask,
   tables: Effect.Effect<StreamRemoval.TablesOf, SqlError.SqlError>,
 ): Effect.fn.Return<StreamResult, SqlError.SqlError> {
-  const before = yield* sql<RecordedEvents.Stored>`
-    SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
+  const rows = yield* sql<PackedEvent.Row>`
+    SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${stream_id} ORDER BY version`
+  const before = rows.map(PackedEvent.open<RecordedEvents.Stored>)
   const unsure = before.some(({ data }) => mask.mayContain(data)) ? UNDECIDED : undefined
   if (!before.some(({ data }) => mask.contains(data))) return { events: 0, remaining: unsure }
   const reason = reasonToKeep(stream, before, mask)
@@ -57,9 +60,9 @@ export const maskStream = Effect.fnUntraced(function* (
   // Updates all events, even those that do not name the address: a node notices by them that its cached state is
   // outdated.
   yield* sql`
-    UPDATE events e SET data = m.data, meta = m.meta, stream_id = m.stream_id
-    FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ data, meta, position, stream_id }) => ({ position: String(position), stream_id, data, meta })))})
-      AS m(position bigint, stream_id text, data jsonb, meta jsonb)
+    UPDATE events e SET data = m.data, meta = m.meta, packed = m.packed, stream_id = m.stream_id
+    FROM jsonb_to_recordset(${PgTypes.jsonb(after.map((event) => ({ position: String(event.position), stream_id: event.stream_id, ...PackedEvent.columnsOf(event) })))})
+      AS m(position bigint, stream_id text, data jsonb, meta jsonb, packed text)
     WHERE e.position = m.position`
   for (const model of ReadModels.readModels.filter((each) => each.stream === stream)) {
     const rows = rowsOf(model, aggregate, masked ?? [])

@@ -5,6 +5,8 @@ import { type FeedPage, type FeedQuery, MAX_FEED_PAGE } from "../commit/LogStora
 import type { Stored } from "../commit/RecordedEvents.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as Watermark from "./Watermark.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Returns the last position that a writer has allocated, committed or not. */
 export const allocated = (sql: PgClient.PgClient): Effect.Effect<bigint, SqlError.SqlError> =>
@@ -41,15 +43,15 @@ export const read = Effect.fnUntraced(function* (
   const upTo = yield* settled(sql)
   if (upTo <= query.after) return { events: [], upTo: query.after, more: false }
   const limit = Math.min(query.limit ?? MAX_FEED_PAGE, MAX_FEED_PAGE)
-  const rows = yield* sql<Stored>`
-    SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
+  const rows = yield* sql<PackedEvent.Row>`
+    SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events
     WHERE position > ${query.after}::bigint AND position <= ${upTo}::bigint
       ${query.account_id === undefined ? sql.literal("") : sql`AND account_id = ${query.account_id}`}
       ${query.types === undefined ? sql.literal("") : sql`AND type = ANY(${query.types}::text[])`}
     ORDER BY position LIMIT ${limit + 1}::int`
-  return page(rows, limit, upTo)
+  return page(rows.map(PackedEvent.open<Stored>), limit, upTo)
 })
 
 /** Makes a page of events, of which one more than `limit` was read to see whether more follow. */

@@ -11,6 +11,7 @@ import type { Stored } from "../commit/RecordedEvents.ts"
 import * as EmailFacets from "../search/EmailFacets.ts"
 import * as MixedMessages from "./MixedMessages.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Maximum number of mismatches that are listed; one is already an error. */
 const MAX_NAMED = 100
@@ -70,7 +71,7 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
       AS s("from" bigint, "to" bigint, tags text[], scheduled boolean)
     JOIN events e ON e.account_id IN (${account_id}, test_account_of(${account_id})) AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
       AND e.type = ANY(s.tags)
-      AND (s.scheduled IS NULL OR e.type <> 'EmailQueued' OR s.scheduled = (e.data ->> 'scheduled_at' IS NOT NULL))
+      AND (s.scheduled IS NULL OR e.type <> 'EmailQueued' OR s.scheduled = (${PackedSql.field(sql, "e", "EmailQueued", "scheduled_at")} IS NOT NULL))
       -- Older deliveries may have been removed by retention.
       AND e.recorded_at >= now() - make_interval(days => coalesce(
         (SELECT (record -> 'keeping' ->> 'delivery_days')::int FROM accounts WHERE account_id = ${account_id}),
@@ -145,6 +146,7 @@ export interface EmailBalance {
 /** Statuses of a recipient that is not final, and of one that waits for delivery. */
 const IN_FLIGHT = EmailStatus.ALL.filter((status) => !EmailStatus.isFinal(status))
 const WAITING: ReadonlyArray<EmailStatus.Status> = ["queued", "deferred"]
+const KINDS = ["to", "cc", "bcc"]
 /** Checks that recipients accepted according to the log are final or in flight according to the log records. */
 export const emails = Effect.fn("Conservation.emails")(function* () {
   const sql = yield* PgClient.PgClient
@@ -167,8 +169,8 @@ const emailBalances = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   yield* sql`SET LOCAL enable_nestloop = off`
   return yield* sql<{ readonly [K in keyof EmailBalance]: EmailBalance[K] | bigint }>`
     WITH accepted AS (
-      SELECT account_id, left(data ->> 'created_at', 10) AS day, stream_id,
-        jsonb_array_length(data -> 'to') + jsonb_array_length(data -> 'cc') + jsonb_array_length(data -> 'bcc') AS n
+      SELECT account_id, left(${PackedSql.field(sql, "", "EmailQueued", "created_at")}, 10) AS day, stream_id,
+        (${sql.join(" + ", false)(KINDS.map((kind) => sql`(SELECT count(*)::int FROM ${PackedSql.items(sql, "", "EmailQueued", kind)})`))}) AS n
       FROM events WHERE type = 'EmailQueued'
     ), mixed AS (
       SELECT * FROM unnest(${mixed.map((each) => each.account_id)}::text[], ${mixed.map(({ id }) => id)}::text[],

@@ -6,6 +6,8 @@ import * as Iso from "../postgres/Iso.ts"
 import * as LogFile from "./LogFile.ts"
 import { aggregateOf } from "../rebuild/HistoryReader.ts"
 import * as RecordedEvents from "../commit/RecordedEvents.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Events of one transaction of an import, and of one query for existing events. */
 export const PAGE_EVENTS = 1_000
@@ -91,12 +93,15 @@ const requireSame = Effect.fnUntraced(function* (
   upTo: number,
 ) {
   if (upTo <= after) return
-  const rows = yield* Effect.orDie(sql<RecordedEvents.Stored>`
-    SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
+  const rows = yield* Effect.orDie(sql<PackedEvent.Row>`
+    SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
     ORDER BY position LIMIT ${PAGE_EVENTS + 1}::int`)
-  const differs = rows.findIndex((row, nth) => JSON.stringify(LogFile.entryOf(row)) !== JSON.stringify(existing[nth]))
+  const differs = rows.findIndex(
+    (row, nth) =>
+      JSON.stringify(LogFile.entryOf(PackedEvent.open<RecordedEvents.Stored>(row))) !== JSON.stringify(existing[nth]),
+  )
   if (differs >= 0 || rows.length < existing.length) {
     const position = rows[differs]?.position ?? existing[rows.length]?.position
     return yield* refuse(`position ${position}: this database has a different log; import into an empty database`)
@@ -128,14 +133,21 @@ const write = (sql: PgClient.PgClient, entries: ReadonlyArray<LogFile.Entry>, ex
     )
 
 const insert = (sql: PgClient.PgClient, rows: ReadonlyArray<LogFile.Entry>) => {
+  const columns = rows.map(PackedEvent.columnsOf)
   const jsonb = (values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.jsonb))
   return sql`
-    INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+    INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, data, meta, packed, recorded_at)
     SELECT * FROM unnest(${rows.map((row) => String(row.position))}::bigint[], ${rows.map((row) => row.account_id)}::text[],
       ${rows.map((row) => row.stream_id)}::text[], ${rows.map((row) => row.version)}::int[],
       ${rows.map((row) => row.stream)}::text[], ${rows.map((row) => row.type)}::text[],
-      ${rows.map((row) => row.event_id)}::text[], ${jsonb(rows.map((row) => row.data))},
-      ${jsonb(rows.map((row) => row.meta))}, ${rows.map((row) => row.recorded_at)}::timestamptz[])`
+      ${rows.map((row) => row.event_id)}::text[], ${jsonb(columns.map(({ data }) => data))},
+      ${jsonb(columns.map(({ meta }) => meta))}, ${Result.getOrThrow(
+        PgTypes.array(
+          columns.map(({ packed }) => packed),
+          PgTypes.OID.text,
+        ),
+      )},
+      ${rows.map((row) => row.recorded_at)}::timestamptz[])`
 }
 
 /** Checks that the database has as many events as the file, and that no stream has a gap. */

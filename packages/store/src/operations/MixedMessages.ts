@@ -25,7 +25,7 @@ export const list = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
         AND (l.account_id, l.id) > (${last?.account_id ?? ""}, ${last?.id ?? ""})
       ORDER BY l.account_id, l.id LIMIT ${PAGE_MESSAGES}::int`
     for (const { account_id, history, id } of page) {
-      const counts = EmailLogRecord.fold(history)?.["recipient_counts"] as EmailStatus.Counts | undefined
+      const counts = EmailLogRecord.fold(id, history)?.["recipient_counts"] as EmailStatus.Counts | undefined
       const final = EmailStatus.ALL.filter(EmailStatus.isFinal).reduce((sum, each) => sum + (counts?.[each] ?? 0), 0)
       mixed.push({ account_id, id, final })
     }

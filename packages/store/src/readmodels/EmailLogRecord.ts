@@ -6,6 +6,8 @@ import * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { eventOf } from "../rebuild/HistoryReader.ts"
+import * as Layout from "../packed/Layout.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
 
 /** Log record of a message (contract §5). It is stored nowhere: whoever shows it folds it from the events. */
 export type EmailLogRecord = Readonly<Record<string, unknown>>
@@ -77,23 +79,37 @@ const error = (recipients: ReadonlyArray<Recipient>) => {
 /** Opens and clicks, which a message may have by the thousand. A record needs only their times. */
 const VISITS = ["EmailOpened", "EmailClicked"]
 
-/** Events of a message in order, each as its type, its schema version and its data. Null if nobody asked for them. */
+/**
+ * Events of a message in order, each as a line: its type and the packed event, or its type, schema version and data. Null if
+ * nobody asked for them.
+ */
 export type History = ReadonlyArray<string> | null
+
+const TIME = Layout.tokenOf("EmailOpened", "at")
 
 /** SQL of the history of one message, for the statement that finds the message. Text is cheaper to make than JSON. */
 export const history = (sql: PgClient.PgClient, account_id: Fragment, id: Fragment): Fragment => sql`ARRAY(
-  SELECT type || ' ' || (meta ->> 'schema_version') || ' '
-    || CASE WHEN type = ANY(${VISITS}::text[]) THEN jsonb_build_object('at', data -> 'at') ELSE data END::text
+  SELECT CASE WHEN packed IS NULL THEN type || ' ' || (meta ->> 'schema_version') || ' '
+      || CASE WHEN type = ANY(${VISITS}::text[]) THEN jsonb_build_object('at', data -> 'at') ELSE data END::text
+    WHEN type = ANY(${VISITS}::text[])
+      THEN type || E'\n' || ${"\t".repeat(TIME - 1)} || split_part(packed, E'\t', ${sql.literal(String(TIME))})
+    ELSE type || E'\n' || packed END
   FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ORDER BY version)`
 
 /** Folds a history; undefined if there is no such message. */
-export const fold = (history: History): EmailLogRecord | undefined => {
+export const fold = (id: string, history: History): EmailLogRecord | undefined => {
   if (history === null) return undefined
-  const state = history.reduce((before, text) => Email.evolve(before, parse(text)), Email.initial)
+  const state = history.reduce((before, text) => Email.evolve(before, parse(id, text)), Email.initial)
   return state._tag === "NotCreated" ? undefined : of(state, history.length)
 }
 
-const parse = (text: string): Email.Event => {
+const parse = (id: string, text: string): Email.Event => {
+  const end = text.indexOf("\n")
+  if (end > 0) {
+    const type = text.slice(0, end)
+    const { data, schema_version } = PackedEvent.unpackData(type, id, text.slice(end + 1))
+    return eventOf(Email, type, schema_version, data) as Email.Event
+  }
   const version = text.indexOf(" ") + 1
   const data = text.indexOf(" ", version) + 1
   const fields = JSON.parse(text.slice(data)) as Record<string, unknown>
@@ -109,7 +125,7 @@ export const find = (sql: PgClient.PgClient, account_id: string, ids: ReadonlyAr
     (rows) =>
       new Map(
         rows.flatMap(({ history, id }) => {
-          const record = fold(history)
+          const record = fold(id, history)
           return record === undefined ? [] : [[id, record] as const]
         }),
       ),

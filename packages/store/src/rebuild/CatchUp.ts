@@ -7,15 +7,15 @@ import type { NewEvent, Stored } from "../commit/RecordedEvents.ts"
 import { aggregateOf, distinctBy, eventOf, rowsOf } from "./HistoryReader.ts"
 import * as CountedProjections from "./CountedProjections.ts"
 import * as Versions from "./Versions.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Positions covered by one step. Streams that changed within them are folded again completely. */
 export const PAGE_POSITIONS = 2_000n
 /** Distance from the end of the log at which a table counts as caught up; a swap processes the rest under its lock. */
 export const NEAR_POSITIONS = 500n
 
-type Read = Pick<Stored, "account_id" | "stream_id" | "version" | "type" | "data"> & {
-  readonly schema_version: number
-}
+type Read = Pick<Stored, "account_id" | "stream_id" | "version" | "type" | "data" | "meta">
 
 /** Folds streams again that changed after a position, up to another position or to the end of the log. */
 export const apply = Effect.fnUntraced(function* (
@@ -26,8 +26,8 @@ export const apply = Effect.fnUntraced(function* (
   upTo?: bigint,
 ): Effect.fn.Return<number, SqlError.SqlError> {
   if ("count" in model) return yield* CountedProjections.apply(sql, model, table, after)
-  const events = yield* sql<Read>`
-    SELECT account_id, stream_id, e.version, e.type, (e.meta ->> 'schema_version')::int AS schema_version, e.data
+  const events = yield* sql<PackedEvent.Row<Read>>`
+    SELECT account_id, stream_id, e.version, e.type, ${PackedSql.columns(sql, "e")}
     FROM (
       SELECT DISTINCT account_id, stream_id FROM events
       WHERE position > ${after}::bigint ${upTo === undefined ? sql.literal("") : sql`AND position <= ${upTo}::bigint`}
@@ -35,9 +35,9 @@ export const apply = Effect.fnUntraced(function* (
     ) AS changed JOIN events e USING (account_id, stream_id)
     ORDER BY account_id, stream_id, e.version`
   const aggregate = aggregateOf(model.stream)
-  const facts = events.map(({ data, schema_version, type, ...fields }): NewEvent => ({
+  const facts = events.map(PackedEvent.open<Read>).map(({ data, meta, type, ...fields }): NewEvent => ({
     ...fields,
-    event: eventOf(aggregate, type, schema_version, data),
+    event: eventOf(aggregate, type, meta.schema_version, data),
   }))
   const streams = Map.groupBy(facts, ({ account_id, stream_id }) => `${account_id} ${stream_id}`)
   const rows = [...streams.values()].flatMap((history) => rowsOf(model, aggregate, history))

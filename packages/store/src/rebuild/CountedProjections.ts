@@ -9,6 +9,8 @@ import * as Iso from "../postgres/Iso.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 import * as Fill from "./Fill.ts"
 import * as Versions from "./Versions.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Events counted in one transaction, and so the most that an interrupted rebuild repeats. */
 export const PAGE_EVENTS = 2_000
@@ -34,12 +36,13 @@ const count = Effect.fnUntraced(function* (
   upTo: bigint,
   limit = PAGE_EVENTS,
 ): Effect.fn.Return<{ readonly events: number; readonly position: bigint }, SqlError.SqlError> {
-  const events = yield* sql<Stored>`
-    SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
+  const rows = yield* sql<PackedEvent.Row>`
+    SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events
     WHERE position > ${after}::bigint AND position <= ${upTo}::bigint AND type = ANY(${counts.types}::text[])
     ORDER BY position LIMIT ${limit}::int`
+  const events = rows.map(PackedEvent.open<Stored>)
   if (events.length > 0) yield* counts.count(sql, events, table)
   const last = events.at(-1)
   return { events: events.length, position: events.length < limit || last === undefined ? upTo : last.position }

@@ -2,9 +2,10 @@ import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as RecordedEvents from "../commit/RecordedEvents.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
 
 /** Columns that a fill reads of each event, in this order. */
-export const COLUMNS = "account_id, stream_id, version, type, (meta ->> 'schema_version')::int, data"
+export const COLUMNS = "account_id, stream_id, version, type, packed, (meta ->> 'schema_version')::int, data"
 
 /** Length of the header of Postgres' binary COPY format: signature, flags and the length of an empty extension. */
 const HEADER_BYTES = 19
@@ -58,7 +59,7 @@ export class HistoryReader {
    * it.
    */
   row(message: Buffer): void {
-    let at = this.#isFirst ? HEADER_BYTES : 0
+    const at = this.#isFirst ? HEADER_BYTES : 0
     this.#isFirst = false
     // The trailer has no columns.
     if (message.length < at + 2 || message.readInt16BE(at) < 0) return
@@ -69,8 +70,7 @@ export class HistoryReader {
     const version = streamEnd + 4
     const type = version + 8
     const typeEnd = type + message.readInt32BE(type - 4)
-    const schemaVersion = typeEnd + 4
-    const data = schemaVersion + 8
+    const packed = typeEnd + 4
     const head = message.toString("latin1", account, typeEnd)
     const streamBytes = head.slice(0, streamEnd - account)
     if (streamBytes !== this.#streamBytes) {
@@ -79,19 +79,32 @@ export class HistoryReader {
       this.#accountId = message.toString("utf8", account, accountEnd) as AccountId
       this.#streamId = message.toString("utf8", stream, streamEnd)
     }
-    at = message.readInt32BE(data - 4) + data
     this.events++
     this.#history.push({
       account_id: this.#accountId,
       stream_id: this.#streamId,
       version: message.readInt32BE(version),
-      event: eventOf(
-        this.#aggregate,
-        head.slice(type - account),
-        message.readInt32BE(schemaVersion),
-        JSON.parse(message.toString("utf8", data + JSONB_VERSION_BYTES, at)) as Record<string, unknown>,
-      ),
+      event: this.#event(message, head.slice(type - account), packed),
     })
+  }
+
+  /** Reads the event from its last three columns, of which the first begins here. */
+  #event(message: Buffer, type: string, packed: number): RecordedEvents.AnyEvent {
+    const length = message.readInt32BE(packed - 4)
+    if (length >= 0) {
+      const text = message.toString("utf8", packed, packed + length)
+      const { data, schema_version } = PackedEvent.unpackData(type, this.#streamId, text)
+      return eventOf(this.#aggregate, type, schema_version, data)
+    }
+    const schemaVersion = packed + 4
+    const data = schemaVersion + 8
+    const json = message.toString("utf8", data + JSONB_VERSION_BYTES, data + message.readInt32BE(data - 4))
+    return eventOf(
+      this.#aggregate,
+      type,
+      message.readInt32BE(schemaVersion),
+      JSON.parse(json) as Record<string, unknown>,
+    )
   }
 
   end(): void {

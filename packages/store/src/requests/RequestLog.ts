@@ -4,6 +4,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { Row } from "./RequestLogWriter.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Time after the start of a call in which its messages may have been made, beyond its duration. */
 const CLOCK_SLACK_MS = 1_000
@@ -105,7 +106,7 @@ export const messagesOf = Effect.fn("RequestLog.messagesOf")(function* (account_
     WHERE account_id = ${account_id} AND version = 1
       AND stream_id >= ${Id.lowest("EmailId", at - CLOCK_SLACK_MS)}
       AND stream_id < ${Id.lowest("EmailId", at + call.duration_ms + CLOCK_SLACK_MS)}
-      AND meta ->> 'request_id' = ${call.id}
+      AND ${PackedSql.metaField(sql, "", "request_id")} = ${call.id}
     ORDER BY stream_id`)
   return rows.map(({ id }) => id as Id.EmailId)
 })

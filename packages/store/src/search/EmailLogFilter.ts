@@ -10,6 +10,7 @@ import * as EmailFacets from "./EmailFacets.ts"
 import type * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailSubjects from "./EmailSubjects.ts"
 import * as EmailWords from "./EmailWords.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Statuses that a search knows; "scheduled" is queued with a scheduled time in the future. */
 export type SearchedStatus = EmailStatus.Status | "scheduled"
@@ -173,18 +174,27 @@ export const conditions = (sql: PgClient.PgClient, filter: Filter): Statement.Fr
   ${recipientStatus(sql, filter)}
   ${filter.domain === null ? nothing(sql) : sql`AND l.domain = ${filter.domain}`}
   ${filter.from === null ? nothing(sql) : sql`AND l.from_address = ${filter.from}`}
-  ${filter.apiKey === null ? nothing(sql) : sql`AND accepted.data ->> 'api_key_id' = ${filter.apiKey}`}
+  ${filter.apiKey === null ? nothing(sql) : sql`AND ${acceptedBy(sql)} = ${filter.apiKey}`}
   ${sql.join(" ", false)(filter.parts.map((part) => sql`AND (${hasPart(sql, part)})`))}`
+
+/** The key that a message was accepted from. Packed, it is usually the actor. */
+const acceptedBy = (sql: PgClient.PgClient): Statement.Fragment => sql`coalesce(
+  ${PackedSql.field(sql, "accepted", "EmailQueued", "api_key_id")},
+  CASE WHEN accepted.packed IS NOT NULL THEN ${PackedSql.metaField(sql, "accepted", "actor")} END)`
+
+const RECIPIENTS = ["to", "cc", "bcc"]
 
 const hasPart = (sql: PgClient.PgClient, { folded, lower, where }: EmailWords.Part): Statement.Fragment => {
   const inSubject = sql`l.subject LIKE ${EmailSubjects.pattern(folded)}`
   if (where === "subject") return inSubject
-  const inRecipient = sql`EXISTS (SELECT FROM (VALUES ('to'), ('cc'), ('bcc')) AS kind(name)
-    CROSS JOIN LATERAL jsonb_array_elements(accepted.data -> kind.name) AS r
-    WHERE lower(r ->> 'address' COLLATE "C") LIKE ${EmailSubjects.pattern(lower)})`
+  const mailboxes = RECIPIENTS.map(
+    (kind) => sql`SELECT ${PackedSql.items(sql, "accepted", "EmailQueued", kind)} AS mailbox`,
+  )
+  const inRecipient = sql`EXISTS (SELECT FROM (${sql.join(" UNION ALL ", false)(mailboxes)}) AS r
+    WHERE lower(mailbox_address(r.mailbox) COLLATE "C") LIKE ${EmailSubjects.pattern(lower)})`
   if (where === "recipient") return inRecipient
-  return sql`${inSubject} OR ${inRecipient} OR EXISTS (SELECT FROM jsonb_array_elements_text(accepted.data -> 'tags') AS tag
-    WHERE lower(tag COLLATE "C") LIKE ${EmailSubjects.pattern(lower)})`
+  return sql`${inSubject} OR ${inRecipient} OR EXISTS (SELECT FROM ${PackedSql.items(sql, "accepted", "EmailQueued", "tags")} AS tag
+    WHERE lower(tag #>> '{}' COLLATE "C") LIKE ${EmailSubjects.pattern(lower)})`
 }
 
 const nothing = (sql: PgClient.PgClient) => sql.literal("")

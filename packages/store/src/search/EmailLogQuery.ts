@@ -10,6 +10,8 @@ import * as EmailLogWalk from "./EmailLogWalk.ts"
 import * as EmailWords from "./EmailWords.ts"
 import * as Iso from "../postgres/Iso.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /**
  * Ids examined by the first statement of a search, the growth from one statement to the next, and the maximum. Applies
@@ -151,8 +153,11 @@ export type EmailLogEvent = Pick<Stored, "event_id" | "version" | "position" | "
 /** Returns the events of a message, oldest first, in the current schema; empty for a message of another account. */
 export const events = Effect.fn("EmailLogQuery.events")(function* (account_id: string, id: string) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<EmailLogEvent>`
-    SELECT event_id, version, position, type, data, meta, ${Iso.iso(sql, "recorded_at")} AS recorded_at
+  const rows = yield* Effect.orDie(sql<PackedEvent.Row<EmailLogEvent & Pick<Stored, "stream_id">>>`
+    SELECT event_id, stream_id, version, position, type, ${PackedSql.columns(sql)}, ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ORDER BY version`)
-  return rows.map((row) => ({ ...row, data: DomainEvent.upcast(row.type, row.meta.schema_version, row.data) }))
+  return rows.map((packed): EmailLogEvent => {
+    const { stream_id: _, ...row } = PackedEvent.open<EmailLogEvent & Pick<Stored, "stream_id">>(packed)
+    return { ...row, data: DomainEvent.upcast(row.type, row.meta.schema_version, row.data) }
+  })
 })

@@ -62,7 +62,7 @@ export const walk = Effect.fnUntraced(function* (...args: Parameters<typeof stat
     examined: rows[0]?.examined ?? 0,
     last: rows[0]?.last ?? "",
     rows: rows.flatMap(({ history, id }): ReadonlyArray<MatchingMessage> => {
-      const record = EmailLogRecord.fold(history)
+      const record = id === null ? undefined : EmailLogRecord.fold(id, history)
       return id === null || record === undefined ? [] : [{ id, record }]
     }),
   }

@@ -7,6 +7,8 @@ import * as RecipientChanges from "./RecipientChanges.ts"
 import type { Follower } from "../feed/Follower.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Measure that each type of event counts for. */
 const MEASURE_OF = {
@@ -99,16 +101,32 @@ const HISTORY_TYPES = ["EmailQueued", "EmailRescheduled", ...RecipientChanges.TY
 
 const historyEvents = (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) => {
   const messages = [...new Map(events.map((event) => [messageOf(event), event])).values()]
-  return sql<HistoryEvent>`
-    SELECT e.account_id, e.stream_id, e.version, e.type, e.data ->> 'domain' AS domain, e.data -> 'tags' AS tags,
-      e.data ->> 'test_clock' AS test_clock, e.data ->> 'created_at' AS created_at, e.data ->> 'scheduled_at' AS scheduled_at,
-      e.data ->> 'recipient' AS recipient, (jsonb_array_length(e.data -> 'to') + jsonb_array_length(e.data -> 'cc')
-        + jsonb_array_length(e.data -> 'bcc'))::int AS recipients
+  const rows = sql<PackedEvent.Row<Event>>`
+    SELECT e.account_id, e.stream_id, e.version, e.type, ${PackedSql.columns(sql, "e")}
     FROM unnest(${messages.map((each) => each.account_id)}::text[], ${messages.map((each) => each.stream_id)}::text[])
       AS wanted(account_id, stream_id)
     JOIN events e USING (account_id, stream_id)
     WHERE e.type = ANY(${HISTORY_TYPES}::text[]) ORDER BY e.version`
+  return Effect.map(rows, (rows) => rows.map((row) => historyEventOf(PackedEvent.open<Event>(row))))
 }
+
+type Event = Pick<Stored, "account_id" | "stream_id" | "version" | "type" | "data" | "meta">
+type Text = string | null
+const RECIPIENTS = ["to", "cc", "bcc"]
+
+const historyEventOf = ({ data, meta: _, ...event }: Event): HistoryEvent => ({
+  ...event,
+  domain: (data["domain"] ?? null) as Text,
+  tags: (data["tags"] ?? null) as HistoryEvent["tags"],
+  test_clock: (data["test_clock"] ?? null) as Text,
+  created_at: (data["created_at"] ?? null) as HistoryEvent["created_at"],
+  scheduled_at: (data["scheduled_at"] ?? null) as HistoryEvent["scheduled_at"],
+  recipient: (data["recipient"] ?? null) as Text,
+  recipients:
+    event.type === "EmailQueued"
+      ? RECIPIENTS.reduce((sum, kind) => sum + (data[kind] as ReadonlyArray<unknown>).length, 0)
+      : null,
+})
 
 /**
  * Returns what the events of one message add to the counts. Mail on a test clock is not counted: its hours may be years

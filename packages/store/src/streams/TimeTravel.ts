@@ -7,6 +7,8 @@ import { Effect, Option } from "effect"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as RecordedEvents from "../commit/RecordedEvents.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** A stream as it was at one point in time. */
 export interface History {
@@ -42,8 +44,8 @@ const createdAt = ({ data, recorded_at, type }: RecordedEvents.Stored): string =
 export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: string, as_of?: Timestamp.Timestamp) {
   const sql = yield* PgClient.PgClient
   // Joined with the accounts, because every key of the log begins with one.
-  const rows = yield* Effect.orDie(sql<RecordedEvents.Stored>`
-    SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, e.data, e.meta,
+  const rows = yield* Effect.orDie(sql<PackedEvent.Row>`
+    SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, ${PackedSql.columns(sql, "e")},
       ${Iso.iso(sql, "e.recorded_at")} AS recorded_at
     FROM accounts a
     CROSS JOIN LATERAL (VALUES (a.account_id), (test_account_of(a.account_id))) AS mode(account_id)
@@ -51,7 +53,10 @@ export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: str
       SELECT * FROM events WHERE account_id = mode.account_id AND stream_id = ${stream_id}
     ) AS e
     ORDER BY e.account_id, e.version`)
-  const byAccount = Map.groupBy(rows, ({ account_id, stream }) => `${account_id} ${stream}`)
+  const byAccount = Map.groupBy(
+    rows.map(PackedEvent.open<RecordedEvents.Stored>),
+    ({ account_id, stream }) => `${account_id} ${stream}`,
+  )
   return [...byAccount.values()].flatMap((all): ReadonlyArray<History> => {
     const events = until(all, as_of)
     const [first] = events
@@ -73,11 +78,13 @@ export const email = Effect.fn("TimeTravel.email")(function* (
   as_of: Timestamp.Timestamp,
 ) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<RecordedEvents.Stored>`
-    SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
+  const rows = yield* Effect.orDie(sql<PackedEvent.Row>`
+    SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = ${Email.stream} ORDER BY version`)
-  const history = until(rows, as_of).map((row) => RecordedEvents.decode(Email, DomainEvent, row))
+  const history = until(rows.map(PackedEvent.open<RecordedEvents.Stored>), as_of).map((row) =>
+    RecordedEvents.decode(Email, DomainEvent, row),
+  )
   const state = RecordedEvents.fold(Email, history) as Email.State
   return state._tag === "NotCreated" ? Option.none() : Option.some(EmailLogRecord.of(state, history.length))
 })

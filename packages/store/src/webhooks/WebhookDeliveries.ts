@@ -9,6 +9,7 @@ import * as Outbox from "../outbox/Outbox.ts"
 import type { Meta } from "../commit/RecordedEvents.ts"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import type { Signing } from "../readmodels/Webhooks.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
 
 /** Maximum number of attempts in a delivery's history: one full retry schedule and as many replays. */
 export const MAX_HISTORY = 32
@@ -165,7 +166,8 @@ export interface Dispatch {
   readonly email: EmailLogRecord.EmailLogRecord | null
 }
 
-interface DispatchRow extends Omit<Dispatch, "email"> {
+interface DispatchRow extends Omit<Dispatch, "email" | "event"> {
+  readonly event: PackedEvent.Row<NonNullable<Dispatch["event"]>> | null
   readonly history: EmailLogRecord.History
 }
 
@@ -185,8 +187,13 @@ export const dispatches = (
 /** Folds the record of the email, and converts the event to the current schema. */
 const dispatchOf = ({ event, history, ...row }: DispatchRow, upcast: typeof DomainEvent.upcast): Dispatch => ({
   ...row,
-  email: EmailLogRecord.fold(history) ?? null,
-  event: event === null ? null : { ...event, data: upcast(event.type, event.meta.schema_version, event.data) },
+  email: EmailLogRecord.fold(event?.stream_id ?? "", history) ?? null,
+  event: event === null ? null : inCurrentSchema(PackedEvent.open<NonNullable<Dispatch["event"]>>(event), upcast),
+})
+
+const inCurrentSchema = (event: NonNullable<Dispatch["event"]>, upcast: typeof DomainEvent.upcast) => ({
+  ...event,
+  data: upcast(event.type, event.meta.schema_version, event.data),
 })
 
 const select = (
@@ -199,7 +206,7 @@ const select = (
       'svix_headers', w.svix_headers) END AS webhook, coalesce(w.format, ${WebhookFormat.DEFAULT_FORMAT}) AS format, 
     CASE WHEN e.stream = 'email' THEN ${EmailLogRecord.history(sql, sql`owner.id`, sql`d.stream_id`)} END AS history,
     CASE WHEN e.position IS NOT NULL THEN jsonb_build_object('version', e.version, 'stream', e.stream,
-      'stream_id', e.stream_id, 'type', e.type, 'data', e.data, 'meta', e.meta,
+      'stream_id', e.stream_id, 'type', e.type, 'data', e.data, 'meta', e.meta, 'packed', e.packed,
       'recorded_at', ${Iso.iso(sql, "e.recorded_at")}) END AS event
   FROM unnest(${account_ids}::text[], ${ids}::text[]) AS wanted(account_id, id)
   JOIN webhook_deliveries d USING (account_id, id)

@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import * as PositionSearch from "../feed/PositionSearch.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import * as WebhookDeliveries from "./WebhookDeliveries.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Maximum number of events of one replay; the next replay continues after them. */
 export const MAX_REPLAY_EVENTS = 10_000
@@ -51,7 +52,7 @@ const eventsOf = Effect.fnUntraced(function* (
       AND e.position <= ${to.atMost}::bigint AND e.recorded_at >= ${created_after}::timestamptz
       AND e.recorded_at < ${created_before}::timestamptz
       AND (${scheduled}::bool IS NULL OR e.type <> 'EmailQueued'
-        OR ${scheduled}::bool = (e.data ->> 'scheduled_at' IS NOT NULL))
+        OR ${scheduled}::bool = (${PackedSql.field(sql, "e", "EmailQueued", "scheduled_at")} IS NOT NULL))
     ORDER BY e.position LIMIT ${ids.length + 1}::int)`
 })
 
