@@ -383,6 +383,68 @@ CREATE TABLE secrets (
   CONSTRAINT secrets_nonce_check CHECK ((octet_length(nonce) = 12))
 );
 
+CREATE TABLE source_addresses (
+  address text COLLATE "C" NOT NULL,
+  pool text COLLATE "C" NOT NULL,
+  ehlo text COLLATE "C",
+  plan text COLLATE "C",
+  warm_up_from date,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  checked_at timestamp with time zone,
+  names jsonb,
+  listings jsonb,
+  CONSTRAINT source_addresses_pkey PRIMARY KEY (address),
+  CONSTRAINT source_addresses_check CHECK (((plan IS NULL) = (warm_up_from IS NULL))),
+  CONSTRAINT source_addresses_pool_fkey FOREIGN KEY (pool) REFERENCES source_pools(name)
+);
+
+CREATE TABLE source_assignments (
+  account_id text COLLATE "C" NOT NULL,
+  domain_id text COLLATE "C" NOT NULL DEFAULT ''::text,
+  pool text COLLATE "C" NOT NULL,
+  CONSTRAINT source_assignments_pkey PRIMARY KEY (account_id, domain_id),
+  CONSTRAINT source_assignments_pool_fkey FOREIGN KEY (pool) REFERENCES source_pools(name)
+);
+
+CREATE TABLE source_counts (
+  address text COLLATE "C" NOT NULL,
+  day date NOT NULL,
+  provider text COLLATE "C" NOT NULL,
+  claimed integer NOT NULL DEFAULT 0,
+  claimed_before integer NOT NULL DEFAULT 0,
+  sent integer NOT NULL DEFAULT 0,
+  CONSTRAINT source_counts_pkey PRIMARY KEY (address, day, provider)
+);
+
+CREATE TABLE source_hosts (
+  address text COLLATE "C" NOT NULL,
+  host text COLLATE "C" NOT NULL,
+  bindable boolean NOT NULL,
+  seen_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT source_hosts_pkey PRIMARY KEY (address, host),
+  CONSTRAINT source_hosts_address_fkey FOREIGN KEY (address) REFERENCES source_addresses(address) ON DELETE CASCADE
+);
+
+CREATE TABLE source_pauses (
+  address text COLLATE "C" NOT NULL,
+  site text COLLATE "C" NOT NULL,
+  since timestamp with time zone NOT NULL,
+  until timestamp with time zone,
+  reason text NOT NULL,
+  blocks integer NOT NULL DEFAULT 0,
+  CONSTRAINT source_pauses_pkey PRIMARY KEY (address, site),
+  CONSTRAINT source_pauses_address_fkey FOREIGN KEY (address) REFERENCES source_addresses(address) ON DELETE CASCADE
+);
+
+CREATE TABLE source_pools (
+  name text COLLATE "C" NOT NULL,
+  overflow text COLLATE "C",
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT source_pools_pkey PRIMARY KEY (name),
+  CONSTRAINT source_pools_check CHECK ((overflow <> name)),
+  CONSTRAINT source_pools_overflow_fkey FOREIGN KEY (overflow) REFERENCES source_pools(name)
+);
+
 CREATE TABLE suppressions (
   account_id text COLLATE "C" NOT NULL,
   address text COLLATE "C" NOT NULL,
@@ -514,6 +576,13 @@ CREATE TABLE users (
   CONSTRAINT users_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE warm_up_plans (
+  name text COLLATE "C" NOT NULL,
+  plan jsonb NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT warm_up_plans_pkey PRIMARY KEY (name)
+);
+
 CREATE TABLE webhook_deliveries (
   account_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -641,6 +710,12 @@ CREATE INDEX saved_views_by_user ON saved_views USING btree (user_id);
 CREATE INDEX secrets_by_expiry ON secrets USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
 CREATE INDEX secrets_by_key ON secrets USING btree (key_id);
+
+CREATE INDEX source_addresses_by_pool ON source_addresses USING btree (pool);
+
+CREATE INDEX source_assignments_by_pool ON source_assignments USING btree (pool);
+
+CREATE INDEX source_counts_by_day ON source_counts USING btree (day);
 
 CREATE UNIQUE INDEX suppressions_by_id ON suppressions USING btree (account_id, id) WHERE active;
 

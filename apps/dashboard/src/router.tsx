@@ -245,6 +245,12 @@ const operateProviders = createRoute({
   component: lazyScreen(() => import("./operate/Providers.tsx"), "Providers"),
 })
 
+const operateAddresses = createRoute({
+  getParentRoute: () => shell,
+  path: "/operate/addresses",
+  component: lazyScreen(() => import("./operate/Addresses.tsx"), "Addresses"),
+})
+
 const operateNodes = createRoute({
   getParentRoute: () => shell,
   path: "/operate/nodes",
@@ -281,6 +287,7 @@ const routeTree = root.addChildren([
     operateQueues,
     operateProjections,
     operateProviders,
+    operateAddresses,
     operateNodes,
     nowhere,
   ]),

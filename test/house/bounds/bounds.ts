@@ -2,12 +2,14 @@ import type { Audience, Bound, Group } from "./Bound.ts"
 import { clockBounds } from "./clockBounds.ts"
 import { productBounds } from "./productBounds.ts"
 import { securityBounds } from "./securityBounds.ts"
+import { sourceBounds } from "./sourceBounds.ts"
 import { testModeBounds } from "./testModeBounds.ts"
 import { toolBounds } from "./toolBounds.ts"
 import { read } from "../source.ts"
 
 export const GROUPS: ReadonlyArray<Group> = [
   ...productBounds,
+  sourceBounds,
   ...testModeBounds,
   clockBounds,
   ...toolBounds,

@@ -22,6 +22,7 @@ const RUN_HERE = [
   "monitoring.md",
   "replay.md",
   "retention.md",
+  "source-addresses.md",
   "upgrade.md",
   "failover.md",
   "../scaling.md",

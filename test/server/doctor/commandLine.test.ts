@@ -70,6 +70,7 @@ describe("waybill doctor", () => {
           nodemailer: "skipped",
           "port 25": "skipped",
           "ehlo name": "skipped",
+          addresses: "skipped",
           "return path": "skipped",
           tracking: "skipped",
           "dkim keys": "skipped",

@@ -77,6 +77,8 @@ export interface Mail {
   readonly tls: boolean
   readonly user: string | null
   readonly connection: number
+  /** Address that the client connected from. */
+  readonly remote: string
 }
 
 export interface SmtpServer {
@@ -162,6 +164,7 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
   let secure = false
   let user: string | null = null
   let helo = ""
+  const remote = raw.remoteAddress ?? ""
   let transaction = -1
   let from: string | null = null
   let mailLine = ""
@@ -218,6 +221,7 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
       tls: secure,
       user,
       connection,
+      remote,
     })
   }
 

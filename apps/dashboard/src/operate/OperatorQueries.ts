@@ -5,6 +5,10 @@ import * as Api from "../api/Api.ts"
 /** Refetch interval of queues and nodes. */
 const POLL_MS = 3_000
 
+/** Refetch interval of addresses, and of projections while none is rebuilt or verified; of these otherwise. */
+const IDLE_POLL_MS = 10_000
+const BUSY_POLL_MS = 1_000
+
 export const accounts = queryOptions({
   queryKey: ["operate", "accounts"],
   queryFn: ({ signal }) =>
@@ -29,9 +33,11 @@ export const providers = queryOptions({
   queryFn: ({ signal }) => Api.get<Operate.Providers>("/operate/providers", {}, signal),
 })
 
-/** Refetch interval of projections while none is rebuilt or verified, and otherwise. */
-const IDLE_POLL_MS = 10_000
-const BUSY_POLL_MS = 1_000
+export const addresses = queryOptions({
+  queryKey: ["operate", "addresses"],
+  refetchInterval: IDLE_POLL_MS,
+  queryFn: ({ signal }) => Api.get<Operate.SourceAddresses>("/operate/addresses", {}, signal),
+})
 
 export const projections = queryOptions({
   queryKey: ["operate", "projections"],

@@ -26,6 +26,10 @@ import * as Worker from "../worker/Worker.ts"
 import * as TrackedLinks from "../links/TrackedLinks.ts"
 import * as UnsubscribeLinks from "../links/UnsubscribeLinks.ts"
 import * as HandedOver from "../providers/HandedOver.ts"
+import { addFromSetting } from "../sources/addFromSetting.ts"
+import { checkSources } from "../sources/checkSources.ts"
+import { readSiteRules } from "../sources/readSiteRules.ts"
+import * as SourceChoices from "../sources/SourceChoices.ts"
 import * as Service from "./Service.ts"
 
 /** The transports that the settings allow, and the one that they choose. */
@@ -37,7 +41,11 @@ const transports = (settings: Settings) =>
       const relay = smtpUrl === undefined ? undefined : yield* Effect.fromResult(RelayTransport.parse(smtpUrl))
       const module = Option.getOrUndefined(settings.nodemailerTransport)
       const options = MailSettings.nodemailerOptions(reveal(settings.nodemailerOptions))
-      const direct = DirectTransport.layer({ name: Service.ehloName(settings) }).pipe(
+      const name = Service.ehloName(settings)
+      yield* addFromSetting(settings.sourceAddresses)
+      const sources = yield* SourceChoices.make({ name })
+      const siteRules = yield* readSiteRules(settings.siteRules)
+      const direct = DirectTransport.layer({ name, sources, siteRules }).pipe(
         Layer.provide(MtaStsFetch.layer(yield* MtaStsPolicies.policyStore)),
         Layer.provide(Service.dns(settings)),
       )
@@ -45,7 +53,7 @@ const transports = (settings: Settings) =>
         capture,
         direct,
         ...(module === undefined ? {} : { nodemailer: NodemailerTransport.layer({ module, options }) }),
-        ...(relay === undefined ? {} : { relay: RelayTransport.layer(relay, { name: Service.ehloName(settings) }) }),
+        ...(relay === undefined ? {} : { relay: RelayTransport.layer(relay, { name }) }),
       })
     }),
   )
@@ -88,6 +96,10 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
             check_domains: { run: domains.kick, cron: "* * * * *" },
             keep_request_log: { run: RequestLogDays.keep(settings.requestLogDays), cron: "3 * * * *" },
             sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },
+            check_source_addresses: {
+              run: checkSources({ name: Service.ehloName(settings), blocklists: settings.blocklists }),
+              cron: "*/30 * * * *",
+            },
             refresh_policies: { run: refreshPolicies(yield* MtaStsFetch.make()), cron: "*/10 * * * *" },
             keep_statistics: { run: months, cron: "57 2 * * *" },
             sweep_sign_ins: { run: Users.sweep(), cron: "17 * * * *" },

@@ -10,6 +10,7 @@ import { migrate } from "./commands/migrate.ts"
 import * as ProjectionCommands from "./commands/ProjectionCommands.ts"
 import { reports } from "./commands/reports.ts"
 import { secrets } from "./commands/secrets.ts"
+import { ips } from "./ips/ips.ts"
 import { providers } from "./providers.ts"
 import { start } from "./start.ts"
 import { temporary } from "./temporary/temporary.ts"
@@ -30,6 +31,7 @@ export const waybill = Command.make("waybill").pipe(
         keys,
         secrets,
         providers,
+        ips,
         reports,
         audit,
         ProjectionCommands.projections,

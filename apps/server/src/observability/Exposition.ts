@@ -10,6 +10,7 @@ import * as ClientAddress from "../http/middleware/ClientAddress.ts"
 import * as Database from "./Database.ts"
 import * as Disk from "./Disk.ts"
 import * as HostNames from "./HostNames.ts"
+import * as SourceProblems from "./SourceProblems.ts"
 import * as Vitals from "./Vitals.ts"
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -31,7 +32,8 @@ export class Exposition extends Context.Service<Exposition, { readonly text: Eff
       Effect.gen(function* () {
         const vitals = yield* Vitals.make
         const database = yield* Database.make(options.poolSize)
-        const readAll = Effect.all([vitals, Disk.make(options.data), database], { discard: true })
+        const sources = yield* SourceProblems.make
+        const readAll = Effect.all([vitals, Disk.make(options.data), database, sources], { discard: true })
         return Exposition.of({ text: Effect.andThen(readAll, PrometheusMetrics.format()) })
       }),
     )

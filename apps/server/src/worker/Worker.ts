@@ -11,6 +11,9 @@ import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
+import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
+import * as SourceCounts from "@waybill/store/sources/SourceCounts"
+import * as SourcePauses from "@waybill/store/sources/SourcePauses"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { drainDeliveries, type DeliveryPipelineOptions as DeliveryOptions } from "./delivery/drainDeliveries.ts"
@@ -55,6 +58,10 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
         expire_provider_events: {
           run: Effect.andThen(ProviderMessages.expire(), ProviderEvents.expire()),
           cron: "37 * * * *",
+        },
+        expire_source_counts: {
+          run: Effect.all([SourceCounts.expire(), SourcePauses.expire(), SourceAddresses.expireHosts()]),
+          cron: "23 * * * *",
         },
         sweep_secrets: {
           run: Effect.flatMap(Secrets, ({ sweep }) => Effect.andThen(DomainKeys.retire(), sweep)),

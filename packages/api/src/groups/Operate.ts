@@ -65,6 +65,51 @@ export interface Providers {
   }>
 }
 
+/** Problem of a source address that an operator should look at. */
+export type SourceProblem = "names" | "listed" | "absent" | "blocked"
+
+export interface SourceAddress {
+  readonly address: string
+  readonly pool: string
+  /** Name in EHLO; `null` is the one of the worker's host. */
+  readonly ehlo: string | null
+  /** Warm-up plan with the day reached, from 1; the day is `null` after the plan has ended. */
+  readonly warm_up: { readonly plan: string; readonly day: number | null; readonly days: number } | null
+  /** Mails of the day in UTC by provider, with the plan's limit. */
+  readonly today: ReadonlyArray<{ readonly provider: string; readonly sent: number; readonly limit: number | null }>
+  /** Pauses by site; the site `*` is all mail. `until` is `null` if an operator has to resume it. */
+  readonly pauses: ReadonlyArray<{
+    readonly site: string
+    readonly since: string
+    readonly until: string | null
+    readonly reason: string
+  }>
+  readonly checked_at: string | null
+  /** Whether PTR record, name in EHLO and its address agree; `null` before the first check. */
+  readonly names: { readonly status: "ok" | "wrong" | "unknown"; readonly result: string } | null
+  readonly listings: ReadonlyArray<{
+    readonly zone: string
+    readonly status: "clear" | "listed" | "unknown"
+    readonly result: string
+  }>
+  /** Worker hosts of the last minutes, and whether they can send from the address. */
+  readonly hosts: ReadonlyArray<{ readonly host: string; readonly bindable: boolean }>
+  readonly problems: ReadonlyArray<SourceProblem>
+}
+
+export interface SourcePool {
+  readonly name: string
+  /** Pool that takes mail for which this one has no address now; `null` if such mail waits. */
+  readonly overflow: string | null
+  readonly addresses: number
+  readonly assignments: number
+}
+
+export interface SourceAddresses {
+  readonly data: ReadonlyArray<SourceAddress>
+  readonly pools: ReadonlyArray<SourcePool>
+}
+
 export interface Nodes {
   readonly nodes: ReadonlyArray<Node>
   readonly connections: ReadonlyArray<{

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import * as Dns from "../dns/Dns.ts"
 import * as MtaSts from "../dns/MtaSts.ts"
 import * as Network from "../dns/Network.ts"
+import * as SourceAddress from "../source/SourceAddress.ts"
 import * as SmtpConnection from "./SmtpConnection.ts"
 import type * as SmtpTimeouts from "./SmtpTimeouts.ts"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
@@ -31,15 +32,21 @@ export const make = (dns: Dns.Queries, options: Options) => {
   const brokenTls = new ExpiringSet()
   const silent = new ExpiringSet()
 
-  const open = Effect.fnUntraced(function* (host: string, address: string, policy: MtaSts.Policy | undefined) {
+  const open = Effect.fnUntraced(function* (
+    host: string,
+    address: string,
+    policy: MtaSts.Policy | undefined,
+    source: SourceAddress.Source | undefined,
+  ) {
     const now = yield* MonotonicClock.millis
-    const target = { host, address, port: options.port, name: options.name, timeouts: options.timeouts }
+    const from = { name: source?.name ?? options.name, localAddress: source?.address }
+    const target = { host, address, port: options.port, timeouts: options.timeouts, ...from }
     const mode = policy !== undefined ? "required" : brokenTls.has(host, now) ? "none" : "opportunistic"
     const ca = options.ca === undefined ? {} : { ca: options.ca }
     return yield* SmtpConnection.open({ ...target, tls: { mode, verify: policy !== undefined, ...ca } }).pipe(
       Effect.catch((failure) => {
         if (failure.kind === "timeout" && (failure.stage === "connect" || failure.stage === "greeting"))
-          silent.add(address, now + SILENT_MS, now)
+          silent.add(pathOf(address, source), now + SILENT_MS, now)
         if (mode !== "opportunistic" || failure.stage !== "starttls") return Effect.fail(failure)
         // RFC 7435: broken TLS is no reason to hold mail that would otherwise go in the clear.
         brokenTls.add(host, now + BROKEN_TLS_MS, now)
@@ -52,6 +59,7 @@ export const make = (dns: Dns.Queries, options: Options) => {
     hosts: ReadonlyArray<string>,
     policy: MtaSts.Policy | undefined,
     avoid: ReadonlySet<string>,
+    source?: SourceAddress.Source,
   ): Effect.fn.Return<SmtpConnection.SmtpConnection, Failed> {
     const failures: Array<Failed> = []
     let tried = 0
@@ -65,14 +73,15 @@ export const make = (dns: Dns.Queries, options: Options) => {
         failures.push(addresses.failure)
         continue
       }
-      for (const address of addresses.success.slice(0, ADDRESSES_PER_HOST)) {
+      const usable = addresses.success.filter((address) => source === undefined || isSameFamily(address, source))
+      for (const address of usable.slice(0, ADDRESSES_PER_HOST)) {
         if (avoid.has(address)) continue
-        if (silent.has(address, yield* MonotonicClock.millis)) {
+        if (silent.has(pathOf(address, source), yield* MonotonicClock.millis)) {
           failures.push(failure(host, "timeout", `${address} did not answer a recent attempt`))
           continue
         }
         if (tried++ >= ADDRESSES_PER_ATTEMPT) break
-        const opened = yield* Effect.result(open(host, address, policy))
+        const opened = yield* Effect.result(open(host, address, policy, source))
         if (opened._tag === "Success") return opened.success
         failures.push(opened.failure)
       }
@@ -81,6 +90,13 @@ export const make = (dns: Dns.Queries, options: Options) => {
   })
   return walk
 }
+
+/** A server that does not answer one of our addresses may answer another. */
+const pathOf = (address: string, source: SourceAddress.Source | undefined): string =>
+  source === undefined ? address : `${source.address} ${address}`
+
+const isSameFamily = (address: string, source: SourceAddress.Source): boolean =>
+  SourceAddress.familyOf(address) === SourceAddress.familyOf(source.address)
 
 /** Returns the addresses of a server that mail may be delivered to. */
 const reachable = Effect.fnUntraced(function* (dns: Dns.Queries, host: string, allowed: Network.Networks | undefined) {
@@ -108,7 +124,9 @@ const failure = (host: string, kind: Failed["kind"], detail: string): Failed =>
  * A server's reply is more informative than silence; that a server has no public address counts only when none has one.
  */
 const mostInformative = (failures: ReadonlyArray<Failed>): Failed | undefined =>
-  failures.find((one) => one.reply !== null) ?? failures.find((one) => one.kind !== "nowhere") ?? failures[0]
+  failures.find((one) => one.reply !== null || one.kind === "source") ??
+  failures.find((one) => one.kind !== "nowhere") ??
+  failures[0]
 
 /** Remembers facts about servers for a while. */
 class ExpiringSet {

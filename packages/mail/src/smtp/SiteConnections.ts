@@ -8,6 +8,8 @@ export interface Site {
   readonly route: string
   readonly connections: number
   readonly messages: number
+  /** Key of the provider that a rule names. */
+  readonly provider?: string
 }
 
 export interface IdleConnection {

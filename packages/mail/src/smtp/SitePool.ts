@@ -38,6 +38,8 @@ export interface SitePool {
   /** Records a complaint and returns how long the site is left alone from now on. */
   readonly throttled: (site: Site) => Effect.Effect<number>
   readonly accepted: (site: Site) => Effect.Effect<void>
+  /** Whether a site has requested a pause that has not ended. */
+  readonly isPaused: (key: string, now: number) => boolean
   readonly stats: Effect.Effect<
     ReadonlyArray<{
       readonly site: string
@@ -200,7 +202,11 @@ export const make = (
         paused_ms: Cooldown.remaining(connections.cooldown, now),
       })),
     )
-    return { use, throttled, accepted, stats }
+    const isPaused: SitePool["isPaused"] = (key, now) => {
+      const connections = sites.get(key)
+      return connections !== undefined && Cooldown.remaining(connections.cooldown, now) > 0
+    }
+    return { use, throttled, accepted, isPaused, stats }
   })
 
 const forgetUnused = (sites: Map<string, SiteConnections>): void => {

@@ -1,22 +1,33 @@
-import type { Array } from "effect"
+import { type Array, Schema } from "effect"
 import type { Site } from "./SiteConnections.ts"
 
 /** Connections to a server that has not said anything about its limits. */
 export const DEFAULT_CONNECTIONS = 5
 export const DEFAULT_MESSAGES = 50
 
+export const MAX_RULES = 1_000
+export const MAX_CONNECTIONS = 1_000
+export const MAX_MESSAGES = 100_000
+
+const Count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
+const Name = Schema.String.check(Schema.isPattern(/^[a-z0-9](?:[a-z0-9.-]{0,98}[a-z0-9])?$/u))
+
 /**
  * Limits of providers that receive for many domains and count a sender's connections over all of them, each under one
  * key. The numbers are cautious; a provider that wants fewer says so, and the pool follows.
  */
-interface Rule {
+export const Rule = Schema.Struct({
   /** Suffix of the names of its servers. */
-  readonly suffix: string
+  suffix: Name,
   /** Key of the provider, when its servers have several suffixes. */
-  readonly key?: string
-  readonly connections: number
-  readonly messages: number
-}
+  key: Schema.optionalKey(Name),
+  connections: Count(MAX_CONNECTIONS),
+  messages: Count(MAX_MESSAGES),
+})
+export type Rule = typeof Rule.Type
+
+/** A file of an operator's rules. */
+export const RulesFile = Schema.Struct({ rules: Schema.Array(Rule).check(Schema.isMaxLength(MAX_RULES)) })
 
 export const RULES: ReadonlyArray<Rule> = [
   { suffix: "google.com", connections: 10, messages: 50 },
@@ -36,15 +47,26 @@ export const RULES: ReadonlyArray<Rule> = [
  * Returns the site of a set of servers. A domain may name any servers: unless all of them are the provider's, their
  * replies must not count against the provider.
  */
-export const siteOf = (hosts: Array.NonEmptyReadonlyArray<string>): Site => {
+export const siteOf = (hosts: Array.NonEmptyReadonlyArray<string>, rules: ReadonlyArray<Rule> = RULES): Site => {
   const route = hosts.toSorted().join(" ")
-  const rule = ruleOf(hosts[0])
-  return rule === undefined || hosts.some((host) => keyOf(ruleOf(host)) !== keyOf(rule))
+  const rule = ruleOf(hosts[0], rules)
+  const isOfRule = (host: string, key: string) => {
+    const other = ruleOf(host, rules)
+    return other !== undefined && keyOf(other) === key
+  }
+  return rule === undefined || !hosts.every((host) => isOfRule(host, keyOf(rule)))
     ? { key: route, route, connections: DEFAULT_CONNECTIONS, messages: DEFAULT_MESSAGES }
-    : { key: keyOf(rule) ?? route, route, connections: rule.connections, messages: rule.messages }
+    : { key: keyOf(rule), provider: keyOf(rule), route, connections: rule.connections, messages: rule.messages }
 }
 
-const ruleOf = (host: string): Rule | undefined =>
-  RULES.find(({ suffix }) => host === suffix || host.endsWith(`.${suffix}`))
+/** Returns the site as reached from one of our addresses: providers count a sender's connections by address. */
+export const siteFrom = (site: Site, address: string): Site => ({
+  ...site,
+  key: `${site.key} from ${address}`,
+  route: `${site.route} from ${address}`,
+})
 
-const keyOf = (rule: Rule | undefined): string | undefined => rule?.key ?? rule?.suffix
+const ruleOf = (host: string, rules: ReadonlyArray<Rule>): Rule | undefined =>
+  rules.find(({ suffix }) => host === suffix || host.endsWith(`.${suffix}`))
+
+const keyOf = (rule: Rule): string => rule.key ?? rule.suffix

@@ -29,6 +29,8 @@ export interface Target {
 }
 
 export interface Options extends Target {
+  /** Address of this host to connect from; by default the kernel chooses. */
+  readonly localAddress?: string | undefined
   /** Name of this side in EHLO. */
   readonly name: string
   readonly tls: TlsRule
@@ -40,7 +42,18 @@ export interface Options extends Target {
 export class ConnectFailed extends Schema.TaggedError<ConnectFailed>()("ConnectFailed", {
   host: Schema.String,
   stage: Schema.Literals(["connect", "greeting", "ehlo", "starttls", "auth"]),
-  kind: Schema.Literals(["refused", "unreachable", "timeout", "closed", "tls", "protocol", "reply", "dns", "nowhere"]),
+  kind: Schema.Literals([
+    "refused",
+    "unreachable",
+    "timeout",
+    "closed",
+    "tls",
+    "protocol",
+    "reply",
+    "dns",
+    "nowhere",
+    "source",
+  ]),
   reply: Schema.NullOr(Schema.String),
   detail: Schema.String,
 }) {
@@ -113,7 +126,9 @@ const handshake = async (
   let wire: SmtpWire | undefined
   const abort = () => wire?.destroy()
   try {
-    wire = await SmtpWire.connect({ host: options.address, port: options.port }, timeouts.connect_ms, signal)
+    const { address: host, localAddress, port } = options
+    const from = localAddress === undefined ? {} : { localAddress }
+    wire = await SmtpWire.connect({ host, port, ...from }, timeouts.connect_ms, signal)
     // The listener stays: an interruption between the end of this promise and its notice must close the socket too.
     signal.addEventListener("abort", abort, { once: true })
     if (options.tls.mode === "implicit") {

@@ -11,7 +11,8 @@ export const MAX_UNREAD_REPLIES = 102
 /** Maximum bytes of unread replies, since not all may be as long as one may be. */
 export const MAX_UNREAD_BYTES = 256 * 1024
 
-export type WireErrorKind = "refused" | "unreachable" | "timeout" | "closed" | "tls" | "protocol"
+/** `source`: the address to send from is not one of this host. */
+export type WireErrorKind = "refused" | "unreachable" | "timeout" | "closed" | "tls" | "protocol" | "source"
 
 /** The connection can no longer be used. */
 export class WireError extends Error {
@@ -65,7 +66,7 @@ export class SmtpWire {
       const abort = () => fail(new WireError("closed", "canceled"))
       signal.addEventListener("abort", abort, { once: true })
       socket.once("error", (error: NodeJS.ErrnoException) =>
-        fail(new WireError(error.code === "ECONNREFUSED" ? "refused" : "unreachable", error.code ?? error.message)),
+        fail(new WireError(connectKind(error, options.localAddress), error.code ?? error.message)),
       )
       socket.once("connect", () => {
         clearTimeout(timer)
@@ -246,5 +247,12 @@ export class SmtpWire {
     this.#drain = undefined
   }
 }
+
+const connectKind = ({ code }: NodeJS.ErrnoException, localAddress: string | undefined): WireErrorKind =>
+  localAddress !== undefined && code === "EADDRNOTAVAIL"
+    ? "source"
+    : code === "ECONNREFUSED"
+      ? "refused"
+      : "unreachable"
 
 const sizeOf = ({ lines }: WireReply): number => lines.reduce((sum, line) => sum + line.length, 0)

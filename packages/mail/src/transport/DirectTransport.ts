@@ -10,6 +10,9 @@ import * as SiteRules from "../smtp/SiteRules.ts"
 import type * as SmtpTimeouts from "../smtp/SmtpTimeouts.ts"
 import * as SmtpDelivery from "../smtp/SmtpDelivery.ts"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import { deliverFromSources } from "../source/deliverFromSources.ts"
+import type { Source, Sources } from "../source/SourceAddress.ts"
+import { targetFamilies } from "../source/targetFamilies.ts"
 import type { OutgoingMessage, RecipientOutcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
@@ -29,6 +32,10 @@ export interface Options {
   /** Port of servers; tests run theirs on another one with certificates of their own. */
   readonly port?: number
   readonly ca?: string | Buffer
+  /** Addresses to send from; without it the kernel chooses. */
+  readonly sources?: Sources
+  /** Rules of sites; the operator's come before the built-in ones. */
+  readonly siteRules?: ReadonlyArray<SiteRules.Rule>
 }
 
 /** Delivers to the servers of each recipient's domain. */
@@ -46,6 +53,12 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
           Exit.isSuccess(exit) && exit.value._tag !== "Unknown" ? Duration.millis(ROUTE_TTL_MS) : Duration.zero,
       })
 
+      const families = yield* Cache.make({
+        lookup: (hosts: string) => targetFamilies(dns, hosts.split(" "), options.allowed),
+        capacity: ROUTES,
+        timeToLive: Duration.millis(ROUTE_TTL_MS),
+      })
+
       const toDomain = Effect.fnUntraced(function* (
         message: OutgoingMessage,
         domain: string,
@@ -58,14 +71,26 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
           return recipients.map((recipient) => unrouted(recipient, hop, route))
         }
         const policy = yield* mtaSts.enforced(domain)
-        const site = SiteRules.siteOf(route.hosts)
-        const siteRoute: SmtpDelivery.Route = {
-          // A session opened without the policy's checks must not carry mail of a domain that has one.
-          site: policy === undefined ? site : { ...site, route: `${site.route} mta-sts ${domain}` },
-          connect: (avoid) => walk(route.hosts, policy, avoid),
+        const site = SiteRules.siteOf(route.hosts, options.siteRules)
+        // A session opened without the policy's checks must not carry mail of a domain that has one.
+        const checked = policy === undefined ? site : { ...site, route: `${site.route} mta-sts ${domain}` }
+        const routeFrom = (source: Source | undefined): SmtpDelivery.Route => ({
+          site: source === undefined ? checked : SiteRules.siteFrom(checked, source.address),
+          connect: (avoid) => walk(route.hosts, policy, avoid, source),
           confirms: false,
+        })
+        if (options.sources === undefined || !options.sources.isConfigured())
+          return yield* SmtpDelivery.deliver(pool, routeFrom(undefined), message, recipients)
+        const now = yield* MonotonicClock.millis
+        const destination = {
+          provider: site.provider,
+          site: site.key,
+          families: Cache.get(families, route.hosts.join(" ")),
+          isResting: (address: string) => pool.isPaused(SiteRules.siteFrom(site, address).key, now),
         }
-        return yield* SmtpDelivery.deliver(pool, siteRoute, message, recipients)
+        return yield* deliverFromSources(options.sources, destination, message, recipients, (part, source) =>
+          SmtpDelivery.deliver(pool, routeFrom(source), message, part),
+        )
       })
 
       const deliver = Effect.fn("DirectTransport.deliver")(function* (

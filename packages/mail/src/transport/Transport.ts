@@ -27,7 +27,17 @@ export interface OutgoingMessage {
  * Reason of a failed delivery: the class of the server's reply, or the error before any reply. `lost_answer` is the
  * time after the final dot, in which the server may have accepted the message.
  */
-export type Category = ReplyClass.ReplyClass | "connection" | "tls" | "dns" | "cooling_down" | "lost_answer"
+export type Category =
+  | ReplyClass.ReplyClass
+  | "connection"
+  | "tls"
+  | "dns"
+  | "cooling_down"
+  | "lost_answer"
+  /** No source address may be used now. */
+  | "source_address"
+  /** The chosen source address is not one of this host; never final. */
+  | "source_absent"
 
 export interface RecipientOutcome {
   readonly recipient: string
@@ -216,6 +226,9 @@ export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed)
   // Hides names of servers, which may be in the operator's own network, and how long their look-up took.
   if (failure.kind === "nowhere") {
     return deferred(recipient, NO_HOP, "dns", "no mail server of the domain has a public address")
+  }
+  if (failure.kind === "source") {
+    return { ...deferred(recipient, hop, "source_absent", failure.message), no_attempt: true }
   }
   if (reply === undefined) {
     const category = failure.kind === "tls" || failure.kind === "dns" ? failure.kind : "connection"

@@ -1,7 +1,9 @@
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import type * as ProviderModule from "@waybill/mail/provider/ProviderModule"
 import { Config, Option, Result, Schema } from "effect"
-import { Checked, CommaList, setting } from "./Setting.ts"
+import * as Blocklists from "@waybill/mail/source/Blocklists"
+import { Checked, CommaList, ListOf, setting } from "./Setting.ts"
+import * as SourceSetting from "./SourceSetting.ts"
 import * as TransportName from "./TransportName.ts"
 
 const relayProblem = (text: string): string | undefined =>
@@ -82,6 +84,24 @@ export const TABLE = {
     "Name of this host in EHLO. The host's address should resolve back to it.",
     "the host's name",
     Config.option(Config.String("EHLO_NAME")),
+  ),
+  sourceAddresses: setting(
+    "SOURCE_ADDRESSES",
+    "Addresses of this host (comma-separated, each with =name for its own name in EHLO) that a worker adds to the pool default when it starts and they are new. Direct delivery sends from them.",
+    "none; the kernel chooses",
+    ListOf("SOURCE_ADDRESSES", SourceSetting.SourceEntry),
+  ),
+  blocklists: setting(
+    "BLOCKLISTS",
+    `DNS blocklists (zones, comma-separated) in which to look up source addresses every 30 minutes; large is ${Blocklists.LARGE.join(", ")}.`,
+    "none",
+    ListOf("BLOCKLISTS", SourceSetting.Zone).pipe(Config.map(SourceSetting.zonesOf)),
+  ),
+  siteRules: setting(
+    "SITE_RULES",
+    "JSON file with rules for receiving providers, which come before the built-in ones.",
+    null,
+    Config.option(Config.String("SITE_RULES")),
   ),
   returnPathDomain: setting(
     "RETURN_PATH_DOMAIN",

@@ -9,6 +9,7 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as AccountUsage from "@waybill/store/operations/AccountUsage"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
+import * as SourcePools from "@waybill/store/sources/SourcePools"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Status from "@waybill/store/rebuild/Status"
 import * as RebuildMarkers from "@waybill/store/rebuild/RebuildMarkers"
@@ -19,6 +20,7 @@ import { HttpRouter, HttpServerRequest } from "effect/http"
 import * as NewIds from "../../operate/NewIds.ts"
 import { Replays } from "../../operate/Replays.ts"
 import * as Version from "../../boot/Version.ts"
+import { addressViews } from "../../sources/addressViews.ts"
 import { Admitted } from "../middleware/Admitted.ts"
 import * as Authorization from "../middleware/Authorization.ts"
 import * as DashboardRoute from "./DashboardRoute.ts"
@@ -132,6 +134,11 @@ const providers = Effect.map(ProviderHooks.list(), (data): Operate.Providers => 
   })),
 }))
 
+const addresses = Effect.gen(function* () {
+  const [data, pools] = yield* Effect.all([addressViews, SourcePools.list()])
+  return { data, pools } satisfies Operate.SourceAddresses
+})
+
 const projections = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
     const replays = yield* Replays
@@ -190,6 +197,7 @@ export const layer = (url: Redacted.Redacted) =>
       yield* router.add("GET", at("/queues"), json(queues))
       yield* router.add("GET", at("/nodes"), json(nodes))
       yield* router.add("GET", at("/providers"), json(providers))
+      yield* router.add("GET", at("/addresses"), json(addresses))
       yield* router.add("GET", at("/projections"), working(projections(url)))
       yield* router.add("POST", at("/projections/:name/rebuild"), working(begin("rebuild")))
       yield* router.add("POST", at("/projections/:name/verify"), working(begin("verify")))

@@ -20,6 +20,7 @@ export const CHECKS = [
   "nodemailer",
   "port 25",
   "ehlo name",
+  "addresses",
   "return path",
   "tracking",
   "dkim keys",

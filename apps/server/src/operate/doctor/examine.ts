@@ -1,7 +1,9 @@
+import type * as Operate from "@waybill/api/groups/Operate"
 import * as Dns from "@waybill/mail/dns/Dns"
 import * as ProviderModule from "@waybill/mail/provider/ProviderModule"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
+import * as Database from "@waybill/store/postgres/Database"
 import type { ExaminedKey } from "@waybill/store/operations/ExaminedKeys"
 import { Clock, Effect, Option, type Redacted, Result } from "effect"
 import { getServers } from "node:dns"
@@ -10,6 +12,7 @@ import * as InstanceKeys from "../../boot/InstanceKeys.ts"
 import { Postgres } from "../../boot/Postgres.ts"
 import { reveal, type Settings } from "../../boot/Settings.ts"
 import * as TrackedLinks from "../../links/TrackedLinks.ts"
+import { addressViews } from "../../sources/addressViews.ts"
 import * as DatabaseChecks from "./DatabaseChecks.ts"
 import * as DiskCheck from "./DiskCheck.ts"
 import { checkDkimKeys } from "./checkDkimKeys.ts"
@@ -19,6 +22,7 @@ import * as NameChecks from "./NameChecks.ts"
 import { checkPort25, type Host } from "./checkPort25.ts"
 import { checkRelay } from "./checkRelay.ts"
 import { checkResolvers } from "./checkResolvers.ts"
+import { checkSourceAddresses } from "./checkSourceAddresses.ts"
 
 export interface Options {
   /** Whether to check direct delivery even if no domain uses it. */
@@ -32,7 +36,7 @@ type Kind = Settings["transport"]
 /** Runs all checks of an instance. Nothing is changed and nothing is sent. */
 export const examine = (settings: Settings, options: Options) =>
   Effect.gen(function* () {
-    const { chosen, findings, keys, tracked } = yield* databaseFindings(settings)
+    const { chosen, findings, keys, sources, tracked } = yield* databaseFindings(settings)
     const used = new Set<Kind>([settings.transport, ...chosen])
     const name = Option.getOrElse(settings.ehloName, hostname)
     const servers = settings.dnsServers.length === 0 ? getServers() : settings.dnsServers
@@ -43,6 +47,7 @@ export const examine = (settings: Settings, options: Options) =>
         relayFinding(settings, name, used.has("relay")),
         nodemailerFinding(settings, used.has("nodemailer")),
         ...direct(settings, options, name, used),
+        checkSourceAddresses(sources, name),
       ],
       { concurrency: "unbounded" },
     ).pipe(Effect.provide(Dns.Dns.layer(settings.dnsServers.length === 0 ? {} : { servers })))
@@ -187,7 +192,11 @@ const onlyFinding = (finding: Finding.Finding) => ({
   chosen: [] as ReadonlyArray<Kind>,
   tracked: { domains: 0, names: 0 },
   keys: [] as ReadonlyArray<ExaminedKey>,
+  sources: [] as ReadonlyArray<Operate.SourceAddress>,
 })
+
+const sourcesIn = (url: Redacted.Redacted) =>
+  addressViews.pipe(Effect.provide(Database.layer({ url, connections: 1, applicationName: "waybill doctor" })))
 
 const ofDatabase = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
@@ -203,5 +212,6 @@ const ofDatabase = (url: Redacted.Redacted) =>
       chosen: examined.transports,
       tracked: { domains: examined.tracked, names: examined.tracking_domains },
       keys: examined.keys,
+      sources: examined.schema.pending.length === 0 ? yield* sourcesIn(url) : [],
     }
   })

@@ -5,6 +5,7 @@ import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Script from "@waybill/domain/email/Script"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as SourceAddress from "@waybill/mail/source/SourceAddress"
 import * as Transport from "@waybill/mail/transport/Transport"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"
@@ -184,6 +185,10 @@ const attempt = Effect.fnUntraced(function* (
       }
       return transport.deliver(mail, addresses).pipe(
         Effect.provideService(Transport.MayBegin, begin),
+        Effect.provideService(SourceAddress.CurrentOwner, {
+          account_id: row.account_id,
+          domain_id: message.accepted.domain_id ?? null,
+        }),
         Effect.provideService(Sandbox.Mail, { account_id: row.account_id, subject: message.accepted.subject }),
         Effect.provideService(Transport.OutcomeReported, (outcome) => void reported.set(outcome.recipient, outcome)),
         // A server that does not reply must not undo what other servers have accepted, which would be sent again.

@@ -122,8 +122,14 @@ const evaluateDeferral = (
   const limit = code === null ? UNATTEMPTED_LIMIT : DEFERRED_LIMIT
   if (Timestamp.toMillis(now) - Timestamp.toMillis(due_since) >= Duration.toMillis(limit))
     return { _tag: "Failed", recipient: address, words: { ...reply, category: "expired" } }
-  const isLogged = status === "deferred" && smtp?.code === code && smtp.enhanced_code === enhanced_code
-  return code === null || isLogged
+  // A pause of other mail is short; that no source address may be used can last until the next day.
+  const isReason = category === "source_address"
+  const isLogged =
+    status === "deferred" &&
+    smtp?.code === code &&
+    smtp.enhanced_code === enhanced_code &&
+    (!isReason || smtp.response === response)
+  return (code === null && !isReason) || isLogged
     ? "paused"
     : { _tag: "Deferred", recipient: address, words: reply, next_attempt_at: pauseEnd(now, outcome) }
 }

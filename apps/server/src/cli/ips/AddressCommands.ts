@@ -1,0 +1,177 @@
+import type * as Operate from "@waybill/api/groups/Operate"
+import * as Dns from "@waybill/mail/dns/Dns"
+import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
+import * as SourcePauses from "@waybill/store/sources/SourcePauses"
+import * as SourcePools from "@waybill/store/sources/SourcePools"
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { hostname } from "node:os"
+import * as Settings from "../../boot/Settings.ts"
+import { addressViews } from "../../sources/addressViews.ts"
+import { checkSources } from "../../sources/checkSources.ts"
+import { DEFAULT_POOL } from "../../sources/PoolConfiguration.ts"
+import * as Output from "../Output.ts"
+import * as Ips from "./IpsCommand.ts"
+
+const ehlo = Flag.String("ehlo").pipe(
+  Flag.withDescription("Name of the address in EHLO; its address must lead back to it"),
+  Flag.optional,
+)
+const poolName = Flag.String("pool").pipe(Flag.withDescription("Pool of the address"))
+const site = Flag.String("site").pipe(
+  Flag.withDescription("Provider, such as google.com, or the servers of a domain; all mail if left out"),
+  Flag.optional,
+)
+
+const COLUMNS = ["address", "pool", "ehlo", "warm_up", "today", "paused", "names", "blocklists", "hosts"]
+
+/** A row of the table, in which a cell is a text. */
+const row = ({ address, ehlo, hosts, listings, names, pauses, pool, today, warm_up }: Operate.SourceAddress) => ({
+  address,
+  pool,
+  ehlo,
+  warm_up:
+    warm_up === null
+      ? null
+      : warm_up.day === null
+        ? `${warm_up.plan}, done`
+        : `${warm_up.plan}, day ${warm_up.day} of ${warm_up.days}`,
+  today: today.map(({ limit, provider, sent }) => `${provider} ${sent}${limit === null ? "" : ` of ${limit}`}`),
+  paused: pauses.map(
+    ({ site, until }) => `${site === SourcePauses.EVERY_SITE ? "all" : site} until ${until ?? "resumed"}`,
+  ),
+  names: names?.status ?? null,
+  blocklists: listings.filter(({ status }) => status !== "clear").map(({ status, zone }) => `${zone} ${status}`),
+  hosts: hosts.filter(({ bindable }) => bindable).map(({ host }) => host),
+})
+
+const show = Effect.fnUntraced(function* (views: ReadonlyArray<Operate.SourceAddress>, json: boolean) {
+  yield* Output.print(json ? views.map((view) => ({ ...view })) : views.map(row), { json, columns: COLUMNS })
+})
+
+const showOne = Effect.fnUntraced(function* (address: string, json: boolean) {
+  const view = (yield* addressViews).find((each) => each.address === address)
+  if (view === undefined) return yield* Ips.unknownAddress(address)
+  yield* Output.printOne(json ? { ...view } : row(view), { json })
+})
+
+export const add = Command.make(
+  "add",
+  {
+    address: Ips.addressArgument,
+    pool: poolName.pipe(Flag.withDefault(DEFAULT_POOL)),
+    ehlo,
+    plan: Ips.planFlag,
+    day: Ips.dayFlag,
+    json: Output.json,
+  },
+  Effect.fn(function* ({ address: text, day, ehlo, json, plan, pool }) {
+    const address = yield* Ips.addressOf(text)
+    const name = Option.isNone(ehlo) ? null : yield* Ips.nameOf(ehlo.value)
+    const warm_up = (yield* Ips.warmUpOf(plan, day)) ?? null
+    if (!(yield* SourcePools.ensure(yield* Ips.checkName("pool", pool))))
+      return yield* Ips.refuse(`This instance has ${SourcePools.MAX_POOLS} pools, the most it can have.`)
+    const added = yield* SourceAddresses.add({ address, pool, ehlo: name, warm_up })
+    if (added === "known")
+      return yield* Ips.refuse(`${address} is a source address already. \`waybill ips change\` changes it.`)
+    if (added === "full")
+      return yield* Ips.refuse(`This instance has ${SourceAddresses.MAX_ADDRESSES} addresses, the most it can have.`)
+    yield* showOne(address, json)
+  }),
+).pipe(Command.withDescription("Add an address of a worker host, from which mail is sent within 10 seconds"))
+
+export const list = Command.make(
+  "list",
+  { json: Output.json },
+  Effect.fn(function* ({ json }) {
+    yield* show(yield* addressViews, json)
+  }),
+).pipe(Command.withDescription("List the addresses with their plan, mails of today, pauses and checks"))
+
+export const change = Command.make(
+  "change",
+  {
+    address: Ips.addressArgument,
+    pool: poolName.pipe(Flag.optional),
+    ehlo,
+    plan: Ips.planFlag,
+    day: Ips.dayFlag,
+    json: Output.json,
+  },
+  Effect.fn(function* ({ address: text, day, ehlo, json, plan, pool }) {
+    const address = yield* Ips.addressOf(text)
+    const warm_up = yield* Ips.warmUpOf(plan, day)
+    const change = {
+      ...(Option.isNone(pool) ? {} : { pool: yield* Ips.checkName("pool", pool.value) }),
+      ...(Option.isNone(ehlo) ? {} : { ehlo: yield* Ips.nameOf(ehlo.value) }),
+      ...(warm_up === undefined ? {} : { warm_up }),
+    }
+    if (Object.keys(change).length === 0) return yield* Ips.refuse("Name what to change: --pool, --ehlo or --plan.")
+    if (change.pool !== undefined && !(yield* SourcePools.ensure(change.pool)))
+      return yield* Ips.refuse(`This instance has ${SourcePools.MAX_POOLS} pools, the most it can have.`)
+    if (!(yield* SourceAddresses.change(address, change))) return yield* Ips.unknownAddress(address)
+    yield* showOne(address, json)
+  }),
+).pipe(Command.withDescription("Change the pool, the name or the warm-up of an address"))
+
+export const remove = Command.make(
+  "remove",
+  { address: Ips.addressArgument, json: Output.json },
+  Effect.fn(function* ({ address: text, json }) {
+    const address = yield* Ips.addressOf(text)
+    if (!(yield* SourceAddresses.remove(address))) return yield* Ips.unknownAddress(address)
+    yield* Output.printOne({ address, removed: true }, { json })
+  }),
+).pipe(Command.withDescription("Remove an address; its pool stays"))
+
+export const pause = Command.make(
+  "pause",
+  {
+    address: Ips.addressArgument,
+    site,
+    reason: Flag.String("reason").pipe(
+      Flag.withDescription("Remark for operators"),
+      Flag.withDefault("by an operator"),
+    ),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ address: text, json, reason, site }) {
+    const address = yield* Ips.addressOf(text)
+    if (!(yield* SourceAddresses.list()).some((each) => each.address === address))
+      return yield* Ips.unknownAddress(address)
+    yield* SourcePauses.pause(
+      address,
+      Option.getOrElse(site, () => SourcePauses.EVERY_SITE),
+      reason,
+    )
+    yield* showOne(address, json)
+  }),
+).pipe(Command.withDescription("Send nothing from an address until it is resumed"))
+
+export const resume = Command.make(
+  "resume",
+  { address: Ips.addressArgument, site, json: Output.json },
+  Effect.fn(function* ({ address: text, json, site }) {
+    const address = yield* Ips.addressOf(text)
+    const resumed = yield* SourcePauses.resume(address, Option.getOrUndefined(site))
+    if (resumed === 0 && Option.isSome(site)) return yield* Ips.refuse(`${address} is not paused for ${site.value}.`)
+    yield* showOne(address, json)
+  }),
+).pipe(Command.withDescription("End the pauses of an address, also those after a block"))
+
+export const check = Command.make(
+  "check",
+  { json: Output.json },
+  Effect.fn(function* ({ json }) {
+    const settings = yield* Settings.load
+    const name = Option.getOrElse(settings.ehloName, hostname)
+    const dns = Dns.Dns.layer(settings.dnsServers.length === 0 ? {} : { servers: settings.dnsServers })
+    yield* checkSources({ name, blocklists: settings.blocklists }).pipe(Effect.provide(dns))
+    const views = yield* addressViews
+    const rows = views.flatMap(({ address, listings, names }) => [
+      { address, check: "names", status: names?.status, result: names?.result },
+      ...listings.map(({ result, status, zone }) => ({ address, check: zone, status, result })),
+    ])
+    yield* Output.print(rows, { json, columns: ["address", "check", "status", "result"] })
+  }),
+).pipe(Command.withDescription("Check PTR records, names and blocklists of all addresses now"))

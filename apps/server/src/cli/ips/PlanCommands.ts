@@ -1,0 +1,94 @@
+import * as WarmUp from "@waybill/mail/source/WarmUp"
+import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"
+import { Effect, Schema } from "effect"
+import { Argument, Command } from "effect/cli"
+import { readFileSync } from "node:fs"
+import * as Output from "../Output.ts"
+import * as Ips from "./IpsCommand.ts"
+
+const STANDARD_INPUT = 0
+
+const name = Argument.String("name").pipe(Argument.withDescription("Name of the plan"))
+
+const list = Command.make(
+  "list",
+  { json: Output.json },
+  Effect.fn(function* ({ json }) {
+    const own = yield* WarmUpPlans.list()
+    const all = [{ name: WarmUp.STANDARD_NAME, plan: WarmUp.STANDARD }, ...own]
+    yield* Output.print(
+      all.map(({ name, plan }) => {
+        const { days } = Schema.decodeUnknownSync(WarmUp.Plan)(plan)
+        return {
+          name,
+          days: days.length,
+          first: days[0]?.[WarmUp.ANY_PROVIDER],
+          last: days.at(-1)?.[WarmUp.ANY_PROVIDER],
+        }
+      }),
+      { json, columns: ["name", "days", "first", "last"] },
+    )
+  }),
+).pipe(Command.withDescription("List the plans with the mails per provider of their first and last day"))
+
+const show = Command.make(
+  "show",
+  { name, json: Output.json },
+  Effect.fn(function* ({ json, name }) {
+    const own = (yield* WarmUpPlans.list()).find((plan) => plan.name === name)?.plan
+    const plan = own ?? (name === WarmUp.STANDARD_NAME ? WarmUp.STANDARD : undefined)
+    if (plan === undefined) return yield* unknown(name)
+    const { days } = Schema.decodeUnknownSync(WarmUp.Plan)(plan)
+    const providers = [...new Set(days.flatMap((day) => Object.keys(day)))].toSorted()
+    yield* json
+      ? Output.printJson({ days }, 2)
+      : Output.print(
+          days.map((day, at) => ({ day: at + 1, ...day })),
+          { json, columns: ["day", ...providers] },
+        )
+  }),
+).pipe(Command.withDescription("Show the table of a plan; * is each provider that a day does not name"))
+
+const add = Command.make(
+  "add",
+  {
+    name,
+    file: Argument.String("file").pipe(Argument.withDescription("JSON file with the days; - is standard input")),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ file, json, name }) {
+    yield* Ips.checkName("plan", name)
+    if (name === WarmUp.STANDARD_NAME || name === "none") return yield* Ips.refuse(`The name ${name} is taken.`)
+    const text = yield* Effect.try({
+      try: () => readFileSync(file === "-" ? STANDARD_INPUT : file, "utf8"),
+      catch: () => new Ips.IpsRefused({ message: `${file} cannot be read.` }),
+    })
+    const plan = yield* Schema.decodeUnknownEffect(Schema.fromJsonString(WarmUp.Plan), { onExcessProperty: "error" })(
+      text,
+    ).pipe(
+      Effect.mapError(({ message }) => new Ips.IpsRefused({ message: `${file}: ${message.replace(/\s+/gu, " ")}` })),
+    )
+    if (!(yield* WarmUpPlans.put(name, plan)))
+      return yield* Ips.refuse(`This instance has ${WarmUpPlans.MAX_PLANS} plans, the most it can have.`)
+    yield* Output.printOne({ name, days: plan.days.length }, { json })
+  }),
+).pipe(Command.withDescription("Add a plan, or replace one of your own; addresses that use it follow the new one"))
+
+const remove = Command.make(
+  "remove",
+  { name, json: Output.json },
+  Effect.fn(function* ({ json, name }) {
+    const plan = (yield* WarmUpPlans.list()).find((each) => each.name === name)
+    if (plan === undefined) return yield* unknown(name)
+    if (!(yield* WarmUpPlans.remove(name)))
+      return yield* Ips.refuse(`Plan ${name} is in use by ${plan.addresses} addresses. Change their plan first.`)
+    yield* Output.printOne({ name, removed: true }, { json })
+  }),
+).pipe(Command.withDescription("Remove a plan that no address uses"))
+
+const unknown = (name: string) => Ips.refuse(`There is no plan ${name}. \`waybill ips plans list\` shows all.`)
+
+export const plans = Command.make("plans").pipe(
+  Command.withDescription("Warm-up plans: mails per day and provider from a new address"),
+  Command.withSubcommands([list, show, add, remove]),
+)

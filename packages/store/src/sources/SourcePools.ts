@@ -1,0 +1,79 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+
+/** Maximum number of pools of an instance. */
+export const MAX_POOLS = 100
+
+export interface Pool {
+  readonly name: string
+  readonly overflow: string | null
+  readonly addresses: number
+  readonly assignments: number
+}
+
+export interface Assignment {
+  readonly account_id: string
+  /** `''` is the whole account. */
+  readonly domain_id: string
+  readonly pool: string
+}
+
+/** Creates a pool unless it exists. Returns whether it exists now. */
+export const ensure = Effect.fn("SourcePools.ensure")(function* (name: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    INSERT INTO source_pools (name) SELECT ${name}
+    WHERE (SELECT count(*) FROM source_pools) < ${MAX_POOLS}::int ON CONFLICT DO NOTHING`)
+  const rows = yield* Effect.orDie(sql`SELECT name FROM source_pools WHERE name = ${name}`)
+  return rows.length > 0
+})
+
+export const list = Effect.fn("SourcePools.list")(function* () {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<Pool>`
+    SELECT name, overflow, (SELECT count(*) FROM source_addresses a WHERE a.pool = p.name)::int AS addresses,
+      (SELECT count(*) FROM source_assignments s WHERE s.pool = p.name)::int AS assignments
+    FROM source_pools p ORDER BY name`)
+})
+
+/** Sets the pool that takes mail for which a pool has no address now. */
+export const setOverflow = Effect.fn("SourcePools.setOverflow")(function* (name: string, overflow: string | null) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`UPDATE source_pools SET overflow = ${overflow} WHERE name = ${name}`)
+})
+
+/** Removes a pool. Returns false if an address, an assignment or another pool refers to it. */
+export const remove = Effect.fn("SourcePools.remove")(function* (name: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql`
+    DELETE FROM source_pools p WHERE name = ${name}
+      AND NOT EXISTS (SELECT 1 FROM source_addresses a WHERE a.pool = p.name)
+      AND NOT EXISTS (SELECT 1 FROM source_assignments s WHERE s.pool = p.name)
+      AND NOT EXISTS (SELECT 1 FROM source_pools o WHERE o.overflow = p.name)
+    RETURNING name`)
+  return rows.length > 0
+})
+
+export const assign = Effect.fn("SourcePools.assign")(function* ({ account_id, domain_id, pool }: Assignment) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    INSERT INTO source_assignments (account_id, domain_id, pool) VALUES (${account_id}, ${domain_id}, ${pool})
+    ON CONFLICT (account_id, domain_id) DO UPDATE SET pool = excluded.pool`)
+})
+
+/** Removes an assignment. Returns whether there was one. */
+export const unassign = Effect.fn("SourcePools.unassign")(function* (account_id: string, domain_id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql`
+    DELETE FROM source_assignments WHERE account_id = ${account_id} AND domain_id = ${domain_id} RETURNING pool`)
+  return rows.length > 0
+})
+
+export const assignments = Effect.fn("SourcePools.assignments")(function* () {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<Assignment & { readonly account: string | null; readonly domain: string | null }>`
+    SELECT s.account_id, s.domain_id, s.pool, a.record->>'name' AS account, d.record->>'name' AS domain
+    FROM source_assignments s LEFT JOIN accounts a ON a.account_id = s.account_id
+      LEFT JOIN domains d ON d.account_id = s.account_id AND d.id = s.domain_id AND NOT d.removed
+    ORDER BY s.account_id, s.domain_id`)
+})

@@ -1,0 +1,56 @@
+import * as Id from "@waybill/domain/values/Id"
+import * as SourceAddress from "@waybill/mail/source/SourceAddress"
+import type * as WarmUp from "@waybill/mail/source/WarmUp"
+import * as Transport from "@waybill/mail/transport/Transport"
+import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
+import * as SourcePools from "@waybill/store/sources/SourcePools"
+import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"
+import { Context, Duration, Effect, Layer } from "effect"
+import * as SourceChoices from "../../../apps/server/src/sources/SourceChoices.ts"
+import { directTransport, type pair } from "../../mail/smtp/mxPair.ts"
+import { outgoing, PATIENT } from "../../mail/transport/outgoing.ts"
+
+type Servers = Effect.Success<ReturnType<typeof pair>>
+
+/** Longer than a day of the test clock, in which thousands of reloads would run. */
+const RELOAD_EVERY = Duration.days(10)
+
+let nextMessage = 0
+/** Returns the id of a message of its own. */
+export const newId = () => {
+  const random = Buffer.alloc(10)
+  random.writeUInt32BE((++nextMessage * 2_654_435_761) % 2 ** 32)
+  return Id.make("EmailId", 1_763_683_200_000, random)
+}
+
+interface Added {
+  readonly pool?: string
+  readonly ehlo?: string
+  readonly plan?: { readonly name: string; readonly days: WarmUp.Plan["days"]; readonly from?: number }
+}
+
+/** Adds an address, with its pool and its plan. */
+export const add = Effect.fnUntraced(function* (address: string, { ehlo, plan, pool = "default" }: Added = {}) {
+  yield* SourcePools.ensure(pool)
+  if (plan !== undefined) yield* WarmUpPlans.put(plan.name, { days: plan.days })
+  const warm_up = plan === undefined ? null : { plan: plan.name, from: plan.from ?? 0 }
+  yield* SourceAddresses.add({ address, pool, ehlo: ehlo ?? null, warm_up })
+})
+
+/** A worker's direct transport with its own choices, as another process would have. */
+export const worker = Effect.fnUntraced(function* (servers: Servers, options: Partial<SourceChoices.Options> = {}) {
+  const sources = yield* SourceChoices.make({ name: "host.test", host: "one", every: RELOAD_EVERY, ...options })
+  const transport = Context.get(
+    yield* Layer.build(Layer.fresh(directTransport(servers, { name: "kernel.test", timeouts: PATIENT, sources }))),
+    Transport.Transport,
+  )
+  const send = (
+    to: ReadonlyArray<string>,
+    owner: SourceAddress.Owner = { account_id: "acc_1", domain_id: "dom_1" },
+    emailId?: Id.EmailId,
+  ) =>
+    Effect.suspend(() => transport.deliver(outgoing({ emailId: emailId ?? newId() }), to)).pipe(
+      Effect.provideService(SourceAddress.CurrentOwner, owner),
+    )
+  return { sources, send }
+})
