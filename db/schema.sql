@@ -679,9 +679,11 @@ CREATE UNIQUE INDEX members_by_user ON members USING btree (user_id) WHERE (stat
 
 CREATE INDEX mta_sts_policies_by_refresh ON mta_sts_policies USING btree (refresh_at);
 
+CREATE INDEX outbox_by_account ON outbox USING btree (account_id) WHERE (kind = 'delivery'::text);
+
 CREATE INDEX outbox_by_clock ON outbox USING btree (clock, available_at, clock_due) WHERE (clock IS NOT NULL);
 
-CREATE INDEX outbox_by_stream ON outbox USING btree (account_id, stream_id);
+CREATE INDEX outbox_by_webhook ON outbox USING btree (account_id, stream_id) WHERE (kind = 'webhook'::text);
 
 CREATE INDEX outbox_leased ON outbox USING btree (lease_until) WHERE (lease_token IS NOT NULL);
 

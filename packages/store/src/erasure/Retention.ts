@@ -114,7 +114,7 @@ const removeMessages = Effect.fnUntraced(function* (
     SELECT l.id, (
           SELECT max(${PackedSql.occurredAt(sql, "e")}) FROM events e
           WHERE e.account_id = l.account_id AND e.stream_id = l.id) < ${Timestamp.fromMillis(before)}
-        AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.account_id = l.account_id AND o.stream_id = l.id)
+        AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = l.id AND o.account_id = l.account_id)
         AND NOT EXISTS (
           SELECT 1 FROM events e CROSS JOIN webhooks w JOIN webhook_deliveries d
             ON d.account_id = ${owner} AND d.webhook_id = w.id AND d.event_id = e.event_id AND d.status = 'pending'
