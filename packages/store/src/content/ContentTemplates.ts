@@ -38,6 +38,7 @@ export interface Compressed {
   readonly template: Template | undefined
 }
 
+/** A part of a body: where it begins and ends, and its hash. */
 interface Part {
   readonly from: number
   readonly to: number
@@ -54,7 +55,7 @@ interface Account {
 }
 
 /** Bytes that end a part: of a tag, a line, a sentence, and the backslash of an escaped line break. */
-const ENDS = new Set([..."<>\n.\\"].map((end) => end.charCodeAt(0)))
+const ENDS = Uint8Array.from({ length: 256 }, (_, byte) => ("<>\n.\\".includes(String.fromCharCode(byte)) ? 1 : 0))
 const FNV_OFFSET = 0x811c_9dc5
 const FNV_PRIME = 0x0100_0193
 
@@ -65,7 +66,7 @@ const partsOf = (bytes: Uint8Array): ReadonlyArray<Part> => {
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] ?? 0
     hash = Math.imul(hash ^ byte, FNV_PRIME)
-    if (!ENDS.has(byte)) continue
+    if (ENDS[byte] === 0) continue
     parts.push({ from, to: at + 1, hash })
     from = at + 1
     if (parts.length > MAX_PARTS) break
@@ -116,8 +117,10 @@ export class ContentTemplates {
     const parts = partsOf(bytes)
     if (parts.length > MAX_PARTS) return undefined
     const held = templates.map(() => 0)
-    for (const { from, hash, to } of parts)
-      for (const nth of holders.get(hash) ?? []) held[nth] = (held[nth] ?? 0) + to - from
+    for (const { from, hash, to } of parts) {
+      const of = holders.get(hash)
+      if (of !== undefined) for (const nth of of) held[nth] = (held[nth] ?? 0) + to - from
+    }
     const most = Math.max(0, ...held)
     const best = most < bytes.length * LEAST_SHARE ? undefined : templates[held.indexOf(most)]
     if (sentTo === undefined || most >= bytes.length * ENOUGH_SHARE || isFull(account)) return best
