@@ -107,7 +107,7 @@ describe.skipIf(typeof browser === "string")(
       "shows the operator screens only to sessions of operators, not to other users or API keys",
       { timeout: TIMEOUT },
       async () => {
-        for (const path of ["accounts", "queues", "nodes", "projections"]) {
+        for (const path of ["accounts", "queues", "nodes", "projections", "addresses"]) {
           assert.strictEqual((await fetchAs(operator.page, `/v1/operate/${path}`)).status(), 200, path)
           assert.strictEqual((await fetchAs(neighbour.page, `/v1/operate/${path}`)).status(), 404, path)
           assert.strictEqual((await instance.request("GET", `/operate/${path}`)).status, 404, path)

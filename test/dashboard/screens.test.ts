@@ -62,6 +62,7 @@ const SCREENS: ReadonlyArray<Screen> = [
   { path: "/operate/projections", ready: "email_log", screenshot: "projections" },
   { path: "/operate/nodes", ready: /^prc_/u },
   { path: "/operate/providers", ready: "No providers yet" },
+  { path: "/operate/addresses", ready: "Overflow: transactional" },
 ]
 
 describe.skipIf(typeof browser === "string")(
@@ -73,9 +74,17 @@ describe.skipIf(typeof browser === "string")(
 
     beforeAll(async () => {
       if (typeof browser === "string") return
-      dns = await DnsServer.open({ "wb1._domainkey.mail.shop.dev": { TXT: ["v=DKIM1; k=rsa; p=somebodyElses"] } })
+      dns = await DnsServer.open({
+        "wb1._domainkey.mail.shop.dev": { TXT: ["v=DKIM1; k=rsa; p=somebodyElses"] },
+        "mail1.acme.test": { A: ["9.9.9.9"] },
+      })
       instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8", DNS_SERVERS: dns.server })
       await seedAccount(instance)
+      await instance.runCommand("ips", "add", "127.0.0.21", "--pool", "transactional", "--ehlo", "mail1.acme.test")
+      await instance.runCommand("ips", "add", "2001:db8:1234:5678:9abc:def0:1234:5678", "--plan", "standard")
+      await instance.runCommand("ips", "pause", "127.0.0.21", "--site", "google.com", "--reason", "ticket 4711")
+      await instance.runCommand("ips", "pools", "overflow", "default", "transactional")
+      await instance.runCommand("ips", "check")
       tab = await Browser.openTab(browser, instance.url)
       await Accessibility.install(tab.context)
     }, TIMEOUT)

@@ -71,6 +71,7 @@ describe("waybill doctor", () => {
           "port 25": "skipped",
           "ehlo name": "skipped",
           addresses: "skipped",
+          "site rules": "skipped",
           "return path": "skipped",
           tracking: "skipped",
           "dkim keys": "skipped",

@@ -1,6 +1,7 @@
 import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
 import * as SourceCounts from "@waybill/store/sources/SourceCounts"
 import * as SourcePauses from "@waybill/store/sources/SourcePauses"
+import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
 import { PgClient } from "@effect/sql-pg"
 import type * as SourceAddress from "@waybill/mail/source/SourceAddress"
@@ -195,6 +196,20 @@ layer(Database.layerFresh)("direct delivery from source addresses", (it) => {
     assert.strictEqual(short(second), "delivered")
     const [third] = yield* send(ana)
     assert.strictEqual(short(third), "deferred source_address")
+  })
+
+  it.effect("counts what an address sent before its plan began on the same day", function* () {
+    yield* clear
+    yield* add(ONE)
+    const servers = yield* pair({})
+    const { send, sources } = yield* worker(servers)
+    yield* repeat(3, send(ana))
+    yield* sources.reload
+    yield* WarmUpPlans.put("late", { days: [{ "*": 4 }] })
+    yield* SourceAddresses.change(ONE, { warm_up: { plan: "late", from: 0 } })
+    yield* sources.reload
+    const outcomes = yield* repeat(3, send(ana))
+    assert.strictEqual(outcomes.flat().filter(({ status }) => status === "delivered").length, 1)
   })
 
   it.effect("pauses an address that a site blocks, defers the message, and sends from another", function* () {

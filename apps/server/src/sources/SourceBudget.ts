@@ -30,7 +30,7 @@ export interface SourceBudget {
     limit: number | undefined,
     mails: number,
   ) => Effect.Effect<number | undefined>
-  readonly giveBack: (key: SourceCounts.CountKey, mails: number) => void
+  readonly giveBack: (key: SourceCounts.CountKey, limit: number | undefined, mails: number) => void
   /** Reports what was sent, and gives back what was not used since the last call; all of it if `all`. */
   readonly flush: (all?: boolean) => Effect.Effect<void>
 }
@@ -86,10 +86,11 @@ export const make = (counts: Counts): SourceBudget => {
       )
   }
 
-  const giveBack: SourceBudget["giveBack"] = (key, mails) => {
+  const giveBack: SourceBudget["giveBack"] = (key, limit, mails) => {
     const entry = entryOf(key)
     entry.sent -= mails
-    entry.left += mails
+    // Mails without a limit were not claimed.
+    if (limit !== undefined) entry.left += mails
   }
 
   const flush: SourceBudget["flush"] = (all = false) =>

@@ -125,7 +125,7 @@ export const make = (options: Options) =>
           if (mails === undefined) obstacles.push({ _tag: "Unknown" })
           else if (mails === 0) obstacles.push({ _tag: "UsedUp", until_ms: WarmUp.startOf(today + 1) })
           else {
-            const giveBack = (count: number) => budget.giveBack(countKey, count)
+            const giveBack = (count: number) => budget.giveBack(countKey, limit, count)
             return { _tag: "Chosen", source: { address, name }, recipients: mails, giveBack }
           }
         }

@@ -8,6 +8,8 @@ export interface Site {
   readonly route: string
   readonly connections: number
   readonly messages: number
+  /** Name of the site for people, if the key has more in it. */
+  readonly name?: string
   /** Key of the provider that a rule names. */
   readonly provider?: string
 }

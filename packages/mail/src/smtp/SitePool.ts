@@ -89,14 +89,15 @@ export const make = (
         return Effect.asVoid(Effect.forkIn(Effect.ensuring(connection.quit, closed), scope))
       })
     const reserve = Effect.fnUntraced(function* (site: Site, connections: SiteConnections) {
+      const name = site.name ?? site.key
       const deadline = (yield* MonotonicClock.millis) + wait_ms
       while (true) {
         const now = yield* MonotonicClock.millis
         const pause = Cooldown.remaining(connections.cooldown, now)
-        if (pause > 0) return yield* new AtCapacity({ site: site.key, reason: "cooling_down", retry_after_ms: pause })
+        if (pause > 0) return yield* new AtCapacity({ site: name, reason: "cooling_down", retry_after_ms: pause })
         const reserved = connections.reserve(site.route)
         if (reserved !== undefined) return reserved
-        if (now >= deadline) return yield* new AtCapacity({ site: site.key, reason: "busy", retry_after_ms: wait_ms })
+        if (now >= deadline) return yield* new AtCapacity({ site: name, reason: "busy", retry_after_ms: wait_ms })
         // Idle connections of other routes are closed, one for each waiting message.
         const oldest = connections.closing <= connections.waiting.size ? connections.idle.shift() : undefined
         if (oldest !== undefined) yield* close(connections, oldest.connection)

@@ -62,6 +62,7 @@ export const siteOf = (hosts: Array.NonEmptyReadonlyArray<string>, rules: Readon
 /** Returns the site as reached from one of our addresses: providers count a sender's connections by address. */
 export const siteFrom = (site: Site, address: string): Site => ({
   ...site,
+  name: site.key,
   key: `${site.key} from ${address}`,
   route: `${site.route} from ${address}`,
 })

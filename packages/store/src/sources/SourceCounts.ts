@@ -18,7 +18,10 @@ export interface Count extends Omit<CountKey, "day"> {
 
 const dateOf = (sql: PgClient.PgClient, day: number) => sql`(DATE '1970-01-01' + ${day}::int)`
 
-/** Claims up to `mails` of the day's limit for one process, and returns how many it got. */
+/**
+ * Claims up to `mails` of the day's limit for one process, and returns how many it got. Mails that were sent before the
+ * address had a limit count, too.
+ */
 export const claim = Effect.fn("SourceCounts.claim")(function* (
   { address, day, provider }: CountKey,
   mails: number,
@@ -30,8 +33,9 @@ export const claim = Effect.fn("SourceCounts.claim")(function* (
     INSERT INTO source_counts AS c (address, day, provider, claimed)
     VALUES (${address}, ${dateOf(sql, day)}, ${provider}, least(${mails}::int, ${limit}::int))
     ON CONFLICT (address, day, provider) DO UPDATE
-    SET claimed_before = c.claimed, claimed = least(c.claimed + ${mails}::int, ${limit}::int)
-    WHERE c.claimed < ${limit}::int
+    SET claimed_before = greatest(c.claimed, c.sent),
+      claimed = least(greatest(c.claimed, c.sent) + ${mails}::int, ${limit}::int)
+    WHERE greatest(c.claimed, c.sent) < ${limit}::int
     RETURNING claimed - claimed_before AS granted`)
   return rows[0]?.granted ?? 0
 })

@@ -79,6 +79,10 @@ const TEXTS: { readonly [category: string]: CauseText } = {
     meaning: "The receiving provider asked for a pause, so no attempt was made.",
     advice: "Wait: the attempt follows after the pause.",
   },
+  source_address: {
+    meaning: "No address that this instance may send from was available for the receiving provider.",
+    advice: "Wait: the response says when the next mail is sent. An operator can look at `waybill ips list`.",
+  },
   lost_answer: {
     meaning:
       "The connection was lost after the message was sent and before the reply, so the server may have accepted it.",

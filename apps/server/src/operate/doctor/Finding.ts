@@ -21,6 +21,7 @@ export const CHECKS = [
   "port 25",
   "ehlo name",
   "addresses",
+  "site rules",
   "return path",
   "tracking",
   "dkim keys",

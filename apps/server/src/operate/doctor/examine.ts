@@ -13,6 +13,7 @@ import { Postgres } from "../../boot/Postgres.ts"
 import { reveal, type Settings } from "../../boot/Settings.ts"
 import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import { addressViews } from "../../sources/addressViews.ts"
+import { readSiteRules } from "../../sources/readSiteRules.ts"
 import * as DatabaseChecks from "./DatabaseChecks.ts"
 import * as DiskCheck from "./DiskCheck.ts"
 import { checkDkimKeys } from "./checkDkimKeys.ts"
@@ -48,6 +49,7 @@ export const examine = (settings: Settings, options: Options) =>
         nodemailerFinding(settings, used.has("nodemailer")),
         ...direct(settings, options, name, used),
         checkSourceAddresses(sources, name),
+        siteRules(settings),
       ],
       { concurrency: "unbounded" },
     ).pipe(Effect.provide(Dns.Dns.layer(settings.dnsServers.length === 0 ? {} : { servers })))
@@ -129,6 +131,17 @@ const signingKeys = (settings: Settings, keys: ReadonlyArray<ExaminedKey>, weigh
       Effect.succeed(Finding.broken("dkim keys", message, "Correct it; the service does not start with this key.")),
     ),
   )
+
+/** Checks the file of the operator's rules, without which a worker does not start. */
+const siteRules = ({ siteRules: file }: Settings): Effect.Effect<Finding.Finding> =>
+  Option.match(file, {
+    onNone: () => Effect.succeed(Finding.skipped("site rules", "no SITE_RULES is set")),
+    onSome: (path) =>
+      Effect.match(readSiteRules(file), {
+        onFailure: ({ message }) => Finding.broken("site rules", message, "Correct the file, or unset SITE_RULES."),
+        onSuccess: () => Finding.ok("site rules", `${path} is read before the built-in rules`),
+      }),
+  })
 
 interface Tracked {
   /** Number of domains whose mail is tracked. */
