@@ -17,6 +17,7 @@ import * as Stop from "../boot/Stop.ts"
 import * as NewIds from "../operate/NewIds.ts"
 import type { BetterAuth } from "./BetterAuth.ts"
 import * as LibraryLog from "./LibraryLog.ts"
+import { shareLookups } from "./shareLookups.ts"
 import { type GuardStore, LINK_HOURS, LINK_PATH, type Options, urlsOf, TRIES_PER_MINUTE } from "./Options.ts"
 
 /** Maximum number of connections for signing in. */
@@ -54,7 +55,7 @@ export class SignIn extends Context.Service<
     readonly handle: (request: Request) => Effect.Effect<Response>
     /** Returns the user and session of a request's cookies, if the session is valid now. */
     readonly userOf: (
-      headers: Headers,
+      cookies: string,
     ) => Effect.Effect<Option.Option<{ readonly user_id: Id.UserId; readonly session_id: string }>>
     /** Creates a link that sets the password of a user, once. */
     readonly link: (user_id: Id.UserId) => Effect.Effect<string>
@@ -121,23 +122,20 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
     log: (level, message, ...more) => void run(LibraryLog.write(level, message, more)),
   }
   let library: Promise<BetterAuth> | undefined
-  const auth = Effect.promise(() => (library ??= import("./BetterAuth.ts").then(({ make }) => make(options, pool))))
+  const load = () => (library ??= import("./BetterAuth.ts").then(({ make }) => make(options, pool)))
+  const auth = Effect.promise(load)
+  const sessionOf = shareLookups(async (cookie) =>
+    (await load()).api.getSession({ headers: new Headers({ cookie }), query: { disableRefresh: true } }),
+  )
 
   return SignIn.of({
     handle: (request) =>
       Effect.flatMap(auth, ({ handler }) =>
         Effect.orDie(Effect.tryPromise({ try: () => handler(request), catch: LibraryFailed.of })),
       ),
-    userOf: (headers) =>
+    userOf: (cookies) =>
       Effect.map(
-        Effect.flatMap(auth, ({ api }) =>
-          Effect.orDie(
-            Effect.tryPromise({
-              try: () => api.getSession({ headers, query: { disableRefresh: true } }),
-              catch: LibraryFailed.of,
-            }),
-          ),
-        ),
+        Effect.orDie(Effect.tryPromise({ try: () => sessionOf(cookies), catch: LibraryFailed.of })),
         (session) =>
           session === null
             ? Option.none()

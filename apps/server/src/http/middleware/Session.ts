@@ -43,7 +43,7 @@ const mayHaveSession = (request: HttpServerRequest.HttpServerRequest): boolean =
 export const userOf = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
   const sessions = yield* Sessions
   if (sessions === undefined) return Option.none()
-  return yield* sessions.userOf(new Headers({ cookie: request.headers["cookie"] ?? "" }))
+  return yield* sessions.userOf(request.headers["cookie"] ?? "")
 })
 
 /** Requests by which the dashboard reads who is signed in, at the start of every page. */
