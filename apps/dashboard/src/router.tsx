@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, Outlet, redirect } from "@t
 import * as Queries from "./api/Queries.ts"
 import { ApiError } from "./api/ApiError.ts"
 import * as EmailSearch from "./emails/search/EmailSearch.ts"
+import * as TimeRange from "./overview/TimeRange.ts"
 import { requestFiltersOf } from "./requests/RequestFilters.ts"
 import { BareErrorScreen, BareNotFoundScreen, ErrorScreen, NotFoundScreen } from "./shell/ErrorScreen.tsx"
 import { lazyScreen } from "./shell/lazyScreen.ts"
@@ -96,10 +97,7 @@ const home = createRoute({
 const overview = createRoute({
   getParentRoute: () => shell,
   path: "/overview",
-  validateSearch: (search): { readonly range?: "1d" | "7d" | "30d" | "90d" } =>
-    search["range"] === "1d" || search["range"] === "7d" || search["range"] === "30d" || search["range"] === "90d"
-      ? { range: search["range"] }
-      : {},
+  validateSearch: ({ range }): { readonly range?: TimeRange.RangeName } => (TimeRange.isName(range) ? { range } : {}),
   component: lazyScreen(() => import("./overview/Overview.tsx"), "Overview"),
 })
 

@@ -1,9 +1,8 @@
 import { ApiError } from "./ApiError.ts"
 import * as Connection from "./Connection.ts"
 import * as Mode from "./Mode.ts"
-
-/** Other sites cannot make a browser send this header, so the server accepts a session cookie only together with it. */
-export const DASHBOARD_HEADERS = { "x-waybill-dashboard": "1" }
+import * as EarlyReads from "../early/EarlyReads.ts"
+import * as Paths from "../early/Paths.ts"
 
 const signedOutListeners = new Set<() => void>()
 
@@ -13,32 +12,21 @@ export const onSignedOut = (listener: () => void): (() => void) => {
   return () => signedOutListeners.delete(listener)
 }
 
-type Query = Readonly<Record<string, string | number | ReadonlyArray<string> | undefined>>
-
 interface Options {
   readonly body?: unknown
-  readonly query?: Query
+  readonly query?: Paths.Query
   readonly signal?: AbortSignal
   readonly idempotencyKey?: string
-}
-
-export const pathWith = (path: string, query: Query = {}): string => {
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || value === "") continue
-    for (const each of Array.isArray(value) ? value : [value]) search.append(name, String(each))
-  }
-  const text = search.toString()
-  return text === "" ? path : `${path}?${text}`
 }
 
 /** Calls /v1 with the session of the signed-in user. */
 const request = async <A>(method: string, path: string, options: Options = {}): Promise<A> => {
   const { body, idempotencyKey, query, signal } = options
-  const response = await fetch(`/v1${Mode.withMode(pathWith(path, query))}`, {
+  const url = `/v1${Mode.withMode(Paths.pathWith(path, query))}`
+  const response = await EarlyReads.request(url, {
     method,
     headers: {
-      ...DASHBOARD_HEADERS,
+      ...EarlyReads.DASHBOARD_HEADERS,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
     },
@@ -90,7 +78,7 @@ export const patiently = async <A>(
   }
 }
 
-export const get = <A>(path: string, query?: Query, signal?: AbortSignal): Promise<A> =>
+export const get = <A>(path: string, query?: Paths.Query, signal?: AbortSignal): Promise<A> =>
   request<A>("GET", path, { ...(query === undefined ? {} : { query }), ...(signal === undefined ? {} : { signal }) })
 export const post = <A>(path: string, body?: unknown): Promise<A> =>
   request<A>("POST", path, { idempotencyKey: newIdempotencyKey(), ...(body === undefined ? {} : { body }) })

@@ -1,4 +1,6 @@
-import * as Api from "./Api.ts"
+import * as EarlyReads from "../early/EarlyReads.ts"
+import * as Paths from "../early/Paths.ts"
+import * as Stored from "../early/Stored.ts"
 import { ApiError } from "./ApiError.ts"
 import * as Connection from "./Connection.ts"
 import type { Session } from "./Records.ts"
@@ -6,9 +8,9 @@ import type { Session } from "./Records.ts"
 const call = <A>(method: string, path: string, body?: unknown): Promise<A> => request(method, `/auth${path}`, body)
 
 const request = async <A>(method: string, path: string, body?: unknown): Promise<A> => {
-  const response = await fetch(path, {
+  const response = await EarlyReads.request(path, {
     method,
-    headers: { ...Api.DASHBOARD_HEADERS, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: { ...EarlyReads.DASHBOARD_HEADERS, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(() => {
     Connection.report(false)
@@ -36,6 +38,7 @@ export interface DeviceSession {
   readonly token: string
   readonly createdAt: string
   readonly updatedAt: string
+  readonly expiresAt: string
   readonly ipAddress: string | null
   readonly userAgent: string | null
 }
@@ -47,40 +50,27 @@ export interface SignedIn {
   readonly session: Session
 }
 
-const SIGNED_IN = "waybill.signed-in"
-
-/** Remembers whether somebody was signed in when the session was last read, so that the next page can ask for all at once. */
-const remember = (isSignedIn: boolean): void => {
-  try {
-    if (isSignedIn) localStorage.setItem(SIGNED_IN, "yes")
-    else localStorage.removeItem(SIGNED_IN)
-  } catch {
-    // Without storage the next page asks one after the other.
-  }
-}
-
-const wasSignedIn = (): boolean => {
-  try {
-    return localStorage.getItem(SIGNED_IN) !== null
-  } catch {
-    return false
-  }
-}
-
 /**
  * Returns the signed-in user and their session in the account; `null` if nobody is signed in. Both are read at the same
  * time, except where probably nobody is signed in: then a browser would report the refusal of the second as an error.
  */
 export const current = async (): Promise<SignedIn | null> => {
-  const readSession = () => request<Session>("GET", "/v1/session")
-  const early = wasSignedIn() ? readSession() : undefined
+  const readSession = () => request<Session>("GET", Paths.SESSION)
+  const early = Stored.lastSession(Date.now()) === undefined ? undefined : readSession()
   // It is awaited below, unless nobody is signed in.
   early?.catch(() => undefined)
-  const signedIn = await call<{ readonly user: User; readonly session: DeviceSession } | null>("GET", "/get-session")
-  remember(signedIn !== null)
-  if (signedIn === null) return null
-  return { user: signedIn.user, device: signedIn.session, session: await (early ?? readSession()) }
+  const signedIn = await request<{ readonly user: User; readonly session: DeviceSession } | null>("GET", Paths.USER)
+  if (signedIn === null) {
+    Stored.rememberSession(null)
+    EarlyReads.forget()
+    return null
+  }
+  const session = await (early ?? readSession())
+  // The next page requests at once what its first screen needs and these scopes permit.
+  Stored.rememberSession({ scopes: session.scopes, until: Date.parse(signedIn.session.expiresAt) })
+  return { user: signedIn.user, device: signedIn.session, session }
 }
+
 export const signIn = (email: string, password: string) =>
   call<{ readonly twoFactorRedirect?: boolean }>("POST", "/sign-in/email", { email, password })
 export const verifyTotp = (code: string, trustDevice: boolean) =>

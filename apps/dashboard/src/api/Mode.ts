@@ -1,17 +1,10 @@
 import { useSyncExternalStore } from "react"
+import * as Paths from "../early/Paths.ts"
+import * as Stored from "../early/Stored.ts"
 
-const KEY = "waybill.test-mode"
 const watchers = new Set<() => void>()
 
-const read = (): boolean => {
-  try {
-    return localStorage.getItem(KEY) !== null
-  } catch {
-    return false
-  }
-}
-
-let isTestMode = read()
+let isTestMode = Stored.read(Stored.TEST_MODE) !== null
 
 /** Whether this page shows test mail instead of live mail. */
 export const isTest = (): boolean => isTestMode
@@ -19,12 +12,7 @@ export const isTest = (): boolean => isTestMode
 /** Shows test mail or live mail, also when the page is opened again. */
 export const setTest = (next: boolean): void => {
   isTestMode = next
-  try {
-    if (next) localStorage.setItem(KEY, "on")
-    else localStorage.removeItem(KEY)
-  } catch {
-    // Without storage the mode lasts until the page is closed.
-  }
+  Stored.write(Stored.TEST_MODE, next ? "on" : null)
   for (const watcher of watchers) watcher()
 }
 
@@ -35,9 +23,5 @@ const watch = (watcher: () => void) => {
 
 export const useIsTest = (): boolean => useSyncExternalStore(watch, isTest)
 
-/** Paths of mail and what belongs to it; keys, domains, webhooks and members are the same in both modes. */
-const OF_MAIL = /^\/(?:email|events|preview|requests|sandbox|stats|suppressions)(?:[/?]|$)/u
-
 /** Adds the mode to a path whose answer depends on it. */
-export const withMode = (path: string): string =>
-  isTestMode && OF_MAIL.test(path) ? `${path}${path.includes("?") ? "&" : "?"}livemode=false` : path
+export const withMode = (path: string): string => Paths.withMode(path, isTestMode)

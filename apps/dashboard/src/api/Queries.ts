@@ -3,6 +3,7 @@ import * as Api from "./Api.ts"
 import { ApiError } from "./ApiError.ts"
 import * as Auth from "./Auth.ts"
 import * as Mode from "./Mode.ts"
+import * as Paths from "../early/Paths.ts"
 import { pathOf, type RequestFilters } from "../requests/RequestFilters.ts"
 import type {
   Account,
@@ -57,17 +58,17 @@ export const session = queryOptions({
 
 export const account = queryOptions({
   queryKey: ["account"],
-  queryFn: ({ signal }) => Api.get<Account>("/account", {}, signal),
+  queryFn: ({ signal }) => Api.get<Account>(Paths.ACCOUNT, {}, signal),
 })
 
 export const apiKeys = queryOptions({
   queryKey: ["api-keys"],
-  queryFn: ({ signal }) => Api.get<Page<ApiKey>>("/api-keys", {}, signal),
+  queryFn: ({ signal }) => Api.get<Page<ApiKey>>(Paths.API_KEYS, {}, signal),
 })
 
 export const domains = queryOptions({
   queryKey: ["domains"],
-  queryFn: ({ signal }) => Api.get<Page<Domain>>("/domains", {}, signal),
+  queryFn: ({ signal }) => Api.get<Page<Domain>>(Paths.DOMAINS, {}, signal),
 })
 
 export const domain = (name: string) =>
@@ -76,11 +77,9 @@ export const domain = (name: string) =>
     queryFn: ({ signal }) => Api.get<Domain>(`/domains/${encodeURIComponent(name)}`, {}, signal),
   })
 
-export const RECENT_EMAILS = 6
-
 export const recentEmails = queryOptions({
   queryKey: ["recent"],
-  queryFn: ({ signal }) => Api.get<Page<Email>>("/email/logs", { limit: RECENT_EMAILS }, signal),
+  queryFn: ({ signal }) => Api.get<Page<Email>>(Paths.recentEmails, {}, signal),
 })
 
 export const email = (id: string) =>
@@ -97,7 +96,7 @@ export const emailEvents = (id: string) =>
 
 export const savedViews = queryOptions({
   queryKey: ["saved-views"],
-  queryFn: ({ signal }) => Api.get<{ readonly data: ReadonlyArray<SavedView> }>("/dashboard/views", {}, signal),
+  queryFn: ({ signal }) => Api.get<{ readonly data: ReadonlyArray<SavedView> }>(Paths.SAVED_VIEWS, {}, signal),
 })
 
 const SANDBOX_PAGE = 50
@@ -224,5 +223,5 @@ export const stats = (from: string, to: string, groupBy: string) =>
   queryOptions({
     queryKey: ["stats", from, to, groupBy],
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => Api.get<Stats>("/stats", { from, to, group_by: groupBy }, signal),
+    queryFn: ({ signal }) => Api.get<Stats>(Paths.stats(from, to, groupBy), {}, signal),
   })

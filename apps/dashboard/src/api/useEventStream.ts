@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react"
-import * as Api from "./Api.ts"
+import * as EarlyReads from "../early/EarlyReads.ts"
 import * as Connection from "./Connection.ts"
 import * as Mode from "./Mode.ts"
 import type { EventRecord } from "./Records.ts"
@@ -87,7 +87,7 @@ const follow = async (
     window.addEventListener("offline", end)
     try {
       const response = await fetch(`/v1${Mode.withMode(`/events/stream?types=${encodeURIComponent(types)}`)}`, {
-        headers: { ...Api.DASHBOARD_HEADERS, ...(lastId === undefined ? {} : { "last-event-id": lastId }) },
+        headers: { ...EarlyReads.DASHBOARD_HEADERS, ...(lastId === undefined ? {} : { "last-event-id": lastId }) },
         signal: attempt.signal,
       })
       // Without permission for the stream the caller polls instead.

@@ -6,10 +6,10 @@ import * as PagedList from "../api/PagedList.ts"
 import type { Email, Page } from "../api/Records.ts"
 import { type StreamState, useEventStream } from "../api/useEventStream.ts"
 import { useThrottle } from "../api/useThrottle.ts"
+import * as Paths from "../early/Paths.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
 import { type EmailFilters, hasStatus, isFiltered } from "./EmailFilters.ts"
 
-const PAGE_SIZE = 50
 /** Time per request of live updates. Keys may read logs 60 times a minute; this leaves half of that to the user. */
 const UPDATE_INTERVAL_MS = 2_000
 /** An email and its delivery usually arrive within this time and are read together. */
@@ -23,8 +23,7 @@ export const emailListQuery = (filters: EmailFilters) =>
   infiniteQueryOptions({
     queryKey: ["emails", filters],
     initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      Api.get<Page<Email>>("/email/logs", { ...filters, limit: PAGE_SIZE, after: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) => Api.get<Page<Email>>(Paths.emails({ ...filters }, pageParam), {}, signal),
     getNextPageParam: (page) => page.next_cursor ?? undefined,
     // A refetch would read all pages one after another; `useLiveEmails` updates the list instead.
     staleTime: 60_000,
@@ -54,7 +53,7 @@ export const useLiveEmails = (filters: EmailFilters, enabled: boolean): LiveEmai
     changedIds.current.clear()
     try {
       const pages = await PagedList.fetchNewest(list, (after) =>
-        Api.get<Page<Email>>("/email/logs", { ...filters, limit: PAGE_SIZE, after }),
+        Api.get<Page<Email>>(Paths.emails({ ...filters }, after)),
       )
       const listed = new Set(PagedList.rowsOf(list).map(({ id }) => id as string))
       const older = changed.filter((id) => listed.has(id) && id < PagedList.lowestId(pages))

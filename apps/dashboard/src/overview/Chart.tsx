@@ -1,4 +1,7 @@
 import { useEffect, useRef, useState } from "react"
+// Has to run before uPlot is loaded, and exports nothing.
+// oxlint-disable-next-line import/no-unassigned-import
+import "./validLanguage.ts"
 import uPlot from "uplot"
 import { useIsDark } from "../shell/Theme.ts"
 import { cx } from "../ui/display/cx.ts"

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Activity } from "lucide-react"
-import { lazy, Suspense, useMemo, useRef, useState } from "react"
+import { useMemo, useRef, useState } from "react"
 import { useEventStream } from "../api/useEventStream.ts"
 import * as Queries from "../api/Queries.ts"
 import type { StatsRow } from "../api/Records.ts"
@@ -17,11 +17,14 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { useNow } from "../ui/display/Time.tsx"
 import { Breakdown } from "./Breakdown.tsx"
+// A part of the screen's code: React shows what a suspended part holds only 300 ms after its fallback.
+import { Chart } from "./Chart.tsx"
 import { FirstSteps } from "./FirstSteps.tsx"
 import { RecentEmails } from "./RecentEmails.tsx"
 import * as Series from "./Series.ts"
 import { SummaryPanels } from "./SummaryPanels.tsx"
 import { Tiles } from "./Tiles.tsx"
+import * as TimeRange from "./TimeRange.ts"
 import { useFirstSteps } from "./useFirstSteps.ts"
 
 const RANGES = [
@@ -30,49 +33,23 @@ const RANGES = [
   ["30d", "30 days"],
   ["90d", "90 days"],
 ] as const
-const DAYS = { "1d": 1, "7d": 7, "30d": 30, "90d": 90 } as const
 const KINDS = [
   ["volume", "Volume"],
   ["rates", "Rates"],
 ] as const
-const DAY_MS = 24 * 60 * 60 * 1000
-const HOUR_MS = 60 * 60 * 1000
 /** Queries to refetch after an event, with their delay. Reads of the log count toward the user's rate limit. */
 const LIVE_QUERIES = [
   ["stats", 3_000],
   ["recent", 6_000],
 ] as const
 
-/** Start of the range: of today in the user's time zone, of several days in UTC, as the statistics count days. */
-const startOf = (now: number, days: number): string =>
-  days === 1
-    ? new Date(Math.floor(new Date(now).setHours(0, 0, 0, 0) / HOUR_MS) * HOUR_MS).toISOString()
-    : new Date(Math.floor(now / DAY_MS) * DAY_MS - (days - 1) * DAY_MS).toISOString()
-const endOf = (now: number): string => new Date(Math.floor(now / HOUR_MS) * HOUR_MS + HOUR_MS).toISOString()
-
-/** uPlot uses `navigator.language` as a locale when it loads and fails if that is not one, such as en-US@posix. */
-const loadChart = async () => {
-  try {
-    Intl.getCanonicalLocales(navigator.language)
-  } catch {
-    Object.defineProperty(navigator, "language", { value: "en", configurable: true })
-  }
-  return { default: (await import("./Chart.tsx")).Chart }
-}
-// Loads together with the numbers. If it fails, the chart loads it again.
-const earlyChart = loadChart().catch(() => undefined)
-const Chart = lazy(async () => (await earlyChart) ?? loadChart())
 const EMPTY_CHART = <Skeleton className="m-4 h-64" />
 
 export const Overview = () => {
-  const { range = "7d" } = useSearch({ from: "/shell/overview" })
+  const { range = TimeRange.DEFAULT } = useSearch({ from: "/shell/overview" })
   const navigate = useNavigate({ from: "/overview" })
   const [kind, setKind] = useState<"volume" | "rates">("volume")
-  const days = DAYS[range]
-  const now = useNow()
-  const from = startOf(now, days)
-  const to = endOf(now)
-  const unit = days <= 1 ? "hour" : "day"
+  const { from, to, unit } = TimeRange.rangeOf(range, useNow())
   const query = useQuery(Queries.stats(from, to, unit))
   useLiveRefresh()
   const first = useFirstSteps()
@@ -119,9 +96,7 @@ export const Overview = () => {
                 actions={<SegmentedControl label="Chart" value={kind} options={KINDS} onChange={setKind} />}
               >
                 <ErrorBoundary>
-                  <Suspense fallback={EMPTY_CHART}>
-                    {query.isPending ? EMPTY_CHART : <Chart kind={kind} points={points} unit={unit} />}
-                  </Suspense>
+                  {query.isPending ? EMPTY_CHART : <Chart kind={kind} points={points} unit={unit} />}
                 </ErrorBoundary>
               </Panel>
               <Breakdown from={from} to={to} />

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import * as Queries from "../api/Queries.ts"
+import * as Paths from "../early/Paths.ts"
 import { displayStatus } from "../emails/EmailFilters.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
@@ -21,7 +22,7 @@ export const RecentEmails = () => {
       }
     >
       {data === undefined ? (
-        <SkeletonRows rows={Queries.RECENT_EMAILS} />
+        <SkeletonRows rows={Paths.RECENT_EMAILS} />
       ) : (
         <>
           <div

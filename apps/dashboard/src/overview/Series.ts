@@ -1,4 +1,5 @@
 import type { EmailStatus, StatsRow } from "../api/Records.ts"
+import type { TimeRange } from "./TimeRange.ts"
 
 /** Recipients by their current status. Each counts once, so all of them together are the accepted ones. */
 export type Totals = { readonly accepted: number } & { readonly [S in EmailStatus]: number }
@@ -41,7 +42,7 @@ export const ended = (totals: Pick<Totals, "bounced" | "complained" | "delivered
 export const rate = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole)
 
 const STEP_MS = { hour: 60 * 60 * 1000, day: 24 * 60 * 60 * 1000 } as const
-export type Unit = keyof typeof STEP_MS
+export type Unit = TimeRange["unit"]
 
 /** Data in the format of uPlot: times in seconds, then one column per line. `null` is a gap. */
 export type Points = readonly [times_s: ReadonlyArray<number>, ...columns: ReadonlyArray<ReadonlyArray<number | null>>]
@@ -59,12 +60,6 @@ const pointsOf = (
   const times: Array<number> = []
   for (let at = Math.floor(Date.parse(from) / step) * step; at < Date.parse(to); at += step) times.push(at)
   return [times.map((at) => at / 1000), ...values.map((value) => times.map((at) => value(byTime.get(at))))]
-}
-
-export interface TimeRange {
-  readonly from: string
-  readonly to: string
-  readonly unit: Unit
 }
 
 /** Groups of statuses that are stacked, from the top of a bar to its bottom. Each status is in one group. */

@@ -4,6 +4,7 @@ import type { ReactNode } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Email, Page } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
+import * as Paths from "../early/Paths.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
@@ -73,11 +74,7 @@ const Figure = ({ children, name }: { readonly name: string; readonly children: 
   </div>
 )
 
-/** Maximum number of unfinished emails that are counted. */
-const MAX_COUNTED = 100
 const POLL_MS = 10_000
-/** Id below every other, so that a page before which nothing lies begins with the oldest email. */
-const LOWEST_ID = `msg_${"0".repeat(26)}`
 
 /** Unfinished emails: those that wait for their time, those that are due, and of these the deferred ones. */
 const PendingEmails = () => {
@@ -85,8 +82,7 @@ const PendingEmails = () => {
   const { data } = useQuery({
     queryKey: ["pending-emails"],
     refetchInterval: POLL_MS,
-    queryFn: ({ signal }) =>
-      Api.get<Page<Email>>("/email/logs", { status: "queued,deferred", before: LOWEST_ID, limit: MAX_COUNTED }, signal),
+    queryFn: ({ signal }) => Api.get<Page<Email>>(Paths.pendingEmails, {}, signal),
   })
   const emails = data?.data ?? []
   const due = emails.filter((email) => displayStatus(email, now) !== "scheduled")

@@ -2,7 +2,8 @@ import { Dialog } from "@base-ui/react/dialog"
 import { useRouter } from "@tanstack/react-router"
 import { ArrowRight, Globe, KeyRound, Mail, Moon, Search, Sun, Webhook } from "lucide-react"
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useState } from "react"
-import * as Api from "../api/Api.ts"
+import * as Paths from "../early/Paths.ts"
+import { permits } from "../early/permits.ts"
 import { cx } from "../ui/display/cx.ts"
 import { Kbd } from "../ui/display/Kbd.tsx"
 import * as Navigation from "./Navigation.ts"
@@ -25,7 +26,7 @@ const useCommands = (text: string): ReadonlyArray<Command> => {
   const { session } = useSession()
   const isDark = useIsDark()
   return useMemo(() => {
-    const go: Go = (to, search) => () => history.push(Api.pathWith(to, search))
+    const go: Go = (to, search) => () => history.push(Paths.pathWith(to, search))
     const screens = Navigation.ALL_SCREENS.filter((screen) => Navigation.isVisible(screen, session)).map(
       ({ icon: Icon, key, name, to }): Command => ({
         name,
@@ -35,13 +36,13 @@ const useCommands = (text: string): ReadonlyArray<Command> => {
       }),
     )
     const actions: ReadonlyArray<Command> = [
-      ...(Navigation.permits(session.scopes, "admin")
+      ...(permits(session.scopes, "admin")
         ? [{ name: "Create API key", icon: <KeyRound size={ICON} />, run: go("/settings/api-keys", { new: "true" }) }]
         : []),
-      ...(Navigation.permits(session.scopes, "domains:write")
+      ...(permits(session.scopes, "domains:write")
         ? [{ name: "Add domain", icon: <Globe size={ICON} />, run: go("/domains", { new: "true" }) }]
         : []),
-      ...(Navigation.permits(session.scopes, "webhooks:manage")
+      ...(permits(session.scopes, "webhooks:manage")
         ? [{ name: "Create webhook", icon: <Webhook size={ICON} />, run: go("/webhooks", { new: "true" }) }]
         : []),
       isDark

@@ -21,6 +21,7 @@ import {
   type LucideIcon,
 } from "lucide-react"
 import { instance } from "../api/instance.ts"
+import { permits } from "../early/permits.ts"
 import * as Mode from "../api/Mode.ts"
 import type { Scope, Session } from "../api/Records.ts"
 
@@ -82,19 +83,6 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
 ]
 
 export const ALL_SCREENS: ReadonlyArray<NavigationItem> = SECTIONS.flatMap(({ screens }) => screens)
-
-/** Scopes that a wider one includes, as in the API. `admin` includes all. */
-const INCLUDED_IN: { readonly [S in Scope]?: Scope } = {
-  "stats:read": "email:logs:read",
-  "suppressions:read": "email:logs:read",
-}
-
-/** Whether the granted scopes include the required one. */
-export const permits = (granted: ReadonlyArray<Scope>, required: Scope | undefined): boolean => {
-  if (required === undefined || granted.includes(required) || granted.includes("admin")) return true
-  const wider = INCLUDED_IN[required]
-  return wider !== undefined && granted.includes(wider)
-}
 
 /** Whether the session may open this path: that of a screen, or of a record that a screen lists. */
 export const isAllowed = (path: string, session: Session): boolean => {

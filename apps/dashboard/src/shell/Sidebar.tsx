@@ -5,6 +5,7 @@ import * as Auth from "../api/Auth.ts"
 import { instance } from "../api/instance.ts"
 import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
+import { permits } from "../early/permits.ts"
 import { Menu } from "../ui/controls/Menu.tsx"
 import { Kbd } from "../ui/display/Kbd.tsx"
 import { Logo } from "../ui/display/Logo.tsx"
@@ -80,7 +81,7 @@ export const Sidebar = ({
           )
         })}
       </div>
-      {Navigation.permits(session.scopes, "email:logs:read") ? <TestModeSwitch /> : undefined}
+      {permits(session.scopes, "email:logs:read") ? <TestModeSwitch /> : undefined}
       <UserMenu onHelp={onHelp} />
     </nav>
   )

@@ -1,17 +1,13 @@
 import { useSyncExternalStore } from "react"
+import * as Stored from "../early/Stored.ts"
 
 export type Theme = "system" | "light" | "dark"
-const KEY = "waybill.theme"
 const watchers = new Set<() => void>()
 const system = matchMedia("(prefers-color-scheme: dark)")
 
 const read = (): Theme => {
-  try {
-    const stored = localStorage.getItem(KEY)
-    return stored === "light" || stored === "dark" ? stored : "system"
-  } catch {
-    return "system"
-  }
+  const stored = Stored.read(Stored.THEME)
+  return stored === "light" || stored === "dark" ? stored : "system"
 }
 
 let theme = read()
@@ -25,12 +21,7 @@ system.addEventListener("change", apply)
 
 export const setTheme = (next: Theme): void => {
   theme = next
-  try {
-    if (next === "system") localStorage.removeItem(KEY)
-    else localStorage.setItem(KEY, next)
-  } catch {
-    // Without storage the choice lasts until the page is closed.
-  }
+  Stored.write(Stored.THEME, next === "system" ? null : next)
   apply()
 }
 

@@ -43,22 +43,22 @@ export const isOpen = (path: string, { headers, method }: HttpServerRequest.Http
 const isPage = (method: string, { accept = "" }: HttpServerRequest.HttpServerRequest["headers"]): boolean =>
   method === "GET" && accept.includes("text/html")
 
-/** Allows the dashboard's own files only, and no inline script or style. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "frame-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ")
+/** Allows the dashboard's own files only, no inline style, and no inline script but that of the build, by its hash. */
+const policyOf = (index: string): string =>
+  [
+    "default-src 'none'",
+    `script-src ${["'self'", ...SharedDocument.scriptHashes(index)].join(" ")}`,
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ")
 
 const SECURITY_HEADERS = {
-  "content-security-policy": POLICY,
   "x-content-type-options": "nosniff",
   "referrer-policy": "same-origin",
   "cross-origin-opener-policy": "same-origin",
@@ -133,11 +133,11 @@ const bootData = Effect.gen(function* () {
   })
 })
 
-const page = (document: SharedDocument.SharedDocument) =>
+const page = (document: SharedDocument.SharedDocument, policy: string) =>
   Effect.gen(function* () {
     const { warm } = yield* SignIn
     yield* warm
-    return yield* SharedDocument.respond(document, SECURITY_HEADERS)
+    return yield* SharedDocument.respond(document, { ...SECURITY_HEADERS, "content-security-policy": policy })
   })
 
 /** The page of a path that nothing else answers: the dashboard says so, with its navigation for who is signed in. */
@@ -164,7 +164,7 @@ export const layer = (dist: string = DIST) =>
       if (built._tag === "None") return HomePage.layer
       const { assets, index } = built.value
       const html = index.replace('content="{}"', `content="${escaped(yield* bootData)}"`)
-      const indexPage = page(yield* SharedDocument.make(html, "text/html; charset=utf-8"))
+      const indexPage = page(yield* SharedDocument.make(html, "text/html; charset=utf-8"), policyOf(index))
       return HttpRouter.use((router) =>
         Effect.gen(function* () {
           yield* router.add("GET", "/assets/:name", asset(assets))

@@ -45,6 +45,12 @@ export const make = (text: string, contentType: string): Effect.Effect<SharedDoc
 export const etagOf = (text: string | Uint8Array): string =>
   `"${createHash("sha256").update(text).digest("base64url").slice(0, ETAG_CHARS)}"`
 
+/** Sources by which a content security policy allows the inline scripts of a page, and no others. */
+export const scriptHashes = (html: string): ReadonlyArray<string> =>
+  [...html.matchAll(/<script>([^]*?)<\/script>/gu)].map(
+    ([, code = ""]) => `'sha256-${createHash("sha256").update(code).digest("base64")}'`,
+  )
+
 /** Returns the form in the preferred encoding. */
 export const formFor = (request: HttpServerRequest.HttpServerRequest, forms: Forms) => {
   const encoding = encodingFor(request, (each) => forms.has(each)) ?? ""

@@ -1,0 +1,43 @@
+/** Names of what the dashboard keeps in the browser from one page to the next. */
+export const THEME = "waybill.theme"
+export const TEST_MODE = "waybill.test-mode"
+const SIGNED_IN = "waybill.signed-in"
+
+/** Returns a stored text; `null` if there is none, or where the browser allows no storage. */
+export const read = (name: string): string | null => {
+  try {
+    return localStorage.getItem(name)
+  } catch {
+    return null
+  }
+}
+
+/** Stores a text, or removes it. Without storage it lasts until the page is closed. */
+export const write = (name: string, text: string | null): void => {
+  try {
+    if (text === null) localStorage.removeItem(name)
+    else localStorage.setItem(name, text)
+  } catch {
+    // The caller has the value in memory.
+  }
+}
+
+/** Scopes and end of the session, as they were when it was last read. */
+interface LastSession {
+  readonly scopes: ReadonlyArray<string>
+  /** Time when the session ends, in milliseconds since 1970. */
+  readonly until: number
+}
+
+export const rememberSession = (session: LastSession | null): void =>
+  write(SIGNED_IN, session === null ? null : JSON.stringify(session))
+
+/** Returns the session of the page before, if it probably goes on. It says what to read, never what may be shown. */
+export const lastSession = (now: number): LastSession | undefined => {
+  try {
+    const { scopes, until } = JSON.parse(read(SIGNED_IN) ?? "null") as LastSession
+    return Array.isArray(scopes) && until > now ? { scopes, until } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,56 @@
+import type { Scope } from "../api/Records.ts"
+import * as TimeRange from "../overview/TimeRange.ts"
+import * as Paths from "./Paths.ts"
+import { permits } from "./permits.ts"
+
+interface Page {
+  readonly path: string
+  readonly search: URLSearchParams
+  readonly scopes: ReadonlyArray<string>
+  readonly isTest: boolean
+  readonly now: number
+}
+
+/**
+ * Paths that the first screen of a page reads at once. A path that the screen does not read is a request for nothing; one
+ * that is missing here is read later, when the screen renders.
+ */
+export const firstReads = (page: Page): ReadonlyArray<string> => {
+  const reads = readsOf(page)
+    .filter(([scope]) => permits(page.scopes, scope))
+    .map(([, path]) => `/v1${Paths.withMode(path, page.isTest)}`)
+  return [Paths.USER, Paths.SESSION, `/v1${Paths.ACCOUNT}`, ...reads]
+}
+
+type Read = readonly [required: Scope, path: string]
+
+const readsOf = ({ now, path, search }: Page): ReadonlyArray<Read> => {
+  switch (path) {
+    case "/":
+    case "/overview":
+      return overview(search.get("range"), now)
+    case "/emails":
+      return emails(search)
+    default:
+      return []
+  }
+}
+
+const overview = (name: string | null, now: number): ReadonlyArray<Read> => {
+  const { from, to, unit } = TimeRange.rangeOf(TimeRange.isName(name) ? name : TimeRange.DEFAULT, now)
+  return [
+    ["email:logs:read", Paths.stats(from, to, unit)],
+    ["email:logs:read", Paths.stats(from, to, "domain")],
+    ["email:logs:read", Paths.recentEmails],
+    ["email:logs:read", Paths.pendingEmails],
+    ["domains:read", Paths.DOMAINS],
+  ]
+}
+
+/** A search is understood only with the names of keys and domains, so its emails are read later. */
+const emails = (search: URLSearchParams): ReadonlyArray<Read> => [
+  ["admin", Paths.API_KEYS],
+  ["domains:read", Paths.DOMAINS],
+  ["email:logs:read", Paths.SAVED_VIEWS],
+  ...(search.size === 0 ? ([["email:logs:read", Paths.emails({})]] as const) : []),
+]

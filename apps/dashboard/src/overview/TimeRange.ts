@@ -1,0 +1,28 @@
+const DAYS = { "1d": 1, "7d": 7, "30d": 30, "90d": 90 } as const
+export type RangeName = keyof typeof DAYS
+export const DEFAULT: RangeName = "7d"
+
+const HOUR_MS = 60 * 60 * 1000
+const DAY_MS = 24 * HOUR_MS
+
+export const isName = (value: unknown): value is RangeName => typeof value === "string" && Object.hasOwn(DAYS, value)
+
+/** A range of the statistics, and the unit by which they are shown. */
+export interface TimeRange {
+  readonly from: string
+  readonly to: string
+  readonly unit: "hour" | "day"
+}
+
+/** Returns the range that ends with this hour. */
+export const rangeOf = (name: RangeName, now: number): TimeRange => ({
+  from: startOf(now, DAYS[name]),
+  to: new Date(Math.floor(now / HOUR_MS) * HOUR_MS + HOUR_MS).toISOString(),
+  unit: DAYS[name] <= 1 ? "hour" : "day",
+})
+
+/** Start of the range: of today in the user's time zone, of several days in UTC, as the statistics count days. */
+const startOf = (now: number, days: number): string =>
+  days === 1
+    ? new Date(Math.floor(new Date(now).setHours(0, 0, 0, 0) / HOUR_MS) * HOUR_MS).toISOString()
+    : new Date(Math.floor(now / DAY_MS) * DAY_MS - (days - 1) * DAY_MS).toISOString()
