@@ -159,7 +159,7 @@ export const wantsJson = (): boolean => process.argv.includes("--json")
 export interface Finding {
   readonly what: string
   readonly measured: Spread
-  readonly unit: "times" | "a second" | "ms" | "s" | "MiB" | "%" | "bytes"
+  readonly unit: "times" | "a second" | "ms" | "s" | "MiB" | "%" | "bytes" | "count"
   readonly atLeast?: number
   readonly atMost?: number
 }
@@ -174,6 +174,8 @@ const shown = (value: number, unit: Finding["unit"]): string => {
       return `${millis(value)} ms`
     case "bytes":
       return `${rate(value)} bytes`
+    case "count":
+      return String(value)
     default:
       return `${value.toFixed(value < 10 ? 2 : 0)} ${unit}`
   }

@@ -18,6 +18,7 @@ const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   rebuild: ["--events", "1000000"],
   compose: [],
   start: [],
+  dashboard: [],
   memory: [],
   size: [],
   growth: ["--messages", "1000000"],
