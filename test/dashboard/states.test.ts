@@ -182,6 +182,35 @@ describe.skipIf(typeof browser === "string")(
       await Browser.eventually(() => page.getByText("The server does not answer.", { exact: false }).count()).toBe(0)
     })
 
+    it("shows placeholders while a screen loads, under its title", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      for (const [path, title, data] of [
+        ["/overview", "Overview", "**/v1/email/logs*"],
+        ["/emails", "Emails", "**/v1/email/logs*"],
+        ["/requests", "Requests", "**/v1/requests*"],
+        ["/domains", "Domains", "**/v1/domains"],
+        ["/webhooks", "Webhooks", "**/v1/webhooks"],
+        ["/suppressions", "Suppressions", "**/v1/suppressions*"],
+        ["/settings/audit", "Audit log", "**/v1/audit*"],
+      ] as const) {
+        let release = () => {}
+        const released = new Promise<void>((resolve) => {
+          release = resolve
+        })
+        await page.route(data, async (route) => {
+          await released
+          await route.continue()
+        })
+        await page.goto(path)
+        await page.getByRole("heading", { level: 1, name: title }).waitFor()
+        await page.locator("main .pulsing").first().waitFor()
+        assert.strictEqual(await page.title(), `${title} · Waybill`)
+        release()
+        await Browser.eventually(() => page.locator("main .pulsing").count(), path).toBe(0)
+        await page.unroute(data)
+      }
+    })
+
     it("answers 404, 429 and 403 inside the shell, in words", { timeout: TIMEOUT }, async () => {
       const { page } = tab
       const navigation = page.getByRole("navigation", { name: "Main" })
@@ -209,7 +238,7 @@ describe.skipIf(typeof browser === "string")(
     })
 
     it(
-      "an invitation signs in, a used one says so, and a viewer is told what is not theirs",
+      "an invitation signs in, a used or expired one says so, and a viewer is told what is not theirs",
       { timeout: TIMEOUT },
       async () => {
         if (typeof browser === "string") return
@@ -236,6 +265,16 @@ describe.skipIf(typeof browser === "string")(
         await page.goto("about:blank")
         await page.goto(json.url.replace(/#.*/u, "#never-made"))
         await page.getByRole("heading", { name: "This link has expired" }).waitFor()
+        const late = await instance.request("POST", "/members", { email: "late@acme.test", role: "viewer" })
+        await page.goto("about:blank")
+        await page.goto(late.json.url)
+        await page.getByText("late@acme.test").waitFor()
+        await instance.sql("UPDATE user_verifications SET expires_at = now()")
+        await page.reload()
+        await page.getByRole("heading", { name: "This link has expired" }).waitFor()
+        assert.isTrue(await page.getByRole("link", { name: "Go to sign-in" }).isVisible())
+        assert.deepEqual(await Accessibility.violations(page), [], "expired invitation")
+        await ContactSheet.shoot(page, "expired-invitation")
         // Reading one's own session does not share the limit of other requests, nor that of sign-ins.
         const headers = { "x-waybill-dashboard": "1" }
         const read = (times: number, ...paths: ReadonlyArray<string>) =>

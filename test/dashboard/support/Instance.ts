@@ -1,5 +1,6 @@
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
+import pg from "pg"
 import { freshDatabase } from "../../support/postgres/Database.ts"
 import { freePort, runToEnd, WaybillCommand } from "../../support/process/service.ts"
 
@@ -9,6 +10,8 @@ export interface Instance {
   /** Admin API key of the first account. */
   readonly key: string
   readonly request: (method: string, path: string, body?: unknown, key?: string) => Promise<JsonResponse>
+  /** Changes the database, for what takes days. */
+  readonly sql: (statement: string) => Promise<void>
   /** Runs a command of the command line on the same database and returns its output. */
   readonly runCommand: (...args: ReadonlyArray<string>) => Promise<string>
   /** Starts a command without waiting for its end. */
@@ -67,6 +70,12 @@ export const start = async (settings: Readonly<Record<string, string>> = {}): Pr
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         })
         return { status: response.status, json: await response.json() }
+      },
+      sql: async (statement) => {
+        const client = new pg.Client({ connectionString: Redacted.value(database.url) })
+        await client.connect()
+        await client.query(statement)
+        await client.end()
       },
       runCommand: async (...args) => {
         const { code, output } = await runToEnd(args, env)

@@ -98,6 +98,31 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     assert.strictEqual((yield* page.request("GET", "/v1/session", cookie)).status, 401)
   })
 
+  it.effect("refuses an invitation that has expired, until an owner makes another link", function* () {
+    const { house, page } = yield* owner
+    const sql = yield* PgClient.PgClient
+    const invited = yield* page.request("POST", "/v1/members", { body: { email: "late@example.org", role: "viewer" } })
+    const late = browser(house.url)
+    const ownerOf = (token: string) => late.request("POST", "/auth/link-owner", { body: { token } })
+    const set = (token: string) =>
+      late.request("POST", "/auth/reset-password", { body: { token, newPassword: PASSWORD } })
+    const token = tokenOf(invited.json.url)
+    assert.deepStrictEqual((yield* ownerOf(token)).json, { email: "late@example.org" })
+    // The response says when: the link ends then.
+    const [link] = yield* sql<{ readonly distance: number }>`
+      UPDATE user_verifications SET expires_at = now() WHERE value = ${invited.json.member.id}
+      RETURNING abs(extract(epoch FROM old.expires_at - ${invited.json.expires_at}::timestamptz))::float8 AS distance`
+    assert.isBelow(link?.distance ?? Infinity, 60)
+    for (const refused of [yield* ownerOf(token), yield* set(token)])
+      assert.deepStrictEqual([refused.status, refused.json.error.reason], [400, "invalid_token"])
+    assert.notStrictEqual((yield* late.signIn({ email: "late@example.org", password: PASSWORD })).status, 200)
+    const again = yield* page.request("POST", `/v1/members/${invited.json.member.id}/link`)
+    assert.strictEqual((yield* set(tokenOf(again.json.url))).status, 200)
+    // The expired one was never used, and still does not work.
+    assert.strictEqual((yield* ownerOf(token)).json.error.reason, "invalid_token")
+    assert.strictEqual((yield* late.signIn({ email: "late@example.org", password: PASSWORD })).status, 200)
+  })
+
   it.effect("lets an owner invite a member, who sets a password once and has the rights of the role", function* () {
     const { house, page } = yield* owner
     const invited = yield* page.request("POST", "/v1/members", {
