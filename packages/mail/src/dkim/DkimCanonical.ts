@@ -3,6 +3,7 @@ const LF = 10
 const CR = 13
 const SPACE = 32
 const CRLF = Buffer.from("\r\n")
+const TWO_LINE_ENDS = Buffer.from("\r\n\r\n")
 
 /** Returns the start of the body, after the first empty line. A message without one is all head (RFC 5322 §2.1). */
 export const splitAt = (bytes: Buffer): number => {
@@ -87,4 +88,13 @@ const rewritten = (body: Buffer): Buffer => {
   out[at++] = CR
   out[at++] = LF
   return out.subarray(0, at)
+}
+
+/** RFC 6376 §3.4.3: only empty lines at the end are removed. An empty body is one line end. */
+export const simpleBody = (body: Buffer): Buffer => {
+  let end = body.length
+  while (end >= 4 && body.subarray(end - 4, end).equals(TWO_LINE_ENDS)) end -= 2
+  if (end === 2 && body.subarray(0, 2).equals(CRLF)) return CRLF
+  const kept = body.subarray(0, end)
+  return end >= 2 && kept.subarray(-2).equals(CRLF) ? kept : Buffer.concat([kept, CRLF])
 }
