@@ -87,7 +87,7 @@ describe("expectedRecords", () => {
         type: "TXT",
         host: "_dmarc",
         name: "_dmarc.acme.test",
-        value: "v=DMARC1; p=none;",
+        value: "v=DMARC1; p=none; rua=mailto:dmarc@return.waybill.test",
         ttl: 3600,
         required: false,
       },

@@ -1,3 +1,5 @@
+import * as ReportRecords from "./ReportRecords.ts"
+
 /**
  * Records that a customer publishes for a domain. Only DKIM decides whether the domain may send; the others are advice.
  */
@@ -56,8 +58,16 @@ export const expectedRecords = (
       required: key.required,
     }),
   )
-  const advice = record({ purpose: "dmarc", type: "TXT", host: "_dmarc", value: "v=DMARC1; p=none;", required: false })
   const { return_path, tracking } = settings
+  const address =
+    return_path?.kind === "cname" ? ReportRecords.addressAt(ReportRecords.DMARC_ADDRESS, return_path.target) : null
+  const advice = record({
+    purpose: "dmarc",
+    type: "TXT",
+    host: "_dmarc",
+    value: ReportRecords.dmarcPolicy(address),
+    required: false,
+  })
   const links =
     tracking === undefined
       ? []

@@ -1,5 +1,6 @@
 import { textFromHtml } from "../compose/textFromHtml.ts"
 import * as TrackedHtml from "../compose/TrackedHtml.ts"
+import { readAggregate } from "../aggregate/readAggregate.ts"
 import { readFeedback } from "./readFeedback.ts"
 import { readReport } from "./readReport.ts"
 import { readSubmitted } from "./readSubmitted.ts"
@@ -13,6 +14,7 @@ export const jobs = {
   submitted: readSubmitted,
   report: readReport,
   feedback: readFeedback,
+  aggregate: readAggregate,
   mail: showMail,
   text: textFromHtml,
   links: TrackedHtml.find,

@@ -22,6 +22,8 @@ export const SMALL_TRACKED_CHARS = 128 * 1024
  * below.
  */
 export const isSmall = <N extends Jobs.Name>(name: N, input: Jobs.Input<N>): boolean => {
+  // A small archive may hold a large report.
+  if (name === "aggregate") return false
   const bytes = Jobs.bytesOf(input)
   if (bytes !== undefined) return isSmallMail(bytes)
   const html = Jobs.textOf(input) ?? ""
