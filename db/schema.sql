@@ -60,6 +60,39 @@ CREATE TABLE content_templates (
   CONSTRAINT content_templates_pkey PRIMARY KEY (account_id, id)
 );
 
+CREATE TABLE dmarc_sources (
+  account_id text COLLATE "C" NOT NULL,
+  domain_id text COLLATE "C" NOT NULL,
+  day date NOT NULL,
+  verified boolean NOT NULL,
+  reporter text COLLATE "C" NOT NULL,
+  source text COLLATE "C" NOT NULL,
+  disposition text COLLATE "C" NOT NULL,
+  dkim_aligned boolean NOT NULL,
+  spf_aligned boolean NOT NULL,
+  messages bigint NOT NULL,
+  dkim_domain text,
+  spf_domain text,
+  CONSTRAINT dmarc_sources_pkey PRIMARY KEY (account_id, domain_id, day, verified, reporter, source, disposition, dkim_aligned, spf_aligned),
+  CONSTRAINT dmarc_sources_disposition_check CHECK ((disposition = ANY (ARRAY['none'::text, 'quarantine'::text, 'reject'::text])))
+);
+
+CREATE TABLE domain_reports (
+  account_id text COLLATE "C" NOT NULL,
+  domain_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  verified boolean NOT NULL,
+  reporter text COLLATE "C" NOT NULL,
+  hash bytea NOT NULL,
+  org_name text NOT NULL,
+  day date NOT NULL,
+  began_at timestamp with time zone NOT NULL,
+  ended_at timestamp with time zone NOT NULL,
+  received_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT domain_reports_pkey PRIMARY KEY (account_id, domain_id, kind, verified, hash),
+  CONSTRAINT domain_reports_kind_check CHECK ((kind = ANY (ARRAY['dmarc'::text, 'tls'::text])))
+);
+
 CREATE TABLE domains (
   account_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -465,6 +498,20 @@ CREATE TABLE test_clocks (
   CONSTRAINT test_clocks_pkey PRIMARY KEY (account_id, id)
 );
 
+CREATE TABLE tls_results (
+  account_id text COLLATE "C" NOT NULL,
+  domain_id text COLLATE "C" NOT NULL,
+  day date NOT NULL,
+  verified boolean NOT NULL,
+  reporter text COLLATE "C" NOT NULL,
+  policy text COLLATE "C" NOT NULL,
+  failure text COLLATE "C" NOT NULL,
+  server text COLLATE "C" NOT NULL,
+  sessions bigint NOT NULL,
+  CONSTRAINT tls_results_pkey PRIMARY KEY (account_id, domain_id, day, verified, reporter, policy, failure, server),
+  CONSTRAINT tls_results_policy_check CHECK ((policy = ANY (ARRAY['sts'::text, 'tlsa'::text, 'no-policy-found'::text])))
+);
+
 CREATE TABLE unread_reports (
   account_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -649,7 +696,13 @@ CREATE INDEX content_by_expiry ON content USING btree (expires_on);
 
 CREATE INDEX content_by_template ON content USING btree (account_id, template) WHERE (template IS NOT NULL);
 
+CREATE INDEX dmarc_sources_by_day ON dmarc_sources USING btree (day);
+
+CREATE INDEX domain_reports_by_day ON domain_reports USING btree (day);
+
 CREATE UNIQUE INDEX domains_by_name ON domains USING btree (account_id, name) WHERE (NOT removed);
+
+CREATE INDEX domains_of_all_accounts ON domains USING btree (name) WHERE (NOT removed);
 
 CREATE INDEX domains_tracking ON domains USING btree (account_id, id) WHERE ((((record -> 'tracking_domain'::text) ->> 'verified'::text) = 'true'::text) AND ((record ->> 'verified_at'::text) IS NOT NULL));
 
@@ -720,6 +773,8 @@ CREATE INDEX source_assignments_by_pool ON source_assignments USING btree (pool)
 CREATE INDEX source_counts_by_day ON source_counts USING btree (day);
 
 CREATE UNIQUE INDEX suppressions_by_id ON suppressions USING btree (account_id, id) WHERE active;
+
+CREATE INDEX tls_results_by_day ON tls_results USING btree (day);
 
 CREATE INDEX unread_reports_by_email ON unread_reports USING btree (account_id, email_id);
 

@@ -6,6 +6,7 @@ import * as v8 from "node:v8"
 import * as vm from "node:vm"
 import * as Reports from "../../apps/server/src/smtp/Reports.ts"
 import { assert, layer } from "../support/effectTest.ts"
+import { dnsZones } from "../support/mail/dnsZones.ts"
 import { HttpWorld, signUp } from "../support/world/HttpWorld.ts"
 import * as Smtp from "../server/smtp/support.ts"
 import * as World from "../support/world/World.ts"
@@ -220,7 +221,7 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
           port: 0,
           name: domain,
           returnPath: { domain, secretKeys: [secretKey] },
-        })
+        }).pipe(Effect.provide(dnsZones({})))
         const acme = yield* Smtp.customer()
         const ref = yield* World.send(acme.sender)
         const path = ReturnPath.make(secretKey, domain, { emailId: ref.stream_id, recipientIndex: 0 })

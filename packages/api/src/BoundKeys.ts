@@ -31,6 +31,8 @@ export const RULES: Rules = {
   domains: {
     list: "own domain",
     get: "own domain",
+    dmarc: "own domain",
+    tls: "own domain",
     add: "own domain",
     verify: "own domain",
     rotateDkim: "own domain",

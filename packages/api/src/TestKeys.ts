@@ -29,6 +29,8 @@ export const RULES: Rules = {
   domains: {
     list: "live only",
     get: "live only",
+    dmarc: "live only",
+    tls: "live only",
     add: "live only",
     verify: "live only",
     rotateDkim: "live only",

@@ -78,6 +78,14 @@ export interface StatsQuery {
   readonly tag?: string
 }
 
+export interface DomainReportsQuery {
+  /** Days up to today that are counted; 30 by default. */
+  readonly days?: number
+  readonly limit?: number
+  /** False shows the reports whose mail has no genuine signature of its sender. */
+  readonly verified?: boolean
+}
+
 export interface SandboxQuery {
   readonly limit?: number
   readonly after?: string | undefined

@@ -1,6 +1,7 @@
 import { paginate } from "./paginate.ts"
 import { type MessageInput, prepareMessage } from "./prepareMessage.ts"
 import type {
+  DomainReportsQuery,
   EventsQuery,
   LogsQuery,
   Page,
@@ -21,6 +22,7 @@ export type { AttachmentInput } from "./encodeAttachment.ts"
 export { isWellFormedKey } from "./isWellFormedKey.ts"
 export type { MessageInput } from "./prepareMessage.ts"
 export type {
+  DomainReportsQuery,
   EventsQuery,
   LogsQuery,
   Page,
@@ -100,6 +102,12 @@ export class Waybill {
   readonly domains = {
     list: () => this.#get<Page<T.Domain>>("/domains"),
     get: (domain: string) => this.#get<T.Domain>(`/domains/${path(domain)}`),
+    /** Shows who sends mail in the name of the domain, as receivers report it. */
+    dmarc: (domain: string, query: DomainReportsQuery = {}) =>
+      this.#get<T.DmarcReports>(`/domains/${path(domain)}/dmarc`, { ...query }),
+    /** Shows whether other mail servers could deliver to the domain with TLS, as they report it. */
+    tls: (domain: string, query: DomainReportsQuery = {}) =>
+      this.#get<T.TlsReports>(`/domains/${path(domain)}/tls`, { ...query }),
     add: (name: string, options?: WriteOptions) => this.#post<T.Domain>("/domains", { name }, options),
     verify: (domain: string) => this.#post<T.Domain>(`/domains/${path(domain)}/verify`),
     rotateDkim: (domain: string, options?: WriteOptions) =>

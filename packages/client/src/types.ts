@@ -181,6 +181,59 @@ export type CreatedApiKey = {
   readonly key: string
 }
 
+export type DmarcReports = {
+  readonly object: "dmarc_reports"
+  readonly domain: DomainName
+  readonly days: number
+  readonly verified: boolean
+  /** Address at which this service receives the reports; `null` if it receives none */
+  readonly report_address: string | null
+  /** Reports of the period without a genuine signature, which the other numbers leave out */
+  readonly unverified_reports: number
+  /** Those with the newest reports first */
+  readonly reporters: ReadonlyArray<Reporter>
+  /** Record to publish so that reports come here; `null` if the last DNS check found it */
+  readonly record: ReportRecord | null
+  readonly totals: DmarcTotals
+  /** Those with the most messages first */
+  readonly sources: ReadonlyArray<DmarcSource>
+}
+
+export type DmarcSource = {
+  /** Address of the server that sent the mail; `null` for the smallest sources of large reports, together */
+  readonly source_ip: string | null
+  readonly messages: number
+  /** Messages that passed DMARC, by DKIM or by SPF */
+  readonly aligned: number
+  readonly dkim_aligned: number
+  readonly spf_aligned: number
+  /** Messages that receivers put into a spam folder because of your policy */
+  readonly quarantined: number
+  /** Messages that receivers refused because of your policy */
+  readonly rejected: number
+  /** Domain that signed mail of this source */
+  readonly dkim_domain: string | null
+  /** Domain of its return path */
+  readonly spf_domain: string | null
+  /** Up to 10 reporters that saw the source */
+  readonly reporters: ReadonlyArray<string>
+  readonly first_day: string
+  readonly last_day: string
+}
+
+export type DmarcTotals = {
+  readonly messages: number
+  /** Messages that passed DMARC, by DKIM or by SPF */
+  readonly aligned: number
+  readonly dkim_aligned: number
+  readonly spf_aligned: number
+  /** Messages that receivers put into a spam folder because of your policy */
+  readonly quarantined: number
+  /** Messages that receivers refused because of your policy */
+  readonly rejected: number
+  readonly sources: number
+}
+
 export type DnsRecord = {
   readonly purpose: "dkim" | "return_path" | "spf" | "dmarc" | "tracking"
   readonly type: "TXT" | "CNAME" | "MX"
@@ -573,6 +626,21 @@ export type Position = string
 /** Where to continue from: a position from a response, or `0` for the beginning */
 export type PositionFrom = string
 
+export type ReportRecord = {
+  readonly type: "TXT"
+  readonly name: string
+  readonly value: string
+}
+
+export type Reporter = {
+  /** Domain that signed the reports; of unverified ones, the domain that they claim to come from */
+  readonly domain: string
+  /** Name that the reporter gives itself */
+  readonly org_name: string
+  readonly reports: number
+  readonly last_report_at: Timestamp
+}
+
 export type Request = {
   readonly object: "request"
   /** Also in `X-Request-Id` of the response */
@@ -885,6 +953,44 @@ export type Timestamp = string
 
 /** ISO 8601 with an offset or Z; UTC with milliseconds in responses */
 export type TimestampInput = string
+
+export type TlsFailure = {
+  /** Policy that the sender found: MTA-STS, DANE, or none */
+  readonly policy: "sts" | "tlsa" | "no-policy-found"
+  readonly failure: string
+  /** Your mail server, where reports name it */
+  readonly server: string | null
+  readonly sessions: number
+  readonly reporters: ReadonlyArray<string>
+  readonly last_day: string
+}
+
+export type TlsPolicy = {
+  /** Policy that the sender found: MTA-STS, DANE, or none */
+  readonly policy: "sts" | "tlsa" | "no-policy-found"
+  readonly succeeded: number
+  readonly failed: number
+  readonly last_day: string
+}
+
+export type TlsReports = {
+  readonly object: "tls_reports"
+  readonly domain: DomainName
+  readonly days: number
+  readonly verified: boolean
+  /** Address at which this service receives the reports; `null` if it receives none */
+  readonly report_address: string | null
+  /** Reports of the period without a genuine signature, which the other numbers leave out */
+  readonly unverified_reports: number
+  /** Those with the newest reports first */
+  readonly reporters: ReadonlyArray<Reporter>
+  /** Record to publish so that reports come here */
+  readonly record: ReportRecord | null
+  /** Sessions of mail servers that delivered to the domain */
+  readonly policies: ReadonlyArray<TlsPolicy>
+  /** Those with the most sessions first */
+  readonly failures: ReadonlyArray<TlsFailure>
+}
 
 export type UserId = string
 

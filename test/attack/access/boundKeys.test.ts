@@ -75,6 +75,8 @@ const NAMED: Readonly<Record<string, Case>> = {
   "logs.get": { path: ({ others }) => `/v1/email/logs/${others}` },
   "logs.events": { path: ({ others }) => `/v1/email/logs/${others}/events` },
   "domains.get": ofDomain(),
+  "domains.dmarc": ofDomain("/dmarc"),
+  "domains.tls": ofDomain("/tls"),
   "domains.add": { path: () => "/v1/domains", body: { name: "third.test" } },
   "domains.verify": ofDomain("/verify"),
   "domains.rotateDkim": ofDomain("/dkim/rotate"),

@@ -10,8 +10,10 @@ import * as World from "../../support/world/World.ts"
 /** Endpoints that a session of each role may call; an owner may call all. */
 const VIEWER = [
   "account.get",
+  "domains.dmarc",
   "domains.get",
   "domains.list",
+  "domains.tls",
   "logs.events",
   "logs.get",
   "logs.list",

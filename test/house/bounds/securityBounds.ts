@@ -1,4 +1,5 @@
 import { customer, type Group, internal, operator } from "./Bound.ts"
+import { reportBounds } from "./reportBounds.ts"
 
 const NODE = "apps/server/src/http/NodeServer.ts"
 const CONNECTIONS = "apps/server/src/http/middleware/Connections.ts"
@@ -279,6 +280,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       internal("Headers of a report", "MAX_HEADER_BYTES", MIME, "250, dropped"),
     ],
   },
+  ...reportBounds,
   {
     title: "Parsing of mail, HTML and reports",
     bounds: [

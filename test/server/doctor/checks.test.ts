@@ -143,6 +143,26 @@ describe("the return path", () => {
   })
 })
 
+describe("the authorization of DMARC reports", () => {
+  const anyDomain = (domain: string) => `any-domain.waybill-doctor.example._report._dmarc.${domain}`
+  const dns = dnsZones({
+    [anyDomain("good.acme.dev")]: { TXT: ["other", "v=DMARC1;"] },
+    [anyDomain("bad.acme.dev")]: { TXT: ["v=DMARC12"] },
+    [anyDomain("down.acme.dev")]: "SERVFAIL",
+  })
+  const look = (domain: string) => Effect.provide(NameChecks.reportAuthorization(domain), dns)
+
+  it.effect("is ok with a wildcard, and names the record to publish without one", function* () {
+    assert.strictEqual((yield* look("good.acme.dev")).status, "ok")
+    for (const name of ["bad", "down", "none"]) {
+      const finding = yield* look(`${name}.acme.dev`)
+      assert.strictEqual(finding.status, "warning", name)
+      assert.include(finding.fix ?? "", `*._report._dmarc.${name}.acme.dev with the value v=DMARC1`)
+    }
+    assert.strictEqual((yield* look("bounces.localhost")).status, "skipped")
+  })
+})
+
 describe("the relay", () => {
   const login = { user: "acme", password: "s3cret" }
   const to = (server: { readonly host: string; readonly port: number }, password = login.password) =>

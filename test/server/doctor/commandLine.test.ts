@@ -73,6 +73,7 @@ describe("waybill doctor", () => {
           addresses: "skipped",
           "site rules": "skipped",
           "return path": "skipped",
+          "dmarc reports": "skipped",
           tracking: "skipped",
           "dkim keys": "skipped",
         })

@@ -20,6 +20,7 @@ import nodemailer, { type SendMailOptions } from "nodemailer"
 import type SMTPTransport from "nodemailer/lib/smtp-transport/index.js"
 import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import * as Submission from "../../../apps/server/src/smtp/Submission.ts"
+import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 
@@ -27,8 +28,12 @@ const fixture = (name: string) => readFileSync(new URL(`../../fixtures/tls/${nam
 export const CERTIFICATE = { key: fixture("server.key"), cert: fixture("server.pem") }
 export const CA = fixture("ca.pem")
 
-/** The services of a node on a new database. */
-export const layer = Admission.layer.pipe(Layer.provide(KeyUses.layer), Layer.provideMerge(World.layer))
+/** The services of a node on a new database, with a DNS that knows no name. */
+export const layer = Admission.layer.pipe(
+  Layer.provide(KeyUses.layer),
+  Layer.provideMerge(World.layer),
+  Layer.provideMerge(dnsZones({})),
+)
 
 export const MAX_MESSAGE_BYTES = 1024 * 1024
 

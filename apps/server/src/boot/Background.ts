@@ -3,6 +3,7 @@ import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
 import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTransport"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
+import * as DomainReports from "@waybill/store/domainreports/DomainReports"
 import * as EmailStatsMonths from "@waybill/store/statistics/EmailStatsMonths"
 import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
 import * as RequestLogDays from "@waybill/store/requests/RequestLogDays"
@@ -95,6 +96,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
             advance_test_clocks: { run: clocks.kick, cron: "* * * * *" },
             check_domains: { run: domains.kick, cron: "* * * * *" },
             keep_request_log: { run: RequestLogDays.keep(settings.requestLogDays), cron: "3 * * * *" },
+            expire_domain_reports: { run: DomainReports.expire(settings.domainReportDays), cron: "13 * * * *" },
             sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },
             check_source_addresses: {
               run: checkSources({ name: Service.ehloName(settings), blocklists: settings.blocklists }),

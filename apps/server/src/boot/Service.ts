@@ -208,6 +208,7 @@ export const smtp = (settings: Settings) =>
       })
       if (Option.isNone(settings.reportsPort)) return submission
       const returnPath = { domain: settings.returnPathDomain, secretKeys: yield* ReturnPathKeys.returnPathKeys }
-      return Layer.merge(submission, Reports.layer({ ...common, port: settings.reportsPort.value, returnPath }))
+      const reports = Reports.layer({ ...common, port: settings.reportsPort.value, returnPath })
+      return Layer.merge(submission, Layer.provide(reports, dns(settings)))
     }),
   )

@@ -11,7 +11,8 @@ export type Received =
   | { readonly _tag: "Gone" }
 
 export interface Intake {
-  readonly receive: (stream: SMTPServerDataStream, done: (received: Received) => void) => void
+  /** Keeps at most `keepBytes` of the message, if its beginning is enough. */
+  readonly receive: (stream: SMTPServerDataStream, done: (received: Received) => void, keepBytes?: number) => void
 }
 
 const FULL = reply(452, "4.3.1", "Too much mail is coming in at once, please try again in a moment")
@@ -25,21 +26,14 @@ const BARE = reply(
 export interface Options {
   readonly maxMessageBytes: number
   readonly strictLines: boolean
-  /** Number of bytes to keep of a message, if its beginning is enough. */
-  readonly keepBytes?: number
   readonly maxBytesHeld?: number
 }
 
 /** Collects messages. One that is too large, or exceeds the bytes held for all, is read to its end and refused. */
-export const make = ({
-  keepBytes = Infinity,
-  maxBytesHeld = MAX_BYTES_HELD,
-  maxMessageBytes,
-  strictLines,
-}: Options): Intake => {
+export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLines }: Options): Intake => {
   let held = 0
   return {
-    receive: (stream, done) => {
+    receive: (stream, done, keepBytes = Infinity) => {
       const chunks: Array<Buffer> = []
       let heldHere = 0
       let refusal: SmtpReply | undefined

@@ -51,8 +51,8 @@ export interface Options {
   readonly isLocal?: (address: string) => boolean
   /** Whether line ends other than CRLF are refused, which attacks use to hide a second message in the first. */
   readonly strictLines: boolean
-  /** Number of bytes to keep of a longer message. */
-  readonly keepBytes?: number
+  /** Number of bytes to keep of a longer message to these recipients. */
+  readonly keepBytes?: (recipients: ReadonlyArray<string>) => number
 }
 
 /** Commands that the library implements and the service does not offer. */
@@ -80,7 +80,6 @@ export const listen = <Login, R>(
     const intake = Intake.make({
       maxMessageBytes: limits.maxMessageBytes,
       strictLines: options.strictLines,
-      ...(options.keepBytes === undefined ? {} : { keepBytes: options.keepBytes }),
     })
     const refused = new WeakMap<SMTPServerSession, number>()
     const makeServer = () =>
@@ -126,14 +125,15 @@ export const listen = <Login, R>(
           }),
         onData: (stream, session, done) => {
           const transaction = transactionOf<Login>(session)
-          intake.receive(stream, (received) => {
+          const receive = (received: Intake.Received) => {
             if (received._tag === "Gone") return
             if (received._tag === "Refused") return done(errorOf(received.reply))
             run(
               Effect.ensuring(handlers.message(received.bytes, transaction), Effect.sync(received.release)),
               (error, text) => (error === null ? done(null, text ?? "") : done(errorOf(error))),
             )
-          })
+          }
+          intake.receive(stream, receive, options.keepBytes?.(transaction.recipients))
         },
       })
     const deps: Omit<Deps, "hasImplicitTls"> = {

@@ -1,5 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
+import type * as Dns from "@waybill/mail/dns/Dns"
 import * as Report from "@waybill/mail/incoming/Report"
 import * as ReportParts from "@waybill/mail/incoming/ReportParts"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
@@ -10,6 +11,7 @@ import { Duration, Effect, Layer, Option, Result } from "effect"
 import * as NewIds from "../operate/NewIds.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as Listener from "./Listener.ts"
+import * as DomainReports from "./DomainReports.ts"
 import * as Feedback from "./Feedback.ts"
 import { type About, recordReport } from "./recordReport.ts"
 import { line, reply, type SmtpReply } from "./SmtpReply.ts"
@@ -43,16 +45,22 @@ export interface Options {
   readonly limits?: Partial<ListenerLimits>
 }
 
-/** Receives bounces and complaints, at addresses that only this instance can have made. Returns the port. */
+/**
+ * Receives bounces and complaints, at addresses that only this instance can have made, and reports at a few well-known
+ * addresses. Returns the port.
+ */
 export const listen = ({ host, limits, name, port, returnPath, tls }: Options) =>
-  Listener.listen<never, EventStore | PgClient.PgClient>(
+  Listener.listen<never, EventStore | PgClient.PgClient | Dns.Dns>(
     {
       host,
       port,
       name,
       // Reports are not passed on, and old servers send other line ends.
       strictLines: false,
-      keepBytes: ReportParts.REPORT_SIZE_LIMIT,
+      keepBytes: (recipients) =>
+        recipients.some((recipient) => DomainReports.isAddress(roleOf(returnPath, recipient) ?? ""))
+          ? DomainReports.KEEP_BYTES
+          : ReportParts.REPORT_SIZE_LIMIT,
       ...(tls === undefined ? {} : { tls }),
       limits: {
         maxConnections: MAX_CONNECTIONS,
@@ -106,13 +114,12 @@ const bouncedAt = ({ domain, secretKeys }: Options["returnPath"], text: string):
   return Option.none()
 }
 
-/** The name of an address that every mail domain has, at the domain of return paths. */
+/** The name of an address for feedback or aggregate reports, at the domain of return paths. */
 const roleOf = ({ domain }: Options["returnPath"], text: string): string | undefined => {
   const at = text.lastIndexOf("@")
   const local = text.slice(0, Math.max(0, at))
-  return text.slice(at + 1).toLowerCase() === domain.toLowerCase() && Feedback.isRole(local)
-    ? local.toLowerCase()
-    : undefined
+  const isKnown = Feedback.isRole(local) || DomainReports.isAddress(local)
+  return text.slice(at + 1).toLowerCase() === domain.toLowerCase() && isKnown ? local.toLowerCase() : undefined
 }
 
 /**
@@ -122,11 +129,13 @@ const roleOf = ({ domain }: Options["returnPath"], text: string): string | undef
  */
 const receive = Effect.fn("Reports.receive")(function* (
   returnPath: Options["returnPath"],
-  bytes: Buffer,
+  whole: Buffer,
   { address, recipients }: Listener.Transaction<never>,
-): Effect.fn.Return<string, SmtpReply, EventStore | PgClient.PgClient> {
+): Effect.fn.Return<string, SmtpReply, EventStore | PgClient.PgClient | Dns.Dns> {
   const roles = recipients.flatMap((recipient) => roleOf(returnPath, recipient) ?? [])
-  if (roles.length > 0)
+  if (roles.some(DomainReports.isAddress)) yield* DomainReports.receive(whole, { address })
+  const bytes = whole.subarray(0, ReportParts.REPORT_SIZE_LIMIT)
+  if (roles.some(Feedback.isRole))
     yield* Feedback.receive(returnPath.secretKeys, bytes, { address, isLoop: roles.includes(Feedback.LOOP) })
   const subjects = yield* Effect.forEach(
     recipients.flatMap((recipient) => Option.toArray(bouncedAt(returnPath, recipient))),

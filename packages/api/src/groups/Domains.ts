@@ -11,6 +11,7 @@ import * as ApiError from "../errors/ApiError.ts"
 import { Authorization } from "../Authorization.ts"
 import { annotate } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
+import * as DomainReports from "../schemas/DomainReports.ts"
 import { optional } from "../schemas/optional.ts"
 import * as Page from "../schemas/Page.ts"
 import { Validation } from "../errors/Validation.ts"
@@ -101,6 +102,28 @@ export class Domains extends HttpApiGroup.make("domains")
     ),
     HttpApiEndpoint.get("get", "/domains/:domain", { params, success: Domain }).annotateMerge(
       annotate("Get a domain", "domains:read", "The DNS records to publish, with the result of the last check."),
+    ),
+    HttpApiEndpoint.get("dmarc", "/domains/:domain/dmarc", {
+      params,
+      query: DomainReports.query,
+      success: DomainReports.DmarcReports,
+    }).annotateMerge(
+      annotate(
+        "Get DMARC reports of a domain",
+        "domains:read",
+        "Who sends mail in the name of the domain, and whether it passed DMARC, as its receivers report it. `record` is the DNS record to publish so that they report here.",
+      ),
+    ),
+    HttpApiEndpoint.get("tls", "/domains/:domain/tls", {
+      params,
+      query: DomainReports.query,
+      success: DomainReports.TlsReports,
+    }).annotateMerge(
+      annotate(
+        "Get TLS reports of a domain",
+        "domains:read",
+        "Whether other mail servers could deliver to the domain with TLS, as they report it (RFC 8460). `record` is the DNS record to publish so that they report here.",
+      ),
     ),
     HttpApiEndpoint.post("add", "/domains", {
       headers,

@@ -15,6 +15,10 @@ export const MIN_STATS_MONTHS = 13
 export const MAX_STATS_MONTHS = 240
 export const DEFAULT_REQUEST_LOG_DAYS = 7
 export const MAX_REQUEST_LOG_DAYS = 90
+export const DEFAULT_DOMAIN_REPORT_DAYS = 90
+/** Longer than reports are accepted, so that a replay finds its original. */
+export const MIN_DOMAIN_REPORT_DAYS = 30
+export const MAX_DOMAIN_REPORT_DAYS = 400
 /** Longer than any failover; beyond it clients have given up. */
 export const MAX_DATABASE_TIMEOUT_SECONDS = 60
 
@@ -93,5 +97,14 @@ export const TABLE = {
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: MAX_REQUEST_LOG_DAYS })),
       "REQUEST_LOG_DAYS",
     ).pipe(Config.withDefault(DEFAULT_REQUEST_LOG_DAYS)),
+  ),
+  domainReportDays: setting(
+    "DOMAIN_REPORT_DAYS",
+    `Days for which aggregate reports of DMARC and TLS about domains are kept, from ${MIN_DOMAIN_REPORT_DAYS} to ${MAX_DOMAIN_REPORT_DAYS}.`,
+    String(DEFAULT_DOMAIN_REPORT_DAYS),
+    Config.schema(
+      Schema.Int.check(Schema.isBetween({ minimum: MIN_DOMAIN_REPORT_DAYS, maximum: MAX_DOMAIN_REPORT_DAYS })),
+      "DOMAIN_REPORT_DAYS",
+    ).pipe(Config.withDefault(DEFAULT_DOMAIN_REPORT_DAYS)),
   ),
 } as const

@@ -5,6 +5,7 @@ import * as TransportName from "../../boot/settings/TransportName.ts"
 import { accountFlag } from "../accountFlag.ts"
 import * as Output from "../Output.ts"
 import { ApiClient, call } from "./ApiClient.ts"
+import * as DomainReports from "./DomainReports.ts"
 
 const COLUMNS = ["name", "status", "created_at", "verified_at", "last_checked_at"]
 const RECORD_COLUMNS = ["type", "name", "value", "required", "status", "error"]
@@ -83,5 +84,5 @@ const transport = Command.make(
 
 export const domains = Command.make("domains").pipe(
   Command.withDescription("Domains that mail is sent from"),
-  Command.withSubcommands([list, add, verify, remove, transport]),
+  Command.withSubcommands([list, add, verify, remove, DomainReports.dmarc, DomainReports.tls, transport]),
 )

@@ -23,6 +23,7 @@ export const CHECKS = [
   "addresses",
   "site rules",
   "return path",
+  "dmarc reports",
   "tracking",
   "dkim keys",
 ] as const

@@ -1,6 +1,7 @@
 import * as DomainName from "@waybill/domain/domain/DomainName"
 import * as Dns from "@waybill/mail/dns/Dns"
 import * as Network from "@waybill/mail/dns/Network"
+import * as ReportRecords from "@waybill/mail/dns/ReportRecords"
 import { Effect, Result } from "effect"
 import { networkInterfaces } from "node:os"
 import * as Finding from "./Finding.ts"
@@ -57,6 +58,27 @@ export const ehloName = (
 
 const namesIn = (answer: Dns.Answer<string>): string =>
   answer._tag === "Found" ? answer.records.join(", ") : `nothing (${answer.reason})`
+
+/** A domain that nobody has, whose reports only a wildcard authorizes. */
+const ANY_DOMAIN = "any-domain.waybill-doctor.example"
+
+/** Checks that the return path's domain agrees to receive DMARC reports about all domains (RFC 7489 §7.1). */
+export const reportAuthorization = (domain: string): Effect.Effect<Finding.Finding, never, Dns.Dns> =>
+  Effect.gen(function* () {
+    if (Result.isFailure(DomainName.parse(domain)) || DomainName.isReserved(domain))
+      return Finding.skipped("dmarc reports", `no reports reach ${domain}, which is not a public domain`)
+    const dns = yield* Dns.Dns
+    const wildcard = ReportRecords.authorizationName("*", domain)
+    const fix = `Publish a TXT record ${wildcard} with the value ${ReportRecords.AUTHORIZATION}.`
+    const answer = yield* dns.txt(ReportRecords.authorizationName(ANY_DOMAIN, domain))
+    if (answer._tag === "Unavailable")
+      return Finding.warning("dmarc reports", `${wildcard} could not be looked up (${answer.reason})`, fix)
+    return answer._tag === "Found" && answer.records.some((text) => AUTHORIZES.test(text.trim()))
+      ? Finding.ok("dmarc reports", `${domain} agrees to receive reports about all domains`)
+      : Finding.warning("dmarc reports", `mailbox providers send none: ${wildcard} does not exist`, fix)
+  })
+
+const AUTHORIZES = /^v\s*=\s*DMARC1\s*(?:;|$)/u
 
 /** Checks that other servers can send bounces to the return path, which would be lost otherwise. */
 export const returnPath = (domain: string, listening: boolean): Effect.Effect<Finding.Finding, never, Dns.Dns> =>

@@ -72,6 +72,9 @@ const direct = (settings: Settings, { direct, targets }: Options, name: string, 
     wanted || used.has("relay")
       ? NameChecks.returnPath(settings.returnPathDomain, Option.isSome(settings.reportsPort))
       : Effect.succeed(Finding.skipped("return path", "mail in the sandbox does not bounce")),
+    Option.isSome(settings.reportsPort)
+      ? NameChecks.reportAuthorization(settings.returnPathDomain)
+      : Effect.succeed(Finding.skipped("dmarc reports", "no REPORTS_PORT is set, so none are received")),
   ]
 }
 

@@ -1,0 +1,93 @@
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as Output from "../Output.ts"
+import { ApiClient, call } from "./ApiClient.ts"
+
+const flags = {
+  name: Argument.String("domain").pipe(Argument.withDescription("Domain name, such as news.example.com")),
+  days: Flag.Int("days").pipe(Flag.optional, Flag.withDescription("Days up to today that are counted; 30 by default")),
+  unverified: Flag.Boolean("unverified").pipe(
+    Flag.withDefault(false),
+    Flag.withDescription("Show the reports without a genuine signature of their sender"),
+  ),
+  json: Output.json,
+}
+
+interface Shared {
+  readonly domain: string
+  readonly days: number
+  readonly verified: boolean
+  readonly record: { readonly name: string; readonly value: string } | null
+  readonly reporters: ReadonlyArray<unknown>
+  readonly unverified_reports: number
+}
+
+const queryOf = (days: Option.Option<number>, unverified: boolean) => ({
+  limit: 1_000,
+  verified: !unverified,
+  ...Option.match(days, { onNone: () => ({}), onSome: (days) => ({ days }) }),
+})
+
+const heading = ({ days, domain, reporters, unverified_reports, verified }: Shared): string =>
+  `${domain}, last ${days} days, ${verified ? "verified" : "unverified"} reports of ${reporters.length} ${
+    reporters.length === 1 ? "reporter" : "reporters"
+  }.${verified && unverified_reports > 0 ? ` Unverified reports: ${unverified_reports}, shown with --unverified.` : ""}`
+
+const hint = ({ record, reporters }: Shared): ReadonlyArray<string> =>
+  record === null || reporters.length > 0
+    ? []
+    : [`No reports yet. To receive them, publish a TXT record ${record.name} with the value:`, record.value]
+
+const SOURCE_COLUMNS = [
+  "source_ip",
+  "messages",
+  "aligned",
+  "dkim_aligned",
+  "spf_aligned",
+  "quarantined",
+  "rejected",
+  "dkim_domain",
+  "spf_domain",
+  "reporters",
+  "last_day",
+]
+
+export const dmarc = Command.make(
+  "dmarc",
+  flags,
+  Effect.fn(function* ({ days, json, name, unverified }) {
+    const reports = yield* call((client) => client.domains.dmarc(name, queryOf(days, unverified)))
+    if (json) return yield* Output.printJson(reports, 2)
+    yield* Output.say(heading(reports), ...hint(reports), "")
+    const rows = reports.sources.map((source) => ({
+      ...source,
+      source_ip: source.source_ip ?? "others",
+      reporters: source.reporters.join(", "),
+    }))
+    yield* Output.print(rows, { json, columns: SOURCE_COLUMNS })
+  }),
+).pipe(Command.withDescription("Show who sends mail in the name of a domain"), Command.provide(ApiClient.layer))
+
+const POLICY_COLUMNS = ["policy", "succeeded", "failed", "last_day"]
+const FAILURE_COLUMNS = ["policy", "failure", "server", "sessions", "reporters", "last_day"]
+
+export const tls = Command.make(
+  "tls",
+  flags,
+  Effect.fn(function* ({ days, json, name, unverified }) {
+    const reports = yield* call((client) => client.domains.tls(name, queryOf(days, unverified)))
+    if (json) return yield* Output.printJson(reports, 2)
+    yield* Output.say(heading(reports), ...hint(reports), "")
+    yield* Output.print(
+      reports.policies.map((policy) => ({ ...policy })),
+      { json, columns: POLICY_COLUMNS },
+    )
+    if (reports.failures.length === 0) return
+    yield* Output.say("")
+    const rows = reports.failures.map((failure) => ({ ...failure, reporters: failure.reporters.join(", ") }))
+    yield* Output.print(rows, { json, columns: FAILURE_COLUMNS })
+  }),
+).pipe(
+  Command.withDescription("Show whether other mail servers can deliver to a domain with TLS"),
+  Command.provide(ApiClient.layer),
+)

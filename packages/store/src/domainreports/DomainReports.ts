@@ -1,0 +1,144 @@
+import { PgClient } from "@effect/sql-pg"
+import type { AccountId, DomainId } from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import { createHash } from "node:crypto"
+
+/**
+ * Maximum number of reports of one day about a domain. Each mailbox provider sends one or a few; anybody can send more,
+ * signed by a domain of their own.
+ */
+export const MAX_PER_DAY = 200
+/** The same for reports that nobody signed. */
+export const MAX_UNVERIFIED_PER_DAY = 50
+/** Maximum number of domains, of all accounts, that one report is recorded for. */
+export const MAX_DOMAINS = 100
+
+/** Advisory locks of domains, so that the maximum holds for all nodes together and rows are written in turns. */
+const DOMAIN_LOCKS = 0x5742_4452
+
+export type ReportKind = "dmarc" | "tls"
+
+/** A report as its mail names it. */
+export interface Heading {
+  readonly kind: ReportKind
+  readonly verified: boolean
+  readonly reporter: string
+  readonly reportId: string
+  /** Domain that the report is about. */
+  readonly about: string
+  readonly orgName: string
+  /** Milliseconds since 1970. */
+  readonly begin: number
+  readonly end: number
+}
+
+/** A domain of an account, as a report finds it. */
+export interface Target {
+  readonly account_id: AccountId
+  readonly domain_id: DomainId
+  readonly name: string
+}
+
+export type Outcome = "recorded" | "duplicate" | "unknown_domain" | "too_many"
+
+/**
+ * Returns the domains with these names in all accounts. Only those whose DNS is verified now: anybody can add the domain
+ * of somebody else, and must not read its reports.
+ */
+export const targets = Effect.fn("DomainReports.targets")(function* (names: ReadonlyArray<string>) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<Target>`
+    SELECT account_id, id AS domain_id, name FROM domains
+    WHERE name = ANY(${names}::text[]) AND NOT removed AND status IN ('verified', 'degraded')
+    ORDER BY account_id, id LIMIT ${MAX_DOMAINS}::int`)
+})
+
+/** Writes the rows of a report for one domain, in the transaction that counts the report. */
+export type Write = (
+  sql: PgClient.PgClient,
+  target: Target,
+  day: string,
+  heading: Heading,
+) => Effect.Effect<unknown, SqlError.SqlError>
+
+/** Counts a report once for each domain, with its rows. A report that was counted before changes nothing. */
+export const record = Effect.fn("DomainReports.record")(function* (
+  heading: Heading,
+  found: ReadonlyArray<Target>,
+  write: Write,
+) {
+  const sql = yield* PgClient.PgClient
+  if (found.length === 0) return "unknown_domain" satisfies Outcome
+  const outcomes = yield* sql
+    .withTransaction(Effect.forEach(inOrder(found), (target) => recordOne(sql, heading, target, write)))
+    .pipe(Effect.catchTag("SqlError", Effect.die))
+  return best(outcomes)
+})
+
+/** Transactions that lock in the same order do not deadlock. */
+const inOrder = (found: ReadonlyArray<Target>) =>
+  found.toSorted((one, other) => (one.domain_id < other.domain_id ? -1 : 1))
+
+const best = (outcomes: ReadonlyArray<Outcome>): Outcome =>
+  (["recorded", "duplicate"] as const).find((outcome) => outcomes.includes(outcome)) ?? "too_many"
+
+const recordOne = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  heading: Heading,
+  target: Target,
+  write: Write,
+): Effect.fn.Return<Outcome, SqlError.SqlError> {
+  const { account_id, domain_id } = target
+  const { begin, end, kind, orgName, reporter, verified } = heading
+  const hash = hashOf(heading)
+  const day = Timestamp.fromMillis(begin).slice(0, 10)
+  const most = verified ? MAX_PER_DAY : MAX_UNVERIFIED_PER_DAY
+  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${DOMAIN_LOCKS}::int, hashtext(${domain_id}))::text) AS t`
+  const [state] = yield* sql<{ readonly known: boolean; readonly full: boolean }>`
+    SELECT coalesce(bool_or(hash = ${hash}), false) AS known,
+      count(*) FILTER (WHERE day = ${day}::date) >= ${most}::int AS full
+    FROM domain_reports
+    WHERE account_id = ${account_id} AND domain_id = ${domain_id} AND kind = ${kind} AND verified = ${verified}`
+  if (state?.known === true) return "duplicate"
+  if (state?.full === true) return "too_many"
+  yield* sql`
+    INSERT INTO domain_reports
+      (account_id, domain_id, kind, verified, reporter, hash, org_name, day, began_at, ended_at)
+    VALUES (${account_id}, ${domain_id}, ${kind}, ${verified}, ${reporter}, ${hash}, ${orgName}, ${day}::date,
+      to_timestamp(${begin / 1000}::float8), to_timestamp(${end / 1000}::float8))`
+  yield* write(sql, target, day, heading)
+  return "recorded"
+})
+
+const hashOf = ({ about, reporter, reportId }: Heading): Buffer =>
+  createHash("sha256")
+    .update(JSON.stringify([reporter, reportId, about]))
+    .digest()
+
+/** Maximum number of rows that one statement of the periodic task removes. */
+const BATCH_ROWS = 10_000
+
+const TABLES = ["dmarc_sources", "tls_results", "domain_reports"] as const
+
+/** Removes what is older than the given number of days or belongs to a removed domain. Returns the number of rows. */
+export const expire = Effect.fn("DomainReports.expire")(function* (days: number) {
+  const sql = yield* PgClient.PgClient
+  let removed = 0
+  for (const table of TABLES)
+    for (const condition of [sql`r.day < current_date - ${days}::int`, ofRemoved(sql)]) {
+      let last = BATCH_ROWS
+      while (last === BATCH_ROWS) {
+        const rows = yield* Effect.orDie(sql`
+          DELETE FROM ${sql(table)} WHERE ctid = ANY(ARRAY(
+            SELECT r.ctid FROM ${sql(table)} r WHERE ${condition} LIMIT ${BATCH_ROWS}::int)) RETURNING 1 AS removed`)
+        last = rows.length
+        removed += last
+      }
+    }
+  return removed
+})
+
+const ofRemoved = (sql: PgClient.PgClient) => sql`
+  NOT EXISTS (SELECT 1 FROM domains d WHERE d.account_id = r.account_id AND d.id = r.domain_id AND NOT d.removed)`
