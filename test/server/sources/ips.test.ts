@@ -1,6 +1,7 @@
 import * as Account from "@waybill/domain/account/Account"
 import type * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import * as SourcePools from "@waybill/store/sources/SourcePools"
 import * as SourcePauses from "@waybill/store/sources/SourcePauses"
 import { Effect, Layer, Redacted } from "effect"
 import { mkdtempSync, writeFileSync } from "node:fs"
@@ -124,6 +125,9 @@ layer(World.layer, { excludeTestServices: true })("waybill ips", (it) => {
       assert.deepInclude(servers.mx1?.mails[0], { remote: ADDRESS, helo: "own.acme.test" })
       yield* succeeds("unassign", "--account", account_id, "--domain", from.name)
       assert.include(yield* refused("unassign", "--account", account_id), "It is not assigned")
+      // A domain that was removed is known by its id.
+      yield* SourcePools.assign({ account_id, domain_id: "dom_removed", pool: "own" })
+      yield* succeeds("unassign", "--account", account_id, "--domain", "dom_removed")
     },
     TIMEOUT,
   )

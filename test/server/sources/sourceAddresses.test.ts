@@ -5,7 +5,7 @@ import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
 import { PgClient } from "@effect/sql-pg"
 import type * as SourceAddress from "@waybill/mail/source/SourceAddress"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as SourceChoices from "../../../apps/server/src/sources/SourceChoices.ts"
 import { pair } from "../../mail/smtp/mxPair.ts"
@@ -29,6 +29,11 @@ const repeat = <A, E, R>(times: number, effect: Effect.Effect<A, E, R>) =>
     Array.from({ length: times }, () => effect),
     { concurrency: 10 },
   )
+
+/** Waits for work that the test clock does not delay. */
+const untilTrue = (holds: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => (holds() ? Effect.void : Effect.andThen(nextTurn, untilTrue(holds))))
+const nextTurn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
 
 layer(Database.layerFresh)("direct delivery from source addresses", (it) => {
   it.effect("leaves the choice to the kernel without addresses, and reads nothing", function* () {
@@ -288,6 +293,18 @@ layer(Database.layerFresh)("direct delivery from source addresses", (it) => {
     const [late] = yield* mistaken.send(ana)
     assert.deepInclude(late, { category: "source_address", no_attempt: true })
     assert.strictEqual(servers.mx1?.connections().opened, 0)
+  })
+
+  it.effect("chooses nothing before the first configuration was read", function* () {
+    yield* clear
+    yield* add(ONE)
+    let tests = 0
+    const canBind = () => (tests++ === 0 ? Effect.die("a fault at the start") : Effect.succeed(true))
+    const starting = yield* Effect.forkScoped(SourceChoices.make({ name: "host.test", canBind }))
+    yield* untilTrue(() => tests === 1)
+    assert.isUndefined(starting.pollUnsafe())
+    yield* TestClock.adjust("2 seconds")
+    assert.isTrue((yield* Fiber.join(starting)).isConfigured())
   })
 
   it.effect("tells the sender's message that its pool has no address", function* () {

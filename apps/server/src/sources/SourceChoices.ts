@@ -18,6 +18,8 @@ import * as SourceBudget from "./SourceBudget.ts"
 export const RELOAD_EVERY = Duration.seconds(10)
 /** Timeout of one reload; the next one tries again. */
 export const RELOAD_TIMEOUT = Duration.seconds(5)
+/** Pause before the first configuration is read again. */
+export const FIRST_LOAD_PAUSE = Duration.seconds(1)
 /** Interval at which a worker tests which addresses its host has. */
 export const BIND_EVERY = Duration.minutes(1)
 
@@ -72,13 +74,25 @@ export const make = (options: Options) =>
       current = read
       isConfigured = addresses.length > 0 || read.assignments.size > 0
     })
+    let isFailing = false
+    const inTime = load.pipe(
+      Effect.timeout(RELOAD_TIMEOUT),
+      Effect.tap(() => Effect.sync(() => (isFailing = false))),
+    )
     const reload = Effect.andThen(
       budget.flush(),
-      load.pipe(
-        Effect.timeout(RELOAD_TIMEOUT),
-        Effect.catchCause((cause) =>
-          Effect.logWarning("source addresses could not be read; the last ones stay in use", cause),
-        ),
+      // Logs only the first of consecutive failures.
+      Effect.catchCause(inTime, (cause) => {
+        if (isFailing) return Effect.void
+        isFailing = true
+        return Effect.logWarning("source addresses could not be read; the last ones stay in use", cause)
+      }),
+    )
+    /** Waits for the first configuration: without it, mail would leave from addresses that no operator chose. */
+    const firstLoad: Effect.Effect<void> = Effect.catchCause(inTime, (cause) =>
+      Effect.logWarning("source addresses could not be read; no mail is delivered directly until they are", cause).pipe(
+        Effect.andThen(Effect.sleep(FIRST_LOAD_PAUSE)),
+        Effect.andThen(firstLoad),
       ),
     )
 
@@ -175,8 +189,8 @@ export const make = (options: Options) =>
         return Effect.logError("source address is not one of this host; it is not used until it is", { address })
       })
 
-    yield* reload
-    yield* Effect.addFinalizer(() => budget.flush(true))
+    yield* firstLoad
+    yield* Effect.addFinalizer(() => Effect.ignoreCause(Effect.timeout(budget.flush(true), RELOAD_TIMEOUT)))
     yield* Effect.forkScoped(Effect.forever(Effect.delay(reload, options.every ?? RELOAD_EVERY)))
     return { isConfigured: () => isConfigured, choose, blocked, absent: markAbsent, reload } satisfies SourceChoices
   })

@@ -14,7 +14,7 @@ import * as Output from "../Output.ts"
 import * as Ips from "./IpsCommand.ts"
 
 const ehlo = Flag.String("ehlo").pipe(
-  Flag.withDescription("Name of the address in EHLO; its address must lead back to it"),
+  Flag.withDescription("Name of the address in EHLO, which must lead back to it; none is that of the host"),
   Flag.optional,
 )
 const poolName = Flag.String("pool").pipe(Flag.withDescription("Pool of the address"))
@@ -55,6 +55,8 @@ const showOne = Effect.fnUntraced(function* (address: string, json: boolean) {
   yield* Output.printOne(json ? { ...view } : row(view), { json })
 })
 
+const ehloOf = (text: string) => (text === Ips.NONE ? Effect.succeed(null) : Ips.nameOf(text))
+
 export const add = Command.make(
   "add",
   {
@@ -67,7 +69,7 @@ export const add = Command.make(
   },
   Effect.fn(function* ({ address: text, day, ehlo, json, plan, pool }) {
     const address = yield* Ips.addressOf(text)
-    const name = Option.isNone(ehlo) ? null : yield* Ips.nameOf(ehlo.value)
+    const name = Option.isNone(ehlo) ? null : yield* ehloOf(ehlo.value)
     const warm_up = (yield* Ips.warmUpOf(plan, day)) ?? null
     if (!(yield* SourcePools.ensure(yield* Ips.checkName("pool", pool))))
       return yield* Ips.refuse(`This instance has ${SourcePools.MAX_POOLS} pools, the most it can have.`)
@@ -103,7 +105,7 @@ export const change = Command.make(
     const warm_up = yield* Ips.warmUpOf(plan, day)
     const change = {
       ...(Option.isNone(pool) ? {} : { pool: yield* Ips.checkName("pool", pool.value) }),
-      ...(Option.isNone(ehlo) ? {} : { ehlo: yield* Ips.nameOf(ehlo.value) }),
+      ...(Option.isNone(ehlo) ? {} : { ehlo: yield* ehloOf(ehlo.value) }),
       ...(warm_up === undefined ? {} : { warm_up }),
     }
     if (Object.keys(change).length === 0) return yield* Ips.refuse("Name what to change: --pool, --ehlo or --plan.")

@@ -54,8 +54,8 @@ export const dayFlag = Flag.Int("day").pipe(
   Flag.optional,
 )
 
-/** Word for no plan, and for no overflow. */
-const NO_PLAN = "none"
+/** Word for no plan, and for no name of its own. */
+export const NONE = "none"
 
 /** Returns the warm-up of an address as flags name it: undefined if they do not, `null` for none. */
 export const warmUpOf = Effect.fnUntraced(function* (
@@ -63,7 +63,7 @@ export const warmUpOf = Effect.fnUntraced(function* (
   day: Option.Option<number>,
 ): Effect.fn.Return<StoredWarmUp | null | undefined, IpsRefused, Effect.Services<ReturnType<typeof WarmUpPlans.list>>> {
   if (Option.isNone(plan)) return Option.isSome(day) ? yield* refuse("--day needs --plan.") : undefined
-  if (plan.value === NO_PLAN) return null
+  if (plan.value === NONE) return null
   const plans = (yield* WarmUpPlans.list()).map(({ name }) => name)
   if (plan.value !== WarmUp.STANDARD_NAME && !plans.includes(plan.value))
     return yield* refuse(

@@ -58,7 +58,7 @@ const add = Command.make(
   },
   Effect.fn(function* ({ file, json, name }) {
     yield* Ips.checkName("plan", name)
-    if (name === WarmUp.STANDARD_NAME || name === "none") return yield* Ips.refuse(`The name ${name} is taken.`)
+    if (name === WarmUp.STANDARD_NAME || name === Ips.NONE) return yield* Ips.refuse(`The name ${name} is taken.`)
     const text = yield* Effect.try({
       try: () => readFileSync(file === "-" ? STANDARD_INPUT : file, "utf8"),
       catch: () => new Ips.IpsRefused({ message: `${file} cannot be read.` }),

@@ -96,7 +96,11 @@ export const unassign = Command.make(
   { account, domain, json: Output.json },
   Effect.fn(function* ({ account, domain, json }) {
     const account_id = yield* AccountArgument.idOf(account)
-    if (!(yield* SourcePools.unassign(account_id, yield* domainId(account_id, domain))))
+    const assigned = (yield* SourcePools.assignments()).filter((each) => each.account_id === account_id)
+    // The domain may be gone, and is then known by its id only.
+    const removed = assigned.find(({ domain_id }) => domain_id === Option.getOrUndefined(domain))
+    const domain_id = removed === undefined ? yield* domainId(account_id, domain) : removed.domain_id
+    if (!(yield* SourcePools.unassign(account_id, domain_id)))
       return yield* Ips.refuse("It is not assigned to a pool. `waybill ips assignments` shows all.")
     yield* Output.printOne({ account_id, domain: Option.getOrNull(domain), pool: null }, { json })
   }),
