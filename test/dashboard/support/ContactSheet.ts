@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import * as Browser from "./Browser.ts"
 
 /** Folder for pictures of every screen. Unset by default, so that a test run writes no file. */
@@ -10,8 +10,11 @@ export const PHONE = { width: 390, height: 844 }
 const SIZES = { desktop: Browser.DESKTOP, phone: PHONE }
 const THEMES = ["light", "dark"] as const
 
-/** Takes a picture of the page as it is, in each size and theme, if `WAYBILL_CONTACT_SHEET` is set. */
-export const shoot = async (page: Page, name: string): Promise<void> => {
+/**
+ * Takes a picture of the page as it is, in each size and theme, if `WAYBILL_CONTACT_SHEET` is set. The page is scrolled
+ * so that `top` stands at its top, if it is given.
+ */
+export const shoot = async (page: Page, name: string, top?: Locator): Promise<void> => {
   if (FOLDER === undefined) return
   mkdirSync(FOLDER, { recursive: true })
   for (const [size, viewport] of Object.entries(SIZES)) {
@@ -20,6 +23,7 @@ export const shoot = async (page: Page, name: string): Promise<void> => {
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" })
       // Charts are drawn anew in the frames after a change.
       await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+      await top?.evaluate((element) => element.scrollIntoView())
       await page.screenshot({ path: join(FOLDER, `${name}--${size}-${theme}.png`) })
     }
   }

@@ -13,6 +13,7 @@ const READING = [
   "get_timeline",
   "explain_delivery",
   "get_domain_health",
+  "get_dmarc_reports",
   "get_statistics",
   "check_suppression",
   "get_account",
@@ -141,6 +142,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         ["dkim", "return_path", "dmarc"],
       )
       assert.lengthOf(jsonOf((yield* call("get_domain_health")).text).rows, 1)
+      const reports = yield* call("get_dmarc_reports", { domain: "acme.test", days: 7 })
+      assert.match(reports.text, /^There are no DMARC reports about acme\.test in the last 7 days\./u)
+      assert.deepInclude(jsonOf(reports.text), { messages: 0, publish: "TXT _dmarc.acme.test" })
+      assert.isTrue((yield* call("get_dmarc_reports", { domain: "acme.test", days: 401 })).isError)
       assert.match((yield* call("get_statistics", { group_by: ["day"] })).text, /^(?:No mail|Statistics) from /u)
       assert.deepInclude(jsonOf((yield* call("get_account")).text), { plan: "business" })
     }),
@@ -165,6 +170,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         get_timeline: { id },
         explain_delivery: { id },
         get_domain_health: { domain: "acme.test" },
+        get_dmarc_reports: { domain: "acme.test" },
         check_suppression: { email: "ana@example.org" },
         list_webhook_deliveries: { webhook_id: hook.id },
         get_webhook_delivery: { webhook_id: hook.id, delivery_id: deliveries[0].id },
@@ -219,7 +225,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const names = tools.map(({ name }) => name)
       assert.includeMembers(names, ["find_emails", "get_email", "explain_delivery", "send_test_email"])
       assert.notInclude(names.join(" "), "webhook")
-      for (const name of ["send_email", "get_domain_health"]) assert.notInclude(names, name)
+      for (const name of ["send_email", "get_domain_health", "get_dmarc_reports"]) assert.notInclude(names, name)
       const message = { from: "hi@shop.example", to: ["ana@example.org"], subject: "Hello", text: "Hi" }
       const sent = yield* call("send_test_email", { ...message, script: "bounce 550 5.1.1" })
       const [, id = ""] = /^Accepted as (msg_\w+)\. It is a test and reaches nobody\./u.exec(sent.text) ?? []

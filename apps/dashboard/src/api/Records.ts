@@ -3,6 +3,7 @@ import type * as AccountApi from "@waybill/api/groups/Account"
 import type * as KeysApi from "@waybill/api/groups/ApiKeys"
 import type * as AuditApi from "@waybill/api/groups/history/Audit"
 import type * as DomainsApi from "@waybill/api/groups/Domains"
+import type * as ReportsApi from "@waybill/api/schemas/DomainReports"
 import type * as EmailApi from "@waybill/api/schemas/EmailRecord"
 import type * as EventApi from "@waybill/api/schemas/EventRecord"
 import type * as MembersApi from "@waybill/api/groups/Members"
@@ -21,6 +22,8 @@ export type Scope = ApiKey["scopes"][number]
 export type AuditEntry = typeof AuditApi.AuditEntry.Encoded
 export type Domain = typeof DomainsApi.Domain.Encoded
 export type DomainRecord = typeof DomainsApi.DomainRecord.Encoded
+export type DmarcReports = typeof ReportsApi.DmarcReports.Encoded
+export type TlsReports = typeof ReportsApi.TlsReports.Encoded
 export type Email = typeof EmailApi.EmailRecord.Encoded
 export type EmailWithContent = typeof EmailApi.WithContent.Encoded
 export type EmailStatus = Email["status"]

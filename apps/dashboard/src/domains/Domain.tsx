@@ -16,6 +16,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
+import { DomainReports } from "../domainReports/DomainReports.tsx"
 import { Tracking } from "./Tracking.tsx"
 import { isEd25519, useEd25519 } from "./Ed25519.tsx"
 
@@ -100,6 +101,7 @@ export const Domain = () => {
         <RecordPanel key={`${record.type} ${record.name} ${record.value}`} record={record} />
       ))}
       <Tracking key={domain.id} domain={domain} canEdit={canEdit} onChanged={updateCache} />
+      <DomainReports key={`reports of ${domain.id}`} name={domain.name} />
       <ConfirmDialog
         open={rotating}
         onOpenChange={setRotating}

@@ -1,4 +1,5 @@
-import type { Domain } from "@waybill/client/Waybill"
+import { MAX_DAYS } from "@waybill/api/schemas/DomainReports"
+import type { DmarcReports, Domain } from "@waybill/client/Waybill"
 import * as DomainName from "@waybill/domain/domain/DomainName"
 import { Effect, Schema } from "effect"
 import { type ToolAnswer, clipped, listed } from "../ToolAnswer.ts"
@@ -46,4 +47,56 @@ const inFull = (domain: Domain): ToolAnswer => ({
   })),
 })
 
-export const all = [health]
+const reports = tool({
+  name: "get_dmarc_reports",
+  title: "Get DMARC reports of a domain",
+  description:
+    "Tells which servers send mail in the name of a domain, and how much of it passes DMARC, as its receivers report it. Only verified reports are counted.",
+  annotations: READS,
+  input: Schema.Struct({
+    domain: DomainName.FromText,
+    days: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_DAYS }))),
+  }),
+  run: (waybill, { days, domain }) =>
+    ask(() => waybill.domains.dmarc(domain, { limit: SHOWN_SOURCES, ...(days === undefined ? {} : { days }) })).pipe(
+      Effect.map(senders),
+    ),
+})
+
+/** Sources that one answer lists. */
+const SHOWN_SOURCES = 50
+
+const senders = ({
+  days,
+  domain,
+  record,
+  reporters,
+  sources,
+  totals,
+  unverified_reports,
+}: DmarcReports): ToolAnswer => ({
+  summary:
+    reporters.length === 0
+      ? `There are no DMARC reports about ${domain} in the last ${days} days.`
+      : `${totals.messages} messages from ${totals.sources} sources were sent in the name of ${domain} in the last ${days} days; ${totals.aligned} of them passed DMARC.`,
+  facts: {
+    messages: totals.messages,
+    passed_by_dkim: totals.dkim_aligned,
+    passed_by_spf: totals.spf_aligned,
+    quarantined: totals.quarantined,
+    rejected: totals.rejected,
+    unverified_reports,
+    publish: record === null ? null : `TXT ${record.name}`,
+    // The value repeats the record that is in DNS.
+    untrusted: { value: record === null ? null : clipped(record.value) },
+  },
+  rows: sources.map(({ aligned, dkim_domain, last_day, messages, reporters, source_ip, spf_domain }) => ({
+    source_ip,
+    messages,
+    passed: aligned,
+    last_day,
+    untrusted: { dkim_domain, spf_domain, reporters: listed(reporters) },
+  })),
+})
+
+export const all = [health, reports]
