@@ -4,7 +4,7 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { Table } from "../ui/layout/Table.tsx"
 import { Figures } from "./Figures.tsx"
 import * as Format from "./ReportFormat.ts"
-import { MAX_SHOWN } from "./ReportQueries.ts"
+import * as ReportQueries from "./ReportQueries.ts"
 
 type Source = DmarcReports["sources"][number]
 
@@ -42,9 +42,10 @@ export const DmarcSources = ({ reports: { reporters, sources, totals } }: { read
         },
       ]}
     />
-    {totals.sources > MAX_SHOWN ? (
+    {totals.sources > ReportQueries.MAX_SHOWN ? (
       <p className="border-t border-line px-4 py-3 text-xs text-ink-3">
-        The {MAX_SHOWN} largest of {Format.number(totals.sources)} sources. The API and the command line have all.
+        The {ReportQueries.MAX_SHOWN} largest of {Format.number(totals.sources)} sources. The API and the command line
+        have all.
       </p>
     ) : undefined}
   </>

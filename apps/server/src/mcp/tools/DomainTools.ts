@@ -1,4 +1,4 @@
-import { MAX_DAYS } from "@waybill/api/schemas/DomainReports"
+import * as DomainReports from "@waybill/api/schemas/DomainReports"
 import type { DmarcReports, Domain } from "@waybill/client/Waybill"
 import * as DomainName from "@waybill/domain/domain/DomainName"
 import { Effect, Schema } from "effect"
@@ -55,7 +55,7 @@ const reports = tool({
   annotations: READS,
   input: Schema.Struct({
     domain: DomainName.FromText,
-    days: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_DAYS }))),
+    days: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: DomainReports.MAX_DAYS }))),
   }),
   run: (waybill, { days, domain }) =>
     ask(() => waybill.domains.dmarc(domain, { limit: SHOWN_SOURCES, ...(days === undefined ? {} : { days }) })).pipe(

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
-import nodemailer from "nodemailer"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import * as Mail from "../support/mail/aggregateMail.ts"
-import * as DnsServer from "../support/mail/dnsServer.ts"
-import { freePort, runToEnd } from "../support/process/service.ts"
-import * as Accessibility from "./support/Accessibility.ts"
-import * as Browser from "./support/Browser.ts"
-import * as ContactSheet from "./support/ContactSheet.ts"
-import * as Instance from "./support/Instance.ts"
+import * as Mail from "../../support/mail/aggregateMail.ts"
+import * as DnsServer from "../../support/mail/dnsServer.ts"
+import { freePort, runToEnd } from "../../support/process/service.ts"
+import * as Accessibility from "../support/Accessibility.ts"
+import * as Browser from "../support/Browser.ts"
+import * as ContactSheet from "../support/ContactSheet.ts"
+import * as Instance from "../support/Instance.ts"
+import { sendReport } from "./sendReport.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000
@@ -23,11 +23,7 @@ describe.skipIf(typeof browser === "string")(
     let tab: Browser.BrowserTab
     let port: number
 
-    const send = async (local: string, mail: Uint8Array) => {
-      const client = nodemailer.createTransport({ host: "127.0.0.1", port, ignoreTLS: true })
-      await client.sendMail({ envelope: { from: "", to: `${local}@${RETURN_PATH}` }, raw: Buffer.from(mail) })
-      client.close()
-    }
+    const send = (local: string, mail: Uint8Array) => sendReport(port, `${local}@${RETURN_PATH}`, mail)
 
     beforeAll(async () => {
       if (typeof browser === "string") return

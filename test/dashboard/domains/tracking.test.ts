@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import * as DnsServer from "../support/mail/dnsServer.ts"
-import * as Browser from "./support/Browser.ts"
-import * as Instance from "./support/Instance.ts"
+import * as DnsServer from "../../support/mail/dnsServer.ts"
+import * as Browser from "../support/Browser.ts"
+import * as Instance from "../support/Instance.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000
