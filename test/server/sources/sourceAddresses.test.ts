@@ -189,6 +189,22 @@ layer(Database.layerFresh)("direct delivery from source addresses", (it) => {
     )
   })
 
+  it.effect("overflows for an address of another host only when that is used up", function* () {
+    yield* clear
+    yield* add("192.0.2.1", { pool: "new", plan: { name: "tiny", days: [{ "*": 2 }] } })
+    yield* add(TWO, { pool: "old" })
+    yield* SourcePools.setOverflow("new", "old")
+    yield* SourcePools.assign({ account_id: "acc_1", domain_id: "", pool: "new" })
+    yield* SourceAddresses.recordHost("two", [{ address: "192.0.2.1", bindable: true }])
+    const servers = yield* pair({})
+    const { send, sources } = yield* worker(servers)
+    assert.strictEqual((yield* send(ana))[0]?.response, 'no address of pool "new" is on this host')
+    yield* SourceCounts.claim({ address: "192.0.2.1", day: 0, provider: "other" }, 5, 2)
+    yield* sources.reload
+    assert.strictEqual(short((yield* send(ana))[0]), "delivered")
+    assert.strictEqual(servers.mx1?.mails[0]?.remote, TWO)
+  })
+
   it.effect("counts no mail that a server defers or that never reached it", function* () {
     yield* clear
     yield* add(ONE, { plan: { name: "tiny", days: [{ "*": 1 }] } })
@@ -284,14 +300,25 @@ layer(Database.layerFresh)("direct delivery from source addresses", (it) => {
     yield* SourceAddresses.remove(ONE)
     yield* add("192.0.2.1")
     yield* sources.reload
-    const [elsewhere] = yield* send(ana)
-    assert.strictEqual(elsewhere?.response, 'no address of pool "default" is on this host')
-    assert.isAtMost(elsewhere?.retry_after_ms ?? 0, 20_000)
+    const [nowhere] = yield* send(ana)
+    assert.deepInclude(nowhere, {
+      category: "source_address",
+      response: 'no worker host has an address of pool "default"',
+    })
     assert.deepStrictEqual((yield* SourceAddresses.list())[0]?.hosts, [{ host: "one", bindable: false }])
+    // The worker of another host sends soon, so that the timeline of the message does not mention it.
+    yield* SourceAddresses.recordHost("two", [{ address: "192.0.2.1", bindable: true }])
+    yield* sources.reload
+    const [elsewhere] = yield* send(ana)
+    assert.deepInclude(elsewhere, {
+      category: "cooling_down",
+      response: 'no address of pool "default" is on this host',
+    })
+    assert.isAtMost(elsewhere?.retry_after_ms ?? 0, 20_000)
     // Found out only by the connection, because the test of the host said otherwise.
     const mistaken = yield* worker(servers, { canBind: () => Effect.succeed(true) })
     const [late] = yield* mistaken.send(ana)
-    assert.deepInclude(late, { category: "source_address", no_attempt: true })
+    assert.deepInclude(late, { category: "cooling_down", no_attempt: true, code: null })
     assert.strictEqual(servers.mx1?.connections().opened, 0)
   })
 

@@ -6,8 +6,10 @@ export type Obstacle =
   | { readonly _tag: "Blocked"; readonly until_ms: number }
   | { readonly _tag: "Paused" }
   | { readonly _tag: "OtherFamily" }
-  /** The address is not one of this host. */
+  /** The address is one of another worker host. */
   | { readonly _tag: "Elsewhere" }
+  /** No worker host has the address. */
+  | { readonly _tag: "Nowhere" }
   /** The counts could not be read. */
   | { readonly _tag: "Unknown" }
 
@@ -16,14 +18,15 @@ const MINUTE_MS = 60_000
 export const PAUSED_RETRY_MS = 10 * MINUTE_MS
 /** Delay while a worker of another host may send at once. */
 export const ELSEWHERE_RETRY_MS = 20_000
-/** Longest delay while another host has addresses of the pool, which may not be used up. */
-export const SHARED_RETRY_MS = 5 * MINUTE_MS
+/** Delay while no host has an address of the pool: one may be starting. */
+export const NOWHERE_RETRY_MS = 2 * MINUTE_MS
 /** Period over which mail of a slot is spread, so that a day's backlog does not begin in one second. */
 export const SPREAD_MS = 5 * MINUTE_MS
 
 export interface Waiting {
   readonly reason: string
   readonly retry_after_ms: number
+  readonly isBrief: boolean
 }
 
 interface Situation {
@@ -44,32 +47,33 @@ export const waitingFor = (
   obstacles: ReadonlyArray<Obstacle>,
   { now_ms, pool, provider, random }: Situation,
 ): Waiting => {
-  const to = provider === undefined ? "these servers" : provider
-  const isShared = obstacles.some(({ _tag }) => _tag === "Elsewhere")
+  const has = (tag: Obstacle["_tag"]): boolean => obstacles.some(({ _tag }) => _tag === tag)
+  const waiting = (reason: string, retry_after_ms: number): Waiting => ({ reason, retry_after_ms, isBrief: false })
+  if (has("Elsewhere"))
+    return { reason: `no address of pool "${pool}" is on this host`, retry_after_ms: ELSEWHERE_RETRY_MS, isBrief: true }
+  if (has("Unknown"))
+    return {
+      reason: `the mails of pool "${pool}" could not be counted`,
+      retry_after_ms: ELSEWHERE_RETRY_MS,
+      isBrief: true,
+    }
   const slots = obstacles.flatMap((each) => ("until_ms" in each ? [each] : []))
   const [first] = slots.toSorted((one, other) => one.until_ms - other.until_ms)
-  if (obstacles.some(({ _tag }) => _tag === "Unknown"))
-    return { reason: `the mails of pool "${pool}" could not be counted`, retry_after_ms: ELSEWHERE_RETRY_MS }
   if (first !== undefined) {
-    const left_ms = Math.round(first.until_ms - now_ms + random * SPREAD_MS)
-    const retry_after_ms = Math.max(1_000, isShared ? Math.min(SHARED_RETRY_MS, left_ms) : left_ms)
+    const to = provider ?? "these servers"
     const at = shownTime(first.until_ms)
-    return first._tag === "UsedUp"
-      ? {
-          reason: `the warm-up plan of pool "${pool}" allows no more mails to ${to} today; more are sent from ${at}`,
-          retry_after_ms,
-        }
-      : { reason: `${to} blocked the addresses of pool "${pool}"; the next try is at ${at}`, retry_after_ms }
+    return waiting(
+      first._tag === "UsedUp"
+        ? `the warm-up plan of pool "${pool}" allows no more mails to ${to} today; more are sent from ${at}`
+        : `${to} blocked the addresses of pool "${pool}"; the next try is at ${at}`,
+      Math.max(1_000, Math.round(first.until_ms - now_ms + random * SPREAD_MS)),
+    )
   }
-  if (obstacles.some(({ _tag }) => _tag === "Paused"))
-    return { reason: `the addresses of pool "${pool}" are paused`, retry_after_ms: PAUSED_RETRY_MS }
-  if (isShared) return { reason: `no address of pool "${pool}" is on this host`, retry_after_ms: ELSEWHERE_RETRY_MS }
-  if (obstacles.length > 0)
-    return {
-      reason: `no address of pool "${pool}" has the IP version of the receiving servers`,
-      retry_after_ms: PAUSED_RETRY_MS,
-    }
-  return { reason: `pool "${pool}" has no address`, retry_after_ms: PAUSED_RETRY_MS }
+  if (has("Paused")) return waiting(`the addresses of pool "${pool}" are paused`, PAUSED_RETRY_MS)
+  if (has("Nowhere")) return waiting(`no worker host has an address of pool "${pool}"`, NOWHERE_RETRY_MS)
+  return has("OtherFamily")
+    ? waiting(`no address of pool "${pool}" has the IP version of the receiving servers`, PAUSED_RETRY_MS)
+    : waiting(`pool "${pool}" has no address`, PAUSED_RETRY_MS)
 }
 
 const MINUTES_PER_HOUR = 60

@@ -25,18 +25,32 @@ export interface PoolConfiguration {
   readonly assignments: ReadonlyMap<string, string>
   /** Pauses by `pauseKey`. */
   readonly pauses: Map<string, { readonly until_ms: number | null }>
+  /** Addresses that any worker host can send from. */
+  readonly onAHost: ReadonlySet<string>
+  /** Mails of the day `day` that all processes have claimed, by `usedKey`. */
+  readonly used: ReadonlyMap<string, number>
+  readonly day: number
 }
 
-export const EMPTY: PoolConfiguration = { pools: new Map(), assignments: new Map(), pauses: new Map() }
+export const EMPTY: PoolConfiguration = {
+  pools: new Map(),
+  assignments: new Map(),
+  pauses: new Map(),
+  onAHost: new Set(),
+  used: new Map(),
+  day: 0,
+}
 
 const ownerKey = (account_id: string, domain_id: string): string => `${account_id} ${domain_id}`
 
 export const pauseKey = (address: string, site: string): string => `${address} ${site}`
 
+export const usedKey = (address: string, provider: string): string => `${address} ${provider}`
+
 const decodePlan = Schema.decodeUnknownOption(WarmUp.Plan)
 
 /** Returns the configuration as stored, with the host's name for addresses that have none in EHLO. */
-export const read = (stored: SourceAddresses.Configuration, hostName: string): PoolConfiguration => {
+export const read = (stored: SourceAddresses.Configuration, day: number, hostName: string): PoolConfiguration => {
   const plans = new Map(
     stored.plans.flatMap(({ name, plan }) =>
       Option.match(decodePlan(plan), { onNone: () => [], onSome: (decoded) => [[name, decoded] as const] }),
@@ -57,7 +71,25 @@ export const read = (stored: SourceAddresses.Configuration, hostName: string): P
       stored.assignments.map(({ account_id, domain_id, pool }) => [ownerKey(account_id, domain_id), pool]),
     ),
     pauses: new Map(stored.pauses.map((pause) => [pauseKey(pause.address, pause.site), pause])),
+    onAHost: new Set(stored.on_a_host),
+    used: new Map(stored.used.map(({ address, mails, provider }) => [usedKey(address, provider), mails])),
+    day,
   }
+}
+
+/** Returns the limit of an address on a day; undefined if there is none. */
+export const limitOf = ({ warm_up }: PoolAddress, day: number, provider: string): number | undefined =>
+  warm_up === undefined ? undefined : WarmUp.limitOn(warm_up.plan, WarmUp.planDay(warm_up.from, day), provider)
+
+/** Whether other processes had claimed all mails of an address when the configuration was read. */
+export const isUsedUp = (
+  { day, used }: PoolConfiguration,
+  address: PoolAddress,
+  today: number,
+  provider: string,
+): boolean => {
+  const limit = limitOf(address, today, provider)
+  return limit !== undefined && day === today && (used.get(usedKey(address.address, provider)) ?? 0) >= limit
 }
 
 /** Returns the pool that a sender is assigned to: the domain's, or else the account's. */

@@ -68,7 +68,8 @@ export const make = (options: Options) =>
 
     const load = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      const read = Pools.read(yield* withDatabase(SourceAddresses.configuration()), options.name)
+      const today = WarmUp.dayOf(now)
+      const read = Pools.read(yield* withDatabase(SourceAddresses.configuration(today)), today, options.name)
       const addresses = [...read.pools.values()].flatMap((pool) => pool.addresses.map(({ address }) => address))
       yield* testAddresses(addresses, now)
       current = read
@@ -97,18 +98,22 @@ export const make = (options: Options) =>
     )
 
     const obstacleOf = (
-      { address, family }: Pools.PoolAddress,
-      { families, site, without }: SourceAddress.Request,
+      one: Pools.PoolAddress,
+      { families, provider, site, without }: SourceAddress.Request,
       now: number,
     ): Obstacle | undefined => {
+      const { address, family } = one
       if (!families.has(family)) return { _tag: "OtherFamily" }
-      if (absent.has(address) || without.has(address)) return { _tag: "Elsewhere" }
       const all = current.pauses.get(Pools.pauseKey(address, SourcePauses.EVERY_SITE))
-      const one = current.pauses.get(Pools.pauseKey(address, SourcePauses.siteKey(site)))
-      const pauses = [all, one].filter((pause) => pause !== undefined)
+      const own = current.pauses.get(Pools.pauseKey(address, SourcePauses.siteKey(site)))
+      const pauses = [all, own].filter((pause) => pause !== undefined)
       if (pauses.some(({ until_ms }) => until_ms === null)) return { _tag: "Paused" }
       const until_ms = Math.max(0, ...pauses.map(({ until_ms }) => until_ms ?? 0))
-      return until_ms > now ? { _tag: "Blocked", until_ms } : undefined
+      if (until_ms > now) return { _tag: "Blocked", until_ms }
+      if (!absent.has(address) && !without.has(address)) return undefined
+      const today = WarmUp.dayOf(now)
+      if (Pools.isUsedUp(current, one, today, provider)) return { _tag: "UsedUp", until_ms: WarmUp.startOf(today + 1) }
+      return { _tag: current.onAHost.has(address) ? "Elsewhere" : "Nowhere" }
     }
 
     const choose: SourceAddress.Sources["choose"] = Effect.fnUntraced(function* (request) {
@@ -124,16 +129,13 @@ export const make = (options: Options) =>
         const ranked = rankSources(addresses, key)
         const resting = ranked.filter(({ address }) => isResting(address))
         for (const each of [...ranked.filter((one) => !resting.includes(one)), ...resting]) {
-          const { address, name, warm_up } = each
+          const { address, name } = each
           const obstacle = obstacleOf(each, request, now)
           if (obstacle !== undefined) {
             obstacles.push(obstacle)
             continue
           }
-          const limit =
-            warm_up === undefined
-              ? undefined
-              : WarmUp.limitOn(warm_up.plan, WarmUp.planDay(warm_up.from, today), provider)
+          const limit = Pools.limitOf(each, today, provider)
           const countKey = { address, day: today, provider }
           const mails = yield* budget.take(countKey, limit, recipients)
           if (mails === undefined) obstacles.push({ _tag: "Unknown" })
@@ -143,6 +145,8 @@ export const make = (options: Options) =>
             return { _tag: "Chosen", source: { address, name }, recipients: mails, giveBack }
           }
         }
+        // Another host sends it from this pool, so that it does not overflow.
+        if (obstacles.some(({ _tag }) => _tag === "Elsewhere")) break
       }
       const shown = provider === SourceAddress.OTHER ? undefined : provider
       const random = yield* Random.next
@@ -153,9 +157,15 @@ export const make = (options: Options) =>
 
     const warned = new Map<string, number>()
     /** Logs what an operator must correct, at most once a minute for each pool. */
-    const warnOnce = (pool: string, { reason }: Obstacles.Waiting, obstacles: ReadonlyArray<Obstacle>, now: number) => {
+    const warnOnce = (
+      pool: string,
+      { isBrief, reason }: Obstacles.Waiting,
+      obstacles: ReadonlyArray<Obstacle>,
+      now: number,
+    ) => {
       const isExpected = obstacles.some(({ _tag }) => _tag === "UsedUp" || _tag === "Blocked" || _tag === "Paused")
-      if (isExpected || now - (warned.get(pool) ?? 0) < Duration.toMillis(BIND_EVERY)) return Effect.void
+      const isTime = now - (warned.get(pool) ?? -Infinity) >= Duration.toMillis(BIND_EVERY)
+      if (isBrief || isExpected || !isTime) return Effect.void
       warned.set(pool, now)
       return Effect.logWarning("mail waits for a source address", { pool, reason })
     }

@@ -51,7 +51,13 @@ export type Choice =
       readonly giveBack: (recipients: number) => void
     }
   /** No address may be used now. */
-  | { readonly _tag: "None"; readonly reason: string; readonly retry_after_ms: number }
+  | {
+      readonly _tag: "None"
+      readonly reason: string
+      readonly retry_after_ms: number
+      /** Whether a worker of another host may send at once, which is no event in the life of the message. */
+      readonly isBrief: boolean
+    }
 
 /** Chooses addresses to send from, and learns what became of them. */
 export interface Sources {

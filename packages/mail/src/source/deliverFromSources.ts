@@ -47,7 +47,7 @@ export const deliverFromSources = Effect.fnUntraced(function* (
     })
     if (choice._tag === "None") {
       for (const recipient of remaining)
-        if (!outcomes.has(recipient)) outcomes.set(recipient, waiting(recipient, choice.reason, choice.retry_after_ms))
+        if (!isFinal(outcomes.get(recipient))) outcomes.set(recipient, waiting(recipient, choice))
       break
     }
     if (choice._tag === "Kernel") {
@@ -79,20 +79,20 @@ export const deliverFromSources = Effect.fnUntraced(function* (
     )
     remaining = [...repeated.map(({ outcome }) => outcome.recipient), ...remaining.slice(part.length)]
   }
-  return recipients.map((recipient) => {
-    const outcome = outcomes.get(recipient) ?? Transport.notStarted(recipient)
-    return outcome.category === "source_absent" ? waiting(recipient, ABSENT, ABSENT_RETRY_MS) : outcome
-  })
+  return recipients.map((recipient) => outcomes.get(recipient) ?? Transport.notStarted(recipient))
 })
 
-/** Delay of mail whose addresses are all on other hosts. The worker of another host takes it then. */
-export const ABSENT_RETRY_MS = 20_000
-const ABSENT = "no address of the pool is on this host"
+/** Whether an outcome says more than that no address can be used. */
+const isFinal = (outcome: RecipientOutcome | undefined): boolean =>
+  outcome !== undefined && outcome.category !== "source_absent"
 
-const waiting = (recipient: string, reason: string, retry_after_ms: number): RecipientOutcome => ({
-  ...Transport.notAttempted(recipient, null, retry_after_ms, reason),
-  category: "source_address",
-})
+const waiting = (
+  recipient: string,
+  { isBrief, reason, retry_after_ms }: Extract<SourceAddress.Choice, { readonly _tag: "None" }>,
+): RecipientOutcome => {
+  const outcome = Transport.notAttempted(recipient, null, retry_after_ms, reason)
+  return isBrief ? outcome : { ...outcome, category: "source_address" }
+}
 
 /** A block concerns the address: another one may deliver the message, so that it is not final. */
 const withoutBlock = (outcome: RecipientOutcome): RecipientOutcome =>

@@ -117,10 +117,14 @@ export interface Configuration {
     readonly until_ms: number | null
     readonly reason: string
   }>
+  /** Addresses that any worker host of the last minutes can send from. */
+  readonly on_a_host: ReadonlyArray<string>
+  /** Mails of the day that all processes have claimed or sent. */
+  readonly used: ReadonlyArray<{ readonly address: string; readonly provider: string; readonly mails: number }>
 }
 
 /** Reads the configuration in one statement, so that its parts agree. */
-export const configuration = Effect.fn("SourceAddresses.configuration")(function* () {
+export const configuration = Effect.fn("SourceAddresses.configuration")(function* (day: number) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<Configuration>`
     SELECT
@@ -132,8 +136,13 @@ export const configuration = Effect.fn("SourceAddresses.configuration")(function
       (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'plan', plan)), '[]') FROM warm_up_plans) AS plans,
       (SELECT coalesce(jsonb_agg(jsonb_build_object('address', address, 'site', site,
         'until_ms', (extract(epoch FROM until) * 1000)::float8, 'reason', reason)), '[]')
-        FROM source_pauses) AS pauses`)
-  return rows[0] ?? { addresses: [], pools: [], assignments: [], plans: [], pauses: [] }
+        FROM source_pauses) AS pauses,
+      (SELECT coalesce(jsonb_agg(DISTINCT address), '[]') FROM source_hosts
+        WHERE bindable AND seen_at > now() - make_interval(secs => ${Duration.toSeconds(HOST_SEEN_FOR)}::float8))
+        AS on_a_host,
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('address', address, 'provider', provider,
+        'mails', greatest(claimed, sent))), '[]') FROM source_counts WHERE day = ${dateOf(sql, day)}) AS used`)
+  return rows[0] ?? { addresses: [], pools: [], assignments: [], plans: [], pauses: [], on_a_host: [], used: [] }
 })
 
 /** Records which addresses a host can send from. */
