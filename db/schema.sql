@@ -105,29 +105,31 @@ CREATE TABLE domains (
 );
 
 CREATE TABLE email_key_spans (
-  account_id text COLLATE "C" NOT NULL,
-  api_key_id text COLLATE "C" NOT NULL,
-  span text COLLATE "C" NOT NULL,
+  account_id uuid NOT NULL,
+  api_key_id uuid NOT NULL,
+  span integer NOT NULL,
   CONSTRAINT email_key_spans_pkey PRIMARY KEY (account_id, api_key_id, span)
 ) WITH (autovacuum_analyze_scale_factor=0.3);
 
 CREATE TABLE email_log (
-  account_id text COLLATE "C" NOT NULL,
-  id text COLLATE "C" NOT NULL,
+  account_id uuid NOT NULL,
+  id uuid NOT NULL,
+  from_key bigint NOT NULL,
+  subject_key bigint NOT NULL,
+  to_key bigint NOT NULL,
+  tag_key bigint,
+  domain_key integer NOT NULL,
   version integer NOT NULL,
-  status text COLLATE "C" NOT NULL,
-  domain text COLLATE "C" NOT NULL,
-  from_address text COLLATE "C" NOT NULL,
-  subject text COLLATE "C" NOT NULL,
-  facets integer NOT NULL DEFAULT 0,
-  scheduled_at timestamp with time zone,
+  status smallint NOT NULL,
+  listed smallint NOT NULL DEFAULT 0,
+  facets smallint NOT NULL DEFAULT 0,
   CONSTRAINT email_log_pkey PRIMARY KEY (account_id, id)
 ) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.3);
 
 CREATE TABLE email_log_terms (
-  account_id text COLLATE "C" NOT NULL,
-  term text COLLATE "C" NOT NULL,
-  email_id text COLLATE "C" NOT NULL,
+  account_id uuid NOT NULL,
+  term bigint NOT NULL,
+  email_id uuid NOT NULL,
   CONSTRAINT email_log_terms_pkey PRIMARY KEY (account_id, term, email_id)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.3);
 
@@ -144,14 +146,14 @@ CREATE TABLE email_stats (
 );
 
 CREATE TABLE email_subjects (
-  account_id text COLLATE "C" NOT NULL,
-  term text COLLATE "C" NOT NULL,
+  account_id uuid NOT NULL,
+  term bigint NOT NULL,
   folded text COLLATE "C" NOT NULL,
   CONSTRAINT email_subjects_pkey PRIMARY KEY (account_id, term)
 ) WITH (autovacuum_analyze_scale_factor=0.3);
 
 CREATE TABLE email_words (
-  account_id text COLLATE "C" NOT NULL,
+  account_id uuid NOT NULL,
   term text COLLATE "C" NOT NULL,
   folded text COLLATE "C" NOT NULL,
   CONSTRAINT email_words_pkey PRIMARY KEY (account_id, term)
@@ -706,13 +708,19 @@ CREATE INDEX domains_of_all_accounts ON domains USING btree (name) WHERE (NOT re
 
 CREATE INDEX domains_tracking ON domains USING btree (account_id, id) WHERE ((((record -> 'tracking_domain'::text) ->> 'verified'::text) = 'true'::text) AND ((record ->> 'verified_at'::text) IS NOT NULL));
 
-CREATE INDEX email_log_by_domain ON email_log USING btree (account_id, domain, status, id);
+CREATE INDEX email_log_by_domain ON email_log USING btree (account_id, domain_key, id);
 
 CREATE INDEX email_log_by_facets ON email_log USING btree (account_id, facets, id) WHERE (facets > 0);
 
-CREATE INDEX email_log_by_from ON email_log USING btree (account_id, from_address, status, id);
+CREATE INDEX email_log_by_from ON email_log USING btree (account_id, from_key, id);
 
-CREATE INDEX email_log_by_status ON email_log USING btree (account_id, status, id);
+CREATE INDEX email_log_by_status ON email_log USING btree (account_id, listed, id) WHERE (listed > 0);
+
+CREATE INDEX email_log_by_subject ON email_log USING btree (account_id, subject_key, id);
+
+CREATE INDEX email_log_by_tag ON email_log USING btree (account_id, tag_key, id) WHERE (tag_key IS NOT NULL);
+
+CREATE INDEX email_log_by_to ON email_log USING btree (account_id, to_key, id);
 
 CREATE INDEX email_subjects_by_part ON email_subjects USING gin (account_id, folded gin_trgm_ops);
 
@@ -869,6 +877,76 @@ AS $function$
   END)
 $function$;
 
+CREATE OR REPLACE FUNCTION id_key(id text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT COST 50
+AS $function$
+DECLARE
+  digits CONSTANT bytea := '\x000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000102030405060708090000000000000000000000000000000000000000000000000000000000000000000000000000000a0b0c0d0e0f101100121300141500161718191a001b1c1d1e1f0000000000';
+  blank CONSTANT bytea := '................';
+  t CONSTANT bytea := convert_to(right(id, 26), 'UTF8');
+BEGIN
+  RETURN encode(
+    set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(blank,
+      0, ((get_byte(digits, get_byte(t, 0)) << 5) | get_byte(digits, get_byte(t, 1))) & 255),
+      1, ((get_byte(digits, get_byte(t, 2)) << 3) | (get_byte(digits, get_byte(t, 3)) >> 2)) & 255),
+      2, ((get_byte(digits, get_byte(t, 3)) << 6) | (get_byte(digits, get_byte(t, 4)) << 1) | (get_byte(digits, get_byte(t, 5)) >> 4)) & 255),
+      3, ((get_byte(digits, get_byte(t, 5)) << 4) | (get_byte(digits, get_byte(t, 6)) >> 1)) & 255),
+      4, ((get_byte(digits, get_byte(t, 6)) << 7) | (get_byte(digits, get_byte(t, 7)) << 2) | (get_byte(digits, get_byte(t, 8)) >> 3)) & 255),
+      5, ((get_byte(digits, get_byte(t, 8)) << 5) | get_byte(digits, get_byte(t, 9))) & 255),
+      6, ((get_byte(digits, get_byte(t, 10)) << 3) | (get_byte(digits, get_byte(t, 11)) >> 2)) & 255),
+      7, ((get_byte(digits, get_byte(t, 11)) << 6) | (get_byte(digits, get_byte(t, 12)) << 1) | (get_byte(digits, get_byte(t, 13)) >> 4)) & 255),
+      8, ((get_byte(digits, get_byte(t, 13)) << 4) | (get_byte(digits, get_byte(t, 14)) >> 1)) & 255),
+      9, ((get_byte(digits, get_byte(t, 14)) << 7) | (get_byte(digits, get_byte(t, 15)) << 2) | (get_byte(digits, get_byte(t, 16)) >> 3)) & 255),
+      10, ((get_byte(digits, get_byte(t, 16)) << 5) | get_byte(digits, get_byte(t, 17))) & 255),
+      11, ((get_byte(digits, get_byte(t, 18)) << 3) | (get_byte(digits, get_byte(t, 19)) >> 2)) & 255),
+      12, ((get_byte(digits, get_byte(t, 19)) << 6) | (get_byte(digits, get_byte(t, 20)) << 1) | (get_byte(digits, get_byte(t, 21)) >> 4)) & 255),
+      13, ((get_byte(digits, get_byte(t, 21)) << 4) | (get_byte(digits, get_byte(t, 22)) >> 1)) & 255),
+      14, ((get_byte(digits, get_byte(t, 22)) << 7) | (get_byte(digits, get_byte(t, 23)) << 2) | (get_byte(digits, get_byte(t, 24)) >> 3)) & 255),
+      15, ((get_byte(digits, get_byte(t, 24)) << 5) | get_byte(digits, get_byte(t, 25))) & 255), 'hex')::uuid;
+END $function$;
+
+CREATE OR REPLACE FUNCTION id_of(prefix text, key uuid)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT COST 50
+AS $function$
+DECLARE
+  letters CONSTANT bytea := '0123456789abcdefghjkmnpqrstvwxyz';
+  blank CONSTANT bytea := '..........................';
+  b CONSTANT bytea := uuid_send(key);
+BEGIN
+  RETURN prefix || '_' || convert_from(
+    set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(blank,
+      0, get_byte(letters, (get_byte(b, 0) >> 5) & 31)),
+      1, get_byte(letters, (get_byte(b, 0)) & 31)),
+      2, get_byte(letters, (get_byte(b, 1) >> 3) & 31)),
+      3, get_byte(letters, ((get_byte(b, 1) << 2) | (get_byte(b, 2) >> 6)) & 31)),
+      4, get_byte(letters, (get_byte(b, 2) >> 1) & 31)),
+      5, get_byte(letters, ((get_byte(b, 2) << 4) | (get_byte(b, 3) >> 4)) & 31)),
+      6, get_byte(letters, ((get_byte(b, 3) << 1) | (get_byte(b, 4) >> 7)) & 31)),
+      7, get_byte(letters, (get_byte(b, 4) >> 2) & 31)),
+      8, get_byte(letters, ((get_byte(b, 4) << 3) | (get_byte(b, 5) >> 5)) & 31)),
+      9, get_byte(letters, (get_byte(b, 5)) & 31)),
+      10, get_byte(letters, (get_byte(b, 6) >> 3) & 31)),
+      11, get_byte(letters, ((get_byte(b, 6) << 2) | (get_byte(b, 7) >> 6)) & 31)),
+      12, get_byte(letters, (get_byte(b, 7) >> 1) & 31)),
+      13, get_byte(letters, ((get_byte(b, 7) << 4) | (get_byte(b, 8) >> 4)) & 31)),
+      14, get_byte(letters, ((get_byte(b, 8) << 1) | (get_byte(b, 9) >> 7)) & 31)),
+      15, get_byte(letters, (get_byte(b, 9) >> 2) & 31)),
+      16, get_byte(letters, ((get_byte(b, 9) << 3) | (get_byte(b, 10) >> 5)) & 31)),
+      17, get_byte(letters, (get_byte(b, 10)) & 31)),
+      18, get_byte(letters, (get_byte(b, 11) >> 3) & 31)),
+      19, get_byte(letters, ((get_byte(b, 11) << 2) | (get_byte(b, 12) >> 6)) & 31)),
+      20, get_byte(letters, (get_byte(b, 12) >> 1) & 31)),
+      21, get_byte(letters, ((get_byte(b, 12) << 4) | (get_byte(b, 13) >> 4)) & 31)),
+      22, get_byte(letters, ((get_byte(b, 13) << 1) | (get_byte(b, 14) >> 7)) & 31)),
+      23, get_byte(letters, (get_byte(b, 14) >> 2) & 31)),
+      24, get_byte(letters, ((get_byte(b, 14) << 3) | (get_byte(b, 15) >> 5)) & 31)),
+      25, get_byte(letters, (get_byte(b, 15)) & 31)), 'UTF8');
+END $function$;
+
 CREATE OR REPLACE FUNCTION mailbox_address(mailbox jsonb)
  RETURNS text
  LANGUAGE sql
@@ -876,6 +954,14 @@ CREATE OR REPLACE FUNCTION mailbox_address(mailbox jsonb)
 AS $function$
   SELECT CASE jsonb_typeof(mailbox) WHEN 'object' THEN mailbox ->> 'address' WHEN 'array' THEN mailbox ->> 0
     ELSE mailbox #>> '{}' END
+$function$;
+
+CREATE OR REPLACE FUNCTION term_key(term text)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  SELECT ('x' || encode(substring(sha256(convert_to(term, 'UTF8')) FROM 1 FOR 8), 'hex'))::bit(64)::bigint
 $function$;
 
 CREATE OR REPLACE FUNCTION test_account_of(live_account_id text)

@@ -103,14 +103,15 @@ const contenders = Effect.gen(function* () {
 /** Compares the rows of all contenders, so that each does the same work in every table. */
 const assertSameWork = async (url: Redacted.Redacted): Promise<void> => {
   const rowsOf = async (account_id: string) => {
+    const key = `id_key('${account_id}')`
     const [row] = await TemporaryServer.execute(
       Redacted.value(url),
       `SELECT ${["email_log", "email_log_terms", "outbox"]
         .map(
           (table) =>
-            `(SELECT count(*) FROM ${table} WHERE account_id = '${account_id}')::float8 / count(*) AS ${table}`,
+            `(SELECT count(*) FROM ${table} WHERE account_id = ${table === "outbox" ? `'${account_id}'` : key})::float8 / count(*) AS ${table}`,
         )
-        .join(", ")}, (SELECT count(*) FROM email_subjects WHERE account_id = '${account_id}')::int AS subjects
+        .join(", ")}, (SELECT count(*) FROM email_subjects WHERE account_id = ${key})::int AS subjects
       FROM events WHERE account_id = '${account_id}'`,
     )
     return JSON.stringify(row)

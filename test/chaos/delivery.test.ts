@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "../support/effectTest.ts"
 import * as Database from "../support/postgres/Database.ts"
 import * as World from "../support/world/World.ts"
+import * as EmailFacets from "@waybill/store/search/EmailFacets"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 
 const MAILS = 2_000
@@ -85,7 +86,9 @@ const count = (statement: (sql: PgClient.PgClient) => Effect.Effect<ReadonlyArra
   Effect.flatMap(PgClient.PgClient, (sql) => Effect.map(Effect.orDie(statement(sql)), ([row]) => row?.n ?? 0))
 
 const pending = count((sql) => sql`SELECT count(*)::int AS n FROM outbox WHERE kind = 'delivery'`)
-const delivered = count((sql) => sql`SELECT count(*)::int AS n FROM email_log WHERE status = 'delivered'`)
+const delivered = count(
+  (sql) => sql`SELECT count(*)::int AS n FROM email_log WHERE status = ${EmailFacets.numberOf("delivered")}::smallint`,
+)
 const lost = count((sql) => sql`SELECT count(*)::int AS n FROM events WHERE type = 'EmailAttemptLost'`)
 const messages = (...servers: ReadonlyArray<SmtpServer.SmtpServer>) =>
   new Set(servers.flatMap(({ counts }) => [...counts.keys()])).size

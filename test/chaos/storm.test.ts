@@ -3,6 +3,8 @@ import { PgClient } from "@effect/sql-pg"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import * as Database from "@waybill/store/postgres/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import * as EmailStatus from "@waybill/domain/email/EmailStatus"
+import * as EmailFacets from "@waybill/store/search/EmailFacets"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Projections from "@waybill/store/readmodels/Projections"
@@ -19,6 +21,7 @@ const MAILS_BETWEEN = 40
 /** Time limit for the load to finish; each fault defers some messages for minutes. */
 const HANGS = Duration.seconds(180 + 10 * COUNT)
 const PER_FAULT_MS = 60_000
+const statusNumbered = (number: number) => EmailStatus.ALL.find((each) => EmailFacets.numberOf(each) === number)
 
 it.live(
   `a storm of ${COUNT} faults (seed ${SEED}) loses nothing and leaves all audits balanced`,
@@ -75,21 +78,24 @@ it.live(
         // Each message was accepted exactly once, whatever its client received, and no other message was.
         assert.deepStrictEqual([...new Set(sent.map(({ ids }) => ids.size))], [1])
         const ids = sent.flatMap((each) => [...each.ids])
-        const logged = yield* Effect.orDie(sql<{ id: string; status: string; message_id: string; to: string }>`
-          SELECT l.id, l.status, '<' || l.id || '@' || l.domain || '>' AS message_id, mailbox_address(${PackedSql.items(sql, "e", "EmailQueued", "to")}) AS to
-          FROM email_log l JOIN events e ON e.account_id = l.account_id AND e.stream_id = l.id AND e.version = 1
-          WHERE l.account_id = ${account_id}`)
+        const logged = yield* Effect.orDie(sql<{ id: string; number: number; message_id: string; to: string }>`
+          SELECT e.stream_id AS id, l.status AS number, '<' || e.stream_id || '@' || ${PackedSql.field(sql, "e", "EmailQueued", "domain")} || '>' AS message_id,
+            mailbox_address(${PackedSql.items(sql, "e", "EmailQueued", "to")}) AS to
+          FROM email_log l JOIN events e ON e.account_id = ${account_id} AND e.stream_id = id_of('msg', l.id) AND e.version = 1
+          WHERE l.account_id = id_key(${account_id})`)
         assert.sameMembers(
           logged.map(({ id }) => id),
           ids,
         )
-        for (const { id, status, to } of logged) {
+        for (const { id, number, to } of logged) {
+          const status = statusNumbered(number)
           const ends = waiting.includes(id) ? ["queued", "deferred"] : [to.startsWith("gone") ? "bounced" : "delivered"]
           assert.include(ends, status, `${id} to ${to}`)
         }
         // Each delivered message reached the server, and twice only where the server's response may have been lost.
         const arrived = new Set(sink.counts.keys())
-        for (const { id, message_id, status } of logged) {
+        for (const { id, message_id, number } of logged) {
+          const status = statusNumbered(number)
           const has = arrived.delete(message_id.slice(1, -1))
           if (status !== "deferred") assert.strictEqual(has, status === "delivered", id)
         }

@@ -24,6 +24,7 @@ export const FILTERS: Readonly<Record<string, (n: number) => FilterQuery>> = {
   "status, common": (n) => ({ status: ["delivered"], after: emailId(n) }),
   "status, rare": () => ({ status: ["complained"] }),
   "status, several": (n) => ({ status: ["bounced", "deferred", "complained"], after: emailId(n) }),
+  "status, queued": () => ({ status: ["queued"] }),
   "status, scheduled": () => ({ status: ["scheduled"] }),
   "recipient status, rare": () => ({ recipient_status: ["failed"] }),
   "recipient status, several": (n) => ({ recipient_status: ["bounced", "deferred"], after: emailId(n) }),

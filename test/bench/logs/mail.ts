@@ -1,5 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
+import * as IdKey from "@waybill/store/postgres/IdKey"
 import * as EmailSpan from "@waybill/store/search/EmailSpan"
 import { Effect } from "effect"
 
@@ -26,8 +27,11 @@ export const recipient = (nth: number): string => `user${nth % RECIPIENTS}@examp
 /** The first key sends nearly everything, the second the rare messages. */
 export const apiKeyId = (nth: 0 | 1): Id.ApiKeyId => Id.make("ApiKeyId", BEGAN_MS + nth, new Uint8Array(10))
 
-/** SQL of `EmailSubjects.term` for an ASCII subject. */
-const TERM = `'subject:' || left(translate(encode(sha256(lower(subject)::bytea), 'base64'), '+/', '-_'), 22)`
+/** SQL of `EmailSubjects.keyOf` for an ASCII subject. */
+const SUBJECT_KEY = "term_key('subject:' || lower(subject))"
+/** SQL of `EmailFacets.numberOf`. */
+const STATUS_NUMBER =
+  "array_position(ARRAY['queued', 'deferred', 'sent', 'delivered', 'bounced', 'failed', 'suppressed', 'canceled', 'complained'], status) - 1"
 
 /**
  * Writes the messages of an account in bulk, with realistic shares: nearly all are delivered, one domain and a few
@@ -42,7 +46,15 @@ export const write = Effect.fnUntraced(function* (
 ) {
   for (let start = from; start < to; start += BATCH)
     yield* sql.withTransaction(writeBatch(sql, account_id, start, Math.min(start + BATCH, to)))
-  for (const table of ["events", "email_log", "email_log_terms", "email_subjects", "email_words", "email_key_spans"])
+  for (const table of [
+    "events",
+    "email_log",
+    "email_log_terms",
+    "email_subjects",
+    "email_words",
+    "email_key_spans",
+    "outbox",
+  ])
     yield* sql`VACUUM (ANALYZE) ${sql(table)}`
 })
 
@@ -74,28 +86,35 @@ const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_
       CASE WHEN is_rare THEN ARRAY['rare'] ELSE '{}' END || CASE WHEN n % 10 < 4 THEN ARRAY['receipt'] ELSE '{}' END
         || CASE WHEN n % 2 = 0 THEN ARRAY['spring'] ELSE ARRAY['autumn'] END AS tags
     FROM mail`
+  const account = IdKey.of(account_id)
   yield* sql`
-    INSERT INTO email_log (account_id, id, version, status, facets, domain, from_address, subject, scheduled_at)
-    SELECT ${account_id}, id, 2, status, facets, domain, sender, lower(subject),
-      CASE WHEN facets = 512 THEN timestamptz '2126-01-01T00:00:00.000Z' END
+    INSERT INTO email_log
+    SELECT ${account}::uuid, id_key(id), term_key('from:' || sender), ${sql.literal(SUBJECT_KEY)}, term_key('to:' || recipient),
+      (SELECT min(term_key('tag:' || tag)) FROM unnest(tags) AS tag), (term_key('domain:' || domain) >> 32)::int, 2,
+      ${sql.literal(STATUS_NUMBER)}, CASE WHEN status IN ('queued', 'delivered') THEN 0 ELSE ${sql.literal(STATUS_NUMBER)} END,
+      facets
     FROM message ORDER BY id`
   yield* sql`
     INSERT INTO email_log_terms
-    SELECT ${account_id}, term, id FROM message CROSS JOIN LATERAL (
-      SELECT 'to:' || recipient UNION ALL SELECT 'tag:' || tag FROM unnest(tags) AS tag
-      UNION ALL SELECT ${sql.literal(TERM)}
-    ) AS terms(term) ORDER BY 2, 3`
+    SELECT ${account}::uuid, further.term, id_key(id) FROM message CROSS JOIN LATERAL (
+      SELECT term_key('tag:' || tag) AS term FROM unnest(tags) AS tag ORDER BY 1 OFFSET 1) AS further
+    ORDER BY 2, 3`
   yield* sql`
-    INSERT INTO email_subjects SELECT DISTINCT ${account_id}, ${sql.literal(TERM)}, lower(subject) FROM message
+    INSERT INTO email_subjects SELECT DISTINCT ${account}::uuid, ${sql.literal(SUBJECT_KEY)}, lower(subject) FROM message
     ON CONFLICT DO NOTHING`
   // The words and spans that the follower of a search writes.
   yield* sql`
-    INSERT INTO email_words SELECT DISTINCT ${account_id}, 'to:' || recipient, recipient FROM message
-    UNION SELECT DISTINCT ${account_id}, 'tag:' || tag, tag FROM message CROSS JOIN unnest(tags) AS tag
+    INSERT INTO email_words SELECT DISTINCT ${account}::uuid, 'to:' || recipient, recipient FROM message
+    UNION SELECT DISTINCT ${account}::uuid, 'tag:' || tag, tag FROM message CROSS JOIN unnest(tags) AS tag
     ON CONFLICT DO NOTHING`
   yield* sql`
-    INSERT INTO email_key_spans SELECT DISTINCT ${account_id}, api_key_id, left(id, ${EmailSpan.LETTERS}::int) FROM message
+    INSERT INTO email_key_spans SELECT DISTINCT ${account}::uuid, id_key(api_key_id), span FROM message
+    JOIN unnest(${nths}::int[], ${list.map(EmailSpan.of)}::int[]) AS spans(n, span) USING (n)
     ON CONFLICT DO NOTHING`
+  yield* sql`
+    INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload)
+    SELECT id, ${account_id}, 'delivery', id, now(), '{}' FROM message WHERE status IN ('queued', 'deferred')
+    ON CONFLICT (id) DO UPDATE SET account_id = excluded.account_id`
   const began = sql`to_timestamp(${BEGAN_MS / 1000}::float8 + n * ${STEP_MS / 1000}::float8)`
   const meta = sql`'{"schema_version":1,"actor":{"type":"system","id":null},"request_id":null,"address":null}'::jsonb`
   yield* sql`

@@ -61,12 +61,11 @@ export const rowByRow = async (url: string, events: number): Promise<number> => 
 const upsert = (client: pg.Client, row: Row) =>
   client.query({
     name: "upsert",
-    text: `INSERT INTO ${TABLE} AS t (account_id, id, version, status, domain, from_address, subject, record)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (account_id, id) DO UPDATE
-      SET version = excluded.version, status = excluded.status, record = excluded.record
+    text: `INSERT INTO ${TABLE} AS t (${Object.keys(row).join(", ")})
+      VALUES (${Object.keys(row)
+        .map((_, nth) => `$${nth + 1}`)
+        .join(", ")}) ON CONFLICT (account_id, id) DO UPDATE
+      SET version = excluded.version, status = excluded.status, listed = excluded.listed, facets = excluded.facets
       WHERE t.version < excluded.version`,
-    values: [
-      ...["account_id", "id", "version", "status", "domain", "from_address", "subject"].map((column) => row[column]),
-      JSON.stringify(row["record"]),
-    ],
+    values: Object.values(row),
   })

@@ -48,10 +48,9 @@ const consequences = async (client: pg.PoolClient, recorded: Recorded, state: Em
   const terms = (EmailLog.terms.rows(recorded, state) as ReadonlyArray<Row>).map((row) => row["term"])
   const [subject] = EmailSubjects.readModel.rows(recorded, state) as ReadonlyArray<Row>
   if (log === undefined || subject === undefined) throw new Error("a message has its rows")
-  const { domain, from_address, status, subject: text } = log
-  await client.query({ ...LOG, values: [account_id, id, status, domain, from_address, text] })
-  await client.query({ ...TERMS, values: [account_id, terms, id] })
-  await client.query({ ...SUBJECT, values: [account_id, subject["term"], subject["folded"]] })
+  await client.query({ ...LOG, values: LOG_COLUMNS.map((column) => log[column]) })
+  await client.query({ ...TERMS, values: [log["account_id"], terms, log["id"]] })
+  await client.query({ ...SUBJECT, values: [log["account_id"], subject["term"], subject["folded"]] })
   await client.query({ ...USAGE, values: [account_id, now.slice(0, "2026-11".length)] })
   await client.query({ ...OUTBOX, values: [id, account_id, now] })
   await client.query(WAKE)
@@ -72,16 +71,29 @@ const EVENT = {
   text: `INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
     VALUES ($1, $2, 1, 'email', 'EmailQueued', $3, $4, $5, $6)`,
 }
+const LOG_COLUMNS = [
+  "account_id",
+  "id",
+  "from_key",
+  "subject_key",
+  "to_key",
+  "tag_key",
+  "domain_key",
+  "version",
+  "status",
+  "listed",
+  "facets",
+]
 const LOG = {
   name: "log",
-  text: `INSERT INTO email_log AS t (account_id, id, version, status, domain, from_address, subject)
-    VALUES ($1, $2, 1, $3, $4, $5, $6) ON CONFLICT (account_id, id) DO UPDATE
+  text: `INSERT INTO email_log AS t (${LOG_COLUMNS.join(", ")})
+    VALUES (${LOG_COLUMNS.map((_, nth) => `$${nth + 1}`).join(", ")}) ON CONFLICT (account_id, id) DO UPDATE
     SET version = excluded.version, status = excluded.status
     WHERE t.version < excluded.version`,
 }
 const TERMS = {
   name: "terms",
-  text: `INSERT INTO email_log_terms (account_id, term, email_id) SELECT $1, unnest($2::text[]), $3
+  text: `INSERT INTO email_log_terms (account_id, term, email_id) SELECT $1, unnest($2::bigint[]), $3
     ON CONFLICT DO NOTHING`,
 }
 const SUBJECT = {

@@ -198,7 +198,8 @@ const balanced = (account_id: string) =>
 const logged = (account_id: string) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const rows = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM email_log WHERE account_id = ${account_id}`)
+    const rows = yield* Effect.orDie(sql<{ id: string }>`
+      SELECT id_of('msg', id) AS id FROM email_log WHERE account_id = id_key(${account_id})`)
     return rows.map(({ id }) => id)
   })
 

@@ -41,7 +41,8 @@ const furnished = Effect.gen(function* () {
   while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
   const rows = (table: string) =>
     Effect.map(
-      Effect.orDie(world.sql`SELECT 1 FROM ${world.sql(table)} WHERE account_id = ${test}`),
+      Effect.orDie(world.sql`
+        SELECT 1 FROM ${world.sql(table)} WHERE account_id::text IN (${test}, id_key(${test})::text)`),
       (found) => found.length,
     )
   return { account, bounced, delivered, live, rows, sql: world.sql, test }
@@ -72,7 +73,10 @@ layer(layers, { excludeTestServices: true, timeout: "90 seconds" })("test mail i
     assert.isAbove(accounts.get(test)?.streams ?? 0, 2)
     assert.deepStrictEqual(remaining, [])
     for (const table of ["events", "email_log", "suppressions", "idempotency_keys", "request_log"]) {
-      const left = sql`SELECT 1 FROM ${sql(table)} AS t WHERE account_id = ${test} AND strpos(t::text, 'eva@') > 0`
+      const left = sql`
+        SELECT 1 FROM ${sql(table)} AS t
+        WHERE account_id::text IN (${test}, id_key(${test})::text)
+          AND (strpos(t::text, 'eva@') > 0 OR strpos(t::text, term_key('to:' || ${HERS})::text) > 0)`
       assert.deepStrictEqual([table, (yield* Effect.orDie(left)).length], [table, 0])
     }
     assert.strictEqual(yield* rows("sandbox_messages"), 0)
@@ -99,6 +103,6 @@ layer(layers, { excludeTestServices: true, timeout: "90 seconds" })("test mail i
       return yield* rows("email_log")
     })
     yield* World.until(Effect.orDie(expired), (left) => left === 0)
-    assert.strictEqual((yield* Effect.orDie(sql`SELECT 1 FROM email_log WHERE id = ${live}`)).length, 1)
+    assert.strictEqual((yield* Effect.orDie(sql`SELECT 1 FROM email_log WHERE id = id_key(${live})`)).length, 1)
   })
 })

@@ -87,7 +87,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("commits that meet oth
     const other = yield* otherClient(adminUrl)
     yield* other.query("SET deadlock_timeout = '1h'")
     yield* other.query("BEGIN")
-    const lock = (stream: string) => other.query("SELECT FROM email_log WHERE id = $1 FOR UPDATE", [stream])
+    const lock = (stream: string) => other.query("SELECT FROM email_log WHERE id = id_key($1) FOR UPDATE", [stream])
     yield* lock(second)
     const both = yield* Effect.forkChild(
       store.transact({
@@ -120,7 +120,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("commits that meet oth
       default_transaction_isolation: "repeatable read",
     })
     yield* other.query("BEGIN")
-    yield* other.query("UPDATE email_log SET subject = 'seen by nobody else' WHERE id = $1", [ref.stream_id])
+    yield* other.query("UPDATE email_log SET subject_key = 0 WHERE id = id_key($1)", [ref.stream_id])
     const commit = yield* Effect.forkChild(store.commit(Email, ref, openCounted))
     yield* blockedBackend(yield* otherClient(url))
     yield* other.query("COMMIT")
@@ -131,7 +131,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("commits that meet oth
   it.effect("are tried again when a lock does not come in time", function* () {
     const { decided, openCounted, other, ref, store } = yield* setUp({ lock_timeout: "50ms" })
     yield* other.query("BEGIN")
-    yield* other.query("SELECT FROM email_log WHERE id = $1 FOR UPDATE", [ref.stream_id])
+    yield* other.query("SELECT FROM email_log WHERE id = id_key($1) FOR UPDATE", [ref.stream_id])
     const commit = yield* Effect.forkChild(store.commit(Email, ref, openCounted))
     yield* other.query("SELECT 1").pipe(Effect.repeat({ until: () => decided() >= 3 }))
     yield* other.query("COMMIT")

@@ -51,8 +51,8 @@ const fill = Layer.effectDiscard(
       SELECT 'msg_' || n, 'acc_' || n % ${ACCOUNTS}::int, 'delivery', 'msg_' || n, ${NOW}::timestamptz, '{}', n % 4 = 0
       FROM ${series}`
     yield* sql`
-      INSERT INTO email_log (account_id, id, version, status, domain, from_address, subject)
-      SELECT ${own}, ${VERSIONS}::int, 'sent', 'acme.test', 'a@acme.test', 's' FROM ${series}`
+      INSERT INTO email_log SELECT md5('acc' || n % ${ACCOUNTS}::int)::uuid, md5('msg' || n)::uuid, 1, 1, n, 1, 1,
+        ${VERSIONS}::int, 2, 2, 0 FROM ${series}`
     yield* sql`
       INSERT INTO suppressions (account_id, address, version, id, reason, active, record)
       SELECT 'acc_' || n % ${ACCOUNTS}::int, n || '@example.org', 1, 'sup_' || n, 'bounce', true, '{}' FROM ${series}`

@@ -178,7 +178,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of emails", (it)
   it.effect("fails for a message that the log does not show", function* () {
     const account_id = id("AccountId")
     const email_id = yield* Webhooks.acceptEmail(account_id)
-    yield* execute((sql) => sql`DELETE FROM email_log WHERE id = ${email_id}`)
+    yield* execute((sql) => sql`DELETE FROM email_log WHERE id = id_key(${email_id})`)
     const [balance] = yield* emailBalance(account_id)
     assert.deepInclude(balance, { accepted: 1, final: 0, in_flight: 0 })
     assert.isTrue(Exit.isFailure(yield* waybillAudit("emails")))

@@ -123,7 +123,8 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
     function* () {
       const [row] = yield* execute<{ readonly id: string }>(
         (sql) => sql`
-            UPDATE email_log SET status = 'bounced' WHERE id = (SELECT min(id) FROM email_log) RETURNING id`,
+            UPDATE email_log SET status = 4 WHERE id = (SELECT id FROM email_log ORDER BY id LIMIT 1)
+            RETURNING id_of('msg', id) AS id`,
       )
       const verified = yield* waybill("projections", "verify", "email_log")
       assert.strictEqual(verified.code, 3)

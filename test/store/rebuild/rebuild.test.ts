@@ -92,14 +92,14 @@ layer(Store, { excludeTestServices: true })("a row that differs from the log", (
       const [broken, missing] = refs
       yield* execute(
         (sql) => sql`
-            UPDATE email_log SET facets = 7 WHERE id = ${broken?.stream_id ?? ""}`,
+            UPDATE email_log SET facets = 7 WHERE id = id_key(${broken?.stream_id ?? ""})`,
       )
-      yield* execute((sql) => sql`DELETE FROM email_log WHERE id = ${missing?.stream_id ?? ""}`)
+      yield* execute((sql) => sql`DELETE FROM email_log WHERE id = id_key(${missing?.stream_id ?? ""})`)
       const stray = id("EmailId")
       yield* execute(
         (sql) => sql`
-            INSERT INTO email_log (account_id, id, version, status, domain, from_address, subject) SELECT account_id, ${stray}, version, status, domain, from_address, subject
-            FROM email_log LIMIT 1`,
+            INSERT INTO email_log SELECT account_id, id_key(${stray}), from_key, subject_key, to_key, tag_key, domain_key,
+              version, status, listed, facets FROM email_log LIMIT 1`,
       )
       const found = yield* Rebuild.verify("email_log", OPTIONS)
       assert.deepInclude(found, { rows: 50, differing_rows: 3, buckets: 64 })
@@ -138,7 +138,7 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
         while (!isOver) {
           yield* mail(5)
           written += 5
-          yield* execute((sql) => sql`SELECT count(*) FROM email_log WHERE status = 'queued'`)
+          yield* execute((sql) => sql`SELECT count(*) FROM email_log WHERE status = 0`)
         }
       })
       const fibers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(traffic))

@@ -5,6 +5,8 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Query } from "@waybill/store/search/EmailLogFilter"
 import type * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
+import * as EmailLog from "@waybill/store/readmodels/EmailLog"
+import * as TermKey from "@waybill/store/search/TermKey"
 import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
 import { Effect, Option } from "effect"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
@@ -207,7 +209,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     const ids = Array.from({ length: 2 * EmailLogQuery.MAX_EXAMINED + 20_000 }, (_, nth) => emailId(nth))
     yield* sql`
         INSERT INTO email_log_terms
-        SELECT ${account_id}, CASE nth % 2 WHEN 0 THEN 'tag:a' ELSE 'tag:b' END, id
+        SELECT id_key(${account_id}), term_key(CASE nth % 2 WHEN 0 THEN 'tag:a' ELSE 'tag:b' END), id_key(id)
         FROM unnest(${ids}::text[]) WITH ORDINALITY AS given(id, nth) ORDER BY 2, 3`
     yield* write(account_id, [{ ...message(0), tags: ["a", "b"] }])
     yield* sql`VACUUM (ANALYZE) email_log_terms`
@@ -224,6 +226,49 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     )
   })
 })
+
+layer(Database.layerFresh, { excludeTestServices: true })("messages with the keys of other texts", (it) => {
+  const mail = Array.from({ length: 100 }, (_, nth) => message(nth))
+  const list = (filters: Filters, limit: number) => EmailLogQuery.list({ ...filters, account_id: account(1), limit })
+  const searched = {
+    to: address("user7@example.org"),
+    tags: ["receipt"],
+    from: address("hello@acme.test"),
+    domain: "acme.test" as DomainName,
+    subject: "your receipt",
+  }
+
+  it.effect("are not on a page, and the page is full nevertheless", function* () {
+    const sql = yield* PgClient.PgClient
+    yield* write(account(1), mail)
+    const before = yield* Effect.forEach(Object.entries(searched), ([field, value]) => list({ [field]: value }, 100))
+    // As if the hash of every other text were the same.
+    const row = (column: "to_key" | "tag_key" | "from_key" | "domain_key" | "subject_key", key: string | number) =>
+      sql`UPDATE email_log SET ${sql(column)} = ${key}::bigint WHERE account_id = id_key(${account(1)})`
+    yield* sql`
+      INSERT INTO email_log_terms SELECT account_id, to_key, id FROM email_log
+      UNION SELECT account_id, tag_key, id FROM email_log WHERE tag_key IS NOT NULL ON CONFLICT DO NOTHING`
+    yield* row("to_key", TermKey.of(EmailLog.recipientTerm(searched.to)))
+    yield* row("tag_key", TermKey.of(EmailLog.tagTerm("receipt")))
+    yield* row("from_key", EmailLog.fromKey(searched.from))
+    yield* row("domain_key", EmailLog.domainKey(searched.domain))
+    yield* row("subject_key", EmailSubjects.keyOf("Your receipt"))
+    for (const [nth, [field, value]] of Object.entries(searched).entries()) {
+      const found = before[nth]?.data.map(idOf) ?? []
+      assert.isAtLeast(found.length, 2)
+      assert.deepStrictEqual((yield* list({ [field]: value }, 100)).data.map(idOf), found, field)
+      const pages: Array<unknown> = []
+      for (let after: string | null = EXTREME; after !== null;) {
+        const page: EmailLogQuery.Page = yield* list({ [field]: value, after }, 2)
+        assert.isTrue(page.data.length === 2 || !page.has_more)
+        pages.push(...page.data.map(idOf))
+        after = page.next_cursor
+      }
+      assert.deepStrictEqual(pages, found, field)
+    }
+  })
+})
+const EXTREME = `msg_7${"z".repeat(25)}`
 
 layer(Database.layerFresh, { excludeTestServices: true })("a message of the log", (it) => {
   it.effect("is found only by its account", function* () {
@@ -280,7 +325,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("equal subjects of con
     for (let round = 0; round < 15; round++) {
       const rows = Array.from({ length: 2_000 }, (_, nth) => {
         const subject = `Round ${round} of ${nth}`
-        return { account_id: account(1), term: EmailSubjects.term(subject), folded: EmailSubjects.fold(subject) }
+        return EmailSubjects.row(account(1), subject)
       })
       yield* Effect.forEach(
         [rows, rows.toReversed(), rows],

@@ -7,6 +7,8 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Email from "@waybill/domain/email/Email"
 import * as RecordedEvents from "@waybill/store/commit/RecordedEvents"
 import * as EmailLog from "@waybill/store/readmodels/EmailLog"
+import * as IdKey from "@waybill/store/postgres/IdKey"
+import * as TermKey from "@waybill/store/search/TermKey"
 import * as EmailFacets from "@waybill/store/search/EmailFacets"
 import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
 import * as EmailWords from "@waybill/store/search/EmailWords"
@@ -126,31 +128,27 @@ export const follow = Effect.fnUntraced(function* (account_id: string, messages:
 })
 
 /** Writes rows as a commit would. */
-export const write = Effect.fnUntraced(function* (account_id: string, messages: ReadonlyArray<Message>) {
+export const write = Effect.fnUntraced(function* (account_id: Id.AccountId, messages: ReadonlyArray<Message>) {
   const sql = yield* PgClient.PgClient
-  const rows = messages.map(({ domain, from, id, recipients, scheduled_at, status, subject }) => ({
-    account_id,
-    id,
+  const rows = messages.map(({ domain, from, id, recipients, scheduled_at, status, subject, tags, to }) => ({
+    account_id: IdKey.of(account_id),
+    id: IdKey.of(id),
+    from_key: EmailLog.fromKey(from),
+    subject_key: EmailSubjects.keyOf(subject),
+    to_key: TermKey.lowest(keysOf(to.map(EmailLog.recipientTerm))) ?? "0",
+    tag_key: TermKey.lowest(keysOf(tags.map(EmailLog.tagTerm))) ?? null,
+    domain_key: EmailLog.domainKey(domain),
     version: 1,
-    status,
+    status: EmailFacets.numberOf(status),
+    listed: EmailFacets.listedAs(status),
     facets: EmailFacets.of({ recipients, scheduled_at }),
-    domain,
-    from_address: from,
-    subject: EmailSubjects.fold(subject),
-    scheduled_at,
   }))
-  const terms = messages.flatMap(({ id, subject, tags, to }) =>
-    [...to.map(EmailLog.recipientTerm), ...tags.map(EmailLog.tagTerm), EmailSubjects.term(subject)].map((term) => ({
-      account_id,
-      term,
-      email_id: id,
-    })),
+  const terms = messages.flatMap(({ id, tags, to }, nth) =>
+    keysOf([...to.map(EmailLog.recipientTerm), ...tags.map(EmailLog.tagTerm)])
+      .filter((key) => key !== rows[nth]?.to_key && key !== rows[nth]?.tag_key)
+      .map((term) => ({ account_id: IdKey.of(account_id), term, email_id: IdKey.of(id) })),
   )
-  const subjects = messages.map(({ subject }) => ({
-    account_id,
-    term: EmailSubjects.term(subject),
-    folded: EmailSubjects.fold(subject),
-  }))
+  const subjects = messages.map(({ subject }) => EmailSubjects.row(account_id, subject))
   const events = messages.map((each) => ({ ...eventOf(account_id, each), event_id: `evt_${each.id}` }))
   yield* sql`
     INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
@@ -159,4 +157,14 @@ export const write = Effect.fnUntraced(function* (account_id: string, messages: 
   yield* EmailLog.readModel.write(sql, rows)
   yield* EmailLog.terms.write(sql, terms)
   yield* EmailSubjects.readModel.write(sql, subjects)
+  // What waits for delivery has a row in the outbox.
+  const waiting = messages.flatMap(({ id, recipients }) =>
+    recipients.some(({ status }) => status === "queued" || status === "deferred") ? [id] : [],
+  )
+  yield* sql`
+    INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload)
+    SELECT id, ${account_id}, 'delivery', id, now(), '{}' FROM unnest(${waiting}::text[]) AS waiting(id)
+    ON CONFLICT DO NOTHING`
 })
+
+const keysOf = (terms: ReadonlyArray<string>): ReadonlyArray<TermKey.TermKey> => terms.map(TermKey.of)

@@ -226,9 +226,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("an erased address", (
     const account_id = id("AccountId")
     yield* store.commit(Account, { account_id, stream_id: account_id }, Account.create(NOW, account_id, "Acme", "free"))
     /** Tables of read models, and the log, that hold the address. */
-    const holders = Effect.filter(["members", "email_log_terms", "suppressions", "events"], (table) =>
+    const holders = Effect.filter(["members", "email_log", "email_log_terms", "suppressions", "events"], (table) =>
       Effect.map(
-        sql`SELECT 1 AS found FROM ${sql(table)} t WHERE account_id = ${account_id} AND strpos(t::text, ${EVA}) > 0`,
+        sql`SELECT 1 AS found FROM ${sql(table)} t WHERE account_id::text IN (${account_id}, id_key(${account_id})::text)
+          AND (strpos(t::text, ${EVA}) > 0 OR strpos(t::text, term_key('to:' || ${EVA})::text) > 0)`,
         (rows) => rows.length > 0,
       ),
     )
@@ -266,7 +267,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("an erased address", (
       yield* store.commit(Email, ref, Email.recordDelivered(NOW, EVA, DeliveryOutcome.NO_RESPONSE))
       yield* store.commit(Email, ref, Email.recordDelivered(NOW, ANA, DeliveryOutcome.NO_RESPONSE))
       for (let nth = 0; nth < 4; nth++) yield* store.commit(Email, ref, () => Result.succeed([opened()]))
-      assert.deepStrictEqual(yield* holders, ["email_log_terms", "events"])
+      const held = yield* holders
+      assert.include(held, "events")
+      // By the hash of the address, in the row of the log or among the further recipients.
+      assert.isTrue(held.includes("email_log") !== held.includes("email_log_terms"))
       yield* Erase.erase(EVA, STAND_IN)
       const state = yield* store.commit(Email, ref, () => Result.succeed([opened()]))
       assert.deepStrictEqual(state._tag === "Message" && state.recipients.map(({ address }) => address), [

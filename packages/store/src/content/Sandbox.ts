@@ -2,6 +2,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Option } from "effect"
+import * as PackedSql from "../packed/PackedSql.ts"
 import * as Iso from "../postgres/Iso.ts"
 
 /** Time that mail is retained in the sandbox. */
@@ -133,12 +134,13 @@ export const expire = Effect.fn("Sandbox.expire")(function* () {
   return removed
 })
 
-/** Filters by the sender's domain, which is in the log of the message. */
+/** Filters by the sender's domain, which is in the first event of the message. */
 const ofDomain = (sql: PgClient.PgClient, domain: string | null | undefined) =>
   domain === undefined || domain === null
     ? sql.literal("")
-    : sql`AND EXISTS (SELECT FROM email_log AS l
-        WHERE l.account_id = sandbox_messages.account_id AND l.id = sandbox_messages.id AND l.domain = ${domain})`
+    : sql`AND EXISTS (SELECT FROM events AS e
+        WHERE e.account_id = sandbox_messages.account_id AND e.stream_id = sandbox_messages.id AND e.version = 1
+          AND ${PackedSql.field(sql, "e", "EmailQueued", "domain")} = ${domain})`
 
 const columns = (sql: PgClient.PgClient) => sql`
   'sandbox_message' AS object, id, recipients, subject, mail_from, size_bytes,

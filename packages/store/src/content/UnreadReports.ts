@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import type { AccountId, EmailId, UnreadReportId } from "@waybill/domain/values/Id"
 import { Data, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
+import * as IdKey from "../postgres/IdKey.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as Metrics from "../statistics/Metrics.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
@@ -74,7 +75,7 @@ const insert = Effect.fnUntraced(function* (
       SELECT (SELECT count(*) FROM unread_reports WHERE account_id = ${account_id}) < ${MAX_UNREAD_PER_ACCOUNT}::int
         AND (SELECT coalesce(sum(size_bytes), 0) FROM unread_reports) + ${bytes.length}::int <= ${MAX_UNREAD_BYTES}::int
         AS has_capacity
-      FROM email_log WHERE account_id = ${account_id} AND id = ${email_id}`
+      FROM email_log WHERE account_id = ${IdKey.of(account_id)}::uuid AND id = ${IdKey.of(email_id)}::uuid`
     if (message === undefined) continue
     if (!message.has_capacity) return yield* new Full()
     yield* sql`

@@ -19,8 +19,8 @@ export const erase = Effect.fnUntraced(function* (
   yield* sql`SET LOCAL statement_timeout = 0`
   // Locks the follower, so that it does not write the words of before the masking.
   yield* sql`SELECT 1 AS held FROM followers WHERE name = ${EmailWords.follower.name} FOR UPDATE`
-  const rows = yield* sql<{ readonly account_id: string; readonly term: string }>`
-    SELECT account_id, term FROM email_words
+  const rows = yield* sql<{ readonly account: string; readonly term: string }>`
+    SELECT account_id AS account, term FROM email_words
     WHERE lower(term COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
   const views = yield* sql<{
     readonly account_id: string
@@ -33,13 +33,13 @@ export const erase = Effect.fnUntraced(function* (
   for (const { account_id, name, search, user_id } of views)
     if (mask.contains([name, search]))
       yield* sql`DELETE FROM saved_views WHERE account_id = ${account_id} AND user_id = ${user_id} AND name = ${name}`
-  for (const { account_id, term } of rows) {
+  for (const { account, term } of rows) {
     if (!mask.contains(term)) continue
     const masked = mask.apply(term)
-    yield* sql`DELETE FROM email_words WHERE account_id = ${account_id} AND term = ${term}`
+    yield* sql`DELETE FROM email_words WHERE account_id = ${account}::uuid AND term = ${term}`
     yield* sql`
       INSERT INTO email_words (account_id, term, folded)
-      VALUES (${account_id}, ${masked}, ${EmailSubjects.fold(masked.slice(masked.indexOf(":") + 1))})
+      VALUES (${account}::uuid, ${masked}, ${EmailSubjects.fold(masked.slice(masked.indexOf(":") + 1))})
       ON CONFLICT (account_id, term) DO NOTHING`
   }
 })

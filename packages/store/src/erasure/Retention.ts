@@ -9,6 +9,7 @@ import { Clock, Effect } from "effect"
 import * as Accounts from "../readmodels/Accounts.ts"
 import * as EmailLog from "../readmodels/EmailLog.ts"
 import * as EmailWords from "../search/EmailWords.ts"
+import * as IdKey from "../postgres/IdKey.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as Metrics from "../statistics/Metrics.ts"
 import { rowsOf } from "../rebuild/HistoryReader.ts"
@@ -76,7 +77,7 @@ const messages = Effect.fnUntraced(function* (
   removed: { messages: number; events: number },
 ) {
   const sql = yield* PgClient.PgClient
-  let after: string | undefined = ""
+  let after: IdKey.IdKey | undefined = IdKey.LOWEST
   while (after !== undefined) {
     const batch: Batch | StreamRemoval.RebuildUnderWay = yield* sql
       .withTransaction(removeMessages(sql, account_id, before, after))
@@ -91,13 +92,13 @@ const messages = Effect.fnUntraced(function* (
     removed.events += batch.events
     after = batch.last
   }
-  yield* Effect.orDie(EmailWords.removeSpans(sql, account_id))
+  yield* Effect.orDie(EmailWords.removeSpans(sql, IdKey.of(account_id)))
   return undefined
 })
 
 interface Batch {
   /** Last message examined; undefined if there are no more. */
-  readonly last: string | undefined
+  readonly last: IdKey.IdKey | undefined
   readonly messages: number
   readonly events: number
 }
@@ -106,28 +107,31 @@ const removeMessages = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   account_id: string,
   before: number,
-  after: string,
+  after: IdKey.IdKey,
 ) {
   const owner = Livemode.liveAccountOf(account_id)
   const tables = yield* StreamRemoval.takeAccount(sql, account_id, [Email.stream])
-  const candidates = yield* sql<{ readonly id: string; readonly expired: boolean }>`
-    SELECT l.id, (
+  const account = IdKey.of(account_id)
+  const candidates = yield* sql<{ readonly key: string; readonly id: string; readonly expired: boolean }>`
+    SELECT l.key, l.id, (
           SELECT max(${PackedSql.occurredAt(sql, "e")}) FROM events e
-          WHERE e.account_id = l.account_id AND e.stream_id = l.id) < ${Timestamp.fromMillis(before)}
-        AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = l.id AND o.account_id = l.account_id)
+          WHERE e.account_id = ${account_id} AND e.stream_id = l.id) < ${Timestamp.fromMillis(before)}
+        AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = l.id AND o.account_id = ${account_id})
         AND NOT EXISTS (
           SELECT 1 FROM events e CROSS JOIN webhooks w JOIN webhook_deliveries d
             ON d.account_id = ${owner} AND d.webhook_id = w.id AND d.event_id = e.event_id AND d.status = 'pending'
-          WHERE e.account_id = l.account_id AND e.stream_id = l.id AND w.account_id = ${owner})
+          WHERE e.account_id = ${account_id} AND e.stream_id = l.id AND w.account_id = ${owner})
         -- Followers must have read the events first.
         AND NOT EXISTS (
-          SELECT 1 FROM events e WHERE e.account_id = l.account_id AND e.stream_id = l.id
+          SELECT 1 FROM events e WHERE e.account_id = ${account_id} AND e.stream_id = l.id
             AND e.position > (SELECT min(position) FROM followers)) AS expired
-    FROM email_log l
-    WHERE l.account_id = ${account_id} AND l.id > ${after} AND l.id < ${Id.lowest("EmailId", before)}
-    ORDER BY l.id LIMIT ${BATCH_MESSAGES}::int`
+    FROM (
+      SELECT id AS key, id_of('msg', id) AS id FROM email_log
+      WHERE account_id = ${account}::uuid AND id > ${after}::uuid AND id < ${IdKey.of(Id.lowest("EmailId", before))}::uuid
+      ORDER BY email_log.id LIMIT ${BATCH_MESSAGES}::int) AS l
+    ORDER BY l.key`
   const expired = candidates.flatMap(({ id, expired }) => (expired ? [id] : []))
-  const last = candidates.length < BATCH_MESSAGES ? undefined : candidates.at(-1)?.id
+  const last = candidates.length < BATCH_MESSAGES ? undefined : candidates.at(-1)?.key
   if (expired.length === 0) return { last, messages: 0, events: 0 }
   const tablesOf = yield* tables
   yield* sql`
@@ -150,10 +154,11 @@ const removeMessages = Effect.fnUntraced(function* (
     const rows = histories.flatMap((history) => rowsOf(model, Email, history))
     for (const table of tablesOf(model)) yield* StreamRemoval.remove(sql, model, table, rows)
   }
-  const terms = histories.flatMap((history) => rowsOf(EmailLog.terms, Email, history))
-  yield* EmailWords.removeUnused(sql, account_id, [
-    ...new Set(terms.map((row) => (row as { readonly term: string }).term)),
-  ])
+  const words = histories.flatMap((history) => {
+    const message = RecordedEvents.fold(Email, history) as Email.State
+    return message._tag === "NotCreated" ? [] : EmailLog.wordsOf(message)
+  })
+  yield* EmailWords.removeUnused(sql, account, [...new Set(words)])
   yield* UnreadReports.removeOf(sql, account_id, expired)
   return { last, messages: expired.length, events: events.length }
 })

@@ -178,9 +178,9 @@ const emailBalances = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
     ), shown AS (
       SELECT a.*, l.id IS NOT NULL AS is_shown, o.id IS NOT NULL AS is_armed,
         ${EmailFacets.haveRecipient(sql, "l", WAITING)} AS is_waiting,
-        coalesce(m.final, CASE WHEN l.status = ANY(${IN_FLIGHT}::text[]) THEN 0 ELSE a.n END) AS final
+        coalesce(m.final, CASE WHEN ${EmailFacets.hasStatus(sql, "l", IN_FLIGHT)} THEN 0 ELSE a.n END) AS final
       FROM accepted a
-      LEFT JOIN email_log l ON l.account_id = a.account_id AND l.id = a.stream_id
+      LEFT JOIN email_log l ON l.account_id = id_key(a.account_id) AND l.id = id_key(a.stream_id)
       LEFT JOIN mixed m ON m.account_id = a.account_id AND m.id = a.stream_id
       LEFT JOIN outbox o ON o.id = a.stream_id AND o.kind = 'delivery'
     )
@@ -211,7 +211,7 @@ export const work = Effect.fn("Conservation.work")(function* () {
     sql.literal(`to_jsonb(coalesce((array_agg(id ORDER BY id) FILTER (WHERE ${condition}))[1:${MAX_NAMED}], '{}'))`)
   const balances = sql<{ readonly [K in keyof WorkBalance]: WorkBalance[K] }>`
     WITH waiting AS (
-      SELECT 'delivery' AS kind, account_id, id FROM email_log l
+      SELECT 'delivery' AS kind, id_of('acc', account_id) AS account_id, id_of('msg', id) AS id FROM email_log l
       WHERE ${EmailFacets.haveRecipient(sql, "l", WAITING)}
       UNION ALL SELECT 'webhook', account_id, id FROM webhook_deliveries WHERE status = 'pending'
       UNION ALL SELECT 'domain_check', account_id, id FROM domains

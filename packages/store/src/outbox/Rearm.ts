@@ -30,7 +30,8 @@ const insertRows = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const refs = yield* sql<StreamRef>`
     SELECT account_id, id AS stream_id FROM domains WHERE NOT removed
     UNION ALL SELECT account_id, id FROM test_clocks WHERE removed OR record ->> 'status' = 'advancing'
-    UNION ALL SELECT account_id, id FROM email_log l WHERE ${EmailFacets.haveRecipient(sql, "l", ["queued", "deferred"])}`
+    UNION ALL SELECT id_of('acc', account_id), id_of('msg', id) FROM email_log l
+    WHERE ${EmailFacets.haveRecipient(sql, "l", ["queued", "deferred"])}`
   const armed: Array<string> = []
   for (let from = 0; from < refs.length; from += PAGE_STREAMS) {
     const rows = yield* rowsOf(sql, refs.slice(from, from + PAGE_STREAMS), now)

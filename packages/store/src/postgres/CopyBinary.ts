@@ -13,6 +13,7 @@ const FIRST_BYTES = 1024 * 1024
 const BYTES_PER_UNIT = 3
 const JSONB_VERSION = 1
 const TEXT_OID = 25
+const UUID_BYTES = 16
 const POSTGRES_EPOCH = Date.UTC(2000, 0, 1)
 
 type Write = (to: CopyBinary, value: unknown) => void
@@ -20,6 +21,9 @@ type Write = (to: CopyBinary, value: unknown) => void
 const WRITERS: { readonly [type: string]: Write | undefined } = {
   text: (to, value) => to.text(String(value)),
   integer: (to, value) => to.integer(Number(value)),
+  smallint: (to, value) => to.smallint(Number(value)),
+  bigint: (to, value) => to.bigint(BigInt(String(value))),
+  uuid: (to, value) => to.uuid(String(value)),
   boolean: (to, value) => to.boolean(value === true),
   "timestamp with time zone": (to, value) => to.timestamp(Date.parse(String(value))),
   "text[]": (to, value) => to.texts(value as ReadonlyArray<string>),
@@ -63,6 +67,28 @@ export class CopyBinary {
   integer(value: number): void {
     this.#int32(4)
     this.#int32(value)
+  }
+
+  smallint(value: number): void {
+    this.#int32(2)
+    this.#reserve(2)
+    this.#at = this.#buffer.writeInt16BE(value, this.#at)
+  }
+
+  bigint(value: bigint): void {
+    this.#int32(8)
+    this.#reserve(8)
+    this.#at = this.#buffer.writeBigInt64BE(value, this.#at)
+  }
+
+  /** Adds a UUID, written as 32 hexadecimal digits without hyphens. */
+  uuid(value: string): void {
+    this.#int32(UUID_BYTES)
+    this.#reserve(UUID_BYTES)
+    const bytes = this.#buffer.write(value, this.#at, UUID_BYTES, "hex")
+    if (bytes !== UUID_BYTES || value.length !== 2 * UUID_BYTES)
+      throw new Error(`${value} is not a UUID without hyphens`)
+    this.#at += UUID_BYTES
   }
 
   boolean(value: boolean): void {

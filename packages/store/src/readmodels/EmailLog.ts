@@ -2,62 +2,85 @@ import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailFacets from "../search/EmailFacets.ts"
 import * as EmailSubjects from "../search/EmailSubjects.ts"
+import * as TermKey from "../search/TermKey.ts"
 import * as ReadModel from "./ReadModel.ts"
+
+export const recipientTerm = (address: Address.Address): string => `to:${Address.keyOf(address)}`
+export const tagTerm = (tag: string): string => `tag:${tag}`
+export const fromKey = (address: Address.Address): TermKey.TermKey => TermKey.of(`from:${Address.keyOf(address)}`)
+export const domainKey = (domain: string): number => TermKey.shortOf(`domain:${domain}`)
+
+/** Keys of the recipients and of the tags of a message. They do not change after acceptance. */
+const termKeys = ({ accepted, recipients }: Email.Message) => ({
+  recipients: new Set(recipients.map(({ address }) => TermKey.of(recipientTerm(address)))),
+  tags: new Set(accepted.tags.map((tag) => TermKey.of(tagTerm(tag)))),
+})
+
+/** Search terms of a message that `email_words` holds: its recipients and its tags. */
+export const wordsOf = ({ accepted, recipients }: Email.Message): ReadonlyArray<string> => [
+  ...recipients.map(({ address }) => recipientTerm(address)),
+  ...accepted.tags.map(tagTerm),
+]
 
 /** Rows of the log hold what a message is found by. `EmailLogRecord` folds what is shown of it from its events. */
 export const readModel = ReadModel.make({
   name: "email_log",
   stream: Email.stream,
   key: ["account_id", "id"],
-  changes: ["version", "status", "facets", "scheduled_at"],
+  changes: ["version", "status", "listed", "facets"],
   types: {
-    account_id: "text",
-    id: "text",
+    account_id: "AccountId",
+    id: "EmailId",
+    from_key: "bigint",
+    subject_key: "bigint",
+    to_key: "bigint",
+    tag_key: "bigint",
+    domain_key: "int",
     version: "int",
-    status: "text",
-    facets: "int",
-    domain: "text",
-    from_address: "text",
-    subject: "text",
-    scheduled_at: "timestamptz",
+    status: "smallint",
+    listed: "smallint",
+    facets: "smallint",
   },
   rows: ({ account_id, stream_id, version }, state: Email.State) => {
     if (state._tag === "NotCreated") return []
-    const { accepted, scheduled_at } = state
+    const { accepted } = state
+    const { recipients, tags } = termKeys(state)
+    const status = Email.status(state)
     return [
       {
-        account_id,
+        account_id: account_id as string,
         id: stream_id,
+        from_key: fromKey(accepted.from.address),
+        subject_key: EmailSubjects.keyOf(accepted.subject),
+        to_key: TermKey.lowest(recipients) ?? NO_RECIPIENT,
+        tag_key: TermKey.lowest(tags) ?? null,
+        domain_key: domainKey(accepted.domain),
         version,
-        status: Email.status(state),
+        status: EmailFacets.numberOf(status),
+        listed: EmailFacets.listedAs(status),
         facets: EmailFacets.of(state),
-        domain: accepted.domain,
-        from_address: Address.keyOf(accepted.from.address),
-        // Folded for search; the event holds the original text.
-        subject: EmailSubjects.fold(accepted.subject),
-        scheduled_at,
       },
     ]
   },
 })
 
-export const recipientTerm = (address: Address.Address): string => `to:${Address.keyOf(address)}`
-export const tagTerm = (tag: string): string => `tag:${tag}`
+/** Key of the recipient of a message that has none. The domain accepts no such message. */
+const NO_RECIPIENT: TermKey.TermKey = "0"
 
-/** Search terms of a message: its recipients, its tags and its subject. They do not change after acceptance. */
+/** Recipients and tags of a message besides those that its row of the log holds: few messages have any. */
 export const terms = ReadModel.make({
   name: "email_log_terms",
   stream: Email.stream,
   key: ["account_id", "term", "email_id"],
   changes: [],
-  types: { account_id: "text", term: "text", email_id: "text" },
+  types: { account_id: "AccountId", term: "bigint", email_id: "EmailId" },
   rows: ({ account_id, stream_id }, state: Email.State) => {
     if (state._tag === "NotCreated") return []
-    const words = new Set([
-      ...state.recipients.map(({ address }) => recipientTerm(address)),
-      ...state.accepted.tags.map(tagTerm),
-      EmailSubjects.term(state.accepted.subject),
-    ])
-    return [...words].map((term) => ({ account_id, term, email_id: stream_id }))
+    const { recipients, tags } = termKeys(state)
+    if (recipients.size <= 1 && tags.size <= 1) return []
+    const inLog = [TermKey.lowest(recipients), TermKey.lowest(tags)]
+    return [...new Set([...recipients, ...tags])]
+      .filter((term) => !inLog.includes(term))
+      .map((term) => ({ account_id: account_id as string, term, email_id: stream_id }))
   },
 })

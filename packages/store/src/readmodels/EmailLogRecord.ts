@@ -97,10 +97,16 @@ export const history = (sql: PgClient.PgClient, account_id: Fragment, id: Fragme
   FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ORDER BY version)`
 
 /** Folds a history; undefined if there is no such message. */
-export const fold = (id: string, history: History): EmailLogRecord | undefined => {
+export const messageOf = (id: string, history: History): Email.Message | undefined => {
   if (history === null) return undefined
   const state = history.reduce((before, text) => Email.evolve(before, parse(id, text)), Email.initial)
-  return state._tag === "NotCreated" ? undefined : of(state, history.length)
+  return state._tag === "NotCreated" ? undefined : state
+}
+
+/** Folds a history to its record; undefined if there is no such message. */
+export const fold = (id: string, history: History): EmailLogRecord | undefined => {
+  const message = messageOf(id, history)
+  return message === undefined ? undefined : of(message, history?.length ?? 0)
 }
 
 const parse = (id: string, text: string): Email.Event => {

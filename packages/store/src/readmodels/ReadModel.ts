@@ -2,6 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 import type { Statement } from "effect/sql/Statement"
+import * as IdKey from "../postgres/IdKey.ts"
 import type { StreamRef, ChangedStream } from "../commit/LogStorage.ts"
 
 /** Stream that a row is derived from, and the number of its events. */
@@ -21,11 +22,16 @@ export interface Description<Row, State> {
   readonly rememberedEvents?: number
   /** Types of all columns, for large tables: their rows are then sent as arrays, not as JSON. */
   readonly types?: { readonly [Column in keyof Row & string]: ColumnType }
-  /** Returns the rows of one stream. Must be pure: commits and rebuilds call it. */
+  /** Returns the rows of one stream, with ids as text. Must be pure: commits and rebuilds call it. */
   readonly rows: (stream: StreamVersion, state: State) => ReadonlyArray<Row>
 }
 
-export type ColumnType = "text" | "int" | "timestamptz"
+/** Type of a column in SQL, or the name of the ids of which it holds the keys. */
+export type ColumnType = "text" | "int" | "smallint" | "bigint" | "timestamptz" | IdName
+type IdName = "AccountId" | "EmailId"
+
+const ID_NAMES: ReadonlyArray<ColumnType> = ["AccountId", "EmailId"]
+const isIdName = (type: ColumnType): type is IdName => ID_NAMES.includes(type)
 
 /** A table whose every row is folded from one stream. */
 export interface ReadModel {
@@ -38,6 +44,8 @@ export interface ReadModel {
   /** Number of events after which rows must have been taken from the state; infinite for a state that forgets none. */
   readonly rememberedEvents?: number
   readonly rows: (stream: StreamVersion, state: unknown) => ReadonlyArray<object>
+  /** Returns a row of the table as people read it: with ids instead of their keys. */
+  readonly readable?: (row: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   /** Writes all rows in one statement, into the live table or into one that a rebuild fills. */
   readonly write: (sql: PgClient.PgClient, rows: ReadonlyArray<object>, table?: string) => Statement<object>
 }
@@ -58,24 +66,49 @@ export const make = <Row extends object, State>(description: Description<Row, St
     key,
     isStatic: changes.length === 0,
     ...(rememberedEvents === undefined ? {} : { rememberedEvents }),
-    rows: (stream, state) => description.rows(stream, state as State),
+    rows: (stream, state) => keyed(description.rows(stream, state as State), types),
+    ...(types === undefined ? {} : { readable: (row) => readable(row, types) }),
     write: (sql, rows, table = name) => sql`
       INSERT INTO ${sql(table)} AS t ${types === undefined ? records(sql, table, key, rows) : arrays(sql, types, rows)}
       ON CONFLICT (${sql.literal(target)}) ${sql.literal(action)}`,
   }
 }
 
+type Types = Readonly<Record<string, ColumnType>>
+
+const idColumns = (types: Types) =>
+  Object.entries(types).flatMap(([column, type]) => (isIdName(type) ? [[column, type] as const] : []))
+
+/** Replaces the ids of new rows by their keys. */
+const keyed = <Row extends object>(rows: ReadonlyArray<Row>, types: Types | undefined): ReadonlyArray<Row> => {
+  for (const [column] of types === undefined ? [] : idColumns(types))
+    for (const row of rows as ReadonlyArray<Record<string, unknown>>) row[column] = IdKey.of(String(row[column]))
+  return rows
+}
+
+/** Replaces keys of a row by their ids. */
+export const readable = (row: Readonly<Record<string, unknown>>, types: Types): Readonly<Record<string, unknown>> => ({
+  ...row,
+  ...Object.fromEntries(
+    idColumns(types).flatMap(([column, name]) => {
+      const key = row[column]
+      return typeof key === "string" ? [[column, IdKey.idOf(name, key)]] : []
+    }),
+  ),
+})
+
 const records = (sql: PgClient.PgClient, table: string, key: ReadonlyArray<string>, rows: ReadonlyArray<object>) => sql`
   (${columns(sql, key, rows)})
   SELECT ${columns(sql, key, rows)} FROM jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)})`
 
-const arrays = (sql: PgClient.PgClient, types: Readonly<Record<string, ColumnType>>, rows: ReadonlyArray<object>) => {
+const arrays = (sql: PgClient.PgClient, types: Types, rows: ReadonlyArray<object>) => {
   const names = Object.keys(types)
   const parameters = names.map((column) => {
     const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[column])
     // With its type, because that of nothing but nulls is unknown.
-    const type = types[column] === "int" ? PgTypes.OID.int4 : PgTypes.OID.text
-    return sql`${Result.getOrThrow(PgTypes.array(values, type))}::${sql.literal(`${types[column]}[]`)}`
+    const type = types[column] ?? "text"
+    const oid = type === "int" || type === "smallint" ? PgTypes.OID.int4 : PgTypes.OID.text
+    return sql`${Result.getOrThrow(PgTypes.array(values, oid))}::${sql.literal(isIdName(type) ? "uuid[]" : `${type}[]`)}`
   })
   return sql`(${sql.literal(names.join(", "))}) SELECT * FROM unnest(${sql.csv(parameters)})`
 }

@@ -9,12 +9,14 @@ export const BUCKETS = 64
 /** Maximum number of differing rows that are reported by key. */
 export const MAX_NAMED = 100
 
+type Row = Readonly<Record<string, unknown>>
+
 export interface Difference {
-  readonly key: Readonly<Record<string, unknown>>
+  readonly key: Row
   /** Row of the live table; null if it has none. */
-  readonly live: Readonly<Record<string, unknown>> | null
+  readonly live: Row | null
   /** Row folded from the events; null if they yield none. */
-  readonly folded: Readonly<Record<string, unknown>> | null
+  readonly folded: Row | null
 }
 
 export interface Comparison {
@@ -57,6 +59,7 @@ export const compare = Effect.fnUntraced(function* (
   const side = (table: string) => sql`
     SELECT ${key}, t::text AS text, to_jsonb(t) AS row FROM ${sql(table)} t WHERE ${bucket} = ANY(${differing}::int[])`
   const using = sql.literal(model.key.join(", "))
+  const readable = ("readable" in model ? model.readable : undefined) ?? ((row: Row) => row)
   const mismatches = yield* sql<Difference & { readonly n: bigint }>`
     SELECT to_jsonb(k) AS key, mismatches.live, mismatches.folded, mismatches.n FROM (
       SELECT ${using}, l.row AS live, f.row AS folded, count(*) OVER () AS n
@@ -67,6 +70,10 @@ export const compare = Effect.fnUntraced(function* (
   return {
     ...base,
     differing_rows: Number(mismatches[0]?.n ?? 0n),
-    differences: mismatches.map(({ folded, key, live }) => ({ key, live, folded })),
+    differences: mismatches.map(({ folded, key, live }) => ({
+      key: readable(key),
+      live: live === null ? null : readable(live),
+      folded: folded === null ? null : readable(folded),
+    })),
   }
 })

@@ -1,6 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import { Effect } from "effect"
+import type * as IdKey from "../postgres/IdKey.ts"
 
 /**
  * Bits of a number that say about a message more than its status: the status of each recipient if they differ, and
@@ -8,8 +9,8 @@ import { Effect } from "effect"
  */
 export type Facets = number
 
-/** Numbers of the bits. Rows hold them, so that they never change. */
-const BITS: { readonly [S in EmailStatus.Status]: number } = {
+/** Numbers of the statuses and of their bits. Rows hold them, so that they never change. */
+const NUMBERS: { readonly [S in EmailStatus.Status]: number } = {
   queued: 0,
   deferred: 1,
   sent: 2,
@@ -20,7 +21,15 @@ const BITS: { readonly [S in EmailStatus.Status]: number } = {
   canceled: 7,
   complained: 8,
 }
-const bitOf = (status: EmailStatus.Status): Facets => 1 << BITS[status]
+const bitOf = (status: EmailStatus.Status): Facets => 1 << NUMBERS[status]
+
+export const numberOf = (status: EmailStatus.Status): number => NUMBERS[status]
+
+/** Whether an index lists the messages with the status. Nearly all messages are delivered, and before that queued. */
+export const isListed = (status: EmailStatus.Status): boolean => status !== "queued" && status !== "delivered"
+
+/** Returns the number by which the index lists a message with the status; 0 if it does not. */
+export const listedAs = (status: EmailStatus.Status): number => (isListed(status) ? NUMBERS[status] : 0)
 
 /** Queued with a scheduled time, which may have passed. */
 export const SCHEDULED: Facets = 1 << 9
@@ -58,19 +67,23 @@ const asRecipient = (status: EmailStatus.Status) => ({ status })
 export const withSchedule = (known: ReadonlyArray<Facets>): ReadonlyArray<Facets> =>
   known.filter((facets) => (facets & SCHEDULED) !== 0)
 
+/** Selects the messages with one of these statuses. */
+export const hasStatus = (sql: PgClient.PgClient, log: string, statuses: ReadonlyArray<EmailStatus.Status>) =>
+  sql`${sql.literal(log)}.status = ANY(${statuses.map(numberOf)}::smallint[])`
+
 /** Selects the messages of which a recipient has one of these statuses, whatever their own status is. */
 export const haveRecipient = (sql: PgClient.PgClient, log: string, statuses: ReadonlyArray<EmailStatus.Status>) =>
-  sql`(${sql.literal(log)}.status = ANY(${statuses}::text[]) OR ${sql.literal(log)}.facets & ${any(statuses)}::int <> 0)`
+  sql`(${hasStatus(sql, log, statuses)} OR ${sql.literal(log)}.facets & ${any(statuses)}::int <> 0)`
 
 /** Returns the different values of an account's messages. Jumps from one to the next in the index. */
-export const known = (sql: PgClient.PgClient, account_id: string) =>
-  Effect.map(knownStatement(sql, account_id), (rows) => rows.map(({ facets }) => facets))
+export const known = (sql: PgClient.PgClient, account: IdKey.IdKey) =>
+  Effect.map(knownStatement(sql, account), (rows) => rows.map(({ facets }) => facets))
 
-export const knownStatement = (sql: PgClient.PgClient, account_id: string) => sql<{ readonly facets: number }>`
+export const knownStatement = (sql: PgClient.PgClient, account: IdKey.IdKey) => sql<{ readonly facets: number }>`
   WITH RECURSIVE known AS (
-    (SELECT facets FROM email_log WHERE account_id = ${account_id} AND facets > 0 ORDER BY facets LIMIT 1)
+    (SELECT facets FROM email_log WHERE account_id = ${account}::uuid AND facets > 0 ORDER BY facets LIMIT 1)
     UNION ALL
     SELECT next.facets FROM known CROSS JOIN LATERAL (
       SELECT facets FROM email_log
-      WHERE account_id = ${account_id} AND facets > 0 AND facets > known.facets ORDER BY facets LIMIT 1) AS next)
+      WHERE account_id = ${account}::uuid AND facets > 0 AND facets > known.facets ORDER BY facets LIMIT 1) AS next)
   SELECT facets FROM known`

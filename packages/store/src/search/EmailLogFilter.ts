@@ -1,16 +1,18 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import type * as DomainName from "@waybill/domain/domain/DomainName"
-import * as EmailStatus from "@waybill/domain/email/EmailStatus"
+import type * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Statement } from "effect/sql"
+import * as IdKey from "../postgres/IdKey.ts"
 import * as EmailLog from "../readmodels/EmailLog.ts"
 import * as EmailFacets from "./EmailFacets.ts"
-import type * as EmailLogSource from "./EmailLogSource.ts"
+import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailSubjects from "./EmailSubjects.ts"
 import * as EmailWords from "./EmailWords.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import * as TermKey from "./TermKey.ts"
 
 /** Statuses that a search knows; "scheduled" is queued with a scheduled time in the future. */
 export type SearchedStatus = EmailStatus.Status | "scheduled"
@@ -53,31 +55,52 @@ export interface Filter {
   /** Time after which scheduled messages match too; null if they are not searched. */
   readonly scheduledAfter: Timestamp.Timestamp | null
   readonly recipientStatuses: ReadonlyArray<EmailStatus.Status>
-  readonly from: string | null
-  readonly domain: string | null
-  readonly terms: ReadonlyArray<string>
+  readonly from: Address.Address | null
+  readonly domain: DomainName.DomainName | null
+  readonly terms: ReadonlyArray<Term>
   readonly parts: ReadonlyArray<EmailWords.Part>
-  readonly apiKey: string | null
+  readonly apiKey: Id.ApiKeyId | null
 }
+
+/** A recipient or a tag. */
+export interface Term {
+  readonly text: string
+  readonly key: TermKey.TermKey
+  /** Column of the log's row that may have the key. */
+  readonly column: "to_key" | "tag_key"
+}
+
+const term = (text: string, column: Term["column"]): Term => ({ text, key: TermKey.of(text), column })
 
 /** Returns the filter of a query; undefined if no message can match. */
 export const filterOf = (query: Query, now: Timestamp.Timestamp): Filter | undefined => {
   const { after, before, created_after, created_before, domain, from, id, tags = [], to } = query
   // The domain of a message is its sender's, so with a sender it is redundant or contradictory.
   if (from !== undefined && domain !== undefined && Address.domainOf(Address.keyOf(from)) !== domain) return undefined
-  const above = greatest([before, created_after && justBelow(created_after), id && beside(id, -1)], "")
-  const below = lowestOf([after, created_before && lowest(created_before), id && beside(id, 1)], "~")
+  const above = highest([
+    before && IdKey.of(before),
+    created_after && IdKey.beside(lowest(created_after), -1),
+    id && IdKey.beside(IdKey.of(id), -1),
+  ])
+  const below = lowestOf([
+    after && IdKey.of(after),
+    created_before && lowest(created_before),
+    id && IdKey.beside(IdKey.of(id), 1),
+  ])
   if (above >= below) return undefined
   const statuses = new Set(query.status ?? [])
   return {
     order: before === undefined ? "newest first" : "oldest first",
-    range: { account_id: query.account_id, above, below },
+    range: { account_id: query.account_id, account: IdKey.of(query.account_id), above, below },
     statuses: [...statuses].filter((status) => status !== "scheduled"),
     scheduledAfter: statuses.has("scheduled") && !statuses.has("queued") ? now : null,
     recipientStatuses: [...new Set(query.recipient_status ?? [])],
     from: from === undefined ? null : Address.keyOf(from),
     domain: from === undefined ? (domain ?? null) : null,
-    terms: [...(to === undefined ? [] : [EmailLog.recipientTerm(to)]), ...[...new Set(tags)].map(EmailLog.tagTerm)],
+    terms: [
+      ...(to === undefined ? [] : [term(EmailLog.recipientTerm(to), "to_key")]),
+      ...[...new Set(tags)].map((tag) => term(EmailLog.tagTerm(tag), "tag_key")),
+    ],
     parts: partsOf(query),
     apiKey: query.api_key_id ?? null,
   }
@@ -90,16 +113,12 @@ const partsOf = ({ recipient, subject, words = [] }: Query): ReadonlyArray<Email
     ...words.map((word) => EmailWords.part(word, "anywhere")),
   ].filter(({ folded }) => folded !== "")
 
-const lowest = (at: Timestamp.Timestamp): string => Id.lowest("EmailId", Timestamp.toMillis(at))
-/** Ids have one length, so a prefix sorts before every id that begins with it. */
-const justBelow = (at: Timestamp.Timestamp): string => lowest(at).slice(0, -1)
-/** Returns a bound next to an id, with no other id in between. */
-const beside = (id: string, direction: -1 | 1): string =>
-  direction === 1 ? `${id}~` : `${id.slice(0, -1)}${String.fromCharCode(id.charCodeAt(id.length - 1) - 1)}~`
-const greatest = (ids: ReadonlyArray<string | undefined>, none: string): string =>
-  ids.reduce<string>((a, b) => (b !== undefined && b > a ? b : a), none)
-const lowestOf = (ids: ReadonlyArray<string | undefined>, none: string): string =>
-  ids.reduce<string>((a, b) => (b !== undefined && b < a ? b : a), none)
+/** Returns the lowest key of a time. */
+const lowest = (at: Timestamp.Timestamp): IdKey.IdKey => IdKey.of(Id.lowest("EmailId", Timestamp.toMillis(at)))
+const highest = (keys: ReadonlyArray<IdKey.IdKey | undefined>): IdKey.IdKey =>
+  keys.reduce<IdKey.IdKey>((a, b) => (b !== undefined && b > a ? b : a), IdKey.LOWEST)
+const lowestOf = (keys: ReadonlyArray<IdKey.IdKey | undefined>): IdKey.IdKey =>
+  keys.reduce<IdKey.IdKey>((a, b) => (b !== undefined && b < a ? b : a), IdKey.HIGHEST)
 
 /** Whether the values of facets have to be known before the lists of the filter are. */
 export const needsFacets = ({ recipientStatuses, scheduledAfter }: Filter): boolean =>
@@ -111,33 +130,37 @@ export const needsUnread = ({ apiKey, parts }: Filter): boolean => apiKey !== nu
 /** Facts of the database from which the lists of a filter follow. */
 export interface Known {
   readonly facets: ReadonlyArray<EmailFacets.Facets>
-  /** Id above which the follower may not have read messages. */
-  readonly unreadAbove: string
+  /** Key of an id above which the follower may not have read messages. */
+  readonly unreadAbove: IdKey.IdKey
 }
+
+type Statuses = ReadonlyArray<EmailStatus.Status>
+
+/** Whether there are lists of messages with these statuses. Delivered messages are nearly all, so that no index lists them. */
+const areListed = (statuses: Statuses): statuses is ReadonlyArray<Exclude<EmailStatus.Status, "delivered">> =>
+  !statuses.includes("delivered")
 
 /** Returns the lists that an index holds in order, for everything the filter says except parts of texts. */
 export const sourcesOf = (
   { apiKey, domain, from, recipientStatuses, scheduledAfter, statuses, terms }: Filter,
   { facets, unreadAbove }: Known,
 ): ReadonlyArray<EmailLogSource.Source> => {
-  const isScheduled = scheduledAfter !== null
-  const own = isScheduled ? [...statuses, "queued" as const] : statuses
-  const any = own.length === 0 ? EmailStatus.ALL : own
-  const sources: Array<EmailLogSource.Source> = terms.map((term) => ({
+  const sources: Array<EmailLogSource.Source> = terms.map(({ text }) => ({
     _tag: "Terms",
-    terms: [term],
+    terms: EmailLogSource.termsOf([text]),
     unreadAbove: null,
   }))
-  if (apiKey !== null) sources.push({ _tag: "Key", apiKey, unreadAbove })
-  if (recipientStatuses.length > 0)
+  if (apiKey !== null) sources.push({ _tag: "Key", apiKey: IdKey.of(apiKey), unreadAbove })
+  if (recipientStatuses.length > 0 && areListed(recipientStatuses))
     sources.push({
       _tag: "Status",
       statuses: recipientStatuses,
       facets: EmailFacets.withRecipients(facets, recipientStatuses),
     })
-  if (from !== null) sources.push({ _tag: "From", address: from, statuses: any })
-  else if (domain !== null) sources.push({ _tag: "Domain", domain, statuses: any })
-  else if (own.length > 0)
+  if (from !== null) sources.push({ _tag: "From", address: EmailLog.fromKey(from) })
+  else if (domain !== null) sources.push({ _tag: "Domain", domain: EmailLog.domainKey(domain) })
+  const isScheduled = scheduledAfter !== null
+  if ((statuses.length > 0 || isScheduled) && areListed(statuses))
     sources.push({ _tag: "Status", statuses, facets: isScheduled ? EmailFacets.withSchedule(facets) : [] })
   return sources
 }
@@ -153,17 +176,19 @@ export const isExact = ({
   parts,
   terms,
 }: Filter): boolean => {
-  // The lists of a sender or a domain are divided by status.
-  const lists = from !== null || domain !== null || statuses.length > 0 ? 1 : 0
-  const recipients = recipientStatuses.length > 0 ? 1 : 0
-  return parts.length === 0 && apiKey === null && scheduledAfter === null && terms.length + lists + recipients <= 1
+  const lists = [from !== null || domain !== null, statuses.length > 0, recipientStatuses.length > 0]
+  // Messages that are queued are among those that wait for delivery, and delivered ones among all.
+  const areExact = [...statuses, ...recipientStatuses].every(EmailFacets.isListed)
+  const sources = terms.length + lists.filter((list) => list).length
+  return parts.length === 0 && apiKey === null && scheduledAfter === null && areExact && sources <= 1
 }
 
 /** Returns a join with the first event of a message, `accepted`, if the conditions need what only the event says. */
-export const acceptedJoin = (sql: PgClient.PgClient, { apiKey, parts }: Filter): Statement.Fragment =>
+export const acceptedJoin = (sql: PgClient.PgClient, { apiKey, parts, range }: Filter): Statement.Fragment =>
   apiKey === null && parts.every(({ where }) => where === "subject")
     ? nothing(sql)
-    : sql`JOIN events accepted ON accepted.account_id = l.account_id AND accepted.stream_id = l.id AND accepted.version = 1`
+    : sql`JOIN events accepted ON accepted.account_id = ${range.account_id}
+        AND accepted.stream_id = id_of('msg', l.id) AND accepted.version = 1`
 
 /**
  * Conditions on the log's own row and the first event. They repeat what the source already guarantees, so that one statement serves every
@@ -172,8 +197,8 @@ export const acceptedJoin = (sql: PgClient.PgClient, { apiKey, parts }: Filter):
 export const conditions = (sql: PgClient.PgClient, filter: Filter): Statement.Fragment => sql`
   ${ownStatus(sql, filter)}
   ${recipientStatus(sql, filter)}
-  ${filter.domain === null ? nothing(sql) : sql`AND l.domain = ${filter.domain}`}
-  ${filter.from === null ? nothing(sql) : sql`AND l.from_address = ${filter.from}`}
+  ${filter.domain === null ? nothing(sql) : sql`AND l.domain_key = ${EmailLog.domainKey(filter.domain)}::int`}
+  ${filter.from === null ? nothing(sql) : sql`AND l.from_key = ${EmailLog.fromKey(filter.from)}::bigint`}
   ${filter.apiKey === null ? nothing(sql) : sql`AND ${acceptedBy(sql)} = ${filter.apiKey}`}
   ${sql.join(" ", false)(filter.parts.map((part) => sql`AND (${hasPart(sql, part)})`))}`
 
@@ -185,7 +210,9 @@ const acceptedBy = (sql: PgClient.PgClient): Statement.Fragment => sql`coalesce(
 const RECIPIENTS = ["to", "cc", "bcc"]
 
 const hasPart = (sql: PgClient.PgClient, { folded, lower, where }: EmailWords.Part): Statement.Fragment => {
-  const inSubject = sql`l.subject LIKE ${EmailSubjects.pattern(folded)}`
+  // A subquery with a LIMIT is answered by the index for each row, and never by reading all subjects.
+  const inSubject = sql`(SELECT s.folded LIKE ${EmailSubjects.pattern(folded)} FROM email_subjects s
+    WHERE s.account_id = l.account_id AND s.term = l.subject_key LIMIT 1)`
   if (where === "subject") return inSubject
   const mailboxes = RECIPIENTS.map(
     (kind) => sql`SELECT ${PackedSql.items(sql, "accepted", "EmailQueued", kind)} AS mailbox`,
@@ -200,10 +227,10 @@ const hasPart = (sql: PgClient.PgClient, { folded, lower, where }: EmailWords.Pa
 const nothing = (sql: PgClient.PgClient) => sql.literal("")
 
 const ownStatus = (sql: PgClient.PgClient, { scheduledAfter, statuses }: Filter): Statement.Fragment => {
-  const isOneOf = sql`l.status = ANY(${statuses}::text[])`
+  const isOneOf = EmailFacets.hasStatus(sql, "l", statuses)
   if (scheduledAfter === null) return statuses.length === 0 ? nothing(sql) : sql`AND ${isOneOf}`
-  return sql`AND (${isOneOf} OR (CASE WHEN l.facets & ${EmailFacets.SCHEDULED}::int <> 0
-    THEN l.scheduled_at > ${scheduledAfter}::timestamptz END))`
+  // The scheduled time is compared when the message is read.
+  return sql`AND (${isOneOf} OR l.facets & ${EmailFacets.SCHEDULED}::int <> 0)`
 }
 
 const recipientStatus = (sql: PgClient.PgClient, { recipientStatuses }: Filter): Statement.Fragment =>

@@ -8,6 +8,7 @@ import * as EmailLogFilter from "./EmailLogFilter.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailLogWalk from "./EmailLogWalk.ts"
 import * as EmailWords from "./EmailWords.ts"
+import * as IdKey from "../postgres/IdKey.ts"
 import * as Iso from "../postgres/Iso.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
@@ -59,8 +60,8 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
   const { order } = filter
   let { range } = filter
   const known: EmailLogFilter.Known = {
-    facets: EmailLogFilter.needsFacets(filter) ? yield* EmailFacets.known(sql, range.account_id) : [],
-    unreadAbove: EmailLogFilter.needsUnread(filter) ? yield* EmailWords.unreadAbove(sql) : "",
+    facets: EmailLogFilter.needsFacets(filter) ? yield* EmailFacets.known(sql, range.account) : [],
+    unreadAbove: EmailLogFilter.needsUnread(filter) ? yield* EmailWords.unreadAbove(sql) : IdKey.LOWEST,
   }
   const sources = [...EmailLogFilter.sourcesOf(filter, known)]
   let choice: Choice = yield* choose(sql, sources, range, order, [COUNT_CAP])
@@ -80,12 +81,13 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
     const reach = Math.min(chunk, Math.floor(MAX_ENTRIES / Math.max(1, EmailLogSource.listsOf(choice.source))))
     const step = yield* EmailLogWalk.walk(sql, filter, choice.source, range, reach, limit + 1 - messages.length)
     messages.push(...step.rows)
-    if (messages.length > limit || step.examined < reach) return pageOf(limit, order, messages, null)
+    if (messages.length > limit || step.isEnd) return pageOf(limit, order, messages, null)
     range = order === "newest first" ? { ...range, below: step.last } : { ...range, above: step.last }
     examined += step.examined
     chunk = Math.min(chunk * CHUNK_GROWTH, MAX_CHUNK)
   }
-  return pageOf(limit, order, messages, order === "newest first" ? range.below : range.above)
+  const stoppedAt = IdKey.idOf("EmailId", order === "newest first" ? range.below : range.above)
+  return pageOf(limit, order, messages, stoppedAt)
 })
 
 interface Choice {
@@ -120,7 +122,7 @@ const textSources = Effect.fnUntraced(function* (
   { unreadAbove }: EmailLogFilter.Known,
 ) {
   const found = yield* Effect.forEach(parts, (part) =>
-    Effect.map(EmailWords.termsWith(sql, range.account_id, part, MAX_TEXTS), (terms) => ({ part, terms })),
+    Effect.map(EmailWords.termsWith(sql, range.account, part, MAX_TEXTS), (terms) => ({ part, terms })),
   )
   return found.flatMap(({ part, terms }): ReadonlyArray<EmailLogSource.Source> =>
     terms === undefined

@@ -1,7 +1,9 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
+import * as IdKey from "../postgres/IdKey.ts"
 import * as EmailLogFilter from "./EmailLogFilter.ts"
+import * as EmailLogRecheck from "./EmailLogRecheck.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
 
 export interface MatchingMessage {
@@ -13,12 +15,27 @@ interface WalkedRow {
   readonly examined: number
   readonly last: string | null
   readonly id: string | null
+  /** Number of its status. */
+  readonly status: number | null
   readonly history: EmailLogRecord.History
 }
 
+/** Whether every message of the source has the term, up to terms with the same key. */
+const guarantees = (source: EmailLogSource.Source, term: EmailLogFilter.Term): boolean =>
+  source._tag === "Terms" &&
+  source.unreadAbove === null &&
+  [...source.terms.recipients, ...source.terms.tags, ...source.terms.subjects].every((key) => key === term.key)
+
+/** Condition for a row `l` that has the term, in the row itself or in the table of further terms. */
+const hasTerm = (sql: PgClient.PgClient, account: IdKey.IdKey, { column, key }: EmailLogFilter.Term) =>
+  // A subquery with a LIMIT is answered by the index for each row, and never by reading the whole list of the term.
+  sql`AND (l.${sql.literal(column)} = ${key}::bigint OR (
+    SELECT true FROM email_log_terms t
+    WHERE t.account_id = ${account}::uuid AND t.term = ${key}::bigint AND t.email_id = l.id LIMIT 1))`
+
 /**
- * Reads the next ids of the source, and the messages that match with their histories. Terms are checked before the message is read, each by
- * its key in a LATERAL with its own LIMIT, so that no plan reads a whole table.
+ * Reads the next ids of the source, and the messages that match with their histories. Each message is read by its key in a
+ * LATERAL with its own LIMIT, so that no plan reads a whole table.
  */
 export const statement = (
   sql: PgClient.PgClient,
@@ -30,40 +47,62 @@ export const statement = (
 ) => {
   const newestFirst = filter.order === "newest first"
   const direction = sql.literal(newestFirst ? "DESC" : "ASC")
-  // A source of this one term guarantees it; a source of several terms guarantees none of them.
-  const terms = filter.terms.filter(
-    (term) =>
-      source._tag !== "Terms" || source.terms.length > 1 || source.unreadAbove !== null || source.terms[0] !== term,
-  )
-  const lookUps = terms.map(
-    (term, nth) => sql`CROSS JOIN LATERAL (
-      SELECT 1 FROM email_log_terms
-      WHERE account_id = ${range.account_id} AND term = ${term} AND email_id = walked.id LIMIT 1) AS ${sql.literal(`has_${nth}`)}`,
-  )
+  const terms = filter.terms.filter((term) => !guarantees(source, term))
+  const streamId = sql`id_of('msg', matching.id)`
   return sql<WalkedRow>`
     WITH walked AS MATERIALIZED (${EmailLogSource.ids(sql, source, range, filter.order, chunk)})
-    SELECT span.examined, span.last, matching.id,
-      CASE WHEN matching.id IS NOT NULL THEN ${EmailLogRecord.history(sql, sql`${range.account_id}`, sql`matching.id`)} END AS history
-    FROM (SELECT count(*)::int AS examined, ${sql.literal(newestFirst ? "min(id)" : "max(id)")} AS last FROM walked) AS span
+    SELECT span.examined, span.last, matching.id, matching.status,
+      CASE WHEN matching.id IS NOT NULL THEN ${EmailLogRecord.history(sql, sql`${range.account_id}`, streamId)} END AS history
+    FROM (SELECT (SELECT count(*)::int FROM walked) AS examined,
+      (SELECT id FROM walked ORDER BY id ${sql.literal(newestFirst ? "ASC" : "DESC")} LIMIT 1) AS last) AS span
     LEFT JOIN LATERAL (
-      SELECT message.id FROM walked ${sql.join(" ", false)(lookUps)}
+      SELECT message.id, message.status FROM walked
       CROSS JOIN LATERAL (
-        SELECT l.id FROM email_log l ${EmailLogFilter.acceptedJoin(sql, filter)}
-        WHERE l.account_id = ${range.account_id} AND l.id = walked.id ${EmailLogFilter.conditions(sql, filter)} LIMIT 1
+        SELECT l.id, l.status FROM email_log l ${EmailLogFilter.acceptedJoin(sql, filter)}
+        WHERE l.account_id = ${range.account}::uuid AND l.id = walked.id ${EmailLogFilter.conditions(sql, filter)}
+          ${sql.join(" ", false)(terms.map((term) => hasTerm(sql, range.account, term)))} LIMIT 1
       ) AS message
       ORDER BY message.id ${direction} LIMIT ${maxMatches}::int
     ) AS matching ON true
     ORDER BY matching.id ${direction}`
 }
 
-export const walk = Effect.fnUntraced(function* (...args: Parameters<typeof statement>) {
-  const rows = yield* statement(...args)
+/** Messages of a step, and how far it has come. */
+interface Step {
+  readonly rows: ReadonlyArray<MatchingMessage>
+  /** Number of ids read from the source. */
+  readonly examined: number
+  /** Whether the source has no further ids. */
+  readonly isEnd: boolean
+  /** Key from which the next step continues. */
+  readonly last: IdKey.IdKey
+}
+
+export const walk = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  filter: EmailLogFilter.Filter,
+  source: EmailLogSource.Source,
+  range: EmailLogSource.Range,
+  chunk: number,
+  maxMatches: number,
+) {
+  const found = yield* statement(sql, filter, source, range, chunk, maxMatches)
+  const matches = found.flatMap(({ history, id, status }) =>
+    id === null ? [] : [{ key: IdKey.fromUuid(id), status: status ?? 0, history }],
+  )
+  const rows = matches.flatMap(({ history, key, status }): ReadonlyArray<MatchingMessage> => {
+    const id = IdKey.idOf("EmailId", key)
+    const message = EmailLogRecord.messageOf(id, history)
+    if (message === undefined || !EmailLogRecheck.matches(filter, status, message)) return []
+    return [{ id, record: EmailLogRecord.of(message, history?.length ?? 0) }]
+  })
+  const examined = found[0]?.examined ?? 0
+  // If some matches had only the keys of what is searched, there may be others after the last one that was read.
+  const isCut = matches.length === maxMatches && rows.length < maxMatches
   return {
-    examined: rows[0]?.examined ?? 0,
-    last: rows[0]?.last ?? "",
-    rows: rows.flatMap(({ history, id }): ReadonlyArray<MatchingMessage> => {
-      const record = id === null ? undefined : EmailLogRecord.fold(id, history)
-      return id === null || record === undefined ? [] : [{ id, record }]
-    }),
-  }
+    rows,
+    examined,
+    isEnd: examined < chunk && !isCut,
+    last: (isCut ? matches.at(-1)?.key : undefined) ?? IdKey.fromUuid(found[0]?.last ?? IdKey.LOWEST),
+  } satisfies Step
 })

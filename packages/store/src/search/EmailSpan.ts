@@ -1,8 +1,19 @@
-/**
- * Letters that the ids of messages of one span share: `msg_` and seven of time, which change every 33 seconds. A key
- * with little mail leads to few other messages, and a key with much mail has few spans.
- */
-export const LETTERS = "msg_".length + 7
+import * as Id from "@waybill/domain/values/Id"
+import type { PgClient } from "@effect/sql-pg"
+import type { Statement } from "effect/sql"
 
-/** Returns the span of an id. A bound that is no id is its own span. */
-export const of = (id: string): string => id.slice(0, LETTERS)
+/**
+ * Lowest bits of an id's milliseconds that a span leaves out, so that a span is 33 seconds. A key with little mail leads to
+ * few other messages, and a key with much mail has few spans.
+ */
+const BITS = 15
+
+/** Returns the span of an id. */
+export const of = (id: string): number => at(Id.timeOf(id))
+
+/** Returns the span of a time. */
+export const at = (millis: number): number => Math.floor(millis / 2 ** BITS)
+
+/** Returns the lowest key of a span. Keys of the span are below that of the next. */
+export const firstKey = (sql: PgClient.PgClient, span: Statement.Fragment): Statement.Fragment =>
+  sql`rpad(lpad(to_hex((${span})::bigint << ${sql.literal(String(BITS))}), 12, '0'), 32, '0')::uuid`

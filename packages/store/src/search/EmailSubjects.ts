@@ -1,7 +1,8 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
-import { createHash } from "node:crypto"
-import type { ReadModel } from "../readmodels/ReadModel.ts"
+import * as IdKey from "../postgres/IdKey.ts"
+import * as ReadModel from "../readmodels/ReadModel.ts"
+import * as TermKey from "./TermKey.ts"
 
 const ASCII = /^[\u0020-\u007e]*$/u
 /**
@@ -40,22 +41,31 @@ const encodeCharacter = (codePoint: number): string => {
   return String.fromCharCode(HIGH + (remaining % 10)) + low
 }
 
+/** Returns a text with small ASCII letters. */
+export const lowerAscii = (text: string): string => text.replace(/[A-Z]+/gu, (letters) => letters.toLowerCase())
+
 /** Returns a LIKE pattern that finds a folded part anywhere. */
 export const pattern = (folded: string): string => `%${folded.replace(/[\\%_]/gu, "\\$&")}%`
 
-/** Returns the search term shared by all messages with this subject. */
-export const term = (subject: string): string => termOf(fold(subject))
+/** Returns the search key shared by all messages with this subject. */
+export const keyOf = (subject: string): TermKey.TermKey => keyOfFolded(fold(subject))
 
-const termOf = (folded: string): string =>
-  `subject:${createHash("sha256").update(folded).digest("base64url").slice(0, 22)}`
+const keyOfFolded = (folded: string): TermKey.TermKey => TermKey.of(`subject:${folded}`)
 
-interface Row {
-  readonly account_id: string
-  readonly term: string
+export interface Row {
+  readonly account_id: IdKey.IdKey
+  readonly term: TermKey.TermKey
   readonly folded: string
 }
 
-export const readModel: ReadModel = {
+const TYPES = { account_id: "AccountId", term: "bigint", folded: "text" } as const
+
+export const row = (account_id: string, subject: string): Row => {
+  const folded = fold(subject)
+  return { account_id: IdKey.of(account_id), term: keyOfFolded(folded), folded }
+}
+
+export const readModel: ReadModel.ReadModel = {
   name: "email_subjects",
   stream: Email.stream,
   key: ["account_id", "term"],
@@ -63,16 +73,15 @@ export const readModel: ReadModel = {
   isShared: true,
   rows: ({ account_id }, state) => {
     const message = state as Email.State
-    if (message._tag === "NotCreated") return []
-    const folded = fold(message.accepted.subject)
-    return [{ account_id, term: termOf(folded), folded } satisfies Row]
+    return message._tag === "NotCreated" ? [] : [row(account_id, message.accepted.subject)]
   },
+  readable: (row) => ReadModel.readable(row, TYPES),
   // The one table whose rows belong to several streams. Inserting in key order keeps two commits with the same new
   // subjects from deadlocking.
   write: (sql, rows, table = "email_subjects") => sql`
     INSERT INTO ${sql(table)} (account_id, term, folded)
-    SELECT * FROM unnest(${rows.map((row) => (row as Row).account_id)}::text[],
-      ${rows.map((row) => (row as Row).term)}::text[], ${rows.map((row) => (row as Row).folded)}::text[])
+    SELECT * FROM unnest(${rows.map((row) => (row as Row).account_id)}::uuid[],
+      ${rows.map((row) => (row as Row).term)}::bigint[], ${rows.map((row) => (row as Row).folded)}::text[])
       AS new(account_id, term, folded) ORDER BY account_id, term
     ON CONFLICT (account_id, term) DO NOTHING`,
 }
@@ -92,13 +101,13 @@ const DIGITS = /[0-9]{5,8}/gu
 export const isIndexed = (folded: string): boolean => THREE_LETTERS.test(folded)
 
 /**
- * Returns the terms of an account's subjects that contain a folded part. If the part contains a long number, only the
+ * Returns the keys of an account's subjects that contain a folded part. If the part contains a long number, only the
  * number is looked up: the words around it belong to a template that most subjects share.
  */
-export const termsWith = (sql: PgClient.PgClient, account_id: string, folded: string, limit: number) => {
+export const termsWith = (sql: PgClient.PgClient, account: IdKey.IdKey, folded: string, limit: number) => {
   const numbers = [...folded.matchAll(DIGITS)].map(([digits]) => digits).sort((a, b) => b.length - a.length)
-  return sql<{ readonly term: string }>`
-    SELECT term FROM email_subjects
-    WHERE account_id = ${account_id} AND folded LIKE ${pattern(numbers[0] ?? folded)} AND strpos(folded, ${folded}) > 0
-    ORDER BY account_id, term LIMIT ${limit}::int`
+  return sql<{ readonly term: TermKey.TermKey }>`
+    SELECT term::text AS term FROM email_subjects
+    WHERE account_id = ${account}::uuid AND folded LIKE ${pattern(numbers[0] ?? folded)} AND strpos(folded, ${folded}) > 0
+    ORDER BY account_id, email_subjects.term LIMIT ${limit}::int`
 }

@@ -5,7 +5,9 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import type { Follower } from "../feed/Follower.ts"
 import * as EmailLog from "../readmodels/EmailLog.ts"
+import * as IdKey from "../postgres/IdKey.ts"
 import * as Iso from "../postgres/Iso.ts"
+import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailSpan from "./EmailSpan.ts"
 import * as EmailSubjects from "./EmailSubjects.ts"
 
@@ -26,7 +28,7 @@ interface Queued {
 }
 
 interface Word {
-  readonly account_id: string
+  readonly account: IdKey.IdKey
   readonly term: string
   readonly folded: string
 }
@@ -40,26 +42,27 @@ export const follower: Pick<Follower, "name" | "types" | "count"> = {
   types: ["EmailQueued"],
   count: Effect.fnUntraced(function* (sql, events) {
     const words = new Map<string, Word>()
-    const spans = new Map<string, readonly [account_id: string, api_key_id: string, span: string]>()
+    const spans = new Map<string, readonly [account: IdKey.IdKey, api_key: IdKey.IdKey, span: number]>()
     for (const { account_id, data, stream_id } of events) {
       const { api_key_id, bcc, cc, tags, to } = data as unknown as Queued
+      const account = IdKey.of(account_id)
       const add = (term: string, text: string) =>
-        words.set(`${account_id} ${term}`, { account_id, term, folded: EmailSubjects.fold(text) })
+        words.set(`${account} ${term}`, { account, term, folded: EmailSubjects.fold(text) })
       for (const { address } of [...to, ...cc, ...bcc]) add(EmailLog.recipientTerm(address), address)
       for (const tag of tags) add(EmailLog.tagTerm(tag), tag)
       const span = EmailSpan.of(stream_id)
-      if (api_key_id !== null) spans.set(`${account_id} ${api_key_id} ${span}`, [account_id, api_key_id, span])
+      if (api_key_id !== null) spans.set(`${account} ${api_key_id} ${span}`, [account, IdKey.of(api_key_id), span])
     }
     const [newWords, newSpans] = [[...words.values()], [...spans.values()]]
     yield* sql`
       INSERT INTO email_words (account_id, term, folded)
-      SELECT * FROM unnest(${newWords.map((each) => each.account_id)}::text[],
+      SELECT * FROM unnest(${newWords.map((each) => each.account)}::uuid[],
         ${newWords.map((each) => each.term)}::text[], ${newWords.map((each) => each.folded)}::text[])
       ON CONFLICT (account_id, term) DO NOTHING`
     yield* sql`
       INSERT INTO email_key_spans (account_id, api_key_id, span)
-      SELECT * FROM unnest(${newSpans.map(([account_id]) => account_id)}::text[],
-        ${newSpans.map(([, key]) => key)}::text[], ${newSpans.map(([, , span]) => span)}::text[])
+      SELECT * FROM unnest(${newSpans.map(([account]) => account)}::uuid[],
+        ${newSpans.map(([, key]) => key)}::uuid[], ${newSpans.map(([, , span]) => span)}::int[])
       ON CONFLICT (account_id, api_key_id, span) DO NOTHING`
   }),
 }
@@ -75,7 +78,7 @@ export interface Part {
 
 export const part = (text: string, where: Part["where"]): Part => ({
   folded: EmailSubjects.fold(text),
-  lower: text.replace(/[A-Z]+/gu, (letters) => letters.toLowerCase()),
+  lower: EmailSubjects.lowerAscii(text),
   where,
 })
 
@@ -83,50 +86,57 @@ export const part = (text: string, where: Part["where"]): Part => ({
 export const isFollowed = ({ where }: Part): boolean => where !== "subject"
 
 /**
- * Returns the terms of all messages with the part, of those that the follower has read; undefined if an index cannot
+ * Returns the keys of all messages with the part, of those that the follower has read; undefined if an index cannot
  * look it up, or if they are more than the limit.
  */
 export const termsWith = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  account_id: string,
+  account: IdKey.IdKey,
   { folded, where }: Part,
   limit: number,
 ) {
   if (!EmailSubjects.isIndexed(folded)) return undefined
-  const subjects = where === "recipient" ? [] : yield* EmailSubjects.termsWith(sql, account_id, folded, limit + 1)
-  const others = where === "subject" ? [] : yield* wordsStatement(sql, account_id, folded, where, limit + 1)
-  const terms = [...subjects, ...others].map(({ term }) => term)
-  return terms.length > limit ? undefined : terms
+  const subjects = where === "recipient" ? [] : yield* EmailSubjects.termsWith(sql, account, folded, limit + 1)
+  const others = where === "subject" ? [] : yield* wordsStatement(sql, account, folded, where, limit + 1)
+  if (subjects.length + others.length > limit) return undefined
+  const words = others.map(({ term }) => term)
+  return { ...EmailLogSource.termsOf(words), subjects: subjects.map(({ term }) => term) }
 })
 
 export const wordsStatement = (
   sql: PgClient.PgClient,
-  account_id: string,
+  account: IdKey.IdKey,
   folded: string,
   where: Part["where"],
   limit: number,
 ) => sql<{ readonly term: string }>`
   SELECT term FROM email_words
-  WHERE account_id = ${account_id} AND folded LIKE ${EmailSubjects.pattern(folded)}
+  WHERE account_id = ${account}::uuid AND folded LIKE ${EmailSubjects.pattern(folded)}
     ${where === "recipient" ? sql`AND starts_with(term, 'to:')` : sql.literal("")}
   ORDER BY account_id, term LIMIT ${limit}::int`
 
-/** Returns the id above which the follower may not have read messages. */
+/** Returns the key above which the follower may not have read messages. */
 export const unreadAbove = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const [last] = yield* sql<{ readonly recorded_at: Timestamp.Timestamp }>`
     SELECT ${Iso.iso(sql, "recorded_at")} AS recorded_at FROM events
     WHERE position <= (SELECT position FROM followers WHERE name = ${NAME}) ORDER BY position DESC LIMIT 1`
   return last === undefined
-    ? ""
-    : Id.lowest("EmailId", Math.max(0, Timestamp.toMillis(last.recorded_at) - UNREAD_MARGIN_MS))
+    ? IdKey.LOWEST
+    : IdKey.of(Id.lowest("EmailId", Math.max(0, Timestamp.toMillis(last.recorded_at) - UNREAD_MARGIN_MS)))
 })
 
 /** Removes words that no message of the account has any more, of the words that removed messages had. */
-export const removeUnused = (sql: PgClient.PgClient, account_id: string, terms: ReadonlyArray<string>) => sql`
-  DELETE FROM email_words w WHERE w.account_id = ${account_id} AND w.term = ANY(${terms}::text[])
-    AND NOT EXISTS (SELECT 1 FROM email_log_terms t WHERE t.account_id = w.account_id AND t.term = w.term)`
+export const removeUnused = (sql: PgClient.PgClient, account: IdKey.IdKey, terms: ReadonlyArray<string>) => sql`
+  DELETE FROM email_words w WHERE w.account_id = ${account}::uuid AND w.term = ANY(${terms}::text[])
+    AND NOT EXISTS (SELECT 1 FROM email_log l WHERE l.account_id = w.account_id AND l.to_key = term_key(w.term))
+    AND NOT EXISTS (SELECT 1 FROM email_log l WHERE l.account_id = w.account_id AND l.tag_key = term_key(w.term))
+    AND NOT EXISTS (SELECT 1 FROM email_log_terms t WHERE t.account_id = w.account_id AND t.term = term_key(w.term))`
 
 /** Removes the spans before the oldest message that an account keeps. */
-export const removeSpans = (sql: PgClient.PgClient, account_id: string) => sql`
-  DELETE FROM email_key_spans WHERE account_id = ${account_id} AND span < left(coalesce(
-    (SELECT id FROM email_log WHERE account_id = ${account_id} ORDER BY id LIMIT 1), '~'), ${EmailSpan.LETTERS}::int)`
+export const removeSpans = Effect.fnUntraced(function* (sql: PgClient.PgClient, account: IdKey.IdKey) {
+  const [oldest] = yield* sql<{ readonly id: string }>`
+    SELECT id FROM email_log WHERE account_id = ${account}::uuid ORDER BY id LIMIT 1`
+  yield* sql`
+    DELETE FROM email_key_spans WHERE account_id = ${account}::uuid
+      ${oldest === undefined ? sql.literal("") : sql`AND span < ${EmailSpan.of(IdKey.idOf("EmailId", oldest.id))}::int`}`
+})

@@ -88,4 +88,4 @@ export const remove = (
 
 /** Condition for rows of the shared table of subjects that no message uses any more. */
 const unused = (sql: PgClient.PgClient) => sql`
-  AND NOT EXISTS (SELECT 1 FROM email_log_terms used WHERE used.account_id = t.account_id AND used.term = t.term)`
+  AND NOT EXISTS (SELECT 1 FROM email_log used WHERE used.account_id = t.account_id AND used.subject_key = t.term)`

@@ -1,0 +1,42 @@
+import type * as Email from "@waybill/domain/email/Email"
+import * as Address from "@waybill/domain/values/Address"
+import * as EmailLog from "../readmodels/EmailLog.ts"
+import * as EmailFacets from "./EmailFacets.ts"
+import type * as EmailLogFilter from "./EmailLogFilter.ts"
+import * as EmailSubjects from "./EmailSubjects.ts"
+import type * as EmailWords from "./EmailWords.ts"
+
+/**
+ * Whether a message that was found by its keys has the texts of the filter. Different texts may have the same key, by
+ * chance or because somebody has computed two such texts. `status` is the number in the row.
+ */
+export const matches = (filter: EmailLogFilter.Filter, status: number, message: Email.Message): boolean => {
+  const { accepted, scheduled_at } = message
+  const words = new Set(EmailLog.wordsOf(message))
+  return (
+    (filter.from === null || Address.keyOf(accepted.from.address) === filter.from) &&
+    (filter.domain === null || accepted.domain === filter.domain) &&
+    filter.terms.every(({ text }) => words.has(text)) &&
+    filter.parts.every((part) => hasPart(message, part)) &&
+    (filter.scheduledAfter === null || isScheduled(filter, status, scheduled_at))
+  )
+}
+
+/** A message with another status that matches needs no scheduled time. */
+const isScheduled = (
+  { scheduledAfter, statuses }: EmailLogFilter.Filter,
+  status: number,
+  scheduled_at: string | null,
+): boolean =>
+  statuses.some((each) => EmailFacets.numberOf(each) === status) ||
+  (scheduled_at !== null && scheduled_at > (scheduledAfter ?? ""))
+
+const hasPart = (message: Email.Message, { folded, lower, where }: EmailWords.Part): boolean => {
+  const { recipients, accepted } = message
+  const has = (text: string) => EmailSubjects.lowerAscii(text).includes(lower)
+  return (
+    (where !== "recipient" && EmailSubjects.fold(accepted.subject).includes(folded)) ||
+    (where !== "subject" && recipients.some(({ address }) => has(address))) ||
+    (where === "anywhere" && accepted.tags.some(has))
+  )
+}
