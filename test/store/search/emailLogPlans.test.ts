@@ -14,7 +14,7 @@ import type { Statement } from "effect/sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { FILTERS } from "../../bench/logs/filters.ts"
-import { write } from "../../bench/logs/mail.ts"
+import { emailId, write } from "../../bench/logs/mail.ts"
 import { account } from "./emailLogRows.ts"
 
 /** Rare values occur only in the first ten thousand messages. */
@@ -116,6 +116,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
       const sql = yield* PgClient.PgClient
       yield* write(sql, account(1), 0, SMALL)
       yield* write(sql, account(2), 0, LARGE)
+      // Both have messages of the same ids, and a delivery has the id of its message.
+      yield* sql`UPDATE outbox SET account_id = ${account(1)} WHERE id < ${emailId(SMALL)}`
       // An account with mail for many people has many different addresses.
       yield* sql`
         INSERT INTO email_words SELECT id_key(${account(1)}), 'to:visitor' || n || '@example.net', 'visitor' || n || '@example.net'
