@@ -38,13 +38,6 @@ export interface Compressed {
   readonly template: Template | undefined
 }
 
-/** A part of a body: where it begins and ends, and its hash. */
-interface Part {
-  readonly from: number
-  readonly to: number
-  readonly hash: number
-}
-
 /** Knowledge of a process about the bodies of one account. */
 interface Account {
   readonly templates: Array<Template>
@@ -59,20 +52,43 @@ const ENDS = Uint8Array.from({ length: 256 }, (_, byte) => ("<>\n.\\".includes(S
 const FNV_OFFSET = 0x811c_9dc5
 const FNV_PRIME = 0x0100_0193
 
-const partsOf = (bytes: Uint8Array): ReadonlyArray<Part> => {
-  const parts: Array<Part> = []
-  let from = 0
-  let hash = FNV_OFFSET
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] ?? 0
-    hash = Math.imul(hash ^ byte, FNV_PRIME)
-    if (ENDS[byte] === 0) continue
-    parts.push({ from, to: at + 1, hash })
-    from = at + 1
-    if (parts.length > MAX_PARTS) break
-    hash = FNV_OFFSET
+/** The parts of one body: where each ends, where the next begins, and its hash. Reused, because bodies pass all the time. */
+class Parts {
+  count = 0
+  readonly ends = new Int32Array(MAX_PARTS)
+  readonly hashes = new Int32Array(MAX_PARTS)
+
+  /** Returns false for a body of too many parts. */
+  read(bytes: Uint8Array): boolean {
+    this.count = 0
+    let hash = FNV_OFFSET
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at] ?? 0
+      hash = Math.imul(hash ^ byte, FNV_PRIME)
+      if (ENDS[byte] === 0) continue
+      if (this.count === MAX_PARTS) return false
+      this.ends[this.count] = at + 1
+      this.hashes[this.count++] = hash
+      hash = FNV_OFFSET
+    }
+    return true
   }
-  return parts
+
+  hash(nth: number): number {
+    return this.hashes[nth] ?? 0
+  }
+
+  begin(nth: number): number {
+    return nth === 0 ? 0 : (this.ends[nth - 1] ?? 0)
+  }
+
+  end(nth: number): number {
+    return this.ends[nth] ?? 0
+  }
+
+  length(nth: number): number {
+    return this.end(nth) - this.begin(nth)
+  }
 }
 
 const hashOf = (text: string): number => {
@@ -83,8 +99,7 @@ const hashOf = (text: string): number => {
 
 /** Parts that may name a person are in no template, because an erasure would have to change what was compressed with it. */
 const MAY_NAME_SOMEBODY = /@|%40|&#0*64;|&#x0*40;|&commat;/iu
-const mayNameSomebody = (bytes: Uint8Array, { from, to }: Part): boolean =>
-  MAY_NAME_SOMEBODY.test(Buffer.from(bytes.subarray(from, to)).toString("latin1"))
+const mayNameSomebody = (part: Uint8Array): boolean => MAY_NAME_SOMEBODY.test(Buffer.from(part).toString("latin1"))
 
 /**
  * Compresses bodies with what the bodies of their account have in common: transactional mail differs from the last of its
@@ -92,6 +107,8 @@ const mayNameSomebody = (bytes: Uint8Array, { from, to }: Part): boolean =>
  */
 export class ContentTemplates {
   readonly #accounts = new LruCache<string, Account>({ maxEntries: MAX_ACCOUNTS })
+  readonly #parts = new Parts()
+  readonly #held = new Int32Array(MAX_TEMPLATES_PER_ACCOUNT)
 
   /** `sentTo` is the recipients of the message. Nothing is learned from content that is no body, which has none. */
   compress(account_id: string, bytes: Uint8Array, sentTo: string | undefined): Compressed {
@@ -113,31 +130,58 @@ export class ContentTemplates {
     let account = this.#accounts.get(account_id)
     if (account === undefined)
       this.#accounts.set(account_id, (account = { templates: [], holders: new Map(), counted: new Map() }))
-    const { counted, holders, templates } = account
-    const parts = partsOf(bytes)
-    if (parts.length > MAX_PARTS) return undefined
-    const held = templates.map(() => 0)
-    for (const { from, hash, to } of parts) {
-      const of = holders.get(hash)
-      if (of !== undefined) for (const nth of of) held[nth] = (held[nth] ?? 0) + to - from
-    }
-    const most = Math.max(0, ...held)
-    const best = most < bytes.length * LEAST_SHARE ? undefined : templates[held.indexOf(most)]
+    if (!this.#parts.read(bytes)) return undefined
+    const nth = this.#bestOf(account)
+    const most = this.#held[nth] ?? 0
+    const best = most < bytes.length * LEAST_SHARE ? undefined : account.templates[nth]
     if (sentTo === undefined || most >= bytes.length * ENOUGH_SHARE || isFull(account)) return best
+    return this.#learn(account, bytes, sentTo, most) ?? best
+  }
 
+  /** Counts how many bytes of the body each template holds, and returns the number of the first that holds most. */
+  #bestOf({ holders, templates }: Account): number {
+    const [held, parts] = [this.#held, this.#parts]
+    held.fill(0)
+    for (let part = 0; part < parts.count; part++) {
+      const of = holders.get(parts.hash(part))
+      if (of !== undefined) for (const nth of of) held[nth] = (held[nth] ?? 0) + parts.length(part)
+    }
+    let best = 0
+    for (let nth = 1; nth < templates.length; nth++) if ((held[nth] ?? 0) > (held[best] ?? 0)) best = nth
+    return best
+  }
+
+  /** Returns a new template of what this body has in common with others, if it holds much more than the best one. */
+  #learn(
+    { counted, holders, templates }: Account,
+    bytes: Uint8Array,
+    sentTo: string,
+    most: number,
+  ): Template | undefined {
+    const parts = this.#parts
     if (counted.size > MAX_COUNTED_PARTS) counted.clear()
     const recipient = hashOf(sentTo)
-    for (const { hash } of parts) {
+    const common: Array<number> = []
+    let commonBytes = 0
+    for (let part = 0; part < parts.count; part++) {
+      const hash = parts.hash(part)
       const recipients = counted.get(hash) ?? []
       if (recipients.length < RECIPIENTS_IN_COMMON && !recipients.includes(recipient))
         counted.set(hash, [...recipients, recipient])
+      if ((counted.get(hash)?.length ?? 0) < RECIPIENTS_IN_COMMON) continue
+      common.push(part)
+      commonBytes += parts.length(part)
     }
-    const common = parts.filter(({ hash }) => (counted.get(hash)?.length ?? 0) >= RECIPIENTS_IN_COMMON)
-    const commonBytes = common.reduce((sum, { from, to }) => sum + to - from, 0)
-    if (commonBytes < bytes.length * LEAST_SHARE || commonBytes < most + bytes.length * LEAST_GAIN) return best
-    const kept = common.filter((part) => !mayNameSomebody(bytes, part))
-    for (const { hash } of kept) holders.set(hash, [...new Set([...(holders.get(hash) ?? []), templates.length])])
-    const template = templateOf(bytes, kept)
+    if (commonBytes < bytes.length * LEAST_SHARE || commonBytes < most + bytes.length * LEAST_GAIN) return undefined
+    const kept: Array<Uint8Array> = []
+    for (const part of common) {
+      const text = bytes.subarray(parts.begin(part), parts.end(part))
+      if (mayNameSomebody(text)) continue
+      kept.push(text)
+      const hash = parts.hash(part)
+      holders.set(hash, [...new Set([...(holders.get(hash) ?? []), templates.length])])
+    }
+    const template = templateOf(Buffer.concat(kept))
     templates.push(template)
     return template
   }
@@ -148,7 +192,7 @@ const isFull = ({ holders, templates }: Account): boolean =>
   holders.size > MAX_HELD_PARTS ||
   templates.reduce((sum, { bytes }) => sum + bytes.length, 0) > MAX_HELD_BYTES
 
-const templateOf = (bytes: Uint8Array, parts: ReadonlyArray<Part>): Template => {
-  const text = Buffer.concat(parts.map(({ from, to }) => bytes.subarray(from, to)))
-  return { id: createHash("sha256").update(text).digest().subarray(0, ID_BYTES), bytes: text }
-}
+const templateOf = (text: Uint8Array): Template => ({
+  id: createHash("sha256").update(text).digest().subarray(0, ID_BYTES),
+  bytes: text,
+})
