@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto"
 import * as net from "node:net"
 import * as os from "node:os"
 import * as path from "node:path"
+import { MAX_MAIL_BYTES } from "@waybill/mail/aggregate/readAggregate"
 import * as ReportParts from "@waybill/mail/incoming/ReportParts"
 import { DEFAULT_MAX_BODY_BYTES } from "../../../apps/server/src/boot/settings/HttpSettings.ts"
 import { browser } from "../../server/signIn/house.ts"
@@ -13,6 +14,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { type Document, documents } from "../../support/process/documents.ts"
 import { htmlBesideText } from "../../support/mail/mailForms.ts"
 import * as Pathological from "../../support/mail/pathological.ts"
+import * as PathologicalAggregates from "../../support/mail/pathologicalAggregates.ts"
 import * as PathologicalReports from "../../support/mail/pathologicalReports.ts"
 import { freePort, WaybillCommand } from "../../support/process/service.ts"
 
@@ -299,6 +301,19 @@ layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the 
           ),
           [],
         )
+    },
+    Duration.toMillis(TIMEOUT),
+  )
+
+  it.effect(
+    "by 200 pathological aggregate reports from a stranger",
+    function* () {
+      const { reportsPort } = yield* Running
+      const clients = yield* connections(reportsPort, ["EHLO x"])
+      const recipient = "dmarc@bounces.localhost"
+      const submit = submitting(clients, ["MAIL FROM:<>", `RCPT TO:<${recipient}>`], /^(?:250 2\.6\.0|451 4\.\d\.\d) /u)
+      const groups = groupsOf(documents(PathologicalAggregates.AGGREGATES, 6, COUNT, MAX_MAIL_BYTES + 1), CONNECTIONS)
+      assert.deepStrictEqual(yield* stalls(groups, submit), [])
     },
     Duration.toMillis(TIMEOUT),
   )

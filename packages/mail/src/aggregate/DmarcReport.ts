@@ -61,7 +61,8 @@ interface AuthResult {
 type Fields = Map<string, string>
 
 class Reader {
-  readonly #path: Array<string> = []
+  /** Paths of the open elements below the root, the innermost last. */
+  readonly #paths: Array<string> = []
   readonly #fields: Fields = new Map()
   #record: Fields = new Map()
   #auth: Fields = new Map()
@@ -72,25 +73,26 @@ class Reader {
   readonly #rows = new Map<string, Mutable>()
 
   open(name: string): void {
-    this.#path.push(name)
-    if (this.#path.length === 2 && name === "record") {
+    const above = this.#paths.at(-1)
+    // The root and its children have no path above them.
+    this.#paths.push(above === undefined ? "" : above === "" ? name : `${above}/${name}`)
+    if (this.#paths.length === 2 && name === "record") {
       this.#record = new Map()
       this.#dkim = []
       this.#spf = []
     }
-    if (this.#path.length === 4) this.#auth = new Map()
+    if (this.#paths.length === 4) this.#auth = new Map()
   }
 
   close(name: string, text: string): void {
-    const path = this.#path.slice(1).join("/")
-    this.#path.pop()
+    const path = this.#paths.pop() ?? ""
     if (path === "record") this.#endRecord()
     else if (path === "record/auth_results/dkim") add(this.#dkim, this.#auth)
     else if (path === "record/auth_results/spf") add(this.#spf, this.#auth)
     else if (path.startsWith("record/auth_results/")) this.#auth.set(name, text)
     else if (path.startsWith("record/")) setFirst(this.#record, path.slice("record/".length), text)
     else setFirst(this.#fields, path, text)
-    if (this.#path.length === 0) this.#fields.set("root", name)
+    if (this.#paths.length === 0) this.#fields.set("root", name)
   }
 
   report(): DmarcReport | DmarcProblem {

@@ -1,7 +1,7 @@
 import { crc32, gunzipSync, inflateRawSync } from "node:zlib"
 
-/** Maximum size of a report when it is unpacked: about 20,000 sources. */
-export const MAX_TEXT_BYTES = 16 * 1024 * 1024
+/** Maximum size of a report when it is unpacked: about 20,000 records. */
+export const MAX_TEXT_BYTES = 12 * 1024 * 1024
 /** Maximum ratio of a report to its packed form, beyond the first MiB. Reports have 10 to 50. */
 export const MAX_RATIO = 200
 /** Maximum number of files in an archive. A report is alone in its archive. */

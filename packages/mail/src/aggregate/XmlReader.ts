@@ -72,7 +72,7 @@ const addText = (element: Element | undefined, text: string, from: number, to: n
     for (let at = from; at < to; at++) if (!isSpace(text.charCodeAt(at))) fail()
     return
   }
-  if (element.text.length > MAX_TEXT_CHARS || from === to) return
+  if (element.text.length > MAX_TEXT_CHARS || isBlank(text, from, to)) return
   const cut = from + MAX_TEXT_CHARS + 1
   element.text += decoded(to <= cut ? text.slice(from, to) : text.slice(from, cut).replace(HALF_REFERENCE, ""))
 }
@@ -87,6 +87,15 @@ const addCharacterData = (element: Element | undefined, text: string, tag: numbe
   if (element.text.length <= MAX_TEXT_CHARS) element.text += text.slice(from, Math.min(end - 3, from + MAX_TEXT_CHARS))
   return end
 }
+
+/** Whether a text is white space; most of a report is. Long ones are read like any other. */
+const isBlank = (text: string, from: number, to: number): boolean => {
+  if (to - from > MAX_INDENT) return false
+  let at = from
+  while (at < to && isSpace(text.charCodeAt(at))) at++
+  return at === to
+}
+const MAX_INDENT = 100
 
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
@@ -115,7 +124,14 @@ const localName = (qualified: string): string => qualified.slice(qualified.index
 
 const openTag = (open: Array<Element>, text: string, tag: number, handler: Handler): number => {
   const qualified = nameAt(text, tag + 1)
-  ATTRIBUTES.lastIndex = tag + 1 + qualified.length
+  const behind = tag + 1 + qualified.length
+  if (text[behind] === ">") {
+    const name = localName(qualified)
+    handler.open(name)
+    open.push({ name, qualified, text: "" })
+    return behind + 1
+  }
+  ATTRIBUTES.lastIndex = behind
   const attributes = ATTRIBUTES.exec(text) ?? fail()
   const name = localName(qualified)
   handler.open(name)
@@ -125,10 +141,9 @@ const openTag = (open: Array<Element>, text: string, tag: number, handler: Handl
 }
 
 const closeTag = (open: Array<Element>, text: string, tag: number, handler: Handler): number => {
-  const qualified = nameAt(text, tag + 2)
   const element = open.pop()
-  if (element === undefined || element.qualified !== qualified) return fail()
-  let end = tag + 2 + qualified.length
+  if (element === undefined || !text.startsWith(element.qualified, tag + 2)) return fail()
+  let end = tag + 2 + element.qualified.length
   while (isSpace(text.charCodeAt(end))) end++
   if (text[end] !== ">") fail()
   handler.close(element.name, element.text.slice(0, MAX_TEXT_CHARS).trim())
