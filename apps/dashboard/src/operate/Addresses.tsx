@@ -160,8 +160,8 @@ const Listings = ({ listings }: Pick<Operate.SourceAddress, "listings">) =>
     "Not checked"
   ) : (
     <ul>
-      {listings.map(({ result, zone }) => (
-        <li key={zone}>
+      {listings.map(({ result, zone }, nth) => (
+        <li key={`${zone} ${nth}`}>
           {zone}: {result}
         </li>
       ))}

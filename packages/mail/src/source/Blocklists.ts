@@ -33,34 +33,50 @@ const ERRORS: Readonly<Record<string, string>> = {
 const CLEAR = "not listed"
 const MAX_REASON = 200
 
-/** Looks up an address in a blocklist. An answer counts only if the list passes its own test. */
-export const lookUp = Effect.fn("Blocklists.lookUp")(function* (dns: Dns.Queries, zone: string, address: string) {
+/** A blocklist, and what is wrong with it. */
+export interface Tested {
+  readonly zone: string
+  /** The list does not contain the test address, or contains everything; undefined if it works. */
+  readonly problem: string | undefined
+}
+
+/** Tests a list, so that its answers count. */
+export const test = Effect.fn("Blocklists.test")(function* (dns: Dns.Queries, zone: string) {
+  const [listed, unlisted] = yield* Effect.all(
+    [dns.a(nameIn(zone, ALWAYS_LISTED)), dns.a(nameIn(zone, NEVER_LISTED))],
+    {
+      concurrency: 2,
+    },
+  )
+  const always = readAnswer(listed)
+  const problem =
+    always.status === "unknown"
+      ? always.result
+      : always.status === "clear"
+        ? "it does not answer this resolver, or is no blocklist any more"
+        : readAnswer(unlisted).status === "listed"
+          ? "it lists every address"
+          : undefined
+  return { zone, problem } satisfies Tested
+})
+
+/** Looks up an address in a blocklist that was tested a moment ago. */
+export const lookUp = Effect.fn("Blocklists.lookUp")(function* (
+  dns: Dns.Queries,
+  { problem, zone }: Tested,
+  address: string,
+): Effect.fn.Return<Listing> {
+  if (problem !== undefined) return { zone, status: "unknown", result: problem }
   const name = nameIn(zone, address)
-  const answer = yield* dns.a(name)
-  const read = readAnswer(answer)
-  if (read.status === "unknown") return { zone, ...read } satisfies Listing
-  const problem = yield* testZone(dns, zone)
-  if (problem !== undefined) return { zone, status: "unknown", result: problem } satisfies Listing
-  if (read.status === "clear") return { zone, ...read } satisfies Listing
+  const read = readAnswer(yield* dns.a(name))
+  if (read.status !== "listed") return { zone, ...read }
   const reason = yield* dns.txt(name)
   const text = reason._tag === "Found" ? (reason.records[0] ?? "").slice(0, MAX_REASON) : ""
-  return { zone, status: "listed", result: text === "" ? read.result : `${read.result}: ${text}` } satisfies Listing
+  return { zone, status: "listed", result: text === "" ? read.result : `${read.result}: ${text}` }
 })
 
 const nameIn = (zone: string, address: string): string =>
   `${Network.reverseName(address).replace(/\.(?:in-addr|ip6)\.arpa$/u, "")}.${zone}`
-
-/** Returns what is wrong with a list that does not contain the test address, or contains everything. */
-const testZone = Effect.fnUntraced(function* (dns: Dns.Queries, zone: string) {
-  const [listed, unlisted] = yield* Effect.all(
-    [dns.a(nameIn(zone, ALWAYS_LISTED)), dns.a(nameIn(zone, NEVER_LISTED))],
-    { concurrency: 2 },
-  )
-  const always = readAnswer(listed)
-  if (always.status === "unknown") return always.result
-  if (always.status === "clear") return "it does not answer this resolver, or is no blocklist any more"
-  return readAnswer(unlisted).status === "listed" ? "it lists every address" : undefined
-})
 
 const readAnswer = (answer: Dns.Answer<string>): Omit<Listing, "zone"> => {
   if (answer._tag === "Unavailable") return { status: "unknown", result: `no answer (${answer.reason})` }
