@@ -5,6 +5,7 @@ import * as Copy from "@waybill/store/postgres/Copy"
 import { CopyBinary } from "@waybill/store/postgres/CopyBinary"
 import { system } from "@waybill/store/commit/Provenance"
 import * as RecordedEvents from "@waybill/store/commit/RecordedEvents"
+import * as PackedEvent from "@waybill/store/packed/PackedEvent"
 import pg from "pg"
 import { queued } from "../../support/history.ts"
 
@@ -96,6 +97,7 @@ const COLUMNS = [
   ["event_id", "text"],
   ["data", "jsonb"],
   ["meta", "jsonb"],
+  ["packed", "text"],
   ["recorded_at", "timestamp with time zone"],
 ].map(([name = "", type = ""]) => ({ name, type }))
 
@@ -118,7 +120,7 @@ export const write = async (url: string, atLeast: number): Promise<{ messages: n
           ...event,
           stream: "email",
           event_id: Id.make("EventId", BEGAN + nth, random(nth, 3)),
-          meta,
+          ...PackedEvent.columnsOf({ ...event, meta }),
           recorded_at: Timestamp.fromMillis(BEGAN + nth),
         })
       }
