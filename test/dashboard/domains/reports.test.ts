@@ -83,6 +83,7 @@ describe.skipIf(typeof browser === "string")(
       assert.match(first, /192\.0\.2\.10[^]*21[^]*Passed/u)
       assert.match(second, /2001:db8::7[^]*forwarder\.example[^]*4[^]*Failed/u)
       await page.getByText("84 %").waitFor()
+      await page.getByText("microsoft.com (Enterprise Outlook)").waitFor()
       const failures = page.getByRole("table", { name: "Failures" })
       assert.match(await failures.innerText(), /certificate-expired[^]*mx\.acme\.test[^]*2[^]*MTA-STS/u)
       assert.deepEqual(await Accessibility.violations(page), [])

@@ -54,6 +54,17 @@ describe("an aggregate report of DMARC", () => {
     )
   })
 
+  it("keeps no address as the reporter's name, and no control characters", () => {
+    const nameOf = (name: string) => {
+      const report = DmarcReport.read(
+        Mail.text("google.xml", NAMES).replace("<org_name>google.com", `<org_name>${name}`),
+      )
+      return typeof report === "string" ? report : report.orgName
+    }
+    assert.strictEqual(nameOf("ana@example.org"), "")
+    assert.strictEqual(nameOf(`a\u001b[2J &#x202e;b ${"x".repeat(200)}`), `a [2J b ${"x".repeat(92)}`)
+  })
+
   it("without mail is a report, and one without what is stored is none", () => {
     const whole = Mail.text("google.xml", NAMES)
     const without = (pattern: RegExp) => DmarcReport.read(whole.replace(pattern, ""))

@@ -16,7 +16,7 @@ export const DmarcSources = ({ reports: { reporters, sources, totals } }: { read
         ["Messages", Format.number(totals.messages)],
         ["Passed DMARC", Format.share(totals.aligned, totals.messages)],
         ["Quarantined or rejected", Format.number(totals.quarantined + totals.rejected)],
-        ["Reporters", reporters.map(({ domain }) => domain).join(", ")],
+        ["Reporters", Format.reporters(reporters)],
       ]}
     />
     <Table

@@ -1,3 +1,5 @@
+import type { DmarcReports } from "../api/Records.ts"
+
 export const number = (count: number): string => count.toLocaleString("en")
 
 /** A part of a whole in percent. What is nearly all or nearly nothing is not rounded to it. */
@@ -12,3 +14,11 @@ const days = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", tim
 
 /** A day of a report, which is one of UTC. */
 export const day = (date: string): string => days.format(new Date(`${date}T00:00:00Z`))
+
+/** Reporters by the domain that signed, with the name that each gives itself if it says more. */
+export const reporters = (list: DmarcReports["reporters"]): string =>
+  list
+    .map(({ domain, org_name }) =>
+      org_name === "" || org_name.toLowerCase() === domain ? domain : `${domain} (${org_name})`,
+    )
+    .join(", ")

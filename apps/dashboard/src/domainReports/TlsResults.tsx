@@ -17,7 +17,7 @@ export const TlsResults = ({ reports: { failures, policies, reporters } }: { rea
           ["Connections", Format.number(succeeded + failed)],
           ["Succeeded", Format.share(succeeded, succeeded + failed)],
           ["Policy", policies.map(({ policy }) => POLICIES[policy]).join(", ")],
-          ["Reporters", reporters.map(({ domain }) => domain).join(", ")],
+          ["Reporters", Format.reporters(reporters)],
         ]}
       />
       {failures.length === 0 ? undefined : (

@@ -9,7 +9,7 @@ import * as AggregateReport from "@waybill/mail/incoming/AggregateReport"
 import * as DmarcSources from "@waybill/store/domainreports/DmarcSources"
 import * as Store from "@waybill/store/domainreports/DomainReports"
 import * as TlsResults from "@waybill/store/domainreports/TlsResults"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Result } from "effect"
 import * as DomainReportMetrics from "../observability/DomainReports.ts"
 import { reply, type SmtpReply } from "./SmtpReply.ts"
 
@@ -38,19 +38,19 @@ export const receive = Effect.fn("DomainReports.receive")(function* (
   bytes: Uint8Array,
   { address }: { readonly address: string },
 ): Effect.fn.Return<void, SmtpReply, PgClient.PgClient | Dns.Dns> {
-  const received = yield* AggregateReport.receive(bytes).pipe(
-    Effect.map((received) => received),
-    Effect.catch((error): Effect.Effect<string, SmtpReply> => {
-      if (error._tag === "Busy") return Effect.fail(BUSY)
-      return error._tag === "KeyUnavailable" ? Effect.fail(NO_KEY) : Effect.succeed(error.reason)
-    }),
-  )
-  if (typeof received === "string") return yield* dropped(address, received)
-  const { report, reporter, verified } = received
+  const result = yield* Effect.result(AggregateReport.receive(bytes))
+  if (Result.isFailure(result)) {
+    if (result.failure._tag === "Busy") return yield* BUSY
+    if (result.failure._tag === "KeyUnavailable") return yield* NO_KEY
+    return yield* dropped(address, result.failure.reason)
+  }
+  const { report, reporter, verified } = result.success
   const about = { reporter, verified, report_id: report.reportId }
   const problem = periodProblem(report, yield* Clock.currentTimeMillis)
   if (problem !== undefined) return yield* dropped(address, problem, about)
-  const outcome = yield* report._tag === "Dmarc" ? recordDmarc(report, received) : recordTls(report, received)
+  const outcome = yield* report._tag === "Dmarc"
+    ? recordDmarc(report, result.success)
+    : recordTls(report, result.success)
   if (outcome !== "recorded") return yield* dropped(address, outcome, about)
   DomainReportMetrics.received(verified ? "recorded" : "unverified")
 })

@@ -106,7 +106,7 @@ class Reader {
     if (this.#records > MAX_RECORDS) return "too_many_records"
     return {
       _tag: "Dmarc",
-      orgName: ReportText.line(this.#fields.get("report_metadata/org_name") ?? ""),
+      orgName: ReportText.orgName(this.#fields.get("report_metadata/org_name") ?? ""),
       reportId,
       begin,
       end,

@@ -15,6 +15,9 @@ export const line = (text: string, most = MAX_NAME_CHARS): string =>
     .trim()
     .slice(0, most)
 
+/** Returns the name that a reporter gives itself, unless it is an address, which could be that of a person. */
+export const orgName = (text: string): string => (text.includes("@") ? "" : line(text))
+
 /** Control characters and those that change the order or the place of others. */
 // oxlint-disable-next-line no-control-regex
 const UNSHOWN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/g

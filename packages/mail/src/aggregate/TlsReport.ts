@@ -51,7 +51,7 @@ export const read = (text: string): TlsReport | TlsProblem => {
     if (typeof read === "string") return read
     rows.push(...read)
   }
-  const orgName = ReportText.line(textOf(json["organization-name"]))
+  const orgName = ReportText.orgName(textOf(json["organization-name"]))
   return { _tag: "Tls", orgName, reportId, begin, end, rows: limited(rows) }
 }
 
