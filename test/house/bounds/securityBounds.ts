@@ -29,6 +29,7 @@ const SUBMITTED = "packages/mail/src/parsing/readSubmitted.ts"
 const MIME = "packages/mail/src/parsing/MimeReader.ts"
 const REPORT = "packages/mail/src/incoming/ReportParts.ts"
 const SMALL = "packages/mail/src/parsing/isSmall.ts"
+const PEER = "packages/mail/src/dane/DanePeer.ts"
 const POLICY = "packages/mail/src/dns/MtaSts.ts"
 const POLICY_FETCH = "packages/mail/src/dns/MtaStsFetch.ts"
 const COMPRESSION = "apps/server/src/http/responses/Compression.ts"
@@ -339,6 +340,14 @@ export const securityBounds: ReadonlyArray<Group> = [
         "apps/server/src/worker/periodic/refreshPolicies.ts",
         "they wait",
       ),
+      internal(
+        "Records of an answer of the trusted resolver",
+        "MAX_RECORDS",
+        "packages/mail/src/dane/DnsMessage.ts",
+        "the answer is unreadable, mail waits",
+      ),
+      internal("Servers whose DANE trust anchors are in memory", "MAX_SERVERS", PEER, "the oldest is removed"),
+      internal("DANE trust anchors of a server", "MAX_ANCHORS", PEER, "the oldest is removed"),
       internal("A DNS query", "LOOKUP_TIMEOUT_MS", "packages/mail/src/dns/Dns.ts", "unavailable, tried again later"),
     ],
   },

@@ -11,6 +11,12 @@ export interface Records {
   readonly MX?: ReadonlyArray<readonly [preference: number, exchange: string]>
   readonly NS?: ReadonlyArray<string>
   readonly PTR?: ReadonlyArray<string>
+  readonly TLSA?: ReadonlyArray<{
+    readonly usage: number
+    readonly selector: number
+    readonly matchingType: number
+    readonly certificate: Buffer
+  }>
   /** A string is cut into pieces of 255; an array is taken as the pieces of one record. */
   readonly TXT?: ReadonlyArray<string | ReadonlyArray<string>>
 }
@@ -27,6 +33,8 @@ export interface DnsServer {
   readonly server: string
   readonly set: (name: string, zone: Zone) => void
   readonly remove: (name: string) => void
+  /** Signs a zone: answers about it and all names below have the AD bit, if the query has it. */
+  readonly sign: (zone: string) => void
   readonly queries: ReadonlyArray<{ readonly name: string; readonly type: string; readonly over: "udp" | "tcp" }>
 }
 
@@ -48,6 +56,8 @@ export const open = async (
   const zones = new Map<string, Zone>()
   for (const [name, zone] of Object.entries(initial)) zones.set(name.toLowerCase(), zone)
   const asked = new Map<string, number>()
+  const signed = new Set<string>()
+  const isSigned = (name: string) => [...signed].some((zone) => name === zone || name.endsWith(`.${zone}`))
   const queries: Array<{ name: string; type: string; over: "udp" | "tcp" }> = []
 
   const answer = (query: packet.DecodedPacket, over: "udp" | "tcp"): Buffer | undefined => {
@@ -59,11 +69,18 @@ export const open = async (
     asked.set(name, count + 1)
     const found = lookUp(zones, name, question.type, count)
     if (found === "timeout") return undefined
-    const reply = (flags: number, answers: Array<packet.Answer> = []) =>
+    const aliases = typeof found === "string" ? [] : found.answers.filter(({ type }) => type === "CNAME")
+    const names = [name, ...aliases.map((alias) => String("data" in alias ? alias.data : ""))]
+    const isAuthentic = query.flag_ad === true && names.every(isSigned)
+    const reply = (rcode: number, answers: Array<packet.Answer> = []) =>
       packet.encode({
         type: "response",
         id: query.id ?? 0,
-        flags: packet.RECURSION_DESIRED | packet.RECURSION_AVAILABLE | packet.AUTHORITATIVE_ANSWER | flags,
+        flags:
+          packet.RECURSION_DESIRED |
+          packet.RECURSION_AVAILABLE |
+          (isAuthentic ? packet.AUTHENTIC_DATA : packet.AUTHORITATIVE_ANSWER) |
+          rcode,
         questions: [question],
         answers,
       })
@@ -107,6 +124,7 @@ export const open = async (
     server: `${HOST}:${port}`,
     set: (name, zone) => void zones.set(name.toLowerCase(), zone),
     remove: (name) => void zones.delete(name.toLowerCase()),
+    sign: (zone) => void signed.add(zone.toLowerCase()),
     queries,
     close: async () => {
       for (const socket of connections) socket.destroy()
@@ -170,6 +188,8 @@ const encode = (name: string, type: packet.RecordType, records: Records): Array<
         ttl: 1,
         data: { preference, exchange },
       }))
+    case "TLSA":
+      return (records.TLSA ?? []).map((data) => ({ type: "TLSA", name, ttl: 1, data }))
     case "TXT":
       return (records.TXT ?? []).map((text) => ({
         type: "TXT",

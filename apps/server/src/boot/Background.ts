@@ -1,5 +1,6 @@
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
+import * as Dane from "@waybill/mail/dane/Dane"
 import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTransport"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
@@ -46,7 +47,8 @@ const transports = (settings: Settings) =>
       yield* addFromSetting(settings.sourceAddresses)
       const sources = yield* SourceChoices.make({ name })
       const siteRules = yield* readSiteRules(settings.siteRules)
-      const direct = DirectTransport.layer({ name, sources, siteRules }).pipe(
+      const dane = Dane.at(Option.getOrUndefined(settings.daneResolver))
+      const direct = DirectTransport.layer({ name, sources, siteRules, ...dane }).pipe(
         Layer.provide(MtaStsFetch.layer(yield* MtaStsPolicies.policyStore)),
         Layer.provide(Service.dns(settings)),
       )

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import * as Dns from "../dns/Dns.ts"
-import * as MtaSts from "../dns/MtaSts.ts"
 import * as Network from "../dns/Network.ts"
 import * as SourceAddress from "../source/SourceAddress.ts"
+import * as ServerPolicy from "../dane/ServerPolicy.ts"
 import * as SmtpConnection from "./SmtpConnection.ts"
 import type * as SmtpTimeouts from "./SmtpTimeouts.ts"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
@@ -35,15 +35,20 @@ export const make = (dns: Dns.Queries, options: Options) => {
   const open = Effect.fnUntraced(function* (
     host: string,
     address: string,
-    policy: MtaSts.Policy | undefined,
+    { dane, policy }: ServerPolicy.ServerPolicy,
     source: SourceAddress.Source | undefined,
   ) {
     const now = yield* MonotonicClock.millis
     const from = { name: source?.name ?? options.name, localAddress: source?.address }
     const target = { host, address, port: options.port, timeouts: options.timeouts, ...from }
-    const mode = policy !== undefined ? "required" : brokenTls.has(host, now) ? "none" : "opportunistic"
-    const ca = options.ca === undefined ? {} : { ca: options.ca }
-    return yield* SmtpConnection.open({ ...target, tls: { mode, verify: policy !== undefined, ...ca } }).pipe(
+    const isRequired = policy !== undefined || dane !== undefined
+    const mode = isRequired ? "required" : brokenTls.has(host, now) ? "none" : "opportunistic"
+    const trust = {
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+      ...(typeof dane === "object" && "records" in dane ? { dane } : {}),
+    }
+    return yield* SmtpConnection.open({ ...target, tls: { mode, verify: policy !== undefined, ...trust } }).pipe(
+      Effect.mapError((failure) => (dane === undefined ? failure : ServerPolicy.asDane(failure))),
       Effect.catch((failure) => {
         if (failure.kind === "timeout" && (failure.stage === "connect" || failure.stage === "greeting"))
           silent.add(pathOf(address, source), now + SILENT_MS, now)
@@ -57,15 +62,17 @@ export const make = (dns: Dns.Queries, options: Options) => {
 
   const walk = Effect.fn("MxWalk.open")(function* (
     hosts: ReadonlyArray<string>,
-    policy: MtaSts.Policy | undefined,
+    policyOf: (host: string) => ServerPolicy.ServerPolicy,
     avoid: ReadonlySet<string>,
     source?: SourceAddress.Source,
   ): Effect.fn.Return<SmtpConnection.SmtpConnection, Failed> {
     const failures: Array<Failed> = []
     let tried = 0
     for (const host of hosts) {
-      if (policy !== undefined && !MtaSts.matches(policy, host)) {
-        failures.push(failure(host, "tls", "the domain's MTA-STS policy does not list this server"))
+      const policy = policyOf(host)
+      const refusal = ServerPolicy.refusalOf(host, policy)
+      if (refusal !== undefined) {
+        failures.push(failure(host, refusal.kind, refusal.detail))
         continue
       }
       const addresses = yield* Effect.result(reachable(dns, host, options.allowed))

@@ -1,6 +1,7 @@
 import { Effect, Redacted, Schema } from "effect"
 import type * as tls from "node:tls"
 import * as AnswerBudget from "./AnswerBudget.ts"
+import * as DanePeer from "../dane/DanePeer.ts"
 import * as Reply from "../reply/Reply.ts"
 import * as SmtpTransaction from "./SmtpTransaction.ts"
 import * as SmtpTimeouts from "./SmtpTimeouts.ts"
@@ -18,6 +19,8 @@ export interface TlsRule {
   readonly verify: boolean
   /** Certificates to trust in addition to those of the system. */
   readonly ca?: string | Buffer
+  /** Certificate that the server's zone demands; it replaces `verify` and `ca`. */
+  readonly dane?: DanePeer.DanePeer
 }
 
 export interface Target {
@@ -48,6 +51,7 @@ export class ConnectFailed extends Schema.TaggedError<ConnectFailed>()("ConnectF
     "timeout",
     "closed",
     "tls",
+    "dane",
     "protocol",
     "reply",
     "dns",
@@ -113,6 +117,7 @@ const handshake = async (
   options: Options,
   timeouts: SmtpTimeouts.Timeouts,
   signal: AbortSignal,
+  isAgain = false,
 ): Promise<SmtpTransaction.Session> => {
   let stage: Stage = "connect"
   const failed = (kind: ConnectFailed["kind"], detail: string, reply: WireReply | null = null) =>
@@ -145,7 +150,14 @@ const handshake = async (
       stage = "starttls"
       const answer = await command(wire, "STARTTLS", timeouts.tls_ms)
       if (answer.code === 220) {
-        await wire.upgrade(tlsOptions(options), timeouts.tls_ms)
+        const check = options.tls.dane === undefined ? undefined : DanePeer.checkOf(options.tls.dane)
+        await wire.upgrade({ ...tlsOptions(options), ...check?.options }, timeouts.tls_ms)
+        const problem = wire.secure === undefined ? undefined : check?.problemOf(wire.secure)
+        if (problem !== undefined) {
+          if (isAgain || !problem.hasNewAnchor) throw failed("dane", problem.detail)
+          wire.destroy()
+          return await handshake(options, timeouts, signal, true)
+        }
         stage = "ehlo"
         // Extensions offered in the clear may have been altered on the way (RFC 3207 §4.2).
         extensions = await hello(wire, options.name, timeouts, failed)

@@ -173,6 +173,11 @@ export class SmtpWire {
     })
   }
 
+  /** The socket, once it is encrypted. */
+  get secure(): tls.TLSSocket | undefined {
+    return this.#socket instanceof tls.TLSSocket ? this.#socket : undefined
+  }
+
   /** Sends pending writes, then closes. */
   end(): void {
     this.#ended ??= new WireError("closed", "closed by this side")

@@ -1,8 +1,12 @@
 import { Cache, Duration, Effect, Exit, Layer } from "effect"
 import { domainToASCII } from "node:url"
+import type { Dane } from "../dane/Dane.ts"
+import * as DanePeer from "../dane/DanePeer.ts"
+import * as ServerPolicy from "../dane/ServerPolicy.ts"
+import * as SignedRoute from "../dane/SignedRoute.ts"
 import * as Dns from "../dns/Dns.ts"
 import * as MtaSts from "../dns/MtaSts.ts"
-import * as MxRoute from "../smtp/MxRoute.ts"
+import type * as MxRoute from "../smtp/MxRoute.ts"
 import * as MxWalk from "../smtp/MxWalk.ts"
 import type * as Network from "../dns/Network.ts"
 import * as SitePool from "../smtp/SitePool.ts"
@@ -32,6 +36,8 @@ export interface Options {
   /** Port of servers; tests run theirs on another one with certificates of their own. */
   readonly port?: number
   readonly ca?: string | Buffer
+  /** Asks a trusted resolver for the records of DANE; without it none are used. */
+  readonly dane?: Dane
   /** Addresses to send from; without it the kernel chooses. */
   readonly sources?: Sources
   /** Rules of sites; the operator's come before the built-in ones. */
@@ -46,12 +52,17 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
       const dns = yield* Dns.Dns
       const mtaSts = yield* MtaSts.MtaSts
       const pool = yield* SitePool.make()
-      const walk = MxWalk.make(dns, { ...options, port: options.port ?? SMTP_PORT })
-      const routes = yield* Cache.makeWith((domain: string) => MxRoute.find(dns, domain, options.allowed), {
-        capacity: ROUTES,
-        timeToLive: (exit) =>
-          Exit.isSuccess(exit) && exit.value._tag !== "Unknown" ? Duration.millis(ROUTE_TTL_MS) : Duration.zero,
-      })
+      const port = options.port ?? SMTP_PORT
+      const walk = MxWalk.make(dns, { ...options, port })
+      const routes = yield* Cache.makeWith(
+        (domain: string) => SignedRoute.find(dns, options.dane, { domain, port, allowed: options.allowed }),
+        {
+          capacity: ROUTES,
+          timeToLive: (exit) =>
+            Exit.isSuccess(exit) && SignedRoute.isKnown(exit.value) ? Duration.millis(ROUTE_TTL_MS) : Duration.zero,
+        },
+      )
+      const anchors = new DanePeer.Anchors()
 
       const families = yield* Cache.make({
         lookup: (hosts: string) => targetFamilies(dns, hosts.split(" "), options.allowed),
@@ -65,18 +76,20 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
         recipients: ReadonlyArray<string>,
       ): Effect.fn.Return<ReadonlyArray<RecipientOutcome>> {
         const startedAt = yield* MonotonicClock.millis
-        const route = yield* Cache.get(routes, domain)
+        const { route, rules } = yield* Cache.get(routes, domain)
         if (route._tag !== "Hosts") {
           const hop = { ...Transport.NO_HOP, duration_ms: (yield* MonotonicClock.millis) - startedAt }
           return recipients.map((recipient) => unrouted(recipient, hop, route))
         }
         const policy = yield* mtaSts.enforced(domain)
         const site = SiteRules.siteOf(route.hosts, options.siteRules)
-        // A session opened without the policy's checks must not carry mail of a domain that has one.
-        const checked = policy === undefined ? site : { ...site, route: `${site.route} mta-sts ${domain}` }
+        // A session opened without these checks must not carry mail of a domain that demands them.
+        const isChecked = policy !== undefined || rules.size > 0
+        const checked = isChecked ? { ...site, route: `${site.route} checked for ${domain}` } : site
+        const policyOf = ServerPolicy.policyOf({ domain, policy, rules, anchors })
         const routeFrom = (source: Source | undefined): SmtpDelivery.Route => ({
           site: source === undefined ? checked : SiteRules.siteFrom(checked, source.address),
-          connect: (avoid) => walk(route.hosts, policy, avoid, source),
+          connect: (avoid) => walk(route.hosts, policyOf, avoid, source),
           confirms: false,
         })
         if (options.sources === undefined || !options.sources.isConfigured())

@@ -31,6 +31,8 @@ export type Category =
   | ReplyClass.ReplyClass
   | "connection"
   | "tls"
+  /** The server is not the one that its zone's TLSA records name, or these cannot be read. */
+  | "dane"
   | "dns"
   | "cooling_down"
   | "lost_answer"
@@ -231,7 +233,8 @@ export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed)
     return { ...deferred(recipient, hop, "source_absent", failure.message), no_attempt: true }
   }
   if (reply === undefined) {
-    const category = failure.kind === "tls" || failure.kind === "dns" ? failure.kind : "connection"
+    const { kind } = failure
+    const category = kind === "tls" || kind === "dns" || kind === "dane" ? kind : "connection"
     return deferred(recipient, hop, category, failure.message)
   }
   return { ...refused(recipient, hop, reply), status: "deferred", suppress: "never" }

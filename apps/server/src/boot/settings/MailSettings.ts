@@ -1,3 +1,4 @@
+import * as TrustedResolver from "@waybill/mail/dane/TrustedResolver"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import type * as ProviderModule from "@waybill/mail/provider/ProviderModule"
 import { Config, Option, Result, Schema } from "effect"
@@ -114,5 +115,20 @@ export const TABLE = {
     "DNS resolvers to use (host or host:port, comma-separated).",
     "the resolvers of the system",
     CommaList("DNS_SERVERS"),
+  ),
+  daneResolver: setting(
+    "DANE_RESOLVER",
+    "Resolver (address or address:port) that validates DNSSEC, and whose word is trusted: run it on this host or beside it. Direct delivery then checks mail servers by their TLSA records (DANE).",
+    "none; DANE is off",
+    Config.option(
+      Config.schema(
+        Schema.String.check(
+          Schema.makeFilter((text) => TrustedResolver.parse(text) !== undefined, {
+            expected: "an IP address, with :port if it is not 53",
+          }),
+        ),
+        "DANE_RESOLVER",
+      ),
+    ),
   ),
 } as const
