@@ -215,6 +215,19 @@ describe("settings", () => {
     assert.include(error.message, "TRACKING_DOMAINS is invalid")
   })
 
+  it.effect("name the trusted resolver by its address, since a name would have to be resolved", function* () {
+    for (const DANE_RESOLVER of ["127.0.0.1", "127.0.0.1:5353", "::1", "[::1]:5353"])
+      assert.deepStrictEqual(
+        (yield* Settings.load.pipe(withEnv({ DANE_RESOLVER }))).daneResolver,
+        Option.some(DANE_RESOLVER),
+      )
+    for (const DANE_RESOLVER of ["localhost", "resolver:53", "127.0.0.1:0", "127.0.0.1,127.0.0.2"]) {
+      const error = yield* Effect.flip(Settings.load.pipe(withEnv({ DANE_RESOLVER })))
+      assert.include(error.message, "DANE_RESOLVER")
+    }
+    assert.isTrue(Option.isNone((yield* Settings.load.pipe(withEnv({}))).daneResolver))
+  })
+
   it.effect("tell the dashboard where this process really accepts mail over SMTP", function* () {
     const tls = { SMTP_TLS_CERT: "/cert.pem", SMTP_TLS_KEY: "/key.pem" }
     const told = yield* Effect.forEach(
