@@ -38,7 +38,10 @@ export const add = Effect.fnUntraced(function* (address: string, { ehlo, plan, p
 })
 
 /** A worker's direct transport with its own choices, as another process would have. */
-export const worker = Effect.fnUntraced(function* (servers: Servers, options: Partial<SourceChoices.Options> = {}) {
+export const worker = Effect.fnUntraced(function* (
+  servers: Servers,
+  options: Partial<Parameters<typeof SourceChoices.make>[0]> = {},
+) {
   const sources = yield* SourceChoices.make({ name: "host.test", host: "one", every: RELOAD_EVERY, ...options })
   const transport = Context.get(
     yield* Layer.build(Layer.fresh(directTransport(servers, { name: "kernel.test", timeouts: PATIENT, sources }))),

@@ -1,3 +1,4 @@
+import type { Choice } from "@waybill/mail/source/SourceAddress"
 import * as WarmUp from "@waybill/mail/source/WarmUp"
 
 /** Reason for which an address may not be used for a message now. */
@@ -23,11 +24,7 @@ export const NOWHERE_RETRY_MS = 2 * MINUTE_MS
 /** Period over which mail of a slot is spread, so that a day's backlog does not begin in one second. */
 export const SPREAD_MS = 5 * MINUTE_MS
 
-export interface Waiting {
-  readonly reason: string
-  readonly retry_after_ms: number
-  readonly isBrief: boolean
-}
+export type Waiting = Omit<Extract<Choice, { readonly _tag: "None" }>, "_tag" | "pool">
 
 interface Situation {
   /** Name of the pool that the sender is assigned to. */
@@ -48,15 +45,16 @@ export const waitingFor = (
   { now_ms, pool, provider, random }: Situation,
 ): Waiting => {
   const has = (tag: Obstacle["_tag"]): boolean => obstacles.some(({ _tag }) => _tag === tag)
-  const waiting = (reason: string, retry_after_ms: number): Waiting => ({ reason, retry_after_ms, isBrief: false })
-  if (has("Elsewhere"))
-    return { reason: `no address of pool "${pool}" is on this host`, retry_after_ms: ELSEWHERE_RETRY_MS, isBrief: true }
-  if (has("Unknown"))
-    return {
-      reason: `the mails of pool "${pool}" could not be counted`,
-      retry_after_ms: ELSEWHERE_RETRY_MS,
-      isBrief: true,
-    }
+  const isExpected = has("UsedUp") || has("Blocked") || has("Paused")
+  const brief = (reason: string): Waiting => ({ reason, retry_after_ms: ELSEWHERE_RETRY_MS, isBrief: true, isExpected })
+  const waiting = (reason: string, retry_after_ms: number): Waiting => ({
+    reason,
+    retry_after_ms,
+    isBrief: false,
+    isExpected,
+  })
+  if (has("Elsewhere")) return brief(`no address of pool "${pool}" is on this host`)
+  if (has("Unknown")) return brief(`the mails of pool "${pool}" could not be counted`)
   const slots = obstacles.flatMap((each) => ("until_ms" in each ? [each] : []))
   const [first] = slots.toSorted((one, other) => one.until_ms - other.until_ms)
   if (first !== undefined) {

@@ -77,6 +77,10 @@ export const read = (stored: SourceAddresses.Configuration, day: number, hostNam
   }
 }
 
+/** Whether there is anything to choose. */
+export const isConfigured = ({ assignments, pools }: PoolConfiguration): boolean =>
+  assignments.size > 0 || [...pools.values()].some(({ addresses }) => addresses.length > 0)
+
 /** Returns the limit of an address on a day; undefined if there is none. */
 export const limitOf = ({ warm_up }: PoolAddress, day: number, provider: string): number | undefined =>
   warm_up === undefined ? undefined : WarmUp.limitOn(warm_up.plan, WarmUp.planDay(warm_up.from, day), provider)

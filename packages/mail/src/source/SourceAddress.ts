@@ -53,11 +53,23 @@ export type Choice =
   /** No address may be used now. */
   | {
       readonly _tag: "None"
+      /** The pool that the sender is assigned to. */
+      readonly pool: string
       readonly reason: string
       readonly retry_after_ms: number
       /** Whether a worker of another host may send at once, which is no event in the life of the message. */
       readonly isBrief: boolean
+      /** Whether the configuration wants it so; if not, an operator has to correct something. */
+      readonly isExpected: boolean
     }
+
+/** A refusal of an address. */
+export interface Block {
+  readonly address: string
+  readonly site: string
+  readonly reply: string
+  readonly pause_ms: number
+}
 
 /** Chooses addresses to send from, and learns what became of them. */
 export interface Sources {
@@ -65,12 +77,7 @@ export interface Sources {
   readonly isConfigured: () => boolean
   readonly choose: (request: Request) => Effect.Effect<Choice>
   /** A site refused mail because of the address. */
-  readonly blocked: (block: {
-    readonly address: string
-    readonly site: string
-    readonly reply: string
-    readonly pause_ms: number
-  }) => Effect.Effect<void>
+  readonly blocked: (block: Block) => Effect.Effect<void>
   /** The address is not one of this host. */
   readonly absent: (address: string) => Effect.Effect<void>
 }
