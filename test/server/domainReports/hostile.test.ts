@@ -50,6 +50,7 @@ layer(Smtp.layer, { excludeTestServices: true })("a hostile aggregate report", (
       ["unreadable", yield* mailOf("unused")],
       ["unreadable", yield* mailOf(at(-1).replace("<feedback>", '<!DOCTYPE a [<!ENTITY b "c">]><feedback>'))],
       ["unreadable", yield* mailOf(Buffer.alloc(20 * 1024 * 1024))],
+      ["unreadable", Buffer.concat([Buffer.from("From: a@evil.example\r\n"), yield* mailOf(at(-1))])],
       ["unreadable", Buffer.from("Subject: hello\r\n\r\nNo report.\r\n")],
       ["unreadable", Buffer.concat([yield* mailOf(at(-1)), Buffer.alloc(DomainReports.KEEP_BYTES, "x\r\n")])],
     ] as const
