@@ -32,9 +32,11 @@ export class LruCache<K, V> {
     if (weigh(value) > maxWeight) return
     this.#entries.set(key, value)
     this.#weight += weigh(value)
+    // Checked before the iteration, which has to pass the places of all entries that were used since.
+    if (this.size <= maxEntries && this.#weight <= maxWeight) return
     for (const oldest of this.#entries.keys()) {
-      if (this.size <= maxEntries && this.#weight <= maxWeight) break
       this.delete(oldest)
+      if (this.size <= maxEntries && this.#weight <= maxWeight) return
     }
   }
 

@@ -56,6 +56,7 @@ export interface ReadModel {
 export const make = <Row extends object, State>(description: Description<Row, State>): ReadModel => {
   const { changes, key, name, rememberedEvents, types } = description
   const target = key.join(", ")
+  const ids = types === undefined ? [] : idColumns(types).map(([column]) => column)
   const action =
     changes.length === 0
       ? "DO NOTHING"
@@ -66,7 +67,7 @@ export const make = <Row extends object, State>(description: Description<Row, St
     key,
     isStatic: changes.length === 0,
     ...(rememberedEvents === undefined ? {} : { rememberedEvents }),
-    rows: (stream, state) => keyed(description.rows(stream, state as State), types),
+    rows: (stream, state) => keyed(description.rows(stream, state as State), ids),
     ...(types === undefined ? {} : { readable: (row) => readable(row, types) }),
     write: (sql, rows, table = name) => sql`
       INSERT INTO ${sql(table)} AS t ${types === undefined ? records(sql, table, key, rows) : arrays(sql, types, rows)}
@@ -79,9 +80,9 @@ type Types = Readonly<Record<string, ColumnType>>
 const idColumns = (types: Types) =>
   Object.entries(types).flatMap(([column, type]) => (isIdName(type) ? [[column, type] as const] : []))
 
-/** Replaces the ids of new rows by their keys. */
-const keyed = <Row extends object>(rows: ReadonlyArray<Row>, types: Types | undefined): ReadonlyArray<Row> => {
-  for (const [column] of types === undefined ? [] : idColumns(types))
+/** Replaces the ids of new rows by their keys, in these columns. */
+const keyed = <Row extends object>(rows: ReadonlyArray<Row>, ids: ReadonlyArray<string>): ReadonlyArray<Row> => {
+  for (const column of ids)
     for (const row of rows as ReadonlyArray<Record<string, unknown>>) row[column] = IdKey.of(String(row[column]))
   return rows
 }
