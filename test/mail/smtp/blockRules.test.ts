@@ -111,6 +111,21 @@ describe("a warm-up plan", () => {
   })
 })
 
+describe("docs/operating/source-addresses.md", () => {
+  const text = readFileSync(new URL("../../../docs/operating/source-addresses.md", import.meta.url), "utf8")
+
+  it("has the numbers of the standard plan and the names of all providers", () => {
+    const rows = [...text.matchAll(/^\| mails to each provider \|(.+)\|$/gmu)].flatMap(([, cells = ""]) =>
+      cells.split("|"),
+    )
+    assert.deepStrictEqual(
+      rows.map((cell) => Number(cell.replaceAll(",", ""))),
+      [...WarmUp.STANDARD_MAILS],
+    )
+    for (const provider of SiteRules.providersOf(SiteRules.RULES)) assert.include(text, `\`${provider}\``)
+  })
+})
+
 describe("rules of an operator", () => {
   it("come before the built-in ones, and name the provider for all servers of a domain only", () => {
     const { rules } = Schema.decodeUnknownSync(SiteRules.RulesFile)({

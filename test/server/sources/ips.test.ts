@@ -81,6 +81,8 @@ layer(World.layer, { excludeTestServices: true })("waybill ips", (it) => {
       assert.include(yield* succeeds("plans", "show", "careful"), "google.com")
       yield* succeeds("add", ADDRESS, "--plan", "careful")
       assert.include(yield* refused("plans", "remove", "careful"), "is in use by 1 addresses")
+      writeFileSync(file, JSON.stringify({ days: [{ "*": 5, "gmail.com": 9 }] }))
+      assert.include(yield* succeeds("plans", "add", "mistaken", file), "no rule names gmail.com")
       writeFileSync(file, JSON.stringify({ days: [{ "google.com": 9 }] }))
       assert.include(yield* refused("plans", "add", "wrong", file), "plan.json")
       yield* succeeds("remove", ADDRESS)

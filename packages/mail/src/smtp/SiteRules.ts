@@ -59,6 +59,9 @@ export const siteOf = (hosts: Array.NonEmptyReadonlyArray<string>, rules: Readon
     : { key: keyOf(rule), provider: keyOf(rule), route, connections: rule.connections, messages: rule.messages }
 }
 
+/** Keys of the providers that rules name. */
+export const providersOf = (rules: ReadonlyArray<Rule>): ReadonlyArray<string> => [...new Set(rules.map(keyOf))]
+
 /** Returns the site as reached from one of our addresses: providers count a sender's connections by address. */
 export const siteFrom = (site: Site, address: string): Site => ({
   ...site,

@@ -1,12 +1,17 @@
+import * as SiteRules from "@waybill/mail/smtp/SiteRules"
+import * as SourceAddress from "@waybill/mail/source/SourceAddress"
 import * as WarmUp from "@waybill/mail/source/WarmUp"
 import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"
 import { Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { readFileSync } from "node:fs"
+import * as Settings from "../../boot/Settings.ts"
+import { readSiteRules } from "../../sources/readSiteRules.ts"
 import * as Output from "../Output.ts"
 import * as Ips from "./IpsCommand.ts"
 
 const STANDARD_INPUT = 0
+const ANY = WarmUp.ANY_PROVIDER
 
 const name = Argument.String("name").pipe(Argument.withDescription("Name of the plan"))
 
@@ -22,8 +27,8 @@ const list = Command.make(
         return {
           name,
           days: days.length,
-          first: days[0]?.[WarmUp.ANY_PROVIDER],
-          last: days.at(-1)?.[WarmUp.ANY_PROVIDER],
+          first: days[0]?.[ANY],
+          last: days.at(-1)?.[ANY],
         }
       }),
       { json, columns: ["name", "days", "first", "last"] },
@@ -70,6 +75,13 @@ const add = Command.make(
     )
     if (!(yield* WarmUpPlans.put(name, plan)))
       return yield* Ips.refuse(`This instance has ${WarmUpPlans.MAX_PLANS} plans, the most it can have.`)
+    const { siteRules } = yield* Settings.load
+    const known = [ANY, SourceAddress.OTHER, ...SiteRules.providersOf(yield* readSiteRules(siteRules))]
+    const unknown = [...new Set(plan.days.flatMap((day) => Object.keys(day)))].filter((each) => !known.includes(each))
+    if (unknown.length > 0)
+      yield* Output.complain(
+        `waybill: no rule names ${unknown.join(", ")}, so these numbers have no effect. There are ${known.join(", ")}.`,
+      )
     yield* Output.printOne({ name, days: plan.days.length }, { json })
   }),
 ).pipe(Command.withDescription("Add a plan, or replace one of your own; addresses that use it follow the new one"))
