@@ -151,6 +151,8 @@ describe.skipIf(typeof browser === "string")(
       const { page } = operator
       await open(operator, "/operate/queues")
       await page.getByRole("row", { name: /Email deliveries/u }).waitFor()
+      await open(operator, "/operate/providers")
+      await page.getByText("No providers yet").waitFor()
       await open(operator, "/operate/nodes")
       await page.getByRole("row", { name: /prc_/u }).getByText("Active").waitFor()
       await open(operator, "/operate/projections")

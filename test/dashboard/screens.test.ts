@@ -9,6 +9,7 @@ import * as ContactSheet from "./support/ContactSheet.ts"
 import * as Instance from "./support/Instance.ts"
 import * as RequestChain from "./support/RequestChain.ts"
 import { seedAccount } from "./support/seedAccount.ts"
+import { seedProviders } from "./support/seedProviders.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000
@@ -89,7 +90,7 @@ const SCREENS: ReadonlyArray<Screen> = [
   { path: "/operate/queues", ready: "Email deliveries" },
   { path: "/operate/projections", ready: "email_log", screenshot: "projections" },
   { path: "/operate/nodes", ready: /^prc_/u },
-  { path: "/operate/providers", ready: "No providers yet" },
+  { path: "/operate/providers", ready: "signature_too_old" },
   { path: "/operate/addresses", ready: "Overflow: transactional" },
 ]
 
@@ -109,6 +110,7 @@ describe.skipIf(typeof browser === "string")(
       })
       instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8", DNS_SERVERS: dns.server })
       await seedAccount(instance)
+      await seedProviders(instance)
       await instance.runCommand("ips", "add", "127.0.0.21", "--pool", "transactional", "--ehlo", "mail1.acme.test")
       await instance.runCommand("ips", "add", "2001:db8:1234:5678:9abc:def0:1234:5678", "--plan", "standard")
       await instance.runCommand("ips", "pause", "127.0.0.21", "--site", "google.com", "--reason", "ticket 4711")
@@ -228,6 +230,20 @@ describe.skipIf(typeof browser === "string")(
         await page.setViewportSize(Browser.DESKTOP)
       })
     }
+
+    it("shows of a provider when it reported last, how late, and why a call was refused", async () => {
+      const row = tab.page.getByRole("row", { name: /Shop/u })
+      await row.waitFor()
+      const cells = (await row.getByRole("cell").allTextContents()).map((text) => text.trim())
+      assert.deepStrictEqual(
+        [...cells.slice(0, 2), ...cells.slice(3)],
+        ["Shop", "mailgun", "2 min", "1", "0", "1", "signature_too_old"],
+      )
+      assert.match(cells[2] ?? "", /ago$/u)
+      const other = tab.page.getByRole("row", { name: /Newsletter/u })
+      const [, provider, last, lag] = await other.getByRole("cell").allTextContents()
+      assert.deepStrictEqual([provider, last, lag], ["postmark", "None", "–"])
+    })
 
     it("have one content width", () => {
       assert.deepEqual(new Set(widths.values()).size, 1, JSON.stringify([...widths]))
