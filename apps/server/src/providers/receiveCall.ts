@@ -1,7 +1,7 @@
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import { Secrets } from "@waybill/store/secrets/Secrets"
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect, Option, Semaphore } from "effect"
 import * as Validation from "../http/middleware/Validation.ts"
 import * as Authenticity from "./Authenticity.ts"
 import * as HookAddress from "./HookAddress.ts"
@@ -24,22 +24,19 @@ export interface Call {
 
 /** Checks a call, records its events and counts them. Fails with the reason of a refusal, after which nothing changed. */
 export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes, headers, hook_id, provider }: Call) {
-  const buffer = Buffer.from(bytes)
-  if (Validation.problemOf(buffer) !== undefined) return yield* Effect.fail("body_malformed")
-  const body = parsed(buffer)
-  if (body === undefined) return yield* Effect.fail("body_malformed")
   const secret = yield* (yield* Secrets).open(HookAddress.secretRef(hook_id))
   const text = Option.match(secret, { onNone: () => "", onSome: (sealed) => Buffer.from(sealed).toString("utf8") })
   const now = yield* Clock.currentTimeMillis
-  let content: unknown = body
-  if (provider === "ses") {
-    content = yield* SnsMessage.open(text, body)
-    if (content === undefined) return yield* ProviderHooks.count(hook_id, NOTHING, null)
-  } else {
-    const problem = Authenticity.CHECKS[provider](text, { headers, bytes, body, now })
-    if (problem !== undefined) return yield* Effect.fail(problem)
-  }
-  const { events, malformed } = readCall(provider, content)
+  const read = yield* inTurn(() => {
+    const body = parsed(bytes)
+    if (body === undefined) return "body_malformed"
+    if (provider === "ses") return { notification: body }
+    return Authenticity.CHECKS[provider](text, { headers, bytes, body, now }) ?? readCall(provider, body)
+  })
+  if (typeof read === "string") return yield* Effect.fail(read)
+  const called = "notification" in read ? yield* ofAmazon(text, read.notification) : read
+  if (called === undefined) return yield* ProviderHooks.count(hook_id, NOTHING, null)
+  const { events, malformed } = called
   const counts = { ...NOTHING, malformed }
   const record = Effect.fnUntraced(function* (event: ProviderEvent) {
     const outcome = yield* recordProviderEvent(hook_id, event, address)
@@ -65,9 +62,31 @@ export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes,
 
 const NOTHING: ProviderHooks.Counts = { recorded: 0, unchanged: 0, unmatched: 0, malformed: 0 }
 
-const parsed = (bytes: Buffer): unknown => {
+/** Opens a notification of Amazon and reads its events; undefined if it has none. */
+const ofAmazon = Effect.fnUntraced(function* (topic: string, notification: unknown) {
+  const content = yield* SnsMessage.open(topic, notification)
+  return content === undefined ? undefined : readCall("ses", content)
+})
+
+const turns = Semaphore.makeUnsafe(1)
+
+/**
+ * Reads a call in a turn of the event loop of its own. A call at its limit takes some ten milliseconds, and the bodies of
+ * several often end in the same turn, in which everything else would wait for all of them.
+ */
+const inTurn = <A>(read: () => A): Effect.Effect<A> =>
+  turns.withPermit(
+    Effect.callback<A>((resume) => {
+      const immediate = setImmediate(() => resume(Effect.sync(read)))
+      return Effect.sync(() => clearImmediate(immediate))
+    }),
+  )
+
+const parsed = (bytes: Uint8Array): unknown => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (Validation.problemOf(buffer) !== undefined) return undefined
   try {
-    return JSON.parse(bytes.toString("utf8"))
+    return JSON.parse(buffer.toString("utf8"))
   } catch {
     return undefined
   }

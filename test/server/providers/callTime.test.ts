@@ -1,0 +1,109 @@
+import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
+import { Secrets } from "@waybill/store/secrets/Secrets"
+import { Effect } from "effect"
+import * as HookAddress from "../../../apps/server/src/providers/HookAddress.ts"
+import { CALLS_AT_ONCE, MAX_CALL_BYTES } from "../../../apps/server/src/providers/HookRoutes.ts"
+import { readCall } from "../../../apps/server/src/providers/formats/readCall.ts"
+import { assert, layer } from "../../support/effectTest.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import * as Calls from "./calls.ts"
+
+const SECRET = "waybill:battery staple"
+const ROUNDS = 5
+/** Longest turn of the event loop while calls arrive at once, as a multiple of that of one; measured: 1.4. */
+const MAX_TURN = 2.5
+/** Time to read the events of a call, as a multiple of parsing it; measured: 1.5. */
+const MAX_READ = 5
+
+/** Milliseconds of this thread, which other processes do not lengthen. */
+const threadTime = (): number => {
+  const { system, user } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+const timeOf = (work: () => void): number => {
+  const began = threadTime()
+  work()
+  return threadTime() - began
+}
+
+const leastOf = (times: ReadonlyArray<number>): number => Math.min(...times)
+
+/** Returns the longest turn of the event loop while something is under way. */
+const longestTurn = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    let longest = 0
+    let last = threadTime()
+    let isOver = false
+    const turn = () => {
+      const now = threadTime()
+      longest = Math.max(longest, now - last)
+      last = now
+      if (!isOver) setImmediate(turn)
+    }
+    setImmediate(turn)
+    yield* work
+    isOver = true
+    return longest
+  })
+
+/** As many events as fit into a call. */
+const largest = (type: string): string => {
+  const [event] = Calls.BODIES.sparkpost({
+    kind: "bounced",
+    to: "ana@example.org",
+    messageId: "",
+    ref: "65832150921904138",
+    id: "92356927693813856",
+    at: 1_460_989_507_000,
+  }) as ReadonlyArray<unknown>
+  const text = JSON.stringify(event).replace('"type":"bounce"', `"type":"${type}"`)
+  return `[${Array.from({ length: Math.floor((MAX_CALL_BYTES - 2) / (text.length + 1)) }, () => text).join(",")}]`
+}
+
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
+  "calls of providers at their limits",
+  (it) => {
+    it.effect("hold the event loop no longer together than one of them does", function* () {
+      const { request } = yield* HttpWorld
+      const [key = new Uint8Array()] = yield* HookAddress.hookKeys
+      const token = HookAddress.makeToken(key, "sparkpost")
+      yield* (yield* Secrets).seal(HookAddress.secretRef("prv_large"), Buffer.from(SECRET))
+      const hook = { id: "prv_large", provider: "sparkpost", name: "t", token_hash: HookAddress.hashOf(token) } as const
+      assert.isTrue(yield* ProviderHooks.add(hook))
+      // Events that are of no interest, so that the time is that of reading them.
+      const raw = largest("injection")
+      const headers = { authorization: `Basic ${Buffer.from(SECRET).toString("base64")}` }
+      const call = Effect.map(request("POST", `/hooks/sparkpost/${token}`, { raw, headers }), ({ status }) =>
+        assert.strictEqual(status, 200),
+      )
+      const all = Effect.all(
+        Array.from({ length: CALLS_AT_ONCE }, () => call),
+        { concurrency: "unbounded" },
+      )
+      yield* all
+      const floors: Array<number> = []
+      const turns: Array<number> = []
+      for (let round = 0; round < ROUNDS; round++) {
+        floors.push(yield* longestTurn(call))
+        turns.push(yield* longestTurn(all))
+      }
+      console.log(floors, turns, raw.length)
+      assert.isBelow(leastOf(turns) / leastOf(floors), MAX_TURN)
+    })
+
+    it.effect("are read in little more time than they are parsed", function* () {
+      const raw = largest("bounce")
+      const parses: Array<number> = []
+      const reads: Array<number> = []
+      for (let round = 0; round < ROUNDS; round++) {
+        let body: unknown
+        parses.push(timeOf(() => (body = JSON.parse(raw))))
+        reads.push(timeOf(() => assert.isAbove(readCall("sparkpost", body).events.length, 4_000)))
+      }
+      console.log(parses, reads)
+      assert.isBelow(leastOf(reads) / leastOf(parses), MAX_READ)
+      yield* Effect.void
+    })
+  },
+)
