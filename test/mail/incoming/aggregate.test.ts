@@ -95,6 +95,19 @@ describe("an aggregate report of DMARC", () => {
     ])
   })
 
+  it("is read whatever the order of its parts, and whatever extensions stand in it", () => {
+    const text = Mail.text("google.xml", NAMES)
+    const [policy = ""] = /<policy_published>[^]*<\/policy_published>/u.exec(text) ?? []
+    const extension = Array.from({ length: 300 }, (_, nth) => `<x${nth}><report_id>${nth}</report_id></x${nth}>`).join(
+      "",
+    )
+    const moved = text
+      .replace(policy, "")
+      .replace("<version>", `${extension}<version>`)
+      .replace("</feedback>", `${policy}</feedback>`)
+    assert.deepStrictEqual(DmarcReport.read(moved), DmarcReport.read(text))
+  })
+
   it("with many sources keeps those with the most mail and adds up the others", () => {
     const record = (nth: number) =>
       `<record><row><source_ip>10.0.${nth >> 8}.${nth & 255}</source_ip><count>${nth}</count></row></record>`

@@ -89,8 +89,9 @@ class Reader {
     if (path === "record") this.#endRecord()
     else if (path === "record/auth_results/dkim") add(this.#dkim, this.#auth)
     else if (path === "record/auth_results/spf") add(this.#spf, this.#auth)
-    else if (path.startsWith("record/auth_results/")) this.#auth.set(name, text)
-    else if (path.startsWith("record/")) setFirst(this.#record, path.slice("record/".length), text)
+    else if (path.startsWith("record/auth_results/")) {
+      if (name === "domain" || name === "result") this.#auth.set(name, text)
+    } else if (path.startsWith("record/")) setFirst(this.#record, path.slice("record/".length), text)
     else setFirst(this.#fields, path, text)
     if (this.#paths.length === 0) this.#fields.set("root", name)
   }
@@ -111,7 +112,7 @@ class Reader {
       begin,
       end,
       domain,
-      rows: limited([...this.#rows.values()], domain),
+      rows: limited(within(this.#rows.values(), domain), domain),
     }
   }
 
@@ -121,11 +122,9 @@ class Reader {
     const messages = ReportText.count(this.#record.get("row/count"))
     if (source === undefined || messages === undefined) return void this.#unreadable++
     if (messages === 0) return
-    const policy = ReportText.domain(this.#fields.get("policy_published/domain")) ?? ""
-    // RFC 9990 has identifiers/header_from too; a few reporters leave out identifiers.
-    const from = ReportText.domain(this.#record.get("identifiers/header_from")) ?? policy
-    const row: Row = {
-      domain: from === policy || from.endsWith(`.${policy}`) ? from : policy,
+    addRow(this.#rows, {
+      // A few reporters leave out the identifiers, which means the domain of the policy.
+      domain: ReportText.domain(this.#record.get("identifiers/header_from")) ?? "",
       source,
       disposition: dispositionOf(this.#record.get("row/policy_evaluated/disposition")),
       dkim: isPass(this.#record.get("row/policy_evaluated/dkim")),
@@ -133,16 +132,37 @@ class Reader {
       messages,
       dkimDomain: domainIn(this.#dkim),
       spfDomain: domainIn(this.#spf),
-    }
-    addRow(this.#rows, row)
+    })
   }
 }
 
-/** The first value counts where a field is repeated. */
-const setFirst = (fields: Fields, path: string, text: string): void => {
-  if (!fields.has(path) && fields.size < MAX_FIELDS) fields.set(path, text)
+/** Mail whose From domain is not at or below the domain of the policy counts for that. The policy may stand last. */
+const within = (rows: Iterable<Row>, policy: string): ReadonlyArray<Row> => {
+  const all = new Map<string, Mutable>()
+  for (const row of rows) {
+    const isWithin = row.domain === policy || row.domain.endsWith(`.${policy}`)
+    addRow(all, isWithin ? row : { ...row, domain: policy })
+  }
+  return [...all.values()]
 }
-const MAX_FIELDS = 100
+
+/** The first value counts where a field is repeated. Fields that are not used are not kept. */
+const setFirst = (fields: Fields, path: string, text: string): void => {
+  if (USED.has(path) && !fields.has(path)) fields.set(path, text)
+}
+const USED: ReadonlySet<string> = new Set([
+  "policy_published/domain",
+  "report_metadata/org_name",
+  "report_metadata/report_id",
+  "report_metadata/date_range/begin",
+  "report_metadata/date_range/end",
+  "row/source_ip",
+  "row/count",
+  "row/policy_evaluated/disposition",
+  "row/policy_evaluated/dkim",
+  "row/policy_evaluated/spf",
+  "identifiers/header_from",
+])
 
 const add = (results: Array<AuthResult>, fields: Fields): void => {
   if (results.length >= MAX_AUTH_RESULTS) return
