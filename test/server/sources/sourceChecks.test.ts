@@ -3,6 +3,8 @@ import * as Blocklists from "@waybill/mail/source/Blocklists"
 import { checkNames } from "@waybill/mail/source/checkNames"
 import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
 import { Effect } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import * as SourceProblems from "../../../apps/server/src/observability/SourceProblems.ts"
 import { addressViews } from "../../../apps/server/src/sources/addressViews.ts"
 import { checkSources } from "../../../apps/server/src/sources/checkSources.ts"
 import { checkSourceAddresses } from "../../../apps/server/src/operate/doctor/checkSourceAddresses.ts"
@@ -123,6 +125,10 @@ layer(Database.layerFresh)("the periodic check of source addresses", (it) => {
     assert.deepStrictEqual(view?.names, { status: "wrong", result: "9.9.9.1 has no PTR record" })
     assert.deepStrictEqual(view?.listings, [{ zone: "bl.test", status: "listed", result: "127.0.0.4" }])
     assert.deepStrictEqual(view?.problems, ["names", "listed", "absent"])
+    yield* yield* SourceProblems.make
+    const metrics = yield* PrometheusMetrics.format()
+    for (const line of ['{problem="listed"} 1', '{problem="blocked"} 0'])
+      assert.include(metrics, `waybill_source_address_problems${line}`)
     const finding = yield* Effect.provide(checkSourceAddresses(yield* addressViews, "host.test"), dnsOf(server))
     assert.strictEqual(finding.status, "warning")
     for (const part of ["no PTR record", "listed in bl.test (127.0.0.4)", "is no address of one"])

@@ -2,6 +2,7 @@ import type * as Operate from "@waybill/api/groups/Operate"
 import { Network } from "lucide-react"
 import { Badge } from "../ui/display/Badge.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
@@ -145,7 +146,8 @@ const Names = ({ address: { checked_at, names } }: { readonly address: Operate.S
     "Not checked yet"
   ) : (
     <>
-      {names.status === "ok" ? "OK" : names.status === "wrong" ? "Wrong" : "Unknown"}: {names.result}
+      {names.status === "ok" ? "OK" : names.status === "wrong" ? "Wrong" : "Unknown"}:{" "}
+      <UntrustedText text={names.result} />
       {checked_at === null ? undefined : (
         <span className="text-ink-3">
           {" "}
@@ -162,7 +164,7 @@ const Listings = ({ listings }: Pick<Operate.SourceAddress, "listings">) =>
     <ul>
       {listings.map(({ result, zone }, nth) => (
         <li key={`${zone} ${nth}`}>
-          {zone}: {result}
+          {zone}: <UntrustedText text={result} />
         </li>
       ))}
     </ul>
