@@ -34,6 +34,12 @@ export const reportBounds: ReadonlyArray<Group> = [
       ),
       customer("Age of a report, from the end of its period", "MAX_AGE_DAYS", RECEIVE, "dropped"),
       customer("Period of a report", "MAX_PERIOD_DAYS", RECEIVE, "dropped"),
+      customer(
+        "Levels below the domain of a policy at which your domains are looked for",
+        "MAX_LEVELS",
+        RECEIVE,
+        "the mail counts for the domain above",
+      ),
       customer("Verified reports of a day about a domain", "MAX_PER_DAY", STORE, "dropped"),
       customer("Unverified reports of a day about a domain", "MAX_UNVERIFIED_PER_DAY", STORE, "dropped"),
       operator(

@@ -63,6 +63,16 @@ layer(Smtp.layer, { excludeTestServices: true })("a hostile aggregate report", (
     assert.strictEqual(yield* Received.rowsInAll, before)
   })
 
+  it.effect("about names of a hundred levels counts for the domain above them", function* () {
+    const { port, sign } = yield* Received.listen
+    const acme = yield* Received.aDomain
+    const deep = `${"a.".repeat(100)}${acme.name}`
+    const xml = Mail.text("google.xml", { domain: acme.name }).replace(/<header_from>[^<]*/u, `<header_from>${deep}`)
+    const mail = Mail.mixed("a@google.com", [{ name: "r.xml", type: "text/xml", bytes: Buffer.from(xml) }])
+    assert.match(yield* Received.send(port, "dmarc", yield* sign(mail, "google.com")), /^250 /u)
+    assert.deepStrictEqual(yield* Received.sourcesOf(acme), ["192.0.2.10 12 12", "2001:db8::7 3 0"])
+  })
+
   it.effect("waits while DNS does not answer for its key", function* () {
     const { dns, port, sign } = yield* Received.listen
     const acme = yield* Received.aDomain

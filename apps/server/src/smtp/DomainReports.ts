@@ -110,14 +110,17 @@ const recordDmarc = Effect.fnUntraced(function* (report: DmarcReport, sender: Se
   )
 })
 
+/** Levels below the domain of a policy at which domains of accounts are looked for. A name may have a hundred. */
+export const MAX_LEVELS = 8
+
 /** The domain and those above it, up to the domain of the policy. */
 const pathTo = (domain: string, top: string): ReadonlyArray<string> => {
-  const path = [domain]
-  for (let name = domain; name !== top && name.includes(".");) {
-    name = name.slice(name.indexOf(".") + 1)
-    path.push(name)
-  }
-  return path
+  if (domain === top) return [top]
+  const levels = domain
+    .slice(0, -top.length - 1)
+    .split(".")
+    .slice(-MAX_LEVELS)
+  return [...levels.map((_, nth) => `${levels.slice(nth).join(".")}.${top}`), top]
 }
 
 const recordTls = Effect.fnUntraced(function* (report: TlsReport, sender: Sender) {
