@@ -1,3 +1,4 @@
+import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import * as SourceAddress from "@waybill/mail/source/SourceAddress"
 import type * as WarmUp from "@waybill/mail/source/WarmUp"
@@ -6,11 +7,29 @@ import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
 import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"
 import { Context, Duration, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import * as SourceChoices from "../../../apps/server/src/sources/SourceChoices.ts"
 import { directTransport, type pair } from "../../mail/smtp/mxPair.ts"
 import { outgoing, PATIENT } from "../../mail/transport/outgoing.ts"
 
 type Servers = Effect.Success<ReturnType<typeof pair>>
+
+export const ONE = "127.0.0.11"
+export const TWO = "127.0.0.12"
+export const ana = ["ana@acme.test"]
+
+/** Empties the tables and sets the test clock to the first day. */
+export const clear = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`TRUNCATE source_pools, warm_up_plans, source_counts CASCADE`)
+  yield* TestClock.setTime(0)
+})
+
+export const repeat = <A, E, R>(times: number, effect: Effect.Effect<A, E, R>) =>
+  Effect.all(
+    Array.from({ length: times }, () => effect),
+    { concurrency: 10 },
+  )
 
 /** Longer than a day of the test clock, in which thousands of reloads would run. */
 const RELOAD_EVERY = Duration.days(10)
