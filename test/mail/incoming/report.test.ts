@@ -1,6 +1,7 @@
 import * as Report from "@waybill/mail/incoming/Report"
 import * as ReportComplaint from "@waybill/mail/incoming/ReportComplaint"
 import * as ReportFact from "@waybill/mail/incoming/ReportFact"
+import { readFeedback } from "@waybill/mail/parsing/readFeedback"
 import * as ReportLegacy from "@waybill/mail/incoming/ReportLegacy"
 import { Effect, Result, Schema } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
@@ -40,6 +41,25 @@ describe("a report", () => {
       },
     )
   }
+
+  it("of Yahoo's complaint feedback loop without ARF is read at an address for feedback, with a redacted recipient", async () => {
+    const feedback = await readFeedback(file("yahoo-cfl.eml"))
+    if (typeof feedback === "string") return assert.fail(feedback)
+    const { facts, isLoop, returnPath, token } = feedback
+    assert.deepStrictEqual(facts.map(written), [
+      { kind: "complaint", action: "abuse", originalMessageId: "msg_01m7ysmwp0e41861050r3gg28a@acme.test" },
+    ])
+    assert.deepStrictEqual(
+      [returnPath, token, isLoop],
+      [
+        "b-01m7ysmwp0e41861050r3gg28a00-cyxr4dxbr0xq7yes@bounce.acme.test",
+        "01m7ysmwp0e41861050r3gg28a-cyxr4dxbr0xq7yes",
+        // Whoever forwards a mail writes the same, so only the address says that it is a complaint.
+        false,
+      ],
+    )
+    return undefined
+  })
 
   it("has an expected result for each file", () => {
     assert.deepStrictEqual(

@@ -46,6 +46,19 @@ const arf = (original: string, fields = "") =>
 /** The form of Microsoft's JMRP: the mail as a whole, without a report. */
 const jmrp = (original: string) =>
   mail("complaint about message from 192.0.2.10", "multipart/mixed", part("message/rfc822", original))
+/** Yahoo's form without a report: the mail behind a text, with no address in it. */
+const cfl = (original: string) =>
+  mail(
+    "FW: Your receipt",
+    "multipart/mixed",
+    part("text/plain", "A user of Yahoo! Mail has reported the attached message as spam."),
+    part('message/rfc822\r\nContent-Disposition: attachment; filename="Your receipt.eml"', original),
+  )
+/** The same without any other part: the mail is all that the complaint has. */
+const alone = (original: string) =>
+  Buffer.from(
+    `From: feedback@cfl.yahoo.example\r\nTo: fbl@${DOMAIN}\r\nSubject: FW: Your receipt\r\nMIME-Version: 1.0\r\nContent-Type: message/rfc822\r\n\r\n${original}`,
+  )
 /** A mail that encloses another one. */
 const forwarded = (original: string) => mail("Fwd: Your receipt", "multipart/mixed", part("message/rfc822", original))
 
@@ -81,6 +94,8 @@ layer(Smtp.layer, { excludeTestServices: true })("a complaint at an address for 
       ["fbl", arf],
       ["fbl", jmrp],
       ["FBL", forwarded],
+      ["fbl", cfl],
+      ["fbl", alone],
       ["abuse", arf],
       ["postmaster", jmrp],
     ] as const
@@ -123,6 +138,9 @@ layer(Smtp.layer, { excludeTestServices: true })("a complaint at an address for 
       [["fbl"], jmrp(enclosed([]))],
       [["fbl"], Buffer.from(`Subject: hello\r\n${genuine}\r\n\r\nNo mail is enclosed.\r\n`)],
       [["abuse", "postmaster"], forwarded(enclosed([genuine]))],
+      [["abuse", "postmaster"], cfl(enclosed([genuine]))],
+      [["fbl"], cfl(enclosed([token(ref, Buffer.alloc(32, 7))]))],
+      [["fbl"], alone(enclosed([]))],
       [["fbl"], arf(enclosed([genuine])).subarray(0, 300)],
       [
         ["fbl"],
