@@ -12,6 +12,7 @@ import * as https from "node:https"
 import type { AddressInfo } from "node:net"
 import { createTransport } from "nodemailer"
 import { PROVIDERS, type Provider } from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
+import * as AccessToken from "../../../apps/server/src/providers/AccessToken.ts"
 import * as AmazonFetch from "../../../apps/server/src/providers/AmazonFetch.ts"
 import * as HandedOver from "../../../apps/server/src/providers/HandedOver.ts"
 import * as HookAddress from "../../../apps/server/src/providers/HookAddress.ts"
@@ -176,6 +177,55 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("hooks of mai
       yield* ProviderHooks.remove(counted?.id ?? "")
       assert.strictEqual((yield* send(good)).status, 404)
     }
+  })
+
+  it.effect("sparkpost: gets an access token for its client, which proves calls for an hour", function* () {
+    const { mail } = yield* setUp()
+    const { request } = yield* HttpWorld
+    const { numbers, path, send } = yield* makeHook("sparkpost")
+    const [client_id = "", client_secret = ""] = SECRETS.sparkpost.split(":")
+    const ask = (raw: string, type: string) =>
+      request("POST", `${path}/access`, { raw, headers: { "content-type": type } })
+    const json = (body: unknown) => ask(JSON.stringify(body), "application/json")
+    const grants = [
+      yield* json({ client_id, client_secret, grant_type: "client_credentials" }),
+      yield* json({ client_id, client_secret }),
+      yield* ask(
+        String(new URLSearchParams({ client_id, client_secret, grant_type: "client_credentials" })),
+        "application/x-www-form-urlencoded",
+      ),
+    ]
+    const message = yield* mail("oauth@example.org")
+    const { raw } = Calls.SIGNERS.sparkpost(Calls.BODIES.sparkpost(message.about("delivered")), Date.now())
+    const call = (value: string) =>
+      Effect.map(send({ raw, headers: { authorization: `Bearer ${value}` } }), ({ status }) => status)
+    for (const { headers, json: grant, status } of grants) {
+      assert.deepStrictEqual([status, grant.token_type, grant.expires_in], [200, "Bearer", AccessToken.LIFETIME_S])
+      assert.strictEqual(headers.get("cache-control"), "no-store")
+      assert.strictEqual(yield* call(grant.access_token), 200)
+    }
+    assert.strictEqual((yield* message.log).status, "delivered")
+    const token = String(grants[0]?.json.access_token)
+    const ended = AccessToken.make(SECRETS.sparkpost, Date.now() - AccessToken.LIFETIME_S * 1_000)
+    const [, proof = ""] = token.split(".")
+    for (const wrong of [ended, `9999999999.${proof}`, AccessToken.make("waybill:other", Date.now()), proof, ""])
+      assert.strictEqual(yield* call(wrong), 401, wrong)
+    for (const [expected, body] of [
+      [401, { client_id, client_secret: "guess" }],
+      [401, { client_id: "other", client_secret }],
+      [400, { client_id, client_secret, grant_type: "password" }],
+      [400, { client_id }],
+      [400, [client_id]],
+      [400, null],
+      [413, { client_id, client_secret, more: " ".repeat(AccessToken.MAX_REQUEST_BYTES) }],
+    ] as const)
+      assert.strictEqual((yield* json(body)).status, expected)
+    assert.deepInclude(yield* numbers, { refused: 12 })
+    const other = yield* makeHook("postmark")
+    assert.strictEqual((yield* request("POST", `${other.path}/access`, { raw: "{}" })).status, 404)
+    // Postmark has no OAuth, so its password makes no token.
+    const forged = AccessToken.make(SECRETS.postmark, Date.now())
+    assert.strictEqual((yield* other.send({ raw: "{}", headers: { authorization: `Bearer ${forged}` } })).status, 401)
   })
 
   it.effect("the property holds: mangled, doubled and mixed calls are never an error of the service", function* () {

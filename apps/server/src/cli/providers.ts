@@ -59,8 +59,17 @@ const add = Command.make(
     const own = isOwnSecret(provider) ? secret : undefined
     const base = Settings.urlOf(settings).replace(/\/+$/u, "")
     const url = `${base}${HookAddress.PATH}${provider}/${token}`
+    // SparkPost calls them client id and client secret if it uses OAuth 2.0.
+    const access =
+      own?.includes(":") === true && provider === "sparkpost" ? { access_url: `${url}${HookAddress.ACCESS}` } : {}
     yield* Output.printOne(
-      { id, provider, url, ...(own === undefined ? {} : { user: own.split(":")[0], password: own.split(":")[1] }) },
+      {
+        id,
+        provider,
+        url,
+        ...(own === undefined ? {} : { user: own.split(":")[0], password: own.split(":")[1] }),
+        ...access,
+      },
       { json },
     )
   }),

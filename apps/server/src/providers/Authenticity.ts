@@ -1,4 +1,5 @@
-import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from "node:crypto"
+import { createHmac, createPublicKey, verify } from "node:crypto"
+import * as AccessToken from "./AccessToken.ts"
 import type { Provider } from "./formats/ProviderEvent.ts"
 
 /** Age of a signature beyond which a call counts as replayed. Providers sign a repeated call again. */
@@ -35,7 +36,7 @@ export const CHECKS: { readonly [P in Exclude<Provider, "ses">]: Check } = {
     const { signature, timestamp, token } = textsOf((body as { readonly signature?: unknown } | null)?.signature)
     if (signature === undefined || timestamp === undefined || token === undefined) return "signature_missing"
     const own = createHmac("sha256", secret).update(`${timestamp}${token}`).digest("hex")
-    return isEqual(own, signature) ? ageOf(timestamp, now, MAX_AGE_MAILGUN_MS) : "signature_wrong"
+    return AccessToken.isEqual(own, signature) ? ageOf(timestamp, now, MAX_AGE_MAILGUN_MS) : "signature_wrong"
   },
   // HMAC with SHA-256 over id, time and body, as Standard Webhooks has it; a rotated secret signs twice.
   resend: (secret, { bytes, headers, now }) => {
@@ -43,19 +44,20 @@ export const CHECKS: { readonly [P in Exclude<Provider, "ses">]: Check } = {
     if (id === undefined || timestamp === undefined || signatures === undefined) return "signature_missing"
     const key = Buffer.from(secret.replace(/^whsec_/u, ""), "base64")
     const own = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(bytes).digest("base64")
-    const isSigned = signatures.split(" ").some((each) => isEqual(`v1,${own}`, each))
+    const isSigned = signatures.split(" ").some((each) => AccessToken.isEqual(`v1,${own}`, each))
     return isSigned ? ageOf(timestamp, now, MAX_AGE_MS) : "signature_wrong"
   },
   postmark: (secret, { headers }) => ofAuthorization(secret, headers),
-  sparkpost: (secret, { headers }) => ofAuthorization(secret, headers),
+  sparkpost: (secret, { headers, now }) => ofAuthorization(secret, headers, now),
 }
 
-/** `user:password` of basic authentication, or an access token. */
-const ofAuthorization = (secret: string, headers: Call["headers"]): string | undefined => {
+/** `user:password` of basic authentication, or an access token: the secret itself, or one of OAuth until its end. */
+const ofAuthorization = (secret: string, headers: Call["headers"], now?: number): string | undefined => {
   const [, scheme = "", value = ""] = /^(basic|bearer) +(\S+)$/iu.exec(headers["authorization"] ?? "") ?? []
   if (scheme === "") return "authorization_missing"
   const own = scheme.toLowerCase() === "basic" ? Buffer.from(secret).toString("base64") : secret
-  return isEqual(own, value) ? undefined : "authorization_wrong"
+  const isGranted = now !== undefined && scheme.toLowerCase() === "bearer" && AccessToken.isGood(secret, value, now)
+  return isGranted || AccessToken.isEqual(own, value) ? undefined : "authorization_wrong"
 }
 
 const ageOf = (timestamp: string, now: number, max: number): string | undefined =>
@@ -72,10 +74,6 @@ const isSignedBy = (key: string, signed: Uint8Array, signature: Uint8Array): boo
 /** Reads the key as SendGrid shows it: base64 of a SubjectPublicKeyInfo. Throws if it is none. */
 export const publicKeyOf = (key: string) =>
   createPublicKey({ key: Buffer.from(key, "base64"), format: "der", type: "spki" })
-
-/** Compares digests, so that neither the length nor the content of a secret shows in the time. */
-const isEqual = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))
-const digest = (text: string) => createHash("sha256").update(text).digest()
 
 const textsOf = (value: unknown): Readonly<Record<string, string | undefined>> =>
   typeof value !== "object" || value === null

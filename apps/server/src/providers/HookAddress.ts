@@ -5,6 +5,8 @@ import { createHash, randomBytes } from "node:crypto"
 import { PROVIDERS, type Provider } from "./formats/ProviderEvent.ts"
 
 export const PATH = "/hooks/"
+/** End of the address at which a provider gets an access token. */
+export const ACCESS = "/access"
 
 const RANDOM_BYTES = 20
 const PURPOSE = "waybill provider hook 1\0"

@@ -1,9 +1,11 @@
 import type { Networks } from "@waybill/mail/dns/Network"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
+import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Clock, Context, Effect, Metric, Option, Semaphore } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ByteSize from "effect/ByteSize"
 import * as ClientAddress from "../http/middleware/ClientAddress.ts"
+import * as AccessToken from "./AccessToken.ts"
 import * as HookAddress from "./HookAddress.ts"
 import { PROVIDERS, type Provider } from "./formats/ProviderEvent.ts"
 import { receiveCall } from "./receiveCall.ts"
@@ -27,9 +29,11 @@ export const layer = (trustedProxies: Networks) =>
       const keys = yield* HookAddress.hookKeys
       const slots = Semaphore.makeUnsafe(CALLS_AT_ONCE)
       const warn = makeWarner()
-      yield* router.add(
-        "POST",
-        `${HookAddress.PATH}:provider/:token`,
+      /** Finds the hook of a path, and answers where there is none. */
+      const ofHook = <E, R>(
+        isOffered: (provider: Provider) => boolean,
+        respond: (arrived: Arrived) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+      ) =>
         Effect.gen(function* () {
           const { provider = "", token = "" } = yield* HttpRouter.params
           const request = yield* HttpServerRequest.HttpServerRequest
@@ -38,52 +42,93 @@ export const layer = (trustedProxies: Networks) =>
             request.headers["x-forwarded-for"],
             trustedProxies,
           )
+          const isKnown = HookAddress.isProvider(provider) && isOffered(provider)
           const hook =
-            HookAddress.isProvider(provider) && HookAddress.holds(keys, provider, token)
+            isKnown && HookAddress.holds(keys, provider, token)
               ? yield* ProviderHooks.find(provider, HookAddress.hashOf(token))
               : Option.none<string>()
-          if (Option.isNone(hook) || !HookAddress.isProvider(provider)) {
+          if (Option.isNone(hook) || !isKnown) {
             count(UNKNOWN, "refused")
             yield* warn({ from: address, reason: "no_such_hook" })
             return answer(404, "There is no such address. `waybill providers list` shows the ones that exist.")
           }
-          return yield* slots.withPermit(received(provider, hook.value, request, address, warn))
-        }),
+          return yield* slots.withPermit(respond({ provider, hook_id: hook.value, request, address, warn }))
+        })
+      yield* router.add(
+        "POST",
+        `${HookAddress.PATH}:provider/:token`,
+        ofHook(() => true, received),
+      )
+      yield* router.add(
+        "POST",
+        `${HookAddress.PATH}:provider/:token${HookAddress.ACCESS}`,
+        ofHook((provider) => provider === "sparkpost", granted),
       )
     }),
   )
 
-type Warn = ReturnType<typeof makeWarner>
+interface Arrived {
+  readonly provider: Provider
+  readonly hook_id: string
+  readonly request: HttpServerRequest.HttpServerRequest
+  /** Address of the client. */
+  readonly address: string
+  readonly warn: ReturnType<typeof makeWarner>
+}
 
-const received = Effect.fnUntraced(function* (
-  provider: Provider,
-  hook_id: string,
-  request: HttpServerRequest.HttpServerRequest,
-  address: string,
-  warn: Warn,
-) {
-  const read = request.arrayBuffer.pipe(
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(MAX_CALL_BYTES)),
-    Effect.mapError(() => TOO_LARGE),
+const bodyOf = ({ request }: Arrived, maxBytes: number) =>
+  request.arrayBuffer.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(maxBytes)),
+    Effect.mapBoth({ onFailure: () => TOO_LARGE, onSuccess: (bytes) => new Uint8Array(bytes) }),
   )
-  const calling = Effect.flatMap(read, (bytes) =>
-    receiveCall({ provider, hook_id, headers: request.headers, bytes: new Uint8Array(bytes), address }),
+
+const received = (arrived: Arrived) => {
+  const { address, hook_id, provider, request } = arrived
+  const calling = Effect.flatMap(bodyOf(arrived, MAX_CALL_BYTES), (bytes) =>
+    receiveCall({ provider, hook_id, headers: request.headers, bytes, address }),
   )
-  return yield* calling.pipe(
-    Effect.map(() => {
+  return orRefused(
+    arrived,
+    Effect.map(calling, () => {
       count(provider, "accepted")
       return answer(200, "Thank you")
     }),
-    Effect.catch((reason) =>
-      Effect.gen(function* () {
-        count(provider, "refused")
-        yield* ProviderHooks.countRefused(hook_id, reason)
-        yield* warn({ provider, hook: hook_id, from: address, reason })
-        return answer(STATUSES[reason] ?? 401, `Refused: ${reason}. Nothing was changed.`)
-      }),
-    ),
   )
-})
+}
+
+/** Answers the request for an access token by which SparkPost begins OAuth 2.0. */
+const granted = (arrived: Arrived) =>
+  orRefused(
+    arrived,
+    Effect.gen(function* () {
+      const bytes = yield* bodyOf(arrived, AccessToken.MAX_REQUEST_BYTES)
+      const client = AccessToken.clientOf(bytes, arrived.request.headers["content-type"] ?? "")
+      if (client === undefined) return yield* Effect.fail("body_malformed")
+      const sealed = yield* (yield* Secrets).open(HookAddress.secretRef(arrived.hook_id))
+      const secret = Option.match(sealed, { onNone: () => "", onSome: (bytes) => Buffer.from(bytes).toString("utf8") })
+      if (secret === "" || !AccessToken.isClient(secret, client)) return yield* Effect.fail("client_wrong")
+      const body = {
+        access_token: AccessToken.make(secret, yield* Clock.currentTimeMillis),
+        token_type: "Bearer",
+        expires_in: AccessToken.LIFETIME_S,
+      }
+      return HttpServerResponse.jsonUnsafe(body, { headers: NO_STORE })
+    }),
+  )
+
+/** Counts and logs a refusal, which changes nothing. */
+const orRefused = <R>(
+  { address, hook_id, provider, warn }: Arrived,
+  responding: Effect.Effect<HttpServerResponse.HttpServerResponse, string, R>,
+) =>
+  Effect.catch(responding, (reason) =>
+    Effect.gen(function* () {
+      count(provider, "refused")
+      yield* ProviderHooks.countRefused(hook_id, reason)
+      yield* warn({ provider, hook: hook_id, from: address, reason })
+      return answer(STATUSES[reason] ?? 401, `Refused: ${reason}. Nothing was changed.`)
+    }),
+  )
 
 const STATUSES: Readonly<Record<string, number>> = {
   [TOO_LARGE]: 413,
@@ -94,8 +139,9 @@ const STATUSES: Readonly<Record<string, number>> = {
   host_unreachable: 503,
 }
 
-const answer = (status: number, text: string) =>
-  HttpServerResponse.text(`${text}\n`, { status, headers: { "cache-control": "no-store" } })
+const NO_STORE = { "cache-control": "no-store" }
+
+const answer = (status: number, text: string) => HttpServerResponse.text(`${text}\n`, { status, headers: NO_STORE })
 
 /** Logs refused calls, up to a number a minute, because anybody can make one. */
 const makeWarner = () => {
