@@ -61,6 +61,12 @@ export const RULES: ReadonlyArray<Rule> = [
   { id: "proofpoint", text: /ipcheck\.proofpoint/i, pause_ms: BLOCKED_MS },
   { id: "cisco", code: "55", text: /sending mta's poor reputation/i, pause_ms: BLOCKED_MS },
   { id: "cloudmark", text: /\bcsi (?:reset|\S*cloudmark)|csi\.cloudmark/i, pause_ms: BLOCKED_MS },
+  // The address has no name, or a wrong one: an operator can correct it at any time.
+  {
+    id: "reverse-dns",
+    text: /bad dns ptr|(?:does not have a|no|missing|without a?) ptr\b|cannot find your (?:reverse )?hostname|(?:reverse|rdns|ptr)\b.{0,30}(?:lookup|record|hostname).{0,20}(?:fail|missing|not found|does not|required)/i,
+    pause_ms: TEMPORARY_MS,
+  },
   // Lists that many servers query. The client or address is named, not a link in the message.
   {
     id: "list",
