@@ -232,6 +232,7 @@ describe.skipIf(typeof browser === "string")(
     }
 
     it("shows of a provider when it reported last, how late, and why a call was refused", async () => {
+      await tab.page.goto("/operate/providers")
       const row = tab.page.getByRole("row", { name: /Shop/u })
       await row.waitFor()
       const cells = (await row.getByRole("cell").allTextContents()).map((text) => text.trim())
