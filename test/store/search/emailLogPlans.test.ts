@@ -7,11 +7,16 @@ import * as EmailLogWalk from "@waybill/store/search/EmailLogWalk"
 import * as EmailWords from "@waybill/store/search/EmailWords"
 import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
 import * as EmailFacets from "@waybill/store/search/EmailFacets"
+import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
+import * as Email from "@waybill/domain/email/Email"
+import type { Address } from "@waybill/domain/values/Address"
+import * as EmailLog from "@waybill/store/readmodels/EmailLog"
 import * as IdKey from "@waybill/store/postgres/IdKey"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import type { Statement } from "effect/sql"
 import { assert, layer } from "../../support/effectTest.ts"
+import { id, queued } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { FILTERS } from "../../bench/logs/filters.ts"
 import { emailId, write } from "../../bench/logs/mail.ts"
@@ -21,6 +26,7 @@ import { account } from "./emailLogRows.ts"
 const [SMALL, LARGE] = [10_000, 30_000]
 const ACCOUNTS = { [SMALL]: account(1), [LARGE]: account(2) }
 const LIMIT = 20
+const NOW = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
 
 interface Plan {
   readonly "Node Type": string
@@ -205,6 +211,29 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     assert.deepStrictEqual([plan.scans, [...new Set(plan.indexes)]], [[], ["email_log_by_facets"]])
     assert.isAtMost(plan.blocks, 40)
     assert.lengthOf(yield* statement, 3)
+  })
+
+  it.effect("is not listed anew when a message is delivered at its first attempt", function* () {
+    const sql = yield* PgClient.PgClient
+    const [email_id, account_id] = [id("EmailId"), id("AccountId")]
+    const accepted = Email.evolve(Email.initial, queued(email_id))
+    const outcome = Email.recordDelivered(NOW, "ana@example.org" as Address, DeliveryOutcome.NO_RESPONSE)(accepted)
+    const delivered = Result.getOrThrow(outcome).reduce(Email.evolve, accepted)
+    const rowOf = (state: Email.State, version: number) =>
+      EmailLog.readModel.rows({ account_id, stream_id: email_id, version }, state)[0] as Readonly<
+        Record<string, unknown>
+      >
+    const [before, after] = [rowOf(accepted, 1), rowOf(delivered, 2)]
+    const changed = Object.keys(after).filter((column) => after[column] !== before[column])
+    assert.deepStrictEqual(changed, ["version", "status"])
+    const indexed = yield* sql<{ readonly column: string }>`
+      SELECT DISTINCT a.attname AS column FROM pg_index x
+      JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = ANY(x.indkey) WHERE x.indrelid = 'email_log'::regclass`
+    assert.isAbove(indexed.length, 5)
+    assert.deepStrictEqual(
+      indexed.map(({ column }) => column).filter((column) => changed.includes(column)),
+      [],
+    )
   })
 
   it.effect("finds a message and its events by their keys", function* () {

@@ -12,14 +12,19 @@ import type * as EmailWords from "./EmailWords.ts"
  */
 export const matches = (filter: EmailLogFilter.Filter, status: number, message: Email.Message): boolean => {
   const { accepted, scheduled_at } = message
-  const words = new Set(EmailLog.wordsOf(message))
   return (
     (filter.from === null || Address.keyOf(accepted.from.address) === filter.from) &&
     (filter.domain === null || accepted.domain === filter.domain) &&
-    filter.terms.every(({ text }) => words.has(text)) &&
+    hasTerms(filter, message) &&
     filter.parts.every((part) => hasPart(message, part)) &&
     (filter.scheduledAfter === null || isScheduled(filter, status, scheduled_at))
   )
+}
+
+const hasTerms = ({ terms }: EmailLogFilter.Filter, message: Email.Message): boolean => {
+  if (terms.length === 0) return true
+  const words = new Set(EmailLog.wordsOf(message))
+  return terms.every(({ text }) => words.has(text))
 }
 
 /** A message with another status that matches needs no scheduled time. */
