@@ -16,7 +16,7 @@ export type TermKey = string
 export const of = (term: string): TermKey => {
   const known = remembered.get(term)
   if (known !== undefined) return known
-  // As text the hash costs half of what it does as bytes.
+  // The hash as text costs half of what it does as bytes.
   const key = BigInt.asIntN(64, BigInt(`0x${hash("sha256", term, "hex").slice(0, 16)}`)).toString()
   if (remembered.size === MAX_REMEMBERED) remembered.clear()
   remembered.set(term, key)
