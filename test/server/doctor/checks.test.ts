@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as DiskCheck from "../../../apps/server/src/operate/doctor/DiskCheck.ts"
 import * as NameChecks from "../../../apps/server/src/operate/doctor/NameChecks.ts"
+import { checkDaneResolver } from "../../../apps/server/src/operate/doctor/checkDaneResolver.ts"
 import { checkPort25 } from "../../../apps/server/src/operate/doctor/checkPort25.ts"
 import { checkRelay } from "../../../apps/server/src/operate/doctor/checkRelay.ts"
 import { checkResolvers } from "../../../apps/server/src/operate/doctor/checkResolvers.ts"
@@ -50,6 +51,36 @@ describe("resolvers", () => {
       assert.deepStrictEqual([status, result], ["warning", "this machine has no resolver"]),
     ),
   )
+})
+
+describe("the trusted resolver", () => {
+  const zones = {
+    org: { NS: ["a0.org.afilias-nst.info"] },
+    "dnssec-failed.org": "SERVFAIL" as const,
+  }
+
+  it.live("is ok if it validates", function* () {
+    const dns = yield* DnsServer.listen(zones)
+    dns.sign("org")
+    assert.strictEqual((yield* checkDaneResolver(dns.server, "broken")).status, "ok")
+  })
+
+  it.live("is broken if it marks nothing, takes wrong signatures, or is away", function* () {
+    const plain = yield* DnsServer.listen(zones)
+    const credulous = yield* DnsServer.listen({ ...zones, "dnssec-failed.org": { A: ["192.0.2.1"] } })
+    credulous.sign("org")
+    const away = yield* Effect.scoped(DnsServer.listen())
+    for (const [{ server }, result] of [
+      [plain, /does not mark org as authentic/u],
+      [credulous, /resolves dnssec-failed\.org/u],
+      [away, /does not answer \(UNREACHABLE\)/u],
+    ] as const) {
+      const finding = yield* checkDaneResolver(server, "broken")
+      assert.strictEqual(finding.status, "broken")
+      assert.match(finding.result, result)
+      assert.include(finding.fix ?? "", "DANE_RESOLVER")
+    }
+  })
 })
 
 describe("port 25", () => {

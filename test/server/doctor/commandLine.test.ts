@@ -66,6 +66,7 @@ describe("waybill doctor", () => {
           clock: "ok",
           disk: "ok",
           dns: "ok",
+          dane: "skipped",
           relay: "skipped",
           nodemailer: "skipped",
           "port 25": "skipped",

@@ -16,6 +16,7 @@ export const CHECKS = [
   "clock",
   "disk",
   "dns",
+  "dane",
   "relay",
   "nodemailer",
   "port 25",

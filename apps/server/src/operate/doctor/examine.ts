@@ -16,6 +16,7 @@ import { addressViews } from "../../sources/addressViews.ts"
 import { readSiteRules } from "../../sources/readSiteRules.ts"
 import * as DatabaseChecks from "./DatabaseChecks.ts"
 import * as DiskCheck from "./DiskCheck.ts"
+import { checkDaneResolver } from "./checkDaneResolver.ts"
 import { checkDkimKeys } from "./checkDkimKeys.ts"
 import * as MailSettings from "../../boot/settings/MailSettings.ts"
 import * as Finding from "./Finding.ts"
@@ -66,6 +67,9 @@ const direct = (settings: Settings, { direct, targets }: Options, name: string, 
     wanted || targets.length > 0
       ? checkPort25(targets, name, weight)
       : Effect.succeed(Finding.skipped("port 25", reason)),
+    Option.isSome(settings.daneResolver)
+      ? checkDaneResolver(settings.daneResolver.value, weight)
+      : Effect.succeed(Finding.skipped("dane", "no DANE_RESOLVER is set")),
     wanted
       ? NameChecks.ehloName(name, NameChecks.ownAddresses(), weight)
       : Effect.succeed(Finding.skipped("ehlo name", reason)),
