@@ -43,7 +43,7 @@ CREATE TABLE api_keys (
 
 CREATE TABLE content (
   account_id text COLLATE "C" NOT NULL,
-  sha256 text COLLATE "C" NOT NULL,
+  sha256 bytea NOT NULL,
   bytes bytea NOT NULL,
   expires_on date NOT NULL,
   compressed boolean NOT NULL DEFAULT false,

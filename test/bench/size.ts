@@ -113,12 +113,14 @@ try {
     await upTo(Math.floor(MESSAGES / 4))
     const first = sent
     let written = -(await logged())
+    let sinceCheckpoint = 0
     while (sent < MESSAGES) {
+      sinceCheckpoint = Math.min(MESSAGES - sent, CHECKPOINT_EVERY)
       await TemporaryServer.execute(Redacted.value(postgres.adminUrl), "CHECKPOINT")
       await upTo(Math.min(MESSAGES, sent + CHECKPOINT_EVERY))
     }
     written += await logged()
-    const wal = values.wal ? await Wal.byRelation(postgres, url, sent - first) : []
+    const wal = values.wal ? await Wal.byRelation(postgres, url, sinceCheckpoint) : []
 
     const tables = await query<{
       readonly name: string

@@ -13,7 +13,7 @@ const keep = Effect.fnUntraced(function* (
   const sql = yield* PgClient.PgClient
   yield* sql`
     INSERT INTO content (account_id, sha256, bytes, expires_on)
-    SELECT ${account_id}, sha256, bytes, (now() AT TIME ZONE 'UTC')::date + ${expires_in_days}::int
+    SELECT ${account_id}, decode(sha256, 'hex'), bytes, (now() AT TIME ZONE 'UTC')::date + ${expires_in_days}::int
     FROM unnest(${blobs.map((blob) => blob.sha256)}::text[],
       ${Result.getOrThrow(
         PgTypes.array(

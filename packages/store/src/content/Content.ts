@@ -42,8 +42,8 @@ export interface CompleteContent extends Body {
 export const findAll = Effect.fn("Content.findAll")(function* (account_id: string, hashes: ReadonlyArray<string>) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<StoredContent.StoredBytes & { readonly sha256: string }>`
-    SELECT c.sha256, ${StoredContent.columns(sql)} FROM content c
-    WHERE c.account_id = ${account_id} AND c.sha256 = ANY(${[...new Set(hashes)]}::text[])`)
+    SELECT encode(c.sha256, 'hex') AS sha256, ${StoredContent.columns(sql)} FROM content c
+    WHERE c.account_id = ${account_id} AND c.sha256 = ANY(${StoredContent.hashes([...new Set(hashes)])})`)
   return new Map(rows.map((row) => [row.sha256, StoredContent.decode(row)]))
 })
 
@@ -99,10 +99,10 @@ const expireAfter = (sql: PgClient.PgClient, last: Candidate) => sql<Candidate>`
   WITH old AS MATERIALIZED (
     SELECT expires_on, account_id, sha256 FROM content
     WHERE expires_on < ((now() - ${EXPIRY_GRACE}::interval) AT TIME ZONE 'UTC')::date
-      AND (expires_on, account_id, sha256) > (${last.expires_on}::date, ${last.account_id}, ${last.sha256})
+      AND (expires_on, account_id, sha256) > (${last.expires_on}::date, ${last.account_id}, decode(${last.sha256}, 'hex'))
     ORDER BY expires_on, account_id, sha256 LIMIT ${EXPIRY_BATCH}::int FOR UPDATE
   ), needed AS MATERIALIZED (
-    SELECT e.account_id, used.sha256
+    SELECT e.account_id, decode(used.sha256, 'hex') AS sha256
     FROM outbox o JOIN events e ON e.account_id = o.account_id AND e.stream_id = o.stream_id AND e.version = 1
     CROSS JOIN LATERAL ${PackedSql.contentHashes(sql, "e")} AS used(sha256)
     WHERE o.kind = 'delivery' AND o.account_id IN (SELECT account_id FROM old)
@@ -112,6 +112,6 @@ const expireAfter = (sql: PgClient.PgClient, last: Candidate) => sql<Candidate>`
       AND NOT EXISTS (SELECT 1 FROM needed n WHERE n.account_id = old.account_id AND n.sha256 = old.sha256)
     RETURNING c.account_id, c.sha256
   )
-  SELECT old.expires_on::text, old.account_id, old.sha256, removed.sha256 IS NOT NULL AS is_removed
+  SELECT old.expires_on::text, old.account_id, encode(old.sha256, 'hex') AS sha256, removed.sha256 IS NOT NULL AS is_removed
   FROM old LEFT JOIN removed USING (account_id, sha256)
   ORDER BY old.expires_on, old.account_id, old.sha256`

@@ -21,6 +21,9 @@ export const columns = (sql: PgClient.PgClient): Fragment => sql`c.bytes, c.comp
 export const decode = ({ bytes, compressed, template }: StoredBytes): Uint8Array =>
   compressed ? zstdDecompressSync(bytes, template === null ? {} : { dictionary: template }) : bytes
 
+/** Hashes as the table holds them; everybody else has them in hexadecimal digits. */
+export const hashes = (sha256s: ReadonlyArray<string>) => bytea(sha256s.map((sha256) => Buffer.from(sha256, "hex")))
+
 const bytea = (values: ReadonlyArray<Uint8Array | null>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.bytea))
 
 /**
@@ -40,7 +43,7 @@ export const inserts = (
   const content = sql`
     INSERT INTO content AS c (account_id, sha256, bytes, compressed, template, expires_on)
     SELECT DISTINCT ON (1, 2) * FROM unnest(${stored.map((row) => row.account_id)}::text[],
-      ${stored.map((row) => row.sha256)}::text[], ${bytea(stored.map((row) => row.bytes))},
+      ${hashes(stored.map((row) => row.sha256))}, ${bytea(stored.map((row) => row.bytes))},
       ${stored.map((row) => row.compressed)}::bool[], ${bytea(stored.map((row) => row.template?.id ?? null))},
       ${stored.map((row) => row.expires_on)}::date[]) AS new(account_id, sha256, bytes, compressed, template, expires_on)
     ORDER BY 1, 2, 6 DESC
@@ -69,13 +72,13 @@ const PAGE_ROWS = 500
 /** Removes a template, after the content that was compressed with it is stored without it. */
 export const removeTemplate = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_id: string, id: Uint8Array) {
   while (true) {
-    const rows = yield* sql<StoredBytes & { readonly sha256: string }>`
+    const rows = yield* sql<StoredBytes & { readonly sha256: Uint8Array }>`
       SELECT c.sha256, ${columns(sql)} FROM content c WHERE c.account_id = ${account_id} AND c.template = ${id}
       LIMIT ${PAGE_ROWS}::int`
     if (rows.length === 0) break
     yield* sql`
       UPDATE content c SET bytes = plain.bytes, compressed = false, template = NULL
-      FROM unnest(${rows.map(({ sha256 }) => sha256)}::text[], ${bytea(rows.map(decode))}) AS plain(sha256, bytes)
+      FROM unnest(${bytea(rows.map(({ sha256 }) => sha256))}, ${bytea(rows.map(decode))}) AS plain(sha256, bytes)
       WHERE c.account_id = ${account_id} AND c.sha256 = plain.sha256`
   }
   yield* sql`DELETE FROM content_templates WHERE account_id = ${account_id} AND id = ${id}`

@@ -48,7 +48,8 @@ export const erase = Effect.fnUntraced(function* (
   const remaining: Array<RemainingContent> = []
   yield* scan(sql, CONTENT, sql`t.compressed OR ${looksLike("t.bytes")}`, (row: ContentRow) =>
     Effect.gen(function* () {
-      const { account_id, sha256 } = row
+      const { account_id } = row
+      const sha256 = Buffer.from(row.sha256).toString("hex")
       if (!names(parse(StoredContent.decode(row)))) return
       if ((yield* remove(sql, account_id, [sha256])) === 0) remaining.push({ account_id, sha256 })
     }),
@@ -121,12 +122,12 @@ const remove = Effect.fnUntraced(function* (
     SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${PostgresLogStorage.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
   const removal = sql`
     WITH needed AS MATERIALIZED (
-      SELECT used.sha256
+      SELECT decode(used.sha256, 'hex') AS sha256
       FROM outbox o JOIN events e ON e.account_id = o.account_id AND e.stream_id = o.stream_id AND e.version = 1
       CROSS JOIN LATERAL ${PackedSql.contentHashes(sql, "e")} AS used(sha256)
       WHERE o.kind = 'delivery' AND o.account_id = ${account_id}
     )
-    DELETE FROM content c WHERE c.account_id = ${account_id} AND c.sha256 = ANY(${hashes}::text[])
+    DELETE FROM content c WHERE c.account_id = ${account_id} AND c.sha256 = ANY(${StoredContent.hashes(hashes)})
       AND NOT EXISTS (SELECT 1 FROM needed n WHERE n.sha256 = c.sha256)
     RETURNING c.sha256`
   return (yield* sql.withTransaction(Effect.andThen(lockAccount, removal))).length
@@ -134,7 +135,7 @@ const remove = Effect.fnUntraced(function* (
 
 interface ContentRow extends ScannedRow, StoredContent.StoredBytes {
   readonly bytes: Uint8Array
-  readonly sha256: string
+  readonly sha256: Uint8Array
 }
 interface TemplateRow extends ScannedRow {
   readonly id: Uint8Array
@@ -160,6 +161,7 @@ interface AnswerRow extends ScannedRow {
 const CONTENT: Table = {
   name: "content",
   key: ["account_id", "sha256"],
+  first: ["", new Uint8Array(0)],
   bytes: "bytes",
   otherColumns: [
     "t.compressed",

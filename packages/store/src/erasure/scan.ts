@@ -11,6 +11,8 @@ export const SCAN_BYTES = 16 * 1024 * 1024
 export interface Table {
   readonly name: string
   readonly key: ReadonlyArray<string>
+  /** A key lower than all, if its columns are not all text. */
+  readonly first?: ReadonlyArray<string | Uint8Array>
   /** Column that is searched, returned as `bytes`. */
   readonly bytes: string
   /** SQL of further columns, of the table `t`. */
@@ -25,13 +27,13 @@ export interface ScannedRow<Bytes = Uint8Array> {
 /** Passes every row that may match to `take`, in key order, page by page. */
 export const scan = Effect.fnUntraced(function* <R extends ScannedRow<Uint8Array | string>>(
   sql: PgClient.PgClient,
-  { bytes, key, name, otherColumns }: Table,
+  { bytes, first, key, name, otherColumns }: Table,
   looksLike: Fragment,
   take: (row: R) => Effect.Effect<unknown, SqlError.SqlError>,
 ) {
   const keys = sql.literal(key.join(", "))
   const columns = sql.literal([...key.map((column) => `t.${column}`), ...otherColumns].join(", "))
-  let last: ReadonlyArray<string> = key.map(() => "")
+  let last: ReadonlyArray<string | Uint8Array> = first ?? key.map(() => "")
   while (true) {
     const rows = yield* sql<R>`
       WITH page AS MATERIALIZED (
@@ -45,6 +47,6 @@ export const scan = Effect.fnUntraced(function* <R extends ScannedRow<Uint8Array
     for (const row of rows) if (row.bytes !== null) yield* take(row)
     const end = rows.at(-1)
     if (end === undefined) return
-    last = key.map((column) => String(end[column as keyof R]))
+    last = key.map((column) => end[column as keyof R] as string | Uint8Array)
   }
 })

@@ -110,8 +110,8 @@ const loadBodies = Effect.fnUntraced(function* (
   const stored = yield* Effect.orDie(sql<
     StoredContent.StoredBytes & { readonly account_id: string; readonly sha256: string }
   >`
-    SELECT c.account_id, c.sha256, ${StoredContent.columns(sql)}
-    FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${pairs.map((pair) => pair.sha256)}::text[])
+    SELECT c.account_id, encode(c.sha256, 'hex') AS sha256, ${StoredContent.columns(sql)}
+    FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${StoredContent.hashes(pairs.map((pair) => pair.sha256))})
       AS keys(account_id, sha256)
     JOIN content c USING (account_id, sha256)`)
   return new Map(
