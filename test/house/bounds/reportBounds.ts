@@ -16,6 +16,7 @@ export const reportBounds: ReadonlyArray<Group> = [
     title: "DMARC and TLS reports",
     bounds: [
       customer("A mail with a report", "MAX_MAIL_BYTES", READ, "dropped"),
+      operator("Bytes of such mails in progress per process", "MAX_BYTES_HELD", RECEIVE, "452"),
       customer("A report, unpacked", "MAX_TEXT_BYTES", FILE, "dropped"),
       internal("Ratio of a report to its packed form, beyond the first MiB", "MAX_RATIO", FILE, "dropped"),
       internal("Files of an archive", "MAX_ENTRIES", FILE, "dropped"),

@@ -5,9 +5,9 @@ import { assert, describe, it } from "../../support/effectTest.ts"
 
 const stream = (): SMTPServerDataStream => Object.assign(new PassThrough(), { byteLength: 0, sizeExceeded: false })
 
-const receive = (intake: Intake.Intake, chunks: ReadonlyArray<string>, end = true, keepBytes?: number) => {
+const receive = (intake: Intake.Intake, chunks: ReadonlyArray<string>, end = true, kept?: Intake.Kept) => {
   const source = stream()
-  const taken = new Promise<Intake.Received>((resolve) => intake.receive(source, resolve, keepBytes))
+  const taken = new Promise<Intake.Received>((resolve) => intake.receive(source, resolve, kept))
   for (const chunk of chunks) source.write(chunk)
   if (end) source.end()
   return { source, taken }
@@ -43,7 +43,18 @@ describe("SMTP intake", () => {
 
   it("keeps only the beginning of a message if that is enough", async () => {
     const intake = Intake.make({ maxMessageBytes: 100, strictLines: false, maxBytesHeld: 5 })
-    assert.strictEqual(said(await receive(intake, ["123", "4567", "89"], true, 5).taken), "12345")
+    assert.strictEqual(said(await receive(intake, ["123", "4567", "89"], true, { bytes: 5 }).taken), "12345")
+  })
+
+  it("leaves space for others beside messages that anybody may send", async () => {
+    const intake = Intake.make({ maxMessageBytes: 100, strictLines: false, maxBytesHeld: 20 })
+    const kept = { bytes: 8, maxHeld: 10 }
+    const first = await receive(intake, ["123456789"], true, kept).taken
+    assert.strictEqual(said(first), "12345678")
+    assert.strictEqual(said(await receive(intake, ["123"], true, kept).taken), "452")
+    assert.strictEqual(said(await receive(intake, ["1234567890"]).taken), "1234567890")
+    if (first._tag === "Whole") first.release()
+    assert.strictEqual(said(await receive(intake, ["123"], true, kept).taken), "123")
   })
 
   it("refuses bare CR and LF wherever chunks are split", async () => {

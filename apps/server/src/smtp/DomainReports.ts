@@ -18,6 +18,9 @@ const ADDRESSES: ReadonlySet<string> = new Set([ReportRecords.DMARC_ADDRESS, Rep
 /** Number of bytes to keep of a mail with an aggregate report; one more shows that it is too large. */
 export const KEEP_BYTES = MAX_MAIL_BYTES + 1
 
+/** Maximum number of bytes of all such mails in progress: a part of the intake, so that bounces are received beside them. */
+export const MAX_BYTES_HELD = 64 * 1024 * 1024
+
 /** Age of a report, from the end of its period, beyond which it is taken for a replay. */
 export const MAX_AGE_DAYS = 14
 /** Longest period of a report. They are made daily, by a few reporters weekly. */

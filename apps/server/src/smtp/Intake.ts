@@ -10,9 +10,15 @@ export type Received =
   /** The client closed the connection before the end of the message. */
   | { readonly _tag: "Gone" }
 
+/** What is kept of a message whose beginning is enough, or which anybody may send. */
+export interface Kept {
+  readonly bytes: number
+  /** Maximum number of bytes held of all messages with such a maximum, so that they leave space for others. */
+  readonly maxHeld?: number
+}
+
 export interface Intake {
-  /** Keeps at most `keepBytes` of the message, if its beginning is enough. */
-  readonly receive: (stream: SMTPServerDataStream, done: (received: Received) => void, keepBytes?: number) => void
+  readonly receive: (stream: SMTPServerDataStream, done: (received: Received) => void, kept?: Kept) => void
 }
 
 const FULL = reply(452, "4.3.1", "Too much mail is coming in at once, please try again in a moment")
@@ -29,17 +35,21 @@ export interface Options {
   readonly maxBytesHeld?: number
 }
 
+const WHOLE: Kept = { bytes: Infinity }
+
 /** Collects messages. One that is too large, or exceeds the bytes held for all, is read to its end and refused. */
 export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLines }: Options): Intake => {
   let held = 0
+  let heldApart = 0
   return {
-    receive: (stream, done, keepBytes = Infinity) => {
+    receive: (stream, done, { bytes: keepBytes, maxHeld } = WHOLE) => {
       const chunks: Array<Buffer> = []
       let heldHere = 0
       let refusal: SmtpReply | undefined
       let isOver = false
       const release = () => {
         held -= heldHere
+        if (maxHeld !== undefined) heldApart -= heldHere
         heldHere = 0
         chunks.length = 0
       }
@@ -58,9 +68,11 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
         if (stream.sizeExceeded || heldHere + whole.length > maxMessageBytes) return refuse(tooLarge(maxMessageBytes))
         const chunk = whole.subarray(0, Math.max(0, keepBytes - heldHere))
         if (held + chunk.length > maxBytesHeld) return refuse(FULL)
+        if (maxHeld !== undefined && heldApart + chunk.length > maxHeld) return refuse(FULL)
         chunks.push(chunk)
         heldHere += chunk.length
         held += chunk.length
+        if (maxHeld !== undefined) heldApart += chunk.length
       })
       stream.on("end", () => {
         if (refusal !== undefined) return end({ _tag: "Refused", reply: refusal })

@@ -51,8 +51,8 @@ export interface Options {
   readonly isLocal?: (address: string) => boolean
   /** Whether line ends other than CRLF are refused, which attacks use to hide a second message in the first. */
   readonly strictLines: boolean
-  /** Number of bytes to keep of a longer message to these recipients. */
-  readonly keepBytes?: (recipients: ReadonlyArray<string>) => number
+  /** Returns what to keep of a message to these recipients; all of it by default. */
+  readonly keep?: (recipients: ReadonlyArray<string>) => Intake.Kept
 }
 
 /** Commands that the library implements and the service does not offer. */
@@ -133,7 +133,7 @@ export const listen = <Login, R>(
               (error, text) => (error === null ? done(null, text ?? "") : done(errorOf(error))),
             )
           }
-          intake.receive(stream, receive, options.keepBytes?.(transaction.recipients))
+          intake.receive(stream, receive, options.keep?.(transaction.recipients))
         },
       })
     const deps: Omit<Deps, "hasImplicitTls"> = {

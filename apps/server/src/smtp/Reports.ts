@@ -57,10 +57,10 @@ export const listen = ({ host, limits, name, port, returnPath, tls }: Options) =
       name,
       // Reports are not passed on, and old servers send other line ends.
       strictLines: false,
-      keepBytes: (recipients) =>
+      keep: (recipients) =>
         recipients.some((recipient) => DomainReports.isAddress(roleOf(returnPath, recipient) ?? ""))
-          ? DomainReports.KEEP_BYTES
-          : ReportParts.REPORT_SIZE_LIMIT,
+          ? { bytes: DomainReports.KEEP_BYTES, maxHeld: DomainReports.MAX_BYTES_HELD }
+          : { bytes: ReportParts.REPORT_SIZE_LIMIT },
       ...(tls === undefined ? {} : { tls }),
       limits: {
         maxConnections: MAX_CONNECTIONS,
