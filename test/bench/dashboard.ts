@@ -3,8 +3,8 @@
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
-import type { BrowserContext } from "playwright-core"
-import * as Browser from "../dashboard/support/Browser.ts"
+import type { Browser, BrowserContext } from "playwright-core"
+import * as BrowserTab from "../dashboard/support/Browser.ts"
 import * as RequestChain from "../dashboard/support/RequestChain.ts"
 import { freePort, WaybillCommand } from "../support/process/service.ts"
 import * as Measure from "./report/Measure.ts"
@@ -70,90 +70,94 @@ const load = async (context: BrowserContext, screen: string, content: string): P
   }
 }
 
-const home = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-dashboard-"))
-// As root the database runs as another user, who needs access to the folder.
-await fs.chmod(home, 0o711)
-const port = await freePort()
-const service = new WaybillCommand(["start"], {
-  DATABASE_URL: "",
-  WAYBILL_DATA: path.join(home, "data"),
-  PORT: String(port),
-  SMTP_PORT: String(await freePort()),
-})
-const browser = await Browser.open()
-try {
-  if (typeof browser === "string") throw new Error(browser)
-  const output = await service.waitForOutput("API key    wb_")
-  const [, email = "", password = ""] = /Sign in\s+(\S+) \/ ([^\s"]+)/u.exec(output) ?? []
-  const [, key = ""] = /API key\s+(wb_\w+)/u.exec(output) ?? []
-  for (let nth = 0; nth < EMAILS; nth++) {
-    const response = await fetch(`http://127.0.0.1:${port}/v1/email/send`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body: JSON.stringify({
-        from: "Acme <hello@acme.test>",
-        to: `person${nth}@example.org`,
-        subject: `Your order ${nth}`,
-        text: "Thank you.",
-        tags: ["orders"],
-      }),
-    })
-    if (!response.ok) throw new Error(await response.text())
-  }
-  const tab = await Browser.openTab(browser, `http://127.0.0.1:${port}`)
-  await Browser.signIn(tab.page, { email, password })
-  await tab.page.goto("about:blank")
-  const loads = new Map<string, Array<Load>>(Object.keys(SCREENS).map((screen) => [screen, []]))
-  for (let round = -WARM_UP; round < ROUNDS; round++)
-    for (const [screen, content] of Object.entries(SCREENS)) {
-      const measured = await load(tab.context, screen, content)
-      if (round >= 0) loads.get(screen)?.push(measured)
-      await pause(PAUSE_MS)
-    }
-  // Without the cache, for what a first visit receives.
-  const visitor = await Browser.openTab(browser, `http://127.0.0.1:${port}`)
-  await visitor.context.addCookies(await tab.context.cookies())
-  const first = await load(visitor.context, "/overview", SCREENS["/overview"])
-  const findings = [...loads].flatMap(([screen, all]): ReadonlyArray<Measure.Finding> => [
-    {
-      what: `${screen}, navigation to content`,
-      measured: Measure.spread(all.map(({ content }) => content)),
-      unit: "ms",
-      atMost: 600,
-    },
-    {
-      what: `${screen}, the page's thread until then`,
-      measured: Measure.spread(all.map(({ thread }) => thread)),
-      unit: "ms",
-    },
-    {
-      what: `${screen}, requests`,
-      measured: Measure.once(Math.max(...all.map(({ requests }) => requests))),
-      unit: "count",
-    },
-    {
-      what: `${screen}, requests that wait for each other`,
-      measured: Measure.once(Math.max(...all.map(({ depth }) => depth))),
-      unit: "count",
-    },
-  ])
-  findings.push({
-    what: "/overview, first visit, on the wire",
-    measured: Measure.once(first.bytes),
-    unit: "bytes",
-    atMost: 250 * 1024,
+const measure = async (browser: Browser): Promise<void> => {
+  const home = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-dashboard-"))
+  // As root the database runs as another user, who needs access to the folder.
+  await fs.chmod(home, 0o711)
+  const port = await freePort()
+  const service = new WaybillCommand(["start"], {
+    DATABASE_URL: "",
+    WAYBILL_DATA: path.join(home, "data"),
+    PORT: String(port),
+    SMTP_PORT: String(await freePort()),
   })
-  Measure.answer(
-    { load: os.loadavg(), loads: Object.fromEntries(loads), first },
-    [
-      `${ROUNDS} loads of each screen in a new tab with a warm cache; ${EMAILS} emails; load ${os.loadavg()[0]?.toFixed(1)}.`,
-      "",
-      Measure.findingsTable(findings),
-    ].join("\n"),
-    findings,
-  )
-} finally {
-  if (typeof browser !== "string") await browser.close()
-  await service.stop()
-  await fs.rm(home, { recursive: true, force: true })
+  try {
+    const output = await service.waitForOutput("API key    wb_")
+    const [, email = "", password = ""] = /Sign in\s+(\S+) \/ ([^\s"]+)/u.exec(output) ?? []
+    const [, key = ""] = /API key\s+(wb_\w+)/u.exec(output) ?? []
+    for (let nth = 0; nth < EMAILS; nth++) {
+      const response = await fetch(`http://127.0.0.1:${port}/v1/email/send`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({
+          from: "Acme <hello@acme.test>",
+          to: `person${nth}@example.org`,
+          subject: `Your order ${nth}`,
+          text: "Thank you.",
+          tags: ["orders"],
+        }),
+      })
+      if (!response.ok) throw new Error(await response.text())
+    }
+    const tab = await BrowserTab.openTab(browser, `http://127.0.0.1:${port}`)
+    await BrowserTab.signIn(tab.page, { email, password })
+    await tab.page.goto("about:blank")
+    const loads = new Map<string, Array<Load>>(Object.keys(SCREENS).map((screen) => [screen, []]))
+    for (let round = -WARM_UP; round < ROUNDS; round++)
+      for (const [screen, content] of Object.entries(SCREENS)) {
+        const measured = await load(tab.context, screen, content)
+        if (round >= 0) loads.get(screen)?.push(measured)
+        await pause(PAUSE_MS)
+      }
+    // Without the cache, for what a first visit receives.
+    const visitor = await BrowserTab.openTab(browser, `http://127.0.0.1:${port}`)
+    await visitor.context.addCookies(await tab.context.cookies())
+    const first = await load(visitor.context, "/overview", SCREENS["/overview"])
+    const findings = [...loads].flatMap(([screen, all]): ReadonlyArray<Measure.Finding> => [
+      {
+        what: `${screen}, navigation to content`,
+        measured: Measure.spread(all.map(({ content }) => content)),
+        unit: "ms",
+        atMost: 600,
+      },
+      {
+        what: `${screen}, the page's thread until then`,
+        measured: Measure.spread(all.map(({ thread }) => thread)),
+        unit: "ms",
+      },
+      {
+        what: `${screen}, requests`,
+        measured: Measure.once(Math.max(...all.map(({ requests }) => requests))),
+        unit: "count",
+      },
+      {
+        what: `${screen}, requests that wait for each other`,
+        measured: Measure.once(Math.max(...all.map(({ depth }) => depth))),
+        unit: "count",
+      },
+    ])
+    findings.push({
+      what: "/overview, first visit, on the wire",
+      measured: Measure.once(first.bytes),
+      unit: "bytes",
+      atMost: 250 * 1024,
+    })
+    Measure.answer(
+      { load: os.loadavg(), loads: Object.fromEntries(loads), first },
+      [
+        `${ROUNDS} loads of each screen in a new tab with a warm cache; ${EMAILS} emails; load ${os.loadavg()[0]?.toFixed(1)}.`,
+        "",
+        Measure.findingsTable(findings),
+      ].join("\n"),
+      findings,
+    )
+  } finally {
+    await browser.close()
+    await service.stop()
+    await fs.rm(home, { recursive: true, force: true })
+  }
 }
+
+const opened = await BrowserTab.open()
+if (typeof opened === "string") Measure.answer({ skipped: opened }, opened, [])
+else await measure(opened)
