@@ -10,7 +10,7 @@ export type Received =
   /** The client closed the connection before the end of the message. */
   | { readonly _tag: "Gone" }
 
-/** What is kept of a message whose beginning is enough, or which anybody may send. */
+/** Bounds on how much of a message is kept: one whose beginning is enough, or one that anybody may send. */
 export interface Kept {
   readonly bytes: number
   /** Maximum number of bytes held of all messages with such a maximum, so that they leave space for others. */
