@@ -63,6 +63,23 @@ layer(Smtp.layer, { excludeTestServices: true })("a hostile aggregate report", (
     assert.strictEqual(yield* Received.rowsInAll, before)
   })
 
+  it.effect("signed by a key for reports of TLS is verified about TLS only", function* () {
+    const { dns, port, record, sign } = yield* Received.listen
+    const acme = yield* Received.aDomain
+    dns.set("s1._domainkey.google.com", { TXT: [record.replace("v=DKIM1;", "v=DKIM1; s=tlsrpt;")] })
+    for (const form of [
+      Mail.dmarcForms({ domain: acme.name })["google"],
+      Mail.tlsForms({ domain: acme.name })["google"],
+    ])
+      yield* Received.send(port, "tlsrpt", yield* sign(form?.mail ?? Buffer.alloc(0), "google.com"))
+    const span = Received.spanOf(acme)
+    assert.deepStrictEqual(
+      [yield* Reporters.list(span, "tls"), yield* Reporters.list(span, "dmarc")].map(({ length }) => length),
+      [1, 0],
+    )
+    assert.strictEqual(yield* Reporters.unverifiedReports(span, "dmarc"), 1)
+  })
+
   it.effect("about names of a hundred levels counts for the domain above them", function* () {
     const { port, sign } = yield* Received.listen
     const acme = yield* Received.aDomain

@@ -30,7 +30,7 @@ export const listen = Effect.gen(function* () {
     name: DOMAIN,
     returnPath: { domain: DOMAIN, secretKeys: [Buffer.alloc(32, 9)] },
   }).pipe(Effect.provide(yield* Layer.build(Dns.Dns.layer({ servers: [dns.server], query_timeout_ms: 500 }))))
-  return { dns, port, sign }
+  return { dns, port, record, sign }
 })
 
 export const send = Effect.fnUntraced(function* (port: number, local: string, bytes: Uint8Array) {
