@@ -704,7 +704,7 @@ CREATE INDEX domain_reports_by_day ON domain_reports USING btree (day);
 
 CREATE UNIQUE INDEX domains_by_name ON domains USING btree (account_id, name) WHERE (NOT removed);
 
-CREATE INDEX domains_of_all_accounts ON domains USING btree (name) WHERE (NOT removed);
+CREATE INDEX domains_of_all_accounts ON domains USING btree (md5(name)) WHERE (NOT removed);
 
 CREATE INDEX domains_tracking ON domains USING btree (account_id, id) WHERE ((((record -> 'tracking_domain'::text) ->> 'verified'::text) = 'true'::text) AND ((record ->> 'verified_at'::text) IS NOT NULL));
 

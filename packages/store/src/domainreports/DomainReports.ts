@@ -51,7 +51,8 @@ export const targets = Effect.fn("DomainReports.targets")(function* (names: Read
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Target>`
     SELECT account_id, id AS domain_id, name FROM domains
-    WHERE name = ANY(${names}::text[]) AND NOT removed AND status IN ('verified', 'degraded')
+    WHERE md5(name) IN (SELECT md5(wanted) FROM unnest(${names}::text[]) AS wanted) AND name = ANY(${names}::text[])
+      AND NOT removed AND status IN ('verified', 'degraded')
     ORDER BY account_id, id LIMIT ${MAX_DOMAINS}::int`)
 })
 
