@@ -13,25 +13,33 @@ const COMPLAINTS: ReadonlySet<string> = new Set([
   "opt-out-list",
   "miscategorized",
 ])
-/** Microsoft's older form: the message attached under this subject, without a report. */
+/** Whether a feedback type is a recipient's complaint. */
+export const isComplaint = (type: string | undefined): boolean => COMPLAINTS.has(type?.toLowerCase() ?? "")
+
+/** Microsoft encloses the message under this subject, without a report, whatever type the whole says that it has. */
 const JUNK_SUBJECT = /^complaint about message from \S+/i
+const REPORT_TYPE = /^multipart\/report\b.*;\s*report-type="?feedback-report\b/is
 
 /** Returns undefined for a message that is not feedback, and an empty list for feedback without a complaint. */
 export const read = (parts: Parts): ReadonlyArray<ReportFact> | undefined => {
   const [report] = parts.ofType(FEEDBACK_REPORT)
   const original = ReportBounce.returned(parts)
   if (report === undefined) {
-    return JUNK_SUBJECT.test(parts.mail.subject ?? "") && original.size > 0 ? [aboutEnclosed(original)] : undefined
+    const isLoop = JUNK_SUBJECT.test(parts.mail.subject ?? "") || isDeclared(parts.mail)
+    return isLoop && original.size > 0 ? [aboutEnclosed(original)] : undefined
   }
   const fields = Fields.block(report.replace(/(?:\r?\n[ \t]*)+(?=\r?\n)/g, ""))
   const type = Fields.first(fields, "feedback-type")?.toLowerCase()
-  if (type === undefined || !COMPLAINTS.has(type)) return []
+  if (type === undefined || !isComplaint(type)) return []
   const named = (fields.get("original-rcpt-to") ?? [])
     .map((value) => Fields.address(value))
     .filter((address) => address !== undefined)
   const recipients = named.length > 0 ? named : [hotmailRecipient(original)]
   return recipients.map((recipient) => fact(recipient, type, original, fields))
 }
+
+const isDeclared = ({ headers }: Parts["mail"]): boolean =>
+  headers.some(({ key, value }) => key === "content-type" && REPORT_TYPE.test(value.trim()))
 
 /** A complaint without a report, about a mail that came back as a whole. */
 export const aboutEnclosed = (original: Fields.Fields): ReportFact =>
