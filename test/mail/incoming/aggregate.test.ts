@@ -160,6 +160,20 @@ describe("an aggregate report of TLS", () => {
     ])
   })
 
+  it("is read as RFC 8460 has it, and without the servers that failed", () => {
+    const rowsOf = (fixture: string) => {
+      const report = TlsReport.read(Mail.text(fixture, NAMES))
+      return typeof report === "string" ? report : report.rows.map((row) => [row.failure, row.server, row.sessions])
+    }
+    assert.deepStrictEqual(rowsOf("rfc8460-tls.json"), [
+      [null, null, 5100],
+      ["certificate-expired", "mx1.mail.acme.test", 100],
+      ["starttls-not-supported", "mx2.mail.acme.test", 200],
+      ["validation-failure", "mx-backup.mail.acme.test", 3],
+    ])
+    assert.deepStrictEqual(rowsOf("no-server-tls.json"), [["sts-policy-fetch-error", null, 1]])
+  })
+
   it("counts no failures beyond the summary, and none of an unknown form", () => {
     const text = Mail.text("google-tls.json", NAMES)
     const over = TlsReport.read(text.replace('"failed-session-count":2', '"failed-session-count":2000'))
