@@ -33,6 +33,13 @@ export const RULES: ReadonlyArray<Rule> = [
     pause_ms: HOUR_MS,
   },
   {
+    id: "quota-name",
+    action: "throttle",
+    category: "throttled",
+    name: /^(?:daily|monthly)_quota_exceeded$/,
+    pause_ms: HOUR_MS,
+  },
+  {
     id: "rate",
     action: "throttle",
     category: "throttled",
