@@ -295,6 +295,44 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("hooks of mai
     assert.strictEqual(topic.text, "Refused: topic_wrong. Nothing was changed.\n")
   })
 
+  it.effect("mail that a provider took and does not send is bounced, and suppresses nothing", function* () {
+    const { call, mail } = yield* setUp()
+    for (const [provider, name] of [
+      ["ses", "address on the account's list"],
+      ["ses", "reject"],
+      ["mailgun", "address that bounced before"],
+      ["sendgrid", "dropped after a bounce"],
+      ["sparkpost", "policy_rejection"],
+      ["resend", "email.suppressed"],
+    ] as const) {
+      const { send } = yield* makeHook(provider)
+      const to = `${provider}-${name.length}@example.org`
+      const message = yield* mail(to)
+      const form = Calls.FORMS[provider](message.about("bounced"))[name]
+      yield* send(Calls.SIGNERS[provider](form?.body, Date.now(), SECRETS[provider]))
+      assert.strictEqual((yield* message.log).status, "bounced", name)
+      assert.strictEqual((yield* call("GET", `/v1/suppressions/${to}`)).status, 404, name)
+    }
+  })
+
+  it.effect("ses: texts about the topic, and reports that a mail is no spam, change nothing", function* () {
+    const { mail } = yield* setUp()
+    const { numbers, send } = yield* makeHook("ses")
+    const message = yield* mail("topic@example.org")
+    const notify = (Message: string) =>
+      send({ raw: Calls.notification({ Type: "Notification", Message }, Date.now()), headers: {} })
+    const { "set up of a topic": setUpOfTopic } = Calls.FORMS.ses(message.about("delivered"))
+    const complaint = Calls.BODIES.ses(message.about("complained"))
+    for (const text of [
+      "Successfully validated SNS topic for Amazon SES event publishing.",
+      JSON.stringify(setUpOfTopic?.body),
+      JSON.stringify(complaint).replace('"abuse"', '"not-spam"'),
+    ])
+      assert.strictEqual((yield* notify(text)).status, 200, text)
+    assert.deepInclude(yield* numbers, { recorded: 0, malformed: 0, unmatched: 0, refused: 0 })
+    assert.strictEqual((yield* message.log).status, "queued")
+  })
+
   it.effect("the provider's id of a message is kept at the hand-over", function* () {
     const { send: sendMail } = yield* setUp()
     yield* makeHook("postmark")

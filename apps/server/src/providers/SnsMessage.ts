@@ -50,12 +50,12 @@ export const open = Effect.fn("SnsMessage.open")(function* (topic: string, body:
 
 const whole = (value: unknown): string => (typeof value === "string" ? value : "")
 
-/** The message of SES in a notification is JSON; a test message of a person is not. */
+/** The message of SES in a notification is JSON. Those that say that a topic was set up, and a person's test, are text. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    return {}
+    return undefined
   }
 }
 

@@ -3,6 +3,7 @@ import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
 import * as Livemode from "@waybill/domain/account/Livemode"
+import * as ReportComplaint from "@waybill/mail/incoming/ReportComplaint"
 import * as ReportFact from "@waybill/mail/incoming/ReportFact"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
@@ -48,6 +49,8 @@ export const recordProviderEvent = Effect.fn("recordProviderEvent")(function* (
   }
   const recipientIndex = indexOf(state.recipients, event.recipient)
   if (recipientIndex === -1) return "unmatched"
+  // That the mail is no spam, or that somebody forged it.
+  if (event.kind === "complained" && !ReportComplaint.isComplaint(event.feedback)) return "unchanged"
   const about = { account_id, address, emailId: email_id, recipientIndex }
   // Too early is a report about several recipients only, and this one names its own.
   const recorded = yield* Effect.orElseSucceed(recordReport(about, [factOf(event, event.kind)]), () => 0)

@@ -24,13 +24,14 @@ export const read: Event.Read = (value) => {
     {
       ...Event.EMPTY,
       kind,
-      id,
+      // An id is of one event within a day only.
+      id: `${id} ${String(Event.number(data["timestamp"]) ?? "")}`,
       at: Event.seconds(data["timestamp"]),
       messageId,
       ref: Event.refOf(messageId),
       recipient: Event.text(data["recipient"]),
       // "suppress-bounce" is Mailgun's own list; the address was not tried.
-      isHard: kind === "bounced" && data["reason"] === "bounce",
+      isHard: kind === "bounced" && data["reason"] === "bounce" && delivery["bounce-type"] !== "soft",
       code: Event.code(code),
       status: Event.status(delivery["enhanced-code"]) ?? Event.status(detail),
       text: detail,

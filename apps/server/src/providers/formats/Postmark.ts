@@ -16,7 +16,11 @@ const OTHER_TYPES: ReadonlySet<string> = new Set([
   "AddressChange",
   "ChallengeVerification",
   "OpenRelayTest",
+  // About a mail that Postmark received.
+  "InboundError",
 ])
+/** Types of bounces of which Postmark says that they pass. */
+const PASSING_TYPES: ReadonlySet<string> = new Set(["Transient", "DnsError"])
 const HARD_TYPES: ReadonlySet<string> = new Set(["HardBounce", "BadEmailAddress"])
 
 /** Reads a call of Postmark. */
@@ -26,11 +30,12 @@ export const read: Event.Read = (value) => {
   const ref = Event.refOf(call["MessageID"])
   if (record === undefined || ref === undefined) return undefined
   const type = Event.text(call["Type"]) ?? ""
-  const kind = type === "Transient" ? "deferred" : KINDS[record]
+  const isComplaint = record === "Bounce" && type === "SpamComplaint"
+  const kind = PASSING_TYPES.has(type) ? "deferred" : isComplaint ? "complained" : KINDS[record]
   if (kind === undefined || OTHER_TYPES.has(type)) return "ignored"
   const at = Event.time(call["DeliveredAt"] ?? call["BouncedAt"] ?? call["ReceivedAt"])
   const recipient = Event.text(call["Recipient"] ?? call["Email"])
-  const detail = Event.text(call["Details"] ?? call["Description"])
+  const detail = Event.answer(call["Details"]) ?? Event.text(call["Description"])
   const url = Event.text(call["OriginalLink"])
   return [
     {

@@ -97,6 +97,17 @@ export const code = (value: unknown): number | undefined => {
   return found >= 200 && found < 600 ? found : undefined
 }
 
+/** A server's answer, without the kind of code that a report has in front of it, as in `smtp; 550 5.1.1 …`. */
+export const answer = (value: unknown): string | undefined => text(text(value)?.replace(/^[\w-]{1,20};\s*/u, ""))
+
+/** An address, without the name that may stand before it. */
+export const addressOf = (value: unknown): string | undefined =>
+  /<([^<>]+)>\s*$/u.exec(text(value) ?? "")?.[1] ?? text(value)
+
+/** Subtypes of Amazon, which Resend has too: the address is on a list of the provider and was not tried. */
+const SUPPRESSED: ReadonlySet<unknown> = new Set(["Suppressed", "OnAccountSuppressionList", "UnsubscribedRecipient"])
+export const isSuppressed = (subtype: unknown): boolean => SUPPRESSED.has(subtype)
+
 /** The provider's id of a message in its plain form: without angle brackets and host, in lower case. */
 export const refOf = (value: unknown): string | undefined =>
   text(value)

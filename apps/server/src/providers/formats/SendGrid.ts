@@ -26,8 +26,7 @@ export const read: Event.Read = (value) => {
       id,
       at: Event.seconds(event["timestamp"]),
       messageId: Event.text(event["smtp-id"]),
-      // The id that the hand-over was answered with, before the name of the server that worked on it.
-      ref: Event.refOf(event["sg_message_id"])?.replace(/\..*$/u, ""),
+      ref: refOf(event["sg_message_id"]),
       recipient: Event.text(event["email"]),
       isHard: type === "bounce" && event["type"] !== "blocked",
       code: Event.code(detail),
@@ -40,3 +39,12 @@ export const read: Event.Read = (value) => {
     },
   ]
 }
+
+/**
+ * The id that the hand-over was answered with, before the name of the server that worked on it. Ids of today have no dot;
+ * older ones may have.
+ */
+const refOf = (value: unknown): string | undefined =>
+  Event.refOf(value)
+    ?.replace(/\.(?:filter|recvd).*$/u, "")
+    .replace(/^([\w-]{22})\..*$/u, "$1")
