@@ -179,6 +179,18 @@ export const forms = (about: About): Forms => {
       body: suppressed("OnAccountSuppressionList"),
       reads: [{ kind: "bounced", isHard: false }],
     },
+    "address on the tenant's list": {
+      body: suppressed("OnTenantSuppressionList"),
+      reads: [{ kind: "bounced", isHard: false }],
+    },
+    "address that Amazon's validation refuses": {
+      body: suppressed("EmailValidationSuppressed"),
+      reads: [{ kind: "bounced", isHard: false }],
+    },
+    "contact that unsubscribed": {
+      body: suppressed("UnsubscribedRecipient"),
+      reads: [{ kind: "bounced", isHard: false }],
+    },
     "address on Amazon's list": { body: suppressed("Suppressed"), reads: [{ kind: "bounced", isHard: false }] },
     "complaint of an earlier mail": {
       body: event("Complaint", { complaint: { ...complaint(about), complaintSubType: "OnAccountSuppressionList" } }),

@@ -122,6 +122,8 @@ export const forms = (about: About): Forms => {
     Unknown: soft("Unknown", 2048),
     ManuallyDeactivated: soft("ManuallyDeactivated", 100_002),
     SMTPApiError: soft("SMTPApiError", 100_007),
+    TemplateRenderingFailed: soft("TemplateRenderingFailed", 100_010),
+    Unconfirmed: soft("Unconfirmed", 100_003),
     BadEmailAddress: { body: bounceOf("BadEmailAddress", 100_000), reads: [{ kind: "bounced", isHard: true }] },
     DnsError: { body: bounceOf("DnsError", 256), reads: [{ kind: "deferred", recipient }] },
     "bounce without Details": {

@@ -105,7 +105,13 @@ export const addressOf = (value: unknown): string | undefined =>
   /<([^<>]+)>\s*$/u.exec(text(value) ?? "")?.[1] ?? text(value)
 
 /** Subtypes of Amazon, which Resend has too: the address is on a list of the provider and was not tried. */
-const SUPPRESSED: ReadonlySet<unknown> = new Set(["Suppressed", "OnAccountSuppressionList", "UnsubscribedRecipient"])
+const SUPPRESSED: ReadonlySet<unknown> = new Set([
+  "Suppressed",
+  "OnAccountSuppressionList",
+  "OnTenantSuppressionList",
+  "EmailValidationSuppressed",
+  "UnsubscribedRecipient",
+])
 export const isSuppressed = (subtype: unknown): boolean => SUPPRESSED.has(subtype)
 
 /** The provider's id of a message in its plain form: without angle brackets and host, in lower case. */
