@@ -70,7 +70,11 @@ export const Suppressions = () => {
       hint="Addresses that receive no email: they bounced, complained, unsubscribed or were added here."
       actions={
         <>
-          <Button icon={<Download size={14} />} onClick={() => setDialog("export")}>
+          <Button
+            icon={<Download size={14} />}
+            disabled={typed.isPending || query.data === undefined}
+            onClick={() => setDialog("export")}
+          >
             Export CSV
           </Button>
           {canEdit ? (

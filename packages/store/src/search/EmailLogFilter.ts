@@ -187,8 +187,9 @@ export const isExact = ({
 export const acceptedJoin = (sql: PgClient.PgClient, { apiKey, parts, range }: Filter): Statement.Fragment =>
   apiKey === null && parts.every(({ where }) => where === "subject")
     ? nothing(sql)
-    : sql`JOIN events accepted ON accepted.account_id = ${range.account_id}
-        AND accepted.stream_id = id_of('msg', l.id) AND accepted.version = 1`
+    : // With a LIMIT, no plan can begin with all events of the account.
+      sql`CROSS JOIN LATERAL (SELECT e.data, e.meta, e.packed FROM events e
+        WHERE e.account_id = ${range.account_id} AND e.stream_id = id_of('msg', l.id) AND e.version = 1 LIMIT 1) AS accepted`
 
 /**
  * Conditions on the log's own row and the first event. They repeat what the source already guarantees, so that one statement serves every
