@@ -203,10 +203,10 @@ describe.skipIf(typeof browser === "string")(
         })
         await page.goto(path)
         await page.getByRole("heading", { level: 1, name: title }).waitFor()
-        await page.locator("main .pulsing").first().waitFor()
+        await page.locator("main .pulsing.bg-hover").first().waitFor()
         assert.strictEqual(await page.title(), `${title} · Waybill`)
         release()
-        await Browser.eventually(() => page.locator("main .pulsing").count(), path).toBe(0)
+        await Browser.eventually(() => page.locator("main .pulsing.bg-hover").count(), path).toBe(0)
         await page.unroute(data)
       }
     })
