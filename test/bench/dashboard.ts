@@ -32,12 +32,15 @@ interface Load {
   readonly depth: number
 }
 
+/** Time after which a screen counts as broken. */
+const CONTENT_WITHIN_MS = 20_000
+
 const pause = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
 /** Script that notes the time of the frame after the one that has all content. */
 const watch = (content: string): string => `(() => {
   const look = () => {
-    const isThere = document.querySelector(${JSON.stringify(content)}) && !document.querySelector(".pulsing")
+    const isThere = document.querySelector(${JSON.stringify(content)}) && !document.querySelector(".pulsing.bg-hover")
     if (isThere) requestAnimationFrame(() => setTimeout(() => (window.contentAt = performance.now())))
     else requestAnimationFrame(look)
   }
@@ -55,7 +58,11 @@ const load = async (context: BrowserContext, screen: string, content: string): P
     devtools.on("Network.loadingFinished", ({ encodedDataLength }) => void (bytes += encodedDataLength))
     await page.addInitScript(watch(content))
     await page.goto(screen, { waitUntil: "commit" })
-    while ((await page.evaluate("window.contentAt ?? 0")) === 0) await pause(LOOK_EVERY_MS)
+    const end = performance.now() + CONTENT_WITHIN_MS
+    while ((await page.evaluate("window.contentAt ?? 0")) === 0) {
+      if (performance.now() > end) throw new Error(`${screen} has no content:\n${await page.innerText("body")}`)
+      await pause(LOOK_EVERY_MS)
+    }
     const { metrics } = await devtools.send("Performance.getMetrics")
     const depths = chain.depths()
     return {
