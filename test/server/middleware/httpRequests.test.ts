@@ -326,3 +326,19 @@ describe("a connection after its last request", () => {
     server.close()
   })
 })
+
+describe("a request that arrives when the port is open and nothing handles requests yet", () => {
+  it("is answered once something does", async () => {
+    const server = NodeServer.make(Context.empty(), NodeServer.TIMEOUTS)
+    const arrived: Array<string | undefined> = []
+    server.fastPath = ({ url }) => arrived.push(url) === 0
+    await once(server.listen(0, "127.0.0.1"), "listening")
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const answers = Promise.all([1, 2].map(async (nth) => (await fetch(`${url}/${nth}`)).text()))
+    while (arrived.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    server.on("request", ({ url }, response) => response.end(url))
+    assert.deepStrictEqual(await answers, ["/1", "/2"])
+    server.closeAllConnections()
+    server.close()
+  })
+})

@@ -65,6 +65,8 @@ export class NodeServer extends Server {
   fastPath: FastPath = () => false
   readonly #connections: Connections.Connections
   readonly #context: Context.Context<never>
+  /** Requests that arrived when the port was open and nothing handled requests yet. */
+  readonly #early: Array<() => void> = []
 
   constructor({ caps, context, timeouts }: Config) {
     super({
@@ -77,6 +79,9 @@ export class NodeServer extends Server {
     })
     this.#connections = new Connections.Connections(caps)
     this.#context = context
+    this.on("newListener", (name) => {
+      if (name === "request") setImmediate(() => this.#early.splice(0).forEach((begin) => begin()))
+    })
   }
 
   override emit(event: string, ...args: ReadonlyArray<unknown>): boolean {
@@ -105,7 +110,12 @@ export class NodeServer extends Server {
     if (isReserved && !Connections.isProbe(request.url)) return this.#turnAway(request, response)
     if (event !== "request") return super.emit(event, request, response)
     Requests.observe(request, response)
-    const normalPath = () => super.emit(event, request, response)
+    const normalPath = () => {
+      // Without a listener, nobody would ever answer.
+      if (this.listenerCount(event) === 0) this.#early.push(normalPath)
+      else super.emit(event, request, response)
+      return true
+    }
     return this.fastPath(request, response, normalPath) || normalPath()
   }
 
