@@ -39,7 +39,7 @@ try {
   const url = await TemporaryServer.freshDatabase(postgres)
   const keys = await tenant(url, CONNECTIONS)
   const environment = await TemporaryServer.environment(postgres)
-  const service = await Waybill.startBundled(Redacted.value(url), home)
+  const service = await Waybill.startBundled(Redacted.value(url), home, ["api"])
   try {
     await Waybill.addDomain(service, keys[0] ?? "")
     const rest = residentMebibytes(service.pid)

@@ -1,49 +1,21 @@
 // npm run bench -- start: from the command to the first answer of /readyz, beside the start of Postgres alone.
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import { Effect } from "effect"
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
-import { freePort } from "../support/process/service.ts"
+import * as Waybill from "./accept/Waybill.ts"
 import * as Measure from "./report/Measure.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
 
 const ROUNDS = 3
-const LOOK_EVERY_MS = 5
-const LAUNCHER = path.join(import.meta.dirname, "../../bin/waybill.mjs")
-
-const sleep = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
 /** Seconds until the service answers for the first time. */
 const service = async (folder: string): Promise<number> => {
-  const [port, smtpPort] = [await freePort(), await freePort()]
   const began = performance.now()
-  const child = spawn(process.execPath, [LAUNCHER, "start"], {
-    env: {
-      ...process.env,
-      DATABASE_URL: "",
-      WAYBILL_DATA: folder,
-      PORT: String(port),
-      SMTP_PORT: String(smtpPort),
-      LOG_LEVEL: "Error",
-    },
-    stdio: "ignore",
-  })
-  const gone = once(child, "exit")
-  const isReady = () =>
-    fetch(`http://127.0.0.1:${port}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  while (!(await isReady())) {
-    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`)
-    await sleep(LOOK_EVERY_MS)
-  }
+  const started = await Waybill.startBundled("", folder, [])
   const seconds = (performance.now() - began) / 1000
-  child.kill("SIGTERM")
-  await gone
+  await started.stop()
   return seconds
 }
 

@@ -5,7 +5,7 @@ import { freePort } from "../../support/process/service.ts"
 import * as Processes from "./Processes.ts"
 
 const LAUNCHER = path.join(import.meta.dirname, "../../../bin/waybill.mjs")
-const LOOK_EVERY_MS = 50
+const LOOK_EVERY_MS = 5
 
 /** Starts the service without its worker, with a data folder of its own, and with other settings than the defaults. */
 export const start = (
@@ -15,20 +15,31 @@ export const start = (
 ): Promise<Processes.Server> =>
   Processes.start("service.ts", { DATABASE_URL: databaseUrl, WAYBILL_DATA: data, LOG_LEVEL: "Warn", ...settings })
 
-/** Starts a node with the role `api` as operators do: from the bundle, which needs less memory than the sources. */
-export const startBundled = async (databaseUrl: string, data: string): Promise<Processes.Server> => {
+/**
+ * Starts the service as operators do: from the bundle, which needs less memory than the sources. Without the address of a
+ * database it has an embedded one in its data folder.
+ */
+export const startBundled = async (
+  databaseUrl: string,
+  data: string,
+  roles: ReadonlyArray<string>,
+): Promise<Processes.Server> => {
   const [port, smtpPort] = [await freePort(), await freePort()]
-  const child = spawn(process.execPath, [LAUNCHER, "start", "--roles", "api"], {
-    env: {
-      ...process.env,
-      DATABASE_URL: databaseUrl,
-      WAYBILL_DATA: data,
-      PORT: String(port),
-      SMTP_PORT: String(smtpPort),
-      LOG_LEVEL: "Warn",
+  const child = spawn(
+    process.execPath,
+    [LAUNCHER, "start", ...(roles.length === 0 ? [] : ["--roles", roles.join(",")])],
+    {
+      env: {
+        ...process.env,
+        DATABASE_URL: databaseUrl,
+        WAYBILL_DATA: data,
+        PORT: String(port),
+        SMTP_PORT: String(smtpPort),
+        LOG_LEVEL: "Warn",
+      },
+      stdio: "ignore",
     },
-    stdio: "ignore",
-  })
+  )
   const isReady = () =>
     fetch(`http://127.0.0.1:${port}/readyz`).then(
       ({ ok }) => ok,

@@ -41,7 +41,7 @@ export const rowByRow = async (url: string, events: number): Promise<number> => 
       if (rows.length === 0) break
       await client.query("BEGIN")
       for (const row of rows) {
-        const { data, position: at, type, ...fact } = PackedEvent.open<Read & { readonly position: string }>(row)
+        const { data, position: at, type, ...fact } = PackedEvent.open(row)
         const stream = streams.get(fact.stream_id) ?? { state: aggregate.initial }
         streams.set(fact.stream_id, stream)
         const event = eventOf(aggregate, type, 1, data)

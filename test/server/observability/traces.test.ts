@@ -1,6 +1,5 @@
 import * as PackedEvent from "@waybill/store/packed/PackedEvent"
 import * as PackedSql from "@waybill/store/packed/PackedSql"
-import type { Stored } from "@waybill/store/commit/RecordedEvents"
 import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import { Effect } from "effect"
@@ -95,7 +94,7 @@ layer(World.layer, { excludeTestServices: true })("a message's trace", (it) => {
       const rows = yield* sql<PackedEvent.Row>`
           SELECT type, stream_id, event_id, ${PackedSql.columns(sql)} FROM events
           WHERE stream_id = ${sent.json.id} ORDER BY version`
-      const [queued, delivered] = rows.map(PackedEvent.open<Stored>)
+      const [queued, delivered] = rows.map(PackedEvent.open)
       assert.deepStrictEqual(
         [delivered?.type, delivered?.meta.correlation_id, delivered?.meta.causation_id],
         ["EmailDelivered", request_id, queued?.event_id],

@@ -119,7 +119,7 @@ export const readStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, 
     ORDER BY e.account_id, e.stream_id, e.version`
   const byStream = new Map<string, Array<EventRow>>()
   for (const packed of rows) {
-    const row = PackedEvent.open<EventRow>(packed)
+    const row = PackedEvent.open(packed)
     const key = streamKey(row)
     const events = byStream.get(key)
     if (events === undefined) byStream.set(key, [row])

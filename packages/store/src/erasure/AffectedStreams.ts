@@ -34,9 +34,7 @@ export const find = Effect.fnUntraced(function* (sql: PgClient.PgClient, address
       FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
         AND lower(${PackedSql.searched(sql)} COLLATE "C") LIKE ANY(${patterns}::text[])`
     for (const event of events) {
-      const { account_id, data, stream, stream_id, type } = PackedEvent.open<
-        StreamOfAccount & Pick<Stored, "type" | "data" | "meta">
-      >(event)
+      const { account_id, data, stream, stream_id, type } = PackedEvent.open(event)
       // The pattern also matches other addresses that contain this one.
       if (!mask.contains(data) && !mask.mayContain(data)) continue
       const key = `${account_id} ${stream_id}`

@@ -147,9 +147,7 @@ const removeMessages = Effect.fnUntraced(function* (
       events.toSorted((a, b) => a.version - b.version),
       ({ stream_id }) => stream_id,
     ).values(),
-  ].map((stream) =>
-    stream.map((stored) => RecordedEvents.decode(Email, DomainEvent, PackedEvent.open<RecordedEvents.Stored>(stored))),
-  )
+  ].map((stream) => stream.map((stored) => RecordedEvents.decode(Email, DomainEvent, PackedEvent.open(stored))))
   for (const model of ReadModels.readModels.filter(({ stream }) => stream === Email.stream)) {
     const rows = histories.flatMap((history) => rowsOf(model, Email, history))
     for (const table of tablesOf(model)) yield* StreamRemoval.remove(sql, model, table, rows)

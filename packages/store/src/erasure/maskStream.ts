@@ -36,7 +36,7 @@ export const maskStream = Effect.fnUntraced(function* (
     SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${stream_id} ORDER BY version`
-  const before = rows.map(PackedEvent.open<RecordedEvents.Stored>)
+  const before = rows.map(PackedEvent.open)
   const unsure = before.some(({ data }) => mask.mayContain(data)) ? UNDECIDED : undefined
   if (!before.some(({ data }) => mask.contains(data))) return { events: 0, remaining: unsure }
   const reason = reasonToKeep(stream, before, mask)

@@ -51,7 +51,7 @@ export const read = Effect.fnUntraced(function* (
       ${query.account_id === undefined ? sql.literal("") : sql`AND account_id = ${query.account_id}`}
       ${query.types === undefined ? sql.literal("") : sql`AND type = ANY(${query.types}::text[])`}
     ORDER BY position LIMIT ${limit + 1}::int`
-  return page(rows.map(PackedEvent.open<Stored>), limit, upTo)
+  return page(rows.map(PackedEvent.open), limit, upTo)
 })
 
 /** Makes a page of events, of which one more than `limit` was read to see whether more follow. */

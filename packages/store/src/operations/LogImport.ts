@@ -99,8 +99,7 @@ const requireSame = Effect.fnUntraced(function* (
     FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
     ORDER BY position LIMIT ${PAGE_EVENTS + 1}::int`)
   const differs = rows.findIndex(
-    (row, nth) =>
-      JSON.stringify(LogFile.entryOf(PackedEvent.open<RecordedEvents.Stored>(row))) !== JSON.stringify(existing[nth]),
+    (row, nth) => JSON.stringify(LogFile.entryOf(PackedEvent.open(row))) !== JSON.stringify(existing[nth]),
   )
   if (differs >= 0 || rows.length < existing.length) {
     const position = rows[differs]?.position ?? existing[rows.length]?.position

@@ -94,39 +94,38 @@ const packActor = (actor: Meta["actor"]): string => {
 /** Returns the `data` and the `meta` of a packed event. */
 export const unpack = (type: string, stream_id: string, packed: PackedEvent): { data: Data; meta: Meta } => {
   const tokens = packed.split(SEPARATOR)
-  const meta = unpackMeta(tokens)
+  const meta = metaOf(tokens)
   return { meta, data: dataOf(type, stream_id, tokens, meta.actor) }
 }
 
 /** Returns the `data` of a packed event, and the version of its schema. */
 export const unpackData = (type: string, stream_id: string, packed: PackedEvent) => {
   const tokens = packed.split(SEPARATOR)
-  const data = dataOf(type, stream_id, tokens, unpackActor(tokens[1] ?? ""))
-  return { data, schema_version: versionOf(tokens) }
+  const [version = "", actor = ""] = tokens
+  return { data: dataOf(type, stream_id, tokens, actorOf(actor)), schema_version: versionOf(version) }
 }
 
-const versionOf = ([token = ""]: ReadonlyArray<string>): number =>
-  token === "" ? FIRST_VERSION : (Tokens.read("number", token) as number)
+/** Reads the first tokens, in the order of `Layout.HEAD`. */
+const metaOf = (tokens: ReadonlyArray<string>): Meta => {
+  const [version = "", actor = "", address = "", request = "", correlation = "", causation = ""] = tokens
+  const request_id = textOf(request)
+  return {
+    actor: actorOf(actor),
+    address: textOf(address),
+    request_id,
+    causation_id: textOf(causation),
+    correlation_id: correlation === "" ? request_id : textOf(correlation),
+    schema_version: versionOf(version),
+  }
+}
 
-const unpackActor = (token: string): Meta["actor"] => {
+const textOf = (token: string): string | null => (token === "" ? null : (Tokens.read("text", token) as string))
+
+const versionOf = (token: string): number => (token === "" ? FIRST_VERSION : (Tokens.read("number", token) as number))
+
+const actorOf = (token: string): Meta["actor"] => {
   if (token === "") return { id: null, type: "system" }
   return token.startsWith(KEY_PREFIX) ? { id: token, type: "api_key" } : (Tokens.read("text", token) as Meta["actor"])
-}
-
-const unpackMeta = (tokens: ReadonlyArray<string>): Meta => {
-  const text = (nth: number) => {
-    const token = tokens[nth] ?? ""
-    return token === "" ? null : (Tokens.read("text", token) as string)
-  }
-  const request_id = text(3)
-  return {
-    actor: unpackActor(tokens[1] ?? ""),
-    address: text(2),
-    request_id,
-    causation_id: text(5),
-    correlation_id: tokens[4] === "" ? request_id : text(4),
-    schema_version: versionOf(tokens),
-  }
 }
 
 /** Fields of a layout in the order of `jsonb`, each with the number of its token. */
@@ -141,7 +140,7 @@ const readings = new Map<string, ReadonlyArray<Reading>>(
       .sort((a, b) => Tokens.compareKeys(a.name, b.name)),
   ]),
 )
-const DOMAIN = Layout.LAYOUTS["EmailQueued"]?.findIndex(({ name }) => name === "domain") ?? -1
+const DOMAIN = Layout.tokenOf("EmailQueued", "domain") - 1
 
 const dataOf = (
   type: string,
@@ -158,8 +157,7 @@ const dataOf = (
     if (token === undefined) continue
     if (token !== "") data[name] = Tokens.read(form, token)
     else if (usual._tag === "Value") data[name] = ownCopy(usual.value)
-    else if (usual._tag === "Derived")
-      data[name] = derive(usual.from, stream_id, actor, tokens[Layout.HEAD.length + DOMAIN] ?? "")
+    else if (usual._tag === "Derived") data[name] = derive(usual.from, stream_id, actor, tokens[DOMAIN] ?? "")
   }
   return data
 }
@@ -168,21 +166,34 @@ const dataOf = (
 const ownCopy = (value: unknown): unknown =>
   Array.isArray(value) ? [] : typeof value === "object" && value !== null ? {} : value
 
-/** A row of events as SQL returns it, packed or as JSON. */
-export type Row<S extends Readable = Stored> = Omit<S, "data" | "meta"> & {
-  readonly data: S["data"] | null
-  readonly meta: S["meta"] | null
+/** What the columns `data`, `meta` and `packed` of an event hold: JSON, or the packed event. */
+interface Columns {
+  readonly data: Data | null
+  readonly meta: Meta | null
   readonly packed: PackedEvent | null
 }
 
+/** A row of events as SQL returns it, for a reader who wants these fields. */
+export type Row<S extends Readable = Stored> = Omit<S, "data" | "meta"> & Columns
+
 /** Returns the row with its `data` and `meta`, however it holds them. */
-export const open = <S extends Readable = Stored>({ packed, ...row }: Row<S>): S => {
-  const { stream_id, type } = row as unknown as Readable
-  return (packed === null ? row : { ...row, ...unpack(type, stream_id, packed) }) as unknown as S
+export const open = <R extends Columns & Pick<Readable, "type" | "stream_id">>({
+  data,
+  meta,
+  packed,
+  stream_id,
+  type,
+  ...others
+}: R) => ({ ...others, type, stream_id, ...opened(type, stream_id, { data, meta, packed }) })
+
+const opened = (type: string, stream_id: string, { data, meta, packed }: Columns): { data: Data; meta: Meta } => {
+  if (packed !== null) return unpack(type, stream_id, packed)
+  // A CHECK of the table rules it out.
+  if (data === null || meta === null) throw new Error(`an event of ${stream_id} is neither packed nor JSON`)
+  return { data, meta }
 }
 
-/** Returns what the columns `data`, `meta` and `packed` of an event hold. */
-export const columnsOf = (event: Readable): Pick<Row, "data" | "meta" | "packed"> => {
+export const columnsOf = (event: Readable): Columns => {
   const packed = pack(event)
   return packed === null ? { data: event.data, meta: event.meta, packed } : { data: null, meta: null, packed }
 }

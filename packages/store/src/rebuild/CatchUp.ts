@@ -35,7 +35,7 @@ export const apply = Effect.fnUntraced(function* (
     ) AS changed JOIN events e USING (account_id, stream_id)
     ORDER BY account_id, stream_id, e.version`
   const aggregate = aggregateOf(model.stream)
-  const facts = events.map(PackedEvent.open<Read>).map(({ data, meta, type, ...fields }): NewEvent => ({
+  const facts = events.map(PackedEvent.open).map(({ data, meta, type, ...fields }): NewEvent => ({
     ...fields,
     event: eventOf(aggregate, type, meta.schema_version, data),
   }))

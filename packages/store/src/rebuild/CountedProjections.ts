@@ -6,7 +6,6 @@ import type { Counts } from "../feed/Counts.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import * as Iso from "../postgres/Iso.ts"
-import type { Stored } from "../commit/RecordedEvents.ts"
 import * as Fill from "./Fill.ts"
 import * as Versions from "./Versions.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
@@ -42,7 +41,7 @@ const count = Effect.fnUntraced(function* (
     FROM events
     WHERE position > ${after}::bigint AND position <= ${upTo}::bigint AND type = ANY(${counts.types}::text[])
     ORDER BY position LIMIT ${limit}::int`
-  const events = rows.map(PackedEvent.open<Stored>)
+  const events = rows.map(PackedEvent.open)
   if (events.length > 0) yield* counts.count(sql, events, table)
   const last = events.at(-1)
   return { events: events.length, position: events.length < limit || last === undefined ? upTo : last.position }

@@ -159,7 +159,7 @@ export const events = Effect.fn("EmailLogQuery.events")(function* (account_id: s
     SELECT event_id, stream_id, version, position, type, ${PackedSql.columns(sql)}, ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ORDER BY version`)
   return rows.map((packed): EmailLogEvent => {
-    const { stream_id: _, ...row } = PackedEvent.open<EmailLogEvent & Pick<Stored, "stream_id">>(packed)
+    const { stream_id: _, ...row } = PackedEvent.open(packed)
     return { ...row, data: DomainEvent.upcast(row.type, row.meta.schema_version, row.data) }
   })
 })

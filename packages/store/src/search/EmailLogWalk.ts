@@ -78,15 +78,9 @@ interface Step {
   readonly last: IdKey.IdKey
 }
 
-export const walk = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  filter: EmailLogFilter.Filter,
-  source: EmailLogSource.Source,
-  range: EmailLogSource.Range,
-  chunk: number,
-  maxMatches: number,
-) {
-  const found = yield* statement(sql, filter, source, range, chunk, maxMatches)
+export const walk = Effect.fnUntraced(function* (...of: Parameters<typeof statement>) {
+  const [, filter, , , chunk, maxMatches] = of
+  const found = yield* statement(...of)
   const matches = found.flatMap(({ history, id, status }) =>
     id === null ? [] : [{ key: IdKey.fromUuid(id), status: status ?? 0, history }],
   )

@@ -107,7 +107,7 @@ const historyEvents = (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) =>
       AS wanted(account_id, stream_id)
     JOIN events e USING (account_id, stream_id)
     WHERE e.type = ANY(${HISTORY_TYPES}::text[]) ORDER BY e.version`
-  return Effect.map(rows, (rows) => rows.map((row) => historyEventOf(PackedEvent.open<Event>(row))))
+  return Effect.map(rows, (rows) => rows.map((row) => historyEventOf(PackedEvent.open(row))))
 }
 
 type Event = Pick<Stored, "account_id" | "stream_id" | "version" | "type" | "data" | "meta">

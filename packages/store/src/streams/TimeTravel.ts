@@ -53,10 +53,7 @@ export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: str
       SELECT * FROM events WHERE account_id = mode.account_id AND stream_id = ${stream_id}
     ) AS e
     ORDER BY e.account_id, e.version`)
-  const byAccount = Map.groupBy(
-    rows.map(PackedEvent.open<RecordedEvents.Stored>),
-    ({ account_id, stream }) => `${account_id} ${stream}`,
-  )
+  const byAccount = Map.groupBy(rows.map(PackedEvent.open), ({ account_id, stream }) => `${account_id} ${stream}`)
   return [...byAccount.values()].flatMap((all): ReadonlyArray<History> => {
     const events = until(all, as_of)
     const [first] = events
@@ -82,9 +79,7 @@ export const email = Effect.fn("TimeTravel.email")(function* (
     SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = ${Email.stream} ORDER BY version`)
-  const history = until(rows.map(PackedEvent.open<RecordedEvents.Stored>), as_of).map((row) =>
-    RecordedEvents.decode(Email, DomainEvent, row),
-  )
+  const history = until(rows.map(PackedEvent.open), as_of).map((row) => RecordedEvents.decode(Email, DomainEvent, row))
   const state = RecordedEvents.fold(Email, history) as Email.State
   return state._tag === "NotCreated" ? Option.none() : Option.some(EmailLogRecord.of(state, history.length))
 })

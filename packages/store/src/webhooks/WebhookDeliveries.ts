@@ -188,7 +188,7 @@ export const dispatches = (
 const dispatchOf = ({ event, history, ...row }: DispatchRow, upcast: typeof DomainEvent.upcast): Dispatch => ({
   ...row,
   email: EmailLogRecord.fold(event?.stream_id ?? "", history) ?? null,
-  event: event === null ? null : inCurrentSchema(PackedEvent.open<NonNullable<Dispatch["event"]>>(event), upcast),
+  event: event === null ? null : inCurrentSchema(PackedEvent.open(event), upcast),
 })
 
 const inCurrentSchema = (event: NonNullable<Dispatch["event"]>, upcast: typeof DomainEvent.upcast) => ({

@@ -2,7 +2,6 @@ import type * as Operate from "@waybill/api/groups/Operate"
 import * as Dns from "@waybill/mail/dns/Dns"
 import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
 import * as SourcePauses from "@waybill/store/sources/SourcePauses"
-import * as SourcePools from "@waybill/store/sources/SourcePools"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { hostname } from "node:os"
@@ -71,8 +70,7 @@ export const add = Command.make(
     const address = yield* Ips.addressOf(text)
     const name = Option.isNone(ehlo) ? null : yield* ehloOf(ehlo.value)
     const warm_up = (yield* Ips.warmUpOf(plan, day)) ?? null
-    if (!(yield* SourcePools.ensure(yield* Ips.checkName("pool", pool))))
-      return yield* Ips.refuse(`This instance has ${SourcePools.MAX_POOLS} pools, the most it can have.`)
+    yield* Ips.ensurePool(pool)
     const added = yield* SourceAddresses.add({ address, pool, ehlo: name, warm_up })
     if (added === "known")
       return yield* Ips.refuse(`${address} is a source address already. \`waybill ips change\` changes it.`)
@@ -104,13 +102,12 @@ export const change = Command.make(
     const address = yield* Ips.addressOf(text)
     const warm_up = yield* Ips.warmUpOf(plan, day)
     const change = {
-      ...(Option.isNone(pool) ? {} : { pool: yield* Ips.checkName("pool", pool.value) }),
+      ...(Option.isNone(pool) ? {} : { pool: pool.value }),
       ...(Option.isNone(ehlo) ? {} : { ehlo: yield* ehloOf(ehlo.value) }),
       ...(warm_up === undefined ? {} : { warm_up }),
     }
     if (Object.keys(change).length === 0) return yield* Ips.refuse("Name what to change: --pool, --ehlo or --plan.")
-    if (change.pool !== undefined && !(yield* SourcePools.ensure(change.pool)))
-      return yield* Ips.refuse(`This instance has ${SourcePools.MAX_POOLS} pools, the most it can have.`)
+    if (Option.isSome(pool)) yield* Ips.ensurePool(pool.value)
     if (!(yield* SourceAddresses.change(address, change))) return yield* Ips.unknownAddress(address)
     yield* showOne(address, json)
   }),

@@ -37,6 +37,12 @@ export const checkName = (what: string, name: string) =>
     ? Effect.succeed(name)
     : refuse(`The name of a ${what} has up to 40 small letters, digits, - and _; ${name} has not.`)
 
+/** Creates the pool unless it exists. */
+export const ensurePool = Effect.fnUntraced(function* (name: string) {
+  if (!(yield* SourcePools.ensure(yield* checkName("pool", name))))
+    return yield* refuse(`This instance has ${SourcePools.MAX_POOLS} pools, the most it can have.`)
+})
+
 /** Returns the name of a pool that exists. */
 export const poolOf = Effect.fnUntraced(function* (name: string) {
   const pools = yield* SourcePools.list()
