@@ -166,7 +166,7 @@ const dataOf = (
 const ownCopy = (value: unknown): unknown =>
   Array.isArray(value) ? [] : typeof value === "object" && value !== null ? {} : value
 
-/** What the columns `data`, `meta` and `packed` of an event hold: JSON, or the packed event. */
+/** The columns `data`, `meta` and `packed` of an event: they hold JSON, or the packed event. */
 interface Columns {
   readonly data: Data | null
   readonly meta: Meta | null
