@@ -1,13 +1,35 @@
 -- What the migrations make of an empty database, for people to read and for a test to compare.
--- Written by `npm run schema`; never edited, never executed.
+-- Written by `npm run schema`, never edited. A new cell gets its tables from here (packages/store/src/cells/CellSchema.ts).
 
 CREATE EXTENSION btree_gin;
 
 CREATE EXTENSION pg_trgm;
 
+CREATE SEQUENCE cell_change AS bigint START 1 INCREMENT 1 CACHE 1;
+
 CREATE SEQUENCE event_position AS bigint START 1 INCREMENT 1 CACHE 1 OWNED BY events."position";
 
 CREATE SEQUENCE process_number AS integer START 1 INCREMENT 1 CACHE 1 CYCLE OWNED BY processes.number;
+
+CREATE TABLE account_cells (
+  account_id text COLLATE "C" NOT NULL,
+  cell text COLLATE "C" NOT NULL,
+  moving_to text COLLATE "C",
+  step text COLLATE "C",
+  changed_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT account_cells_pkey PRIMARY KEY (account_id),
+  CONSTRAINT account_cells_cell_fkey FOREIGN KEY (cell) REFERENCES cells(name),
+  CONSTRAINT account_cells_moving_to_fkey FOREIGN KEY (moving_to) REFERENCES cells(name),
+  CONSTRAINT account_cells_step_check CHECK ((((moving_to IS NULL) = (step IS NULL)) AND (step = ANY (ARRAY['draining'::text, 'fenced'::text, 'cleaning'::text]))))
+);
+
+CREATE TABLE account_names (
+  kind text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  account_id text COLLATE "C" NOT NULL,
+  CONSTRAINT account_names_pkey PRIMARY KEY (kind, name),
+  CONSTRAINT account_names_kind_check CHECK ((kind = ANY (ARRAY['api_key'::text, 'user'::text])))
+);
 
 CREATE TABLE accounts (
   account_id text COLLATE "C" NOT NULL,
@@ -39,6 +61,14 @@ CREATE TABLE api_keys (
   test_clock text COLLATE "C",
   CONSTRAINT api_keys_pkey PRIMARY KEY (account_id, id),
   CONSTRAINT api_keys_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
+);
+
+CREATE TABLE cells (
+  name text COLLATE "C" NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  made_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT cells_pkey PRIMARY KEY (name),
+  CONSTRAINT cells_state_check CHECK ((state = ANY (ARRAY['open'::text, 'full'::text, 'draining'::text])))
 );
 
 CREATE TABLE content (
@@ -689,6 +719,10 @@ ALTER TABLE outbox ALTER COLUMN payload SET STATISTICS 0;
 ALTER TABLE sandbox_messages ALTER COLUMN bytes SET STATISTICS 0;
 
 ALTER TABLE unread_reports ALTER COLUMN bytes SET STATISTICS 0;
+
+CREATE INDEX account_cells_moving ON account_cells USING btree (account_id) WHERE (moving_to IS NOT NULL);
+
+CREATE INDEX account_names_by_account ON account_names USING btree (account_id);
 
 CREATE INDEX accounts_links_stopped ON accounts USING btree (account_id) WHERE (record ? 'links_stopped_at'::text);
 

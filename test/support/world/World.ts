@@ -17,6 +17,7 @@ import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"
+import * as Placement from "@waybill/store/cells/Placement"
 import * as Content from "@waybill/store/content/Content"
 import * as StoreDatabase from "@waybill/store/postgres/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -80,9 +81,18 @@ export interface Tenant {
 }
 
 /** Creates an account, with the limits granted to it. */
-export const account = Effect.fnUntraced(function* ({ limits = {}, plan = "business" }: Tenant = {}) {
-  const { commit } = yield* EventStore
+export const account = (tenant: Tenant = {}) =>
+  Effect.flatMap(NewIds.newId("AccountId"), (account_id) => create(account_id, tenant))
+
+/** Creates an account in a cell. */
+export const accountIn = Effect.fnUntraced(function* (cell: string, tenant: Tenant = {}) {
   const account_id = yield* NewIds.newId("AccountId")
+  yield* Placement.assign(account_id, cell)
+  return yield* create(account_id, tenant)
+})
+
+const create = Effect.fnUntraced(function* (account_id: Id.AccountId, { limits = {}, plan = "business" }: Tenant) {
+  const { commit } = yield* EventStore
   const ref = { account_id, stream_id: account_id }
   yield* Effect.orDie(commit(Account, ref, Account.create(yield* NewIds.now, account_id, "Acme", plan)))
   if (Object.keys(limits).length > 0) {

@@ -6,9 +6,13 @@ import * as RateLimit from "@waybill/domain/account/RateLimit"
 import type * as Scope from "@waybill/domain/account/Scope"
 import { Cause, Clock, Context, Effect, Exit, Layer } from "effect"
 import type { SqlError } from "effect/sql"
-import { Availability } from "../availability/Availability.ts"
+import * as Availability from "../availability/Availability.ts"
 import { retryWhileAvailable } from "../availability/retryWhileAvailable.ts"
 import { Unavailable } from "../availability/Unavailable.ts"
+import * as CellClient from "../cells/CellClient.ts"
+import type { CellName } from "../cells/CellName.ts"
+import { Cells } from "../cells/Cells.ts"
+import * as PerCell from "../cells/PerCell.ts"
 import * as AdmissionStatement from "./AdmissionStatement.ts"
 import * as Batcher from "../postgres/Batcher.ts"
 import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
@@ -80,51 +84,64 @@ export class Admission extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const uses = yield* KeyUses
-      const availability = yield* Availability
-      const repeated = retryWhileAvailable(availability, MAX_RETRIES)
-      const exhausted = RateWindows.exhaustedWindows()
-      const requests = yield* Batcher.make<Verdict, never, PendingRequest>(
-        { capacity: MAX_REQUESTS_WAITING, maxItems: () => MAX_REQUESTS_PER_STATEMENT },
-        closed,
-      )
-      yield* Effect.addFinalizer(() => requests.close)
-      yield* availability.onLost(() => Batcher.completeAll([...requests.uncompleted], Exit.die(new Unavailable())))
-      yield* Effect.forEach(
-        Array.from({ length: CONCURRENT_STATEMENTS }),
-        // Each has a connection of its own, because a statement that waits would hold up the next one.
-        Effect.fnUntraced(function* () {
-          const connection = yield* PipelinedConnection.make(sql, PipelinedConnection.BY_KEY)
-          const deps: Deps = {
-            query: (groups) => repeated(connection.run(AdmissionStatement.statement(sql, groups))),
-            uses,
-            exhausted,
-          }
-          const isWaiting = (request: PendingRequest) => requests.uncompleted.has(request)
-          const admitBatch = Effect.flatMap(requests.take, (batch) => admitAll(deps, batch.filter(isWaiting)))
-          yield* Effect.forkScoped(Effect.forever(admitBatch), { startImmediately: true })
-        }),
-        { discard: true },
-      )
+      const cells = yield* Cells
+      const admissions = yield* PerCell.make(admitOne(sql, uses))
+      const admitIn = (request: Request) => (cell: CellName) =>
+        Effect.flatMap(admissions.at(cell), (admit) => admit(request))
       return Admission.of({
         admit: (request) =>
           Span.around(
-            Effect.withFiber((fiber) => {
-              const address = RateWindows.clientAddress(request.address)
-              if (request.tokenHash === null) {
-                const nanos = fiber.getRef(Clock.Clock).monotonicTimeNanosUnsafe()
-                const refused = refuseExhausted(exhausted.get(address.bucket), request, nanos)
-                if (refused !== undefined) return Effect.succeed(refused)
-              }
-              if (availability.problem() !== undefined) return Effect.die(new Unavailable())
-              const groupKey = `${request.tokenHash} ${request.bucket} ${address.text}`
-              return requests.submit((complete) => ({ groupKey, request, address, complete }))
-            }),
+            request.tokenHash === null
+              ? admissions.first(request)
+              : Effect.flatMap(cells.ofKey(request.tokenHash), admitIn(request)),
             "Admission.admit",
           ),
       })
     }),
   )
 }
+
+/** Makes the admission of the fiber's cell. */
+const admitOne = Effect.fnUntraced(function* (sql: PgClient.PgClient, uses: KeyUses["Service"]) {
+  const client = yield* Effect.orDie(CellClient.here(sql))
+  const availability = yield* Availability.here
+  const repeated = retryWhileAvailable(availability, MAX_RETRIES)
+  const exhausted = RateWindows.exhaustedWindows()
+  const requests = yield* Batcher.make<Verdict, never, PendingRequest>(
+    { capacity: MAX_REQUESTS_WAITING, maxItems: () => MAX_REQUESTS_PER_STATEMENT },
+    closed,
+  )
+  yield* Effect.addFinalizer(() => requests.close)
+  yield* availability.onLost(() => Batcher.completeAll([...requests.uncompleted], Exit.die(new Unavailable())))
+  yield* Effect.forEach(
+    Array.from({ length: CONCURRENT_STATEMENTS }),
+    // Each has a connection of its own, because a statement that waits would hold up the next one.
+    Effect.fnUntraced(function* () {
+      const connection = yield* PipelinedConnection.make(client, PipelinedConnection.BY_KEY)
+      const deps: Deps = {
+        query: (groups) => repeated(connection.run(AdmissionStatement.statement(client, groups))),
+        uses,
+        exhausted,
+      }
+      const isWaiting = (request: PendingRequest) => requests.uncompleted.has(request)
+      const admitBatch = Effect.flatMap(requests.take, (batch) => admitAll(deps, batch.filter(isWaiting)))
+      yield* Effect.forkScoped(Effect.forever(admitBatch), { startImmediately: true })
+    }),
+    { discard: true },
+  )
+  return (request: Request): Effect.Effect<Verdict> =>
+    Effect.withFiber((fiber) => {
+      const address = RateWindows.clientAddress(request.address)
+      if (request.tokenHash === null) {
+        const nanos = fiber.getRef(Clock.Clock).monotonicTimeNanosUnsafe()
+        const refused = refuseExhausted(exhausted.get(address.bucket), request, nanos)
+        if (refused !== undefined) return Effect.succeed(refused)
+      }
+      if (availability.problem() !== undefined) return Effect.die(new Unavailable())
+      const groupKey = `${request.tokenHash} ${request.bucket} ${address.text}`
+      return requests.submit((complete) => ({ groupKey, request, address, complete }))
+    })
+})
 
 const closed = Exit.die(new Error("admission is closed"))
 

@@ -1,7 +1,9 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Context, Duration, Effect, Layer, Schedule } from "effect"
+import { type Cause, Context, Duration, Effect, Layer, Schedule } from "effect"
 import { Availability } from "../availability/Availability.ts"
+import { Cells, type CellsShape } from "../cells/Cells.ts"
+import { inCell } from "../cells/CurrentCell.ts"
 
 /** How often the last uses of keys are written, in one statement for all keys; a list of keys may be outdated by as much. */
 export const FLUSH_EVERY = Duration.seconds(5)
@@ -23,6 +25,7 @@ export class KeyUses extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { problem } = yield* Availability
+      const cells = yield* Cells
       let noted = new Map<string, Use>()
       const note = (account_id: string, key_id: string, at_ms: number): void => {
         const use = noted.get(key_id)
@@ -33,22 +36,29 @@ export class KeyUses extends Context.Service<
         if (noted.size === 0 || problem() !== undefined) return Effect.void
         const uses = [...noted.values()]
         noted = new Map()
-        return write(sql, uses).pipe(
-          Effect.interruptible,
-          Effect.timeout(FLUSH_TIMEOUT),
-          Effect.tapCause((cause) => {
-            for (const use of uses) note(use.account_id, use.key_id, use.at_ms)
-            return Effect.logWarning(
-              "last uses of API keys could not be written; they will be written with the next ones",
-              cause,
-            )
-          }),
-          Effect.ignoreCause,
+        return byCell(cells, uses).pipe(
+          Effect.flatMap((parts) =>
+            Effect.forEach(parts, ([cell, part]) => inCell(cell, flushCell(part)), { concurrency: "unbounded" }),
+          ),
+          Effect.catchCause((cause) => notWritten(uses, cause)),
         )
       }).pipe(Effect.uninterruptible)
-      yield* Effect.addFinalizer(() => flush)
+      const flushCell = (uses: ReadonlyArray<Use>) =>
+        write(sql, uses).pipe(
+          Effect.interruptible,
+          Effect.timeout(FLUSH_TIMEOUT),
+          Effect.catchCause((cause) => notWritten(uses, cause)),
+        )
+      const notWritten = (uses: ReadonlyArray<Use>, cause: Cause.Cause<unknown>) => {
+        for (const use of uses) note(use.account_id, use.key_id, use.at_ms)
+        return Effect.logWarning(
+          "last uses of API keys could not be written; they will be written with the next ones",
+          cause,
+        )
+      }
+      yield* Effect.addFinalizer(() => Effect.asVoid(flush))
       yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced(FLUSH_EVERY)))
-      return KeyUses.of({ note, flush: Effect.withSpan(flush, "KeyUses.flush") })
+      return KeyUses.of({ note, flush: Effect.withSpan(Effect.asVoid(flush), "KeyUses.flush") })
     }),
   )
 }
@@ -58,6 +68,13 @@ interface Use {
   readonly key_id: string
   at_ms: number
 }
+
+const byCell = (cells: CellsShape, uses: ReadonlyArray<Use>) =>
+  Effect.map(
+    Effect.forEach(uses, (use) => Effect.map(cells.of(use.account_id), (cell) => ({ cell, use }))),
+    (found) =>
+      [...Map.groupBy(found, ({ cell }) => cell)].map(([cell, all]) => [cell, all.map(({ use }) => use)] as const),
+  )
 
 /** Writes the uses in the order of the key, so that two nodes cannot deadlock. */
 const write = (sql: PgClient.PgClient, uses: ReadonlyArray<Use>) => sql`

@@ -2,6 +2,8 @@ import { PgClient } from "@effect/sql-pg"
 import * as Team from "@waybill/domain/account/Team"
 import type * as Scope from "@waybill/domain/account/Scope"
 import { Effect } from "effect"
+import { Cells } from "../cells/Cells.ts"
+import { inCell } from "../cells/CurrentCell.ts"
 
 /** The API key or dashboard session by which a running request was admitted, with the live account that owns it. */
 export type Bearer =
@@ -29,10 +31,23 @@ interface Row {
 }
 
 /**
- * Looks up the standing of many bearers in one statement, by `nameOf`. No request is counted: this is for requests that
- * were admitted before and are still running.
+ * Looks up the standing of many bearers, by `nameOf`, in one statement for each cell. No request is counted: this is for
+ * requests that were admitted before and are still running.
  */
 export const find = Effect.fn("Standings.look")(function* (bearers: ReadonlyArray<Bearer>) {
+  const { of } = yield* Cells
+  const placed = yield* Effect.forEach(bearers, (bearer) =>
+    Effect.map(of(bearer.account_id), (cell) => ({ bearer, cell })),
+  )
+  const found = yield* Effect.forEach(
+    [...Map.groupBy(placed, ({ cell }) => cell)],
+    ([cell, all]) => inCell(cell, findHere(all.map(({ bearer }) => bearer))),
+    { concurrency: "unbounded" },
+  )
+  return new Map(found.flat())
+})
+
+const findHere = Effect.fnUntraced(function* (bearers: ReadonlyArray<Bearer>) {
   const sql = yield* PgClient.PgClient
   const keys = bearers.filter(({ kind }) => kind === "key")
   const sessions = bearers.filter(({ kind }) => kind === "session")
@@ -46,10 +61,8 @@ export const find = Effect.fn("Standings.look")(function* (bearers: ReadonlyArra
     FROM user_sessions s JOIN users u ON u.id = s.user_id JOIN members m ON m.user_id = s.user_id
     WHERE s.id = ANY(${sessions.map(({ id }) => id)}::text[]) AND s.expires_at > statement_timestamp()
       AND m.status <> 'removed'`)
-  return new Map(
-    rows.map(({ ended, operator, role, scopes, ...bearer }): readonly [string, Standing] => [
-      nameOf(bearer),
-      { scopes: scopes ?? (role === null ? [] : Team.SCOPES[role]), operator, ended },
-    ]),
-  )
+  return rows.map(({ ended, operator, role, scopes, ...bearer }): readonly [string, Standing] => [
+    nameOf(bearer),
+    { scopes: scopes ?? (role === null ? [] : Team.SCOPES[role]), operator, ended },
+  ])
 })

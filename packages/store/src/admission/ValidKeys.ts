@@ -1,5 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import { Cells } from "../cells/Cells.ts"
+import { inCell } from "../cells/CurrentCell.ts"
 import type { GroupRow } from "./AdmissionStatement.ts"
 import * as RateWindows from "./RateWindows.ts"
 
@@ -10,7 +12,8 @@ import * as RateWindows from "./RateWindows.ts"
 export const check = Effect.fn("ValidKeys.check")(function* (hash: string, address: string) {
   const sql = yield* PgClient.PgClient
   const client = RateWindows.clientAddress(address).text ?? ""
-  const [row] = yield* Effect.orDie(sql<Pick<GroupRow, "verdict">>`
+  const { ofKey } = yield* Cells
+  const checked = Effect.orDie(sql<Pick<GroupRow, "verdict">>`
     SELECT CASE
         WHEN revoked_at IS NOT NULL THEN 'revoked'
         WHEN expires_at <= statement_timestamp() THEN 'expired'
@@ -18,5 +21,6 @@ export const check = Effect.fn("ValidKeys.check")(function* (hash: string, addre
         ELSE 'valid'
       END AS verdict
     FROM api_keys WHERE hash = ${hash}`)
+  const [row] = yield* inCell(yield* ofKey(hash), checked)
   return row?.verdict ?? "unknown"
 })

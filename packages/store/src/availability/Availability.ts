@@ -1,6 +1,9 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Clock, Context, Duration, Effect, Layer, type Scope, Semaphore } from "effect"
+import type { CellName } from "../cells/CellName.ts"
+import { CurrentCell } from "../cells/CurrentCell.ts"
+import * as PerCell from "../cells/PerCell.ts"
 import { Sockets } from "./Sockets.ts"
 import { type Problem, problemOf } from "./Problem.ts"
 import { Unavailable } from "./Unavailable.ts"
@@ -32,6 +35,11 @@ export interface AvailabilityShape {
   readonly isWatched: boolean
 }
 
+/** The availability of the first cell, which every request needs, and of the others. */
+export interface CellsAvailability extends AvailabilityShape {
+  readonly of: (cell: CellName) => Effect.Effect<AvailabilityShape>
+}
+
 const unwatched: AvailabilityShape = {
   problem: () => undefined,
   waiting: () => () => {},
@@ -45,14 +53,22 @@ const unwatched: AvailabilityShape = {
  * Whether the database can be used. Requests that wait for a database that does not answer are refused after a time limit,
  * and so is every request after them at once, until a test write succeeds.
  */
-export const Availability = Context.Reference<AvailabilityShape>("@waybill/store/availability/Availability", {
-  defaultValue: () => unwatched,
+export const Availability = Context.Reference<CellsAvailability>("@waybill/store/availability/Availability", {
+  defaultValue: () => ofOne(unwatched),
 })
 
-/** Fails at once with 503 while the database cannot be used. */
-export const check = Effect.flatMap(Availability, ({ problem }) =>
-  problem() === undefined ? Effect.void : Effect.die(new Unavailable()),
-)
+/** The availability of a database of which only one cell is known. */
+export const ofOne = (shape: AvailabilityShape): CellsAvailability => ({ ...shape, of: () => Effect.succeed(shape) })
+
+/** The availability of the fiber's cell. */
+export const here = Effect.flatMap(Availability, ({ of }) => Effect.flatMap(CurrentCell, of))
+
+/** Fails at once with 503 while the database, or the fiber's cell of it, cannot be used. */
+export const check = Effect.gen(function* () {
+  const cells = yield* Availability
+  const { problem } = yield* here
+  if (problem() !== undefined || cells.problem() !== undefined) yield* Effect.die(new Unavailable())
+})
 
 export interface Options {
   readonly timeout: Duration.Duration
@@ -62,8 +78,14 @@ export const layer = ({ timeout }: Options): Layer.Layer<never, never, PgClient.
   Layer.effect(
     Availability,
     Effect.gen(function* () {
-      const { closeAll } = yield* Sockets
-      return yield* make(timeout, yield* WriteProbe.make, closeAll)
+      const sockets = yield* Sockets
+      const cells = yield* PerCell.make(
+        Effect.gen(function* () {
+          const { closeAll } = yield* sockets.here
+          return yield* make(timeout, yield* WriteProbe.make, closeAll)
+        }),
+      )
+      return { ...cells.first, of: cells.at }
     }),
   )
 

@@ -1,4 +1,4 @@
-import { Context, Duration, Redacted } from "effect"
+import { Context, Duration, type Effect, Redacted } from "effect"
 import { connect, type NetConnectOpts, type Socket } from "node:net"
 
 /** Idle time after which TCP keepalive probes a connection to the database. Ten unanswered probes, a second apart, end it. */
@@ -14,8 +14,10 @@ export interface OpenSockets {
   readonly closeAll: () => void
 }
 
-/** The sockets of the connection pool, and of the connections that are made with the pool's configuration. */
-export class Sockets extends Context.Service<Sockets, OpenSockets>()("@waybill/store/availability/Sockets") {}
+/** The sockets of the connection pool of the fiber's cell, and of the connections that are made with its configuration. */
+export class Sockets extends Context.Service<Sockets, { readonly here: Effect.Effect<OpenSockets> }>()(
+  "@waybill/store/availability/Sockets",
+) {}
 
 export const make = (url: Redacted.Redacted): OpenSockets => {
   const open = new Set<Socket>()

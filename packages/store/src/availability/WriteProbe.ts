@@ -1,6 +1,9 @@
 import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, type Duration, Effect, type Scope } from "effect"
 import { SqlError } from "effect/sql"
+import * as CellClient from "../cells/CellClient.ts"
+import { FIRST } from "../cells/CellName.ts"
+import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type Problem, problemOf } from "./Problem.ts"
 
@@ -13,6 +16,8 @@ const CREATE = "CREATE TEMPORARY TABLE IF NOT EXISTS waybill_write_probe (filler
 const WRITE = `
   WITH message AS (SELECT pg_logical_emit_message(true, 'waybill', 'write probe') AS position)
   INSERT INTO waybill_write_probe SELECT 'x' FROM message, generate_series(1, ${PROBE_ROWS})`
+/** Another cell may lie on another server, which is reached through this one. */
+const REACH_CELL = "SELECT name FROM followers LIMIT 1"
 const MODE = `
   SELECT pg_is_in_recovery() AS is_replica, current_setting('transaction_read_only') = 'on' AS is_read_only`
 
@@ -21,8 +26,9 @@ export type WriteProbe = (limit: Duration.Input) => Effect.Effect<Problem | unde
 
 /** Makes a probe with a connection of its own, because those of the pool may all be busy. */
 export const make = Effect.gen(function* (): Effect.fn.Return<WriteProbe, never, PgClient.PgClient | Scope.Scope> {
-  const sql = yield* PgClient.PgClient
-  const pool = yield* Effect.orDie(PgPool.make({ ...sql.config, minConnections: 0, maxConnections: 1 }))
+  const { config } = yield* Effect.orDie(CellClient.here(yield* PgClient.PgClient))
+  const isFirst = (yield* CurrentCell) === FIRST
+  const pool = yield* Effect.orDie(PgPool.make({ ...config, minConnections: 0, maxConnections: 1 }))
   const prepared = new WeakSet<PgConnection.PgConnection>()
   const run = (connection: PgConnection.PgConnection) =>
     Effect.gen(function* () {
@@ -32,6 +38,7 @@ export const make = Effect.gen(function* (): Effect.fn.Return<WriteProbe, never,
       if (!prepared.has(connection)) yield* connection.query(CREATE)
       prepared.add(connection)
       yield* connection.query(WRITE)
+      if (!isFirst) yield* connection.query(REACH_CELL)
       return undefined
     }).pipe(Effect.onError(() => pool.invalidate(connection)))
   return (limit) =>

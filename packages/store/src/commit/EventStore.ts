@@ -3,6 +3,10 @@ import type { Decide } from "@waybill/domain/stream/Aggregate"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Id from "@waybill/domain/values/Id"
 import { Context, Effect, Exit, Layer, Result, Schedule, type Scope } from "effect"
+import * as AccountNames from "../cells/AccountNames.ts"
+import * as CellClient from "../cells/CellClient.ts"
+import { Cells, type CellsShape } from "../cells/Cells.ts"
+import * as PerCell from "../cells/PerCell.ts"
 import { EventKinds, type EventKindsShape } from "../feed/EventKinds.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as IdBytes from "../postgres/IdBytes.ts"
@@ -74,11 +78,20 @@ export class EventStore extends Context.Service<
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const { noteCommit: wrote } = yield* Replica
-        const connection = yield* PipelinedConnection.make(sql, PipelinedConnection.BY_KEY_NESTED_LOOPS, Epoch.enter)
-        return yield* make(
-          PostgresLogStorage.make(sql, connection, options.readModels ?? ReadModels.readModels, wrote),
-          options,
+        const stores = yield* PerCell.make(
+          Effect.gen(function* () {
+            const client = yield* Effect.orDie(CellClient.here(sql))
+            const connection = yield* PipelinedConnection.make(
+              client,
+              PipelinedConnection.BY_KEY_NESTED_LOOPS,
+              Epoch.enter,
+            )
+            const readModels = options.readModels ?? ReadModels.readModels
+            const names = yield* AccountNames.make(client)
+            return yield* make(PostgresLogStorage.make(client, connection, readModels, wrote, names), options)
+          }),
         )
+        return ofCells(stores, yield* Cells)
       }),
     )
 
@@ -88,6 +101,22 @@ export class EventStore extends Context.Service<
       EventStore,
       Effect.suspend(() => make(MemoryLogStorage.make(options.readModels ?? ReadModels.readModels), options)),
     )
+}
+
+/** Uses the store of the cell of the account that a call is about. */
+const ofCells = (stores: PerCell.PerCell<EventStore["Service"]>, cells: CellsShape): EventStore["Service"] => {
+  const storeOf = (account_id: string) => Effect.flatMap(cells.of(account_id), stores.at)
+  return EventStore.of({
+    load: (aggregate, ref) => Effect.flatMap(storeOf(ref.account_id), (store) => store.load(aggregate, ref)),
+    state: (aggregate, ref) => Effect.flatMap(storeOf(ref.account_id), (store) => store.state(aggregate, ref)),
+    commit: (aggregate, ref, decide) =>
+      Effect.flatMap(storeOf(ref.account_id), (store) => store.commit(aggregate, ref, decide)),
+    transact: (commit) => Effect.flatMap(storeOf(commit.account_id), (store) => store.transact(commit)),
+    feed: (query) =>
+      Effect.flatMap(query.account_id === undefined ? stores.here : storeOf(query.account_id), (store) =>
+        store.feed(query),
+      ),
+  })
 }
 
 export interface Options {

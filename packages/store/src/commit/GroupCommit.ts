@@ -1,6 +1,6 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
-import { Availability } from "../availability/Availability.ts"
+import * as Availability from "../availability/Availability.ts"
 import { NotConfirmed, Unavailable } from "../availability/Unavailable.ts"
 import * as Batcher from "../postgres/Batcher.ts"
 import { readLongStream } from "../streams/readLongStream.ts"
@@ -47,7 +47,7 @@ export interface Deps extends CommitDeps {
  * batch is written at a time: two at once would wait for each other's rows.
  */
 export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<GroupCommit, never, Scope.Scope> {
-  const availability = yield* Availability
+  const availability = yield* Availability.here
   /** Number of commits in the batches under way. */
   let committing = 0
   /** Number of commits that were submitted. */

@@ -3,6 +3,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import { type Cause, Effect, Result } from "effect"
 import { SqlError } from "effect/sql"
 import type { Fragment, Statement } from "effect/sql/Statement"
+import * as AccountNames from "../cells/AccountNames.ts"
 import { ContentTemplates } from "../content/ContentTemplates.ts"
 import * as StoredContent from "../content/StoredContent.ts"
 import * as Feed from "../feed/Feed.ts"
@@ -38,6 +39,7 @@ export const make = (
   readModels: ReadonlyArray<ReadModel>,
   /** Runs after each commit, before its callers are answered. */
   onCommitted: (accounts: ReadonlyArray<string>) => Effect.Effect<void> = () => Effect.void,
+  names: AccountNames.AccountNames = AccountNames.none,
 ): LogStorage => {
   const templates = new ContentTemplates()
   const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
@@ -46,14 +48,25 @@ export const make = (
     findAnswers: (claims, now) => withStorageErrors(StoredAnswers.find(sql, claims, now)),
     insertAnswers: (answers, now) => withStorageErrors(StoredAnswers.insert(sql, answers, now)),
     write: (write) =>
-      Effect.suspend(() => Effect.forEach(writeStatements(sql, readModels, templates, write), send, { discard: true })),
+      Effect.suspend(() =>
+        Effect.forEach([...names.writes(write), ...writeStatements(sql, readModels, templates, write)], send, {
+          discard: true,
+        }),
+      ),
   })
   return {
     readStreams: (ranges) => withStorageErrors(readStreams(sql, ranges)),
     feed: (query) => withStorageErrors(Feed.read(sql, query)),
     transaction: (scope, body, onWritten) =>
       connection
-        .transaction((send) => Effect.andThen(send(begin(sql, scope)), body(transactionOn(send))), onWritten)
+        .transaction(
+          (send) =>
+            send(begin(sql, scope)).pipe(
+              Effect.andThen(withStorageErrors(names.check(scope.accounts))),
+              Effect.andThen(body(transactionOn(send))),
+            ),
+          onWritten,
+        )
         .pipe(
           withStorageErrors,
           Effect.tap(() => onCommitted(scope.accounts)),

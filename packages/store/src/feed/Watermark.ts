@@ -1,14 +1,15 @@
 import type { PgClient } from "@effect/sql-pg"
 import type { Fragment } from "effect/sql/Statement"
+import { FIRST } from "../cells/CellName.ts"
 
 /**
- * Key space of the announcements among the 64-bit advisory locks: 16 bits that spell WB, then 48 bits of position. pg_locks
- * shows the upper half of a key as classid and the lower half as objid.
+ * Key spaces of the announcements among the 64-bit advisory locks: 16 bits, then 48 bits of position. pg_locks shows the
+ * upper half of a key as classid and the lower half as objid. The first cell has the bits that spell WB. Each other cell has
+ * others, so that a slow writer holds up only the readers of its own cell; two that share theirs only wait for each other.
  */
-const KEY_SPACE = 0x5742n << 48n
+const FIRST_SPACE = 0x5742
+const SPACE = `(CASE current_schema() WHEN '${FIRST}' THEN ${FIRST_SPACE} ELSE hashtext(current_schema()) & 32767 END)::bigint`
 const POSITION_BITS = 0xffff_ffff_ffffn
-const CLASS_LOW = Number(KEY_SPACE >> 32n)
-const CLASS_HIGH = CLASS_LOW + 0xffff
 
 /**
  * Announces a writer, once in each transaction and before it allocates positions: it will write nothing at or below the
@@ -21,7 +22,7 @@ export const announce = (sql: PgClient.PgClient) => sql`
 /** The announcement as part of a statement, made once the condition is evaluated. */
 export const announcement = (sql: PgClient.PgClient, condition: Fragment) => sql`
   SELECT pg_advisory_xact_lock_shared(
-    ${KEY_SPACE}::bigint | (CASE WHEN is_called THEN last_value ELSE last_value - 1 END))
+    (${sql.literal(SPACE)} << 48) | (CASE WHEN is_called THEN last_value ELSE last_value - 1 END))
   FROM event_position WHERE ${condition}`
 
 /** Reads the last allocated position; to be read before `lowest`, in a statement of its own. */
@@ -38,4 +39,4 @@ export const lowest = (sql: PgClient.PgClient) => sql<{ readonly position: bigin
   FROM pg_locks
   WHERE locktype = 'advisory' AND objsubid = 1 AND mode = 'ShareLock'
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND classid::bigint BETWEEN ${CLASS_LOW}::bigint AND ${CLASS_HIGH}::bigint`
+    AND classid::bigint >> 16 = ${sql.literal(SPACE)}`

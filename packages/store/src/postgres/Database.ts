@@ -1,7 +1,14 @@
 import { PgClient } from "@effect/sql-pg"
-import { Duration, Effect, Layer, type Redacted, Schedule } from "effect"
-import { SqlError } from "effect/sql"
+import { Context, Duration, Effect, Layer, type Redacted, Schedule } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, SqlError } from "effect/sql"
 import * as Sockets from "../availability/Sockets.ts"
+import * as CellClient from "../cells/CellClient.ts"
+import * as CellName from "../cells/CellName.ts"
+import { Cells } from "../cells/Cells.ts"
+import { CurrentCell } from "../cells/CurrentCell.ts"
+import * as Directory from "../cells/Directory.ts"
+import * as PerCell from "../cells/PerCell.ts"
 
 /** Default number of connections of a process to Postgres, beside those of graphile-worker. */
 export const DEFAULT_CONNECTIONS = 10
@@ -32,28 +39,39 @@ export interface Options {
   readonly applicationName?: string
 }
 
-/** Provides the connection pool once the database answers. */
+/** Provides the connections once the database answers, and the directory of its cells. */
 export const layer = (options: Options) =>
   Layer.effectDiscard(ready).pipe(
     Layer.provideMerge(
-      Layer.unwrap(
-        Effect.sync(() => {
-          const sockets = Sockets.make(options.url)
-          const pool = PgClient.layer({
-            url: options.url,
-            stream: sockets.connect,
-            applicationName: options.applicationName ?? "waybill",
-            maxConnections: options.connections ?? DEFAULT_CONNECTIONS,
-            minConnections: 1,
-            connectTimeout: Duration.millis(CONNECT_TIMEOUT_MS),
-            idleTimeout: "60 seconds",
-            startupParameters: SESSION,
-          })
-          return Layer.merge(pool, Layer.succeed(Sockets.Sockets, sockets))
+      Layer.effectContext(
+        Effect.gen(function* () {
+          const pools = yield* PerCell.make(Effect.flatMap(CurrentCell, (cell) => openPool(options, cell)))
+          const sql = yield* CellClient.make(pools.first.sql, (cell) => Effect.map(pools.at(cell), (pool) => pool.sql))
+          return Context.make(PgClient.PgClient, sql as PgClient.PgClient).pipe(
+            Context.add(SqlClient.SqlClient, sql),
+            Context.add(Sockets.Sockets, { here: Effect.map(pools.here, ({ sockets }) => sockets) }),
+            Context.add(Cells, yield* Directory.make(pools.first.sql)),
+          )
         }),
       ),
     ),
   )
+
+/** Opens the connections of one cell. */
+const openPool = Effect.fnUntraced(function* (options: Options, cell: CellName.CellName) {
+  const sockets = Sockets.make(options.url)
+  const sql = yield* PgClient.make({
+    url: CellName.urlOf(options.url, cell),
+    stream: sockets.connect,
+    applicationName: options.applicationName ?? "waybill",
+    maxConnections: options.connections ?? DEFAULT_CONNECTIONS,
+    minConnections: cell === CellName.FIRST ? 1 : 0,
+    connectTimeout: Duration.millis(CONNECT_TIMEOUT_MS),
+    idleTimeout: "60 seconds",
+    startupParameters: SESSION,
+  })
+  return { sql, sockets }
+}, Effect.provide(Reactivity.layer))
 
 /** Waits until the database answers. The pool connects on demand, so an absent database would show only later. */
 export const ready = Effect.flatMap(PgClient.PgClient, (sql) => sql`SELECT 1`).pipe(

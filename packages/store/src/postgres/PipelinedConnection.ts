@@ -1,6 +1,7 @@
 import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Duration, Effect, Exit, Fiber, type Scope, Semaphore, Stream } from "effect"
-import { SqlError } from "effect/sql"
+import type { SqlError } from "effect/sql"
+import * as CellClient from "../cells/CellClient.ts"
 import type { Connection } from "effect/sql/SqlConnection"
 import type { Statement } from "effect/sql/Statement"
 
@@ -33,9 +34,10 @@ export const make = Effect.fnUntraced(function* (
   onOpened: (connection: PgConnection.PgConnection) => Effect.Effect<void, SqlError.SqlError> = () => Effect.void,
 ): Effect.fn.Return<PipelinedConnection, never, Scope.Scope> {
   // The first transaction opens the connection, and the first one after a loss opens it again.
+  const { config } = yield* Effect.orDie(CellClient.here(sql))
   const pool = yield* Effect.orDie(
     PgPool.make({
-      ...sql.config,
+      ...config,
       multiplex: true,
       minConnections: 0,
       maxConnections: 1,
@@ -120,7 +122,9 @@ const sendTransaction = Effect.fnUntraced(function* <A, E>(
   return yield* Effect.gen(function* () {
     yield* send(connection.execute("BEGIN", [], undefined))
     const result = yield* Effect.exit(within(body((statement) => send(within(statement)))))
-    yield* send(Exit.isSuccess(result) ? commit(connection) : connection.execute("ROLLBACK", [], undefined))
+    yield* send(
+      Exit.isSuccess(result) ? CellClient.checkedCommit(connection) : connection.execute("ROLLBACK", [], undefined),
+    )
     return { result, answers }
     // The state of the connection is unknown after an error here.
   }).pipe(Effect.onError(() => invalidate(opened)))
@@ -136,18 +140,6 @@ const awaitAnswers = Effect.fnUntraced(function* <A, E>(
   const failed = [...beforeCommit, ...(yield* Fiber.awaitAll(answers.slice(-1)))].find(Exit.isFailure)
   return yield* failed === undefined ? result : Effect.failCause(failed.cause)
 })
-
-/** Sends COMMIT and checks its answer: Postgres answers ROLLBACK when the transaction has failed before. */
-const commit = (connection: Connection) =>
-  Effect.flatMap(connection.executeRaw("COMMIT", []), (answer) =>
-    (answer as PgConnection.Result).command === "COMMIT"
-      ? Effect.void
-      : Effect.fail(
-          new SqlError.SqlError({
-            reason: new SqlError.UnknownError({ cause: answer, message: "nothing was committed", operation: "commit" }),
-          }),
-        ),
-  )
 
 /** Counts the statements that are sent on a connection. */
 const counting = (connection: PgConnection.PgConnection): Connection & { readonly sent: () => number } => {

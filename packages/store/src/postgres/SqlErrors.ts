@@ -5,6 +5,8 @@ import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from
 
 /** SQLSTATEs of connections that the server closed or refused to open for now: restarts, timeouts, too many clients. */
 const CONNECTION_ENDED = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"]
+/** Primary key of the log; on a node of Citus the name ends with the number of a shard. */
+const LOG_KEY = /^events_pkey(?:_\d+)?$/u
 const FOREIGN_KEY_VIOLATION = "23503"
 /** SQLSTATE classes of errors that one row causes: data exceptions (22) and exceeded program limits (54). */
 const DATA_CLASSES = ["22", "54"]
@@ -15,7 +17,7 @@ export const classify = (error: SqlError.SqlError): StorageError => {
   switch (error.reason._tag) {
     case "UniqueViolation":
       // The primary key of the log is the optimistic concurrency check.
-      return error.reason.constraint === "events_pkey"
+      return LOG_KEY.test(error.reason.constraint)
         ? new TryAgain({ cause })
         : new RowRejected({ cause, isDuplicate: true })
     case "ConstraintError":

@@ -3,6 +3,8 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Team from "@waybill/domain/account/Team"
 import { Effect, Option } from "effect"
+import { Cells } from "../cells/Cells.ts"
+import { inCell } from "../cells/CurrentCell.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as ReadModel from "./ReadModel.ts"
 
@@ -56,11 +58,12 @@ export interface RequestUser {
 /** Finds the account and role of a user. */
 export const find = Effect.fn("Members.find")(function* (user_id: string) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<RequestUser>`
+  const { ofUser } = yield* Cells
+  const found = Effect.orDie(sql<RequestUser>`
     SELECT m.user_id, m.account_id, m.role, m.status, u.operator
     FROM members m JOIN users u ON u.id = m.user_id
     WHERE m.user_id = ${user_id} AND m.status <> 'removed'`)
-  return Option.fromUndefinedOr(rows[0])
+  return Option.fromUndefinedOr((yield* inCell(yield* ofUser(user_id), found))[0])
 })
 
 interface CountedRequest extends RequestUser {
@@ -79,7 +82,8 @@ const limitOf = (window: Window): number =>
 /** Admits one request of a user: reads the membership and counts the request in a rate window of the size a key has. */
 export const admit = Effect.fn("Members.admit")(function* (user_id: string, window: Window) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<CountedRequest>`
+  const { ofUser } = yield* Cells
+  const counted = Effect.orDie(sql<CountedRequest>`
     WITH member AS MATERIALIZED (
       SELECT m.user_id, m.account_id, m.role, m.status, u.operator,
         coalesce((a.record -> 'granted' ->> ${window}::text)::int, ${limitOf(window)}::int) AS "limit"
@@ -93,6 +97,7 @@ export const admit = Effect.fn("Members.admit")(function* (user_id: string, wind
     )
     SELECT s.*, c.count AS total, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms
     FROM member s CROSS JOIN counted c`)
+  const rows = yield* inCell(yield* ofUser(user_id), counted)
   return Option.map(Option.fromUndefinedOr(rows[0]), ({ limit, now_ms, total, ...user }) => ({
     user: user satisfies RequestUser,
     standing: RateLimit.windowState(limit, total, now_ms),

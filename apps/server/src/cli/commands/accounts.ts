@@ -1,6 +1,7 @@
 import * as Account from "@waybill/domain/account/Account"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Plan from "@waybill/domain/account/Plan"
+import * as Placement from "@waybill/store/cells/Placement"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Data, Effect, Option, Schema } from "effect"
@@ -37,6 +38,7 @@ const create = Command.make(
   Effect.fn(function* ({ json, name, plan }) {
     const at = yield* NewIds.now
     const account_id = yield* NewIds.newId("AccountId")
+    yield* Placement.place(account_id)
     yield* change(account_id, Account.create(at, account_id, name, plan))
     yield* show(account_id, json)
   }),

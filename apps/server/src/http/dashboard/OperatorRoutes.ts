@@ -6,6 +6,8 @@ import * as Account from "@waybill/domain/account/Account"
 import * as Id from "@waybill/domain/values/Id"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Placement from "@waybill/store/cells/Placement"
+import { inCell } from "@waybill/store/cells/CurrentCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as AccountUsage from "@waybill/store/operations/AccountUsage"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
@@ -78,12 +80,14 @@ const create = byOperator(
   Effect.gen(function* () {
     const { name, owner, plan } = yield* bodyOf(Operate.NewAccount)
     const account_id = yield* NewIds.newId("AccountId")
+    const cell = yield* Placement.place(account_id)
     const created = Account.create(yield* NewIds.now, account_id, name, plan)(Account.initial)
-    const invited = yield* inviteWithAccount(
+    const inviting = inviteWithAccount(
       { endpoint: { method: "POST", path: `${Operate.PREFIX}/accounts` } },
       { email: owner, name: null, role: "owner" },
       { aggregate: Account, id: account_id, events: Result.getOrThrow(created) },
     ).pipe(Effect.provideService(CurrentKey, { account_id, key_id: null, scopes: ["admin"], domain: null }))
+    const invited = yield* inCell(cell, inviting)
     return { id: account_id, link: invited.body }
   }),
 )

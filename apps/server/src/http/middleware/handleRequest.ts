@@ -5,6 +5,7 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Networks } from "@waybill/mail/dns/Network"
 import { Admission, type Verdict } from "@waybill/store/admission/Admission"
 import * as Availability from "@waybill/store/availability/Availability"
+import * as Cells from "@waybill/store/cells/Cells"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import type { Writer } from "@waybill/store/requests/RequestLogWriter"
 import { Clock, Effect, Option } from "effect"
@@ -176,7 +177,9 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
     readmit: (scope) => (admitted === undefined ? Effect.void : check({ admitted, scope })),
   }
   const handling = door === undefined ? handle(app) : handle(DoorRequests.handle(door, handle(app), maxBodyBytes))
-  const response = yield* handling.pipe(
+  // A request without an account has nothing to look for in a cell.
+  const inItsCell = account_id === undefined ? handling : handle(Cells.inCellOf(account_id, ifAvailable(handling)))
+  const response = yield* inItsCell.pipe(
     Effect.provideService(Admitted, admitted),
     Effect.provideService(Bodies.ReadContext, readContext),
   )
@@ -186,6 +189,9 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
     overload === undefined ? yield* Compression.compressed(request, path, response) : Responses.respond(overload, id)
   return HttpServerResponse.setHeaders(answer, { ...headers, ...position })
 })
+
+/** Refuses a request whose account's cell cannot be used. */
+const ifAvailable = <A, E, R>(handling: Effect.Effect<A, E, R>) => Effect.andThen(Availability.check, handling)
 
 /** Logs a call of the API by an account. Pages and their reads are none, and a caller without a known key has no account. */
 const logCall = (

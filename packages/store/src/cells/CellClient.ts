@@ -1,0 +1,58 @@
+import { PgClient, type PgConnection } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
+import type { CellName } from "./CellName.ts"
+import { CurrentCell, TransactionCell } from "./CurrentCell.ts"
+
+/** A client whose statements run in the cell of the fiber that runs them, each on a connection of that cell alone. */
+export interface CellClient extends PgClient.PgClient {
+  /** The client of the fiber's cell. */
+  readonly here: Effect.Effect<PgClient.PgClient, SqlError.SqlError>
+}
+
+export type ClientOf = (cell: CellName) => Effect.Effect<PgClient.PgClient, SqlError.SqlError>
+
+export const make = Effect.fnUntraced(function* (first: PgClient.PgClient, clientOf: ClientOf) {
+  const here = Effect.flatMap(CurrentCell, clientOf)
+  const acquirer = Effect.flatMap(here, ({ reserve }) => reserve)
+  const borrower: SqlConnection.Borrower = (use) => Effect.scoped(Effect.flatMap(acquirer, use))
+  const client = yield* SqlClient.make({
+    driver: first.driver,
+    acquirer,
+    borrower,
+    compiler: PgClient.makeCompiler(),
+    prepareTransactionControls: true,
+    commit: checkedCommit,
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+    spanAttributes: [["db.system.name", "postgresql"]],
+  })
+  const { config, json } = first
+  const { withTransaction } = client
+  return Object.assign(client, {
+    [PgClient.TypeId]: PgClient.TypeId,
+    config,
+    json,
+    here,
+    listen: (channel: string) => Effect.flatMap(here, ({ listen }) => listen(channel)),
+    notify: (channel: string, payload: string) => Effect.flatMap(here, ({ notify }) => notify(channel, payload)),
+    withTransaction: <A, E, R>(work: Effect.Effect<A, E, R>) =>
+      Effect.flatMap(CurrentCell, (cell) => withTransaction(Effect.provideService(work, TransactionCell, cell))),
+  }) satisfies CellClient
+}, Effect.provide(Reactivity.layer))
+
+/** Returns the client of the fiber's cell, for connections that are opened with its configuration. */
+export const here = (sql: PgClient.PgClient): Effect.Effect<PgClient.PgClient, SqlError.SqlError> =>
+  "here" in sql ? (sql as CellClient).here : Effect.succeed(sql)
+
+/** Sends COMMIT and checks its answer: Postgres answers ROLLBACK when the transaction has failed before. */
+export const checkedCommit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.flatMap(connection.executeRaw("COMMIT", []), (answer) =>
+    (answer as PgConnection.Result).command === "COMMIT"
+      ? Effect.void
+      : Effect.fail(
+          new SqlError.SqlError({
+            reason: new SqlError.UnknownError({ cause: answer, message: "nothing was committed", operation: "commit" }),
+          }),
+        ),
+  )

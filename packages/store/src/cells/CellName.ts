@@ -1,0 +1,31 @@
+import { Redacted, Result } from "effect"
+
+/** Name of a cell, which is the name of its schema. */
+export type CellName = string
+
+/** The cell that every installation begins with. Its schema also holds the tables that belong to no account. */
+export const FIRST: CellName = "public"
+
+const PATTERN = /^[a-z][a-z0-9_]{0,39}$/u
+/** Schemas that exist already or belong to Postgres, Citus or graphile-worker. */
+const RESERVED = /^(?:public|pg_.*|information_schema|graphile_.*|citus.*)$/u
+
+/** Checks the name of a new cell, or says in words what is wrong with it. */
+export const parse = (text: string): Result.Result<CellName, string> => {
+  if (!PATTERN.test(text))
+    return Result.fail("must be 1 to 40 lower-case letters, digits and underscores, a letter first")
+  return RESERVED.test(text) ? Result.fail("is the name of a schema with another purpose") : Result.succeed(text)
+}
+
+/** Search path of a cell's connections: the tables of the cell's accounts, then those that belong to no account. */
+const searchPathOf = (cell: CellName): string => `${cell},${FIRST}`
+
+/** Returns the URL whose connections use the tables of a cell. */
+export const urlOf = (url: Redacted.Redacted, cell: CellName): Redacted.Redacted => {
+  if (cell === FIRST) return url
+  const at = new URL(Redacted.value(url))
+  const before = at.searchParams.get("options")
+  at.searchParams.set("options", `${before === null ? "" : `${before} `}-c search_path=${searchPathOf(cell)}`)
+  // A plus sign means a space only in forms.
+  return Redacted.make(at.href.replaceAll("+", "%20"))
+}

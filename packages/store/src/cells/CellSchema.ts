@@ -1,0 +1,75 @@
+import { PgClient } from "@effect/sql-pg"
+import { Data, Effect, Result } from "effect"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import * as Migrations from "../postgres/Migrations.ts"
+import * as CellName from "./CellName.ts"
+import { Cells } from "./Cells.ts"
+import { inCell } from "./CurrentCell.ts"
+import * as HomeTables from "./HomeTables.ts"
+
+/** A request of the operator about cells that cannot be fulfilled, with the reason in words. */
+export class CellRefused extends Data.TaggedError("CellRefused")<{ readonly message: string }> {}
+
+const FILE = join(Migrations.FOLDER, "..", "schema.sql")
+/** The table of a statement that makes or changes a table, or makes an index. */
+const TABLE_OF =
+  /^(?:CREATE (?:UNLOGGED )?TABLE|ALTER TABLE(?: ONLY)?|CREATE (?:UNIQUE )?INDEX \w+ ON(?: ONLY)?) (\w+)/u
+
+/** Returns the statements that make the tables of a cell in the schema that comes first in the search path. */
+export const statements = (schema: string): ReadonlyArray<string> =>
+  schema
+    .split(/;\n\n?/u)
+    .filter((statement) => {
+      const table = TABLE_OF.exec(statement)?.[1]
+      return table !== undefined && !HomeTables.HOME_TABLES.has(table)
+    })
+    // A table that refers to another one comes after it: before, the name would mean the table of the first cell.
+    .toSorted((a, b) => orderOf(a) - orderOf(b))
+
+const orderOf = (statement: string): number => {
+  if (!/^CREATE (?:UNLOGGED )?TABLE/u.test(statement)) return 2
+  return statement.includes("FOREIGN KEY") ? 1 : 0
+}
+
+/** Makes a cell: a schema with all tables of accounts. With Citus it lies on one node, and can be moved to another one. */
+export const make = Effect.fn("CellSchema.make")(function* (name: string) {
+  const sql = yield* PgClient.PgClient
+  const { refresh } = yield* Cells
+  const cell = yield* Effect.fromResult(
+    Result.mapError(
+      CellName.parse(name),
+      (problem) => new CellRefused({ message: `the name of a cell, here "${name}", ${problem}` }),
+    ),
+  )
+  const schema = yield* Effect.promise(() => readFile(FILE, "utf8"))
+  const making = Effect.gen(function* () {
+    // One cell at a time, and no migration meanwhile.
+    yield* sql`LOCK TABLE cells, schema_migrations IN SHARE ROW EXCLUSIVE MODE`
+    const [taken] = yield* sql`SELECT FROM pg_namespace WHERE nspname = ${cell}`
+    if (taken !== undefined) return yield* new CellRefused({ message: `there is a schema ${cell} already` })
+    yield* sql`CREATE SCHEMA ${sql(cell)}`
+    yield* sql`SET LOCAL search_path = ${sql(cell)}, ${sql(CellName.FIRST)}`
+    for (const statement of statements(schema)) yield* sql.unsafe(statement)
+    yield* sql`
+      INSERT INTO followers (name, position) SELECT name, (SELECT last_value FROM event_position)
+      FROM ${sql(CellName.FIRST)}.followers`
+    if (yield* isCitus(sql)) {
+      // Citus moves no unlogged table.
+      yield* sql`ALTER TABLE rate_windows SET LOGGED`
+      yield* sql`SELECT citus_schema_distribute(${cell}::regnamespace) IS NULL AS done`
+    }
+    yield* sql`INSERT INTO cells (name, state) VALUES (${cell}, 'open')`
+    yield* noteChange(sql)
+  })
+  yield* inCell(CellName.FIRST, sql.withTransaction(making))
+  yield* refresh
+  return cell
+})
+
+/** Whether the database has Citus, so that cells can lie on several nodes. */
+export const isCitus = (sql: PgClient.PgClient) =>
+  Effect.map(sql`SELECT FROM pg_extension WHERE extname = 'citus'`, ({ length }) => length > 0)
+
+/** Makes every process read the directory of cells again, once it is committed. */
+export const noteChange = (sql: PgClient.PgClient) => sql`SELECT nextval('cell_change') AS change`

@@ -1,0 +1,79 @@
+import { Context, Effect, type Option } from "effect"
+import { type CellName, FIRST } from "./CellName.ts"
+import { inCell } from "./CurrentCell.ts"
+
+/** Finds the cell of an account. Requests of an account that is being moved wait here for the end of its move. */
+export interface CellsShape {
+  /** Names of all cells, the first one first. */
+  readonly names: Effect.Effect<ReadonlyArray<CellName>>
+  readonly of: (account_id: string) => Effect.Effect<CellName>
+  /** The cell of the account of an API key, by the key's hash; the first cell for an unknown key. */
+  readonly ofKey: (hash: string) => Effect.Effect<CellName>
+  /** The cell of the account of a user; the first cell for an unknown user. */
+  readonly ofUser: (user_id: string) => Effect.Effect<CellName>
+  /** Accounts that are about to move, whose pending work is not to be started in their old cell. */
+  readonly leaving: () => ReadonlySet<string>
+  /** Reads the cells again, after a change by this process. */
+  readonly refresh: Effect.Effect<void>
+}
+
+const one: CellsShape = {
+  names: Effect.succeed([FIRST]),
+  of: () => Effect.succeed(FIRST),
+  ofKey: () => Effect.succeed(FIRST),
+  ofUser: () => Effect.succeed(FIRST),
+  leaving: () => NONE,
+  refresh: Effect.void,
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** The cells of the database; without a directory of them there is only the first one. */
+export const Cells = Context.Reference<CellsShape>("@waybill/store/cells/Cells", { defaultValue: () => one })
+
+/** Runs work in the cell of an account. */
+export const inCellOf = <A, E, R>(account_id: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Cells, ({ of }) => Effect.flatMap(of(account_id), (cell) => inCell(cell, work)))
+
+/** Runs work in every cell, one after the other, and returns what each returned, with the name of the cell. */
+export const each = <A, E, R>(
+  work: Effect.Effect<A, E, R>,
+): Effect.Effect<ReadonlyArray<readonly [CellName, A]>, E, R> =>
+  Effect.flatMap(Cells, ({ names }) =>
+    Effect.flatMap(
+      names,
+      Effect.forEach((cell) => Effect.map(inCell(cell, work), (found) => [cell, found] as const)),
+    ),
+  )
+
+/** Runs work that returns rows in every cell, and returns the rows of all cells. */
+export const rowsOfAll = <A, E, R>(
+  work: Effect.Effect<ReadonlyArray<A>, E, R>,
+): Effect.Effect<ReadonlyArray<A>, E, R> => Effect.map(each(work), (found) => found.flatMap(([, rows]) => rows))
+
+/** Looks for something that one cell has, in one cell after the other. */
+export const findFirst = <A, E, R>(
+  search: Effect.Effect<Option.Option<A>, E, R>,
+): Effect.Effect<Option.Option<A>, E, R> =>
+  Effect.gen(function* () {
+    const { names } = yield* Cells
+    const cells = yield* names
+    for (const cell of cells.slice(0, -1)) {
+      const found = yield* inCell(cell, search)
+      if (found._tag === "Some") return found
+    }
+    return yield* inCell(cells.at(-1) ?? FIRST, search)
+  })
+
+/** Number of cells that periodic work runs in at the same time. */
+const CONCURRENT_CELLS = 8
+
+/** Runs periodic work in every cell. A cell that fails or is slow keeps the work from no other one. */
+export const inEach = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<void, E, R> =>
+  Effect.gen(function* () {
+    const { names } = yield* Cells
+    const exits = yield* Effect.forEach(yield* names, (cell) => Effect.exit(inCell(cell, work)), {
+      concurrency: CONCURRENT_CELLS,
+    })
+    for (const exit of exits) yield* exit
+  })

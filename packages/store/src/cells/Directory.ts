@@ -1,0 +1,139 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import { LruCache } from "@waybill/domain/values/LruCache"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import { Clock, Duration, Effect, Semaphore } from "effect"
+import { Unavailable } from "../availability/Unavailable.ts"
+import { type CellName, FIRST } from "./CellName.ts"
+import type { CellsShape } from "./Cells.ts"
+
+/** Age at which what a process knows of the cells is read again before it is used. */
+export const TRUSTED_FOR = Duration.seconds(2)
+/** Time after a change of the cells by which every process has noticed it. */
+export const NOTICED_AFTER = Duration.seconds(3)
+/** How long a request waits for the end of the last step of its account's move. */
+export const LONGEST_FENCE = Duration.seconds(30)
+const LOOK_AGAIN = Duration.millis(100)
+/** Maximum number of accounts, keys and users whose cell a process remembers. */
+export const MAX_REMEMBERED = 100_000
+
+interface Known {
+  readonly names: ReadonlyArray<CellName>
+  /** Number of changes until then. */
+  readonly change: bigint
+  readonly fenced: ReadonlySet<string>
+  readonly leaving: ReadonlySet<string>
+}
+
+type Kind = "api_key" | "user"
+
+/** Reads the directory of cells in the first cell, and remembers it for as long as no other process can rely on a change. */
+export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<CellsShape> {
+  const clock = yield* Clock.Clock
+  const oneAtATime = Semaphore.makeUnsafe(1)
+  const trustedMillis = Duration.toMillis(TRUSTED_FOR)
+  const noCells = () => new LruCache<string, CellName>({ maxEntries: MAX_REMEMBERED })
+  let cells = noCells()
+  let known: Known = { names: [FIRST], change: 0n, fenced: new Set(), leaving: new Set() }
+  let readAt = -Infinity
+
+  const now = () => MonotonicClock.millisOf(clock)
+  const isFresh = () => now() - readAt < trustedMillis
+  const read = Effect.gen(function* () {
+    const began = now()
+    const next = yield* Effect.orDie(load(sql))
+    // A cell that was remembered before the change may be that of an account that has moved.
+    if (next.change !== known.change) cells = noCells()
+    known = next
+    readAt = began
+  })
+  const refresh = oneAtATime.withPermit(read)
+  const readUnlessFresh = Effect.suspend(() => (isFresh() ? Effect.void : read))
+  const current = Effect.suspend(() =>
+    isFresh() ? Effect.succeed(known) : Effect.map(oneAtATime.withPermit(readUnlessFresh), () => known),
+  )
+  const remembered = (key: string, find: Effect.Effect<CellName>): Effect.Effect<CellName> =>
+    Effect.suspend(() => {
+      const cell = cells.get(key)
+      if (cell !== undefined) return Effect.succeed(cell)
+      const { change } = known
+      return Effect.tap(find, (found) =>
+        Effect.sync(() => {
+          if (known.change === change) cells.set(key, found)
+        }),
+      )
+    })
+
+  /** Waits while the account is in the last step of its move, in which nothing may be written to either cell. */
+  const afterFence = (account_id: string): Effect.Effect<void> =>
+    Effect.suspend(() => (known.fenced.has(account_id) ? awaitMove(account_id) : Effect.void))
+  const awaitMove = (account_id: string) =>
+    Effect.andThen(Effect.sleep(LOOK_AGAIN), refresh).pipe(
+      Effect.repeat({ until: () => !known.fenced.has(account_id) }),
+      Effect.timeoutOrElse({ duration: LONGEST_FENCE, orElse: () => Effect.die(new Unavailable()) }),
+      Effect.asVoid,
+    )
+
+  /** The account, and the fence, decide at the end, because the name of an account never changes. */
+  const found = (account_id: string | undefined): Effect.Effect<CellName> =>
+    account_id === undefined ? Effect.succeed(FIRST) : ofLive(account_id)
+  const ofLive = (account_id: string): Effect.Effect<CellName> =>
+    Effect.andThen(afterFence(account_id), remembered(account_id, cellOf(sql, account_id)))
+  const unlessAlone = (find: Effect.Effect<CellName>): Effect.Effect<CellName> =>
+    Effect.suspend(() =>
+      isFresh() && known.names.length === 1
+        ? FIRST_CELL
+        : Effect.flatMap(current, ({ names }) => (names.length === 1 ? FIRST_CELL : find)),
+    )
+  const byName = (kind: Kind, name: string) =>
+    unlessAlone(remembered(`${kind} ${name}`, Effect.flatMap(accountNamed(sql, kind, name), found)))
+
+  return {
+    names: Effect.map(current, ({ names }) => names),
+    of: (account_id) => unlessAlone(Effect.suspend(() => ofLive(Livemode.liveAccountOf(account_id)))),
+    ofKey: (hash) => byName("api_key", hash),
+    ofUser: (user_id) => byName("user", user_id),
+    leaving: () => known.leaving,
+    refresh,
+  }
+})
+
+const FIRST_CELL = Effect.succeed(FIRST)
+
+const load = (sql: PgClient.PgClient) =>
+  Effect.map(
+    sql<{
+      readonly change: bigint
+      readonly names: ReadonlyArray<string>
+      readonly fenced: ReadonlyArray<string>
+      readonly leaving: ReadonlyArray<string>
+    }>`
+      SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS change,
+        ARRAY(SELECT name FROM cells ORDER BY name <> ${FIRST}, name) AS names,
+        ARRAY(SELECT account_id FROM account_cells WHERE moving_to IS NOT NULL AND step = 'fenced') AS fenced,
+        ARRAY(SELECT account_id FROM account_cells WHERE moving_to IS NOT NULL AND step <> 'cleaning') AS leaving
+      FROM cell_change`,
+    ([row]): Known => ({
+      names: row?.names ?? [FIRST],
+      change: row?.change ?? 0n,
+      fenced: new Set(row?.fenced),
+      leaving: new Set(row?.leaving),
+    }),
+  )
+
+const cellOf = (sql: PgClient.PgClient, account_id: string) =>
+  Effect.orDie(
+    Effect.map(
+      sql<{ readonly cell: string }>`SELECT cell FROM account_cells WHERE account_id = ${account_id}`,
+      ([row]) => row?.cell ?? FIRST,
+    ),
+  )
+
+const accountNamed = (sql: PgClient.PgClient, kind: Kind, name: string) =>
+  Effect.orDie(
+    Effect.map(
+      sql<{ readonly account_id: string }>`
+        SELECT account_id FROM account_names WHERE kind = ${kind} AND name = ${name}`,
+      ([row]) => row?.account_id,
+    ),
+  )

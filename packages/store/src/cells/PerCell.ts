@@ -1,0 +1,48 @@
+import { Effect, Exit, Scope, Semaphore } from "effect"
+import { type CellName, FIRST } from "./CellName.ts"
+import { CurrentCell, inCell } from "./CurrentCell.ts"
+
+/** One instance of something for each cell, so that no cell waits for another one. */
+export interface PerCell<A> {
+  readonly first: A
+  /** The instance of a cell, made when it is first wanted. */
+  readonly at: (cell: CellName) => Effect.Effect<A>
+  /** The instance of the fiber's cell. */
+  readonly here: Effect.Effect<A>
+}
+
+/** Makes the instance of the first cell at once, and the others on demand. All of them end with the scope. */
+export const make = Effect.fnUntraced(function* <A, E, R>(
+  build: Effect.Effect<A, E, R | Scope.Scope>,
+): Effect.fn.Return<PerCell<A>, E, R | Scope.Scope> {
+  const context = yield* Effect.context<R>()
+  const parent = yield* Effect.scope
+  const instances = new Map<CellName, A>()
+  const oneAtATime = Semaphore.makeUnsafe(1)
+  const buildIn = (cell: CellName) =>
+    Effect.gen(function* () {
+      // An instance that cannot be built now is built by the next one who wants it.
+      const scope = yield* Scope.fork(parent, "sequential")
+      const built = Effect.provideService(build, Scope.Scope, scope)
+      const instance = yield* Effect.onExit(inCell(cell, built), (exit) =>
+        Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit),
+      )
+      instances.set(cell, instance)
+      return instance
+    })
+  const first = yield* buildIn(FIRST)
+  const at = (cell: CellName): Effect.Effect<A> =>
+    Effect.suspend(() => {
+      const instance = instances.get(cell)
+      if (instance !== undefined) return Effect.succeed(instance)
+      return oneAtATime
+        .withPermit(
+          Effect.suspend(() => {
+            const made = instances.get(cell)
+            return made === undefined ? Effect.orDie(buildIn(cell)) : Effect.succeed(made)
+          }),
+        )
+        .pipe(Effect.provideContext(context))
+    })
+  return { first, at, here: Effect.flatMap(CurrentCell, at) }
+})
