@@ -7,6 +7,7 @@ import { inCell } from "@waybill/store/cells/CurrentCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Feed from "@waybill/store/feed/Feed"
 import * as Watermark from "@waybill/store/feed/Watermark"
+import type * as Migrations from "@waybill/store/postgres/Migrations"
 import type { ApiKeySecret } from "@waybill/domain/account/ApiKeySecret"
 import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { createHash } from "node:crypto"
@@ -103,6 +104,18 @@ layer(Store, { excludeTestServices: true })("cells", (it) => {
     yield* CellSchema.make("cell_f")
     const again = yield* Effect.flip(CellSchema.make("cell_f"))
     assert.strictEqual((again as CellSchema.CellRefused).message, "there is a schema cell_f already")
+  })
+
+  it.effect("are refused while a migration is pending", function* () {
+    const sql = yield* PgClient.PgClient
+    const newest = sql<{ readonly name: string }>`
+      DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations) RETURNING name`
+    const [row] = yield* newest
+    const name = row?.name ?? ""
+    const refused = yield* Effect.flip(CellSchema.make("cell_h"))
+    assert.include((refused as Migrations.SchemaBehind).message, `(pending: ${name}): run \`waybill migrate\``)
+    assert.notInclude(yield* (yield* Cells.Cells).names, "cell_h")
+    yield* sql`INSERT INTO schema_migrations (name) VALUES (${name})`
   })
 
   it.effect("cannot be changed inside a transaction of another cell", function* () {

@@ -18,7 +18,7 @@ export const parse = (text: string): Result.Result<CellName, string> => {
 }
 
 /** Search path of a cell's connections: the tables of the cell's accounts, then those that belong to no account. */
-const searchPathOf = (cell: CellName): string => `${cell},${FIRST}`
+export const searchPathOf = (cell: CellName): string => (cell === FIRST ? FIRST : `${cell},${FIRST}`)
 
 /** Returns the URL whose connections use the tables of a cell. */
 export const urlOf = (url: Redacted.Redacted, cell: CellName): Redacted.Redacted => {

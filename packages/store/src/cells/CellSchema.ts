@@ -47,6 +47,7 @@ export const make = Effect.fn("CellSchema.make")(function* (name: string) {
     // One cell at a time, and no migration meanwhile.
     yield* sql`LOCK TABLE cells, schema_migrations IN SHARE ROW EXCLUSIVE MODE`
     const [taken] = yield* sql`SELECT FROM pg_namespace WHERE nspname = ${cell}`
+    yield* refusePending(sql)
     if (taken !== undefined) return yield* new CellRefused({ message: `there is a schema ${cell} already` })
     yield* sql`CREATE SCHEMA ${sql(cell)}`
     yield* sql`SET LOCAL search_path = ${sql(cell)}, ${sql(CellName.FIRST)}`
@@ -65,6 +66,16 @@ export const make = Effect.fn("CellSchema.make")(function* (name: string) {
   yield* inCell(CellName.FIRST, sql.withTransaction(making))
   yield* refresh
   return cell
+})
+
+/** Refuses a cell on an older schema, because it would have the tables of this release and miss the pending migrations. */
+const refusePending = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const applied = yield* sql<{ readonly name: string }>`SELECT name FROM schema_migrations ORDER BY name`
+  const status = Migrations.statusOf(
+    applied.map(({ name }) => name),
+    yield* Effect.promise(() => Migrations.filesOf(Migrations.FOLDER)),
+  )
+  yield* Migrations.refusePending(yield* Effect.fromResult(status))
 })
 
 /** Whether the database has Citus, so that cells can lie on several nodes. */

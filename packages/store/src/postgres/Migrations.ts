@@ -1,4 +1,4 @@
-import { Data, Effect, Redacted } from "effect"
+import { Data, Effect, Redacted, Result } from "effect"
 import { runMigrations } from "graphile-worker"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url"
 import { setTimeout as pause } from "node:timers/promises"
 import pg from "pg"
 import { KEEPALIVE } from "../availability/Sockets.ts"
+import * as CellName from "../cells/CellName.ts"
+import { splitStatements } from "../cells/splitStatements.ts"
 import * as Database from "./Database.ts"
 import * as DatabaseUrl from "../availability/DatabaseUrl.ts"
 import { watchedClient, type Steps } from "../availability/watchedClient.ts"
@@ -52,16 +54,51 @@ export const migrate = (
       const text = await readFile(join(folder, name), "utf8")
       steps.current = `applying the migration ${name}`
       try {
-        // Sent as one simple query, so that a file may hold any number of statements; it is applied as a whole or not at all.
-        await client.query(`BEGIN;\n${text}\n;INSERT INTO schema_migrations (name) VALUES ('${name}');COMMIT`)
+        await apply(client, name, text)
       } catch (cause) {
         await client.query("ROLLBACK").catch(() => {})
-        throw new MigrationFailed({ message: `migration ${name} failed: ${messageOf(cause)}`, cause })
+        throw cause instanceof MigrationFailed ? cause : failureOf(name, CellName.FIRST, cause)
       }
     }
     steps.current = "applying the migrations of graphile-worker"
     await migrateGraphile(url)
     return compare(client, folder)
+  })
+
+/** Says in the first line of a file which cells have the tables that it changes. */
+const CELLS = /^-- cells: (every|home)\n/u
+
+/** Applies a file in every cell that has its tables; as a whole or not at all. */
+const apply = async (client: pg.Client, name: string, text: string): Promise<void> => {
+  const insertion = `INSERT INTO schema_migrations (name) VALUES ('${name}')`
+  const scope = CELLS.exec(text)?.[1]
+  // A file from before there were cells is sent as one simple query.
+  if (scope === undefined) return void (await client.query(`BEGIN;\n${text}\n;${insertion};COMMIT`))
+  await client.query("BEGIN")
+  // Locks the table, so that no cell is made meanwhile.
+  await client.query(insertion)
+  const cells = scope === "home" ? [CellName.FIRST] : await cellsOf(client)
+  const statements = splitStatements(text)
+  for (const cell of cells) {
+    await client.query(`SET LOCAL search_path = ${CellName.searchPathOf(cell)}`)
+    // One at a time: Citus accepts no more of them in one query.
+    for (const statement of statements)
+      await client.query(statement).catch((cause: unknown) => Promise.reject(failureOf(name, cell, cause)))
+  }
+  await client.query("COMMIT")
+}
+
+const cellsOf = async (client: pg.Client): Promise<ReadonlyArray<CellName.CellName>> => {
+  const { rows } = await client.query<{ readonly name: string }>("SELECT name FROM cells ORDER BY name <> $1, name", [
+    CellName.FIRST,
+  ])
+  return rows.map(({ name }) => name)
+}
+
+const failureOf = (name: string, cell: CellName.CellName, cause: unknown) =>
+  new MigrationFailed({
+    message: `migration ${name} failed${cell === CellName.FIRST ? "" : ` in the cell ${cell}`}: ${messageOf(cause)}`,
+    cause,
   })
 
 /** Connects once, to name the fault of a wrong URL before anything else runs. */
@@ -76,14 +113,16 @@ export const check = (
 
 /** Fails on a schema that is not current, for commands that must not upgrade it. */
 export const requireCurrent = (url: Redacted.Redacted, folder = FOLDER) =>
-  Effect.flatMap(check(url, folder), ({ applied, pending }) => {
-    if (pending.length === 0) return Effect.void
-    const message =
-      applied.length === 0
-        ? "the database is empty: run `waybill start`, or `waybill migrate` to create only the schema"
-        : `the database schema is older than this release of Waybill (pending: ${pending.join(", ")}): run \`waybill migrate\`, or start this release once`
-    return Effect.fail(new SchemaBehind({ message }))
-  })
+  Effect.flatMap(check(url, folder), refusePending)
+
+export const refusePending = ({ applied, pending }: Status): Effect.Effect<void, SchemaBehind> => {
+  if (pending.length === 0) return Effect.void
+  const message =
+    applied.length === 0
+      ? "the database is empty: run `waybill start`, or `waybill migrate` to create only the schema"
+      : `the database schema is older than this release of Waybill (pending: ${pending.join(", ")}): run \`waybill migrate\`, or start this release once`
+  return Effect.fail(new SchemaBehind({ message }))
+}
 
 /** Migrates an empty database, and fails on a schema that is not current, for commands that may be the first to run. */
 export const requireCurrentOrCreate = (url: Redacted.Redacted, folder = FOLDER) =>
@@ -92,7 +131,6 @@ export const requireCurrentOrCreate = (url: Redacted.Redacted, folder = FOLDER) 
   )
 
 const compare = async (client: pg.Client, folder: string): Promise<Status> => {
-  const files = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()
   const table = await client.query<{ readonly exists: boolean }>(
     "SELECT to_regclass('schema_migrations') IS NOT NULL AS exists",
   )
@@ -100,15 +138,30 @@ const compare = async (client: pg.Client, folder: string): Promise<Status> => {
     table.rows[0]?.exists === true
       ? (await client.query<{ readonly name: string }>("SELECT name FROM schema_migrations ORDER BY name")).rows
       : []
-  const applied = rows.map((row) => row.name)
+  const status = statusOf(
+    rows.map((row) => row.name),
+    await filesOf(folder),
+  )
+  if (Result.isFailure(status)) throw status.failure
+  return status.success
+}
+
+/** Returns the names of the migrations in a folder, in their order. */
+export const filesOf = async (folder: string): Promise<ReadonlyArray<string>> =>
+  (await readdir(folder)).filter((name) => name.endsWith(".sql")).toSorted()
+
+/** Compares the applied migrations with the files of this release. */
+export const statusOf = (
+  applied: ReadonlyArray<string>,
+  files: ReadonlyArray<string>,
+): Result.Result<Status, MigrationFailed> => {
   // Compared by name, not by the last number: releases developed in parallel leave gaps for each other.
   const unknown = applied.filter((name) => !files.includes(name))
   if (unknown.length > 0) {
-    throw new MigrationFailed({
-      message: `the database schema is newer than this release of Waybill (${unknown.join(", ")}): upgrade this node first`,
-    })
+    const message = `the database schema is newer than this release of Waybill (${unknown.join(", ")}): upgrade this node first`
+    return Result.fail(new MigrationFailed({ message }))
   }
-  return { applied, pending: files.filter((name) => !applied.includes(name)) }
+  return Result.succeed({ applied, pending: files.filter((name) => !applied.includes(name)) })
 }
 
 /** Takes the lock of migrations, for at most `LONGEST_WAIT_MS`. */

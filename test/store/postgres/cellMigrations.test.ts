@@ -1,0 +1,114 @@
+import { PgClient } from "@effect/sql-pg"
+import * as CellSchema from "@waybill/store/cells/CellSchema"
+import { splitStatements } from "@waybill/store/cells/splitStatements"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Migrations from "@waybill/store/postgres/Migrations"
+import { Effect, Layer } from "effect"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import { assert, describe, it as test, layer } from "../../support/effectTest.ts"
+import * as Database from "../../support/postgres/Database.ts"
+
+const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
+
+/** Folder with the migrations of this release and one more. */
+const folderWith = (name: string, text: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const folder = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-cell-migrations-"))
+      await fs.cp(Migrations.FOLDER, folder, { recursive: true })
+      await fs.writeFile(path.join(folder, name), text)
+      return folder
+    }),
+    (folder) => Effect.promise(() => fs.rm(folder, { recursive: true })),
+  )
+
+/** Schemas whose table has a column, in alphabetical order. */
+const schemasWith = Effect.fnUntraced(function* (table: string, column: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* sql<{ readonly table_schema: string }>`
+    SELECT table_schema FROM information_schema.columns WHERE table_name = ${table} AND column_name = ${column} ORDER BY 1`
+  return rows.map(({ table_schema }) => table_schema)
+})
+
+layer(Store, { excludeTestServices: true })("migrations of cells", (it) => {
+  it.effect("are applied in every cell, or in none", function* () {
+    const sql = yield* PgClient.PgClient
+    const { url } = yield* Database.Fresh
+    yield* CellSchema.make("cell_b")
+    yield* CellSchema.make("cell_c")
+    const text = `-- cells: every
+ALTER TABLE events ADD COLUMN first_new text;
+ALTER TABLE outbox ADD COLUMN second_new text DEFAULT ';'; -- nothing; follows
+UPDATE cells SET made_at = made_at;`
+    const folder = yield* folderWith("9001_columns.sql", text)
+    yield* sql`ALTER TABLE cell_c.outbox ADD COLUMN second_new text`
+    const failed = yield* Effect.flip(Migrations.migrate(url, folder))
+    assert.strictEqual(
+      failed.message,
+      'migration 9001_columns.sql failed in the cell cell_c: column "second_new" of relation "outbox" already exists',
+    )
+    assert.deepStrictEqual(yield* schemasWith("events", "first_new"), [])
+    assert.deepStrictEqual((yield* Migrations.check(url, folder)).pending, ["9001_columns.sql"])
+
+    yield* sql`ALTER TABLE cell_c.outbox DROP COLUMN second_new`
+    assert.deepStrictEqual((yield* Migrations.migrate(url, folder)).pending, [])
+    for (const [table, column] of [
+      ["events", "first_new"],
+      ["outbox", "second_new"],
+    ] as const)
+      assert.deepStrictEqual(yield* schemasWith(table, column), ["cell_b", "cell_c", "public"])
+  })
+
+  it.effect("of home tables are applied once", function* () {
+    const sql = yield* PgClient.PgClient
+    const { url } = yield* Database.Fresh
+    yield* sql`DELETE FROM schema_migrations WHERE name >= '9001'`
+    yield* CellSchema.make("cell_d")
+    const folder = yield* folderWith("9002_home.sql", "-- cells: home\nCREATE TABLE at_home (only_here int);")
+    yield* Migrations.migrate(url, folder)
+    assert.deepStrictEqual(yield* schemasWith("at_home", "only_here"), ["public"])
+  })
+})
+
+describe("statements of a migration", () => {
+  const cases: ReadonlyArray<readonly [of: string, text: string, statements: ReadonlyArray<string>]> = [
+    ["one without a semicolon", "SELECT 1", ["SELECT 1"]],
+    ["two, with empty ones beside them", ";SELECT 1;\n\n;  SELECT 2; ", ["SELECT 1", "SELECT 2"]],
+    ["a quoted text", "SELECT 'a;''b;';SELECT 2", ["SELECT 'a;''b;'", "SELECT 2"]],
+    [
+      "a text with backslashes",
+      "SELECT E'a\\';b';SELECT '\\';SELECT 2",
+      ["SELECT E'a\\';b'", "SELECT '\\'", "SELECT 2"],
+    ],
+    ["a quoted name", 'SELECT "a;""b;";SELECT 2', ['SELECT "a;""b;"', "SELECT 2"]],
+    ["a dollar-quoted body", "DO $$ BEGIN; 'it' END $$;SELECT 2", ["DO $$ BEGIN; 'it' END $$", "SELECT 2"]],
+    ["nested dollar quotes", "DO $a$ $$;$$ $b$;$a$;SELECT 2", ["DO $a$ $$;$$ $b$;$a$", "SELECT 2"]],
+    ["a dollar inside a name", "SELECT a$b$;SELECT c$b$", ["SELECT a$b$", "SELECT c$b$"]],
+    ["parameters", "SELECT $1;SELECT $2", ["SELECT $1", "SELECT $2"]],
+    [
+      "comments",
+      "-- it's; one\nSELECT 1; -- it's two;\nSELECT 2; -- end;",
+      ["-- it's; one\nSELECT 1", "-- it's two;\nSELECT 2"],
+    ],
+    ["nested comments", "/* a; /* it's; */ b; */SELECT 1;/* ; */", ["/* a; /* it's; */ b; */SELECT 1"]],
+    ["an operator like a comment", "SELECT 1 - -1;SELECT 2 / 2", ["SELECT 1 - -1", "SELECT 2 / 2"]],
+    ["nothing but comments", "-- one;\n/* two; */", []],
+  ]
+  for (const [of, text, statements] of cases)
+    test(of, () => {
+      assert.deepStrictEqual(splitStatements(text), statements)
+    })
+
+  test("begin with a word of SQL in our own files", async () => {
+    const names = await Migrations.filesOf(Migrations.FOLDER)
+    for (const name of names) {
+      const text = await fs.readFile(path.join(Migrations.FOLDER, name), "utf8")
+      const statements = splitStatements(text)
+      assert.isAbove(statements.length, 0, name)
+      for (const statement of statements)
+        assert.match(statement.replaceAll(/^(?:--[^\n]*\n|\s)+/gu, ""), /^[A-Z]{2,}\s/u, name)
+    }
+  })
+})
