@@ -27,7 +27,7 @@ declare module "vitest" {
 const startServer = Effect.gen(function* () {
   const folder = yield* Effect.promise(() => fs.mkdtemp(path.join(os.tmpdir(), "waybill-test-")))
   // Several files run at the same time, and each starts several services.
-  const settings = { max_connections: "300" }
+  const settings = { max_connections: "300", max_prepared_transactions: "20" }
   return yield* EmbeddedPostgres.start({ dataDir: folder, scratch: true, settings })
 })
 
