@@ -17,6 +17,7 @@ CREATE TABLE account_cells (
   moving_to text COLLATE "C",
   step text COLLATE "C",
   changed_at timestamp with time zone NOT NULL DEFAULT now(),
+  left_cell text COLLATE "C",
   CONSTRAINT account_cells_pkey PRIMARY KEY (account_id),
   CONSTRAINT account_cells_cell_fkey FOREIGN KEY (cell) REFERENCES cells(name),
   CONSTRAINT account_cells_moving_to_fkey FOREIGN KEY (moving_to) REFERENCES cells(name),

@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
 
 const elsewhere = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>, cell: string) => sql`
   SELECT account_id FROM unnest(${accounts}::text[]) AS a(account_id) LEFT JOIN account_cells c USING (account_id)
-  WHERE coalesce(c.cell, ${FIRST}) <> ${cell} OR c.step = 'fenced'`
+  WHERE coalesce(c.cell, ${FIRST}) <> ${cell}`
 
 interface Name {
   readonly kind: "api_key" | "user"

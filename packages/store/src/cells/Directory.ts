@@ -3,6 +3,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import { LruCache } from "@waybill/domain/values/LruCache"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Clock, Duration, Effect, Semaphore } from "effect"
+import type { Fragment } from "effect/sql/Statement"
 import { Unavailable } from "../availability/Unavailable.ts"
 import { type CellName, FIRST } from "./CellName.ts"
 import type { CellsShape } from "./Cells.ts"
@@ -100,6 +101,14 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
 
 const FIRST_CELL = Effect.succeed(FIRST)
 
+/** First key of our advisory locks with two keys: "WB", moves. The fence of a mover that has died is none. */
+export const MOVES = 0x5742_0004
+
+const moverOf = (sql: PgClient.PgClient, account_id: Fragment) => sql`
+  SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND classid::bigint = ${MOVES}::bigint AND objid::bigint = hashtext(${account_id})::bigint & 4294967295`
+
 const load = (sql: PgClient.PgClient) =>
   Effect.map(
     sql<{
@@ -110,7 +119,8 @@ const load = (sql: PgClient.PgClient) =>
     }>`
       SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS change,
         ARRAY(SELECT name FROM cells ORDER BY name <> ${FIRST}, name) AS names,
-        ARRAY(SELECT account_id FROM account_cells WHERE moving_to IS NOT NULL AND step = 'fenced') AS fenced,
+        ARRAY(SELECT account_id FROM account_cells WHERE moving_to IS NOT NULL AND step = 'fenced'
+          AND EXISTS (${moverOf(sql, sql.literal("account_id"))})) AS fenced,
         ARRAY(SELECT account_id FROM account_cells WHERE moving_to IS NOT NULL AND step <> 'cleaning') AS leaving
       FROM cell_change`,
     ([row]): Known => ({

@@ -8,6 +8,8 @@ export const HOME_TABLES: ReadonlySet<string> = new Set([
   "mta_sts_policies",
   "nodes",
   "processes",
+  "provider_events",
+  "provider_hooks",
   "saved_views",
   "schema_migrations",
   "source_addresses",

@@ -116,6 +116,10 @@ const begin = (sql: PgClient.PgClient, { accounts, isExclusive }: TransactionSco
   )
   SELECT 1 AS announced FROM locked CROSS JOIN LATERAL (${Watermark.announcement(sql, sql`locked.locks >= 0`)}) AS announcement`
 
+/** Locks accounts exclusively until the end of the transaction: no commit of them is under way then. */
+export const lockAccounts = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) =>
+  begin(sql, { accounts, isExclusive: true })
+
 /** Maximum of the type of versions. */
 const LAST_VERSION = 2 ** 31 - 1
 

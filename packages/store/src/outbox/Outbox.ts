@@ -11,6 +11,8 @@ export const TASKS = {
   test_clock: "advance_test_clocks",
 } as const satisfies Record<OutboxRow["kind"], string>
 
+export const KINDS = Object.keys(TASKS) as ReadonlyArray<OutboxRow["kind"]>
+
 /** Locks rows until the end of the transaction, in the order of their ids, and returns their leases. */
 export const hold = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql<LeaseFact>`
   SELECT id, lease_token, attempt,

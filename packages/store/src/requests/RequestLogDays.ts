@@ -60,6 +60,18 @@ export const make = Effect.fn("RequestLogDays.make")(function* (day: Day) {
   )
 })
 
+/** Makes the tables of the days that the log of another cell holds, for rows that come from there. */
+export const copyDays = Effect.fn("RequestLogDays.copyDays")(function* (from: string) {
+  const sql = yield* PgClient.PgClient
+  const days = yield* Effect.orDie(sql<{ readonly name: string }>`
+    SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = ${`${from}.${TABLE}`}::regclass ORDER BY 1`)
+  for (const { name } of days) {
+    const at = Date.parse(name.slice(TABLE.length + 1).replaceAll("_", "-"))
+    if (Number.isFinite(at)) yield* make(dayOf(at))
+  }
+})
+
 const alone = <A>(sql: PgClient.PgClient, work: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   Effect.orDie(
     sql.withTransaction(

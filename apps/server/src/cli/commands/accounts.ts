@@ -2,6 +2,7 @@ import * as Account from "@waybill/domain/account/Account"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Plan from "@waybill/domain/account/Plan"
 import * as Placement from "@waybill/store/cells/Placement"
+import * as AccountMove from "@waybill/store/moves/AccountMove"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Data, Effect, Option, Schema } from "effect"
@@ -43,6 +44,24 @@ const create = Command.make(
     yield* show(account_id, json)
   }),
 ).pipe(Command.withDescription("Create an account"))
+
+const move = Command.make(
+  "move",
+  {
+    account,
+    to: Flag.String("to").pipe(Flag.withDescription("Name of the cell that the account moves to")),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ account, json, to }) {
+    const id = yield* AccountArgument.idOf(account)
+    const moved = yield* AccountMove.move(id, to, { report: (line) => (json ? Effect.void : Output.say(line)) })
+    yield* Output.printOne({ ...moved }, { json })
+  }),
+).pipe(
+  Command.withDescription(
+    "Move an account to another cell while it is in use. A move that was interrupted is continued by the same command",
+  ),
+)
 
 const list = Command.make(
   "list",
@@ -147,5 +166,6 @@ export const accounts = Command.make("accounts").pipe(
     limits.pipe(Command.provide(CliStore.layer)),
     retention.pipe(Command.provide(CliStore.layer)),
     links.pipe(Command.provide(CliStore.layer)),
+    move.pipe(Command.provide(CliStore.layer)),
   ]),
 )

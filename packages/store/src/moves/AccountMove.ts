@@ -1,0 +1,166 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import type { AccountId } from "@waybill/domain/values/Id"
+import { Data, Duration, Effect, Option, Schedule } from "effect"
+import type { CellName } from "../cells/CellName.ts"
+import { Cells } from "../cells/Cells.ts"
+import { inCell } from "../cells/CurrentCell.ts"
+import * as Directory from "../cells/Directory.ts"
+import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
+import * as Outbox from "../outbox/Outbox.ts"
+import * as Accounts from "../readmodels/Accounts.ts"
+import * as RequestLogDays from "../requests/RequestLogDays.ts"
+import * as MovedCounts from "./MovedCounts.ts"
+import * as MovedRows from "./MovedRows.ts"
+import * as MovedTables from "./MovedTables.ts"
+import * as MoveSteps from "./MoveSteps.ts"
+
+/** How long a move waits for work on the account's mail to end before it goes on without it. */
+export const WAIT_FOR_WORK = Duration.seconds(90)
+/** The account is fenced once a pass over its rows copies fewer than this: the last pass then takes little time. */
+export const FEW_ROWS = 1_000
+/** Maximum number of passes, for an account that is written faster than it is copied. */
+export const MAX_PASSES = 5
+/** Tries of the switch, each of which waits for the account's lock. */
+const SWITCH_TRIES = 5
+const LOOK_AGAIN = Duration.millis(250)
+/** Time limit of one statement of a move; the time limit of requests is too short for the first pass over a table. */
+const STATEMENT_TIMEOUT = "30min"
+
+export interface Moved {
+  readonly from: CellName
+  readonly to: CellName
+  readonly rows: number
+  /** How long the account's requests had to wait. */
+  readonly waited_ms: number
+}
+
+export interface Options {
+  /** Shows how far the move has come. */
+  readonly report?: (line: string) => Effect.Effect<void>
+  /** Time after which every process has noticed a step. */
+  readonly noticedAfter?: Duration.Duration
+}
+
+interface Move extends MovedRows.Copy {
+  readonly tables: ReadonlyArray<MovedTables.MovedTable>
+  readonly report: (line: string) => Effect.Effect<void>
+  /** Waits until every process has noticed the step that was written before. */
+  readonly noticed: Effect.Effect<void>
+}
+
+/**
+ * Moves an account to another cell while it is in use. Its requests wait only for the last pass over its rows. A move that
+ * was interrupted is continued by the next call with the same cell; until the switch the account is wholly in its old cell.
+ */
+export const move = Effect.fn("AccountMove.move")(function* (
+  account_id: AccountId,
+  to: CellName,
+  { noticedAfter = Directory.NOTICED_AFTER, report = () => Effect.void }: Options = {},
+) {
+  const sql = yield* PgClient.PgClient
+  const live = Livemode.liveAccountOf(account_id)
+  return yield* MoveSteps.alone(
+    sql,
+    live,
+    Effect.gen(function* () {
+      const started = yield* MoveSteps.begin(sql, live, to, yield* exists(live))
+      const { refresh } = yield* Cells
+      const move: Move = {
+        from: started.from,
+        to,
+        accounts: [live, Livemode.testAccountOf(live)],
+        tables: yield* Effect.orDie(MovedTables.list(sql, to)),
+        report,
+        noticed: Effect.andThen(refresh, Effect.sleep(noticedAfter)),
+      }
+      if (started.step === "cleaning") return yield* clean(sql, move, 0, 0)
+      yield* report(`copying from ${move.from} to ${to} while the account is in use`)
+      yield* move.noticed
+      yield* inCell(move.from, untilIdle(sql, move.accounts))
+      yield* inCell(to, RequestLogDays.copyDays(move.from))
+      const copied = yield* copyWhileInUse(sql, move)
+      yield* report("waiting for the last rows: requests of the account wait from now on")
+      const [waited, last] = yield* Effect.timed(switchCells(sql, move))
+      return yield* clean(sql, move, copied + last, Duration.toMillis(waited))
+    }),
+  )
+})
+
+const exists = (account_id: AccountId) =>
+  Effect.gen(function* () {
+    const { of } = yield* Cells
+    return Option.isSome(yield* inCell(yield* of(account_id), Accounts.find(account_id)))
+  })
+
+/** Waits until no worker holds a lease on the account's pending work, of which none is claimed any more. */
+const untilIdle = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) =>
+  Effect.orDie(
+    sql`SELECT FROM outbox WHERE account_id = ANY(${accounts}::text[]) AND lease_token IS NOT NULL LIMIT 1`,
+  ).pipe(
+    Effect.repeat({ until: ({ length }) => length === 0, schedule: Schedule.spaced(LOOK_AGAIN) }),
+    Effect.timeoutOption(WAIT_FOR_WORK),
+  )
+
+const patiently = <A, E, R>(sql: PgClient.PgClient, work: Effect.Effect<A, E, R>) =>
+  Effect.andThen(sql`SET LOCAL statement_timeout = ${sql.literal(`'${STATEMENT_TIMEOUT}'`)}`, work)
+
+const copyWhileInUse = Effect.fnUntraced(function* (sql: PgClient.PgClient, move: Move) {
+  let total = 0
+  for (let pass = 1; pass <= MAX_PASSES; pass++) {
+    const work = patiently(sql, MovedRows.copyAll(sql, move, move.tables))
+    const rows = yield* Effect.orDie(inCell(move.to, sql.withTransaction(work)))
+    total += rows
+    yield* move.report(`pass ${pass}: ${rows} rows`)
+    if (rows < FEW_ROWS) break
+  }
+  return total
+})
+
+/** Copies what has changed since, while requests of the account wait, and names the new cell in the directory. */
+const switchCells = (sql: PgClient.PgClient, move: Move) =>
+  Effect.gen(function* () {
+    const [live = ""] = move.accounts
+    const { refresh } = yield* Cells
+    yield* MoveSteps.moveTo(sql, live, "fenced")
+    yield* move.noticed
+    const rows = yield* Effect.retry(switchOnce(sql, move), { times: SWITCH_TRIES }).pipe(
+      Effect.orDie,
+      Effect.onError(() => Effect.ignoreCause(MoveSteps.moveTo(sql, live, "draining"))),
+    )
+    yield* refresh
+    return rows
+  })
+
+/** The account was written between the last count and its lock, by a commit that began before the fence. */
+class WrittenMeanwhile extends Data.TaggedError("WrittenMeanwhile")<{}> {}
+
+const switchOnce = Effect.fnUntraced(function* (sql: PgClient.PgClient, move: Move) {
+  const { accounts, from, to } = move
+  const last = yield* MoveSteps.lastPosition(sql, from, accounts)
+  yield* inCell(from, MovedCounts.countUpTo(sql, last))
+  const work = Effect.gen(function* () {
+    // Commits of the account under way end first. Later ones find it in its new cell, and are refused in the old one.
+    yield* PostgresLogStorage.lockAccounts(sql, accounts)
+    if ((yield* MoveSteps.lastPosition(sql, from, accounts)) !== last) return yield* new WrittenMeanwhile()
+    const rows = yield* MovedRows.copyAll(sql, move, move.tables)
+    const differing = yield* MovedRows.differing(sql, move, move.tables)
+    if (differing.length > 0)
+      return yield* Effect.die(new Error(`the copies differ in ${differing.join(", ")}: the account stays in ${from}`))
+    yield* MovedCounts.skipCopies(sql, accounts, last)
+    yield* MoveSteps.arrive(sql, accounts[0] ?? "", to)
+    return rows
+  })
+  return yield* inCell(to, sql.withTransaction(patiently(sql, work)))
+})
+
+/** Deletes the rows in the old cell, once no process reads them any more. */
+const clean = Effect.fnUntraced(function* (sql: PgClient.PgClient, move: Move, rows: number, waited_ms: number) {
+  const { accounts, from, noticed, report, tables, to } = move
+  yield* Effect.orDie(inCell(to, Outbox.wakeAll(sql, Outbox.KINDS)))
+  yield* report(`the account is in ${to}; deleting its rows in ${from}`)
+  yield* noticed
+  yield* Effect.orDie(inCell(from, MovedRows.deleteOld(sql, move, tables)))
+  yield* MoveSteps.finish(sql, accounts[0] ?? "")
+  return { from, to, rows, waited_ms: Math.round(waited_ms) } satisfies Moved
+})

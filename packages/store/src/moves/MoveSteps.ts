@@ -1,0 +1,132 @@
+import type { PgClient } from "@effect/sql-pg"
+import type { AccountId } from "@waybill/domain/values/Id"
+import { Effect } from "effect"
+import { type CellName, FIRST } from "../cells/CellName.ts"
+import * as CellSchema from "../cells/CellSchema.ts"
+import { inCell } from "../cells/CurrentCell.ts"
+import * as Directory from "../cells/Directory.ts"
+
+/** Steps of a move. Until the last one the account is in its old cell. */
+export type Step = "draining" | "fenced" | "cleaning"
+
+export interface Begun {
+  /** The cell that the account leaves. */
+  readonly from: CellName
+  readonly step: Step
+}
+
+/** Runs a move while no other process works on a move of the account. */
+export const alone = <A, E, R>(sql: PgClient.PgClient, account_id: AccountId, work: Effect.Effect<A, E, R>) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const connection = yield* Effect.orDie(inCell(FIRST, sql.reserve))
+      const lock = (name: string) =>
+        Effect.orDie(
+          connection.execute(
+            `SELECT ${name}($1::int, hashtext($2::text)) AS is_taken`,
+            [Directory.MOVES, account_id],
+            undefined,
+          ),
+        )
+      const [row] = (yield* lock("pg_try_advisory_lock")) as ReadonlyArray<{ readonly is_taken: boolean }>
+      if (row?.is_taken !== true)
+        return yield* new CellSchema.CellRefused({ message: `another process is moving ${account_id}` })
+      yield* Effect.addFinalizer(() => Effect.ignoreCause(lock("pg_advisory_unlock")))
+      return yield* work
+    }),
+  )
+
+interface Entry {
+  readonly cell: CellName
+  readonly moving_to: CellName | null
+  readonly left: CellName | null
+  readonly step: Step | null
+}
+
+/** Begins a move in the directory, or finds the interrupted move that is to be continued. */
+export const begin = (sql: PgClient.PgClient, account_id: AccountId, to: CellName, exists: boolean) =>
+  inCell(
+    FIRST,
+    sql.withTransaction(
+      Effect.gen(function* () {
+        const refuse = (message: string) => Effect.fail(new CellSchema.CellRefused({ message }))
+        if (!exists) return yield* refuse(`there is no account ${account_id}`)
+        const [target] = yield* sql<{ readonly state: string }>`SELECT state FROM cells WHERE name = ${to}`
+        if (target === undefined) return yield* refuse(`there is no cell ${to}`)
+        yield* sql`
+          INSERT INTO account_cells (account_id, cell) VALUES (${account_id}, ${FIRST}) ON CONFLICT (account_id) DO NOTHING`
+        const [entry] = yield* sql<Entry>`
+          SELECT cell, moving_to, left_cell AS left, step FROM account_cells WHERE account_id = ${account_id} FOR UPDATE`
+        if (entry?.step === "cleaning" && entry.left !== null) {
+          if (entry.cell !== to)
+            return yield* refuse(
+              `${account_id} has moved to ${entry.cell} and is not cleaned up: finish that move first`,
+            )
+          return { from: entry.left, step: "cleaning" } satisfies Begun
+        }
+        if (entry?.moving_to !== null && entry?.moving_to !== undefined && entry.moving_to !== to)
+          return yield* refuse(`${account_id} is moving to ${entry.moving_to}: finish that move first`)
+        if (entry === undefined || entry.cell === to) return yield* refuse(`${account_id} is in ${to} already`)
+        if (target.state !== "open") return yield* refuse(`the cell ${to} takes no accounts: it is ${target.state}`)
+        yield* sql`
+          UPDATE account_cells SET moving_to = ${to}, step = 'draining', changed_at = now()
+          WHERE account_id = ${account_id}`
+        yield* CellSchema.noteChange(sql)
+        return { from: entry.cell, step: "draining" } satisfies Begun
+      }),
+    ),
+  ).pipe(Effect.catchTag("SqlError", Effect.die))
+
+/** Sets the step of a move. */
+export const moveTo = (sql: PgClient.PgClient, account_id: string, step: Step) =>
+  Effect.orDie(
+    inCell(
+      FIRST,
+      sql.withTransaction(
+        Effect.andThen(
+          sql`UPDATE account_cells SET step = ${step}, changed_at = now() WHERE account_id = ${account_id}`,
+          CellSchema.noteChange(sql),
+        ),
+      ),
+    ),
+  )
+
+/** Names the new cell of an account, and its keys and users, in the directory. Part of the transaction that copies the last rows. */
+export const arrive = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_id: string, to: CellName) {
+  yield* sql`
+    UPDATE account_cells SET left_cell = cell, cell = ${to}, moving_to = ${to}, step = 'cleaning', changed_at = now()
+    WHERE account_id = ${account_id}`
+  const names = yield* sql<{ readonly kind: string; readonly name: string }>`
+    SELECT 'api_key' AS kind, hash AS name FROM api_keys WHERE account_id = ${account_id}
+    UNION ALL SELECT 'user', user_id FROM members WHERE account_id = ${account_id}`
+  yield* sql`
+    INSERT INTO account_names (kind, name, account_id)
+    SELECT kind, name, ${account_id} FROM unnest(${names.map(({ kind }) => kind)}::text[],
+      ${names.map(({ name }) => name)}::text[]) AS n(kind, name)
+    ON CONFLICT (kind, name) DO UPDATE SET account_id = excluded.account_id`
+  yield* CellSchema.noteChange(sql)
+})
+
+/** Ends a move once the rows in the old cell are deleted. */
+export const finish = (sql: PgClient.PgClient, account_id: string) =>
+  Effect.orDie(
+    inCell(
+      FIRST,
+      sql.withTransaction(
+        Effect.andThen(
+          sql`
+            UPDATE account_cells SET moving_to = NULL, step = NULL, left_cell = NULL, changed_at = now()
+            WHERE account_id = ${account_id}`,
+          CellSchema.noteChange(sql),
+        ),
+      ),
+    ),
+  )
+
+/** Position of the account's last event in a cell. */
+export const lastPosition = (sql: PgClient.PgClient, cell: CellName, accounts: ReadonlyArray<string>) =>
+  Effect.map(
+    sql<{ readonly last: bigint | null }>`
+      SELECT max(position) AS last FROM ${sql(`${cell}.events`)} WHERE account_id = ANY(${accounts}::text[])`,
+    ([row]) => row?.last ?? 0n,
+  )

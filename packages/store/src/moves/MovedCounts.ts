@@ -1,0 +1,64 @@
+import type { PgClient } from "@effect/sql-pg"
+import { Duration, Effect, Schedule } from "effect"
+import { MAX_FEED_PAGE } from "../commit/LogStorage.ts"
+import * as Feed from "../feed/Feed.ts"
+import * as Follower from "../feed/Follower.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
+import * as Iso from "../postgres/Iso.ts"
+import * as EmailWords from "../search/EmailWords.ts"
+import * as EmailStatsFollower from "../statistics/EmailStatsFollower.ts"
+
+const FOLLOWERS: ReadonlyArray<Pick<Follower.Follower, "name" | "types" | "count">> = [
+  EmailStatsFollower.follower,
+  EmailWords.follower,
+]
+
+const LOOK_AGAIN = Duration.millis(20)
+
+const positionOf = (sql: PgClient.PgClient, name: string) =>
+  Effect.map(
+    sql<{ readonly position: bigint }>`SELECT position FROM followers WHERE name = ${name}`,
+    ([row]) => row?.position ?? 0n,
+  )
+
+/** Counts the events of the cell until every follower has counted those up to a position. */
+export const countUpTo = Effect.fnUntraced(function* (sql: PgClient.PgClient, position: bigint) {
+  for (const follower of FOLLOWERS)
+    yield* Effect.repeat(
+      Effect.flatMap(Follower.step(follower), () => positionOf(sql, follower.name)),
+      { until: (reached) => reached >= position, schedule: Schedule.spaced(LOOK_AGAIN) },
+    )
+})
+
+/**
+ * Moves the followers of the cell past the last event of an account that is moving in, so that its events, whose counts move
+ * with it, are not counted again. Other accounts' events before that position are counted first. Runs inside the transaction
+ * that copies the events.
+ */
+export const skipCopies = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  accounts: ReadonlyArray<string>,
+  last: bigint,
+) {
+  for (const { count, name, types } of FOLLOWERS) {
+    const [row] = yield* sql<{ readonly position: bigint }>`
+      SELECT position FROM followers WHERE name = ${name} FOR UPDATE`
+    let after = row?.position ?? 0n
+    if (after >= last) continue
+    // Writers that may still commit an event before that position are done within milliseconds.
+    yield* Effect.repeat(Feed.quiet(sql), { until: (quiet) => quiet >= last, schedule: Schedule.spaced(LOOK_AGAIN) })
+    for (let more = true; more;) {
+      const rows = yield* sql<PackedEvent.Row>`
+        SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
+          ${Iso.iso(sql, "recorded_at")} AS recorded_at
+        FROM events WHERE position > ${after}::bigint AND position <= ${last}::bigint
+          AND type = ANY(${types}::text[]) AND account_id <> ALL(${accounts}::text[])
+        ORDER BY position LIMIT ${MAX_FEED_PAGE}::int`
+      if (rows.length > 0) yield* count(sql, rows.map(PackedEvent.open))
+      after = rows.at(-1)?.position ?? last
+      more = rows.length === MAX_FEED_PAGE
+    }
+    yield* sql`UPDATE followers SET position = ${last}::bigint, moved_at = now() WHERE name = ${name}`
+  }
+})

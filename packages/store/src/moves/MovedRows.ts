@@ -1,0 +1,99 @@
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import type { CellName } from "../cells/CellName.ts"
+import * as MovedTables from "./MovedTables.ts"
+
+/** Rows that are copied or deleted in one statement, so that none takes long. */
+export const CHUNK_ROWS = 20_000
+
+interface Sum {
+  readonly rows: number
+  readonly sum: string
+}
+
+export interface Copy {
+  readonly from: CellName
+  readonly to: CellName
+  /** The account, and its test account. */
+  readonly accounts: ReadonlyArray<string>
+}
+
+const quoted = (names: ReadonlyArray<string>, alias = "") =>
+  names.map((name) => `${alias}"${name.replaceAll('"', '""')}"`).join(", ")
+
+const statements = (sql: PgClient.PgClient, { accounts, from, to }: Copy, table: MovedTables.MovedTable) => {
+  const key = quoted(table.key)
+  const old = sql(`${from}.${table.name}`)
+  const copy = sql(`${to}.${table.name}`)
+  const isOf = (alias: string) => MovedTables.isOf(sql, table, alias, accounts)
+  const isSame = sql.literal(table.key.map((column) => `o."${column}" = n."${column}"`).join(" AND "))
+  const hash = (alias: string) => sql.literal(`hashtextextended(ROW(${quoted(table.columns, `${alias}.`)})::text, 0)`)
+  const sums = (rows: Fragment, alias: string) => sql<Sum>`
+    SELECT count(*)::int AS rows, coalesce(sum(${hash(alias)}::numeric), 0)::text AS sum FROM ${rows} WHERE ${isOf(alias)}`
+  return {
+    // Rows of the other cell are read first, because Citus joins tables of two nodes only through a stored result.
+    removeStale: sql`
+      WITH o AS MATERIALIZED (SELECT ${sql.literal(quoted(table.key, "o."))}, ${hash("o")} AS row_hash FROM ${old} o WHERE ${isOf("o")})
+      DELETE FROM ${copy} n WHERE ${isOf("n")}
+        AND NOT EXISTS (SELECT FROM o WHERE ${isSame} AND o.row_hash = ${hash("n")})`,
+    addMissing: (limit: number) => sql<{ readonly rows: number }>`
+      WITH n AS MATERIALIZED (SELECT ${sql.literal(key)} FROM ${copy} n WHERE ${isOf("n")}),
+      copied AS (
+        INSERT INTO ${copy} (${sql.literal(quoted(table.columns))})
+        SELECT ${sql.literal(quoted(table.columns, "o."))} FROM ${old} o
+        WHERE ${isOf("o")} AND NOT EXISTS (SELECT FROM n WHERE ${isSame}) LIMIT ${limit}::int
+        RETURNING 1)
+      SELECT count(*)::int AS rows FROM copied`,
+    sum: sums(sql`${old} o`, "o"),
+    sumOfCopy: sums(sql`${copy} n`, "n"),
+    deleteOld: sql<{ readonly rows: number }>`
+      WITH gone AS (DELETE FROM ${old} WHERE (${sql.literal(key)}) IN (
+        SELECT ${sql.literal(quoted(table.key, "o."))} FROM ${old} o WHERE ${isOf("o")} LIMIT ${CHUNK_ROWS}::int) RETURNING 1)
+      SELECT count(*)::int AS rows FROM gone`,
+  }
+}
+
+/** Makes the copies of an account's rows equal to its rows, in all tables, and returns the number of rows it copied. */
+export const copyAll = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  copy: Copy,
+  tables: ReadonlyArray<MovedTables.MovedTable>,
+) {
+  for (const table of tables.toReversed()) yield* statements(sql, copy, table).removeStale
+  let copied = 0
+  for (const table of tables) {
+    const { addMissing } = statements(sql, copy, table)
+    for (let rows = CHUNK_ROWS; rows === CHUNK_ROWS; copied += rows)
+      rows = (yield* addMissing(CHUNK_ROWS))[0]?.rows ?? 0
+  }
+  return copied
+})
+
+/** Returns the tables in which the rows of the account and their copies differ, by their number and the sum of their hashes. */
+export const differing = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  copy: Copy,
+  tables: ReadonlyArray<MovedTables.MovedTable>,
+) {
+  const names: Array<string> = []
+  for (const table of tables) {
+    const { sum, sumOfCopy } = statements(sql, copy, table)
+    const [one, other] = [(yield* sum)[0], (yield* sumOfCopy)[0]]
+    if (one?.rows !== other?.rows || one?.sum !== other?.sum) names.push(table.name)
+  }
+  return names
+})
+
+/** Deletes the rows of the account in the cell that it left, a part at a time. */
+export const deleteOld = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  copy: Copy,
+  tables: ReadonlyArray<MovedTables.MovedTable>,
+) {
+  let deleted = 0
+  for (const table of tables.toReversed())
+    for (let rows = CHUNK_ROWS; rows === CHUNK_ROWS; deleted += rows)
+      rows = (yield* statements(sql, copy, table).deleteOld)[0]?.rows ?? 0
+  return deleted
+})

@@ -1,0 +1,36 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as IdKey from "../postgres/IdKey.ts"
+import type { CellName } from "../cells/CellName.ts"
+import * as HomeTables from "../cells/HomeTables.ts"
+
+/** A table of a cell whose rows belong to accounts. */
+export interface MovedTable {
+  readonly name: string
+  readonly columns: ReadonlyArray<string>
+  readonly key: ReadonlyArray<string>
+  /** Whether accounts are keyed by the 16 bytes of their id. */
+  readonly isByKey: boolean
+}
+
+/** Tables that other tables refer to: their rows are copied first, and deleted last. */
+const REFERRED: ReadonlyArray<string> = ["content_templates"]
+
+/** Lists the tables of a cell that have rows of accounts, in the order in which they are copied. */
+export const list = (sql: PgClient.PgClient, cell: CellName) => sql<MovedTable>`
+  SELECT c.relname AS name, bool_or(a.attname = 'account_id' AND a.atttypid = 'uuid'::regtype) AS "isByKey",
+    array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.attgenerated = '') AS columns,
+    (SELECT array_agg(k.attname::text ORDER BY k.attnum) FROM pg_index i
+      JOIN pg_attribute k ON k.attrelid = i.indrelid AND k.attnum = ANY(i.indkey)
+      WHERE i.indrelid = c.oid AND i.indisprimary) AS key
+  FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE c.relnamespace = ${cell}::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+    -- Versions of a rebuild are not moved: the other cell rebuilds its own.
+    AND c.relname !~ '_v[0-9]+$' AND c.relname <> ALL(${[...HomeTables.HOME_TABLES]}::text[])
+  GROUP BY c.oid, c.relname HAVING bool_or(a.attname = 'account_id')
+  ORDER BY c.relname <> ALL(${REFERRED}::text[]), c.relname`
+
+/** Condition on the rows of some accounts. */
+export const isOf = (sql: PgClient.PgClient, { isByKey }: MovedTable, alias: string, accounts: ReadonlyArray<string>) =>
+  isByKey
+    ? sql`${sql.literal(alias)}.account_id = ANY(${accounts.map(IdKey.of)}::uuid[])`
+    : sql`${sql.literal(alias)}.account_id = ANY(${accounts}::text[])`

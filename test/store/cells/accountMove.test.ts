@@ -1,0 +1,141 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import type { AccountId } from "@waybill/domain/values/Id"
+import { Cells } from "@waybill/store/cells/Cells"
+import * as CellSchema from "@waybill/store/cells/CellSchema"
+import { inCell } from "@waybill/store/cells/CurrentCell"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Follower from "@waybill/store/feed/Follower"
+import * as AccountMove from "@waybill/store/moves/AccountMove"
+import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
+import { Duration, Effect, Exit, Fiber, Layer } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import * as World from "../../support/world/World.ts"
+import { send } from "../commit/commits.ts"
+
+const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
+
+/** The only process is the one that moves. */
+const ALONE = { noticedAfter: Duration.millis(100) }
+
+const sendMail = (account_id: AccountId) =>
+  Effect.flatMap(EventStore, ({ transact }) => Effect.orDie(transact(send(account_id))))
+
+/** Positions of the account's events, as its feed returns them. */
+const positionsOf = (account_id: AccountId) =>
+  Effect.gen(function* () {
+    const { feed } = yield* EventStore
+    const positions: Array<bigint> = []
+    for (let after = 0n, more = true; more;) {
+      const page = yield* feed({ account_id, after })
+      positions.push(...page.events.map(({ position }) => position))
+      more = page.more
+      after = page.upTo
+    }
+    return positions
+  })
+
+const countedMails = (account_id: AccountId) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
+    const [row] = yield* sql<{ readonly count: number }>`
+      SELECT coalesce(sum(count), 0)::int AS count FROM email_stats
+      WHERE account_id = ${account_id} AND measure = 'accepted' AND tag = ''`
+    return row?.count ?? 0
+  })
+
+const rowsIn = (cell: string, account_id: AccountId) =>
+  inCell(
+    cell,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const [row] = yield* sql<{ readonly count: number }>`
+        SELECT count(*)::int AS count FROM events WHERE account_id = ${account_id}`
+      return row?.count ?? 0
+    }),
+  )
+
+layer(Store, { excludeTestServices: true })("the move of an account", (it) => {
+  it.effect("takes all its rows along, while mail goes on being accepted", function* () {
+    yield* CellSchema.make("cell_b")
+    const [moving, other] = [yield* World.account(), yield* World.accountIn("cell_b")]
+    for (let nth = 0; nth < 20; nth++) yield* Effect.all([sendMail(moving), sendMail(other)])
+    yield* sendMail(Livemode.testAccountOf(moving))
+    const before = yield* positionsOf(moving)
+    let sent = 0
+    const sending = yield* Effect.forkChild(
+      Effect.forever(Effect.andThen(Effect.all([sendMail(moving), sendMail(other)]), () => Effect.sync(() => sent++))),
+    )
+    const moved = yield* AccountMove.move(moving, "cell_b", ALONE)
+    const until = sent + 10
+    yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => sent >= until })
+    yield* Fiber.interrupt(sending)
+    assert.strictEqual(moved.from, "public")
+    assert.strictEqual(yield* (yield* Cells).of(moving), "cell_b")
+    const after = yield* positionsOf(moving)
+    assert.deepStrictEqual(after.slice(0, before.length), before)
+    assert.deepStrictEqual(
+      after,
+      after.toSorted((a, b) => (a < b ? -1 : 1)),
+    )
+    // The send that was interrupted may have been committed.
+    assert.isTrue(after.length >= before.length + sent && after.length <= before.length + sent + 1)
+    assert.strictEqual(yield* rowsIn("public", moving), 0)
+    assert.strictEqual(yield* rowsIn("public", Livemode.testAccountOf(moving)), 0)
+    assert.strictEqual(yield* rowsIn("cell_b", Livemode.testAccountOf(moving)), 1)
+    for (const account of [moving, other])
+      assert.strictEqual(
+        yield* inCell("cell_b", countedMails(account)),
+        (yield* positionsOf(account)).length - 1,
+        `statistics of ${account}`,
+      )
+  })
+
+  it.effect("goes back as well", function* () {
+    yield* CellSchema.make("cell_c")
+    const account = yield* World.accountIn("cell_c")
+    const key = yield* World.key(account)
+    yield* sendMail(account)
+    yield* AccountMove.move(account, "public", ALONE)
+    assert.strictEqual(yield* rowsIn("public", account), 3)
+    assert.strictEqual(yield* rowsIn("cell_c", account), 0)
+    yield* AccountMove.move(account, "cell_c", ALONE)
+    assert.strictEqual(yield* rowsIn("cell_c", account), 3)
+    assert.isString(key.secret)
+  })
+
+  it.effect("that dies at any line that it reports leaves the account in one cell, and is continued", function* () {
+    yield* CellSchema.make("cell_d")
+    for (let dies = 1; dies <= 4; dies++) {
+      const account = yield* World.account()
+      yield* sendMail(account)
+      let line = 0
+      const report = () => Effect.suspend(() => (++line === dies ? Effect.die("killed") : Effect.void))
+      const exit = yield* Effect.exit(AccountMove.move(account, "cell_d", { ...ALONE, report }))
+      assert.strictEqual(Exit.isFailure(exit), line >= dies, `line ${dies} of ${line}`)
+      yield* sendMail(account)
+      assert.strictEqual((yield* positionsOf(account)).length, 3)
+      if (Exit.isFailure(exit)) yield* AccountMove.move(account, "cell_d", ALONE)
+      yield* sendMail(account)
+      assert.strictEqual((yield* positionsOf(account)).length, 4)
+      assert.strictEqual(yield* rowsIn("public", account), 0)
+      assert.strictEqual(yield* rowsIn("cell_d", account), 4)
+    }
+  })
+
+  it.effect("is refused for an account or a cell that is unknown, full, or the same", function* () {
+    yield* CellSchema.make("cell_e")
+    const sql = yield* PgClient.PgClient
+    const account = yield* World.account()
+    const refusal = (id: AccountId, to: string) =>
+      Effect.map(Effect.flip(AccountMove.move(id, to, ALONE)), ({ message }) => message)
+    assert.strictEqual(yield* refusal(account, "nowhere"), "there is no cell nowhere")
+    assert.strictEqual(yield* refusal(account, "public"), `${account} is in public already`)
+    const unknown = "acc_01m4w1pb2nfxtv8v2m6c1sq3dt" as AccountId
+    assert.strictEqual(yield* refusal(unknown, "cell_e"), `there is no account ${unknown}`)
+    yield* sql`UPDATE cells SET state = 'full' WHERE name = 'cell_e'`
+    assert.strictEqual(yield* refusal(account, "cell_e"), "the cell cell_e takes no accounts: it is full")
+  })
+})
