@@ -120,11 +120,12 @@ const suppressionsOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => s
 /** Reads test clocks, and those of emails, and keeps them from moving until the batch is committed. */
 const clocksHeld = (sql: PgClient.PgClient, clocks: Pairs, emails: Pairs) => sql`
   SELECT c.account_id, c.id, c.record ->> 'now' AS now, c.removed FROM test_clocks c
-  WHERE (c.account_id, c.id) IN (
-    SELECT * FROM unnest(${clocks.accounts.map((id) => Livemode.testAccountOf(id as AccountId))}::text[], ${clocks.names}::text[])
-    UNION SELECT e.account_id, ${PackedSql.field(sql, "e", "EmailQueued", "test_clock")}
-    FROM unnest(${emails.accounts}::text[], ${emails.names}::text[]) AS wanted(account_id, stream_id)
-    JOIN events e ON e.account_id = wanted.account_id AND e.stream_id = wanted.stream_id AND e.version = 1)
+  WHERE c.account_id = ANY(${[...clocks.accounts, ...emails.accounts].map((id) => Livemode.testAccountOf(id as AccountId))}::text[])
+    AND c.id = ANY(ARRAY(
+      SELECT unnest(${clocks.names}::text[])
+      UNION SELECT ${PackedSql.field(sql, "e", "EmailQueued", "test_clock")}
+      FROM unnest(${emails.accounts}::text[], ${emails.names}::text[]) AS wanted(account_id, stream_id)
+      JOIN events e ON e.account_id = wanted.account_id AND e.stream_id = wanted.stream_id AND e.version = 1))
   ORDER BY c.id FOR SHARE OF c`
 
 /**

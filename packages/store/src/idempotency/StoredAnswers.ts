@@ -28,17 +28,19 @@ export const insert = Effect.fnUntraced(function* (
     ),
   )
   const inserted = yield* sql<Claim>`
-    INSERT INTO idempotency_keys AS k (account_id, route, key, fingerprint, answer, expires_at)
-    SELECT * FROM unnest(${answers.map((answer) => answer.account_id)}::text[],
-      ${answers.map((answer) => answer.route)}::text[], ${answers.map((answer) => answer.key)}::text[],
-      ${answers.map((answer) => answer.fingerprint)}::text[], ${bytes},
-      ${answers.map((answer) => answer.expires_at)}::timestamptz[])
-      AS new(account_id, route, key, fingerprint, answer, expires_at)
-    ORDER BY new.account_id, new.route, new.key
-    ON CONFLICT (account_id, route, key) DO UPDATE
-      SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at
-      WHERE k.expires_at <= ${now}::timestamptz
-    RETURNING account_id, route, key, fingerprint`
+    WITH inserted AS (
+      INSERT INTO idempotency_keys AS k (account_id, route, key, fingerprint, answer, expires_at)
+      SELECT * FROM unnest(${answers.map((answer) => answer.account_id)}::text[],
+        ${answers.map((answer) => answer.route)}::text[], ${answers.map((answer) => answer.key)}::text[],
+        ${answers.map((answer) => answer.fingerprint)}::text[], ${bytes},
+        ${answers.map((answer) => answer.expires_at)}::timestamptz[])
+        AS new(account_id, route, key, fingerprint, answer, expires_at)
+      ORDER BY new.account_id, new.route, new.key
+      ON CONFLICT (account_id, route, key) DO UPDATE
+        SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at
+        WHERE k.expires_at <= ${now}::timestamptz
+      RETURNING account_id, route, key, fingerprint)
+    SELECT account_id, route, key, fingerprint FROM inserted`
   const stored = new Set(inserted.map(claimKey))
   return new Set(answers.map(claimKey).filter((key) => !stored.has(key)))
 })

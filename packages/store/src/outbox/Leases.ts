@@ -101,15 +101,18 @@ export const leaseRows = (
   accounts: ReadonlyArray<string>,
   share: number,
 ) => sql<OutboxRow>`
-  UPDATE outbox
-  SET lease_token = ${token}, lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8),
-    held_until = NULL
-  WHERE id = ANY(ARRAY(
-    SELECT picked.id FROM unnest(${accounts}::text[]) AS turn(account_id) CROSS JOIN LATERAL (
-      SELECT o.id FROM outbox o
-      WHERE o.kind = ${kind} AND o.account_id = turn.account_id AND o.ready AND o.lease_token IS NULL
-      ORDER BY o.available_at LIMIT ${share}::int FOR UPDATE SKIP LOCKED) AS picked))
-  RETURNING id, account_id, kind, stream_id, attempt, payload, clock, ${Iso.iso(sql, "available_at")} AS available_at`
+  WITH leased AS (
+    UPDATE outbox
+    SET lease_token = ${token}, lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8),
+      held_until = NULL
+    WHERE id = ANY(ARRAY(
+      SELECT picked.id FROM unnest(${accounts}::text[]) AS turn(account_id) CROSS JOIN LATERAL (
+        SELECT o.id FROM outbox o
+        WHERE o.kind = ${kind} AND o.account_id = turn.account_id AND o.ready AND o.lease_token IS NULL
+        ORDER BY o.available_at LIMIT ${share}::int FOR UPDATE SKIP LOCKED) AS picked))
+    RETURNING id, account_id, kind, stream_id, attempt, payload, clock, available_at)
+  SELECT id, account_id, kind, stream_id, attempt, payload, clock, ${Iso.iso(sql, "available_at")} AS available_at
+  FROM leased`
 
 export interface LeaseRef {
   readonly id: string
@@ -217,8 +220,7 @@ export const takeOverFrom = Effect.fn("Leases.takeOverFrom")(function* ({ id, nu
       sql,
       sql`SELECT o.id FROM grave JOIN outbox o ON o.lease_owner = grave.id WHERE o.lease_token IS NOT NULL
         ORDER BY o.id FOR UPDATE OF o`,
-      sql`WITH grave AS MATERIALIZED (
-        SELECT id FROM processes WHERE id = ${id} AND number = ${number}::int FOR UPDATE)`,
+      sql`grave AS MATERIALIZED (SELECT id FROM processes WHERE id = ${id} AND number = ${number}::int FOR UPDATE),`,
     ),
   )
 })
@@ -249,9 +251,12 @@ export const isTakenOver = ({ token }: LeaseRef): boolean => token.startsWith(TA
  * Takes over leases. `lease_owner` stays the dead process, so that the next successor finds the rows if this one dies.
  */
 const takeOver = (sql: PgClient.PgClient, ids: Statement.Fragment, first: Statement.Fragment = sql``) => sql<Leased>`
-  ${first} UPDATE outbox
-  SET lease_token = ${TAKEN_OVER + newToken()}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8)
-  WHERE id = ANY(ARRAY(${ids})) RETURNING ${columns(sql)}`
+  WITH ${first} taken AS (
+    UPDATE outbox
+    SET lease_token = ${TAKEN_OVER + newToken()}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8)
+    WHERE id = ANY(ARRAY(${ids}))
+    RETURNING id, account_id, kind, stream_id, attempt, payload, clock, lease_token, available_at)
+  SELECT ${columns(sql)} FROM taken`
 
 const columns = (sql: PgClient.PgClient) =>
   sql`id, account_id, kind, stream_id, attempt, payload, clock, lease_token AS token, ${Iso.iso(sql, "available_at")} AS available_at`

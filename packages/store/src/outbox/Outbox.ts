@@ -30,10 +30,15 @@ export const disarm = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sq
  * one wake-up job is added per kind, because Postgres serializes commits that notify.
  */
 export const arm = Effect.fnUntraced(function* (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) {
-  yield* rows(sql, armed, now)
+  yield* insert(sql, armed, now)
   yield* wakeAll(sql, due(armed, now))
 })
 
+/** Inserts rows, or moves existing ones, without waking workers. */
+export const insert = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) => sql`
+  WITH armed AS (${rows(sql, armed, now)}) SELECT 1 AS armed`
+
+/** The insertion as part of a statement. */
 export const rows = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) => {
   // A statement of its own, so that rows on real time cost what they did without clocks.
   const isClocked = armed.some(({ clock }) => typeof clock === "string")

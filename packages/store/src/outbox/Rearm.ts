@@ -35,7 +35,7 @@ const insertRows = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const armed: Array<string> = []
   for (let from = 0; from < refs.length; from += PAGE_STREAMS) {
     const rows = yield* rowsOf(sql, refs.slice(from, from + PAGE_STREAMS), now)
-    if (rows.length > 0) yield* Outbox.rows(sql, rows, now)
+    if (rows.length > 0) yield* Outbox.insert(sql, rows, now)
     armed.push(...rows.map(({ id }) => id))
   }
   // A resumed import may have brought the end of work that an earlier run inserted rows for.
