@@ -4,6 +4,8 @@ import * as Dane from "@waybill/mail/dane/Dane"
 import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTransport"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
+import * as Cells from "@waybill/store/cells/Cells"
+import * as ForEachCell from "@waybill/store/cells/ForEachCell"
 import * as DomainReports from "@waybill/store/domainreports/DomainReports"
 import * as EmailStatsMonths from "@waybill/store/statistics/EmailStatsMonths"
 import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
@@ -24,6 +26,7 @@ import { followStats } from "../worker/periodic/followStats.ts"
 import { refreshPolicies } from "../worker/periodic/refreshPolicies.ts"
 import { feedbackHeaders } from "../worker/delivery/feedbackHeaders.ts"
 import { Transports } from "../worker/delivery/Transports.ts"
+import * as CellPipelines from "../worker/CellPipelines.ts"
 import * as Worker from "../worker/Worker.ts"
 import * as TrackedLinks from "../links/TrackedLinks.ts"
 import * as UnsubscribeLinks from "../links/UnsubscribeLinks.ts"
@@ -85,21 +88,23 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           const webhooks = yield* WebhookPipeline.make({ allowedNetworks })
           const domains = yield* checkDomains()
           const clocks = yield* advanceTestClocks()
-          yield* followStats()
-          yield* followEmailWords()
-          const months = EmailStatsMonths.keep(settings.statsMonths)
+          yield* ForEachCell.make(Effect.andThen(followStats(), followEmailWords()))
+          const months = Cells.inEach(EmailStatsMonths.keep(settings.statsMonths))
           yield* Effect.forkScoped(
             Effect.catchCause(months, (cause) =>
               Effect.logWarning("monthly statistics tables could not be maintained", cause),
             ),
           )
           return {
-            drain_webhooks: { run: webhooks.kick, cron: "* * * * *" },
-            advance_test_clocks: { run: clocks.kick, cron: "* * * * *" },
-            check_domains: { run: domains.kick, cron: "* * * * *" },
-            keep_request_log: { run: RequestLogDays.keep(settings.requestLogDays), cron: "3 * * * *" },
-            expire_domain_reports: { run: DomainReports.expire(settings.domainReportDays), cron: "13 * * * *" },
-            sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },
+            drain_webhooks: CellPipelines.taskOf(webhooks),
+            advance_test_clocks: CellPipelines.taskOf(clocks),
+            check_domains: CellPipelines.taskOf(domains),
+            keep_request_log: { run: Cells.inEach(RequestLogDays.keep(settings.requestLogDays)), cron: "3 * * * *" },
+            expire_domain_reports: {
+              run: Cells.inEach(DomainReports.expire(settings.domainReportDays)),
+              cron: "13 * * * *",
+            },
+            sweep_rate_windows: { run: Cells.inEach(RateWindows.sweep()), cron: "*/10 * * * *" },
             check_source_addresses: {
               run: checkSources({ name: Service.ehloName(settings), blocklists: settings.blocklists }),
               cron: "*/30 * * * *",

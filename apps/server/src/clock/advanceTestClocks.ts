@@ -6,6 +6,7 @@ import * as ClockedRows from "@waybill/store/outbox/ClockedRows"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Duration, Effect } from "effect"
 import * as NewIds from "../operate/NewIds.ts"
+import * as CellPipelines from "../worker/CellPipelines.ts"
 import * as Pipeline from "../worker/Pipeline.ts"
 
 /** Maximum number of test clocks that one process advances at once. */
@@ -19,7 +20,9 @@ const MAX_LOOK_PAUSE = Duration.millis(100)
  * due are rows that the pipelines of their kinds do. A process that takes over an advance continues where it was.
  */
 export const advanceTestClocks = () =>
-  Pipeline.make({ kind: "test_clock", inFlight: MAX_ADVANCES, prepare: (jobs) => Effect.succeed(jobs.map(advance)) })
+  CellPipelines.make(MAX_ADVANCES, (bound) =>
+    Pipeline.make({ kind: "test_clock", bound, prepare: (jobs) => Effect.succeed(jobs.map(advance)) }),
+  )
 
 const advance = Effect.fnUntraced(function* ({ giveBack, row, start }: Pipeline.PipelineJob) {
   const store = yield* EventStore

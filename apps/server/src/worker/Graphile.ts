@@ -1,5 +1,6 @@
+import { type CellName, FIRST } from "@waybill/store/cells/CellName"
 import { Processes } from "@waybill/store/outbox/Processes"
-import { Cause, type Context, Duration, Effect, Exit, Redacted } from "effect"
+import { Cause, type Context, Duration, Effect, Exit, Predicate, Redacted } from "effect"
 import { Logger, parseCronItems, type Runner, run, type TaskList, type WorkerEvents } from "graphile-worker"
 import { EventEmitter } from "node:events"
 import * as Stop from "../boot/Stop.ts"
@@ -22,6 +23,8 @@ const RESTART_PAUSE = "1 second"
 
 export interface Task<R = never> {
   readonly run: Effect.Effect<unknown, unknown, R>
+  /** Runs at the wake-up of a commit, for the cell of the commit, in place of `run`. */
+  readonly wake?: (cell: CellName) => Effect.Effect<void, unknown, R>
   /** Schedule on which one of all processes runs the task, besides the wake-ups of commits. */
   readonly cron?: string
 }
@@ -102,11 +105,15 @@ const openPool = (url: Redacted.Redacted): pg.Pool => {
 /** Wraps tasks so that a failure is logged and not retried by graphile-worker: the schedule runs the task again. */
 const taskList = <R>(tasks: Tasks<R>, context: Context.Context<R>): TaskList =>
   Object.fromEntries(
-    Object.entries(tasks).map(([name, { run }]) => [
+    Object.entries(tasks).map(([name, { run, wake }]) => [
       name,
-      async (_payload, helpers) => {
+      async (payload, helpers) => {
+        const work = wake === undefined || isScheduled(payload) ? run : wake(cellIn(payload))
         const exit = await Effect.runPromiseExitWith(context)(
-          Effect.asVoid(run).pipe(Effect.withSpan(`task ${name}`, { root: true }), Effect.annotateLogs({ task: name })),
+          Effect.asVoid(work).pipe(
+            Effect.withSpan(`task ${name}`, { root: true }),
+            Effect.annotateLogs({ task: name }),
+          ),
           { signal: helpers.abortSignal },
         )
         if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return
@@ -116,6 +123,13 @@ const taskList = <R>(tasks: Tasks<R>, context: Context.Context<R>): TaskList =>
       },
     ]),
   )
+
+/** Whether a job comes from a schedule, by what graphile-worker adds to the payload of such a job. */
+const isScheduled = (payload: unknown): boolean => Predicate.hasProperty(payload, "_cron")
+
+/** Returns the cell that a wake-up names: the first one, unless it says otherwise. */
+const cellIn = (payload: unknown): CellName =>
+  Predicate.hasProperty(payload, "cell") && typeof payload.cell === "string" ? payload.cell : FIRST
 
 /** Writes the warnings and errors of graphile-worker to the log, and drops the rest. */
 const logger = <R>(context: Context.Context<R>) =>

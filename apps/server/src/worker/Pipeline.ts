@@ -1,5 +1,6 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
+import { Cells } from "@waybill/store/cells/Cells"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import type { OutboxRow } from "@waybill/store/commit/LogStorage"
 import * as Leases from "@waybill/store/outbox/Leases"
@@ -11,6 +12,7 @@ import { Cause, DateTime, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Sc
 import * as Stop from "../boot/Stop.ts"
 import * as ClaimedRows from "./ClaimedRows.ts"
 import * as LostClaims from "./LostClaims.ts"
+import * as RowBound from "./RowBound.ts"
 
 /** Maximum number of rows that one process works on at once, so that waiting for slow servers does not block other rows. */
 export const MAX_IN_FLIGHT = 400
@@ -48,7 +50,10 @@ export interface PipelineJob {
 
 export interface Options<R> {
   readonly kind: OutboxRow["kind"]
+  /** Maximum number of rows in flight, if the pipeline is the only one of its kind. */
   readonly inFlight?: number
+  /** The bound that the pipelines of the other cells share. */
+  readonly bound?: RowBound.RowBound
   readonly stopWithin?: Duration.Input
   /** Returns one effect for each job, in their order, and reads what they have in common. */
   readonly prepare: (
@@ -62,17 +67,19 @@ export interface Pipeline {
   readonly inFlight: () => number
 }
 
-/** Claims rows, works on all of them at once and settles each by itself. Closing the scope stops it in an orderly way. */
+/** Claims rows of the fiber's cell, works on all of them at once and settles each by itself. Closing the scope stops it in an orderly way. */
 export const make = <R>(
   options: Options<R>,
 ): Effect.Effect<Pipeline, never, R | PgClient.PgClient | Processes | EventStore | Scope.Scope> =>
   // Each pipeline has its own scope, so that pipelines stop at the same time and each still in its own order.
   Effect.flatMap(Effect.flatMap(Effect.scope, Scope.fork), (scope) => Scope.provide(build(options), scope))
 
-const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_WITHIN }: Options<R>) =>
+const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_WITHIN, ...options }: Options<R>) =>
   Effect.gen(function* () {
+    const bound = options.bound ?? RowBound.make(inFlight)
     const sql = yield* PgClient.PgClient
     const processes = yield* Processes
+    const cells = yield* Cells
     const context = yield* Effect.context<R | PgClient.PgClient | EventStore>()
     const stop = yield* Stop.Stop
     const rows = ClaimedRows.make()
@@ -103,9 +110,15 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       partialResultsRequested: (exist) => ClaimedRows.partialResultsRequested(claimed, exist),
     })
 
+    const cellRows: RowBound.CellRows = { size: rows.size, onFree: () => (wantsMore ? signal() : undefined) }
+    yield* Effect.acquireRelease(
+      Effect.sync(() => bound.add(cellRows)),
+      () => Effect.sync(() => bound.remove(cellRows)),
+    )
+
     const finish = (claimed: ClaimedRows.ClaimedRow) => {
       rows.remove(claimed)
-      if (wantsMore) signal()
+      bound.noteFree()
     }
 
     /** Handles a bug. A row that was started is left to its lease, so that the log records a lost attempt. */
@@ -150,10 +163,12 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       )
 
     const claim = Effect.gen(function* () {
-      const free = inFlight - rows.size()
+      const free = bound.free(cellRows)
       if (free <= 0) return "later" as const
       const now = yield* MonotonicClock.millis
       const token = Leases.newToken()
+      // Reads again which accounts are about to move, if what this process knows is too old.
+      yield* cells.names
       const claimed = yield* Leases.claim({
         kind,
         owner: processes.id,
@@ -184,7 +199,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       }
       wantsMore = more !== "no"
       // Rows may have finished before `wantsMore` was set, and without a session nothing was claimed.
-      if (wantsMore && rows.size() < inFlight / 2) yield* retryLater
+      if (wantsMore && rows.size() < bound.size / 2 && bound.free(cellRows) > 0) yield* retryLater
     })
 
     const retryLater = Effect.suspend(() =>

@@ -1,4 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
+import * as Cells from "@waybill/store/cells/Cells"
+import * as ForEachCell from "@waybill/store/cells/ForEachCell"
 import * as Content from "@waybill/store/content/Content"
 import * as DomainKeys from "@waybill/store/secrets/DomainKeys"
 import * as ExpiredKeys from "@waybill/store/idempotency/ExpiredKeys"
@@ -17,6 +19,7 @@ import * as SourcePauses from "@waybill/store/sources/SourcePauses"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { drainDeliveries, type DeliveryPipelineOptions as DeliveryOptions } from "./delivery/drainDeliveries.ts"
+import * as CellPipelines from "./CellPipelines.ts"
 import * as Graphile from "./Graphile.ts"
 import { SigningKeys } from "./delivery/SigningKeys.ts"
 
@@ -45,18 +48,16 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
       const pipelines = yield* Scope.fork(yield* Effect.scope, "parallel")
       const deliveries = yield* Scope.provide(drainDeliveries(options.delivery), pipelines)
       const also: Graphile.Tasks<T> = options.also === undefined ? {} : yield* Scope.provide(options.also, pipelines)
-      yield* repeatCheck(markDue, MARK_DUE_EVERY)
-      yield* repeatCheck(Effect.as(yield* Reclaim.makeSearch, EXPIRED_EVERY), EXPIRED_EVERY)
+      yield* ForEachCell.make(checkOutbox)
       const tasks: Graphile.Tasks<T | PgClient.PgClient | Secrets> = {
-        // Finds work whose wake-up was lost.
-        drain_deliveries: { run: deliveries.kick, cron: "* * * * *" },
-        expire_sandbox: { run: Sandbox.expire(), cron: "7 * * * *" },
-        expire_content: { run: Content.expire(), cron: "17 * * * *" },
-        expire_idempotency_keys: { run: ExpiredKeys.expire(), cron: "27 * * * *" },
-        expire_history: { run: Retention.expire(), cron: "47 * * * *" },
-        expire_unread_reports: { run: UnreadReports.expire(), cron: "57 * * * *" },
+        drain_deliveries: CellPipelines.taskOf(deliveries),
+        expire_sandbox: { run: Cells.inEach(Sandbox.expire()), cron: "7 * * * *" },
+        expire_content: { run: Cells.inEach(Content.expire()), cron: "17 * * * *" },
+        expire_idempotency_keys: { run: Cells.inEach(ExpiredKeys.expire()), cron: "27 * * * *" },
+        expire_history: { run: Cells.inEach(Retention.expire()), cron: "47 * * * *" },
+        expire_unread_reports: { run: Cells.inEach(UnreadReports.expire()), cron: "57 * * * *" },
         expire_provider_events: {
-          run: Effect.andThen(ProviderMessages.expire(), ProviderEvents.expire()),
+          run: Cells.inEach(Effect.andThen(ProviderMessages.expire(), ProviderEvents.expire())),
           cron: "37 * * * *",
         },
         expire_source_counts: {
@@ -64,7 +65,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
           cron: "23 * * * *",
         },
         sweep_secrets: {
-          run: Effect.flatMap(Secrets, ({ sweep }) => Effect.andThen(DomainKeys.retire(), sweep)),
+          run: Cells.inEach(Effect.flatMap(Secrets, ({ sweep }) => Effect.andThen(DomainKeys.retire(), sweep))),
           cron: "37 3 * * *",
         },
         ...also,
@@ -76,7 +77,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
     Layer.provide(
       Processes.layer({
         url: options.url,
-        reclaim: (dead) => Effect.flatMap(Leases.takeOverFrom(dead), Reclaim.reclaim),
+        reclaim: (dead) => Cells.inEach(Effect.flatMap(Leases.takeOverFrom(dead), Reclaim.reclaim)),
       }),
     ),
   )
@@ -85,6 +86,12 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
 const markDue = Effect.map(DueRows.markReady(), ({ next_ms = Infinity }) =>
   Duration.max(MARK_DUE_PAUSE, Duration.min(MARK_DUE_EVERY, Duration.millis(Math.ceil(next_ms)))),
 )
+
+/** Checks the outbox of a cell for due rows and expired leases. */
+const checkOutbox = Effect.gen(function* () {
+  yield* repeatCheck(markDue, MARK_DUE_EVERY)
+  yield* repeatCheck(Effect.as(yield* Reclaim.makeSearch, EXPIRED_EVERY), EXPIRED_EVERY)
+})
 
 /** Repeats a check after the pause that it returns, or after `afterFailure`. */
 const repeatCheck = <R>(check: Effect.Effect<Duration.Duration, never, R>, afterFailure: Duration.Duration) =>

@@ -6,6 +6,7 @@ import { Context, Effect, Exit, Layer, Result, Schedule, type Scope } from "effe
 import * as AccountNames from "../cells/AccountNames.ts"
 import * as CellClient from "../cells/CellClient.ts"
 import { Cells, type CellsShape } from "../cells/Cells.ts"
+import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as PerCell from "../cells/PerCell.ts"
 import { EventKinds, type EventKindsShape } from "../feed/EventKinds.ts"
 import * as Epoch from "../postgres/Epoch.ts"
@@ -88,7 +89,10 @@ export class EventStore extends Context.Service<
             )
             const readModels = options.readModels ?? ReadModels.readModels
             const names = yield* AccountNames.make(client)
-            return yield* make(PostgresLogStorage.make(client, connection, readModels, wrote, names), options)
+            return yield* make(
+              PostgresLogStorage.make(client, connection, readModels, wrote, names, yield* CurrentCell),
+              options,
+            )
           }),
         )
         return ofCells(stores, yield* Cells)

@@ -4,6 +4,7 @@ import { type Cause, Effect, Result } from "effect"
 import { SqlError } from "effect/sql"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import * as AccountNames from "../cells/AccountNames.ts"
+import { type CellName, FIRST } from "../cells/CellName.ts"
 import { ContentTemplates } from "../content/ContentTemplates.ts"
 import * as StoredContent from "../content/StoredContent.ts"
 import * as Feed from "../feed/Feed.ts"
@@ -20,6 +21,7 @@ import {
   Failed,
   type LogStorage,
   OutcomeUnknown,
+  type OutboxRow,
   type LogTransaction,
   streamKey,
   RowRejected,
@@ -40,6 +42,7 @@ export const make = (
   /** Runs after each commit, before its callers are answered. */
   onCommitted: (accounts: ReadonlyArray<string>) => Effect.Effect<void> = () => Effect.void,
   names: AccountNames.AccountNames = AccountNames.none,
+  cell: CellName = FIRST,
 ): LogStorage => {
   const templates = new ContentTemplates()
   const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
@@ -49,7 +52,7 @@ export const make = (
     insertAnswers: (answers, now) => withStorageErrors(StoredAnswers.insert(sql, answers, now)),
     write: (write) =>
       Effect.suspend(() =>
-        Effect.forEach([...names.writes(write), ...writeStatements(sql, readModels, templates, write)], send, {
+        Effect.forEach([...names.writes(write), ...writeStatements(sql, readModels, templates, write, cell)], send, {
           discard: true,
         }),
       ),
@@ -158,6 +161,7 @@ const writeStatements = (
   readModels: ReadonlyArray<ReadModel>,
   templates: ContentTemplates,
   write: Write,
+  cell: CellName,
 ): ReadonlyArray<Statement<object>> => {
   const { arm, disarm, release } = write.outbox
   const disarmed = new Set(disarm)
@@ -175,8 +179,20 @@ const writeStatements = (
   return [
     ...(released.length > 0 ? [Outbox.release(sql, released)] : []),
     ...(disarm.length > 0 ? [Outbox.disarm(sql, disarm)] : []),
-    sql`WITH ${sql.csv(ctes)} ${Outbox.wakeAll(sql, Outbox.due(arm, write.now))}`,
+    ...withWakeUps(sql, ctes, Outbox.due(arm, write.now), cell),
   ]
+}
+
+/** The wake-ups of the first cell are part of its statement. Citus joins no table of another cell with those of the jobs. */
+const withWakeUps = (
+  sql: PgClient.PgClient,
+  ctes: ReadonlyArray<Fragment>,
+  kinds: ReadonlyArray<OutboxRow["kind"]>,
+  cell: CellName,
+): ReadonlyArray<Statement<object>> => {
+  if (cell === FIRST) return [sql`WITH ${sql.csv(ctes)} ${Outbox.wakeUps(sql, kinds, cell)}`]
+  const written = sql`WITH ${sql.csv(ctes)} SELECT 1 AS written`
+  return kinds.length === 0 ? [written] : [written, Outbox.wakeUps(sql, kinds, cell)]
 }
 
 const events = (sql: PgClient.PgClient, rows: ReadonlyArray<Stored>) => {

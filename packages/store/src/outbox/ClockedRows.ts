@@ -4,7 +4,6 @@ import { Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 import { FAR_FUTURE } from "../commit/LogStorage.ts"
 import * as DueRows from "./DueRows.ts"
-import * as Outbox from "./Outbox.ts"
 
 /** Work on one test clock. */
 export interface ClockedWork {
@@ -31,14 +30,11 @@ export const work = Effect.fn("ClockedRows.work")(function* (
  */
 export const release = Effect.fn("ClockedRows.release")(function* (clock: string, until: Timestamp.Timestamp | null) {
   const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
-    WITH released AS (
-      UPDATE outbox SET available_at = now(), ready = true WHERE id = ANY(ARRAY(
-        SELECT o.id FROM outbox o WHERE o.clock = ${clock} AND o.available_at = ${FAR_FUTURE}::timestamptz
-          AND (${until}::timestamptz IS NULL OR o.clock_due <= ${until}::timestamptz)
-        ORDER BY o.clock_due, o.id LIMIT ${DueRows.MAX_MARKED}::int FOR UPDATE))
-      RETURNING kind)
-    SELECT job.id FROM (SELECT DISTINCT kind FROM released) AS woken
-    JOIN unnest(${Object.keys(Outbox.TASKS)}::text[], ${Object.values(Outbox.TASKS)}::text[]) AS task(kind, name) USING (kind)
-    CROSS JOIN LATERAL graphile_worker.add_job(task.name) AS job`)
+  const released = sql<DueRows.MarkedRow>`
+    UPDATE outbox SET available_at = now(), ready = true WHERE id = ANY(ARRAY(
+      SELECT o.id FROM outbox o WHERE o.clock = ${clock} AND o.available_at = ${FAR_FUTURE}::timestamptz
+        AND (${until}::timestamptz IS NULL OR o.clock_due <= ${until}::timestamptz)
+      ORDER BY o.clock_due, o.id LIMIT ${DueRows.MAX_MARKED}::int FOR UPDATE))
+    RETURNING kind`
+  yield* Effect.orDie(sql.withTransaction(Effect.flatMap(released, (rows) => DueRows.wakeKindsOf(sql, rows))))
 })

@@ -1,7 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import type { AccountId } from "@waybill/domain/values/Id"
 import { Duration, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Statement } from "effect/sql"
+import { Cells } from "../cells/Cells.ts"
 import * as Iso from "../postgres/Iso.ts"
 import { FAR_FUTURE, type OutboxRow } from "../commit/LogStorage.ts"
 import * as Outbox from "./Outbox.ts"
@@ -45,20 +48,22 @@ export interface Claimed {
 }
 
 /**
- * Leases ready rows, an equal share for each account that has some. Only the database's clock decides about leases, so
+ * Leases ready rows of the fiber's cell, an equal share for each account that has some. Only the database's clock decides about leases, so
  * clocks of nodes may differ.
  */
 export const claim = Effect.fn("Leases.claim")(function* (
   query: ClaimQuery,
 ): Effect.fn.Return<Claimed, never, PgClient.PgClient> {
   const sql = yield* PgClient.PgClient
-  const maxAccounts = MAX_CLAIM + query.without.size
+  const leaving = yield* accountsLeaving
+  const maxAccounts = MAX_CLAIM + query.without.size + leaving.size
   const first = yield* Effect.orDie(accountsReady(sql, query.kind, query.after, maxAccounts))
   const wrapped =
     query.after === "" || first.length >= maxAccounts
       ? []
       : yield* Effect.orDie(accountsReady(sql, query.kind, "", maxAccounts))
-  const withWork = [...new Set([...first, ...wrapped].map(({ account_id }) => account_id))]
+  const found = [...new Set([...first, ...wrapped].map(({ account_id }) => account_id))]
+  const withWork = leaving.size === 0 ? found : found.filter((account) => !leaving.has(account))
   const eligible = withWork.filter((account) => !query.without.has(account))
   const moreLater = eligible.length < withWork.length ? "later" : "no"
   const limit = Math.min(MAX_CLAIM, query.limit)
@@ -68,7 +73,7 @@ export const claim = Effect.fn("Leases.claim")(function* (
   const rows = yield* Effect.orDie(leaseRows(sql, query, accounts, share))
   const taken = new Map<string, number>()
   for (const row of rows) taken.set(row.account_id, (taken.get(row.account_id) ?? 0) + 1)
-  const allSeen = withWork.length < maxAccounts && accounts.length === eligible.length
+  const allSeen = found.length < maxAccounts && accounts.length === eligible.length
   return {
     rows: rows
       .toSorted((a, b) => (a.available_at < b.available_at ? -1 : 1))
@@ -76,6 +81,14 @@ export const claim = Effect.fn("Leases.claim")(function* (
     after: allSeen ? "" : (accounts.at(-1) ?? ""),
     more: !allSeen || accounts.some((account) => taken.get(account) === share) ? "now" : moreLater,
   }
+})
+
+/** Accounts that are about to move to another cell, and their test accounts. Their work starts there. */
+const accountsLeaving = Effect.map(Cells, (cells): ReadonlySet<string> => {
+  const leaving = cells.leaving()
+  return leaving.size === 0
+    ? leaving
+    : new Set([...leaving].flatMap((account) => [account, Livemode.testAccountOf(account as AccountId)]))
 })
 
 /** Lists the accounts that have ready rows. Costs one index lookup per account, however long its backlog is. */
@@ -209,18 +222,20 @@ export interface Registration {
 }
 
 /**
- * Takes over the leases of a dead process under a new token, so that nobody else starts their work. The statement locks
- * the registration: if the process has registered again, it keeps its leases and nothing is taken over. Leases that an
+ * Takes over the leases of a dead process in the fiber's cell under a new token, so that nobody else starts their work. The
+ * registration is locked: if the process has registered again, it keeps its leases and nothing is taken over. Leases that an
  * earlier successor took over and did not finish are included.
  */
 export const takeOverFrom = Effect.fn("Leases.takeOverFrom")(function* ({ id, number }: Registration) {
   const sql = yield* PgClient.PgClient
+  const grave = sql`SELECT id FROM processes WHERE id = ${id} AND number = ${number}::int FOR UPDATE`
+  const rows = takeOver(
+    sql,
+    sql`SELECT o.id FROM outbox o WHERE o.lease_owner = ${id} AND o.lease_token IS NOT NULL ORDER BY o.id FOR UPDATE OF o`,
+  )
   return yield* Effect.orDie(
-    takeOver(
-      sql,
-      sql`SELECT o.id FROM grave JOIN outbox o ON o.lease_owner = grave.id WHERE o.lease_token IS NOT NULL
-        ORDER BY o.id FOR UPDATE OF o`,
-      sql`grave AS MATERIALIZED (SELECT id FROM processes WHERE id = ${id} AND number = ${number}::int FOR UPDATE),`,
+    sql.withTransaction(
+      Effect.flatMap(grave, ({ length }) => (length === 0 ? Effect.succeed<ReadonlyArray<Leased>>([]) : rows)),
     ),
   )
 })
@@ -250,8 +265,8 @@ export const isTakenOver = ({ token }: LeaseRef): boolean => token.startsWith(TA
 /**
  * Takes over leases. `lease_owner` stays the dead process, so that the next successor finds the rows if this one dies.
  */
-const takeOver = (sql: PgClient.PgClient, ids: Statement.Fragment, first: Statement.Fragment = sql``) => sql<Leased>`
-  WITH ${first} taken AS (
+const takeOver = (sql: PgClient.PgClient, ids: Statement.Fragment) => sql<Leased>`
+  WITH taken AS (
     UPDATE outbox
     SET lease_token = ${TAKEN_OVER + newToken()}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8)
     WHERE id = ANY(ARRAY(${ids}))

@@ -1,5 +1,7 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
+import { type CellName, FIRST } from "../cells/CellName.ts"
+import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as Iso from "../postgres/Iso.ts"
 import type { LeaseFact, OutboxRow } from "../commit/LogStorage.ts"
 
@@ -73,6 +75,14 @@ export const due = (armed: ReadonlyArray<OutboxRow>, now: string): ReadonlyArray
 
 export const wake = (sql: PgClient.PgClient, kind: OutboxRow["kind"]) => wakeAll(sql, [kind])
 
-export const wakeAll = (sql: PgClient.PgClient, kinds: ReadonlyArray<OutboxRow["kind"]>) => sql`
+/** Wakes workers for the fiber's cell. */
+export const wakeAll = (sql: PgClient.PgClient, kinds: ReadonlyArray<OutboxRow["kind"]>) =>
+  Effect.flatMap(CurrentCell, (cell) => wakeUps(sql, kinds, cell))
+
+/** Adds one wake-up job per kind. Those of the first cell do not name it. */
+export const wakeUps = (sql: PgClient.PgClient, kinds: ReadonlyArray<OutboxRow["kind"]>, cell: CellName) => {
+  const payload = cell === FIRST ? sql`` : sql`, json_build_object('cell', ${cell}::text)`
+  return sql`
   SELECT job.id FROM unnest(${kinds.map((kind) => TASKS[kind])}::text[]) AS task(name)
-  CROSS JOIN LATERAL graphile_worker.add_job(task.name) AS job`
+  CROSS JOIN LATERAL graphile_worker.add_job(task.name${payload}) AS job`
+}

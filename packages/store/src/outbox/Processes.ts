@@ -123,7 +123,7 @@ const make = <R>(options: Options<R>) =>
         yield* run(Registrations.terminateSilent(shared, id)).pipe(withTimeLimit)
         const watched_ms = (yield* MonotonicClock.millis) - begun
         const others = yield* run(Registrations.findDead(shared, id, watched_ms)).pipe(withTimeLimit)
-        for (const dead of others.filter(({ dead }) => dead)) {
+        const takeOver = Effect.fnUntraced(function* (dead: Leases.Registration) {
           yield* Effect.logWarning("process died; this process takes over its work", { process: dead.id })
           yield* options.reclaim(dead).pipe(
             Effect.provideContext(context),
@@ -133,7 +133,12 @@ const make = <R>(options: Options<R>) =>
             ),
             Effect.ensuring(Effect.ignore(run(Registrations.unlock(shared, dead)))),
           )
-        }
+        })
+        yield* Effect.forEach(
+          others.filter(({ dead }) => dead),
+          takeOver,
+          { concurrency: "unbounded", discard: true },
+        )
         yield* Effect.sleep(pauseBefore(others))
       })
       // Heartbeats continue however long the cleanup of a dead process takes.

@@ -1,5 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
+import { Cells } from "../cells/Cells.ts"
+import { inCell } from "../cells/CurrentCell.ts"
 import type { SqlError, Statement } from "effect/sql"
 import type * as Leases from "./Leases.ts"
 
@@ -81,7 +83,16 @@ export const terminateSilent = (sql: PgClient.PgClient, id: string) => sql`
     AND l.classid = ${LOCK_CLASS}::int AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   WHERE p.id <> ${id} AND p.beat_at < now() - make_interval(secs => ${SILENT_SECONDS}::float8)`
 
-/** Deletes this process's row unless it still holds leases; then the row makes another process reclaim them. */
-export const deregister = (sql: PgClient.PgClient, id: string) => sql`
-  DELETE FROM processes WHERE id = ${id}
-    AND NOT EXISTS (SELECT FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${id})`
+/**
+ * Deletes this process's row unless it still holds leases in a cell, or a cell does not answer; then the row makes another
+ * process reclaim them.
+ */
+export const deregister = Effect.fnUntraced(function* (sql: PgClient.PgClient, id: string) {
+  const { names } = yield* Cells
+  const held = yield* Effect.forEach(
+    yield* names,
+    (cell) => inCell(cell, sql`SELECT FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${id} LIMIT 1`),
+    { concurrency: "unbounded" },
+  )
+  if (held.every(({ length }) => length === 0)) yield* sql`DELETE FROM processes WHERE id = ${id}`
+})

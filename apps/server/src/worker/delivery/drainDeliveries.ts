@@ -4,6 +4,7 @@ import { Provenance } from "@waybill/store/commit/Provenance"
 import { Effect } from "effect"
 import * as Traces from "../../observability/Traces.ts"
 import { deliver, type DeliverOptions } from "./deliver.ts"
+import * as CellPipelines from "../CellPipelines.ts"
 import * as Pipeline from "../Pipeline.ts"
 import * as SharedMemory from "../SharedMemory.ts"
 
@@ -31,19 +32,18 @@ const traced = <A, E, R>(
 export const drainDeliveries = (options: DeliveryPipelineOptions) =>
   Effect.suspend(() => {
     const withMemory = SharedMemory.make(MAX_LARGE_BYTES)
-    return Pipeline.make({
-      ...options,
-      kind: "delivery",
-      prepare: (jobs) =>
-        Effect.map(PendingDeliveries.load(jobs.map(({ row }) => row)), (loaded) =>
-          jobs.map((job) => {
-            const pending = loaded.get(job.row.id)
-            const work = deliver(job, pending, { ...options, nextAttempt: options.nextAttempt ?? Retry.nextAttempt })
-            if (pending === undefined) return work
-            return withMemory(job.row.account_id, bytesOf(pending), traced(work, job.row, pending))
-          }),
-        ),
-    })
+    const prepare = (jobs: ReadonlyArray<Pipeline.PipelineJob>) =>
+      Effect.map(PendingDeliveries.load(jobs.map(({ row }) => row)), (loaded) =>
+        jobs.map((job) => {
+          const pending = loaded.get(job.row.id)
+          const work = deliver(job, pending, { ...options, nextAttempt: options.nextAttempt ?? Retry.nextAttempt })
+          if (pending === undefined) return work
+          return withMemory(job.row.account_id, bytesOf(pending), traced(work, job.row, pending))
+        }),
+      )
+    return CellPipelines.make(options.inFlight ?? Pipeline.MAX_IN_FLIGHT, (bound) =>
+      Pipeline.make({ ...options, kind: "delivery", bound, prepare }),
+    )
   })
 
 /** Returns the memory that the delivery still has to reserve; small bodies were read with the claim. */

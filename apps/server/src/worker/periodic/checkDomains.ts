@@ -4,6 +4,7 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import { Duration, Effect } from "effect"
 import * as DomainCommands from "../../operate/DomainCommands.ts"
 import * as NewIds from "../../operate/NewIds.ts"
+import * as CellPipelines from "../CellPipelines.ts"
 import * as Pipeline from "../Pipeline.ts"
 
 /** Maximum number of domains that one process checks at once. */
@@ -13,7 +14,9 @@ export const UNCHANGED_PAUSE = Duration.minutes(5)
 
 /** Checks the DNS of domains that are due. The event of a check says when the next one is due. */
 export const checkDomains = () =>
-  Pipeline.make({ kind: "domain_check", inFlight: MAX_CHECKS, prepare: (jobs) => Effect.succeed(jobs.map(check)) })
+  CellPipelines.make(MAX_CHECKS, (bound) =>
+    Pipeline.make({ kind: "domain_check", bound, prepare: (jobs) => Effect.succeed(jobs.map(check)) }),
+  )
 
 const check = Effect.fnUntraced(function* (job: Pipeline.PipelineJob) {
   const { row } = job

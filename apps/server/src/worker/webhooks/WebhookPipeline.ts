@@ -16,7 +16,9 @@ import * as CallResults from "./CallResults.ts"
 import * as WebhookCaller from "./WebhookCaller.ts"
 import * as EndpointTurns from "./EndpointTurns.ts"
 import * as FailingWebhooks from "./FailingWebhooks.ts"
+import * as CellPipelines from "../CellPipelines.ts"
 import * as Pipeline from "../Pipeline.ts"
+import type * as RowBound from "../RowBound.ts"
 import * as WebhookPayload from "./WebhookPayload.ts"
 import * as WebhookSecrets from "./WebhookSecrets.ts"
 
@@ -36,8 +38,16 @@ export interface Options extends WebhookCaller.Options {
 
 /** Calls the endpoints of webhooks, and writes the result of each call. */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const sql = yield* PgClient.PgClient
   const call = yield* WebhookCaller.make(options)
+  return yield* CellPipelines.make(MAX_CALLS, (bound) => ofCell(options, call, bound))
+})
+
+const ofCell = Effect.fnUntraced(function* (
+  options: Options,
+  call: Effect.Success<ReturnType<typeof WebhookCaller.make>>,
+  bound: RowBound.RowBound,
+) {
+  const sql = yield* PgClient.PgClient
   const writeResult = yield* CallResults.make
   const secretsOf = yield* WebhookSecrets.make
   const nextAt = options.nextAt ?? WebhookRetry.nextAt
@@ -106,7 +116,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   return yield* Pipeline.make({
     kind: "webhook",
-    inFlight: MAX_CALLS,
+    bound,
     prepare: Effect.fnUntraced(function* (jobs) {
       const stuck = jobs.filter(({ row }) => turns.isStuck(row.stream_id))
       const postponeStuck = yield* Effect.cached(postpone(stuck))

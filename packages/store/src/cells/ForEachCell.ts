@@ -1,0 +1,60 @@
+import { Duration, Effect, Exit, Scope } from "effect"
+import { type CellName, FIRST } from "./CellName.ts"
+import { Cells } from "./Cells.ts"
+import { inCell } from "./CurrentCell.ts"
+
+/** Interval at which a process looks for new cells, so that each is served a few seconds after it is made. */
+export const LOOK_EVERY = Duration.seconds(1)
+
+/** Something that runs for every cell, such as a loop or a pipeline. */
+export interface ForEachCell<A> {
+  /** The instance of a cell; undefined if this process has not started it yet. */
+  readonly at: (cell: CellName) => A | undefined
+  readonly all: () => ReadonlyArray<A>
+}
+
+/**
+ * Starts something in every cell, and in each new cell soon after it is made. Instances stop at the same time, when the
+ * scope closes; that of a cell that is no more stops before.
+ */
+export const make = Effect.fnUntraced(function* <A, E, R>(
+  start: Effect.Effect<A, E, R | Scope.Scope>,
+): Effect.fn.Return<ForEachCell<A>, E, Exclude<R, Scope.Scope> | Scope.Scope> {
+  const { names } = yield* Cells
+  const own = yield* Scope.fork(yield* Effect.scope, "sequential")
+  const instancesScope = yield* Scope.fork(own, "parallel")
+  const instances = new Map<CellName, { readonly instance: A; readonly scope: Scope.Closeable }>()
+
+  const startIn = (cell: CellName) =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.fork(instancesScope, "sequential")
+      const instance = yield* Effect.onExit(inCell(cell, Scope.provide(start, scope)), (exit) =>
+        Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit),
+      )
+      instances.set(cell, { instance, scope })
+    })
+  const stop = (cell: CellName, { scope }: { readonly scope: Scope.Closeable }) => {
+    instances.delete(cell)
+    return Effect.forkIn(Scope.close(scope, Exit.void), own)
+  }
+  const follow = Effect.gen(function* () {
+    const cells = yield* names
+    for (const [cell, started] of instances) if (!cells.includes(cell)) yield* stop(cell, started)
+    for (const cell of cells)
+      if (!instances.has(cell))
+        yield* Effect.catchCause(startIn(cell), (cause) =>
+          Effect.logError("work on a cell could not be started; it will be tried again", { cell }, cause),
+        )
+  }).pipe(
+    Effect.catchCause((cause) => Effect.logWarning("cells could not be listed; it will be tried again", cause)),
+    Effect.andThen(Effect.sleep(LOOK_EVERY)),
+    Effect.forever,
+  )
+
+  yield* startIn(FIRST)
+  yield* Effect.forkIn(follow, own)
+  return {
+    at: (cell) => instances.get(cell)?.instance,
+    all: () => [...instances.values()].map((each) => each.instance),
+  }
+})

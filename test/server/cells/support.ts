@@ -1,0 +1,35 @@
+import * as Cells from "@waybill/store/cells/Cells"
+import { inCell } from "@waybill/store/cells/CurrentCell"
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import * as Database from "../../support/postgres/Database.ts"
+import { otherClient } from "../../support/postgres/otherClient.ts"
+import * as World from "../../support/world/World.ts"
+
+/** Creates an account in a cell, with a verified domain. */
+export const senderIn = Effect.fnUntraced(function* (cell: string, name = "acme.test") {
+  const account_id = yield* World.accountIn(cell)
+  return yield* Cells.inCellOf(account_id, World.verifiedDomain(name, account_id))
+})
+
+/** Locks tables of a cell in another session until the scope closes, so that its statements hang. */
+export const lockTables = Effect.fnUntraced(function* (cell: string, ...tables: ReadonlyArray<string>) {
+  const { url } = yield* Database.Fresh
+  const other = yield* otherClient(url)
+  const names = tables.map((table) => `${cell}.${table}`).join(", ")
+  yield* Effect.acquireRelease(other.query(`BEGIN; LOCK TABLE ${names} IN ACCESS EXCLUSIVE MODE`), () =>
+    Effect.ignore(other.query("ROLLBACK")),
+  )
+})
+
+/** Rows of a table of a cell. */
+export const countIn = (cell: string, table: string) =>
+  inCell(
+    cell,
+    Effect.flatMap(PgClient.PgClient, (sql) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly count: number }>`SELECT count(*)::int AS count FROM ${sql(table)}`),
+        ([row]) => row?.count ?? 0,
+      ),
+    ),
+  )
