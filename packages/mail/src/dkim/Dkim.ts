@@ -33,6 +33,11 @@ const OVERSIGNED = [
 ]
 /** Headers signed as often as they occur: relays and lists may rightly add their own. */
 const SIGNED_WHERE_PRESENT = ["List-Id", "List-Help", "List-Archive", "Feedback-ID", "Auto-Submitted", "Precedence"]
+const SIGNED = [...OVERSIGNED, ...SIGNED_WHERE_PRESENT].map((name, nth) => ({
+  name,
+  lower: name.toLowerCase(),
+  isOversigned: nth < OVERSIGNED.length,
+}))
 
 export interface Key {
   /** Never reused: the parsed key is cached by it. */
@@ -69,10 +74,12 @@ export const sign = (bytes: Uint8Array, keys: ReadonlyArray<Key>): Effect.Effect
       .update(Canonical.relaxedBody(message.subarray(bodyAt)))
       .digest("base64")
     const signed = select(fields)
-    return Effect.map(
-      Effect.forEach(keys, (key) => signature(key, signed, bodyHash), { concurrency: "unbounded" }),
-      (signatures) => Buffer.concat([Buffer.from(signatures.join(""), "latin1"), message]),
-    )
+    const [only, ...others] = keys.map((key) => signature(key, signed, bodyHash))
+    const signatures =
+      only === undefined || others.length === 0
+        ? (only ?? Effect.succeed(""))
+        : Effect.map(Effect.all([only, ...others], { concurrency: "unbounded" }), (all) => all.join(""))
+    return Effect.map(signatures, (lines) => Buffer.concat([Buffer.from(lines, "latin1"), message]))
   })
 
 const TRIAL = Buffer.from("From: trial@localhost\r\n\r\n")
@@ -80,31 +87,29 @@ const TRIAL = Buffer.from("From: trial@localhost\r\n\r\n")
 /** Returns whether the key can sign, before any mail waits for it. */
 export const canSign = (key: Key): Effect.Effect<boolean> => Effect.isSuccess(sign(TRIAL, [key]))
 
-interface Signed {
+interface SignedHeaders {
   readonly names: string
   readonly canonical: string
 }
 
 /** RFC 6376 §5.4.2: of a repeated field the lowest instance is signed first. */
-const select = (fields: ReadonlyArray<Canonical.HeaderField>): Signed => {
+const select = (fields: ReadonlyArray<Canonical.HeaderField>): SignedHeaders => {
+  const byName = Map.groupBy(fields, ({ name }) => name)
   const names: Array<string> = []
   let canonical = ""
-  const take = (name: string, oversigned: boolean) => {
-    const instances = fields.filter((field) => field.name === name.toLowerCase()).reverse()
-    for (const field of instances) {
+  for (const { isOversigned, lower, name } of SIGNED) {
+    for (const field of byName.get(lower)?.toReversed() ?? []) {
       names.push(name)
       canonical += `${Canonical.relaxedHeader(field)}\r\n`
     }
-    if (oversigned) names.push(name)
+    if (isOversigned) names.push(name)
   }
-  for (const name of OVERSIGNED) take(name, true)
-  for (const name of SIGNED_WHERE_PRESENT) take(name, false)
   return { names: foldList(names), canonical }
 }
 
 const signature = Effect.fnUntraced(function* (
   key: Key,
-  signed: Signed,
+  signed: SignedHeaders,
   bodyHash: string,
 ): Effect.fn.Return<string, SigningFailed> {
   const refuse = (reason: SigningFailed["reason"]) => new SigningFailed({ reason, domain: key.domain })

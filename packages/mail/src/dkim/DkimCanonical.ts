@@ -42,7 +42,7 @@ export const relaxedHeader = ({ name, raw }: HeaderField): string => {
   // Not \s: in latin1 a no-break space is half of some UTF-8 character.
   return `${name}:${value
     .replace(/\r\n/g, "")
-    .replace(/[ \t]+/g, " ")
+    .replace(/[ \t]{2,}|\t/g, " ")
     .replace(/^ | $/g, "")}`
 }
 

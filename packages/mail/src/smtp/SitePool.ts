@@ -114,26 +114,22 @@ export const make = (
       }
     })
 
-    const giveBack = Effect.fnUntraced(function* (
-      site: Site,
-      connections: SiteConnections,
-      connection: SmtpConnection,
-      messages: number,
-    ) {
-      const now = yield* MonotonicClock.millis
-      connections.busy--
-      const isReusable =
-        isOpen &&
-        connection.isUsable() &&
-        messages < site.messages &&
-        connections.open < connections.cooldown.limit &&
-        Cooldown.remaining(connections.cooldown, now) === 0
-      if (isReusable) connections.idle.push({ connection, route: site.route, messages, since: now })
-      else if (connection.isUsable() && isOpen) yield* close(connections, connection)
-      else if (connection.isUsable()) yield* connection.quit
-      else connection.destroy()
-      connections.resumeNext()
-    })
+    const giveBack = (site: Site, connections: SiteConnections, connection: SmtpConnection, messages: number) =>
+      Effect.flatMap(MonotonicClock.millis, (now) => {
+        connections.busy--
+        const isUsable = connection.isUsable()
+        const isReusable =
+          isOpen &&
+          isUsable &&
+          messages < site.messages &&
+          connections.open < connections.cooldown.limit &&
+          Cooldown.remaining(connections.cooldown, now) === 0
+        const resumeNext = Effect.sync(() => connections.resumeNext())
+        if (isReusable) connections.idle.push({ connection, route: site.route, messages, since: now })
+        else if (isUsable) return Effect.andThen(isOpen ? close(connections, connection) : connection.quit, resumeNext)
+        else connection.destroy()
+        return resumeNext
+      })
 
     const use: SitePool["use"] = (site, connect, run) =>
       Effect.uninterruptibleMask(

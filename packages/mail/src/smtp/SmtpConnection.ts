@@ -94,7 +94,15 @@ const fromSession = (options: Options, session: SmtpTransaction.Session): SmtpCo
   target: { host: options.host, address: options.address, port: options.port },
   tls: session.wire.protocol,
   offers: (extension) => session.extensions.has(extension),
-  send: (transaction) => Effect.promise((signal) => SmtpTransaction.send(session, transaction, signal)),
+  // A callback, since a promise with a signal costs an event target for each message.
+  send: (transaction) =>
+    Effect.callback((resume) => {
+      SmtpTransaction.send(session, transaction).then(
+        (replies) => resume(Effect.succeed(replies)),
+        (defect: unknown) => resume(Effect.die(defect)),
+      )
+      return Effect.sync(() => session.wire.destroy())
+    }),
   isUsable: () => !session.isClosed && session.wire.isQuiet,
   quit: Effect.promise(async (signal) => {
     session.isClosed = true

@@ -7,6 +7,7 @@ import * as SmtpBody from "./SmtpBody.ts"
 import { type ConnectFailed, replyOf, type SmtpConnection } from "./SmtpConnection.ts"
 import * as SmtpTransaction from "./SmtpTransaction.ts"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import * as Span from "@waybill/domain/values/Span"
 import type { OutgoingMessage, RecipientOutcome } from "../transport/Transport.ts"
 import * as Transport from "../transport/Transport.ts"
 
@@ -24,7 +25,15 @@ export interface Route {
 }
 
 /** Delivers to recipients that share a route. */
-export const deliver = Effect.fn("SmtpDelivery.deliver")(function* (
+export const deliver = (
+  pool: SitePool,
+  route: Route,
+  message: OutgoingMessage,
+  recipients: ReadonlyArray<string>,
+): Effect.Effect<ReadonlyArray<RecipientOutcome>> =>
+  Span.around(deliverAll(pool, route, message, recipients), "SmtpDelivery.deliver")
+
+const deliverAll = Effect.fnUntraced(function* (
   pool: SitePool,
   route: Route,
   message: OutgoingMessage,
@@ -83,13 +92,14 @@ const deliverPart = Effect.fnUntraced(function* (
     }
     const result = yield* Effect.result(
       pool.use(route.site, connect, (connection, reused) =>
-        Effect.gen(function* () {
-          if (!mayBegin()) return undefined
-          const answers = yield* connection.send(transaction)
-          const duration_ms = (yield* MonotonicClock.millis) - startedAt
-          const hop = { mx: connection.target.host, tls: connection.tls, duration_ms }
-          return { hop, reused, answers, address: connection.target.address } satisfies Round
-        }),
+        Effect.suspend(() =>
+          mayBegin()
+            ? Effect.zipWith(connection.send(transaction), MonotonicClock.millis, (answers, now): Round => {
+                const hop = { mx: connection.target.host, tls: connection.tls, duration_ms: now - startedAt }
+                return { hop, reused, answers, address: connection.target.address }
+              })
+            : Effect.undefined,
+        ),
       ),
     )
     if (Result.isFailure(result)) {
@@ -142,17 +152,16 @@ const notSent = Effect.fnUntraced(function* (
 })
 
 /** Reports the answers to the pool; returns the pause when the site asked for one. */
-const reportToPool = Effect.fnUntraced(function* (
+const reportToPool = (
   pool: SitePool,
   route: Route,
   answers: ReadonlyArray<SmtpTransaction.RecipientReply>,
-) {
-  if (answers.some((answer) => answer._tag === "Refused" && slowsDown(answer.reply))) {
-    return yield* pool.throttled(route.site)
-  }
-  if (answers.some((answer) => answer._tag === "Accepted")) yield* pool.accepted(route.site)
-  return undefined
-})
+): Effect.Effect<number | undefined> =>
+  answers.some((answer) => answer._tag === "Refused" && slowsDown(answer.reply))
+    ? pool.throttled(route.site)
+    : answers.some((answer) => answer._tag === "Accepted")
+      ? Effect.as(pool.accepted(route.site), undefined)
+      : Effect.undefined
 
 /**
  * 421 means that the service closes for everybody. Other replies concern one recipient or message unless they speak of

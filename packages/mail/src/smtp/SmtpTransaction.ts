@@ -41,16 +41,10 @@ export type RecipientReply =
   | { readonly _tag: "Lost"; readonly stage: ReplyClass.Stage; readonly detail: string; readonly ambiguous: boolean }
 
 /** Runs one MAIL transaction. Every recipient gets an answer; no error of the connection escapes. */
-export const send = async (
-  session: Session,
-  transaction: Transaction,
-  signal: AbortSignal,
-): Promise<ReadonlyArray<RecipientReply>> => {
+export const send = async (session: Session, transaction: Transaction): Promise<ReadonlyArray<RecipientReply>> => {
   const impossible = unsupported(session, transaction)
   if (impossible !== undefined) return transaction.to.map(() => ({ _tag: "Refused", reply: impossible }))
   const run: Run = { session, transaction, answers: new Map(), stage: "mail", hasWrittenEnd: false }
-  const abort = () => session.wire.destroy()
-  signal.addEventListener("abort", abort, { once: true })
   try {
     await exchange(run)
     if (!session.isClosed) session.wire.rest()
@@ -59,8 +53,6 @@ export const send = async (
     session.isClosed = true
     session.wire.destroy()
     answerRest(run, { _tag: "Lost", stage: run.stage, detail: error.message, ambiguous: run.hasWrittenEnd })
-  } finally {
-    signal.removeEventListener("abort", abort)
   }
   return transaction.to.map(
     (_, i) =>
@@ -200,7 +192,7 @@ const xtext = (text: string): string =>
     .replace(/[^!-*,-<>-~]/gu, (character) => `+${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)
 
 /** Domains are A-labels here, so only a local part can need RFC 6531. */
-export const isUtf8 = (address: string): boolean => !/^\p{ASCII}*$/u.test(address.slice(0, address.lastIndexOf("@")))
+export const isUtf8 = (address: string): boolean => /[^\0-\x7f]/.test(address.slice(0, address.lastIndexOf("@")))
 
 /** Returns the refusal that is known before any command is sent. */
 const unsupported = ({ extensions }: Session, { body, from, to, utf8 }: Transaction): Reply.Reply | undefined => {

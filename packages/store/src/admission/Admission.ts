@@ -18,7 +18,7 @@ import * as Batcher from "../postgres/Batcher.ts"
 import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
 import { KeyUses } from "./KeyUses.ts"
 import * as RateWindows from "./RateWindows.ts"
-import * as Span from "../postgres/Span.ts"
+import * as Span from "@waybill/domain/values/Span"
 
 /** Maximum number of requests that one statement admits. */
 export const MAX_REQUESTS_PER_STATEMENT = 256

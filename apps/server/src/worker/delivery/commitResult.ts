@@ -33,7 +33,10 @@ export const commitResult = (job: PipelineJob, message: Email.Message, result: A
 
 /** Commits outcomes, suppressions and the row's next time or its end at once, if the lease still holds. */
 const commit = Effect.fnUntraced(function* (row: Leases.Leased, message: Email.Message, result: AttemptResult) {
-  const repeated = yield* Effect.filter(result.suppressIfRepeated, (address) => isRepeated(row.account_id, address))
+  const repeated =
+    result.suppressIfRepeated.length === 0
+      ? []
+      : yield* Effect.filter(result.suppressIfRepeated, (address) => isRepeated(row.account_id, address))
   const suppress = [...result.suppress, ...repeated.map((address) => ({ address, reason: "hard_bounce" as const }))]
   if (result.outcomes.length === 0 && result.paused_until !== null) {
     return yield* Leases.postponeInTime(row, result.paused_until)

@@ -4,6 +4,7 @@ import type * as Email from "@waybill/domain/email/Email"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Script from "@waybill/domain/email/Script"
 import * as Recipient from "@waybill/domain/email/Recipient"
+import * as Span from "@waybill/domain/values/Span"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as SourceAddress from "@waybill/mail/source/SourceAddress"
 import * as Transport from "@waybill/mail/transport/Transport"
@@ -12,6 +13,7 @@ import * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { DateTime, Duration, Effect, Random, Result } from "effect"
+import { collectOutcomes } from "./collectOutcomes.ts"
 import { commitResult } from "./commitResult.ts"
 import { type Attempted, type AttemptResult, evaluateAttempts, MAX_ATTEMPTS, type Policy } from "./evaluateAttempts.ts"
 import * as OutgoingMessages from "./OutgoingMessages.ts"
@@ -29,7 +31,13 @@ export interface DeliverOptions extends OutgoingMessages.Sender {
 }
 
 /** Delivers one message to the recipients that are due, and commits the outcomes. */
-export const deliver = Effect.fn("deliver")(function* (
+export const deliver = (
+  job: PipelineJob,
+  pending: PendingDeliveries.PendingDelivery | undefined,
+  options: DeliverOptions,
+) => Span.around(deliverDue(job, pending, options), "deliver")
+
+const deliverDue = Effect.fnUntraced(function* (
   job: PipelineJob,
   pending: PendingDeliveries.PendingDelivery | undefined,
   options: DeliverOptions,
@@ -169,73 +177,31 @@ const attempt = Effect.fnUntraced(function* (
     refused ||= !started
     return started
   }
+  const send = (attempts: number, group: ReadonlyArray<Recipient.Recipient>) => {
+    const mail = {
+      ...composed.success,
+      emailId: message.accepted.email_id,
+      mailFrom: (to: ReadonlyArray<string>) => OutgoingMessages.returnPathFor(options, message, to),
+      attempt: attempts + 1,
+      ...scriptOf(message),
+    }
+    const addresses = group.map(({ address }) => address)
+    return transport.deliver(mail, addresses).pipe(
+      Effect.provideService(Transport.MayBegin, begin),
+      Effect.provideService(SourceAddress.CurrentOwner, {
+        account_id: row.account_id,
+        domain_id: message.accepted.domain_id ?? null,
+      }),
+      Effect.provideService(Sandbox.Mail, { account_id: row.account_id, subject: message.accepted.subject }),
+    )
+  }
   const groups = Map.groupBy(recipients, ({ attempts }) => attempts)
-  const reported = new Map<string, Transport.RecipientOutcome>()
-  const sending = Effect.forEach(
-    groups,
-    ([attempts, group]) => {
-      const addresses = group.map(({ address }) => address)
-      const limit = options.attemptLimit ?? ATTEMPT_LIMIT
-      const mail = {
-        ...composed.success,
-        emailId: message.accepted.email_id,
-        mailFrom: (to: ReadonlyArray<string>) => OutgoingMessages.returnPathFor(options, message, to),
-        attempt: attempts + 1,
-        ...scriptOf(message),
-      }
-      return transport.deliver(mail, addresses).pipe(
-        Effect.provideService(Transport.MayBegin, begin),
-        Effect.provideService(SourceAddress.CurrentOwner, {
-          account_id: row.account_id,
-          domain_id: message.accepted.domain_id ?? null,
-        }),
-        Effect.provideService(Sandbox.Mail, { account_id: row.account_id, subject: message.accepted.subject }),
-        Effect.provideService(Transport.OutcomeReported, (outcome) => void reported.set(outcome.recipient, outcome)),
-        // A server that does not reply must not undo what other servers have accepted, which would be sent again.
-        Effect.timeoutOrElse({
-          duration: limit,
-          orElse: () => Effect.succeed(addresses.map((address) => reported.get(address) ?? timedOut(address, limit))),
-        }),
-        Effect.map((outcomes) =>
-          group.map((recipient, i) => {
-            const outcome = outcomes[i] ?? timedOut(recipient.address, limit)
-            reported.set(recipient.address, outcome)
-            return { recipient, outcome }
-          }),
-        ),
-      )
-    },
-    { concurrency: "unbounded" },
-  )
-  const attempted = yield* orPartialResults(
-    job,
-    recipients,
-    reported,
-    Effect.map(sending, (outcomes) => outcomes.flat()),
-  )
+  const sending = [...groups].map(([attempts, group]) => send(attempts, group))
+  const attempted = yield* collectOutcomes(job, recipients, sending, options.attemptLimit ?? ATTEMPT_LIMIT)
   // Nothing has left this machine and the service stops, so another process can take the row at once.
   const isUntouched = refused && attempted.every(({ outcome }) => outcome.no_attempt)
   return isUntouched ? yield* Effect.fail<OutgoingMessages.Unsendable | "not started">("not started") : attempted
 })
-
-/** Ends with the outcomes reported so far if the time to stop passes, so that mail servers accepted is not sent again. */
-const orPartialResults = <R>(
-  job: PipelineJob,
-  recipients: ReadonlyArray<Recipient.Recipient>,
-  reported: ReadonlyMap<string, Transport.RecipientOutcome>,
-  sending: Effect.Effect<ReadonlyArray<Attempted>, never, R>,
-) => {
-  const soFar = (): ReadonlyArray<Attempted> =>
-    recipients.flatMap((recipient) => {
-      const outcome = reported.get(recipient.address)
-      return outcome === undefined ? [] : [{ recipient, outcome }]
-    })
-  const exist = () => soFar().some(({ outcome }) => !outcome.no_attempt)
-  return Effect.raceFirst(sending, Effect.map(job.partialResultsRequested(exist), soFar))
-}
-
-const timedOut = (address: string, limit: Duration.Duration): Transport.RecipientOutcome =>
-  Transport.deferred(address, Transport.NO_HOP, "lost_answer", `no answer within ${Duration.toMinutes(limit)} minutes`)
 
 const notAttempted = (
   { address }: Recipient.Recipient,

@@ -1,0 +1,43 @@
+import type * as Recipient from "@waybill/domain/email/Recipient"
+import * as Transport from "@waybill/mail/transport/Transport"
+import { Duration, Effect } from "effect"
+import type { Attempted } from "./evaluateAttempts.ts"
+import type { PipelineJob } from "../Pipeline.ts"
+
+/**
+ * Runs the transactions of a message and returns the outcome of each recipient. A server that does not reply must not undo
+ * what other servers have accepted, which would be sent again: at the limit the other recipients count as lost, and once
+ * the time to stop has passed, only the outcomes so far are returned.
+ */
+export const collectOutcomes = (
+  job: PipelineJob,
+  recipients: ReadonlyArray<Recipient.Recipient>,
+  transactions: ReadonlyArray<Effect.Effect<ReadonlyArray<Transport.RecipientOutcome>>>,
+  limit: Duration.Duration,
+): Effect.Effect<ReadonlyArray<Attempted>> => {
+  const reported = new Map<string, Transport.RecipientOutcome>()
+  const report = (outcome: Transport.RecipientOutcome) => void reported.set(outcome.recipient, outcome)
+  const soFar = (): ReadonlyArray<Attempted> =>
+    recipients.flatMap((recipient) => {
+      const outcome = reported.get(recipient.address)
+      return outcome === undefined ? [] : [{ recipient, outcome }]
+    })
+  const all = (): ReadonlyArray<Attempted> =>
+    recipients.map((recipient) => ({
+      recipient,
+      outcome: reported.get(recipient.address) ?? timedOut(recipient.address, limit),
+    }))
+  const sent = transactions.map((transaction) => Effect.map(transaction, (outcomes) => outcomes.forEach(report)))
+  const [only = Effect.void, ...others] = sent
+  // Nearly every message has one transaction, which needs no fiber of its own.
+  const sending = others.length === 0 ? only : Effect.all(sent, { concurrency: "unbounded", discard: true })
+  const exist = () => soFar().some(({ outcome }) => !outcome.no_attempt)
+  return Effect.raceAllFirst([
+    Effect.map(Effect.provideService(sending, Transport.OutcomeReported, report), all),
+    Effect.map(Effect.sleep(limit), all),
+    Effect.map(job.partialResultsRequested(exist), soFar),
+  ])
+}
+
+const timedOut = (address: string, limit: Duration.Duration): Transport.RecipientOutcome =>
+  Transport.deferred(address, Transport.NO_HOP, "lost_answer", `no answer within ${Duration.toMinutes(limit)} minutes`)
