@@ -2,6 +2,7 @@ import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Duration, Effect, Exit, Fiber, type Scope, Semaphore, Stream } from "effect"
 import type { SqlError } from "effect/sql"
 import * as CellClient from "../cells/CellClient.ts"
+import { FIRST } from "../cells/CellName.ts"
 import type { Connection } from "effect/sql/SqlConnection"
 import type { Statement } from "effect/sql/Statement"
 
@@ -93,8 +94,15 @@ export const TCP = {
 
 const applyStatement = (settings: Readonly<Record<string, string>>): string =>
   `SELECT ${Object.entries({ ...TCP, ...settings })
-    .map(([name, value], nth) => `set_config('${name}', '${value}', false) AS s${nth}`)
+    .map(([name, value], nth) => `set_config('${name}', ${valueOf(name, value)}, false) AS s${nth}`)
     .join(", ")}`
+
+/** Citus plans a statement on a cell of another node only with the values of its parameters. */
+const valueOf = (name: string, value: string): string =>
+  name === "plan_cache_mode"
+    ? `CASE WHEN current_schema() <> '${FIRST}' AND EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')
+        THEN 'force_custom_plan' ELSE '${value}' END`
+    : `'${value}'`
 
 interface Sent<A, E> {
   readonly result: Exit.Exit<A, E>
