@@ -1,5 +1,7 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as Scope from "@waybill/domain/account/Scope"
+import * as CellName from "@waybill/store/cells/CellName"
+import * as Placement from "@waybill/store/cells/Placement"
 import * as Database from "@waybill/store/postgres/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Layer, type Redacted } from "effect"
@@ -7,10 +9,11 @@ import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 
 /** Creates an account with the highest limits, and its keys. */
-export const tenant = (url: Redacted.Redacted, keys: number): Promise<ReadonlyArray<string>> =>
+export const tenant = (url: Redacted.Redacted, keys: number, cell = CellName.FIRST): Promise<ReadonlyArray<string>> =>
   Effect.gen(function* () {
     const store = yield* EventStore
     const account_id = yield* NewIds.newId("AccountId")
+    yield* Placement.assign(account_id, cell)
     const ref = { account_id, stream_id: account_id }
     yield* store.commit(Account, ref, Account.create(yield* NewIds.now, account_id, "Acme", "business"))
     const granted = { ...Account.NONE_GRANTED, send: Account.MAX_GRANTED_PER_MINUTE }
@@ -22,6 +25,6 @@ export const tenant = (url: Redacted.Redacted, keys: number): Promise<ReadonlyAr
       { concurrency: "unbounded" },
     )
   }).pipe(
-    Effect.provide(EventStore.layer().pipe(Layer.provide(Database.layer({ url, connections: 2 })))),
+    Effect.provide(EventStore.layer().pipe(Layer.provideMerge(Database.layer({ url, connections: 2 })))),
     Effect.runPromise,
   )
