@@ -1,4 +1,5 @@
 import { Command } from "effect/cli"
+import { cells } from "./cells/cells.ts"
 import { accounts } from "./commands/accounts.ts"
 import { audit } from "./commands/audit.ts"
 import { config } from "./commands/config.ts"
@@ -27,6 +28,7 @@ export const waybill = Command.make("waybill").pipe(
       group: "Operate this instance, in its database",
       commands: [
         accounts,
+        cells,
         users,
         keys,
         secrets,

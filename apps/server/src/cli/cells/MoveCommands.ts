@@ -1,0 +1,65 @@
+import * as Text from "@waybill/domain/values/Text"
+import * as CellNodes from "@waybill/store/operations/CellNodes"
+import * as CellStates from "@waybill/store/operations/CellStates"
+import { Effect, Result, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as Output from "../Output.ts"
+import * as CellFlags from "./CellFlags.ts"
+
+const POSTGRES_PORT = 5432
+
+const parseNode = (text: string) => {
+  const url = URL.parse(`postgres://${text}`)
+  if (url === null || url.hostname === "" || url.username !== "" || url.pathname !== "" || url.search !== "")
+    return Result.fail("is not a server such as node1.internal:5432")
+  return Result.succeed({
+    host: url.hostname.replace(/^\[|\]$/gu, ""),
+    port: url.port === "" ? POSTGRES_PORT : Number(url.port),
+  })
+}
+
+const Node = Text.parsed(
+  Schema.Struct({ host: Schema.String, port: Schema.Int }),
+  { description: "A node of a Citus cluster", examples: ["node1.internal:5432"] },
+  parseNode,
+  CellNodes.textOf,
+)
+
+export const node = Flag.String("node").pipe(
+  Flag.withSchema(Node),
+  Flag.withDescription("Node of the Citus cluster, as HOST:PORT"),
+)
+
+const MEGABYTE = 1024 * 1024
+
+const lineOf = ({ copied_bytes, status, total_bytes }: CellNodes.Progress): string => {
+  const [copied, total] = [copied_bytes, total_bytes].map((bytes) => `${Math.round(bytes / MEGABYTE)} MB`)
+  return `${copied} of ${total} copied${status === "" ? "" : `, ${status.toLowerCase()}`}`
+}
+
+/** Prints a line for each report as JSON, and otherwise one line that is overwritten. */
+export const report =
+  (json: boolean): CellNodes.Report =>
+  (progress) =>
+    json ? Output.printJson(progress) : Output.progress(lineOf(progress), false)
+
+export const move = Command.make(
+  "move",
+  { name: CellFlags.name, node, json: Output.json },
+  Effect.fn(function* ({ json, name, node }) {
+    const cell = yield* CellStates.requireCell(name)
+    const moved = yield* CellNodes.move(cell, node, report(json))
+    if (json) return yield* Output.printJson({ name, node: CellNodes.textOf(node), moved })
+    yield* Output.say(`The cell ${name} ${moved ? "is now" : "was already"} on ${CellNodes.textOf(node)}.`)
+  }),
+).pipe(Command.withDescription("Move a cell to another node of a Citus cluster, while it is in use"))
+
+export const balance = Command.make(
+  "balance",
+  { json: Output.json },
+  Effect.fn(function* ({ json }) {
+    const moved = yield* CellNodes.balance(report(json))
+    if (json) return yield* Output.printJson({ moved })
+    yield* Output.say(moved ? "The cells are balanced over the nodes." : "The cells were balanced already.")
+  }),
+).pipe(Command.withDescription("Spread the cells over the nodes of a Citus cluster by size, while they are in use"))

@@ -1,0 +1,71 @@
+import { PgClient } from "@effect/sql-pg"
+import { Duration, Effect, Exit } from "effect"
+import { type CellName, FIRST } from "../cells/CellName.ts"
+import * as CellSchema from "../cells/CellSchema.ts"
+import { inCell } from "../cells/CurrentCell.ts"
+import * as Feed from "../feed/Feed.ts"
+import * as Epoch from "../postgres/Epoch.ts"
+import * as Iso from "../postgres/Iso.ts"
+import * as CellNodes from "./CellNodes.ts"
+
+/** Time limit for a cell to answer, so that one whose node is down does not hide the others. */
+export const ANSWER_WITHIN = Duration.seconds(5)
+const CONCURRENT_CELLS = 8
+
+/** A cell as operators see it. What only the cell itself knows is null if it does not answer. */
+export interface CellStatus {
+  readonly name: CellName
+  readonly state: "open" | "full" | "draining"
+  readonly made_at: string
+  /** Server that it lies on, with Citus. */
+  readonly node: string | null
+  readonly accounts: number | null
+  /** Recipients accepted by its accounts in all months. */
+  readonly emails: number | null
+  readonly bytes: number | null
+  /** Positions of the log between its slowest follower and its last event. */
+  readonly lag: number | null
+}
+
+/** Lists all cells, the first one first. */
+export const list = Effect.fn("CellList.list")(
+  function* () {
+    const sql = yield* PgClient.PgClient
+    const cells = yield* Effect.orDie(sql<Pick<CellStatus, "name" | "state" | "made_at">>`
+    SELECT name, state, ${Iso.iso(sql, "made_at")} AS made_at FROM cells ORDER BY name <> ${FIRST}, name`)
+    const nodes = yield* CellNodes.ofCells()
+    const hasCitus = yield* Effect.orDie(CellSchema.isCitus(sql))
+    return yield* Effect.forEach(
+      cells,
+      (cell) =>
+        Effect.gen(function* () {
+          const counting = inCell(cell.name, known(sql, cell.name, hasCitus))
+          const exit = yield* Effect.exit(Effect.timeout(counting, ANSWER_WITHIN))
+          const node = nodes.get(cell.name) ?? null
+          return { ...cell, node, ...(Exit.isSuccess(exit) ? exit.value : UNKNOWN) } satisfies CellStatus
+        }),
+      { concurrency: CONCURRENT_CELLS },
+    )
+  },
+  (work) => inCell(FIRST, work),
+)
+
+const UNKNOWN = { accounts: null, emails: null, bytes: null, lag: null }
+
+const known = Effect.fnUntraced(function* (sql: PgClient.PgClient, cell: CellName, hasCitus: boolean) {
+  const [counts] = yield* sql<{ readonly accounts: number; readonly emails: number; readonly after: bigint | null }>`
+    SELECT (SELECT count(*) FROM accounts)::float8 AS accounts, (SELECT min(position) FROM followers) AS after,
+      (SELECT coalesce(sum(accepted), 0) FROM monthly_usage)::float8 AS emails`
+  const [size] = yield* hasCitus && cell !== FIRST ? citusBytes(sql, cell) : bytes(sql, cell)
+  const end = yield* Feed.settled(sql)
+  const lag = Epoch.distance(yield* Epoch.gaps(sql), counts?.after ?? end, end)
+  return { accounts: counts?.accounts ?? 0, emails: counts?.emails ?? 0, bytes: size?.bytes ?? 0, lag: Number(lag) }
+})
+
+const bytes = (sql: PgClient.PgClient, cell: CellName) => sql<{ readonly bytes: number }>`
+  SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::float8 AS bytes FROM pg_class
+  WHERE relnamespace = ${cell}::regnamespace AND relkind = 'r'`
+
+const citusBytes = (sql: PgClient.PgClient, cell: CellName) => sql<{ readonly bytes: number }>`
+  SELECT coalesce(sum(s.shard_size), 0)::float8 AS bytes FROM citus_shards s JOIN pg_class c ON c.oid = s.table_name
+  WHERE c.relnamespace = ${cell}::regnamespace`

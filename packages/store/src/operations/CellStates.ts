@@ -1,0 +1,87 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { type CellName, FIRST } from "../cells/CellName.ts"
+import { Cells } from "../cells/Cells.ts"
+import * as CellSchema from "../cells/CellSchema.ts"
+import { inCell } from "../cells/CurrentCell.ts"
+import * as Directory from "../cells/Directory.ts"
+
+export type State = "open" | "full" | "draining"
+
+/** Fails unless there is a cell with this name. */
+export const requireCell = Effect.fn("CellStates.requireCell")(function* (name: string) {
+  const { names, refresh } = yield* Cells
+  yield* refresh
+  const cells = yield* names
+  if (cells.includes(name)) return name
+  return yield* new CellSchema.CellRefused({ message: `there is no cell ${name}; the cells are ${cells.join(", ")}` })
+})
+
+/** Says whether a cell takes new accounts. */
+export const set = Effect.fn("CellStates.set")(
+  function* (cell: CellName, state: State) {
+    const sql = yield* PgClient.PgClient
+    const { refresh } = yield* Cells
+    const change = Effect.andThen(
+      sql`UPDATE cells SET state = ${state} WHERE name = ${cell}`,
+      CellSchema.noteChange(sql),
+    )
+    yield* Effect.orDie(sql.withTransaction(change))
+    yield* refresh
+  },
+  (work) => inCell(FIRST, work),
+)
+
+/** Whether a cell has neither accounts, also on their way to it, nor events. */
+const isEmpty = Effect.fnUntraced(function* (sql: PgClient.PgClient, cell: CellName) {
+  const [row] = yield* sql<{ readonly is_empty: boolean }>`
+    SELECT NOT EXISTS (SELECT 1 FROM ${sql(cell)}.accounts) AND NOT EXISTS (SELECT 1 FROM ${sql(cell)}.events)
+      AND NOT EXISTS (SELECT 1 FROM account_cells WHERE ${cell} IN (cell, moving_to, left_cell)) AS is_empty`
+  return row?.is_empty === true
+})
+
+/** Comment on a schema that is no cell any more, and is about to be dropped. */
+const REMOVED = "removed cell"
+
+/**
+ * Removes a cell if it is empty, and returns whether it did. Its schema goes last, once no process uses it any more: a
+ * statement that does not find its table there would use that of the first cell. May be stopped and run again.
+ */
+export const removeEmpty = Effect.fn("CellStates.removeEmpty")(
+  function* (cell: CellName) {
+    const sql = yield* PgClient.PgClient
+    const { refresh } = yield* Cells
+    if (cell === FIRST || !(yield* Effect.orDie(isEmpty(sql, cell)))) return false
+    yield* set(cell, "full")
+    // A process may be placing an account there.
+    yield* Effect.sleep(Directory.NOTICED_AFTER)
+    const forget = Effect.gen(function* () {
+      yield* sql`LOCK TABLE account_cells IN SHARE ROW EXCLUSIVE MODE`
+      if (!(yield* isEmpty(sql, cell))) return false
+      yield* sql`DELETE FROM cells WHERE name = ${cell}`
+      yield* sql`COMMENT ON SCHEMA ${sql(cell)} IS ${sql.literal(`'${REMOVED}'`)}`
+      yield* CellSchema.noteChange(sql)
+      return true
+    })
+    if (!(yield* Effect.orDie(sql.withTransaction(forget)))) return false
+    yield* refresh
+    yield* Effect.sleep(Directory.NOTICED_AFTER)
+    yield* Effect.orDie(sql`DROP SCHEMA ${sql(cell)} CASCADE`)
+    return true
+  },
+  (work) => inCell(FIRST, work),
+)
+
+/** Drops the schema that a removal of a cell left behind when it was stopped. */
+export const dropLeftOver = Effect.fn("CellStates.dropLeftOver")(
+  function* (name: string) {
+    const sql = yield* PgClient.PgClient
+    const [row] = yield* Effect.orDie(sql<{ readonly is_left: boolean }>`
+      SELECT obj_description(oid, 'pg_namespace') = ${REMOVED} AS is_left FROM pg_namespace WHERE nspname = ${name}`)
+    if (row?.is_left !== true) return false
+    yield* Effect.sleep(Directory.NOTICED_AFTER)
+    yield* Effect.orDie(sql`DROP SCHEMA ${sql(name)} CASCADE`)
+    return true
+  },
+  (work) => inCell(FIRST, work),
+)
