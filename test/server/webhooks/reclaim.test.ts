@@ -4,6 +4,7 @@ import * as Conservation from "@waybill/store/operations/Conservation"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
 import * as Retention from "@waybill/store/erasure/Retention"
+import * as SettledCalls from "@waybill/store/webhooks/SettledCalls"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { spawn } from "node:child_process"
@@ -59,7 +60,7 @@ layer(World.layer, { excludeTestServices: true })("a result", (it) => {
     yield* Leases.releaseAndWake([first])
     const [second] = (yield* claim("prc_2", "two")).rows
     assert.strictEqual(second?.id, first.id)
-    const settled = (token: string, status: number): WebhookDeliveries.Settled => ({
+    const settled = (token: string, status: number): SettledCalls.Settled => ({
       account_id: endpoint.account_id,
       id: first.id,
       status: status === 200 ? "delivered" : "failed",
@@ -69,11 +70,11 @@ layer(World.layer, { excludeTestServices: true })("a result", (it) => {
       token,
       armed_at: first.available_at,
     })
-    assert.deepStrictEqual(yield* Effect.orDie(WebhookDeliveries.settle(sql, [settled("one", 500)])), [])
+    assert.deepStrictEqual(yield* Effect.orDie(SettledCalls.settle(sql, [settled("one", 500)])), [])
     const [untouched] = yield* Webhooks.deliveries(endpoint)
     assert.deepStrictEqual([untouched?.status, untouched?.attempts, untouched?.history], ["pending", 0, []])
-    assert.lengthOf(yield* Effect.orDie(WebhookDeliveries.settle(sql, [settled("two", 200)])), 1)
-    assert.lengthOf(yield* Effect.orDie(WebhookDeliveries.settle(sql, [settled("two", 500)])), 0)
+    assert.lengthOf(yield* Effect.orDie(SettledCalls.settle(sql, [settled("two", 200)])), 1)
+    assert.lengthOf(yield* Effect.orDie(SettledCalls.settle(sql, [settled("two", 500)])), 0)
     const [record] = yield* Webhooks.deliveries(endpoint)
     assert.deepStrictEqual([record?.status, record?.attempts], ["delivered", 1])
     assert.strictEqual(yield* Webhooks.outbox(first.id), undefined)
@@ -91,7 +92,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that was deleted wh
       yield* Webhooks.acceptEmail(account_id)
       const row = (yield* claim("prc_1", token)).rows.find((row) => row.account_id === account_id)
       if (row === undefined) return yield* Effect.die(new Error("nothing was claimed"))
-      const failed: WebhookDeliveries.Settled = {
+      const failed: SettledCalls.Settled = {
         account_id,
         id: row.id,
         status: "failed",
@@ -101,7 +102,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that was deleted wh
         token,
         armed_at: row.available_at,
       }
-      return Effect.orDie(WebhookDeliveries.settle(sql, [failed]))
+      return Effect.orDie(SettledCalls.settle(sql, [failed]))
     })
     const failing = Effect.map(
       Effect.orDie(sql<{ readonly webhook_id: string }>`SELECT webhook_id FROM webhook_failures ORDER BY 1`),

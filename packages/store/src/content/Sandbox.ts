@@ -34,12 +34,16 @@ export const recorder = Effect.map(PgClient.PgClient, (sql) =>
     const mail = yield* Mail
     if (mail === undefined) return yield* Effect.die(new Error("mail of nobody's in the sandbox"))
     const retention = Livemode.isLive(mail.account_id) ? RETENTION : TEST_RETENTION
-    yield* Effect.orDie(sql`
-        INSERT INTO sandbox_messages AS m (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
+    const inserted = yield* Effect.orDie(sql`
+        INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
         VALUES (${mail.account_id}, ${message.emailId}, ${recipients}::text[], ${mail.subject}, ${message.mailFrom},
           ${message.bytes.length}::int, ${message.bytes}, now() + make_interval(secs => ${Duration.toSeconds(retention)}::float8))
-        ON CONFLICT (account_id, id) DO UPDATE SET recipients = m.recipients ||
-          ARRAY(SELECT r FROM unnest(excluded.recipients) AS r WHERE r <> ALL(m.recipients))`)
+        ON CONFLICT (account_id, id) DO NOTHING RETURNING id`)
+    if (inserted.length > 0) return
+    yield* Effect.orDie(sql`
+        UPDATE sandbox_messages m SET recipients = m.recipients ||
+          ARRAY(SELECT r FROM unnest(${recipients}::text[]) AS r WHERE r <> ALL(m.recipients))
+        WHERE m.account_id = ${mail.account_id} AND m.id = ${message.emailId}`)
   }),
 )
 

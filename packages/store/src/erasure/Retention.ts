@@ -139,9 +139,10 @@ const removeMessages = Effect.fnUntraced(function* (
     WHERE e.account_id = ${account_id} AND e.stream_id = ANY(${expired}::text[]) AND w.account_id = ${owner}
       AND d.account_id = ${owner} AND d.webhook_id = w.id AND d.event_id = e.event_id`
   const events = yield* sql<PackedEvent.Row>`
-    DELETE FROM events WHERE account_id = ${account_id} AND stream_id = ANY(${expired}::text[])
-    RETURNING position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
-      ${Iso.iso(sql, "recorded_at")} AS recorded_at`
+    WITH removed AS (
+      DELETE FROM events WHERE account_id = ${account_id} AND stream_id = ANY(${expired}::text[]) RETURNING *)
+    SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
+      ${Iso.iso(sql, "recorded_at")} AS recorded_at FROM removed`
   const histories = [
     ...Map.groupBy(
       events.toSorted((a, b) => a.version - b.version),

@@ -30,12 +30,12 @@ export const keep = Effect.fn("ProviderEvents.keep")(function* (
   { event, id, ref }: { readonly id: string; readonly ref: string | undefined; readonly event: string },
 ) {
   const sql = yield* PgClient.PgClient
+  const [kept] = yield* Effect.orDie(sql<{ readonly n: number }>`
+    SELECT count(*)::int AS n FROM (
+      SELECT 1 FROM provider_events WHERE hook_id = ${hook_id} AND event IS NOT NULL LIMIT ${MAX_UNMATCHED}::int) AS kept`)
+  if (kept === undefined || kept.n >= MAX_UNMATCHED) return false
   const rows = yield* Effect.orDie(sql`
-    INSERT INTO provider_events (hook_id, id, ref, event)
-    SELECT ${hook_id}, ${id}, ${ref ?? null}, ${event}
-    WHERE (SELECT count(*) FROM (
-      SELECT 1 FROM provider_events WHERE hook_id = ${hook_id} AND event IS NOT NULL LIMIT ${MAX_UNMATCHED}::int) AS kept)
-      < ${MAX_UNMATCHED}::int
+    INSERT INTO provider_events (hook_id, id, ref, event) VALUES (${hook_id}, ${id}, ${ref ?? null}, ${event})
     ON CONFLICT (hook_id, id) DO NOTHING RETURNING id`)
   return rows.length > 0
 })

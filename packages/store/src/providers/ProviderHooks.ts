@@ -37,11 +37,12 @@ export const add = Effect.fn("ProviderHooks.add")(function* (hook: {
   readonly token_hash: string
 }) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`
+  const hooks = yield* Effect.orDie(sql`SELECT id FROM provider_hooks LIMIT ${MAX_HOOKS}::int`)
+  if (hooks.length >= MAX_HOOKS) return false
+  yield* Effect.orDie(sql`
     INSERT INTO provider_hooks (id, provider, name, token_hash)
-    SELECT ${hook.id}, ${hook.provider}, ${hook.name}, ${hook.token_hash}
-    WHERE (SELECT count(*) FROM provider_hooks) < ${MAX_HOOKS}::int RETURNING id`)
-  return rows.length > 0
+    VALUES (${hook.id}, ${hook.provider}, ${hook.name}, ${hook.token_hash})`)
+  return true
 })
 
 /** All hooks, oldest first. */

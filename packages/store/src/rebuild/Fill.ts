@@ -135,18 +135,26 @@ const nextSlice = (client: pg.Client, { name, version }: Versions.Version, size:
             coalesce(max(upto_stream), '') AS stream, count(*) = 0 OR count(upto_account) = 1 AS more
           FROM last
         )
-        INSERT INTO projection_slices (name, version, nth, after_account, after_stream, upto_account, upto_stream)
-        SELECT $1, $2, b.nth, b.account, b.stream, e.account_id, e.stream_id
+        SELECT b.nth, b.account AS after_account, b.stream AS after_stream, e.account_id AS upto_account,
+          e.stream_id AS upto_stream
         FROM begin b LEFT JOIN LATERAL (
           SELECT account_id, stream_id FROM events
           WHERE (account_id, stream_id) > (b.account, b.stream)
           ORDER BY account_id, stream_id, version OFFSET $3 LIMIT 1
         ) AS e ON true
-        WHERE b.more
-        RETURNING nth, after_account, after_stream, upto_account, upto_stream`,
+        WHERE b.more`,
       values: [name, version, size - 1],
     })
-    return rows[0] === undefined ? undefined : sliceOf(rows[0])
+    const [row] = rows
+    if (row === undefined) return undefined
+    await client.query({
+      name: "allocate slice",
+      text: `
+        INSERT INTO projection_slices (name, version, nth, after_account, after_stream, upto_account, upto_stream)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      values: [name, version, row.nth, row.after_account, row.after_stream, row.upto_account, row.upto_stream],
+    })
+    return sliceOf(row)
   })
 
 /** Reads and folds one slice, and returns the number of its events. */

@@ -35,20 +35,23 @@ export const newest = (versions: ReadonlyArray<Version>, state: State): Version 
 export const ensureLive = (sql: PgClient.PgClient, name: string) =>
   Effect.orDie(sql`
     INSERT INTO projection_versions (name, version, state, position, release, finished_at)
-    SELECT ${name}, 1, 'live', 0, '', now()
-    WHERE NOT EXISTS (SELECT 1 FROM projection_versions WHERE name = ${name} AND state = 'live')`)
+    VALUES (${name}, 1, 'live', 0, '', now()) ON CONFLICT DO NOTHING`)
 
-export const begin = (sql: PgClient.PgClient, name: string, position: bigint, release: string) =>
-  Effect.orDie(
-    Effect.map(
-      sql<{ readonly version: number }>`
-        INSERT INTO projection_versions (name, version, state, position, release)
-        SELECT ${name}, 1 + coalesce(max(version), 1), 'building', ${position}::bigint, ${release}
-        FROM projection_versions WHERE name = ${name}
-        RETURNING version`,
-      (rows) => rows[0]?.version ?? 0,
-    ),
-  )
+/** Begins a version and returns its number. Only the process with the lock of the read model may call this. */
+export const begin = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  name: string,
+  position: bigint,
+  release: string,
+) {
+  const [last] = yield* sql<{ readonly version: number }>`
+    SELECT coalesce(max(version), 1) AS version FROM projection_versions WHERE name = ${name}`
+  const version = (last?.version ?? 1) + 1
+  yield* sql`
+    INSERT INTO projection_versions (name, version, state, position, release)
+    VALUES (${name}, ${version}::int, 'building', ${position}::bigint, ${release})`
+  return version
+}, Effect.orDie)
 
 type Key = Pick<Version, "name" | "version">
 

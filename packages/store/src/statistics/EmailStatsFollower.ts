@@ -193,11 +193,16 @@ const rows = (sql: PgClient.PgClient, entries: ReadonlyArray<Entry>) => sql`
     ${entries.map((each) => each.count)}::bigint[]) AS new(account_id, tag, hour, domain, measure, bucket, count)`
 
 /** Adds counts. Only one follower at a time writes here, because its position is locked. */
-const add = (sql: PgClient.PgClient, table: string, entries: ReadonlyArray<Entry>) => sql`
-  INSERT INTO ${sql(table)} AS s (account_id, tag, hour, domain, measure, bucket, count)
-  SELECT account_id, tag, hour, domain, measure, bucket, count FROM ${rows(sql, entries)}
-  WHERE hour >= (SELECT kept_from FROM followers WHERE name = ${EmailStats.FOLLOWER})
-  ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = s.count + excluded.count`
+const add = Effect.fnUntraced(function* (sql: PgClient.PgClient, table: string, entries: ReadonlyArray<Entry>) {
+  const [kept] = yield* sql<{ readonly from: string }>`
+    SELECT kept_from::text AS from FROM followers WHERE name = ${EmailStats.FOLLOWER}`
+  if (kept === undefined) return
+  yield* sql`
+    INSERT INTO ${sql(table)} AS s (account_id, tag, hour, domain, measure, bucket, count)
+    SELECT account_id, tag, hour, domain, measure, bucket, count FROM ${rows(sql, entries)}
+    WHERE hour >= ${kept.from}::timestamptz
+    ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = s.count + excluded.count`
+})
 
 /** Subtracts counts, and removes rows that reach zero, so that a rebuild leads to the same rows. */
 const subtract = Effect.fnUntraced(function* (sql: PgClient.PgClient, table: string, entries: ReadonlyArray<Entry>) {

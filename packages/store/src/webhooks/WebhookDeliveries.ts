@@ -4,7 +4,7 @@ import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
 import * as Iso from "../postgres/Iso.ts"
-import { FAR_FUTURE, type WebhookDelivery } from "../commit/LogStorage.ts"
+import type { WebhookDelivery } from "../commit/LogStorage.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import type { Meta } from "../commit/RecordedEvents.ts"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
@@ -98,9 +98,11 @@ export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
     // Locks the outbox row before the delivery, in the same order as `settle`.
     yield* Outbox.hold(sql, [id])
     const rows = yield* sql<DeliveryRecord>`
-      UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = ${now}::timestamptz
-      WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND id = ${id}
-      RETURNING ${columns(sql)}`
+      WITH updated AS (
+        UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = ${now}::timestamptz
+        WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND id = ${id}
+        RETURNING *)
+      SELECT ${columns(sql)} FROM updated`
     if (rows.length > 0) yield* Outbox.arm(sql, [call(account_id, webhook_id, id, now)], now)
     return Option.fromUndefinedOr(rows[0])
   })
@@ -213,60 +215,3 @@ const select = (
   CROSS JOIN LATERAL (SELECT CASE WHEN d.livemode THEN d.account_id ELSE test_account_of(d.account_id) END AS id) AS owner
   LEFT JOIN webhooks w ON w.account_id = d.account_id AND w.id = d.webhook_id
   LEFT JOIN events e ON e.account_id = owner.id AND e.stream_id = d.stream_id AND e.version = d.stream_version`
-
-export interface Settled {
-  readonly account_id: string
-  readonly id: string
-  readonly status: DeliveryRecord["status"]
-  readonly next_attempt_at: string | null
-  readonly delivered_at: string | null
-  readonly attempt: Attempt
-  /** Lease under which the call was made, and the time its row was due. */
-  readonly token: string
-  readonly armed_at: string
-}
-
-/**
- * Records results of calls and reschedules or removes their outbox rows, in one statement. Results whose lease was lost
- * are ignored, because the call that replaced them will report. A row that was rescheduled during its call, by a
- * replay, is called again. Calls on a test clock do not count towards the failures that disable a webhook.
- */
-export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) => sql<{ readonly id: string }>`
-  WITH seen AS (
-    SELECT * FROM jsonb_to_recordset(${PgTypes.jsonb(settled)}) AS s(account_id text, id text, status text,
-      next_attempt_at timestamptz, delivered_at timestamptz, attempt jsonb, token text, armed_at timestamptz)
-  ), held AS MATERIALIZED (
-    SELECT s.*, o.clock, date_trunc('milliseconds', o.available_at) > s.armed_at AS rearmed
-    FROM outbox o JOIN seen s ON s.id = o.id AND s.token = o.lease_token ORDER BY o.id FOR UPDATE OF o
-  ), done AS (
-    DELETE FROM outbox o USING held s WHERE o.id = s.id AND s.next_attempt_at IS NULL AND NOT s.rearmed
-  ), later AS (
-    UPDATE outbox o SET ready = false, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
-      available_at = CASE WHEN s.rearmed THEN o.available_at WHEN s.clock IS NULL THEN s.next_attempt_at
-        ELSE ${FAR_FUTURE}::timestamptz END,
-      clock_due = CASE WHEN s.clock IS NULL OR s.rearmed THEN o.clock_due ELSE s.next_attempt_at END,
-      attempt = CASE WHEN s.rearmed THEN o.attempt ELSE o.attempt + 1 END
-    FROM held s WHERE o.id = s.id AND (s.rearmed OR s.next_attempt_at IS NOT NULL)
-  ), outcomes AS MATERIALIZED (
-    SELECT d.account_id, d.webhook_id, min(s.attempt ->> 'at')::timestamptz AS since, bool_or(s.status = 'delivered') AS ok
-    FROM held s JOIN webhook_deliveries d ON d.account_id = s.account_id AND d.id = s.id
-    WHERE s.clock IS NULL
-    GROUP BY 1, 2 ORDER BY 1, 2
-  ), working AS (
-    DELETE FROM webhook_failures f USING outcomes WHERE outcomes.ok AND f.account_id = outcomes.account_id
-      AND f.webhook_id = outcomes.webhook_id
-  ), failing AS (
-    INSERT INTO webhook_failures
-    SELECT account_id, webhook_id, since FROM outcomes WHERE NOT ok AND NOT EXISTS (
-      SELECT FROM webhooks w WHERE w.account_id = outcomes.account_id AND w.id = outcomes.webhook_id AND w.removed)
-    ON CONFLICT DO NOTHING
-  )
-  UPDATE webhook_deliveries d
-  SET status = CASE WHEN s.rearmed THEN 'pending' ELSE s.status END, attempts = d.attempts + 1,
-    next_attempt_at = CASE WHEN s.rearmed THEN d.next_attempt_at ELSE s.next_attempt_at END,
-    delivered_at = coalesce(s.delivered_at, d.delivered_at),
-    history = (CASE WHEN jsonb_array_length(d.history) >= ${MAX_HISTORY}::int THEN d.history - 0 ELSE d.history END)
-      || jsonb_build_array(s.attempt)
-  FROM held s
-  WHERE d.account_id = s.account_id AND d.id = s.id
-  RETURNING d.id`

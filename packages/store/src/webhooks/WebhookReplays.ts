@@ -72,9 +72,10 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
       ORDER BY position LIMIT ${ids.length + 1}::int
     ), held AS MATERIALIZED (
       -- Locked before the deliveries and in the order of their ids, as by settling.
-      SELECT o.id FROM chosen c
-      JOIN webhook_deliveries d ON d.account_id = ${account_id} AND d.webhook_id = ${webhook_id} AND d.event_id = c.event_id
-      JOIN outbox o ON o.id = d.id ORDER BY o.id FOR UPDATE OF o
+      SELECT o.id FROM outbox o WHERE o.id = ANY(ARRAY(
+        SELECT d.id FROM chosen c
+        JOIN webhook_deliveries d ON d.account_id = ${account_id} AND d.webhook_id = ${webhook_id} AND d.event_id = c.event_id))
+      ORDER BY o.id FOR UPDATE
     ), upserted AS (
       INSERT INTO webhook_deliveries AS d
         (account_id, id, webhook_id, event_id, event_type, livemode, stream_id, stream_version, created_at, next_attempt_at)

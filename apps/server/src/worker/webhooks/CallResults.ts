@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
+import * as SettledCalls from "@waybill/store/webhooks/SettledCalls"
 import { Effect, Schedule } from "effect"
 import * as WebhookCalls from "../../observability/WebhookCalls.ts"
 import { inBatches } from "./inBatches.ts"
@@ -14,8 +14,8 @@ const SETTLE_PAUSE = "1 second"
 export const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
 
-  const write = (results: ReadonlyArray<WebhookDeliveries.Settled>): Effect.Effect<ReadonlyArray<boolean>> =>
-    WebhookDeliveries.settle(sql, results).pipe(
+  const write = (results: ReadonlyArray<SettledCalls.Settled>): Effect.Effect<ReadonlyArray<boolean>> =>
+    SettledCalls.settle(sql, results).pipe(
       Effect.retry({
         while: (error) => error.isRetryable,
         times: SETTLE_TRIES,
@@ -40,6 +40,6 @@ export const make = Effect.gen(function* () {
     )
 
   const batched = yield* inBatches({ maxItems: MAX_SETTLED_AT_ONCE, run: write })
-  return (result: WebhookDeliveries.Settled): Effect.Effect<boolean> =>
+  return (result: SettledCalls.Settled): Effect.Effect<boolean> =>
     Effect.map(batched(result), (written) => written === true)
 })

@@ -7,6 +7,7 @@ import type { ClockFact } from "@waybill/store/commit/LogStorage"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as BusyEndpoints from "@waybill/store/webhooks/BusyEndpoints"
 import * as TestClocks from "@waybill/store/readmodels/TestClocks"
+import type * as SettledCalls from "@waybill/store/webhooks/SettledCalls"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import { Effect, Option, Random, Result } from "effect"
 import * as NewIds from "../../operate/NewIds.ts"
@@ -168,7 +169,7 @@ const resultOf = Effect.fnUntraced(function* (
   attempt: WebhookDeliveries.Attempt,
   nextAt: NonNullable<Options["nextAt"]>,
   clock: Clock,
-): Effect.fn.Return<WebhookDeliveries.Settled> {
+): Effect.fn.Return<SettledCalls.Settled> {
   const at = clock?.now ?? (yield* NewIds.now)
   const { account_id, id, webhook } = dispatch
   const ok = isOk(attempt)

@@ -1,0 +1,93 @@
+import { type PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { FAR_FUTURE } from "../commit/LogStorage.ts"
+import * as WebhookDeliveries from "./WebhookDeliveries.ts"
+
+/** Result of a call. */
+export interface Settled {
+  readonly account_id: string
+  readonly id: string
+  readonly status: WebhookDeliveries.DeliveryRecord["status"]
+  readonly next_attempt_at: string | null
+  readonly delivered_at: string | null
+  readonly attempt: WebhookDeliveries.Attempt
+  /** Lease under which the call was made, and the time its row was due. */
+  readonly token: string
+  readonly armed_at: string
+}
+
+/**
+ * Records results of calls and reschedules or removes their outbox rows, and returns the ids of the deliveries. Results
+ * whose lease was lost are ignored, because the call that replaced them will report. A row that was rescheduled during its
+ * call, by a replay, is called again. Calls on a test clock do not count towards the failures that disable a webhook.
+ */
+export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) =>
+  settled.every(({ status }) => status === "delivered")
+    ? record(sql, settled)
+    : sql.withTransaction(Effect.tap(record(sql, settled), (recorded) => noteFailing(sql, settled, recorded)))
+
+interface Recorded {
+  readonly id: string
+  readonly account_id: string
+  readonly webhook_id: string
+  /** Whether the result counts towards the failures of its webhook. */
+  readonly counts: boolean
+}
+
+const record = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) => sql<Recorded>`
+  WITH seen AS (
+    SELECT * FROM jsonb_to_recordset(${PgTypes.jsonb(settled)}) AS s(account_id text, id text, status text,
+      next_attempt_at timestamptz, delivered_at timestamptz, attempt jsonb, token text, armed_at timestamptz)
+  ), held AS MATERIALIZED (
+    SELECT s.*, o.clock, date_trunc('milliseconds', o.available_at) > s.armed_at AS rearmed
+    FROM outbox o JOIN seen s ON s.id = o.id AND s.token = o.lease_token ORDER BY o.id FOR UPDATE OF o
+  ), done AS (
+    DELETE FROM outbox o USING held s WHERE o.id = s.id AND s.next_attempt_at IS NULL AND NOT s.rearmed
+  ), later AS (
+    UPDATE outbox o SET ready = false, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
+      available_at = CASE WHEN s.rearmed THEN o.available_at WHEN s.clock IS NULL THEN s.next_attempt_at
+        ELSE ${FAR_FUTURE}::timestamptz END,
+      clock_due = CASE WHEN s.clock IS NULL OR s.rearmed THEN o.clock_due ELSE s.next_attempt_at END,
+      attempt = CASE WHEN s.rearmed THEN o.attempt ELSE o.attempt + 1 END
+    FROM held s WHERE o.id = s.id AND (s.rearmed OR s.next_attempt_at IS NOT NULL)
+  ), successful AS MATERIALIZED (
+    SELECT DISTINCT d.account_id, d.webhook_id
+    FROM held s JOIN webhook_deliveries d ON d.account_id = s.account_id AND d.id = s.id
+    WHERE s.clock IS NULL AND s.status = 'delivered' ORDER BY 1, 2
+  ), working AS (
+    DELETE FROM webhook_failures f USING successful
+    WHERE f.account_id = successful.account_id AND f.webhook_id = successful.webhook_id
+  )
+  UPDATE webhook_deliveries d
+  SET status = CASE WHEN s.rearmed THEN 'pending' ELSE s.status END, attempts = d.attempts + 1,
+    next_attempt_at = CASE WHEN s.rearmed THEN d.next_attempt_at ELSE s.next_attempt_at END,
+    delivered_at = coalesce(s.delivered_at, d.delivered_at),
+    history = (CASE WHEN jsonb_array_length(d.history) >= ${WebhookDeliveries.MAX_HISTORY}::int THEN d.history - 0 ELSE d.history END)
+      || s.attempt
+  FROM held s
+  WHERE d.account_id = s.account_id AND d.id = s.id
+  RETURNING d.id, d.account_id, d.webhook_id, s.clock IS NULL AND NOT EXISTS (
+    SELECT 1 FROM webhooks w WHERE w.account_id = d.account_id AND w.id = d.webhook_id AND w.removed) AS counts`
+
+/** Notes since when webhooks fail of which no call was successful. */
+const noteFailing = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  settled: ReadonlyArray<Settled>,
+  recorded: ReadonlyArray<Recorded>,
+) {
+  const results = new Map(settled.map((each) => [each.id, each]))
+  const calls = recorded.flatMap((row) => {
+    const result = results.get(row.id)
+    return row.counts && result !== undefined ? [{ ...row, at: result.attempt.at, status: result.status }] : []
+  })
+  const webhooks = Map.groupBy(calls, ({ account_id, webhook_id }) => `${account_id} ${webhook_id}`)
+  const failing = [...webhooks.values()]
+    .filter((ofWebhook) => ofWebhook.every(({ status }) => status !== "delivered"))
+    .flatMap((ofWebhook) => ofWebhook.toSorted((a, b) => (a.at < b.at ? -1 : 1)).slice(0, 1))
+  if (failing.length === 0) return
+  yield* sql`
+    INSERT INTO webhook_failures (account_id, webhook_id, since)
+    SELECT * FROM unnest(${failing.map(({ account_id }) => account_id)}::text[],
+      ${failing.map(({ webhook_id }) => webhook_id)}::text[], ${failing.map(({ at }) => at)}::timestamptz[])
+    ORDER BY 1, 2 ON CONFLICT DO NOTHING`
+})
