@@ -52,15 +52,16 @@ const findHere = Effect.fnUntraced(function* (bearers: ReadonlyArray<Bearer>) {
   const keys = bearers.filter(({ kind }) => kind === "key")
   const sessions = bearers.filter(({ kind }) => kind === "session")
   const rows = yield* Effect.orDie(sql<Row>`
+    WITH session AS MATERIALIZED (
+      SELECT s.id, s.user_id, u.operator FROM user_sessions s JOIN users u ON u.id = s.user_id
+      WHERE s.id = ANY(${sessions.map(({ id }) => id)}::text[]) AND s.expires_at > statement_timestamp())
     SELECT 'key' AS kind, k.account_id, k.id, k.scopes, NULL AS role, false AS operator,
       CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked' WHEN k.expires_at <= statement_timestamp() THEN 'expired' END AS ended
     FROM unnest(${keys.map(({ account_id }) => account_id)}::text[], ${keys.map(({ id }) => id)}::text[]) AS wanted(account_id, id)
     JOIN api_keys k ON k.account_id = wanted.account_id AND k.id = wanted.id
     UNION ALL
-    SELECT 'session', m.account_id, s.id, NULL, m.role, u.operator, NULL
-    FROM user_sessions s JOIN users u ON u.id = s.user_id JOIN members m ON m.user_id = s.user_id
-    WHERE s.id = ANY(${sessions.map(({ id }) => id)}::text[]) AND s.expires_at > statement_timestamp()
-      AND m.status <> 'removed'`)
+    SELECT 'session', m.account_id, s.id, NULL, m.role, s.operator, NULL
+    FROM session s JOIN members m ON m.user_id = s.user_id WHERE m.status <> 'removed'`)
   return rows.map(({ ended, operator, role, scopes, ...bearer }): readonly [string, Standing] => [
     nameOf(bearer),
     { scopes: scopes ?? (role === null ? [] : Team.SCOPES[role]), operator, ended },

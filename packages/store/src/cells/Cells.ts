@@ -35,6 +35,22 @@ export const Cells = Context.Reference<CellsShape>("@waybill/store/cells/Cells",
 export const inCellOf = <A, E, R>(account_id: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Cells, ({ of }) => Effect.flatMap(of(account_id), (cell) => inCell(cell, work)))
 
+/** Groups accounts by their cell. */
+export const byCell = (
+  account_ids: Iterable<string>,
+): Effect.Effect<ReadonlyArray<readonly [CellName, ReadonlyArray<string>]>> =>
+  Effect.gen(function* () {
+    const { of } = yield* Cells
+    const cells = new Map<CellName, Array<string>>()
+    for (const account_id of account_ids) {
+      const cell = yield* of(account_id)
+      const ofCell = cells.get(cell)
+      if (ofCell === undefined) cells.set(cell, [account_id])
+      else ofCell.push(account_id)
+    }
+    return [...cells]
+  })
+
 /** Runs work in every cell, one after the other, and returns what each returned, with the name of the cell. */
 export const each = <A, E, R>(
   work: Effect.Effect<A, E, R>,

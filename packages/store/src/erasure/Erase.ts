@@ -22,6 +22,7 @@ import { maskStream } from "./maskStream.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import * as ReadModels from "../readmodels/ReadModels.ts"
 import * as StreamRemoval from "../streams/StreamRemoval.ts"
+import * as Memberships from "../users/Memberships.ts"
 
 /**
  * Kinds of streams about people. Other streams that name an address (a webhook's URL, a description) are for their
@@ -165,7 +166,7 @@ const deleteUsers = Effect.fnUntraced(function* (sql: PgClient.PgClient, address
   const users = yield* sql<{ readonly id: string; readonly email: Address.Address }>`
     SELECT id, email FROM users WHERE lower(email COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
   const theirs = users.flatMap(({ email, id }) => (Address.keyOf(email) === Address.keyOf(address) ? [id] : []))
-  yield* sql`
-    DELETE FROM users u WHERE u.id = ANY(${theirs}::text[])
-      AND NOT EXISTS (SELECT 1 FROM members m WHERE m.user_id = u.id AND m.status <> 'removed')`
+  const memberships = yield* Memberships.find(theirs)
+  const members = new Set(memberships.flatMap(({ status, user_id }) => (status === "removed" ? [] : [user_id])))
+  yield* sql`DELETE FROM users WHERE id = ANY(${theirs.filter((id) => !members.has(id))}::text[])`
 })

@@ -98,5 +98,5 @@ const names = (sql: PgClient.PgClient, account_id: string, ids: ReadonlyArray<st
       ON created.account_id = w.account_id AND created.stream_id = w.id AND created.version = 1
     WHERE w.account_id = ${account_id} AND w.id = ANY(${ids}::text[])
   UNION ALL SELECT m.user_id, coalesce(nullif(u.name, ''), m.record ->> 'name', m.email)
-    FROM members m LEFT JOIN users u ON u.id = m.user_id
+    FROM members m LEFT JOIN users u ON u.id = m.user_id AND u.id = ANY(${ids}::text[])
     WHERE m.account_id = ${account_id} AND m.user_id = ANY(${ids}::text[])`

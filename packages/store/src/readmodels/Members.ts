@@ -37,13 +37,18 @@ export interface ListedMember {
 /** Lists members with the data only sign-in has: chosen name, second factor, last activity. */
 export const list = Effect.fn("Members.list")(function* (account_id: string) {
   const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<ListedMember>`
-    SELECT m.record, u.name,
-      u.two_factor_enabled OR EXISTS (SELECT FROM user_passkeys p WHERE p.user_id = u.id) AS two_factor,
+  const members = yield* Effect.orDie(sql<{ readonly user_id: string; readonly record: object }>`
+    SELECT user_id, record FROM members WHERE account_id = ${account_id} AND status <> 'removed' ORDER BY user_id`)
+  const users = yield* Effect.orDie(sql<Omit<ListedMember, "record"> & { readonly id: string }>`
+    SELECT u.id, u.name,
+      u.two_factor_enabled OR EXISTS (SELECT 1 FROM user_passkeys p WHERE p.user_id = u.id) AS two_factor,
       (SELECT ${Iso.iso(sql, "max(s.updated_at)")} FROM user_sessions s WHERE s.user_id = u.id) AS last_seen_at
-    FROM members m JOIN users u ON u.id = m.user_id
-    WHERE m.account_id = ${account_id} AND m.status <> 'removed'
-    ORDER BY m.user_id`)
+    FROM users u WHERE u.id = ANY(${members.map(({ user_id }) => user_id)}::text[])`)
+  const userOf = new Map(users.map(({ id, ...user }) => [id, user]))
+  return members.flatMap(({ record, user_id }): ReadonlyArray<ListedMember> => {
+    const user = userOf.get(user_id)
+    return user === undefined ? [] : [{ record, ...user }]
+  })
 })
 
 /** Dashboard user of a request. */

@@ -1,5 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import * as Cells from "../cells/Cells.ts"
+import { inCell } from "../cells/CurrentCell.ts"
 
 /** Maximum number of pools of an instance. */
 export const MAX_POOLS = 100
@@ -69,11 +71,30 @@ export const unassign = Effect.fn("SourcePools.unassign")(function* (account_id:
   return rows.length > 0
 })
 
+/** An assignment with the names of its account and domain, if they exist. */
+export interface NamedAssignment extends Assignment {
+  readonly account: string | null
+  readonly domain: string | null
+}
+
 export const assignments = Effect.fn("SourcePools.assignments")(function* () {
   const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Assignment & { readonly account: string | null; readonly domain: string | null }>`
-    SELECT s.account_id, s.domain_id, s.pool, a.record->>'name' AS account, d.record->>'name' AS domain
-    FROM source_assignments s LEFT JOIN accounts a ON a.account_id = s.account_id
-      LEFT JOIN domains d ON d.account_id = s.account_id AND d.id = s.domain_id AND NOT d.removed
-    ORDER BY s.account_id, s.domain_id`)
+  const all = yield* Effect.orDie(sql<Assignment>`
+    SELECT account_id, domain_id, pool FROM source_assignments ORDER BY account_id, domain_id`)
+  const cells = yield* Cells.byCell(new Set(all.map(({ account_id }) => account_id)))
+  const found = yield* Effect.forEach(cells, ([cell, accounts]) => inCell(cell, names(sql, accounts, all)))
+  const nameOf = new Map(found.flat().map(({ account_id, domain_id, name }) => [`${account_id} ${domain_id}`, name]))
+  return all.map((assignment): NamedAssignment => {
+    const { account_id, domain_id } = assignment
+    const domain = domain_id === "" ? null : (nameOf.get(`${account_id} ${domain_id}`) ?? null)
+    return { ...assignment, account: nameOf.get(`${account_id} `) ?? null, domain }
+  })
 })
+
+/** Names of these accounts, and of the domains of theirs that have an assignment. */
+const names = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>, assigned: ReadonlyArray<Assignment>) =>
+  Effect.orDie(sql<{ readonly account_id: string; readonly domain_id: string; readonly name: string }>`
+    SELECT account_id, '' AS domain_id, record->>'name' AS name FROM accounts WHERE account_id = ANY(${accounts}::text[])
+    UNION ALL SELECT account_id, id, record->>'name' FROM domains
+    WHERE account_id = ANY(${accounts}::text[]) AND id = ANY(${assigned.map(({ domain_id }) => domain_id)}::text[])
+      AND NOT removed`)

@@ -3,6 +3,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { scrypt } from "node:crypto"
+import * as Memberships from "./Memberships.ts"
 
 /**
  * Parameters of scrypt that OWASP recommends (N=2^14, r=16, p=1 takes 32 MiB), in the form the sign-in library reads.
@@ -74,24 +75,34 @@ export interface Identity {
 /** Finds the members with an address in all accounts: active ones first, then the oldest. */
 export const identities = Effect.fn("Users.identities")(function* (email: string) {
   const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Identity>`
+  const users = yield* Effect.orDie(sql<Identity>`
     SELECT u.id, u.proof_version,
       (SELECT c.password FROM user_credentials c WHERE c.user_id = u.id AND c.provider_id = 'credential') AS password_hash,
       (SELECT c.subject FROM user_credentials c WHERE c.user_id = u.id AND c.provider_id <> 'credential') AS subject
-    FROM users u JOIN members m ON m.user_id = u.id AND m.status <> 'removed'
-    WHERE u.email = ${email.toLowerCase()}
-    ORDER BY m.status = 'active' DESC, u.created_at, u.id LIMIT ${MAX_IDENTITIES}`)
+    FROM users u WHERE u.email = ${email.toLowerCase()} ORDER BY u.created_at, u.id`)
+  const statusOf = yield* statuses(users.map(({ id }) => id))
+  const ranked = users.flatMap((user) => {
+    const status = statusOf.get(user.id)
+    return status === undefined ? [] : [{ user, rank: status === "active" ? 0 : 1 }]
+  })
+  return ranked
+    .toSorted((a, b) => a.rank - b.rank)
+    .slice(0, MAX_IDENTITIES)
+    .map(({ user }) => user)
 })
+
+/** Returns the status of those users who are members of an account. */
+const statuses = (user_ids: ReadonlyArray<string>) =>
+  Effect.map(
+    Memberships.find(user_ids),
+    (found) => new Map(found.flatMap(({ status, user_id }) => (status === "removed" ? [] : [[user_id, status]]))),
+  )
 
 /** Deletes a user whose invitation was refused. */
 export const discard = Effect.fn("Users.discard")(function* (id: string) {
   const sql = yield* PgClient.PgClient
-  const discarded = Effect.gen(function* () {
-    const [removed] = yield* sql`
-      DELETE FROM users WHERE id = ${id} AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = users.id) RETURNING id`
-    if (removed !== undefined) yield* endProofs(id)
-  })
-  yield* Effect.orDie(sql.withTransaction(discarded))
+  if ((yield* Memberships.find([id])).length > 0) return
+  yield* Effect.orDie(sql.withTransaction(Effect.andThen(sql`DELETE FROM users WHERE id = ${id}`, endProofs(id))))
 })
 
 export const find = Effect.fn("Users.find")(function* (id: string) {
@@ -109,9 +120,12 @@ export interface UserOfAccount extends User {
 /** Lists all users, each with their account. */
 export const list = Effect.fn("Users.list")(function* () {
   const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<UserOfAccount>`
-    SELECT u.id, u.email, u.name, u.operator, m.account_id, m.role, m.status
-    FROM users u LEFT JOIN members m ON m.user_id = u.id AND m.status <> 'removed' ORDER BY u.id`)
+  const users = yield* Effect.orDie(sql<User>`SELECT id, email, name, operator FROM users ORDER BY id`)
+  const memberships = new Map((yield* Memberships.list()).map((each) => [each.user_id, each]))
+  return users.map((user): UserOfAccount => {
+    const { account_id = null, role = null, status = null } = memberships.get(user.id) ?? {}
+    return { ...user, account_id, role, status }
+  })
 })
 
 /** Makes somebody an operator, or ends that. Takes effect at their next request. */
@@ -230,12 +244,10 @@ export const dropLinksBefore = Effect.fn("Users.dropLinksBefore")(function* (id:
  */
 export const forgetSignIn = Effect.fn("Users.forgetSignIn")(function* (id: string) {
   const sql = yield* PgClient.PgClient
+  if ((yield* statuses([id])).size > 0) return
   const forget = Effect.gen(function* () {
-    const [removed] = yield* sql`
-      UPDATE users SET two_factor_enabled = false, proof_version = proof_version + 1, updated_at = now() WHERE id = ${id}
-        AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = users.id AND m.status <> 'removed')
-      RETURNING id`
-    if (removed === undefined) return
+    yield* sql`
+      UPDATE users SET two_factor_enabled = false, proof_version = proof_version + 1, updated_at = now() WHERE id = ${id}`
     yield* sql`DELETE FROM user_credentials WHERE user_id = ${id}`
     yield* sql`DELETE FROM user_two_factors WHERE user_id = ${id}`
     yield* sql`DELETE FROM user_passkeys WHERE user_id = ${id}`

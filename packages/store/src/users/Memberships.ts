@@ -1,0 +1,55 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { type CellName, FIRST } from "../cells/CellName.ts"
+import * as Cells from "../cells/Cells.ts"
+import { inCell } from "../cells/CurrentCell.ts"
+
+/** Membership of a user in an account, which may have ended. */
+export interface Membership {
+  readonly user_id: string
+  readonly account_id: string
+  readonly role: string
+  readonly status: string
+}
+
+/** Finds the memberships of users, each in the cell of its account. Not for the transaction of a cell. */
+export const find = Effect.fn("Memberships.find")(function* (user_ids: ReadonlyArray<string>) {
+  const sql = yield* PgClient.PgClient
+  const found = yield* Effect.forEach(yield* cellsOf(sql, user_ids), ([cell, users]) =>
+    inCell(
+      cell,
+      Effect.orDie(sql<Membership>`
+        SELECT user_id, account_id, role, status FROM members WHERE user_id = ANY(${users}::text[])`),
+    ),
+  )
+  return found.flat()
+})
+
+/** Lists the memberships of all accounts that have not ended. */
+export const list = Effect.fn("Memberships.list")(function* () {
+  const sql = yield* PgClient.PgClient
+  return yield* Cells.rowsOfAll(
+    Effect.orDie(sql<Membership>`SELECT user_id, account_id, role, status FROM members WHERE status <> 'removed'`),
+  )
+})
+
+/** Groups users by the cell of their account; those who are not named in the directory are in the first one. */
+const cellsOf = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  user_ids: ReadonlyArray<string>,
+): Effect.fn.Return<ReadonlyArray<readonly [CellName, ReadonlyArray<string>]>> {
+  const { names, of } = yield* Cells.Cells
+  if ((yield* names).length === 1) return [[FIRST, user_ids]]
+  const named = yield* inCell(
+    FIRST,
+    Effect.orDie(sql<{ readonly user_id: string; readonly account_id: string | null }>`
+      SELECT wanted.user_id, n.account_id FROM unnest(${user_ids}::text[]) AS wanted(user_id)
+      LEFT JOIN account_names n ON n.kind = 'user' AND n.name = wanted.user_id`),
+  )
+  const placed = yield* Effect.forEach(named, ({ account_id, user_id }) =>
+    Effect.map(account_id === null ? Effect.succeed(FIRST) : of(account_id), (cell) => ({ cell, user_id })),
+  )
+  return [...Map.groupBy(placed, ({ cell }) => cell)].map(
+    ([cell, users]) => [cell, users.map(({ user_id }) => user_id)] as const,
+  )
+})
