@@ -626,6 +626,12 @@ export type Position = string
 /** Where to continue from: a position from a response, or `0` for the beginning */
 export type PositionFrom = string
 
+export type Ready = {
+  readonly status: "ok"
+  /** Cells that do not answer, whose accounts get 503; left out if there are none */
+  readonly cells_down?: ReadonlyArray<string>
+}
+
 export type ReportRecord = {
   readonly type: "TXT"
   readonly name: string

@@ -58,7 +58,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("a first start", (it) 
   })
 
   it.effect("reports what it waits for until then", function* () {
-    const before = yield* Effect.provideService(Readiness.problems, Readiness.Started, () => false)
-    assert.deepStrictEqual([before, yield* Readiness.problems], [["the start is not complete"], []])
+    const before = yield* Effect.provideService(Readiness.check, Readiness.Started, () => false)
+    assert.deepStrictEqual(before.problems, ["the start is not complete"])
+    assert.deepStrictEqual(yield* Readiness.check, { problems: [], cells_down: [] })
   })
 })

@@ -33,7 +33,7 @@ export interface FirstSecrets {
  * that an interrupted start leaves nothing behind.
  */
 export const ensure = Effect.fn("Installation.ensure")(function* () {
-  if ((yield* Accounts.list()).length > 0) return undefined
+  if ((yield* Accounts.all()).length > 0) return undefined
   const store = yield* EventStore
   const { transport } = yield* Instance
   const at = yield* NewIds.now

@@ -1,5 +1,6 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as Id from "@waybill/domain/values/Id"
+import * as Cells from "@waybill/store/cells/Cells"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Data, Effect, Option } from "effect"
 import { accountFlag } from "./accountFlag.ts"
@@ -11,14 +12,14 @@ class NoAccountNamed extends Data.TaggedError("NoAccountNamed")<{ readonly messa
 
 /** Returns the account, or fails if the id is unknown. */
 export const find = Effect.fnUntraced(function* (id: Id.AccountId) {
-  const account = yield* Accounts.find(id)
+  const account = yield* Cells.inCellOf(id, Accounts.find(id))
   return Option.isNone(account) ? yield* new Account.AccountNotFound() : account.value
 })
 
 /** Returns the id that is named, or else that of the only account. Fails if it is unknown, or if there are several. */
 export const idOf = Effect.fnUntraced(function* (named: Option.Option<Id.AccountId>) {
   if (Option.isSome(named)) return (yield* Effect.as(find(named.value), named)).value
-  const accounts = yield* Accounts.list()
+  const accounts = yield* Accounts.all()
   const [only] = accounts
   if (only !== undefined && accounts.length === 1) return Id.AccountId.make(only.id)
   return yield* new NoAccountNamed({

@@ -25,6 +25,7 @@ const unreadReports = gauge(
   "waybill_unread_reports_kept",
   "Reports that are kept for an operator because their parsing was ended; the same on every node",
 )
+const cellUp = gauge("waybill_cell_up", "Whether a cell answered this process")
 const up = gauge("waybill_database_up", "Whether the database answered this process")
 
 /** Returns a function that sets the series of a gauge. Series that are expected or were seen before become 0 if absent. */
@@ -55,6 +56,7 @@ const setOldest = replace(
 const setLagEvents = replace(lagEvents)
 const setLagSeconds = replace(lagSeconds)
 const setConnections = replace(connections)
+const setCellUp = replace(cellUp)
 
 const show = (stats: InstanceStats.InstanceStats): void => {
   setDepth(stats.queue.map(({ kind, rows, state }) => ({ labels: { kind, state }, value: rows })))
@@ -71,6 +73,7 @@ const show = (stats: InstanceStats.InstanceStats): void => {
       value: connections,
     })),
   )
+  setCellUp(stats.cells.map(({ is_up, name }) => ({ labels: { cell: name }, value: is_up ? 1 : 0 })))
   workers.updateUnsafe(stats.workers, EMPTY)
   position.updateUnsafe(stats.position, EMPTY)
   size.updateUnsafe(stats.size_bytes, EMPTY)

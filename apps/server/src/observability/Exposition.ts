@@ -94,8 +94,10 @@ export const route = (
 
 const healthy = HttpServerResponse.jsonUnsafe({ status: "ok" })
 
-const ready = Effect.map(Readiness.problems, (problems) =>
-  problems.length === 0 ? healthy : HttpServerResponse.jsonUnsafe({ status: "unavailable", problems }, { status: 503 }),
+const ready = Effect.map(Readiness.check, ({ cells_down, problems }) =>
+  problems.length === 0
+    ? HttpServerResponse.jsonUnsafe({ status: "ok", ...(cells_down.length === 0 ? {} : { cells_down }) })
+    : HttpServerResponse.jsonUnsafe({ status: "unavailable", problems }, { status: 503 }),
 )
 
 /** Serves metrics and health checks on a port of their own, for every role. */

@@ -1,4 +1,4 @@
-import { Context, Effect, type Option } from "effect"
+import { Context, Effect, Exit, Option } from "effect"
 import { type CellName, FIRST } from "./CellName.ts"
 import { inCell } from "./CurrentCell.ts"
 
@@ -67,18 +67,35 @@ export const rowsOfAll = <A, E, R>(
   work: Effect.Effect<ReadonlyArray<A>, E, R>,
 ): Effect.Effect<ReadonlyArray<A>, E, R> => Effect.map(each(work), (found) => found.flatMap(([, rows]) => rows))
 
-/** Looks for something that one cell has, in one cell after the other. */
+/** Runs work that returns rows in every cell, and returns the rows of those that answer. */
+export const rowsOfReachable = <A, E, R>(
+  work: Effect.Effect<ReadonlyArray<A>, E, R>,
+): Effect.Effect<ReadonlyArray<A>, E, R> =>
+  Effect.gen(function* () {
+    const { names } = yield* Cells
+    const [, ...others] = yield* names
+    // Without the first cell nothing works, and the caller is to know.
+    const rows = [...(yield* inCell(FIRST, work))]
+    for (const cell of others) {
+      const exit = yield* Effect.exit(inCell(cell, work))
+      if (Exit.isSuccess(exit)) rows.push(...exit.value)
+    }
+    return rows
+  })
+
+/** Looks for something that one cell has, in one cell after the other. A cell that fails hides nothing of the others. */
 export const findFirst = <A, E, R>(
   search: Effect.Effect<Option.Option<A>, E, R>,
 ): Effect.Effect<Option.Option<A>, E, R> =>
   Effect.gen(function* () {
     const { names } = yield* Cells
-    const cells = yield* names
-    for (const cell of cells.slice(0, -1)) {
-      const found = yield* inCell(cell, search)
-      if (found._tag === "Some") return found
+    let failed: Exit.Failure<Option.Option<A>, E> | undefined
+    for (const cell of yield* names) {
+      const exit = yield* Effect.exit(inCell(cell, search))
+      if (Exit.isFailure(exit)) failed ??= exit
+      else if (Option.isSome(exit.value)) return exit.value
     }
-    return yield* inCell(cells.at(-1) ?? FIRST, search)
+    return failed === undefined ? Option.none() : yield* failed
   })
 
 /** Number of cells that periodic work runs in at the same time. */

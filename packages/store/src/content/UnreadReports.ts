@@ -2,6 +2,8 @@ import { PgClient } from "@effect/sql-pg"
 import type { AccountId, EmailId, UnreadReportId } from "@waybill/domain/values/Id"
 import { Data, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
+import * as Cells from "../cells/Cells.ts"
+import { inCell } from "../cells/CurrentCell.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as Metrics from "../statistics/Metrics.ts"
@@ -9,7 +11,7 @@ import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 
 /** Unread reports that are kept of one account. */
 export const MAX_UNREAD_PER_ACCOUNT = 20
-/** Bytes of all unread reports of the instance, as they arrived. */
+/** Bytes of all unread reports of a cell, as they arrived. */
 export const MAX_UNREAD_BYTES = 256 * 1024 * 1024
 /** Age at which the hourly task removes an unread report. */
 export const KEPT_DAYS = 30
@@ -46,15 +48,24 @@ interface ArrivedReport {
 }
 
 /**
- * Stores a report for every return path it was sent to, or for none of them if a bound is reached. Skips return paths
+ * Stores a report for every return path of a cell that it was sent to, or for none of them if a bound is reached. Skips return paths
  * whose message was removed by retention meanwhile. Returns the ids of the stored reports.
  */
 export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: ArrivedReport) {
   const sql = yield* PgClient.PgClient
-  const stored = yield* sql.withTransaction(insert(sql, arrived)).pipe(
+  const { of } = yield* Cells.Cells
+  const located = yield* Effect.forEach(arrived.addressed, (each) =>
+    Effect.map(of(each.account_id), (cell) => ({ cell, each })),
+  )
+  const inserts = Effect.forEach(
+    Map.groupBy(located, ({ cell }) => cell),
+    ([cell, ofCell]) =>
+      inCell(cell, sql.withTransaction(insert(sql, { ...arrived, addressed: ofCell.map(({ each }) => each) }))),
+  )
+  const stored = (yield* inserts.pipe(
     Effect.catchTag("SqlError", Effect.die),
     Effect.tapError(() => Effect.sync(() => Metrics.reportUnread("refused"))),
-  )
+  )).flat()
   if (stored.length > 0) Metrics.reportUnread("kept")
   return stored
 })
@@ -91,23 +102,26 @@ const insert = Effect.fnUntraced(function* (
 /** Unread reports of one account, or of all accounts, oldest first. For operators. */
 export const list = Effect.fn("UnreadReports.list")(function* (account_id?: string) {
   const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<UnreadReport>`
+  const rows = Effect.orDie(sql<UnreadReport>`
     SELECT ${columns(sql)} FROM unread_reports
     ${account_id === undefined ? sql.literal("") : sql`WHERE account_id = ${account_id}`}
     ORDER BY received_at, id`)
+  if (account_id !== undefined) return yield* Cells.inCellOf(account_id, rows)
+  return (yield* Cells.rowsOfAll(rows)).toSorted((a, b) => (a.received_at < b.received_at ? -1 : 1))
 })
 
 /** One unread report of any account, with its bytes. For operators. */
 export const find = Effect.fn("UnreadReports.find")(function* (id: string) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<UnreadReport & { readonly bytes: Uint8Array }>`
+  const search = Effect.orDie(sql<UnreadReport & { readonly bytes: Uint8Array }>`
     SELECT ${columns(sql)}, bytes FROM unread_reports WHERE id = ${id}`)
-  return Option.fromUndefinedOr(rows[0])
+  return yield* Cells.findFirst(Effect.map(search, ([row]) => Option.fromUndefinedOr(row)))
 })
 
 export const remove = Effect.fn("UnreadReports.remove")(function* (account_id: AccountId, id: UnreadReportId) {
   const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND id = ${id}`)
+  const removal = Effect.orDie(sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND id = ${id}`)
+  yield* Cells.inCellOf(account_id, removal)
 })
 
 /** Removes the unread reports of messages that are removed or erased. */

@@ -4,6 +4,8 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { createHash } from "node:crypto"
+import * as Cells from "../cells/Cells.ts"
+import { inCell } from "../cells/CurrentCell.ts"
 
 /**
  * Maximum number of reports of one day about a domain. Each mailbox provider sends one or a few; anybody can send more,
@@ -49,11 +51,14 @@ export type Outcome = "recorded" | "duplicate" | "unknown_domain" | "too_many"
  */
 export const targets = Effect.fn("DomainReports.targets")(function* (names: ReadonlyArray<string>) {
   const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Target>`
+  const found = yield* Cells.rowsOfAll(
+    Effect.orDie(sql<Target>`
     SELECT account_id, id AS domain_id, name FROM domains
     WHERE md5(name) IN (SELECT md5(wanted) FROM unnest(${names}::text[]) AS wanted) AND name = ANY(${names}::text[])
       AND NOT removed AND status IN ('verified', 'degraded')
-    ORDER BY account_id, id LIMIT ${MAX_DOMAINS}::int`)
+    ORDER BY account_id, id LIMIT ${MAX_DOMAINS}::int`),
+  )
+  return found.slice(0, MAX_DOMAINS)
 })
 
 /** Writes the rows of a report for one domain, in the transaction that counts the report. */
@@ -64,7 +69,10 @@ export type Write = (
   heading: Heading,
 ) => Effect.Effect<unknown, SqlError.SqlError>
 
-/** Counts a report once for each domain, with its rows. A report that was counted before changes nothing. */
+/**
+ * Counts a report once for each domain, with its rows, in one transaction per cell. A report that was counted before changes
+ * nothing.
+ */
 export const record = Effect.fn("DomainReports.record")(function* (
   heading: Heading,
   found: ReadonlyArray<Target>,
@@ -72,10 +80,19 @@ export const record = Effect.fn("DomainReports.record")(function* (
 ) {
   const sql = yield* PgClient.PgClient
   if (found.length === 0) return "unknown_domain" satisfies Outcome
-  const outcomes = yield* sql
-    .withTransaction(Effect.forEach(inOrder(found), (target) => recordOne(sql, heading, target, write)))
-    .pipe(Effect.catchTag("SqlError", Effect.die))
-  return best(outcomes)
+  const { of } = yield* Cells.Cells
+  const located = yield* Effect.forEach(found, (target) =>
+    Effect.map(of(target.account_id), (cell) => ({ cell, target })),
+  )
+  const outcomes = yield* Effect.forEach(
+    Map.groupBy(located, ({ cell }) => cell),
+    ([cell, ofCell]) => {
+      const targets = inOrder(ofCell.map(({ target }) => target))
+      const recording = sql.withTransaction(Effect.forEach(targets, (target) => recordOne(sql, heading, target, write)))
+      return inCell(cell, Effect.catchTag(recording, "SqlError", Effect.die))
+    },
+  )
+  return best(outcomes.flat())
 })
 
 /** Transactions that lock in the same order do not deadlock. */

@@ -8,6 +8,8 @@ import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Team from "@waybill/domain/account/Team"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result } from "effect"
+import * as CellClient from "../cells/CellClient.ts"
+import * as Cells from "../cells/Cells.ts"
 import * as Database from "../postgres/Database.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as EraseContent from "./EraseContent.ts"
@@ -48,10 +50,10 @@ export const BATCH_STREAMS = 50
 const TRIES = 5
 const SETTINGS = { plan_cache_mode: Database.SESSION.plan_cache_mode } as const
 
-/** Finds the histories that name the address: those that can be changed, and those that only their owner can change. */
+/** Finds the histories of all cells that name the address: those that can be changed, and those that only their owner can change. */
 export const find = Effect.fn("Erase.find")(function* (address: Address.Address) {
   const sql = yield* PgClient.PgClient
-  const affected = yield* Effect.orDie(AffectedStreams.find(sql, address, Mask.make(address, address)))
+  const affected = yield* Cells.rowsOfAll(Effect.orDie(AffectedStreams.find(sql, address, Mask.make(address, address))))
   return {
     changeable: affected.filter(({ stream }) => KINDS.includes(stream)),
     kept: affected.filter(({ stream }) => !KINDS.includes(stream)),
@@ -59,11 +61,22 @@ export const find = Effect.fn("Erase.find")(function* (address: Address.Address)
 })
 
 /**
- * Removes an address from the log, the read models and the contents, some histories per transaction. May be stopped at
- * any time and run again.
+ * Removes an address from the log, the read models and the contents of all cells, some histories per transaction. May be
+ * stopped at any time and run again.
  */
 export const erase = Effect.fn("Erase.erase")(function* (address: Address.Address, replacement: Address.Address) {
   const sql = yield* PgClient.PgClient
+  const erased = yield* Cells.each(eraseHere(address, replacement))
+  yield* Effect.orDie(deleteUsers(sql, address))
+  return {
+    accounts: new Map(erased.flatMap(([, { accounts }]) => [...accounts])),
+    remaining: erased.flatMap(([, { remaining }]) => remaining),
+  } satisfies Erased
+})
+
+/** Removes an address from the fiber's cell. */
+const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replacement: Address.Address) {
+  const sql = yield* Effect.orDie(CellClient.here(yield* PgClient.PgClient))
   const mask = Mask.make(address, replacement)
   const log = PostgresLogStorage.make(
     sql,
@@ -110,7 +123,6 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
     Effect.retry({ while: ({ reason }) => reason._tag === "DeadlockError", times: TRIES }),
     Effect.orDie,
   )
-  yield* Effect.orDie(deleteUsers(sql, address))
   return { accounts, remaining } satisfies Erased
 }, Effect.scoped)
 
@@ -168,5 +180,7 @@ const deleteUsers = Effect.fnUntraced(function* (sql: PgClient.PgClient, address
   const theirs = users.flatMap(({ email, id }) => (Address.keyOf(email) === Address.keyOf(address) ? [id] : []))
   const memberships = yield* Memberships.find(theirs)
   const members = new Set(memberships.flatMap(({ status, user_id }) => (status === "removed" ? [] : [user_id])))
-  yield* sql`DELETE FROM users WHERE id = ANY(${theirs.filter((id) => !members.has(id))}::text[])`
+  const former = theirs.filter((id) => !members.has(id))
+  yield* sql`DELETE FROM users WHERE id = ANY(${former}::text[])`
+  yield* sql`DELETE FROM account_names WHERE kind = 'user' AND name = ANY(${former}::text[])`
 })

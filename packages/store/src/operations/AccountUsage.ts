@@ -1,24 +1,30 @@
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
+import type { CellName } from "../cells/CellName.ts"
+import * as Cells from "../cells/Cells.ts"
 import type { StoredAccount } from "../readmodels/Accounts.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as Registrations from "../outbox/Registrations.ts"
 
 export interface AccountUsage {
   readonly record: StoredAccount
+  readonly cell: CellName
   readonly members: number
   readonly emails: number
 }
 
-/** Lists all accounts with their usage in a UTC month. For operators. */
+/** Lists the accounts of all cells with their usage in a UTC month. For operators. */
 export const accounts = Effect.fn("AccountUsage.accounts")(
   function* (month: string) {
     const sql = yield* PgClient.PgClient
-    return yield* sql<AccountUsage>`
+    const usages = sql<Omit<AccountUsage, "cell">>`
       SELECT a.record, coalesce(u.accepted, 0)::float8 AS emails,
         (SELECT count(*)::int FROM members m WHERE m.account_id = a.account_id AND m.status <> 'removed') AS members
       FROM accounts a LEFT JOIN monthly_usage u ON u.account_id = a.account_id AND u.month = ${month}
       ORDER BY a.account_id`
+    const found = yield* Cells.each(usages)
+    const all = found.flatMap(([cell, rows]) => rows.map((row): AccountUsage => ({ ...row, cell })))
+    return all.toSorted((a, b) => (a.record.id < b.record.id ? -1 : 1))
   },
   (read) => Effect.orDie(read),
 )
@@ -35,11 +41,16 @@ export interface Node {
 export const nodes = Effect.fn("AccountUsage.nodes")(
   function* () {
     const sql = yield* PgClient.PgClient
-    return yield* sql<Node>`
+    const processes = yield* sql<Omit<Node, "leases">>`
       SELECT p.id, ${Iso.iso(sql, "p.started_at")} AS started_at, ${Iso.iso(sql, "p.beat_at")} AS beat_at,
-        p.beat_at > now() - make_interval(secs => ${Duration.toSeconds(Registrations.SILENT_AFTER)}::float8) AS alive,
-        (SELECT count(*)::int FROM outbox o WHERE o.lease_token IS NOT NULL AND o.lease_owner = p.id) AS leases
+        p.beat_at > now() - make_interval(secs => ${Duration.toSeconds(Registrations.SILENT_AFTER)}::float8) AS alive
       FROM processes p ORDER BY p.started_at`
+    const leases = yield* Cells.rowsOfReachable(sql<{ readonly owner: string; readonly n: number }>`
+      SELECT lease_owner AS owner, count(*)::int AS n FROM outbox WHERE lease_token IS NOT NULL GROUP BY 1`)
+    return processes.map((node): Node => {
+      const own = leases.filter(({ owner }) => owner === node.id)
+      return { ...node, leases: own.reduce((sum, { n }) => sum + n, 0) }
+    })
   },
   (read) => Effect.orDie(read),
 )

@@ -6,6 +6,7 @@ import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import * as Cells from "../cells/Cells.ts"
 import type { OutboxRow } from "../commit/LogStorage.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 import * as EmailFacets from "../search/EmailFacets.ts"
@@ -42,7 +43,7 @@ interface Subscribed {
 /** Checks that each matching event during a webhook's enabled time has exactly one delivery. */
 export const webhooks = Effect.fn("Conservation.webhooks")(function* (upcast = DomainEvent.upcast) {
   const sql = yield* PgClient.PgClient
-  return yield* withoutTimeout(sql, balances(sql, upcast))
+  return yield* Cells.rowsOfAll(withoutTimeout(sql, balances(sql, upcast)))
 })
 
 /** Runs without the statement timeout, because reading the whole log may exceed it. */
@@ -150,7 +151,7 @@ const KINDS = ["to", "cc", "bcc"]
 /** Checks that recipients accepted according to the log are final or in flight according to the log records. */
 export const emails = Effect.fn("Conservation.emails")(function* () {
   const sql = yield* PgClient.PgClient
-  const rows = yield* withoutTimeout(sql, emailBalances(sql))
+  const rows = yield* Cells.rowsOfAll(withoutTimeout(sql, emailBalances(sql)))
   return rows.map((row) => ({
     account_id: String(row.account_id),
     day: String(row.day),
@@ -228,5 +229,13 @@ export const work = Effect.fn("Conservation.work")(function* () {
     SELECT kind, (count(*) FILTER (WHERE waits))::float8 AS waiting,
       ${named("NOT armed")} AS missing, ${named("NOT waits")} AS unexpected
     FROM sides GROUP BY kind ORDER BY kind`
-  return yield* withoutTimeout(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
+  const rows = yield* Cells.rowsOfAll(
+    withoutTimeout(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances)),
+  )
+  return [...Map.groupBy(rows, ({ kind }) => kind)].map(([kind, ofKind]): WorkBalance => ({
+    kind,
+    waiting: ofKind.reduce((sum, { waiting }) => sum + waiting, 0),
+    missing: ofKind.flatMap(({ missing }) => missing),
+    unexpected: ofKind.flatMap(({ unexpected }) => unexpected),
+  }))
 })

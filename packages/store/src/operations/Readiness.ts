@@ -1,9 +1,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect } from "effect"
 import { Availability } from "../availability/Availability.ts"
+import type { CellName } from "../cells/CellName.ts"
+import { Cells } from "../cells/Cells.ts"
 
 /** Time limit for the database to respond. */
 export const QUERY_TIMEOUT = "2 seconds"
+const CONCURRENT_CELLS = 8
 
 /**
  * Whether the start is complete. Readiness waits for it, so that its last output, which holds the first secrets, is
@@ -15,7 +18,7 @@ export const Started = Context.Reference<() => boolean>("@waybill/store/Started"
  * Returns the reasons why this process cannot serve; empty if there are none. They contain no host names. A database that
  * answers and takes no writes is one: in the service, a small test write is part of the check.
  */
-export const problems: Effect.Effect<ReadonlyArray<string>, never, PgClient.PgClient> = Effect.gen(function* () {
+const problems: Effect.Effect<ReadonlyArray<string>, never, PgClient.PgClient> = Effect.gen(function* () {
   if (!(yield* Started)()) return ["the start is not complete"]
   const { isWatched, verify } = yield* Availability
   if (isWatched) {
@@ -30,4 +33,29 @@ export const problems: Effect.Effect<ReadonlyArray<string>, never, PgClient.PgCl
       onFailure: () => ["the database does not respond"],
     }),
   )
+})
+
+/**
+ * Returns the cells, besides the first one, that take no writes now. Accounts in the others are served, so that this process
+ * stays ready.
+ */
+const cellsDown: Effect.Effect<ReadonlyArray<CellName>> = Effect.gen(function* () {
+  const { of } = yield* Availability
+  const { names } = yield* Cells
+  const [, ...others] = yield* names
+  const problems = yield* Effect.forEach(others, (cell) => Effect.flatMap(of(cell), ({ verify }) => verify), {
+    concurrency: CONCURRENT_CELLS,
+  })
+  return others.filter((_, nth) => problems[nth] !== undefined)
+})
+
+export interface Readiness {
+  readonly problems: ReadonlyArray<string>
+  readonly cells_down: ReadonlyArray<CellName>
+}
+
+/** Checks this process and the cells. */
+export const check: Effect.Effect<Readiness, never, PgClient.PgClient> = Effect.gen(function* () {
+  const found = yield* problems
+  return { problems: found, cells_down: found.length === 0 ? yield* cellsDown : [] }
 })

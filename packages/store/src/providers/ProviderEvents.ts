@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import * as Cells from "../cells/Cells.ts"
 
 /** Events about no known message that are kept of one hook. */
 export const MAX_UNMATCHED = 1_000
@@ -43,11 +44,12 @@ export const keep = Effect.fn("ProviderEvents.keep")(function* (
 /** Takes the kept events whose message is known by now, so that they are recorded. */
 export const takeMatched = Effect.fn("ProviderEvents.takeMatched")(function* (hook_id: string) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly event: string }>`
+  const take = Effect.orDie(sql<{ readonly event: string }>`
     DELETE FROM provider_events WHERE (hook_id, id) IN (
       SELECT e.hook_id, e.id FROM provider_events e JOIN provider_messages m ON m.ref = e.ref
       WHERE e.hook_id = ${hook_id} AND e.event IS NOT NULL LIMIT ${RETRIED}::int)
     RETURNING event`)
+  const rows = yield* Cells.rowsOfAll(take)
   return rows.map(({ event }) => event)
 })
 

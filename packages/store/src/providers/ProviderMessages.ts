@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
+import * as Cells from "../cells/Cells.ts"
 
 /** Days for which the ids of providers are kept: as long as a complaint may take. */
 export const KEPT_DAYS = 45
@@ -22,11 +23,12 @@ export const keep = Effect.fn("ProviderMessages.keep")(function* (
     ON CONFLICT (ref) DO UPDATE SET account_id = excluded.account_id, email_id = excluded.email_id`)
 })
 
+/** Finds the message that a provider names, in all cells. */
 export const find = Effect.fn("ProviderMessages.find")(function* (ref: string) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<HandedOver>`
+  const search = Effect.orDie(sql<HandedOver>`
     SELECT account_id, email_id FROM provider_messages WHERE ref = ${ref}`)
-  return Option.fromUndefinedOr(rows[0])
+  return yield* Cells.findFirst(Effect.map(search, ([row]) => Option.fromUndefinedOr(row)))
 })
 
 /** Removes old ids and returns how many. Runs periodically. */

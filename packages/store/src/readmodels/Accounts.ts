@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
+import * as Cells from "../cells/Cells.ts"
 import * as ReadModel from "./ReadModel.ts"
 
 export interface StoredAccount {
@@ -42,11 +43,19 @@ export const readModel = ReadModel.make({
   },
 })
 
+/** Lists the accounts of the fiber's cell. */
 export const list = Effect.fn("Accounts.list")(function* () {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly record: StoredAccount }>`
     SELECT record FROM accounts ORDER BY account_id`)
   return rows.map((row) => row.record)
+})
+
+/** Lists the accounts of all cells, each with its cell. */
+export const all = Effect.fn("Accounts.all")(function* () {
+  const found = yield* Cells.each(list())
+  const accounts = found.flatMap(([cell, accounts]) => accounts.map((account) => ({ ...account, cell })))
+  return accounts.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 })
 
 export const find = Effect.fn("Accounts.find")(function* (account_id: string) {
@@ -56,10 +65,10 @@ export const find = Effect.fn("Accounts.find")(function* (account_id: string) {
   return Option.fromUndefinedOr(rows[0]?.record)
 })
 
-/** Returns the accounts whose tracked links are stopped. They are few and have a partial index. */
+/** Returns the accounts of all cells whose tracked links are stopped. They are few and have a partial index. */
 export const withLinksStopped = Effect.fn("Accounts.withLinksStopped")(function* () {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(linksStopped(sql))
+  const rows = yield* Cells.rowsOfAll(Effect.orDie(linksStopped(sql)))
   return rows.map((row) => row.account_id)
 })
 

@@ -1,18 +1,21 @@
 import { PgClient } from "@effect/sql-pg"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
+import * as Cells from "../cells/Cells.ts"
 
 /**
- * Finds the account of an email. A return path names only the email, and its MAC was verified before. Events
+ * Finds the account of an email, in all cells. A return path names only the email, and its MAC was verified before. Events
  * are keyed by account first, so this probes the index of each account, live and test, at a cost of some microseconds per account.
  */
 export const accountOf = Effect.fn("EmailAccounts.accountOf")(function* (id: EmailId) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly account_id: AccountId }>`
+  const search = Effect.orDie(sql<{ readonly account_id: AccountId }>`
     SELECT mode.account_id FROM accounts a
     CROSS JOIN LATERAL (VALUES (a.account_id), (test_account_of(a.account_id))) AS mode(account_id)
     CROSS JOIN LATERAL (
       SELECT 1 FROM events e WHERE e.account_id = mode.account_id AND e.stream_id = ${id} AND e.version = 1 OFFSET 0) AS e
     LIMIT 1`)
-  return Option.map(Option.fromUndefinedOr(rows[0]), ({ account_id }) => account_id)
+  return yield* Cells.findFirst(
+    Effect.map(search, ([row]) => Option.map(Option.fromUndefinedOr(row), ({ account_id }) => account_id)),
+  )
 })

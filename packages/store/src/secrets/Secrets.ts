@@ -1,6 +1,8 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Context, Data, Effect, Layer, Option, Result } from "effect"
+import * as Cells from "../cells/Cells.ts"
+import { inCell } from "../cells/CurrentCell.ts"
 import { InstanceKey, type Keyring, NONCE_BYTES, type Sealed } from "./InstanceKey.ts"
 
 /** Secrets that one transaction of a rotation seals again. */
@@ -35,7 +37,7 @@ export class Secrets extends Context.Service<
     readonly remove: (account_id: string, id: string) => Effect.Effect<void>
     /** Seals everything again that is not under the current key, while the instance keeps running. */
     readonly rotate: Effect.Effect<{ readonly resealed: number; readonly unreadable: number }>
-    /** Deletes secrets that expired or never got an owner, and returns how many. Runs periodically. */
+    /** Deletes secrets of the fiber's cell that expired or never got an owner, and returns how many. Runs periodically. */
     readonly sweep: Effect.Effect<number>
     /** Seals a stored answer that shows a secret. Synchronous, because answers are encoded inside a decision. */
     readonly sealAnswer: (context: AnswerContext, bytes: Uint8Array) => Uint8Array
@@ -51,17 +53,19 @@ export class Secrets extends Context.Service<
       return Secrets.of({
         seal: Effect.fn("Secrets.seal")(function* (ref, bytes, expires_at) {
           const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
-          yield* Effect.orDie(write(sql, ref, keys.seal(contextOf(ref), bytes), now, expires_at ?? null))
+          const writing = Effect.orDie(write(sql, ref, keys.seal(contextOf(ref), bytes), now, expires_at ?? null))
+          yield* Cells.inCellOf(ref.account_id, writing)
         }),
         open: Effect.fn("Secrets.open")(function* (ref) {
           const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
-          const [row] = yield* Effect.orDie(read(sql, ref, now))
+          const [row] = yield* Cells.inCellOf(ref.account_id, Effect.orDie(read(sql, ref, now)))
           return Option.map(Option.fromUndefinedOr(row), (sealed) => keys.open(contextOf(ref), sealed))
         }),
         remove: Effect.fn("Secrets.remove")(function* (account_id, id) {
-          yield* Effect.orDie(sql`DELETE FROM secrets WHERE account_id = ${account_id} AND id = ${id}`)
+          const removal = Effect.orDie(sql`DELETE FROM secrets WHERE account_id = ${account_id} AND id = ${id}`)
+          yield* Cells.inCellOf(account_id, removal)
         }),
-        rotate: Effect.withSpan(Effect.orDie(rotate(sql, keys)), "Secrets.rotate"),
+        rotate: Effect.withSpan(rotateAll(Effect.orDie(rotate(sql, keys))), "Secrets.rotate"),
         sweep: Effect.withSpan(Effect.orDie(sweep(sql)), "Secrets.sweep"),
         sealAnswer: (context, bytes) => pack(keys.seal(answerContext(context), bytes)),
         openAnswer: (context, bytes) => keys.open(answerContext(context), unpack(bytes)),
@@ -114,6 +118,23 @@ const checkWitness = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: 
       "give it the file instance.key of the first node, or WAYBILL_INSTANCE_KEY (docs/operating/keys.md)",
   })
 })
+
+interface Rotated {
+  readonly resealed: number
+  readonly unreadable: number
+}
+
+/** Rotates the secrets of every cell. That of the first one is last, because it has the witness. */
+const rotateAll = (rotation: Effect.Effect<Rotated>): Effect.Effect<Rotated> =>
+  Effect.gen(function* () {
+    const { names } = yield* Cells.Cells
+    const cells = (yield* names).toReversed()
+    const rotated = yield* Effect.forEach(cells, (cell) => inCell(cell, rotation))
+    return {
+      resealed: rotated.reduce((sum, { resealed }) => sum + resealed, 0),
+      unreadable: rotated.reduce((sum, { unreadable }) => sum + unreadable, 0),
+    }
+  })
 
 const rotate = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Keyring) {
   const former = keys.ids.filter((id) => id !== keys.current)

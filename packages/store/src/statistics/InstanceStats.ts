@@ -1,5 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Exit } from "effect"
+import { type CellName, FIRST } from "../cells/CellName.ts"
+import * as Cells from "../cells/Cells.ts"
+import { inCell } from "../cells/CurrentCell.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as Registrations from "../outbox/Registrations.ts"
@@ -39,37 +42,77 @@ export interface InstanceStats {
   readonly size_bytes: number
   /** Number of reports that are stored because parsing them was ended. */
   readonly unread_reports: number
+  /** Cells with whether they answer. The other figures are sums, or the greatest, of those that do. */
+  readonly cells: ReadonlyArray<{ readonly name: CellName; readonly is_up: boolean }>
 }
 
 /** Returns the state of the whole installation, as recorded in its database. */
 export const read = Effect.fn("InstanceStats.read")(
   function* () {
     const sql = yield* PgClient.PgClient
-    const queue = yield* queueStats(sql)
-    const end = yield* Feed.settled(sql)
-    const followers = yield* followerStats(sql, end)
+    const { names } = yield* Cells.Cells
+    const [, ...others] = yield* names
+    // The first cell has all that is shared, so nothing is known without it.
+    const first = yield* inCell(FIRST, ofCell(sql))
+    const exits = yield* Effect.forEach(
+      others,
+      (cell) => Effect.exit(Effect.timeout(inCell(cell, ofCell(sql)), ANSWER_WITHIN)),
+      { concurrency: CONCURRENT_CELLS },
+    )
+    const answers = [first, ...exits.flatMap((exit) => (Exit.isSuccess(exit) ? [exit.value] : []))]
     const connections = yield* sql<Connections>`
       SELECT application_name AS application, coalesce(state, 'unknown') AS state, count(*)::int AS connections
       FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'waybill%'
       GROUP BY 1, 2 ORDER BY 1, 2`
-    const [totals] = yield* sql<Pick<InstanceStats, "workers" | "size_bytes" | "unread_reports">>`
-      SELECT count(*)::int AS workers, pg_database_size(current_database())::float8 AS size_bytes,
-        (SELECT count(*) FROM unread_reports)::int AS unread_reports
+    const [totals] = yield* sql<Pick<InstanceStats, "workers" | "size_bytes">>`
+      SELECT count(*)::int AS workers, pg_database_size(current_database())::float8 AS size_bytes
       FROM processes
       WHERE beat_at > now() - make_interval(secs => ${Duration.toSeconds(Registrations.SILENT_AFTER)}::float8)`
-    const { size_bytes = 0, unread_reports = 0, workers = 0 } = totals ?? {}
+    const { size_bytes = 0, workers = 0 } = totals ?? {}
     return {
-      queue,
-      followers,
+      queue: sumOfQueues(answers.flatMap(({ queue }) => queue)),
+      followers: slowest(answers.flatMap(({ followers }) => followers)),
       connections,
       workers,
-      position: Number(end),
+      position: Math.max(...answers.map(({ end }) => Number(end))),
       size_bytes,
-      unread_reports,
+      unread_reports: answers.reduce((sum, { unread_reports }) => sum + unread_reports, 0),
+      cells: [
+        { name: FIRST, is_up: true },
+        ...others.map((name, nth) => ({ name, is_up: exits[nth]?._tag === "Success" })),
+      ],
     } satisfies InstanceStats
   },
   (read) => Effect.orDie(read),
 )
+
+/** Time for a cell to answer, within that of reading the metrics, so that a slow one does not hide the others. */
+const ANSWER_WITHIN = Duration.seconds(2)
+const CONCURRENT_CELLS = 8
+
+const ofCell = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const queue = yield* queueStats(sql)
+  const end = yield* Feed.settled(sql)
+  const followers = yield* followerStats(sql, end)
+  const [row] = yield* sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM unread_reports`
+  return { queue, end, followers, unread_reports: row?.n ?? 0 }
+})
+
+const sumOfQueues = (rows: ReadonlyArray<QueueStats>): ReadonlyArray<QueueStats> =>
+  [...Map.groupBy(rows, ({ kind, state }) => `${kind} ${state}`).values()].flatMap((same) => {
+    const [first] = same
+    if (first === undefined) return []
+    const count = same.reduce((sum, { rows }) => sum + rows, 0)
+    return [{ ...first, rows: count, oldest_s: Math.max(...same.map(({ oldest_s }) => oldest_s)) }]
+  })
+
+/** Adds up what a follower still has to count in all cells; its age is that of the cell that is furthest behind. */
+const slowest = (rows: ReadonlyArray<FollowerStats>): ReadonlyArray<FollowerStats> =>
+  [...Map.groupBy(rows, ({ name }) => name)].map(([name, same]) => ({
+    name,
+    behind_events: same.reduce((sum, { behind_events }) => sum + behind_events, 0),
+    behind_s: Math.max(...same.map(({ behind_s }) => behind_s)),
+  }))
 
 /** Classifies rows by the clock, not by the `ready` mark, so that a missing worker shows. */
 const queueStats = (sql: PgClient.PgClient) => sql<QueueStats>`
@@ -100,15 +143,18 @@ const followerStats = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: 
 export const eventRates = Effect.fn("InstanceStats.eventRates")(
   function* (within: Duration.Duration, limit = MAX_RECENT_EVENTS) {
     const sql = yield* PgClient.PgClient
-    const rows = yield* sql<{ readonly type: string; readonly per_second: number }>`
+    const rows = yield* Cells.rowsOfReachable(sql<{ readonly type: string; readonly per_second: number }>`
       WITH last AS MATERIALIZED (SELECT type, recorded_at FROM events ORDER BY position DESC LIMIT ${limit}::int),
       period AS (
         SELECT least(${Duration.toSeconds(within)}::float8, CASE WHEN count(*) = ${limit}::int
           THEN greatest(0.001, extract(epoch FROM now() - min(recorded_at))) END::float8) AS seconds FROM last)
       SELECT last.type, count(*) / period.seconds AS per_second FROM last CROSS JOIN period
       WHERE last.recorded_at > now() - make_interval(secs => ${Duration.toSeconds(within)}::float8)
-      GROUP BY last.type, period.seconds ORDER BY last.type`
-    return Object.fromEntries(rows.map(({ per_second, type }) => [type, per_second]))
+      GROUP BY last.type, period.seconds ORDER BY last.type`)
+    const types = Map.groupBy(rows, ({ type }) => type)
+    return Object.fromEntries(
+      [...types].map(([type, same]) => [type, same.reduce((sum, { per_second }) => sum + per_second, 0)]),
+    )
   },
   (read) => Effect.orDie(read),
 )

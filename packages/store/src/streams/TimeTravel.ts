@@ -4,6 +4,7 @@ import * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
+import * as Cells from "../cells/Cells.ts"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as RecordedEvents from "../commit/RecordedEvents.ts"
@@ -40,11 +41,11 @@ const createdAt = ({ data, recorded_at, type }: RecordedEvents.Stored): string =
   return typeof created_at === "string" && created_at < recorded_at ? created_at : recorded_at
 }
 
-/** Returns every stream with this id: several accounts may suppress the same address. */
+/** Returns every stream with this id, in all cells: several accounts may suppress the same address. */
 export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: string, as_of?: Timestamp.Timestamp) {
   const sql = yield* PgClient.PgClient
   // Joined with the accounts, because every key of the log begins with one.
-  const rows = yield* Effect.orDie(sql<PackedEvent.Row>`
+  const search = Effect.orDie(sql<PackedEvent.Row>`
     SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, ${PackedSql.columns(sql, "e")},
       ${Iso.iso(sql, "e.recorded_at")} AS recorded_at
     FROM accounts a
@@ -53,6 +54,7 @@ export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: str
       SELECT * FROM events WHERE account_id = mode.account_id AND stream_id = ${stream_id}
     ) AS e
     ORDER BY e.account_id, e.version`)
+  const rows = yield* Cells.rowsOfAll(search)
   const byAccount = Map.groupBy(rows.map(PackedEvent.open), ({ account_id, stream }) => `${account_id} ${stream}`)
   return [...byAccount.values()].flatMap((all): ReadonlyArray<History> => {
     const events = until(all, as_of)

@@ -1,6 +1,7 @@
 import * as Account from "@waybill/domain/account/Account"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Plan from "@waybill/domain/account/Plan"
+import * as CellName from "@waybill/store/cells/CellName"
 import * as Placement from "@waybill/store/cells/Placement"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
@@ -67,9 +68,11 @@ const list = Command.make(
   "list",
   { json: Output.json },
   Effect.fn(function* ({ json }) {
+    const accounts = yield* Accounts.all()
+    const columns = accounts.some(({ cell }) => cell !== CellName.FIRST) ? [...COLUMNS, "cell"] : COLUMNS
     yield* Output.print(
-      (yield* Accounts.list()).map((account) => ({ ...account })),
-      { json, columns: COLUMNS },
+      accounts.map((account) => ({ ...account })),
+      { json, columns },
     )
   }),
 ).pipe(Command.withDescription("List accounts"))

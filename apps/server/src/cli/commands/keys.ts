@@ -4,6 +4,7 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Network from "@waybill/domain/values/Network"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Cells from "@waybill/store/cells/Cells"
 import * as ApiKeys from "@waybill/store/readmodels/ApiKeys"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option } from "effect"
@@ -64,7 +65,7 @@ const list = Command.make(
   { account: AccountArgument.account, json: Output.json },
   Effect.fn(function* ({ account, json }) {
     const account_id = yield* AccountArgument.idOf(account)
-    const keys = yield* ApiKeys.list(yield* NewIds.now, account_id)
+    const keys = yield* Cells.inCellOf(account_id, ApiKeys.list(yield* NewIds.now, account_id))
     const columns = ["id", "name", "prefix", "mode", "scopes", "status", "last_used_at"]
     yield* Output.print(
       keys.map((key) => ({ ...key })),

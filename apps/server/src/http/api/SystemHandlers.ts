@@ -7,12 +7,14 @@ import { shareRunning } from "../../operate/shareRunning.ts"
 export const SystemHandlers = HttpApiBuilder.group(Api, "system", (handlers) =>
   Effect.sync(() => {
     // Concurrent requests share one check, so that this public endpoint uses one database connection at most.
-    const check = shareRunning(Readiness.problems)
+    const check = shareRunning(Readiness.check)
     return handlers.handleAll({
       healthz: () => Effect.succeed({ status: "ok" as const }),
       readyz: () =>
-        Effect.map(check, (problems) =>
-          problems.length === 0 ? { status: "ok" as const } : { status: "unavailable" as const, problems },
+        Effect.map(check, ({ cells_down, problems }) =>
+          problems.length === 0
+            ? { status: "ok" as const, ...(cells_down.length === 0 ? {} : { cells_down }) }
+            : { status: "unavailable" as const, problems },
         ),
     })
   }),

@@ -1,5 +1,6 @@
 import * as Email from "@waybill/domain/email/Email"
 import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
+import * as Cells from "@waybill/store/cells/Cells"
 import * as Content from "@waybill/store/content/Content"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
@@ -31,7 +32,7 @@ const find = Effect.fnUntraced(function* ({ email_id, nth }: AttachmentLink.Atta
   const state = yield* store.state(Email, { account_id: account.value, stream_id: email_id })
   const attachment = state._tag === "Message" ? state.accepted.content.attachments[nth] : undefined
   if (attachment === undefined) return undefined
-  const found = yield* Content.findAll(account.value, [attachment.sha256])
+  const found = yield* Cells.inCellOf(account.value, Content.findAll(account.value, [attachment.sha256]))
   const bytes = found.get(attachment.sha256)
   return bytes === undefined ? undefined : { filename: attachment.filename, bytes }
 })
