@@ -55,5 +55,6 @@ USER 1000:1000
 STOPSIGNAL SIGTERM
 # Every role has the metrics port, with or without an API.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "bin/health.mjs"]
-ENTRYPOINT ["node", "apps/server/src/boot/main.ts"]
+# Bounds the space for new objects, as the launcher does.
+ENTRYPOINT ["node", "--max-semi-space-size=16", "apps/server/src/boot/main.ts"]
 CMD ["start"]

@@ -31,6 +31,7 @@ await launch({
   file: entry,
   args,
   dev: false,
+  service: args[0] === "start",
   before: async () => {
     // The folder of a package belongs to npm, which may replace it at any time.
     if (isPacked) process.env.WAYBILL_DATA = resolve(process.env.WAYBILL_DATA || ".waybill")

@@ -59,6 +59,7 @@ try {
         what: "an API node under load",
         measured: Measure.spread(stretches.map(({ mebibytes }) => mebibytes)),
         unit: "MiB",
+        atMost: 300,
       },
       {
         what: `after ${requests.toLocaleString("en-US")} sends against the first ${(stretches[0]?.requests ?? 0).toLocaleString("en-US")}`,

@@ -22,6 +22,7 @@ if (command === "wait") {
   }
 }
 console.log("runs " + process.argv.slice(2).join(" "))
+if (command === "start") console.log(process.pid + " has " + process.execArgv.join(" "))
 `
 
 /** npm as far as the launcher sees it: it installs what the lock file says and leaves its account of that. */
@@ -185,6 +186,13 @@ describe("running", () => {
   it("the exit code of the command is the launcher's", async () => {
     const folder = checkout()
     assert.deepInclude(await start(folder, "exit", "3").ended, { code: 3 })
+  })
+
+  it("a service keeps little space for new objects, in the process of the launcher", async () => {
+    const { child, ended } = start(checkout(), "start")
+    const { code, output } = await ended
+    assert.strictEqual(code, 0, output)
+    assert.include(output, `${child.pid} has --max-semi-space-size=16`)
   })
 
   it("SIGTERM stops it cleanly", async () => {
