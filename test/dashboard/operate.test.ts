@@ -207,6 +207,32 @@ describe.skipIf(typeof browser === "string")(
       },
     )
 
+    it("shows cells, and the cell of each account, once there are several", { timeout: TIMEOUT }, async () => {
+      const { page } = operator
+      await open(operator, "/operate/accounts")
+      await page.getByRole("row", { name: /Neighbours/u }).waitFor()
+      assert.strictEqual(await page.getByRole("columnheader", { name: "Cell" }).count(), 0)
+      await instance.runCommand("cells", "add", "cell_b")
+      const cells = async () => {
+        const accounts = JSON.parse(await instance.runCommand("accounts", "list", "--json"))
+        return (accounts as ReadonlyArray<{ readonly cell: string }>).map(({ cell }) => cell)
+      }
+      // A new cell takes no accounts before every process knows it.
+      while (!(await cells()).includes("cell_b")) await instance.runCommand("accounts", "create", "Elsewhere")
+      await open(operator, "/operate/nodes")
+      await page
+        .getByRole("row", { name: /cell_b/u })
+        .getByText("Open")
+        .waitFor()
+      await page.reload()
+      await open(operator, "/operate/accounts")
+      await page
+        .getByRole("row", { name: /Elsewhere/u })
+        .getByText("cell_b")
+        .waitFor()
+      assert.deepEqual(operator.consoleErrors, [])
+    })
+
     it("appoints an operator and resets a password from the command line", { timeout: TIMEOUT }, async () => {
       const [listed] = await Promise.all([
         instance.runCommand("users", "list"),

@@ -15,6 +15,7 @@ import * as DomainReports from "@waybill/store/domainreports/DomainReports"
 import * as Erase from "@waybill/store/erasure/Erase"
 import * as AccountUsage from "@waybill/store/operations/AccountUsage"
 import * as Conservation from "@waybill/store/operations/Conservation"
+import * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
 import * as Readiness from "@waybill/store/operations/Readiness"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
@@ -26,6 +27,7 @@ import * as Users from "@waybill/store/users/Users"
 import { Cause, Duration, Effect, Option } from "effect"
 import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 import { assert, layer } from "../../support/effectTest.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 
 const CELLS = ["public", "cell_b"] as const
@@ -217,6 +219,17 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
     const { accounts } = yield* Erase.erase(bo, "erased-1@erased.invalid" as Address)
     assert.sameMembers([...accounts.keys()], idsOf(senders))
     assert.deepStrictEqual((yield* Erase.find(bo)).changeable, [])
+  })
+
+  it.effect("examines the domains of all cells", function* () {
+    const { url } = yield* Database.Fresh
+    const senders = yield* sendersInBoth
+    const { keys } = yield* DatabaseExamination.examine(url)
+    for (const { account_id } of senders) {
+      const own = keys.filter(({ ref }) => ref.account_id === account_id)
+      assert.strictEqual(own.length, 1)
+      assert.isNotNull(own[0]?.sealed)
+    }
   })
 
   it.effect("says which cells are down, and stays ready", function* () {

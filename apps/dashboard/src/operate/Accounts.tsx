@@ -30,6 +30,14 @@ const PLANS: ReadonlyArray<readonly [plan: Plan, label: string]> = [
 ]
 const number = new Intl.NumberFormat()
 
+/** The cell of every instance. While there is no other one, the column is left out. */
+const FIRST_CELL = "public"
+const CELL = {
+  name: "Cell",
+  wide: true,
+  cell: ({ cell }: Operate.AccountSummary) => <code className="font-mono text-xs">{cell}</code>,
+}
+
 export const Accounts = () => {
   const client = useQueryClient()
   const [creating, setCreating] = useState(false)
@@ -127,6 +135,7 @@ export const Accounts = () => {
                   ),
                 },
                 { name: "Members", number: true, wide: true, cell: ({ members }) => members },
+                ...(data.some(({ cell }) => cell !== FIRST_CELL) ? [CELL] : []),
                 {
                   name: "Created",
                   wide: true,

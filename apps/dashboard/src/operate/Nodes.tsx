@@ -3,6 +3,7 @@ import { formatBytes } from "../ui/display/formatBytes.ts"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
+import { CellsPanel } from "./CellsPanel.tsx"
 import { QueryResult } from "./QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
 import { Table } from "../ui/layout/Table.tsx"
@@ -68,6 +69,7 @@ export const Nodes = () => (
               ]}
             />
           </Panel>
+          <CellsPanel />
           <p className="text-sm text-ink-3">
             Version {data.release} · database size {formatBytes(data.size_bytes)}
           </p>

@@ -5,7 +5,7 @@ import * as Api from "../api/Api.ts"
 /** Refetch interval of queues and nodes. */
 const POLL_MS = 3_000
 
-/** Refetch interval of addresses, and of projections while none is rebuilt or verified; of these otherwise. */
+/** Refetch interval of addresses and cells, and of projections while none is rebuilt or verified; of these otherwise. */
 const IDLE_POLL_MS = 10_000
 const BUSY_POLL_MS = 1_000
 
@@ -25,6 +25,12 @@ export const nodes = queryOptions({
   queryKey: ["operate", "nodes"],
   refetchInterval: POLL_MS,
   queryFn: ({ signal }) => Api.get<Operate.Nodes>("/operate/nodes", {}, signal),
+})
+
+export const cells = queryOptions({
+  queryKey: ["operate", "cells"],
+  refetchInterval: IDLE_POLL_MS,
+  queryFn: ({ signal }) => Api.get<Operate.Cells>("/operate/cells", {}, signal),
 })
 
 export const providers = queryOptions({

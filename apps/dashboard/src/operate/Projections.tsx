@@ -73,7 +73,7 @@ const ProjectionRow = ({ job, name, remoteJob, versions }: Props) => {
         <h2 className="basis-full font-mono text-sm font-medium sm:basis-44">{name}</h2>
         <ul className="flex min-w-0 grow flex-col gap-1.5">
           {versions.map((version) => (
-            <Version key={version.version} version={version} />
+            <Version key={`${version.cell ?? ""} ${version.version}`} version={version} />
           ))}
         </ul>
         {isFollowing ? <span className="text-xs text-ink-3">Updated continuously</span> : undefined}
@@ -114,11 +114,13 @@ const ProjectionRow = ({ job, name, remoteJob, versions }: Props) => {
 }
 
 const Version = ({ version }: { readonly version: Operate.ProjectionVersion }) => {
-  const { behind, rows, size_bytes, state, version: versionNumber } = version
+  const { behind, cell, rows, size_bytes, state, version: versionNumber } = version
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
       <StatusBadge status={state} />
-      <span className="text-ink-2">Version {versionNumber}</span>
+      <span className="text-ink-2">
+        {cell === undefined ? "" : `${cell}: `}Version {versionNumber}
+      </span>
       <span className="tabular text-xs text-ink-3">
         {formatBytes(size_bytes)}
         {rows === 0 ? "" : ` · about ${number.format(rows)} rows`}

@@ -26,6 +26,23 @@ export const Nothing = Schema.Record(Schema.String, Schema.Never)
 
 export const Swap = Schema.Struct({ back: Schema.Boolean })
 
+/** A cell. What only the cell itself knows is `null` if it does not answer. */
+export interface Cell {
+  readonly name: string
+  readonly state: "open" | "full" | "draining"
+  readonly accounts: number | null
+  /** Recipients accepted in all months. */
+  readonly emails: number | null
+  readonly bytes: number | null
+  readonly lag: number | null
+  /** Server that it lies on, with Citus. */
+  readonly node: string | null
+}
+
+export interface Cells {
+  readonly data: ReadonlyArray<Cell>
+}
+
 export interface AccountSummary {
   readonly id: Id.AccountId
   readonly name: string
@@ -37,6 +54,7 @@ export interface AccountSummary {
   readonly monthly_emails: number | null
   /** When an operator stopped this account's tracked links; `null` while they redirect. */
   readonly links_stopped_at: Timestamp.Timestamp | null
+  readonly cell: string
 }
 
 export interface Node {
@@ -135,6 +153,8 @@ export interface Queues {
 }
 
 export interface ProjectionVersion {
+  /** Cell of its table; left out if there is only one. */
+  readonly cell?: string
   readonly name: string
   readonly version: number
   readonly state: string
@@ -159,6 +179,8 @@ export interface ProjectionJob {
 
 /** A build on any node or the command line, running or abandoned. */
 export interface ProjectionUnderWay {
+  /** Cell of its table; left out if there is only one. */
+  readonly cell?: string
   readonly name: string
   /** `null` during a verification or swap, which builds nothing. */
   readonly version: number | null

@@ -66,6 +66,14 @@ const inserts = (sql: PgClient.PgClient, { changedStreams }: Write): ReadonlyArr
   return names.length === 0 ? [] : [insert(sql, names)]
 }
 
+/** Writes the names of all accounts of a cell, from its read models. */
+export const restore = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const names = yield* sql<Name>`
+    SELECT 'api_key' AS kind, hash AS name, account_id FROM api_keys
+    UNION ALL SELECT 'user', user_id, account_id FROM members`
+  if (names.length > 0) yield* insert(sql, names)
+})
+
 const insert = (sql: PgClient.PgClient, names: ReadonlyArray<Name>) => sql`
   INSERT INTO account_names (kind, name, account_id)
   SELECT * FROM unnest(${names.map(({ kind }) => kind)}::text[], ${names.map(({ name }) => name)}::text[],

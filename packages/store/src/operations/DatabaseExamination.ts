@@ -1,6 +1,7 @@
 import type { TransportChoice } from "@waybill/domain/domain/Domain"
 import { Clock, Data, Duration, Effect, Redacted } from "effect"
 import pg from "pg"
+import * as CellName from "../cells/CellName.ts"
 import * as Database from "../postgres/Database.ts"
 import { NODE_DEAD_AFTER } from "../feed/EventKinds.ts"
 import * as ExaminedKeys from "./ExaminedKeys.ts"
@@ -75,26 +76,26 @@ export const examine = (
     const schema = yield* Effect.catchTag(Migrations.check(url), "ConnectFailed", (failed) =>
       Effect.fail(unreachable(failed)),
     )
-    const [log] = yield* query<{ events: boolean; domains: boolean; nodes: boolean }>(
-      "SELECT to_regclass('events') IS NOT NULL AS events, to_regclass('domains') IS NOT NULL AS domains, to_regclass('nodes') IS NOT NULL AS nodes",
+    const [log] = yield* query<{ events: boolean; domains: boolean; nodes: boolean; cells: boolean }>(
+      "SELECT to_regclass('events') IS NOT NULL AS events, to_regclass('domains') IS NOT NULL AS domains, to_regclass('nodes') IS NOT NULL AS nodes, to_regclass('cells') IS NOT NULL AS cells",
     )
     const nodes = log?.nodes ? yield* query<ExaminedNode>(NODES, [Duration.toSeconds(NODE_DEAD_AFTER)]) : []
-    const [newest] = log?.events
-      ? yield* query<{ at: number }>(
-          "SELECT extract(epoch FROM recorded_at)::float8 * 1000 AS at FROM events ORDER BY position DESC LIMIT 1",
-        )
+    const others = log?.cells
+      ? yield* query<{ name: string }>("SELECT name FROM cells WHERE name <> $1 ORDER BY name", [CellName.FIRST])
       : []
-    const chosen = log?.domains
-      ? yield* query<{ transport: Exclude<TransportChoice, null> }>(
-          "SELECT DISTINCT record->>'transport' AS transport FROM domains WHERE NOT removed AND record->>'transport' IS NOT NULL",
-        )
-      : []
-    const [tracked] = log?.domains
-      ? yield* query<{ n: number; names: number }>(
-          "SELECT count(*) FILTER (WHERE record ? 'tracking')::int AS n, count(*) FILTER (WHERE record ? 'tracking_domain')::int AS names FROM domains WHERE NOT removed",
-        )
-      : []
-    const keys = log?.domains ? yield* ExaminedKeys.read(query) : []
+    const cells = [CellName.FIRST, ...others.map(({ name }) => name)]
+    const found = yield* Effect.forEach(cells, (cell) =>
+      Effect.gen(function* () {
+        if (cells.length > 1) yield* query(`SET search_path = ${CellName.searchPathOf(cell)}`)
+        const newest = log?.events ? yield* query<{ at: number }>(NEWEST) : []
+        if (log?.domains !== true) return { newest, chosen: [], tracked: [], keys: [] }
+        const chosen = yield* query<{ transport: Exclude<TransportChoice, null> }>(CHOSEN)
+        const tracked = yield* query<{ n: number; names: number }>(TRACKED)
+        return { newest, chosen, tracked, keys: yield* ExaminedKeys.read(query) }
+      }),
+    )
+    const newest = found.flatMap(({ newest }) => newest.map(({ at }) => at))
+    const tracked = found.flatMap((each) => each.tracked)
     return {
       version: server?.version ?? 0,
       schema,
@@ -105,13 +106,19 @@ export const examine = (
       ),
       missingExtensions: EXTENSIONS.filter((each) => !installable.some(({ name }) => name === each)),
       ...time,
-      newest_fact_ms: newest?.at ?? null,
-      transports: chosen.map(({ transport }) => transport),
-      tracked: tracked?.n ?? 0,
-      tracking_domains: tracked?.names ?? 0,
-      keys,
+      newest_fact_ms: newest.length === 0 ? null : Math.max(...newest),
+      transports: [...new Set(found.flatMap(({ chosen }) => chosen.map(({ transport }) => transport)))],
+      tracked: tracked.reduce((sum, { n }) => sum + n, 0),
+      tracking_domains: tracked.reduce((sum, { names }) => sum + names, 0),
+      keys: found.flatMap(({ keys }) => keys),
     } satisfies DatabaseFindings
   }).pipe(Effect.scoped)
+
+const NEWEST = "SELECT extract(epoch FROM recorded_at)::float8 * 1000 AS at FROM events ORDER BY position DESC LIMIT 1"
+const CHOSEN =
+  "SELECT DISTINCT record->>'transport' AS transport FROM domains WHERE NOT removed AND record->>'transport' IS NOT NULL"
+const TRACKED =
+  "SELECT count(*) FILTER (WHERE record ? 'tracking')::int AS n, count(*) FILTER (WHERE record ? 'tracking_domain')::int AS names FROM domains WHERE NOT removed"
 
 const NODES = `
   WITH live AS (SELECT * FROM nodes WHERE beat_at >= now() - make_interval(secs => $1::float8))

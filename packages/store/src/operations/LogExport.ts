@@ -2,21 +2,31 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as Email from "@waybill/domain/email/Email"
 import { Effect } from "effect"
+import type { CellName } from "../cells/CellName.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import { MAX_FEED_PAGE } from "../commit/LogStorage.ts"
+import type { Stored } from "../commit/RecordedEvents.ts"
 import * as LogFile from "./LogFile.ts"
+
+/** Connections to the log of one cell. */
+export interface CellLog {
+  readonly cell: CellName
+  readonly sql: PgClient.PgClient
+}
 
 /**
  * Whether a file that ends with this event belongs to this log: the event exists, or retention removed its history.
  * False for a file of another instance, and if the database was restored to an earlier state.
  */
 export const belongs = Effect.fn("LogExport.belongs")(
-  function* (sql: PgClient.PgClient, last: LogFile.Entry) {
-    const [event] = yield* sql<{ readonly event_id: string }>`
-      SELECT event_id FROM events WHERE position = ${last.position}::bigint`
-    if (event !== undefined) return event.event_id === last.event_id
-    const cutoffs = yield* RetentionCutoff.all(sql)
+  function* (logs: ReadonlyArray<CellLog>, last: LogFile.Entry) {
+    for (const { sql } of logs) {
+      const [event] = yield* sql<{ readonly event_id: string }>`
+        SELECT event_id FROM events WHERE position = ${last.position}::bigint`
+      if (event !== undefined) return event.event_id === last.event_id
+    }
+    const cutoffs = (yield* Effect.forEach(logs, ({ sql }) => RetentionCutoff.all(sql))).flat()
     const before = cutoffs.find(({ account_id }) => account_id === last.account_id)?.before ?? ""
     return last.stream === Email.stream && last.recorded_at < before
   },
@@ -25,11 +35,14 @@ export const belongs = Effect.fn("LogExport.belongs")(
 
 /** Whether an address was erased since: erasure changes events of the file, and renames a stream. */
 export const isErasedSince = Effect.fn("LogExport.isErasedSince")(
-  function* (sql: PgClient.PgClient, last: LogFile.Entry) {
-    const erasures = yield* sql`
-      SELECT 1 AS found FROM events
-      WHERE position > ${last.position}::bigint AND stream = ${Account.stream} AND type = ${ERASED} LIMIT 1`
-    return erasures.length > 0
+  function* (logs: ReadonlyArray<CellLog>, last: LogFile.Entry) {
+    const erasures = yield* Effect.forEach(
+      logs,
+      ({ sql }) => sql`
+        SELECT 1 AS found FROM events
+        WHERE position > ${last.position}::bigint AND stream = ${Account.stream} AND type = ${ERASED} LIMIT 1`,
+    )
+    return erasures.flat().length > 0
   },
   (look) => Effect.orDie(look),
 )
@@ -40,21 +53,62 @@ const ERASED: Account.Event["_tag"] = "AddressErased"
  * Returns the position up to which an export that begins now goes. Read before anything else, so that a later erasure
  * is behind it and resuming the file detects it.
  */
-export const end = Effect.fn("LogExport.end")((sql: PgClient.PgClient) => Effect.orDie(Feed.settled(sql)))
+export const end = Effect.fn("LogExport.end")(function* (logs: ReadonlyArray<CellLog>) {
+  const quiet = yield* Effect.forEach(logs, ({ sql }) => Feed.quiet(sql))
+  const upTo = quiet.reduce((least, position) => (position < least ? position : least))
+  const last = yield* Effect.forEach(
+    logs,
+    ({ sql }) => sql<{ readonly position: bigint }>`
+      SELECT position FROM events WHERE position <= ${upTo}::bigint ORDER BY position DESC LIMIT 1`,
+  )
+  return last.flat().reduce((most, { position }) => (position > most ? position : most), 0n)
+}, Effect.orDie)
 
-/** Continues the chain up to `end` and completes it, passing the text of each page to `append`. */
+/** Reads the events of one cell up to `end`, page by page. */
+const reader = ({ sql }: CellLog, from: bigint, end: bigint) => {
+  let after = from
+  let events: ReadonlyArray<Stored> = []
+  let nth = 0
+  return {
+    next: () => events[nth],
+    take: () => nth++,
+    /** Reads the next page, unless there are events left of the last one. */
+    fill: Effect.gen(function* () {
+      while (nth >= events.length && after < end) {
+        const page = yield* Effect.orDie(Feed.read(sql, { after, limit: MAX_FEED_PAGE }))
+        events = page.events.filter(({ position }) => position <= end)
+        nth = 0
+        // An empty end of the log is below `end` if the last event is in another cell.
+        after = page.upTo > after ? page.upTo : end
+      }
+    }),
+  }
+}
+
+/** Continues the chain up to `end` in the order of positions, and completes it. Passes text page by page to `append`. */
 export const write = Effect.fn("LogExport.write")(function* (
-  sql: PgClient.PgClient,
+  logs: ReadonlyArray<CellLog>,
   chain: LogFile.Chain,
   end: bigint,
   append: (text: string) => Effect.Effect<void>,
 ) {
-  let after = BigInt(chain.position)
-  while (after < end) {
-    const { events, upTo } = yield* Effect.orDie(Feed.read(sql, { after, limit: MAX_FEED_PAGE }))
-    const lines = events.filter(({ position }) => position <= end).map((event) => chain.line(LogFile.entryOf(event)))
-    if (lines.length > 0) yield* append(lines.join(""))
-    after = upTo
+  const readers = logs.map((log) => reader(log, BigInt(chain.position), end))
+  let lines: Array<string> = []
+  while (true) {
+    for (const { fill, next } of readers) if (next() === undefined) yield* fill
+    let first: (typeof readers)[number] | undefined
+    for (const each of readers) {
+      const [position, least] = [each.next()?.position, first?.next()?.position]
+      if (position !== undefined && (least === undefined || position < least)) first = each
+    }
+    const event = first?.next()
+    if (first === undefined || event === undefined) break
+    first.take()
+    lines.push(chain.line(LogFile.entryOf(event)))
+    if (lines.length < MAX_FEED_PAGE) continue
+    yield* append(lines.join(""))
+    lines = []
   }
+  if (lines.length > 0) yield* append(lines.join(""))
   yield* append(chain.end())
 })

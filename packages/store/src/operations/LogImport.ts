@@ -3,6 +3,8 @@ import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { Effect, Result } from "effect"
 import { SqlError } from "effect/sql"
 import * as Iso from "../postgres/Iso.ts"
+import type { CellName } from "../cells/CellName.ts"
+import type { CellLog } from "./LogExport.ts"
 import * as LogFile from "./LogFile.ts"
 import { aggregateOf } from "../rebuild/HistoryReader.ts"
 import * as RecordedEvents from "../commit/RecordedEvents.ts"
@@ -21,16 +23,20 @@ export interface Imported {
 
 const refuse = (message: string) => new LogFile.LogFileRefused({ message })
 
+/** Finds the cell of an account, or gives it one. */
+export type CellOf = (account_id: string) => Effect.Effect<CellName>
+
 /**
- * Imports a file into a log that is empty or holds the beginning of the same log, as after an interrupted import. Every
+ * Imports a file into the cells of a log that is empty or holds the beginning of the same log, as after an interrupted import. Every
  * line is checked before its page is written; a page is written completely or not at all.
  */
 export const load = Effect.fn("LogImport.load")(function* (
-  sql: PgClient.PgClient,
+  logs: ReadonlyArray<CellLog>,
+  cellOf: CellOf,
   lines: AsyncIterable<string>,
   report: (events: number) => Effect.Effect<void> = () => Effect.void,
 ) {
-  const before = Number(yield* lastPosition(sql))
+  const before = yield* lastPosition(logs)
   const chain = new LogFile.Chain()
   const reader = lines[Symbol.asyncIterator]()
   let already_there = 0
@@ -45,25 +51,35 @@ export const load = Effect.fn("LogImport.load")(function* (
       if (entry !== undefined) page.push(entry)
     }
     const existing = page.filter(({ position }) => position <= before)
-    yield* requireSame(sql, existing, after, Math.min(before, chain.position))
+    yield* requireSame(logs, existing, after, Math.min(before, chain.position))
     already_there += existing.length
     const newEntries = page.slice(existing.length)
-    if (newEntries.length > 0) yield* write(sql, newEntries, Math.max(before, after))
+    if (newEntries.length > 0) yield* write(logs, yield* located(cellOf, newEntries), Math.max(before, after))
     yield* report(chain.events)
   }
   if ((yield* Effect.promise(() => reader.next())).done !== true)
     return yield* refuse("the file continues after its end")
-  yield* requireComplete(sql, chain)
+  yield* requireComplete(logs, chain)
   return { events: chain.events, already_there, position: chain.position } satisfies Imported
 })
 
-const lastPosition = (sql: PgClient.PgClient) =>
-  Effect.orDie(
-    Effect.map(
-      sql<{ readonly position: bigint }>`SELECT coalesce(max(position), 0) AS position FROM events`,
-      (rows) => rows[0]?.position ?? 0n,
+interface Located {
+  readonly cell: CellName
+  readonly entry: LogFile.Entry
+}
+
+const located = (cellOf: CellOf, entries: ReadonlyArray<LogFile.Entry>): Effect.Effect<ReadonlyArray<Located>> =>
+  Effect.forEach(entries, (entry) => Effect.map(cellOf(entry.account_id), (cell) => ({ cell, entry })))
+
+const lastPosition = Effect.fnUntraced(function* (logs: ReadonlyArray<CellLog>) {
+  const positions = yield* Effect.orDie(
+    Effect.forEach(
+      logs,
+      ({ sql }) => sql<{ readonly position: bigint }>`SELECT coalesce(max(position), 0) AS position FROM events`,
     ),
   )
+  return Math.max(...positions.flat().map(({ position }) => Number(position)))
+})
 
 /** Checks a line. A line with a valid hash may still be unreadable for this release. */
 const check = (chain: LogFile.Chain, line: string) =>
@@ -87,17 +103,23 @@ const check = (chain: LogFile.Chain, line: string) =>
 
 /** Checks that existing events are exactly those of the file, without gaps. */
 const requireSame = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  logs: ReadonlyArray<CellLog>,
   existing: ReadonlyArray<LogFile.Entry>,
   after: number,
   upTo: number,
 ) {
   if (upTo <= after) return
-  const rows = yield* Effect.orDie(sql<PackedEvent.Row>`
-    SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
-      ${Iso.iso(sql, "recorded_at")} AS recorded_at
-    FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
-    ORDER BY position LIMIT ${PAGE_EVENTS + 1}::int`)
+  const found = yield* Effect.orDie(
+    Effect.forEach(
+      logs,
+      ({ sql }) => sql<PackedEvent.Row>`
+        SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
+          ${Iso.iso(sql, "recorded_at")} AS recorded_at
+        FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
+        ORDER BY position LIMIT ${PAGE_EVENTS + 1}::int`,
+    ),
+  )
+  const rows = found.flat().toSorted((a, b) => Number(a.position - b.position))
   const differs = rows.findIndex(
     (row, nth) => JSON.stringify(LogFile.entryOf(PackedEvent.open(row))) !== JSON.stringify(existing[nth]),
   )
@@ -107,16 +129,26 @@ const requireSame = Effect.fnUntraced(function* (
   }
 })
 
-const write = (sql: PgClient.PgClient, entries: ReadonlyArray<LogFile.Entry>, expected: number) =>
-  sql
+/** Writes a page to all cells in one transaction, so that it is written completely or not at all. */
+const write = (logs: ReadonlyArray<CellLog>, page: ReadonlyArray<Located>, expected: number) => {
+  const [first] = logs
+  if (first === undefined) return Effect.die(new Error("a database without cells"))
+  const { sql } = first
+  const last = page.at(-1)?.entry.position
+  return sql
     .withTransaction(
       Effect.gen(function* () {
         // Excludes other writers, because the file determines positions.
-        yield* sql`LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE`
-        if (Number(yield* lastPosition(sql)) !== expected)
+        for (const { cell } of logs) yield* sql`LOCK TABLE ${sql(cell)}.events IN SHARE ROW EXCLUSIVE MODE`
+        if ((yield* lastPosition(logs)) !== expected)
           return yield* refuse("another process writes to this log: stop the service while importing")
-        yield* insert(sql, entries)
-        yield* sql`SELECT setval('event_position', ${entries.at(-1)?.position ?? 1}::bigint)`
+        for (const [cell, ofCell] of Map.groupBy(page, ({ cell }) => cell))
+          yield* insert(
+            sql,
+            cell,
+            ofCell.map(({ entry }) => entry),
+          )
+        yield* sql`SELECT setval('event_position', ${last ?? 1}::bigint)`
       }),
     )
     .pipe(
@@ -124,18 +156,17 @@ const write = (sql: PgClient.PgClient, entries: ReadonlyArray<LogFile.Entry>, ex
         (error) => error instanceof SqlError.SqlError,
         (error) =>
           error.reason._tag === "UniqueViolation"
-            ? Effect.fail(
-                refuse(`the events up to position ${entries.at(-1)?.position} contain a version of a stream twice`),
-              )
+            ? Effect.fail(refuse(`the events up to position ${last} contain a version of a stream twice`))
             : Effect.die(error),
       ),
     )
+}
 
-const insert = (sql: PgClient.PgClient, rows: ReadonlyArray<LogFile.Entry>) => {
+const insert = (sql: PgClient.PgClient, cell: CellName, rows: ReadonlyArray<LogFile.Entry>) => {
   const columns = rows.map(PackedEvent.columnsOf)
   const jsonb = (values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.jsonb))
   return sql`
-    INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, data, meta, packed, recorded_at)
+    INSERT INTO ${sql(cell)}.events (position, account_id, stream_id, version, stream, type, event_id, data, meta, packed, recorded_at)
     SELECT * FROM unnest(${rows.map((row) => String(row.position))}::bigint[], ${rows.map((row) => row.account_id)}::text[],
       ${rows.map((row) => row.stream_id)}::text[], ${rows.map((row) => row.version)}::int[],
       ${rows.map((row) => row.stream)}::text[], ${rows.map((row) => row.type)}::text[],
@@ -150,19 +181,26 @@ const insert = (sql: PgClient.PgClient, rows: ReadonlyArray<LogFile.Entry>) => {
 }
 
 /** Checks that the database has as many events as the file, and that no stream has a gap. */
-const requireComplete = Effect.fnUntraced(function* (sql: PgClient.PgClient, { events, position }: LogFile.Chain) {
-  const [counts] = yield* Effect.orDie(sql<{
-    readonly events: bigint
-    readonly after: bigint
-    readonly gap: string | null
-  }>`
-    SELECT count(*) FILTER (WHERE position <= ${position}::bigint) AS events,
-      count(*) FILTER (WHERE position > ${position}::bigint) AS after,
-      (SELECT stream_id FROM events GROUP BY account_id, stream_id HAVING max(version) <> count(*) LIMIT 1) AS gap
-    FROM events`)
-  if (counts === undefined || counts.after > 0n)
-    return yield* refuse(`this database has continued: ${counts?.after} events follow the last one of the file`)
-  if (counts.events !== BigInt(events))
-    return yield* refuse(`the file has ${events} events, but the database has ${counts.events}`)
-  if (counts.gap !== null) return yield* refuse(`the history of ${counts.gap} has a gap`)
+const requireComplete = Effect.fnUntraced(function* (
+  logs: ReadonlyArray<CellLog>,
+  { events, position }: LogFile.Chain,
+) {
+  const found = yield* Effect.orDie(
+    Effect.forEach(
+      logs,
+      ({ sql }) => sql<{ readonly events: bigint; readonly after: bigint; readonly gap: string | null }>`
+        SELECT count(*) FILTER (WHERE position <= ${position}::bigint) AS events,
+          count(*) FILTER (WHERE position > ${position}::bigint) AS after,
+          (SELECT stream_id FROM events GROUP BY account_id, stream_id HAVING max(version) <> count(*) LIMIT 1) AS gap
+        FROM events`,
+    ),
+  )
+  const counts = found.flat()
+  const after = counts.reduce((sum, each) => sum + each.after, 0n)
+  if (after > 0n) return yield* refuse(`this database has continued: ${after} events follow the last one of the file`)
+  const existing = counts.reduce((sum, each) => sum + each.events, 0n)
+  if (existing !== BigInt(events))
+    return yield* refuse(`the file has ${events} events, but the database has ${existing}`)
+  const gap = counts.find((each) => each.gap !== null)?.gap
+  if (gap !== undefined) return yield* refuse(`the history of ${gap} has a gap`)
 })

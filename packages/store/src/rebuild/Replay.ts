@@ -3,6 +3,7 @@ import { Context, Data, Effect, Layer, Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import pg from "pg"
 import { KEEPALIVE, KEEPALIVE_AFTER } from "../availability/Sockets.ts"
+import { FIRST } from "../cells/CellName.ts"
 import * as Projections from "../readmodels/Projections.ts"
 
 /** A request of the operator that cannot be fulfilled, with the reason in words. */
@@ -67,13 +68,16 @@ export const find = (name: string): Effect.Effect<Projections.Projection, Replay
 
 /** First key of our advisory locks with two keys: "WB", rebuilds. */
 const LOCK_CLASS = 0x5742_0003
+/** Second key: the read model of the first cell by its name, and that of another cell by both names. */
+const lockKey = (name: string) =>
+  `hashtext(CASE current_schema() WHEN '${FIRST}' THEN '' ELSE current_schema() || '.' END || ${name})`
 
 /** Takes the lock of a read model, which allows one rebuild at a time and is released when the process ends. */
 export const lockReadModel = Effect.fnUntraced(function* (name: string) {
   const { session, sql } = yield* Replay
   const client = yield* session
   const { rows } = yield* Effect.promise(() =>
-    client.query<{ readonly taken: boolean }>("SELECT pg_try_advisory_lock($1, hashtext($2)) AS taken", [
+    client.query<{ readonly taken: boolean }>(`SELECT pg_try_advisory_lock($1, ${lockKey("$2")}) AS taken`, [
       LOCK_CLASS,
       name,
     ]),
@@ -93,6 +97,6 @@ export const lockedModels = Effect.fnUntraced(function* (
     WHERE EXISTS (
       SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        AND classid::bigint = ${LOCK_CLASS}::bigint AND objid::bigint = hashtext(wanted.name)::bigint & 4294967295)`
+        AND classid::bigint = ${LOCK_CLASS}::bigint AND objid::bigint = ${sql.literal(lockKey("wanted.name"))}::bigint & 4294967295)`
   return new Set(rows.map(({ name }) => name))
 })

@@ -1,40 +1,17 @@
-import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as CellName from "@waybill/store/cells/CellName"
 import type { Comparison } from "@waybill/store/rebuild/Compare"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
-import { Replay } from "@waybill/store/rebuild/Replay"
+import { ReplayRefused } from "@waybill/store/rebuild/Replay"
 import * as Status from "@waybill/store/rebuild/Status"
 import * as Swap from "@waybill/store/rebuild/Swap"
-import { Data, Effect, Layer, Option, type Redacted, Runtime } from "effect"
+import { Data, Effect, Option, Result, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { constants, setPriority } from "node:os"
-import { Postgres } from "../../boot/Postgres.ts"
-import * as Settings from "../../boot/Settings.ts"
 import * as Version from "../../boot/Version.ts"
+import * as CellFlags from "../cells/CellFlags.ts"
+import * as CellReplays from "../cells/CellReplays.ts"
 import * as ExitCodes from "../ExitCodes.ts"
 import * as Output from "../Output.ts"
-
-const replayOn = <E, F>(
-  postgres: (settings: Settings.Settings) => Layer.Layer<Postgres, E>,
-  prepare: (url: Redacted.Redacted) => Effect.Effect<unknown, F>,
-) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const settings = yield* Settings.load
-      const replay = Layer.unwrap(
-        Effect.gen(function* () {
-          const { url } = yield* Postgres
-          yield* prepare(url)
-          return Replay.layer(url)
-        }),
-      )
-      return replay.pipe(Layer.provide(postgres(settings)))
-    }),
-  )
-
-/** Connections of a replay, on the database of the service. */
-export const withReplay = replayOn(Postgres.layer, Migrations.requireCurrent)
-/** Connections of a replay that creates a new embedded database if there is none. */
-export const withNewReplay = replayOn(Postgres.layerOrMake, Migrations.migrate)
 
 const name = Argument.String("name").pipe(Argument.withDescription("Read model, as listed by `projections status`"))
 
@@ -52,14 +29,43 @@ const pace = {
 const optionsOf = (
   { lanes, throttle }: { readonly lanes: Option.Option<number>; readonly throttle: Option.Option<number> },
   json: boolean,
+  cell: CellName.CellName,
 ): Rebuild.Options => ({
   release: Version.VERSION,
   ...(Option.isNone(lanes) ? {} : { lanes: lanes.value }),
   ...(Option.isNone(throttle) ? {} : { throttle: Math.max(1, throttle.value) }),
   // Prints a line for each report as JSON, and otherwise one line that is overwritten.
   report: (progress) =>
-    json ? Output.printJson(progress) : Output.progress(lineOf(progress), progress.phase === "done"),
+    json
+      ? Output.printJson({ ...progress, ...labelOf(cell) })
+      : Output.progress(`${prefixOf(cell)}${lineOf(progress)}`, progress.phase === "done"),
 })
+
+/** Names the cell of an output, unless it is the first one. */
+const labelOf = (cell: CellName.CellName) => (cell === CellName.FIRST ? {} : { cell })
+const prefixOf = (cell: CellName.CellName) => (cell === CellName.FIRST ? "" : `${cell}: `)
+
+/** Does work in the chosen cells, one after the other, and returns what each returned, with the name of its cell. */
+const inCells = Effect.fnUntraced(function* <A, E, R>(
+  named: Option.Option<string>,
+  work: (cell: CellName.CellName) => Effect.Effect<A, E, R>,
+) {
+  const cells = yield* CellReplays.chosen(named)
+  return yield* Effect.forEach(cells, (cell) =>
+    Effect.map(CellReplays.inCell(cell, work(cell)), (result) => ({ cell, result })),
+  )
+})
+
+/** Adds up what cells returned, for the last line of JSON. That of a single cell is as it is. */
+const total = <A extends object, K extends keyof A>(
+  results: ReadonlyArray<{ readonly cell: CellName.CellName; readonly result: A }>,
+  sums: ReadonlyArray<K>,
+) => {
+  const [first] = results
+  if (first === undefined || results.length === 1) return { ...first?.result }
+  const added = sums.map((name) => [name, results.reduce((sum, { result }) => sum + Number(result[name]), 0)])
+  return { ...Object.fromEntries(added), cells: results.map(({ cell, result }) => ({ cell, ...result })) }
+}
 
 /** Lowers the priority of a throttled replay, so that a service on this machine gets the CPU first. */
 const lowerPriority = ({ throttle }: { readonly throttle: Option.Option<number> }) =>
@@ -85,26 +91,27 @@ export const lineOf = ({
 
 const status = Command.make(
   "status",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
+  { cell: CellFlags.cell, json: Output.json },
+  Effect.fn(function* ({ cell, json }) {
+    const found = yield* inCells(cell, () => Status.status())
     const columns = ["name", "version", "state", "behind", "rows", "size_bytes"]
-    yield* Output.print(
-      (yield* Status.status()).map((each) => ({ ...each })),
-      { json, columns },
+    const rows = found.flatMap(({ cell, result }) =>
+      result.map((each) => (found.length === 1 ? { ...each } : { cell, ...each })),
     )
+    yield* Output.print(rows, { json, columns: found.length === 1 ? columns : ["cell", ...columns] })
   }),
 ).pipe(Command.withDescription("List read models, their versions and progress"))
 
 const rebuild = Command.make(
   "rebuild",
-  { name, ...pace, json: Output.json },
-  Effect.fn(function* ({ json, name, ...pace }) {
+  { name, ...pace, cell: CellFlags.cell, json: Output.json },
+  Effect.fn(function* ({ cell, json, name, ...pace }) {
     yield* lowerPriority(pace)
-    const built = yield* Rebuild.rebuild(name, optionsOf(pace, json))
-    if (json) yield* Output.printJson(built)
-    else
+    const built = yield* inCells(cell, (cell) => Rebuild.rebuild(name, optionsOf(pace, json, cell)))
+    if (json) return yield* Output.printJson({ name, ...total(built, ["events", "worked_ms"]) })
+    for (const { cell, result } of built)
       yield* Output.say(
-        `Version ${built.version} of ${name} is ready. Run \`projections swap ${name}\` to make it live.`,
+        `${prefixOf(cell)}Version ${result.version} of ${name} is ready. Run \`projections swap ${name}\` to make it live.`,
       )
   }),
 ).pipe(Command.withDescription("Build a new version from the log beside the live one, or continue a stopped run"))
@@ -115,13 +122,16 @@ class Differs extends Data.TaggedError("Differs")<{ readonly message: string }> 
 
 const verify = Command.make(
   "verify",
-  { name, ...pace, json: Output.json },
-  Effect.fn(function* ({ json, name, ...pace }) {
+  { name, ...pace, cell: CellFlags.cell, json: Output.json },
+  Effect.fn(function* ({ cell, json, name, ...pace }) {
     yield* lowerPriority(pace)
-    const comparison = yield* Rebuild.verify(name, optionsOf(pace, json))
-    yield* json ? Output.printJson(comparison) : Output.say(...described(name, comparison))
-    if (comparison.differing_rows > 0)
-      return yield* new Differs({ message: `${comparison.differing_rows} rows of ${name} do not match the log.` })
+    const compared = yield* inCells(cell, (cell) => Rebuild.verify(name, optionsOf(pace, json, cell)))
+    if (json) yield* Output.printJson(total(compared, ["rows", "unproved_rows", "differing_rows"]))
+    else
+      for (const { cell, result } of compared)
+        yield* Output.say(...described(name, result).map((line) => `${prefixOf(cell)}${line}`))
+    const differing = compared.reduce((sum, { result }) => sum + result.differing_rows, 0)
+    if (differing > 0) return yield* new Differs({ message: `${differing} rows of ${name} do not match the log.` })
   }),
 ).pipe(Command.withDescription("Check that the live version matches the log, and list rows that do not"))
 
@@ -154,23 +164,38 @@ const swap = Command.make(
       Flag.withDescription("Restore the version that was live before"),
       Flag.withDefault(false),
     ),
+    cell: CellFlags.cell,
     json: Output.json,
   },
-  Effect.fn(function* ({ back, json, name }) {
-    const done = yield* Swap.swap(name, back)
-    yield* json
-      ? Output.printJson(done)
-      : Output.say(
-          `Version ${done.live} of ${name} is live. Version ${done.kept} is kept for \`projections swap ${name} --back\`.`,
+  Effect.fn(function* ({ back, cell, json, name }) {
+    // A cell that refuses keeps no other one from its swap, so that the command can be repeated.
+    const swaps = yield* inCells(cell, () => Effect.result(Swap.swap(name, back)))
+    const done = swaps.flatMap(({ cell, result }) =>
+      Result.isSuccess(result) ? [{ cell, result: result.success }] : [],
+    )
+    const refused = swaps.flatMap(({ cell, result }) =>
+      Result.isFailure(result) ? [`${prefixOf(cell)}${result.failure.message}`] : [],
+    )
+    if (json && done.length > 0) yield* Output.printJson({ name, ...total(done, []) })
+    else
+      for (const { cell, result } of done)
+        yield* Output.say(
+          `${prefixOf(cell)}Version ${result.live} of ${name} is live. Version ${result.kept} is kept for \`projections swap ${name} --back\`.`,
         )
+    if (refused.length > 0) return yield* new ReplayRefused({ message: refused.join("; ") })
   }),
 ).pipe(Command.withDescription("Make the new version live, in one short transaction"))
 
 const drop = Command.make(
   "drop",
-  { name, version: Argument.Int("version") },
-  Effect.fn(function* ({ name, version }) {
-    yield* Rebuild.drop(name, version)
+  { name, version: Argument.Int("version"), cell: CellFlags.cell },
+  Effect.fn(function* ({ cell, name, version }) {
+    const cells = yield* CellReplays.chosen(cell)
+    if (cells.length > 1)
+      return yield* new ReplayRefused({
+        message: `versions differ between cells: name one of ${cells.join(", ")} by --cell`,
+      })
+    yield* inCells(cell, () => Rebuild.drop(name, version))
     yield* Output.say(`Dropped version ${version} of ${name}.`)
   }),
 ).pipe(Command.withDescription("Drop a version that is not live"))
@@ -178,5 +203,5 @@ const drop = Command.make(
 export const projections = Command.make("projections").pipe(
   Command.withDescription("Rebuild and verify read models"),
   Command.withSubcommands([status, rebuild, verify, swap, drop]),
-  Command.provide(withReplay),
+  Command.provide(CellReplays.layer),
 )

@@ -1,10 +1,10 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as ImportedAccounts from "@waybill/store/operations/ImportedAccounts"
 import * as LogExport from "@waybill/store/operations/LogExport"
 import * as LogFile from "@waybill/store/operations/LogFile"
 import * as LogImport from "@waybill/store/operations/LogImport"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
-import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Projections from "@waybill/store/readmodels/Projections"
 import * as Rearm from "@waybill/store/outbox/Rearm"
@@ -13,9 +13,10 @@ import * as Users from "@waybill/store/users/Users"
 import { Data, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Version from "../../boot/Version.ts"
+import * as CellFlags from "../cells/CellFlags.ts"
+import * as CellReplays from "../cells/CellReplays.ts"
 import * as LogFiles from "../LogFiles.ts"
 import * as Output from "../Output.ts"
-import * as ProjectionCommands from "./ProjectionCommands.ts"
 import * as CliStore from "../CliStore.ts"
 
 class NoSuchStream extends Data.TaggedError("NoSuchStream")<{ readonly message: string }> {}
@@ -77,20 +78,20 @@ const exporting = Command.make(
   "export",
   { file, json: Output.json },
   Effect.fn(function* ({ file, json }) {
-    const { sql } = yield* Replay
+    const logs = yield* CellReplays.logs
     const target = yield* Effect.acquireRelease(openFile(file), ({ close }) => Effect.promise(close))
-    const end = yield* LogExport.end(sql)
-    if (target.last !== undefined && !(yield* LogExport.belongs(sql, target.last)))
+    const end = yield* LogExport.end(logs)
+    if (target.last !== undefined && !(yield* LogExport.belongs(logs, target.last)))
       return yield* new LogFile.LogFileRefused({
         message: `${file}: the last event of the file, ${target.last.event_id} at position ${target.last.position}, is not in this log; the file belongs to another log`,
       })
-    if (target.last !== undefined && (yield* LogExport.isErasedSince(sql, target.last)))
+    if (target.last !== undefined && (yield* LogExport.isErasedSince(logs, target.last)))
       return yield* new LogFile.LogFileRefused({
         message: `${file}: an address was erased after this file was written, and the file still contains it; export to a new file and delete this one`,
       })
     yield* Effect.promise(target.begin)
     const before = target.chain.events
-    yield* LogExport.write(sql, target.chain, end, (text) => Effect.promise(() => target.append(text)))
+    yield* LogExport.write(logs, target.chain, end, (text) => Effect.promise(() => target.append(text)))
     const { events, position } = target.chain
     yield* json
       ? Output.printJson({ events, added: events - before, position })
@@ -98,36 +99,56 @@ const exporting = Command.make(
   }, Effect.scoped),
 ).pipe(Command.withDescription("Export the log to a file, or continue an earlier export"))
 
-const importing = Command.make(
-  "import",
-  { file, json: Output.json },
-  Effect.fn(function* ({ file, json }) {
-    const { sql } = yield* Replay
-    const report = (events: number) => (process.stderr.isTTY ? Output.progress(`${events} events`, false) : Effect.void)
-    const imported = yield* LogImport.load(sql, LogFiles.linesOf(file), report)
-    // Only events are imported, so read models are built from them here.
-    for (const { name } of Projections.inCommits) {
+const rebuildAll = Effect.forEach(
+  Projections.inCommits,
+  ({ name }) =>
+    Effect.gen(function* () {
       yield* Rebuild.rebuild(name, { release: Version.VERSION })
       const { kept } = yield* Swap.swap(name, false)
       yield* Rebuild.drop(name, kept)
+    }),
+  { discard: true },
+)
+
+const importing = Command.make(
+  "import",
+  { file, cell: CellFlags.cell, json: Output.json },
+  Effect.fn(function* ({ cell, file, json }) {
+    const [chosen] = Option.isNone(cell) ? [] : yield* CellReplays.chosen(cell)
+    const logs = yield* CellReplays.logs
+    const [first] = logs
+    if (first === undefined) return yield* Effect.die(new Error("a database without cells"))
+    const report = (events: number) => (process.stderr.isTTY ? Output.progress(`${events} events`, false) : Effect.void)
+    const imported = yield* LogImport.load(
+      logs,
+      ImportedAccounts.make(first.sql, chosen),
+      LogFiles.linesOf(file),
+      report,
+    )
+    let armed = 0
+    let users = 0
+    for (const { cell, sql } of logs) {
+      // Only events are imported, so read models are built from them here.
+      yield* CellReplays.inCell(cell, rebuildAll)
+      armed += yield* Rearm.rearm(sql)
+      users += yield* Users.restore(sql)
     }
-    const armed = yield* Rearm.rearm(sql)
-    const users = yield* Users.restore(sql)
+    yield* ImportedAccounts.restoreNames(logs)
     yield* json
       ? Output.printJson({ ...imported, armed, users })
       : Output.say(
           `Imported ${imported.events} events up to position ${imported.position}, ${imported.already_there} of which existed. Built ${Projections.inCommits.length} read models, ${armed} outbox rows and ${users} users.`,
         )
-  }),
+  }, Effect.scoped),
 ).pipe(Command.withDescription("Import a file into an empty log, or continue an import"))
 
 export const events = Command.make("events").pipe(
   Command.withDescription("Show, export and import the event log"),
   Command.withSubcommands([
     stream,
-    exporting.pipe(Command.provide(ProjectionCommands.withReplay)),
+    exporting.pipe(Command.provide(CellReplays.layer)),
     importing.pipe(
-      Command.provide(ProjectionCommands.withNewReplay),
+      Command.provide(CellReplays.layerOrMake),
       // Provided last, so it runs first.
       Command.provideEffectDiscard(({ file }) => requireFile(file)),
     ),

@@ -6,10 +6,13 @@ import * as Account from "@waybill/domain/account/Account"
 import * as Id from "@waybill/domain/values/Id"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as CellName from "@waybill/store/cells/CellName"
+import { Cells } from "@waybill/store/cells/Cells"
 import * as Placement from "@waybill/store/cells/Placement"
 import { inCell } from "@waybill/store/cells/CurrentCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as AccountUsage from "@waybill/store/operations/AccountUsage"
+import * as CellList from "@waybill/store/operations/CellList"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
 import { Replay } from "@waybill/store/rebuild/Replay"
@@ -62,7 +65,7 @@ const accounts = Effect.gen(function* () {
   const month = (yield* NewIds.now).slice(0, "2026-11".length)
   const all = yield* AccountUsage.accounts(month)
   return {
-    data: all.map(({ emails, members, record }): Operate.AccountSummary => ({
+    data: all.map(({ cell, emails, members, record }): Operate.AccountSummary => ({
       id: Id.AccountId.make(record.id),
       name: record.name,
       plan: record.plan,
@@ -71,6 +74,7 @@ const accounts = Effect.gen(function* () {
       emails,
       monthly_emails: record.limits.monthly_emails,
       links_stopped_at: record.links_stopped_at ?? null,
+      cell,
     })),
   }
 })
@@ -143,12 +147,41 @@ const addresses = Effect.gen(function* () {
   return { data, pools } satisfies Operate.SourceAddresses
 })
 
+const cells = Effect.map(CellList.list(), (data): Operate.Cells => ({
+  data: data.map(({ accounts, bytes, emails, lag, name, node, state }) => ({
+    name,
+    state,
+    accounts,
+    emails,
+    bytes,
+    lag,
+    node,
+  })),
+}))
+
+const NOTHING = { versions: [], under_way: [] }
+
 const projections = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
     const replays = yield* Replays
+    const { names } = yield* Cells
+    const cells = yield* names
     const state = Effect.all({ versions: Status.status(), under_way: RebuildMarkers.inProgress() })
+    const found = yield* Effect.forEach(cells, (cell) =>
+      Effect.map(Effect.provide(state, Replay.layer(CellName.urlOf(url, cell))), ({ under_way, versions }) => {
+        const label = cells.length === 1 ? {} : { cell }
+        return {
+          versions: versions.map((each) => ({ ...each, ...label })),
+          under_way: under_way.map((each) => ({ ...each, ...label })),
+        }
+      }).pipe(
+        // The read models of a cell that does not answer are left out.
+        Effect.catchCause((cause) => (cell === CellName.FIRST ? Effect.failCause(cause) : Effect.succeed(NOTHING))),
+      ),
+    )
     return {
-      ...(yield* Effect.provide(state, Replay.layer(url))),
+      versions: found.flatMap(({ versions }) => versions),
+      under_way: found.flatMap(({ under_way }) => under_way),
       jobs: yield* replays.list,
     } satisfies Operate.Projections
   }).pipe(Effect.orDie)
@@ -200,6 +233,7 @@ export const layer = (url: Redacted.Redacted) =>
       yield* router.add("PATCH", at("/accounts/:id"), json(change))
       yield* router.add("GET", at("/queues"), json(queues))
       yield* router.add("GET", at("/nodes"), json(nodes))
+      yield* router.add("GET", at("/cells"), json(cells))
       yield* router.add("GET", at("/providers"), json(providers))
       yield* router.add("GET", at("/addresses"), json(addresses))
       yield* router.add("GET", at("/projections"), working(projections(url)))

@@ -1,0 +1,71 @@
+import * as CellName from "@waybill/store/cells/CellName"
+import * as CellSchema from "@waybill/store/cells/CellSchema"
+import { Cells } from "@waybill/store/cells/Cells"
+import * as Database from "@waybill/store/postgres/Database"
+import type * as LogExport from "@waybill/store/operations/LogExport"
+import * as Migrations from "@waybill/store/postgres/Migrations"
+import { Replay } from "@waybill/store/rebuild/Replay"
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Postgres } from "../../boot/Postgres.ts"
+import * as Settings from "../../boot/Settings.ts"
+
+/** Cells of the database, and its URL for the connections of replays in them. */
+export class CellReplays extends Context.Service<
+  CellReplays,
+  {
+    readonly url: Redacted.Redacted
+    /** Names of all cells, the first one first. */
+    readonly names: ReadonlyArray<CellName.CellName>
+  }
+>()("@waybill/server/cli/cells/CellReplays") {}
+
+const on = <E, F>(
+  postgres: (settings: Settings.Settings) => Layer.Layer<Postgres, E>,
+  prepare: (url: Redacted.Redacted) => Effect.Effect<unknown, F>,
+) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const settings = yield* Settings.load
+      const cells = Effect.gen(function* () {
+        const { url } = yield* Postgres
+        yield* prepare(url)
+        const names = Effect.flatMap(Cells, (all) => all.names)
+        return { url, names: yield* Effect.provide(names, Database.layer({ url, connections: 1 })) }
+      })
+      return Layer.effect(CellReplays, cells).pipe(Layer.provide(postgres(settings)))
+    }),
+  )
+
+/** Replays on the database of the service. */
+export const layer = on(Postgres.layer, Migrations.requireCurrent)
+/** Replays on a new embedded database, if there is none. */
+export const layerOrMake = on(Postgres.layerOrMake, Migrations.migrate)
+
+/** Returns the named cell, or else all. */
+export const chosen = Effect.fnUntraced(function* (named: Option.Option<string>) {
+  const { names } = yield* CellReplays
+  if (Option.isNone(named)) return names
+  if (names.includes(named.value)) return [named.value]
+  return yield* new CellSchema.CellRefused({
+    message: `there is no cell ${named.value}; the cells are ${names.join(", ")}`,
+  })
+})
+
+/** Opens the logs of all cells, until the scope closes. */
+export const logs = Effect.gen(function* () {
+  const { names } = yield* CellReplays
+  return yield* Effect.forEach(names, (cell) =>
+    Effect.map(opened(cell), ({ sql }): LogExport.CellLog => ({ cell, sql })),
+  )
+})
+
+const opened = Effect.fnUntraced(function* (cell: CellName.CellName) {
+  const { url } = yield* CellReplays
+  return Context.get(yield* Layer.build(Replay.layer(CellName.urlOf(url, cell))), Replay)
+})
+
+/** Runs work with the connections of a cell. */
+export const inCell = Effect.fnUntraced(function* <A, E, R>(cell: CellName.CellName, work: Effect.Effect<A, E, R>) {
+  const { url } = yield* CellReplays
+  return yield* Effect.provide(work, Replay.layer(CellName.urlOf(url, cell)))
+})

@@ -1,0 +1,59 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import { Effect } from "effect"
+import * as AccountNames from "../cells/AccountNames.ts"
+import { type CellName, FIRST } from "../cells/CellName.ts"
+import * as CellSchema from "../cells/CellSchema.ts"
+import type { CellLog } from "./LogExport.ts"
+import type { CellOf } from "./LogImport.ts"
+
+/**
+ * Gives each account of an imported log its cell: the chosen one, or the open one with the fewest events of this import. An
+ * account of an interrupted import stays where it is.
+ */
+export const make = (sql: PgClient.PgClient, chosen: CellName | undefined): CellOf => {
+  const cells = new Map<string, CellName>()
+  const counts = new Map<CellName, number>()
+  const count = (cell: CellName) => {
+    counts.set(cell, (counts.get(cell) ?? 0) + 1)
+    return cell
+  }
+  const leastFilled = Effect.map(open(sql), (names) => {
+    const [least = FIRST] = names.toSorted((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0))
+    return least
+  })
+  const find = Effect.fnUntraced(function* (account_id: string) {
+    const [existing] = yield* located(sql, account_id)
+    if (existing !== undefined) return existing.cell
+    const cell = chosen ?? (yield* leastFilled)
+    if (cell !== FIRST) yield* sql`INSERT INTO account_cells (account_id, cell) VALUES (${account_id}, ${cell})`
+    return cell
+  })
+  return (account_id) =>
+    Effect.suspend(() => {
+      const live = Livemode.liveAccountOf(account_id)
+      const cell = cells.get(live)
+      if (cell !== undefined) return Effect.succeed(count(cell))
+      return Effect.map(Effect.orDie(find(live)), (found) => {
+        cells.set(live, found)
+        return count(found)
+      })
+    })
+}
+
+const open = (sql: PgClient.PgClient) =>
+  Effect.map(
+    sql<{ readonly name: string }>`SELECT name FROM cells WHERE state = 'open' ORDER BY name <> ${FIRST}, name`,
+    (rows) => rows.map(({ name }) => name),
+  )
+
+const located = (sql: PgClient.PgClient, account_id: string) => sql<{ readonly cell: string }>`
+  SELECT cell FROM account_cells WHERE account_id = ${account_id}
+  UNION ALL (SELECT ${FIRST} FROM ${sql(FIRST)}.events WHERE account_id = ${account_id} LIMIT 1) LIMIT 1`
+
+/** Restores the directory of cells from the read models, by which keys and users find their accounts. */
+export const restoreNames = Effect.fn("ImportedAccounts.restoreNames")(function* (logs: ReadonlyArray<CellLog>) {
+  for (const { cell, sql } of logs) if (cell !== FIRST) yield* AccountNames.restore(sql)
+  const [first] = logs
+  if (first !== undefined) yield* CellSchema.noteChange(first.sql)
+}, Effect.orDie)
