@@ -10,8 +10,9 @@ import * as Availability from "../availability/Availability.ts"
 import { retryWhileAvailable } from "../availability/retryWhileAvailable.ts"
 import { Unavailable } from "../availability/Unavailable.ts"
 import * as CellClient from "../cells/CellClient.ts"
-import type { CellName } from "../cells/CellName.ts"
+import { type CellName, FIRST } from "../cells/CellName.ts"
 import { Cells } from "../cells/Cells.ts"
+import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as PerCell from "../cells/PerCell.ts"
 import * as AdmissionStatement from "./AdmissionStatement.ts"
 import * as Batcher from "../postgres/Batcher.ts"
@@ -106,6 +107,7 @@ const admitOne = Effect.fnUntraced(function* (sql: PgClient.PgClient, uses: KeyU
   const client = yield* Effect.orDie(CellClient.here(sql))
   const availability = yield* Availability.here
   const repeated = retryWhileAvailable(availability, MAX_RETRIES)
+  const admitted = (yield* CurrentCell) === FIRST ? AdmissionStatement.statement : AdmissionStatement.inTwo
   const exhausted = RateWindows.exhaustedWindows()
   const requests = yield* Batcher.make<Verdict, never, PendingRequest>(
     { capacity: MAX_REQUESTS_WAITING, maxItems: () => MAX_REQUESTS_PER_STATEMENT },
@@ -119,7 +121,7 @@ const admitOne = Effect.fnUntraced(function* (sql: PgClient.PgClient, uses: KeyU
     Effect.fnUntraced(function* () {
       const connection = yield* PipelinedConnection.make(client, PipelinedConnection.BY_KEY)
       const deps: Deps = {
-        query: (groups) => repeated(connection.run(AdmissionStatement.statement(client, groups))),
+        query: (groups) => repeated(connection.run(admitted(client, groups))),
         uses,
         exhausted,
       }

@@ -1,8 +1,8 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import type { Mode } from "@waybill/domain/account/Livemode"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
-import { Result } from "effect"
-import type { ExhaustedWindow } from "./RateWindows.ts"
+import { Effect, Result } from "effect"
+import * as RateWindows from "./RateWindows.ts"
 
 /** Requests with the same key, bucket and address, which are one row of the statement. */
 export interface RequestGroup {
@@ -13,8 +13,8 @@ export interface RequestGroup {
   readonly anonymousWindow: string
   readonly requests: number
   /** Windows that this process knows to be exhausted: that of the key, and that of the address. */
-  readonly exhaustedKey: ExhaustedWindow | undefined
-  readonly exhaustedAnonymous: ExhaustedWindow | undefined
+  readonly exhaustedKey: RateWindows.ExhaustedWindow | undefined
+  readonly exhaustedAnonymous: RateWindows.ExhaustedWindow | undefined
 }
 
 /** Result of the statement for one group. */
@@ -36,7 +36,7 @@ export interface GroupRow {
 }
 
 // Explicitly float8: the type of an array is taken from its first element, and that of 0 is too small for the others.
-const millis = (windows: ReadonlyArray<ExhaustedWindow | undefined>) =>
+const millis = (windows: ReadonlyArray<RateWindows.ExhaustedWindow | undefined>) =>
   Result.getOrThrow(
     PgTypes.array(
       windows.map((each) => each?.window_ms ?? 0),
@@ -44,12 +44,11 @@ const millis = (windows: ReadonlyArray<ExhaustedWindow | undefined>) =>
     ),
   )
 
-/**
- * Looks up every key, decides which window counts each group, and adds to the windows, all in one snapshot. The windows are
- * locked in the order of their names, so that two statements cannot deadlock.
- */
-export const statement = (sql: PgClient.PgClient, groups: ReadonlyArray<RequestGroup>) => sql<GroupRow>`
-  WITH request AS MATERIALIZED (
+/** Looks up every key, and decides which window counts each group. */
+const decided = (sql: PgClient.PgClient, groups: ReadonlyArray<RequestGroup>, kind: "" | "MATERIALIZED") => {
+  const as = sql.literal(`AS ${kind}`)
+  return sql`
+  request ${as} (
     SELECT * FROM unnest(
       ${groups.map((each) => each.hash ?? "")}::text[], ${groups.map((each) => each.bucket)}::text[],
       ${groups.map((each) => RateLimit.PER_MINUTE[each.bucket])}::int[], ${groups.map((each) => each.address ?? "")}::text[],
@@ -59,10 +58,10 @@ export const statement = (sql: PgClient.PgClient, groups: ReadonlyArray<RequestG
       ${millis(groups.map((each) => each.exhaustedAnonymous))}
     ) WITH ORDINALITY AS r(hash, bucket, usual_limit, address, anonymous_window, requests, exhausted_key,
       exhausted_limit, exhausted_anonymous, nth)
-  ), clock AS MATERIALIZED (
+  ), clock ${as} (
     SELECT date_trunc('minute', statement_timestamp()) AS minute,
       (extract(epoch FROM date_trunc('minute', statement_timestamp())) * 1000)::float8 AS minute_ms
-  ), checked AS MATERIALIZED (
+  ), checked ${as} (
     SELECT r.*, k.account_id, k.id AS key_id, k.scopes, k.domain, k.mode, k.test_clock,
       CASE
         WHEN k.id IS NULL THEN 'unknown'
@@ -76,21 +75,52 @@ export const statement = (sql: PgClient.PgClient, groups: ReadonlyArray<RequestG
     FROM request r
     LEFT JOIN api_keys k ON k.hash = r.hash
     LEFT JOIN accounts a ON a.account_id = k.account_id
-  ), decided AS MATERIALIZED (
+  ), decided ${as} (
     SELECT c.*,
       CASE verdict WHEN 'valid' THEN key_id || '/' || bucket ELSE anonymous_window END AS window_name,
       CASE verdict WHEN 'valid' THEN key_limit ELSE ${RateLimit.ANONYMOUS_PER_MINUTE}::int END AS limit_count,
       CASE verdict WHEN 'valid' THEN exhausted_key = minute_ms AND key_limit <= exhausted_limit
         ELSE exhausted_anonymous = minute_ms END AS is_exhausted
     FROM checked c CROSS JOIN clock
-  ), counted AS (
+  )`
+}
+
+const COLUMNS = `d.nth::int, d.verdict, d.account_id, d.key_id, d.scopes, d.domain, d.mode, d.test_clock, d.window_name,
+    d.limit_count, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms`
+
+/**
+ * Looks up every key, decides which window counts each group, and adds to the windows, all in one snapshot. The windows are
+ * locked in the order of their names, so that two statements cannot deadlock.
+ */
+export const statement = (sql: PgClient.PgClient, groups: ReadonlyArray<RequestGroup>) => sql<GroupRow>`
+  WITH ${decided(sql, groups, "MATERIALIZED")}, counted AS (
     INSERT INTO rate_windows AS w (bucket, window_start, count)
     SELECT window_name, minute, sum(requests) FROM decided CROSS JOIN clock
     WHERE NOT is_exhausted GROUP BY window_name, minute ORDER BY window_name
     ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + excluded.count
     RETURNING w.bucket, w.count
   )
-  SELECT d.nth::int, d.verdict, d.account_id, d.key_id, d.scopes, d.domain, d.mode, d.test_clock, d.window_name, d.limit_count,
-    n.count AS total, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms
-  FROM decided d LEFT JOIN counted n ON n.bucket = d.window_name
+  SELECT ${sql.literal(COLUMNS)}, n.count AS total FROM decided d LEFT JOIN counted n ON n.bucket = d.window_name
   ORDER BY d.nth`
+
+interface CheckedRow extends Omit<GroupRow, "total"> {
+  readonly is_exhausted: boolean
+}
+
+/**
+ * Looks up the keys in one statement and counts in another one, for a cell that may lie on another node than the windows. In
+ * one statement, Citus would send what is counted to every node, also to those that are away.
+ */
+export const inTwo = Effect.fnUntraced(function* (sql: PgClient.PgClient, groups: ReadonlyArray<RequestGroup>) {
+  const checked = yield* sql<CheckedRow>`
+    WITH ${decided(sql, groups, "")} SELECT ${sql.literal(COLUMNS)}, d.is_exhausted FROM decided d ORDER BY d.nth`
+  const counts = new Map<string, number>()
+  for (const [nth, { is_exhausted, window_name }] of checked.entries())
+    if (!is_exhausted) counts.set(window_name, (counts.get(window_name) ?? 0) + (groups[nth]?.requests ?? 0))
+  const totals = new Map<string, number>()
+  if (counts.size > 0) for (const { bucket, count } of yield* RateWindows.count(sql, counts)) totals.set(bucket, count)
+  return checked.map(({ is_exhausted: _, ...row }): GroupRow => ({
+    ...row,
+    total: totals.get(row.window_name) ?? null,
+  }))
+})

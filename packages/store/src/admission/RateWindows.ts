@@ -58,6 +58,17 @@ export const exhaustedWindows = (): ExhaustedWindows => {
   }
 }
 
+/** Adds requests to windows of this minute, in the order of their names, and returns the counts. */
+export const count = (sql: PgClient.PgClient, requests: ReadonlyMap<string, number>) => sql<{
+  readonly bucket: string
+  readonly count: number
+}>`
+  INSERT INTO rate_windows AS w (bucket, window_start, count)
+  SELECT bucket, date_trunc('minute', statement_timestamp()), requests
+  FROM unnest(${[...requests.keys()]}::text[], ${[...requests.values()]}::int[]) AS r(bucket, requests) ORDER BY bucket
+  ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + excluded.count
+  RETURNING w.bucket, w.count`
+
 /** Removes ended windows and returns their number; without it the table gains a row for each client and minute. */
 export const sweep = Effect.fn("RateWindows.sweep")(function* () {
   const sql = yield* PgClient.PgClient

@@ -56,8 +56,6 @@ export const make = Effect.fn("CellSchema.make")(function* (name: string) {
       INSERT INTO followers (name, position) SELECT name, (SELECT last_value FROM event_position)
       FROM ${sql(CellName.FIRST)}.followers`
     if (yield* isCitus(sql)) {
-      // Citus moves no unlogged table.
-      yield* sql`ALTER TABLE rate_windows SET LOGGED`
       yield* sql`SELECT citus_schema_distribute(${cell}::regnamespace) IS NULL AS done`
     }
     yield* sql`INSERT INTO cells (name, state) VALUES (${cell}, 'open')`

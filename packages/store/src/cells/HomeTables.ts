@@ -10,6 +10,7 @@ export const HOME_TABLES: ReadonlySet<string> = new Set([
   "processes",
   "provider_events",
   "provider_hooks",
+  "rate_windows",
   "saved_views",
   "schema_migrations",
   "source_addresses",

@@ -3,6 +3,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Team from "@waybill/domain/account/Team"
 import { Effect, Option } from "effect"
+import * as RateWindows from "../admission/RateWindows.ts"
 import { Cells } from "../cells/Cells.ts"
 import { inCell } from "../cells/CurrentCell.ts"
 import * as Iso from "../postgres/Iso.ts"
@@ -71,10 +72,8 @@ export const find = Effect.fn("Members.find")(function* (user_id: string) {
   return Option.fromUndefinedOr((yield* inCell(yield* ofUser(user_id), found))[0])
 })
 
-interface CountedRequest extends RequestUser {
+interface LimitedUser extends RequestUser {
   readonly limit: number
-  /** Number of requests in the window, including this one. */
-  readonly total: number
   readonly now_ms: number
 }
 
@@ -84,26 +83,25 @@ export type Window = RateLimit.Bucket | "session"
 const limitOf = (window: Window): number =>
   window === "session" ? RateLimit.SESSION_READS_PER_MINUTE : RateLimit.PER_MINUTE[window]
 
-/** Admits one request of a user: reads the membership and counts the request in a rate window of the size a key has. */
+/**
+ * Admits one request of a user: reads the membership, and counts the request in a rate window of the size a key has. Two
+ * statements, because the membership may lie on another node than the windows.
+ */
 export const admit = Effect.fn("Members.admit")(function* (user_id: string, window: Window) {
   const sql = yield* PgClient.PgClient
   const { ofUser } = yield* Cells
-  const counted = Effect.orDie(sql<CountedRequest>`
-    WITH member AS MATERIALIZED (
-      SELECT m.user_id, m.account_id, m.role, m.status, u.operator,
-        coalesce((a.record -> 'granted' ->> ${window}::text)::int, ${limitOf(window)}::int) AS "limit"
-      FROM members m JOIN users u ON u.id = m.user_id JOIN accounts a ON a.account_id = m.account_id
-      WHERE m.user_id = ${user_id} AND m.status <> 'removed'
-    ), counted AS (
-      INSERT INTO rate_windows AS w (bucket, window_start, count)
-      SELECT user_id || '/' || ${window}::text, date_trunc('minute', statement_timestamp()), 1 FROM member
-      ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + 1
-      RETURNING w.count
-    )
-    SELECT s.*, c.count AS total, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms
-    FROM member s CROSS JOIN counted c`)
-  const rows = yield* inCell(yield* ofUser(user_id), counted)
-  return Option.map(Option.fromUndefinedOr(rows[0]), ({ limit, now_ms, total, ...user }) => ({
+  const found = Effect.orDie(sql<LimitedUser>`
+    SELECT m.user_id, m.account_id, m.role, m.status, u.operator,
+      coalesce((a.record -> 'granted' ->> ${window}::text)::int, ${limitOf(window)}::int) AS "limit",
+      floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms
+    FROM members m JOIN users u ON u.id = m.user_id JOIN accounts a ON a.account_id = m.account_id
+    WHERE m.user_id = ${user_id} AND m.status <> 'removed'`)
+  const [member] = yield* inCell(yield* ofUser(user_id), found)
+  if (member === undefined) return Option.none()
+  const { limit, now_ms, ...user } = member
+  const [counted] = yield* Effect.orDie(RateWindows.count(sql, new Map([[`${user_id}/${window}`, 1]])))
+  const total = counted?.count ?? 1
+  return Option.some({
     user: user satisfies RequestUser,
     standing: RateLimit.windowState(limit, total, now_ms),
     refusal:
@@ -114,5 +112,5 @@ export const admit = Effect.fn("Members.admit")(function* (user_id: string, wind
             limit,
             retry_after_s: RateLimit.retryAfterSeconds(now_ms),
           }),
-  }))
+  })
 })
