@@ -1,0 +1,169 @@
+import * as CellSchema from "@waybill/store/cells/CellSchema"
+import { inCell } from "@waybill/store/cells/CurrentCell"
+import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as AccountMove from "@waybill/store/moves/AccountMove"
+import { PgClient } from "@effect/sql-pg"
+import { Duration, Effect, Layer, Redacted } from "effect"
+import { afterAll, beforeAll } from "vitest"
+import { assert, describe, it } from "../../support/effectTest.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import * as Citus from "../../support/postgres/citusDatabase.ts"
+import { faultProxy } from "../../support/postgres/faultProxy.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
+import * as World from "../../support/world/World.ts"
+
+const { CITUS_URL } = Citus
+const PATIENCE = Duration.seconds(90)
+const MAILS = 40
+const ACCEPTED = 200
+
+let database: Citus.CitusDatabase
+const url = () => Redacted.make(database.url)
+
+const mail = (nth: number) => ({
+  from: "hi@acme.test",
+  to: `jane${nth}@example.com`,
+  subject: `Receipt ${nth}`,
+  text: "Thank you.",
+})
+
+/** A cell on each of the first two nodes, an account in each, and a process that relays their mail to a server of the test. */
+const installation = (prefix: string) =>
+  Effect.gen(function* () {
+    const [one, other] = database.nodes
+    if (one === undefined || other === undefined) return yield* Effect.die(new Error("the cluster needs two nodes"))
+    const cells = [yield* CellSchema.make(`${prefix}_1`), yield* CellSchema.make(`${prefix}_2`)] as const
+    yield* Citus.moveCell(cells[0], one)
+    yield* Citus.moveCell(cells[1], other)
+    const sink = yield* SmtpServer.listen()
+    const node = yield* ServiceProcess.start(url(), {
+      TRANSPORT: "relay",
+      SMTP_URL: `smtp://127.0.0.1:${sink.port}`,
+      BASE_URL: "",
+    })
+    const senders = yield* Effect.forEach(
+      cells,
+      Effect.fnUntraced(function* (cell) {
+        const account_id = yield* World.accountIn(cell)
+        const { secret: key } = yield* World.key(account_id)
+        yield* inCell(cell, World.verifiedDomain("acme.test", account_id))
+        const post = (nth: number) =>
+          Effect.promise(() => node.request("POST", "/v1/email/send", { key, body: mail(nth) }))
+        const get = (path: string) => Effect.promise(() => node.request("GET", path, { key }))
+        return { cell, account_id, key, post, get }
+      }),
+    )
+    const [first, second] = senders
+    if (first === undefined || second === undefined) return yield* Effect.die(new Error("no senders"))
+    return { cells, nodes: [one, other] as const, node, sink, first, second }
+  })
+
+const services = Layer.unwrap(Effect.sync(() => World.services(url(), 4)))
+
+const rowsOf = (cell: string) =>
+  inCell(
+    cell,
+    Effect.flatMap(PgClient.PgClient, (sql) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly delivered: number }>`
+          SELECT count(*)::int AS delivered FROM events WHERE type = 'EmailDelivered'`),
+        ([row]) => row?.delivered ?? 0,
+      ),
+    ),
+  )
+
+describe.skipIf(CITUS_URL === undefined)("cells on the nodes of a Citus cluster", () => {
+  beforeAll(async () => {
+    database = await Citus.citusDatabase(CITUS_URL ?? "")
+    await Effect.runPromise(Migrations.migrate(url()))
+  }, 60_000)
+  afterAll(() => database.drop(), 60_000)
+
+  it.live("accept and deliver mail, and show it in the log and the feed", () =>
+    Effect.gen(function* () {
+      const { first, second, sink } = yield* installation("send")
+      for (const sender of [first, second]) {
+        for (let nth = 0; nth < 5; nth++) assert.strictEqual((yield* sender.post(nth)).status, ACCEPTED)
+        yield* World.until(rowsOf(sender.cell), (delivered) => delivered === 5, PATIENCE)
+        const log = yield* sender.get("/v1/email/logs")
+        assert.deepStrictEqual(
+          log.json.data.map(({ status }: { readonly status: string }) => status),
+          Array.from({ length: 5 }, () => "delivered"),
+        )
+        const events = yield* sender.get("/v1/events?limit=100")
+        assert.strictEqual(events.status, 200)
+        assert.isAtLeast(events.json.data.length, 10)
+      }
+      assert.lengthOf(sink.mails, 10)
+    }).pipe(Effect.scoped, Effect.provide(services)),
+  )
+
+  it.live(
+    "answer 503 while their node is away, lose no accepted mail, and delay no other cell",
+    () =>
+      Effect.gen(function* () {
+        const { first, nodes, second, sink } = yield* installation("away")
+        const sql = yield* PgClient.PgClient
+        const [lost] = nodes
+        const address = yield* faultProxy(Redacted.make(`postgres://${lost.host}:${lost.port}/`))
+        const moveNode = (host: string, from: number, port: number) =>
+          Effect.orDie(sql`
+          SELECT citus_update_node(nodeid, ${host}, ${port}::int) IS NULL AS done FROM pg_dist_node WHERE nodeport = ${from}::int`)
+        const proxyPort = Number(new URL(Redacted.value(address.url)).port)
+        yield* moveNode("127.0.0.1", lost.port, proxyPort)
+        yield* Effect.addFinalizer(() => moveNode(lost.host, proxyPort, lost.port))
+        let accepted = 0
+        for (let nth = 0; nth < MAILS; nth++) if ((yield* first.post(nth)).status === ACCEPTED) accepted++
+        assert.strictEqual(accepted, MAILS)
+        address.down()
+        const refused = yield* World.until(first.post(MAILS), ({ status }) => status === 503, PATIENCE)
+        assert.isTrue(Number(refused.headers.get("retry-after")) > 0)
+        for (let nth = 0; nth < MAILS; nth++) assert.strictEqual((yield* second.post(nth)).status, ACCEPTED)
+        yield* World.until(rowsOf(second.cell), (delivered) => delivered === MAILS, PATIENCE)
+        address.up()
+        yield* World.until(first.post(MAILS + 1), ({ status }) => status === ACCEPTED, PATIENCE)
+        accepted++
+        yield* World.until(rowsOf(first.cell), (delivered) => delivered >= accepted, PATIENCE)
+        const subjects = new Set(sink.mails.map(({ bytes }) => /^Subject: (.*)$/mu.exec(bytes.toString())?.[1]))
+        for (let nth = 0; nth < MAILS; nth++) assert.isTrue(subjects.has(`Receipt ${nth}`), `mail ${nth}`)
+      }).pipe(Effect.scoped, Effect.provide(services)),
+    240_000,
+  )
+
+  it.live(
+    "move to another node, and let an account move between nodes, while mail flows",
+    () =>
+      Effect.gen(function* () {
+        const { cells, first, nodes } = yield* installation("move")
+        let sent = 0
+        let failed = 0
+        yield* Effect.forkScoped(
+          Effect.forever(
+            Effect.map(first.post(sent), ({ status }) => {
+              if (status === ACCEPTED) sent++
+              else failed++
+            }),
+          ),
+        )
+        yield* World.until(
+          Effect.sync(() => sent),
+          (count) => count >= 20,
+          PATIENCE,
+        )
+        yield* Citus.moveCell(cells[0], nodes[1])
+        yield* Citus.moveCell(cells[0], nodes[0])
+        yield* AccountMove.move(first.account_id, cells[1])
+        const before = sent
+        yield* World.until(
+          Effect.sync(() => sent),
+          (count) => count >= before + 20,
+          PATIENCE,
+        )
+        assert.strictEqual(failed, 0)
+        assert.isTrue((yield* rowsOf(cells[0])) === 0)
+        const log = yield* first.get("/v1/events?limit=100")
+        assert.strictEqual(log.status, 200)
+      }).pipe(Effect.scoped, Effect.provide(services)),
+    240_000,
+  )
+})
