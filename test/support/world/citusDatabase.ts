@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import pg from "pg"
 import { randomBytes } from "node:crypto"
-import { onDatabase } from "./databaseUrl.ts"
+import { onDatabase } from "../postgres/databaseUrl.ts"
 
 /** The coordinator of a Citus cluster for the tests that need one, as a superuser; undefined where there is none. */
 export const CITUS_URL: string | undefined = process.env["WAYBILL_TEST_CITUS_URL"]
