@@ -3,6 +3,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import * as EventFeed from "../../../apps/server/src/live/EventFeed.ts"
+import * as FeedReaders from "../../../apps/server/src/live/FeedReaders.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
@@ -90,7 +91,7 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
   it.effect("limits waiting readers per account, and answers further ones at once", function* () {
     const feed = yield* EventFeed.EventFeed
     const account_id = id("AccountId")
-    const readers = yield* Effect.forEach(Array.from({ length: EventFeed.MAX_WAITING_PER_ACCOUNT }), () =>
+    const readers = yield* Effect.forEach(Array.from({ length: FeedReaders.MAX_WAITING_PER_ACCOUNT }), () =>
       Effect.forkChild(feed.next({ after: 0n, account_id }, LONG)),
     )
     yield* World.until(

@@ -3,15 +3,17 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { TrackedMail } from "@waybill/mail/tokens/TrackingToken"
+import { Cells } from "@waybill/store/cells/Cells"
+import * as PerCell from "@waybill/store/cells/PerCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Mask from "@waybill/store/erasure/Mask"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
-import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Metric, Queue, Result } from "effect"
+import { Cause, Context, Duration, Effect, Exit, FiberSet, Layer, Metric, Result, Semaphore } from "effect"
 import * as Stop from "../boot/Stop.ts"
 
 /** Visits of one process that wait to be recorded; further ones are dropped and counted as lost. */
 export const MAX_VISITS_WAITING = 4_000
-/** Visits that are committed concurrently; they share commit batches with other work. */
+/** Visits of a cell that are committed concurrently; they share commit batches with other work. */
 export const VISITS_AT_ONCE = 16
 /**
  * Visits recorded per process, minute and client address (an IPv6 /64 counts as one). The limit is high because large
@@ -48,42 +50,67 @@ export class Visits extends Context.Service<
 export const layer = Layer.effect(
   Visits,
   Effect.gen(function* () {
-    const queue = yield* Queue.dropping<Visit, Cause.Done>(MAX_VISITS_WAITING)
+    const { names, of } = yield* Cells
     const closed = makeClosedEmails()
     const reportLost = yield* makeLossReporter
-    const writers = Array.from({ length: VISITS_AT_ONCE }, () => recordVisits(queue, closed, reportLost))
-    const fiber = yield* Effect.forkDetach(Effect.all(writers, { concurrency: "unbounded", discard: true }))
+    const places = yield* PerCell.make(
+      Effect.sync((): Places => ({ turns: Semaphore.makeUnsafe(VISITS_AT_ONCE), waiting: 0 })),
+    )
+    const fibers = yield* FiberSet.make<void>()
+    const run = yield* FiberSet.runtime(fibers)<EventStore>()
     const stop = yield* Stop.Stop
+    let isStopped = false
     yield* Effect.addFinalizer(() =>
       Effect.gen(function* () {
-        yield* Queue.end(queue)
-        yield* Effect.timeoutOption(Fiber.await(fiber), yield* Stop.left(yield* stop.began, STOP_WITHIN))
-        yield* Fiber.interrupt(fiber)
+        isStopped = true
+        yield* Effect.timeoutOption(
+          Effect.interruptible(FiberSet.awaitEmpty(fibers)),
+          yield* Stop.left(yield* stop.began, STOP_WITHIN),
+        )
       }),
     )
+    /** Records a visit in its turn. A cell that hangs has no more than half of the places, so that others keep some. */
+    const recordInTurn = Effect.fnUntraced(function* (visit: Visit) {
+      const ofCell = yield* Effect.flatMap(of(visit.mail.account_id), places.at)
+      const most = (yield* names).length === 1 ? MAX_VISITS_WAITING : MAX_VISITS_WAITING / 2
+      if (ofCell.waiting >= most) return "lost"
+      ofCell.waiting++
+      return yield* ofCell.turns
+        .withPermit(Effect.suspend(() => (closed.has(visit) ? Effect.succeed(false) : record(visit))))
+        .pipe(
+          Effect.ensuring(Effect.sync(() => void ofCell.waiting--)),
+          Effect.map((isRecorded) => (isRecorded ? "recorded" : "ignored")),
+        )
+    })
+    const finish = (visit: Visit, exit: Exit.Exit<"lost" | "recorded" | "ignored">) => {
+      count(visit, Exit.isSuccess(exit) ? exit.value : "lost")
+      if (Exit.isSuccess(exit) && exit.value === "ignored") closed.add(visit)
+      return Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? reportLost(exit.cause) : Effect.void
+    }
     const windows = makeWindows()
+    let waiting = 0
     return {
       note: (visit) => {
-        if (!windows.admit(visit)) count(visit, "limited")
-        else if (!Queue.offerUnsafe(queue, visit)) count(visit, "lost")
+        if (!windows.admit(visit)) return count(visit, "limited")
+        if (isStopped || waiting >= MAX_VISITS_WAITING) return count(visit, "lost")
+        waiting++
+        run(
+          recordInTurn(visit).pipe(
+            Effect.exit,
+            Effect.flatMap((exit) => finish(visit, exit)),
+            Effect.ensuring(Effect.sync(() => void waiting--)),
+          ),
+        )
       },
     }
   }),
 )
 
-/** Records queued visits one after the other until the queue ends. */
-const recordVisits = (queue: Queue.Queue<Visit, Cause.Done>, closed: ClosedEmails, reportLost: LossReporter) =>
-  Queue.take(queue).pipe(
-    Effect.flatMap((visit) =>
-      Effect.flatMap(Effect.exit(closed.has(visit) ? Effect.succeed(false) : record(visit)), (exit) => {
-        count(visit, Exit.isFailure(exit) ? "lost" : exit.value ? "recorded" : "ignored")
-        if (Exit.isSuccess(exit) && !exit.value) closed.add(visit)
-        return Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? reportLost(exit.cause) : Effect.void
-      }),
-    ),
-    Effect.forever,
-    Effect.catch(() => Effect.void),
-  )
+/** The visits of a cell. */
+interface Places {
+  readonly turns: Semaphore.Semaphore
+  waiting: number
+}
 
 /** Returns whether the visit was recorded; it is not if the email is gone or has reached its limit of events. */
 const record = Effect.fn("Visits.record")(function* ({ at, ip, mail, url, user_agent }: Visit) {
@@ -145,8 +172,6 @@ const makeClosedEmails = (): ClosedEmails => {
 
 /** Interval of the warning that reports the number of lost visits. */
 export const REPORT_LOST_EVERY = Duration.minutes(1)
-
-type LossReporter = (cause: Cause.Cause<unknown>) => Effect.Effect<void>
 
 /**
  * Logs the first lost visit with its cause, then only a count per interval, because an unavailable database fails all

@@ -1,17 +1,16 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
+import { Cells } from "@waybill/store/cells/Cells"
+import * as PerCell from "@waybill/store/cells/PerCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Epoch from "@waybill/store/postgres/Epoch"
 import * as Feed from "@waybill/store/feed/Feed"
 import type { FeedPage, FeedQuery } from "@waybill/store/commit/LogStorage"
-import { Context, Data, Deferred, Duration, Effect, Exit, Latch, Layer, Option, Stream } from "effect"
+import { Context, Data, Deferred, Duration, Effect, Layer, Option, Scope, Stream } from "effect"
+import * as FeedReaders from "./FeedReaders.ts"
 
-/** Interval at which the log is polled while readers wait: one query for all of them, whichever node wrote. */
-export const POLL_EVERY = Duration.millis(100)
 /** Readers that may wait in one process. Further ones get the present page at once, even if it is empty. */
 export const MAX_WAITING = 2_000
-/** Waiting readers of one account, so that one customer cannot use up the limit of all. */
-export const MAX_WAITING_PER_ACCOUNT = 50
 /** Open event streams of one account in one process. */
 export const MAX_STREAMS_PER_ACCOUNT = 20
 /**
@@ -21,11 +20,8 @@ export const MAX_STREAMS_PER_ACCOUNT = 20
 export const MAX_STREAM = Duration.minutes(5)
 /** Maximum wait of a long poll, shorter than the usual idle timeout of proxies. */
 export const MAX_WAIT = Duration.seconds(20)
-/** Accounts that one poll of the log names. If more have new events, all readers are woken. */
-const MAX_ACCOUNTS_PER_POLL = 1_000
 /** Events read in one step of a stream. */
 const STREAM_PAGE = 100
-const ERROR_PAUSE = Duration.seconds(1)
 
 export interface Query extends FeedQuery {
   readonly account_id: string
@@ -82,70 +78,29 @@ export class PositionAhead extends Data.TaggedError("PositionAhead")<{}> {
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const store = yield* EventStore
-  const readers = new Map<string, Set<Deferred.Deferred<void>>>()
+  const cells = yield* Cells
+  // Closed after the finalizer below, so that readers that are woken then do not wait again.
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const readers = yield* Scope.provide(PerCell.make(FeedReaders.make), scope)
   const streams = new Map<string, number>()
-  const hasReaders = yield* Latch.make()
   let waiting = 0
   let closing = false
-
-  const wakeAll = (accounts: Iterable<string>) => {
-    for (const account of accounts) {
-      for (const signal of readers.get(account) ?? []) Deferred.doneUnsafe(signal, Exit.void)
-    }
-  }
-
-  const poll = Effect.fnUntraced(function* (lastEnd: bigint | undefined) {
-    const upTo = yield* Effect.orDie(Feed.settled(sql))
-    // Events may have been committed while nothing was polled, so the first poll wakes all readers.
-    if (lastEnd === undefined) wakeAll([...readers.keys()])
-    else if (upTo > lastEnd) {
-      const accounts = yield* Effect.orDie(Feed.accountsBetween(sql, lastEnd, upTo, MAX_ACCOUNTS_PER_POLL))
-      wakeAll(
-        accounts.length === MAX_ACCOUNTS_PER_POLL ? [...readers.keys()] : accounts.map(({ account_id }) => account_id),
-      )
-    }
-    return upTo
-  })
-
-  const pollWhileWaiting = Effect.gen(function* () {
-    yield* hasReaders.await
-    let lastEnd: bigint | undefined
-    while (waiting > 0) {
-      lastEnd = yield* poll(lastEnd)
-      yield* Effect.sleep(POLL_EVERY)
-    }
-    hasReaders.closeUnsafe()
-  })
-  yield* pollWhileWaiting.pipe(
-    Effect.catchCause((cause) =>
-      Effect.andThen(
-        Effect.logWarning("the event feed could not poll the log; readers wait longer for new events", cause),
-        Effect.sleep(ERROR_PAUSE),
-      ),
-    ),
-    Effect.forever,
-    Effect.forkScoped,
-  )
 
   /**
    * Returns a signal for new events of the account, or `undefined` at a limit. Call it before reading the log, so that
    * no event is missed in between.
    */
-  const subscribe = (account_id: string): Deferred.Deferred<void> | undefined => {
-    const signals = readers.get(account_id) ?? new Set()
-    if (waiting >= MAX_WAITING || signals.size >= MAX_WAITING_PER_ACCOUNT) return undefined
-    const signal = Deferred.makeUnsafe<void>()
-    readers.set(account_id, signals.add(signal))
-    waiting++
-    hasReaders.openUnsafe()
-    return signal
-  }
+  const subscribe = (account_id: string) =>
+    Effect.flatMap(cells.of(account_id), readers.at).pipe(
+      Effect.map((ofCell) => {
+        const signal = waiting < MAX_WAITING ? ofCell.subscribe(account_id) : undefined
+        if (signal !== undefined) waiting++
+        return { ofCell, signal }
+      }),
+    )
 
-  const unsubscribe = (account_id: string, signal: Deferred.Deferred<void> | undefined) => {
-    const signals = readers.get(account_id)
-    if (signal === undefined || signals === undefined || !signals.delete(signal)) return
-    waiting--
-    if (signals.size === 0) readers.delete(account_id)
+  const unsubscribe = (account_id: string, { ofCell, signal }: Effect.Success<ReturnType<typeof subscribe>>) => {
+    if (signal !== undefined && ofCell.unsubscribe(account_id, signal)) waiting--
   }
 
   /** Reads a page, and while it is empty again after each signal, until the wait is over. */
@@ -154,8 +109,8 @@ const make = Effect.gen(function* () {
       const end = began + Math.min(Duration.toMillis(wait), Duration.toMillis(MAX_WAIT))
       const step = (after: bigint): Effect.Effect<FeedPage> =>
         Effect.acquireUseRelease(
-          Effect.sync(() => subscribe(query.account_id)),
-          (signal) =>
+          subscribe(query.account_id),
+          ({ signal }) =>
             Effect.gen(function* () {
               const page = yield* store.feed({ ...query, after })
               const left = end - (yield* MonotonicClock.millis)
@@ -163,7 +118,7 @@ const make = Effect.gen(function* () {
               yield* Effect.timeoutOption(Deferred.await(signal), Duration.millis(left))
               return { page, isLast: false }
             }),
-          (signal) => Effect.sync(() => unsubscribe(query.account_id, signal)),
+          (subscribed) => Effect.sync(() => unsubscribe(query.account_id, subscribed)),
         ).pipe(
           // Positions that the empty page has scanned are not scanned again.
           Effect.flatMap(({ isLast, page }) => (isLast ? Effect.succeed(page) : step(page.upTo))),
@@ -204,13 +159,8 @@ const make = Effect.gen(function* () {
       }),
     )
 
-  // Wakes all readers at the end, because a stop would wait for them.
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      closing = true
-      wakeAll([...readers.keys()])
-    }),
-  )
+  // Readers are woken at the end, because a stop would wait for them; they then return what they have.
+  yield* Effect.addFinalizer(() => Effect.sync(() => (closing = true)))
 
   return EventFeed.of({ next, stream, checkStreamLimit, checkPosition, end, waiting: () => waiting })
 })

@@ -2,6 +2,8 @@ import type { PgClient } from "@effect/sql-pg"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Scope from "@waybill/domain/account/Scope"
+import { Cells } from "@waybill/store/cells/Cells"
+import * as PerCell from "@waybill/store/cells/PerCell"
 import * as Standings from "@waybill/store/admission/Standings"
 import { Context, Duration, Effect, Exit, Latch, Layer } from "effect"
 import type { Admitted } from "../http/middleware/Admitted.ts"
@@ -58,6 +60,25 @@ interface WaitingRequest {
 
 const make = Effect.gen(function* () {
   const services = yield* Effect.context<PgClient.PgClient>()
+  const cells = yield* Cells
+  const waiting = yield* PerCell.make(makeWaiting)
+
+  return Revocations.of({
+    check: (grant) =>
+      Effect.gen(function* () {
+        const bearer = bearerOf(grant)
+        const standings = yield* Effect.provideContext(Standings.find([bearer]), services)
+        const refusal = refusalOf(grant, standings.get(Standings.nameOf(bearer)))
+        if (refusal !== undefined) return yield* refusal
+      }),
+    revoked: (grant) =>
+      Effect.flatMap(Effect.flatMap(cells.of(bearerOf(grant).account_id), waiting.at), ({ revoked }) => revoked(grant)),
+  })
+})
+
+/** Requests in progress of one cell, which are checked together. */
+const makeWaiting = Effect.gen(function* () {
+  const services = yield* Effect.context<PgClient.PgClient>()
   const query = (bearers: ReadonlyArray<Standings.Bearer>) => Effect.provideContext(Standings.find(bearers), services)
   const waiting = new Set<WaitingRequest>()
   const hasWaiting = yield* Latch.make()
@@ -88,21 +109,16 @@ const make = Effect.gen(function* () {
     Effect.forkScoped,
   )
 
-  return Revocations.of({
-    check: (grant) =>
-      Effect.gen(function* () {
-        const bearer = bearerOf(grant)
-        const refusal = refusalOf(grant, (yield* query([bearer])).get(Standings.nameOf(bearer)))
-        if (refusal !== undefined) return yield* refusal
-      }),
-    revoked: (grant) =>
+  return {
+    /** Fails within a second after the grant became invalid; never succeeds. */
+    revoked: (grant: Grant): Effect.Effect<never, Refused> =>
       Effect.callback((resume) => {
         const request: WaitingRequest = { grant, resume: (exit) => resume(exit) }
         waiting.add(request)
         hasWaiting.openUnsafe()
         return Effect.sync(() => waiting.delete(request))
       }),
-  })
+  }
 })
 
 const bearerOf = ({ admitted }: Grant): Standings.Bearer =>

@@ -4,6 +4,8 @@ import type * as Dns from "@waybill/mail/dns/Dns"
 import * as Report from "@waybill/mail/incoming/Report"
 import * as ReportParts from "@waybill/mail/incoming/ReportParts"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
+import * as Cells from "@waybill/store/cells/Cells"
+import { inCell } from "@waybill/store/cells/CurrentCell"
 import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
@@ -200,7 +202,13 @@ const keep = Effect.fnUntraced(function* (bytes: Buffer, reason: UnreadReports.R
     code: reason,
     size_bytes: bytes.length,
   }
-  const ids = yield* UnreadReports.keep({ bytes, reason, addressed }).pipe(
+  const { of } = yield* Cells.Cells
+  const placed = yield* Effect.forEach(addressed, (each) => Effect.map(of(each.account_id), (cell) => ({ cell, each })))
+  const ids = yield* Effect.forEach(
+    Map.groupBy(placed, ({ cell }) => cell),
+    ([cell, ofCell]) => inCell(cell, UnreadReports.keep({ bytes, reason, addressed: ofCell.map(({ each }) => each) })),
+  ).pipe(
+    Effect.map((kept) => kept.flat()),
     Effect.tapError(() =>
       Effect.logWarning("report could not be parsed and was not kept unread; its server will try again", fields),
     ),

@@ -4,6 +4,7 @@ import * as Address from "@waybill/domain/values/Address"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Submitted from "@waybill/mail/incoming/Submitted"
+import * as Cells from "@waybill/store/cells/Cells"
 import { Admission, type AdmittedKey, type Verdict } from "@waybill/store/admission/Admission"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as ValidKeys from "@waybill/store/admission/ValidKeys"
@@ -154,10 +155,20 @@ const message = Effect.fn("Submission.message")(function* (
   transaction: Listener.Transaction<Login>,
   tracks: boolean,
 ) {
-  const { address, from, login, recipients } = transaction
+  const { login } = transaction
   const key = login.admitted
   login.admitted = undefined
   if (key === undefined) return yield* reply(503, "5.5.1", "MAIL was not accepted")
+  return yield* Cells.inCellOf(key.account_id, submit(bytes, transaction, key, tracks))
+})
+
+/** Accepts a message in the cell of its account. */
+const submit = Effect.fnUntraced(function* (
+  bytes: Buffer,
+  { address, from, login, recipients }: Listener.Transaction<Login>,
+  key: AdmittedKey,
+  tracks: boolean,
+) {
   const submitted = yield* Effect.mapError(Submitted.parse(bytes, key.account_id), (error) =>
     error._tag === "Busy" ? BUSY : reply(...(UNREADABLE[error.reason] ?? TOO_LARGE), error.message),
   )

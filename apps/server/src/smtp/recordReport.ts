@@ -9,6 +9,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Reply from "@waybill/mail/reply/Reply"
 import type { ReportFact } from "@waybill/mail/incoming/ReportFact"
 import type { Bounced } from "@waybill/mail/tokens/ReturnPath"
+import * as Cells from "@waybill/store/cells/Cells"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as FullMailboxes from "@waybill/store/outbox/FullMailboxes"
 import { following, Provenance } from "@waybill/store/commit/Provenance"
@@ -43,7 +44,13 @@ interface RecipientFact {
  * Appends the facts of a report, and suppresses its address in the same commit if need be. Returns the number of events,
  * which is 0 for a report that was recorded before.
  */
-export const recordReport = Effect.fn("recordReport")(function* (
+export const recordReport = (
+  about: About,
+  facts: ReadonlyArray<ReportFact>,
+): Effect.Effect<number, TooEarly, EventStore | PgClient.PgClient> =>
+  Cells.inCellOf(about.account_id, recordHere(about, facts))
+
+const recordHere = Effect.fn("recordReport")(function* (
   { account_id, address, ...bounced }: About,
   facts: ReadonlyArray<ReportFact>,
 ): Effect.fn.Return<number, TooEarly, EventStore | PgClient.PgClient> {

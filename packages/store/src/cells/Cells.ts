@@ -1,4 +1,4 @@
-import { Context, Effect, Exit, Option } from "effect"
+import { Context, Effect, Exit, Option, Result } from "effect"
 import { type CellName, FIRST } from "./CellName.ts"
 import { inCell } from "./CurrentCell.ts"
 
@@ -83,30 +83,48 @@ export const rowsOfReachable = <A, E, R>(
     return rows
   })
 
-/** Looks for something that one cell has, in one cell after the other. A cell that fails hides nothing of the others. */
+/**
+ * Looks for something that one cell has, in all cells at once, so that none waits for another one that is slow. It fails only
+ * if no cell has it and not all could tell.
+ */
 export const findFirst = <A, E, R>(
   search: Effect.Effect<Option.Option<A>, E, R>,
 ): Effect.Effect<Option.Option<A>, E, R> =>
   Effect.gen(function* () {
     const { names } = yield* Cells
-    let failed: Exit.Failure<Option.Option<A>, E> | undefined
-    for (const cell of yield* names) {
-      const exit = yield* Effect.exit(inCell(cell, search))
-      if (Exit.isFailure(exit)) failed ??= exit
-      else if (Option.isSome(exit.value)) return exit.value
-    }
-    return failed === undefined ? Option.none() : yield* failed
+    const cells = yield* names
+    if (cells.length === 1) return yield* inCell(FIRST, search)
+    const searches = cells.map((cell) =>
+      Effect.flatMap(Effect.exit(inCell(cell, search)), (exit) =>
+        Exit.isSuccess(exit) && Option.isSome(exit.value)
+          ? Effect.fail(new Found(exit.value.value))
+          : Effect.succeed(exit),
+      ),
+    )
+    const searched = yield* Effect.result(Effect.all(searches, { concurrency: "unbounded" }))
+    if (Result.isFailure(searched)) return Option.some(searched.failure.found)
+    for (const exit of searched.success) yield* exit
+    return Option.none()
   })
+
+class Found<A> {
+  readonly found: A
+  constructor(found: A) {
+    this.found = found
+  }
+}
 
 /** Number of cells that periodic work runs in at the same time. */
 const CONCURRENT_CELLS = 8
 
 /** Runs periodic work in every cell. A cell that fails or is slow keeps the work from no other one. */
-export const inEach = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<void, E, R> =>
+export const inEach = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<ReadonlyArray<A>, E, R> =>
   Effect.gen(function* () {
     const { names } = yield* Cells
     const exits = yield* Effect.forEach(yield* names, (cell) => Effect.exit(inCell(cell, work)), {
       concurrency: CONCURRENT_CELLS,
     })
-    for (const exit of exits) yield* exit
+    const results: Array<A> = []
+    for (const exit of exits) results.push(yield* exit)
+    return results
   })

@@ -14,8 +14,8 @@ export interface ForEachCell<A> {
 }
 
 /**
- * Starts something in every cell, and in each new cell soon after it is made. Instances stop at the same time, when the
- * scope closes; that of a cell that is no more stops before.
+ * Starts something in every cell, and in each new cell soon after it is made. One that takes long to start, or fails to,
+ * keeps no other cell waiting. Instances stop at the same time, when the scope closes; that of a removed cell stops before.
  */
 export const make = Effect.fnUntraced(function* <A, E, R>(
   start: Effect.Effect<A, E, R | Scope.Scope>,
@@ -25,6 +25,8 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
   const instancesScope = yield* Scope.fork(own, "parallel")
   const instances = new Map<CellName, { readonly instance: A; readonly scope: Scope.Closeable }>()
 
+  const starting = new Set<CellName>()
+
   const startIn = (cell: CellName) =>
     Effect.gen(function* () {
       const scope = yield* Scope.fork(instancesScope, "sequential")
@@ -33,6 +35,15 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
       )
       instances.set(cell, { instance, scope })
     })
+  const startOrLog = (cell: CellName) => {
+    starting.add(cell)
+    return startIn(cell).pipe(
+      Effect.catchCause((cause) =>
+        Effect.logError("work on a cell could not be started; it will be tried again", { cell }, cause),
+      ),
+      Effect.ensuring(Effect.sync(() => starting.delete(cell))),
+    )
+  }
   const stop = (cell: CellName, { scope }: { readonly scope: Scope.Closeable }) => {
     instances.delete(cell)
     return Effect.forkIn(Scope.close(scope, Exit.void), own)
@@ -40,11 +51,8 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
   const follow = Effect.gen(function* () {
     const cells = yield* names
     for (const [cell, started] of instances) if (!cells.includes(cell)) yield* stop(cell, started)
-    for (const cell of cells)
-      if (!instances.has(cell))
-        yield* Effect.catchCause(startIn(cell), (cause) =>
-          Effect.logError("work on a cell could not be started; it will be tried again", { cell }, cause),
-        )
+    const added = cells.filter((cell) => !instances.has(cell) && !starting.has(cell))
+    yield* Effect.forEach(added, (cell) => Effect.forkIn(startOrLog(cell), own), { discard: true })
   }).pipe(
     Effect.catchCause((cause) => Effect.logWarning("cells could not be listed; it will be tried again", cause)),
     Effect.andThen(Effect.sleep(LOOK_EVERY)),

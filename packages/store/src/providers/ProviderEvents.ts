@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as Cells from "../cells/Cells.ts"
+import * as ProviderMessages from "./ProviderMessages.ts"
 
 /** Events about no known message that are kept of one hook. */
 export const MAX_UNMATCHED = 1_000
@@ -41,15 +42,19 @@ export const keep = Effect.fn("ProviderEvents.keep")(function* (
   return rows.length > 0
 })
 
-/** Takes the kept events whose message is known by now, so that they are recorded. */
+/** Takes the kept events whose message is known by now in any cell, so that they are recorded. */
 export const takeMatched = Effect.fn("ProviderEvents.takeMatched")(function* (hook_id: string) {
   const sql = yield* PgClient.PgClient
-  const take = Effect.orDie(sql<{ readonly event: string }>`
-    DELETE FROM provider_events WHERE (hook_id, id) IN (
-      SELECT e.hook_id, e.id FROM provider_events e JOIN provider_messages m ON m.ref = e.ref
-      WHERE e.hook_id = ${hook_id} AND e.event IS NOT NULL LIMIT ${RETRIED}::int)
+  const kept = yield* Effect.orDie(sql<{ readonly ref: string }>`
+    SELECT ref FROM provider_events WHERE hook_id = ${hook_id} AND event IS NOT NULL AND ref IS NOT NULL`)
+  if (kept.length === 0) return []
+  const known = (yield* Cells.inEach(ProviderMessages.known(kept.map(({ ref }) => ref)))).flat()
+  if (known.length === 0) return []
+  const rows = yield* Effect.orDie(sql<{ readonly event: string }>`
+    DELETE FROM provider_events WHERE hook_id = ${hook_id} AND id = ANY(ARRAY(
+      SELECT id FROM provider_events
+      WHERE hook_id = ${hook_id} AND event IS NOT NULL AND ref = ANY(${known}::text[]) LIMIT ${RETRIED}::int))
     RETURNING event`)
-  const rows = yield* Cells.rowsOfAll(take)
   return rows.map(({ event }) => event)
 })
 

@@ -31,6 +31,14 @@ export const find = Effect.fn("ProviderMessages.find")(function* (ref: string) {
   return yield* Cells.findFirst(Effect.map(search, ([row]) => Option.fromUndefinedOr(row)))
 })
 
+/** Those of the ids that name a message of the fiber's cell. */
+export const known = Effect.fn("ProviderMessages.known")(function* (refs: ReadonlyArray<string>) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly ref: string }>`
+    SELECT ref FROM provider_messages WHERE ref = ANY(${refs}::text[])`)
+  return rows.map(({ ref }) => ref)
+})
+
 /** Removes old ids and returns how many. Runs periodically. */
 export const expire = Effect.fn("ProviderMessages.expire")(function* () {
   const sql = yield* PgClient.PgClient
