@@ -163,7 +163,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer(
         "Requests that wait for events per account and process",
         "MAX_WAITING_PER_ACCOUNT",
-        FEED,
+        "apps/server/src/live/FeedReaders.ts",
         "answered at once",
       ),
       operator("Requests that wait for events per process", "MAX_WAITING", FEED, "answered at once"),
