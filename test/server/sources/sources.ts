@@ -1,12 +1,13 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
+import * as Network from "@waybill/mail/dns/Network"
 import * as SourceAddress from "@waybill/mail/source/SourceAddress"
 import type * as WarmUp from "@waybill/mail/source/WarmUp"
 import * as Transport from "@waybill/mail/transport/Transport"
 import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
 import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as SourceChoices from "../../../apps/server/src/sources/SourceChoices.ts"
 import { directTransport, type pair } from "../../mail/smtp/mxPair.ts"
@@ -16,6 +17,8 @@ type Servers = Effect.Success<ReturnType<typeof pair>>
 
 export const ONE = "127.0.0.11"
 export const TWO = "127.0.0.12"
+/** The only address of the loopback interface in IPv6. */
+export const SIX = "::1"
 export const ana = ["ana@acme.test"]
 
 /** Empties the tables and sets the test clock to the first day. */
@@ -33,6 +36,9 @@ export const repeat = <A, E, R>(times: number, effect: Effect.Effect<A, E, R>) =
 
 /** Longer than a day of the test clock, in which thousands of reloads would run. */
 const RELOAD_EVERY = Duration.days(10)
+
+/** Loopback of both versions. */
+const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8", SIX]))
 
 let nextMessage = 0
 /** Returns the id of a message of its own. */
@@ -63,7 +69,9 @@ export const worker = Effect.fnUntraced(function* (
 ) {
   const sources = yield* SourceChoices.make({ name: "host.test", host: "one", every: RELOAD_EVERY, ...options })
   const transport = Context.get(
-    yield* Layer.build(Layer.fresh(directTransport(servers, { name: "kernel.test", timeouts: PATIENT, sources }))),
+    yield* Layer.build(
+      Layer.fresh(directTransport(servers, { name: "kernel.test", timeouts: PATIENT, sources, allowed })),
+    ),
     Transport.Transport,
   )
   const send = (
