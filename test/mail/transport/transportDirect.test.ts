@@ -283,7 +283,8 @@ describe("a private address", () => {
 
 describe("the site of a domain", () => {
   it("is the provider if all servers belong to it, else the set of its servers", () => {
-    const key = (...hosts: [string, ...Array<string>]) => SiteRules.siteOf(hosts).key
+    const siteOf = (...hosts: [string, ...Array<string>]) => SiteRules.siteOf(hosts, SiteRules.RULES)
+    const key = (...hosts: [string, ...Array<string>]) => siteOf(...hosts).key
     assert.strictEqual(key("alt1.aspmx.l.google.com", "aspmx.l.google.com"), "google.com")
     assert.strictEqual(key("acme-test.mail.protection.outlook.com"), "protection.outlook.com")
     assert.strictEqual(key("mx2.acme.test", "mx1.acme.test"), "mx1.acme.test mx2.acme.test")
@@ -291,12 +292,7 @@ describe("the site of a domain", () => {
     assert.strictEqual(key("aspmx.l.google.com", "aspmx2.googlemail.com"), "google.com")
     assert.strictEqual(key("nx.google.com", "mx.evil.test"), "mx.evil.test nx.google.com")
     assert.strictEqual(key("nx.google.com", "mx.yahoodns.net"), "mx.yahoodns.net nx.google.com")
-    const one = SiteRules.siteOf(["a.mail.protection.outlook.com"])
-    const other = SiteRules.siteOf(["b.mail.protection.outlook.com"])
-    assert.notStrictEqual(one.route, other.route)
-    assert.deepStrictEqual(
-      [SiteRules.siteOf(["mx.acme.test"]).connections, SiteRules.siteOf(["mx.acme.test"]).messages],
-      [5, 50],
-    )
+    assert.notStrictEqual(siteOf("a.mail.protection.outlook.com").route, siteOf("b.mail.protection.outlook.com").route)
+    assert.deepInclude(siteOf("mx.acme.test"), { connections: 5, messages: 50 })
   })
 })

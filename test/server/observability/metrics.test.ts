@@ -1,5 +1,9 @@
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { assert, layer } from "../../support/effectTest.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { freePort } from "../../support/process/service.ts"
@@ -144,6 +148,49 @@ layer(Observed, { excludeTestServices: true })("metrics of a running service", (
     }
     assert.strictEqual((yield* get(workerMetrics, "/v1/account")).status, 404)
   })
+})
+
+layer(World.layer, { excludeTestServices: true })("the site of a delivery", (it) => {
+  it.effect(
+    "is the provider that the operator's rules name for the server",
+    function* () {
+      const { url } = yield* Database.Fresh
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "waybill-rules-"))),
+        (folder) => Effect.sync(() => rmSync(folder, { recursive: true })),
+      )
+      const file = join(folder, "rules.json")
+      const rule = { suffix: "localhost", key: "smarthost.example", connections: 2, messages: 10 }
+      writeFileSync(file, JSON.stringify({ rules: [rule] }))
+      const { port } = yield* SmtpServer.listen()
+      const workerMetrics = yield* Effect.promise(freePort)
+      const [api] = yield* Effect.all(
+        [
+          ServiceProcess.start(url, { ROLES: "api" }),
+          ServiceProcess.start(url, {
+            ROLES: "worker",
+            METRICS_PORT: String(workerMetrics),
+            TRANSPORT: "relay",
+            SMTP_URL: `smtp://localhost:${port}`,
+            SITE_RULES: file,
+          }),
+        ],
+        { concurrency: "unbounded" },
+      )
+      const { post } = yield* ServiceProcess.signUp(api)
+      yield* post("/v1/email/send", { from: "hi@acme.test", to: "ana@example.org", subject: "Receipt", text: "Hi" })
+      const found = yield* World.until(
+        Effect.map(read(workerMetrics), (all) =>
+          [...all.keys()].filter((name) => name.startsWith("waybill_delivery_outcomes_total")),
+        ),
+        (found) => found.length > 0,
+      )
+      assert.deepStrictEqual(found, [
+        'waybill_delivery_outcomes_total{outcome="delivered",class="none",site="smarthost.example"}',
+      ])
+    },
+    90_000,
+  )
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("a node", (it) => {

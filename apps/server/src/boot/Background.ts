@@ -3,6 +3,7 @@ import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
 import * as Dane from "@waybill/mail/dane/Dane"
 import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTransport"
+import * as SiteRules from "@waybill/mail/smtp/SiteRules"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import * as Cells from "@waybill/store/cells/Cells"
 import * as ForEachCell from "@waybill/store/cells/ForEachCell"
@@ -49,9 +50,8 @@ const transports = (settings: Settings) =>
       const name = Service.ehloName(settings)
       yield* addFromSetting(settings.sourceAddresses)
       const sources = yield* SourceChoices.make({ name })
-      const siteRules = yield* readSiteRules(settings.siteRules)
       const dane = Dane.at(Option.getOrUndefined(settings.daneResolver))
-      const direct = DirectTransport.layer({ name, sources, siteRules, ...dane }).pipe(
+      const direct = DirectTransport.layer({ name, sources, ...dane }).pipe(
         Layer.provide(MtaStsFetch.layer(yield* MtaStsPolicies.policyStore)),
         Layer.provide(Service.dns(settings)),
       )
@@ -123,5 +123,6 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
       Service.instance(settings),
       StoppedLinks.layer,
       HandedOver.layer(),
+      Layer.effect(SiteRules.CurrentRules, readSiteRules(settings.siteRules)),
     ]),
   )

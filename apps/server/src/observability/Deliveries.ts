@@ -23,11 +23,11 @@ const ages = Metric.histogram("waybill_delivery_age_seconds", {
 
 const sites = new Set<string>()
 
-/** Returns the provider of a server, or else the last two labels of its name. */
-export const siteOf = (mx: string | null): string => {
+/** Returns the provider that rules name for a server, or else the last two labels of its name. */
+export const siteOf = (mx: string | null, rules: ReadonlyArray<SiteRules.Rule>): string => {
   if (mx === null) return "none"
   const host = mx.toLowerCase().replace(/\.$/u, "")
-  const provider = SiteRules.RULES.find(({ suffix }) => host === suffix || host.endsWith(`.${suffix}`))?.suffix
+  const provider = SiteRules.providerOf(host, rules)
   const site = provider ?? (isIP(host) === 0 ? host.split(".").slice(-2).join(".") : "address")
   if (!sites.has(site)) {
     if (sites.size >= MAX_SITES) return "other"
@@ -39,13 +39,17 @@ export const siteOf = (mx: string | null): string => {
 const series = new Map<string, Metric.Counter<number>>()
 
 /** Counts committed outcomes. `waited_ms` is the time since the message was due. */
-export const observe = (committed: ReadonlyArray<DeliveryOutcome.Outcome>, waited_ms: number): void => {
+export const observe = (
+  committed: ReadonlyArray<DeliveryOutcome.Outcome>,
+  waited_ms: number,
+  rules: ReadonlyArray<SiteRules.Rule>,
+): void => {
   for (const outcome of committed) {
     const reply = "words" in outcome ? outcome.words : undefined
     const attributes = {
       outcome: outcome._tag.toLowerCase(),
       class: reply?.category ?? "none",
-      site: siteOf(reply?.mx ?? null),
+      site: siteOf(reply?.mx ?? null, rules),
     }
     const name = `${attributes.outcome} ${attributes.class} ${attributes.site}`
     const counter = series.get(name) ?? Metric.withAttributes(outcomes, attributes)

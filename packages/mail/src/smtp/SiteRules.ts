@@ -1,4 +1,4 @@
-import { type Array, Schema } from "effect"
+import { type Array, Context, Schema } from "effect"
 import type { Site } from "./SiteConnections.ts"
 
 /** Connections to a server that has not said anything about its limits. */
@@ -43,11 +43,16 @@ export const RULES: ReadonlyArray<Rule> = [
   { suffix: "laposte.net", connections: 2, messages: 50 },
 ]
 
+/** Rules in force: the operator's come before the built-in ones. */
+export const CurrentRules = Context.Reference<ReadonlyArray<Rule>>("@waybill/mail/smtp/SiteRules/CurrentRules", {
+  defaultValue: () => RULES,
+})
+
 /**
  * Returns the site of a set of servers. A domain may name any servers: unless all of them are the provider's, their
  * replies must not count against the provider.
  */
-export const siteOf = (hosts: Array.NonEmptyReadonlyArray<string>, rules: ReadonlyArray<Rule> = RULES): Site => {
+export const siteOf = (hosts: Array.NonEmptyReadonlyArray<string>, rules: ReadonlyArray<Rule>): Site => {
   const route = hosts.toSorted().join(" ")
   const rule = ruleOf(hosts[0], rules)
   const isOfRule = (host: string, key: string) => {
@@ -57,6 +62,12 @@ export const siteOf = (hosts: Array.NonEmptyReadonlyArray<string>, rules: Readon
   return rule === undefined || !hosts.every((host) => isOfRule(host, keyOf(rule)))
     ? { key: route, route, connections: DEFAULT_CONNECTIONS, messages: DEFAULT_MESSAGES }
     : { key: keyOf(rule), provider: keyOf(rule), route, connections: rule.connections, messages: rule.messages }
+}
+
+/** Returns the key of the provider of one server. */
+export const providerOf = (host: string, rules: ReadonlyArray<Rule>): string | undefined => {
+  const rule = ruleOf(host, rules)
+  return rule === undefined ? undefined : keyOf(rule)
 }
 
 /** Keys of the providers that rules name. */

@@ -40,8 +40,6 @@ export interface Options {
   readonly dane?: Dane
   /** Addresses to send from; without it the kernel chooses. */
   readonly sources?: Sources
-  /** Rules of sites; the operator's come before the built-in ones. */
-  readonly siteRules?: ReadonlyArray<SiteRules.Rule>
 }
 
 /** Delivers to the servers of each recipient's domain. */
@@ -51,6 +49,7 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
     Effect.gen(function* () {
       const dns = yield* Dns.Dns
       const mtaSts = yield* MtaSts.MtaSts
+      const siteRules = yield* SiteRules.CurrentRules
       const pool = yield* SitePool.make()
       const port = options.port ?? SMTP_PORT
       const walk = MxWalk.make(dns, { ...options, port })
@@ -82,7 +81,7 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
           return recipients.map((recipient) => unrouted(recipient, hop, route))
         }
         const policy = yield* mtaSts.enforced(domain)
-        const site = SiteRules.siteOf(route.hosts, options.siteRules)
+        const site = SiteRules.siteOf(route.hosts, siteRules)
         // A session opened without these checks must not carry mail of a domain that demands them.
         const isChecked = policy !== undefined || rules.size > 0
         const checked = isChecked ? { ...site, route: `${site.route} checked for ${domain}` } : site

@@ -4,6 +4,7 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Reply from "@waybill/mail/reply/Reply"
+import * as SiteRules from "@waybill/mail/smtp/SiteRules"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as FullMailboxes from "@waybill/store/outbox/FullMailboxes"
 import * as Leases from "@waybill/store/outbox/Leases"
@@ -69,9 +70,10 @@ const commit = Effect.fnUntraced(function* (row: Leases.Leased, message: Email.M
     },
   })
   const noteHandOver = yield* HandedOver
+  const siteRules = yield* SiteRules.CurrentRules
   yield* committed.pipe(
     Effect.tap(() => noteHandOver({ account_id, email_id: message.accepted.email_id }, result.outcomes)),
-    Effect.tap(() => Effect.sync(() => Deliveries.observe(result.outcomes, millis - dueSince(message)))),
+    Effect.tap(() => Effect.sync(() => Deliveries.observe(result.outcomes, millis - dueSince(message), siteRules))),
     Effect.catch((refusal) =>
       refusal === "nothing new"
         ? Leases.releaseAndWake([row])
