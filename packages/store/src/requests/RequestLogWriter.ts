@@ -1,7 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
-import { Context, Duration, Effect, Layer, Redacted, Schedule, Semaphore } from "effect"
+import { Context, Duration, Effect, Layer, Redacted, Schedule, Scope, Semaphore } from "effect"
 import pg from "pg"
+import * as CellName from "../cells/CellName.ts"
+import { Cells } from "../cells/Cells.ts"
+import { CurrentCell, inCell } from "../cells/CurrentCell.ts"
+import * as PerCell from "../cells/PerCell.ts"
 import * as Copy from "../postgres/Copy.ts"
 import { type Column, CopyBinary } from "../postgres/CopyBinary.ts"
 import * as Metrics from "../statistics/Metrics.ts"
@@ -76,21 +80,70 @@ export const RequestLogWriter = Context.Reference<Writer | undefined>("@waybill/
   defaultValue: () => undefined,
 })
 
-/** Writes on a connection of its own, so that no request waits behind the rows. */
+/** Writes on connections of its own, one for each cell, so that no request waits behind the rows. */
 export const layer = (url: Redacted.Redacted): Layer.Layer<never, never, PgClient.PgClient> =>
   Layer.effect(RequestLogWriter, make(url))
 
 const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
-  const sql = yield* PgClient.PgClient
+  const cells = yield* Cells
+  // Closed after the last write.
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const writers = yield* Scope.provide(PerCell.make(makeWriter(url)), scope)
   let waiting: Array<Row> = []
   let bytes = 0
   /** Accepted calls since the last write. */
   let accepted = 0
-  let client: pg.Client | undefined
-  const rows = new CopyBinary(COLUMNS)
   /** One write at a time. */
   const turn = yield* Semaphore.make(1)
 
+  /** Writes rows to the log of the cell of each account, in all cells at once. */
+  const writeToCells = Effect.fnUntraced(function* (batch: ReadonlyArray<Row>) {
+    const placed = yield* Effect.forEach(batch, (row) =>
+      Effect.map(cells.of(row.account_id), (cell) => ({ cell, row })),
+    )
+    yield* Effect.forEach(
+      Map.groupBy(placed, ({ cell }) => cell),
+      ([cell, ofCell]) =>
+        Effect.flatMap(writers.at(cell), (write) => inCell(cell, write(ofCell.map(({ row }) => row)))),
+      { concurrency: "unbounded", discard: true },
+    )
+  })
+  const writeAll = (batch: ReadonlyArray<Row>) =>
+    Effect.catchCause(writeToCells(batch), (cause) => {
+      Metrics.requestsNotLogged("write_failed", batch.length)
+      return Effect.logWarning(`${batch.length} API calls could not be logged`, cause)
+    })
+
+  const flush = Effect.gen(function* () {
+    accepted = 0
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, MAX_ROWS_PER_STATEMENT)
+      yield* writeAll(batch)
+      // Counted until they are written, so that a slow database holds no more than the maximum.
+      waiting = waiting.slice(batch.length)
+      for (const row of batch) bytes -= sizeOf(row)
+    }
+  }).pipe(turn.withPermit, Effect.uninterruptible, Effect.withSpan("RequestLogWriter.flush"))
+  yield* Effect.addFinalizer(() => flush)
+  yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced(FLUSH_EVERY)))
+
+  const note = (makeRow: () => Row, isAccepted: boolean): void => {
+    if (isAccepted && ++accepted > MAX_ACCEPTED_PER_FLUSH) return Metrics.requestsNotLogged("many_accepted", 1)
+    if (waiting.length >= MAX_ROWS_WAITING || bytes >= MAX_BYTES_WAITING)
+      return Metrics.requestsNotLogged("buffer_full", 1)
+    const row = makeRow()
+    bytes += sizeOf(row)
+    waiting.push(row)
+  }
+  return { note, flush } satisfies Writer
+})
+
+/** Returns the writer of rows to the log of the fiber's cell, on a connection of its own. */
+const makeWriter = Effect.fnUntraced(function* (url: Redacted.Redacted) {
+  const sql = yield* PgClient.PgClient
+  const cell = yield* CurrentCell
+  let client: pg.Client | undefined
+  const rows = new CopyBinary(COLUMNS)
   const disconnect = () => {
     const former = client
     client = undefined
@@ -99,7 +152,7 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const connect = async (): Promise<pg.Client> => {
     if (client !== undefined) return client
     const next = new pg.Client({
-      connectionString: Redacted.value(url),
+      connectionString: Redacted.value(CellName.urlOf(url, cell)),
       application_name: "waybill request log",
       connectionTimeoutMillis: Duration.toMillis(FLUSH_TIMEOUT),
       statement_timeout: Duration.toMillis(FLUSH_TIMEOUT),
@@ -139,30 +192,8 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
       }),
       Effect.provideService(PgClient.PgClient, sql),
     )
-
-  const flush = Effect.gen(function* () {
-    accepted = 0
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, MAX_ROWS_PER_STATEMENT)
-      yield* write(batch)
-      // Counted until they are written, so that a slow database holds no more than the maximum.
-      waiting = waiting.slice(batch.length)
-      for (const row of batch) bytes -= sizeOf(row)
-    }
-  }).pipe(turn.withPermit, Effect.uninterruptible, Effect.withSpan("RequestLogWriter.flush"))
   yield* Effect.addFinalizer(() => Effect.promise(async () => void (await disconnect())))
-  yield* Effect.addFinalizer(() => flush)
-  yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced(FLUSH_EVERY)))
-
-  const note = (makeRow: () => Row, isAccepted: boolean): void => {
-    if (isAccepted && ++accepted > MAX_ACCEPTED_PER_FLUSH) return Metrics.requestsNotLogged("many_accepted", 1)
-    if (waiting.length >= MAX_ROWS_WAITING || bytes >= MAX_BYTES_WAITING)
-      return Metrics.requestsNotLogged("buffer_full", 1)
-    const row = makeRow()
-    bytes += sizeOf(row)
-    waiting.push(row)
-  }
-  return { note, flush } satisfies Writer
+  return write
 })
 
 const sizeOf = ({ body, path, query }: Row): number => ROW_BYTES + 2 * (body.length + path.length + query.length)

@@ -1,0 +1,27 @@
+import * as CellSchema from "@waybill/store/cells/CellSchema"
+import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
+import { Effect } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import * as World from "../../support/world/World.ts"
+import { countIn } from "./support.ts"
+
+layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true })("the request log", (it) => {
+  it.effect("has the calls of an account in the cell of the account", function* () {
+    yield* CellSchema.make("cell_b")
+    const world = yield* HttpWorld
+    const { secret } = yield* World.key(yield* World.accountIn("cell_b"))
+    const { secret: ofFirst } = yield* World.key(yield* World.accountIn("public"))
+    const isAbsent = { body: { from: "hi@acme.test", to: "ana@example.org", subject: "Hi", text: "Hi" } }
+    for (const key of [secret, secret, ofFirst]) yield* world.request("POST", "/v1/email/send", { key, ...isAbsent })
+    yield* World.until(
+      Effect.andThen(
+        Effect.flatMap(RequestLogWriter, (writer) => writer?.flush ?? Effect.void),
+        Effect.all([countIn("cell_b", "request_log"), countIn("public", "request_log")]),
+      ),
+      ([inB, inFirst]) => inB === 2 && inFirst === 1,
+    )
+    const { json } = yield* world.request("GET", "/v1/requests", { key: secret })
+    assert.lengthOf(json.data, 2)
+  })
+})
