@@ -1,5 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer, Option, type Redacted } from "effect"
+import { FIRST } from "../cells/CellName.ts"
+import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as Cursors from "../feed/Cursors.ts"
 import { KEEPALIVE_AFTER } from "../availability/Sockets.ts"
 import * as Database from "./Database.ts"
@@ -190,6 +192,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
       ),
     read: (account_id, clientPosition, effect) =>
       Effect.gen(function* () {
+        // The replica is that of the first cell's server.
+        if ((yield* CurrentCell) !== FIRST) return yield* effect
         // A position that cannot be decrypted was not issued here: the primary is the safe choice.
         const named = latestNamed(cursors, account_id, clientPosition) ?? NEVER
         const needed =
