@@ -79,9 +79,11 @@ export const follower: Follower = {
       WHERE t.account_id = cutoff.account_id AND t.hour < cutoff.before AND NOT EXISTS (
         SELECT FROM email_stats s WHERE ${sql.and(KEY.map((column) => sql`s.${sql(column)} = t.${sql(column)}`))})`
     yield* sql`
+      WITH kept AS (
+        SELECT s.account_id, s.tag, s.hour, s.domain, s.measure, s.bucket, s.count
+        FROM email_stats s JOIN ${beforeCutoff} ON s.account_id = cutoff.account_id AND s.hour < cutoff.before)
       INSERT INTO ${sql(table)} AS t (account_id, tag, hour, domain, measure, bucket, count)
-      SELECT s.account_id, s.tag, s.hour, s.domain, s.measure, s.bucket, s.count
-      FROM email_stats s JOIN ${beforeCutoff} ON s.account_id = cutoff.account_id AND s.hour < cutoff.before
+      SELECT account_id, tag, hour, domain, measure, bucket, count FROM kept
       ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = excluded.count
       WHERE t.count <> excluded.count`
     yield* sql`DELETE FROM ${sql(table)} WHERE hour < (SELECT kept_from FROM followers WHERE name = ${EmailStats.FOLLOWER})`

@@ -39,12 +39,13 @@ export const counts: Counts = {
   // Adds usage whose events retention removed: a month keeps at least its live count.
   inherit: Effect.fnUntraced(function* (sql, table, cutoffs) {
     yield* sql`
-      INSERT INTO ${sql(table)} AS t (account_id, month, accepted)
-      SELECT u.account_id, u.month, u.accepted FROM monthly_usage u JOIN ${beforeCutoff(sql, cutoffs)}
+      WITH kept AS (
+        SELECT u.account_id, u.month, u.accepted FROM monthly_usage u JOIN ${beforeCutoff(sql, cutoffs)})
+      INSERT INTO ${sql(table)} AS t (account_id, month, accepted) SELECT account_id, month, accepted FROM kept
       ON CONFLICT (account_id, month) DO UPDATE SET accepted = excluded.accepted WHERE t.accepted < excluded.accepted`
     yield* sql`
-      INSERT INTO ${sql(table)} (account_id, month, accepted)
-      SELECT account_id, month, 0 FROM monthly_usage WHERE accepted = 0 ON CONFLICT DO NOTHING`
+      WITH zero AS (SELECT account_id, month FROM monthly_usage WHERE accepted = 0)
+      INSERT INTO ${sql(table)} (account_id, month, accepted) SELECT account_id, month, 0 FROM zero ON CONFLICT DO NOTHING`
     yield* sql`
       DELETE FROM ${sql(table)} AS t WHERE accepted = 0 AND NOT EXISTS (
         SELECT FROM monthly_usage u WHERE u.account_id = t.account_id AND u.month = t.month)`
