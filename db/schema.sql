@@ -350,6 +350,7 @@ CREATE TABLE provider_events (
   received_at timestamp with time zone NOT NULL DEFAULT now(),
   ref text COLLATE "C",
   event text,
+  retry_at timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
   CONSTRAINT provider_events_pkey PRIMARY KEY (hook_id, id),
   CONSTRAINT provider_events_hook_id_fkey FOREIGN KEY (hook_id) REFERENCES provider_hooks(id) ON DELETE CASCADE
 );
@@ -792,6 +793,8 @@ CREATE UNIQUE INDEX projection_versions_building ON projection_versions USING bt
 CREATE UNIQUE INDEX projection_versions_live ON projection_versions USING btree (name) WHERE (state = 'live'::text);
 
 CREATE INDEX provider_events_by_age ON provider_events USING btree (received_at);
+
+CREATE INDEX provider_events_kept ON provider_events USING btree (hook_id, received_at) WHERE (event IS NOT NULL);
 
 CREATE INDEX provider_messages_by_age ON provider_messages USING btree (created_at);
 

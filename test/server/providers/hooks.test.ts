@@ -1,27 +1,23 @@
-import type * as Id from "@waybill/domain/values/Id"
-import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
 import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTransport"
 import { Transport } from "@waybill/mail/transport/Transport"
-import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Effect, Layer, Result } from "effect"
 import * as Network from "@waybill/mail/dns/Network"
-import { randomBytes } from "node:crypto"
 import * as https from "node:https"
 import type { AddressInfo } from "node:net"
 import { createTransport } from "nodemailer"
-import { PROVIDERS, type Provider } from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
+import { PROVIDERS } from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
 import * as AccessToken from "../../../apps/server/src/providers/AccessToken.ts"
 import * as AmazonFetch from "../../../apps/server/src/providers/AmazonFetch.ts"
 import * as HandedOver from "../../../apps/server/src/providers/HandedOver.ts"
-import * as HookAddress from "../../../apps/server/src/providers/HookAddress.ts"
 import { MAX_CALL_BYTES } from "../../../apps/server/src/providers/HookRoutes.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as World from "../../support/world/World.ts"
 import * as Calls from "./calls.ts"
+import { makeHook, SECRETS, setUp } from "./support.ts"
 
 /** Paths that the server in Amazon's place was asked for. */
 const asked: Array<string> = []
@@ -44,58 +40,9 @@ const amazon = Layer.effect(
   }),
 )
 
-const SECRETS: { readonly [P in Provider]: string } = {
-  ses: Calls.TOPIC,
-  postmark: "waybill:correct horse",
-  mailgun: Calls.MAILGUN_KEY,
-  sendgrid: Calls.SENDGRID_KEY,
-  sparkpost: "waybill:battery staple",
-  resend: Calls.RESEND_SECRET,
-}
-
 const world = HttpWorld.layer({ zones: { [Calls.SNS_HOST]: { A: ["127.0.0.1"] } } }).pipe(Layer.provide(amazon))
 
 layer(world, { excludeTestServices: true, timeout: "90 seconds" })("hooks of mail providers", (it) => {
-  const makeHook = Effect.fnUntraced(function* (provider: Provider) {
-    const { request } = yield* HttpWorld
-    const [key = new Uint8Array()] = yield* HookAddress.hookKeys
-    const token = HookAddress.makeToken(key, provider)
-    const id = `prv_${randomBytes(8).toString("hex")}`
-    yield* (yield* Secrets).seal(HookAddress.secretRef(id), Buffer.from(SECRETS[provider]))
-    assert.isTrue(yield* ProviderHooks.add({ id, provider, name: "t", token_hash: HookAddress.hashOf(token) }))
-    const path = `/hooks/${provider}/${token}`
-    const send = ({ headers, raw }: Calls.SignedCall) => request("POST", path, { raw, headers })
-    return {
-      id,
-      path,
-      send,
-      /** Sends the documented call about an event. */
-      report: (about: Calls.About) =>
-        send(Calls.SIGNERS[provider](Calls.BODIES[provider](about), about.at, SECRETS[provider])),
-      numbers: Effect.map(ProviderHooks.list(), (hooks) => hooks.find((each) => each.id === id)),
-    }
-  })
-
-  const setUp = Effect.fnUntraced(function* () {
-    const customer = yield* signUp({ domains: ["acme.test"] })
-    const now = Date.now()
-    const mail = Effect.fnUntraced(function* (to: string) {
-      const id = yield* customer.send({ to })
-      const ref = randomBytes(12).toString("hex")
-      yield* ProviderMessages.keep([ref], { account_id: customer.account, email_id: id as Id.EmailId })
-      const about = (kind: Calls.About["kind"], at = now): Calls.About => ({
-        kind,
-        to,
-        messageId: `<${id}@acme.test>`,
-        ref,
-        id: `${ref} ${kind}`,
-        at,
-      })
-      return { id, ref, about, log: customer.log(id) }
-    })
-    return { ...customer, mail }
-  })
-
   for (const provider of PROVIDERS)
     it.effect(`${provider}: events become those of the message, whatever their order and number`, function* () {
       const { call, mail } = yield* setUp()
@@ -244,21 +191,6 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("hooks of mai
       assert.isAbove((yield* numbers)?.malformed ?? 0, 0)
     }
     assert.strictEqual((yield* message.log).status, "queued")
-  })
-
-  it.effect("an event about no known message is kept for a look, and recorded once its message is known", function* () {
-    const { account, send: sendMail, log, mail } = yield* setUp()
-    const { id, numbers, report } = yield* makeHook("postmark")
-    const stranger = { ...(yield* mail("a@example.org")).about("bounced"), ref: "unknown-ref", id: "u" }
-    assert.strictEqual((yield* report(stranger)).status, 200)
-    assert.strictEqual((yield* report(stranger)).status, 200)
-    assert.deepInclude(yield* numbers, { unmatched: 1, recorded: 0 })
-    assert.lengthOf(yield* ProviderEvents.unmatched(id, 10), 1)
-    const email = yield* sendMail({ to: "a@example.org" })
-    yield* ProviderMessages.keep(["unknown-ref"], { account_id: account, email_id: email as Id.EmailId })
-    yield* report((yield* mail("b@example.org")).about("delivered"))
-    assert.strictEqual((yield* log(email)).status, "bounced")
-    assert.lengthOf(yield* ProviderEvents.unmatched(id, 10), 0)
   })
 
   it.effect("a subscription of Amazon SNS is confirmed at Amazon only, and certificates are checked", function* () {

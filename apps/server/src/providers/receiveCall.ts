@@ -46,9 +46,8 @@ export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes,
     }
     counts[outcome]++
   })
-  const kept = yield* ProviderEvents.takeMatched(hook_id)
-  const all = [...kept.map((each) => JSON.parse(each) as ProviderEvent), ...events]
-  yield* Effect.forEach(all, record, { concurrency: CONCURRENCY, discard: true })
+  for (const outcome of yield* recordKept(hook_id, address)) counts[outcome]++
+  yield* Effect.forEach(events, record, { concurrency: CONCURRENCY, discard: true })
   const newest = Math.max(...events.map(({ at }) => at ?? 0), 0)
   yield* ProviderHooks.count(hook_id, counts, newest === 0 ? null : Math.min(newest, now))
   if (malformed > 0 || counts.unmatched > 0)
@@ -61,6 +60,32 @@ export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes,
 })
 
 const NOTHING: ProviderHooks.Counts = { recorded: 0, unchanged: 0, unmatched: 0, malformed: 0 }
+
+/** Records kept events whose message is known by now. One that fails stays kept and does not fail the call. */
+const recordKept = Effect.fnUntraced(function* (hook_id: string, address: string) {
+  const kept = yield* ProviderEvents.takeMatched(hook_id)
+  const recorded = yield* Effect.forEach(
+    kept,
+    ({ event, id }) =>
+      Effect.suspend(() => recordProviderEvent(hook_id, JSON.parse(event) as ProviderEvent, address)).pipe(
+        Effect.map((outcome) => (outcome === "unmatched" ? [] : [{ id, outcome }])),
+        Effect.catchDefect((defect) =>
+          Effect.as(
+            Effect.logWarning("kept event of a provider could not be recorded; it will be retried", defect),
+            [],
+          ),
+        ),
+      ),
+    { concurrency: CONCURRENCY },
+  )
+  const settled = recorded.flat()
+  if (settled.length > 0)
+    yield* ProviderEvents.settle(
+      hook_id,
+      settled.map(({ id }) => id),
+    )
+  return settled.map(({ outcome }) => outcome)
+})
 
 /** Opens a notification of Amazon and reads its events; undefined if it has none. */
 const ofAmazon = Effect.fnUntraced(function* (topic: string, notification: unknown) {

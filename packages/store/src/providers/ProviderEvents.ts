@@ -9,6 +9,8 @@ export const MAX_UNMATCHED = 1_000
 export const KEPT_DAYS = 30
 /** Unmatched events that one call tries again. */
 const RETRIED = 100
+/** Shortest time between two attempts to record a kept event. */
+const RETRY_AFTER_S = 60
 
 export interface Unmatched {
   readonly id: string
@@ -42,20 +44,37 @@ export const keep = Effect.fn("ProviderEvents.keep")(function* (
   return rows.length > 0
 })
 
-/** Takes the kept events whose message is known by now in any cell, so that they are recorded. */
+export interface Kept {
+  readonly id: string
+  readonly event: string
+}
+
+/**
+ * Returns the kept events whose message is known by now in any cell, so that they are recorded. Until they are settled
+ * they stay kept; one that cannot be recorded is returned again after as long a time as it has been kept.
+ */
 export const takeMatched = Effect.fn("ProviderEvents.takeMatched")(function* (hook_id: string) {
   const sql = yield* PgClient.PgClient
   const kept = yield* Effect.orDie(sql<{ readonly ref: string }>`
-    SELECT ref FROM provider_events WHERE hook_id = ${hook_id} AND event IS NOT NULL AND ref IS NOT NULL`)
+    SELECT ref FROM provider_events
+    WHERE hook_id = ${hook_id} AND event IS NOT NULL AND ref IS NOT NULL AND retry_at <= now()`)
   if (kept.length === 0) return []
   const known = (yield* Cells.inEach(ProviderMessages.known(kept.map(({ ref }) => ref)))).flat()
   if (known.length === 0) return []
-  const rows = yield* Effect.orDie(sql<{ readonly event: string }>`
-    DELETE FROM provider_events WHERE hook_id = ${hook_id} AND id = ANY(ARRAY(
+  return yield* Effect.orDie(sql<Kept>`
+    UPDATE provider_events SET retry_at = now() + greatest(make_interval(secs => ${RETRY_AFTER_S}::int), now() - received_at)
+    WHERE hook_id = ${hook_id} AND id = ANY(ARRAY(
       SELECT id FROM provider_events
-      WHERE hook_id = ${hook_id} AND event IS NOT NULL AND ref = ANY(${known}::text[]) LIMIT ${RETRIED}::int))
-    RETURNING event`)
-  return rows.map(({ event }) => event)
+      WHERE hook_id = ${hook_id} AND event IS NOT NULL AND retry_at <= now() AND ref = ANY(${known}::text[])
+      ORDER BY received_at LIMIT ${RETRIED}::int))
+    RETURNING id, event`)
+})
+
+/** Removes events that were kept and are recorded by now. */
+export const settle = Effect.fn("ProviderEvents.settle")(function* (hook_id: string, ids: ReadonlyArray<string>) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    DELETE FROM provider_events WHERE hook_id = ${hook_id} AND id = ANY(${ids}::text[]) AND event IS NOT NULL`)
 })
 
 /** The newest events about no known message. */
