@@ -14,7 +14,10 @@ const client = (url: Redacted.Redacted, startupParameters: Readonly<Record<strin
     Effect.map((found) => Context.get(found, PgClient.PgClient)),
   )
 
-const raise = (state: string) => `DO $$ BEGIN RAISE EXCEPTION 'provoked' USING ERRCODE = '${state}'; END $$`
+const raise = (state: string, message = "provoked") =>
+  `DO $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${state}'; END $$`
+/** As the coordinator of Citus reports it: without the name of the constraint in a field of its own. */
+const duplicate = (key: string) => raise("23505", `duplicate key value violates unique constraint "${key}_102022"`)
 
 interface Case {
   readonly name: string
@@ -32,6 +35,13 @@ const END_SELF = "SELECT pg_terminate_backend(pg_backend_pid())"
 const CASES: ReadonlyArray<Case> = [
   { name: "a taken version of a stream", statements: [EVENT, EVENT], tag: "TryAgain" },
   { name: "another unique violation", statements: [LOG_ROW, LOG_ROW], tag: "RowRejected", isDuplicate: true },
+  { name: "a taken version on a node of Citus", statements: [duplicate("events_pkey")], tag: "TryAgain" },
+  {
+    name: "another unique violation on a node of Citus",
+    statements: [duplicate("domains_pkey")],
+    tag: "RowRejected",
+    isDuplicate: true,
+  },
   { name: "a CHECK violation", statements: [EVENT.replace("'s', 1", "'s', 0")], tag: "RowRejected" },
   { name: "a NOT NULL violation", statements: [EVENT.replace("'{}', '{}'", "NULL, '{}'")], tag: "RowRejected" },
   { name: "invalid JSON", statements: ["SELECT '{'::jsonb"], tag: "RowRejected" },

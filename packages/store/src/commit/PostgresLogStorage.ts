@@ -195,6 +195,10 @@ const withWakeUps = (
   return kinds.length === 0 ? [written] : [written, Outbox.wakeUps(sql, kinds, cell)]
 }
 
+/**
+ * Inserts events. The answer serves only Citus: without one it copies the rows to the node, and then an error, such as a
+ * taken version of a stream, loses its SQLSTATE.
+ */
 const events = (sql: PgClient.PgClient, rows: ReadonlyArray<Stored>) => {
   const columns = rows.map(PackedEvent.columnsOf)
   return sql`
@@ -203,7 +207,8 @@ const events = (sql: PgClient.PgClient, rows: ReadonlyArray<Stored>) => {
     ${rows.map((row) => row.version)}::int[], ${rows.map((row) => row.stream)}::text[],
     ${rows.map((row) => row.type)}::text[], ${rows.map((row) => row.event_id)}::text[],
     ${jsonb(columns.map(({ data }) => data))}, ${jsonb(columns.map(({ meta }) => meta))},
-    ${texts(columns.map(({ packed }) => packed))}, ${rows.map((row) => row.recorded_at)}::timestamptz[])`
+    ${texts(columns.map(({ packed }) => packed))}, ${rows.map((row) => row.recorded_at)}::timestamptz[])
+  RETURNING 1 AS written`
 }
 
 const usage = (sql: PgClient.PgClient, entries: Write["usage"]) => sql`

@@ -5,8 +5,13 @@ import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from
 
 /** SQLSTATEs of connections that the server closed or refused to open for now: restarts, timeouts, too many clients. */
 const CONNECTION_ENDED = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"]
-/** Primary key of the log; on a node of Citus the name ends with the number of a shard. */
-const LOG_KEY = /^events_pkey(?:_\d+)?$/u
+/**
+ * Primary key of the log. A node of Citus adds the number of a shard to the name, and the coordinator passes it on only in
+ * the message.
+ */
+const LOG_KEY = /^(?:.*")?events_pkey(?:_\d+)?(?:".*)?$/su
+/** Constraint of an error that names none. */
+const NO_NAME = "unknown"
 const FOREIGN_KEY_VIOLATION = "23503"
 /** SQLSTATE classes of errors that one row causes: data exceptions (22) and exceeded program limits (54). */
 const DATA_CLASSES = ["22", "54"]
@@ -17,7 +22,7 @@ export const classify = (error: SqlError.SqlError): StorageError => {
   switch (error.reason._tag) {
     case "UniqueViolation":
       // The primary key of the log is the optimistic concurrency check.
-      return LOG_KEY.test(error.reason.constraint)
+      return LOG_KEY.test(constraintOf(error.reason))
         ? new TryAgain({ cause })
         : new RowRejected({ cause, isDuplicate: true })
     case "ConstraintError":
@@ -42,6 +47,10 @@ export const classify = (error: SqlError.SqlError): StorageError => {
       return new Failed({ cause })
   }
 }
+
+/** Returns the name of the violated constraint, or the message that has it. */
+const constraintOf = ({ cause, constraint }: SqlError.UniqueViolation): string =>
+  constraint === NO_NAME && cause instanceof Error ? cause.message : constraint
 
 /** Returns whether a cause is a lost or refused connection or an unavailable database: the data itself is not to blame. */
 export const isConnectionLost = (cause: Cause.Cause<unknown>): boolean =>

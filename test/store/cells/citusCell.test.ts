@@ -1,0 +1,94 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Email from "@waybill/domain/email/Email"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Migrations from "@waybill/store/postgres/Migrations"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { assert, describe, layer } from "../../support/effectTest.ts"
+import { id } from "../../support/history.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import { type FaultProxy, faultProxy } from "../../support/postgres/faultProxy.ts"
+import { otherClient } from "../../support/postgres/otherClient.ts"
+import * as Citus from "../../support/world/citusDatabase.ts"
+import { committed, open, send } from "../commit/commits.ts"
+import { conformance } from "../commit/eventStore.suite.ts"
+import { inTheCell } from "./inTheCell.ts"
+
+const { CITUS_URL } = Citus
+
+/** A database on all nodes, whose nodes are reached through proxies. */
+class Cluster extends Context.Service<Cluster, { readonly proxies: ReadonlyArray<FaultProxy> }>()("test/Cluster") {}
+
+const cluster = Layer.effectContext(
+  Effect.gen(function* () {
+    const database = yield* Effect.acquireRelease(
+      Effect.promise(() => Citus.citusDatabase(CITUS_URL ?? "")),
+      (made) => Effect.promise(() => made.drop()),
+    )
+    const url = Redacted.make(database.url)
+    const coordinator = yield* otherClient(url)
+    const proxies = yield* Effect.forEach(
+      database.nodes,
+      Effect.fnUntraced(function* ({ host, port }) {
+        const proxy = yield* faultProxy(Redacted.make(`postgres://${host}:${port}/`))
+        const through = new URL(Redacted.value(proxy.url))
+        yield* coordinator.query(
+          "SELECT citus_update_node(nodeid, $1, $2::int) FROM pg_dist_node WHERE nodeport = $3::int",
+          [through.hostname, through.port, port],
+        )
+        return proxy
+      }),
+    )
+    yield* Migrations.migrate(url)
+    return Context.make(Database.Fresh, { name: "", url, adminUrl: url }).pipe(Context.add(Cluster, { proxies }))
+  }),
+)
+
+const onNode = EventStore.layer().pipe(
+  Layer.provideMerge(inTheCell),
+  Layer.provideMerge(Layer.unwrap(Effect.map(Database.Fresh, Database.layerOf))),
+  Layer.provideMerge(cluster),
+)
+
+describe.skipIf(CITUS_URL === undefined)("on a node of Citus", () => {
+  layer(onNode, { excludeTestServices: true, timeout: "60 seconds" })("the event store", (it) => {
+    conformance(it)
+
+    it.effect("loses nothing when two processes append to one stream", function* () {
+      const store = yield* EventStore
+      const another = yield* Effect.map(Layer.build(Layer.fresh(EventStore.layer())), Context.get(EventStore))
+      const account_id = id("AccountId")
+      const { answer: stream_id } = yield* committed(store.transact(send(account_id)))
+      const ref = { account_id, stream_id }
+      yield* Effect.forEach(
+        Array.from({ length: 40 }, (_, nth) => nth),
+        (nth) => (nth % 2 === 0 ? store : another).commit(Email, ref, open),
+        { concurrency: "unbounded" },
+      )
+      const { state, version } = yield* store.load(Email, ref)
+      assert.deepStrictEqual([version, state._tag === "Message" && state.opens], [41, 40])
+    })
+
+    it.effect("shows events in order after a node is lost between the phases of a commit", function* () {
+      const store = yield* EventStore
+      const { proxies } = yield* Cluster
+      const sql = yield* PgClient.PgClient
+      const account_id = id("AccountId")
+      const { answer: first } = yield* committed(store.transact(send(account_id)))
+      const { upTo: start } = yield* store.feed({ after: 0n })
+      for (const { injectInto } of proxies) injectInto("EmailOpened", "before")
+      yield* store.commit(Email, { account_id, stream_id: first }, open)
+      assert.strictEqual(
+        proxies.reduce((sum, { struck }) => sum + struck(), 0),
+        1,
+      )
+      yield* store.transact(send(account_id))
+      assert.deepStrictEqual(yield* store.feed({ after: start }), { events: [], upTo: start, more: false })
+      yield* sql`SELECT recover_prepared_transactions()`
+      const { events } = yield* store.feed({ after: start })
+      assert.deepStrictEqual(
+        events.map(({ type }) => type),
+        ["EmailOpened", "EmailQueued"],
+      )
+    })
+  })
+})

@@ -1,0 +1,19 @@
+import { Cells } from "@waybill/store/cells/Cells"
+import * as CellSchema from "@waybill/store/cells/CellSchema"
+import { CurrentCell } from "@waybill/store/cells/CurrentCell"
+import { Effect, Layer } from "effect"
+
+const CELL = "cell_b"
+
+/** Makes a second cell, which then has every account. */
+export const inTheCell = Layer.mergeAll(
+  Layer.succeed(CurrentCell, CELL),
+  Layer.effect(
+    Cells,
+    Effect.gen(function* () {
+      yield* CellSchema.make(CELL)
+      const of = () => Effect.succeed(CELL)
+      return { ...(yield* Cells), names: Effect.succeed([CELL]), of, ofKey: of, ofUser: of }
+    }),
+  ),
+)
