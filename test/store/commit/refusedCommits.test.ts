@@ -64,7 +64,7 @@ const stoppedAt = Effect.fnUntraced(function* (step: Step) {
   const group = yield* Effect.provideService(
     GroupCommit.make({ storage, ...makeDeps() }),
     Availability.Availability,
-    shape,
+    Availability.ofOne(shape),
   )
   return {
     group,
