@@ -110,8 +110,14 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer("A body in the request log", "MAX_LOGGED_BODY_BYTES", MASKED_BODY, "cut"),
       customer("A text of a body in the request log", "MAX_TEXT_CHARS", MASKED_TEXT, "cut"),
       operator(
-        "accepted API calls that are logged per process in half a second",
-        "MAX_ACCEPTED_PER_FLUSH",
+        "Accepted API calls that are logged per process in half a second, on average",
+        "ACCEPTED_PER_FLUSH",
+        REQUEST_LOG,
+        "not logged, counted",
+      ),
+      operator(
+        "Accepted API calls that are logged per process at once, after a pause",
+        "MAX_ACCEPTED_AT_ONCE",
         REQUEST_LOG,
         "not logged, counted",
       ),

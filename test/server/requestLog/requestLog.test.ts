@@ -2,30 +2,16 @@ import type { Address } from "@waybill/domain/values/Address"
 import * as Id from "@waybill/domain/values/Id"
 import * as Erase from "@waybill/store/erasure/Erase"
 import * as Mask from "@waybill/store/erasure/Mask"
-import * as RequestLogDays from "@waybill/store/requests/RequestLogDays"
 import * as RequestLogWriter from "@waybill/store/requests/RequestLogWriter"
-import { Clock, Context, Effect, Layer, Metric, Redacted } from "effect"
+import { Effect } from "effect"
+import * as http from "node:http"
 import { assert, layer } from "../../support/effectTest.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import { blockedBackend, otherClient } from "../../support/postgres/otherClient.ts"
 import { EMAIL, HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
 
-const DAY_MS = 86_400_000
-
-const rowOf = (account_id: string, daysAgo: number, now: number): RequestLogWriter.Row => ({
-  account_id,
-  id: Id.lowest("RequestId", now - daysAgo * DAY_MS),
-  method: "GET",
-  path: "/v1/domains",
-  query: "",
-  status: 200,
-  reason: null,
-  api_key_id: null,
-  user_id: null,
-  address: "",
-  duration_ms: 1,
-  body_bytes: 0,
-  body: "",
-  livemode: true,
-})
+/** First key of the advisory lock of an account. */
+const ACCOUNT_LOCK = 0x5742_4143
 
 const flush = Effect.flatMap(
   RequestLogWriter.RequestLogWriter,
@@ -191,60 +177,24 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
       )
     })
 
-    it.effect("leaves calls out when too many wait or the database is away, and counts them", function* () {
-      const { account } = yield* signUp()
-      const context = yield* Layer.build(RequestLogWriter.layer(Redacted.make("postgres://nobody@127.0.0.1:1/none")))
-      const writer = Context.get(context, RequestLogWriter.RequestLogWriter)
-      const counted = Effect.map(Metric.snapshot, (all) =>
-        all.flatMap((each) =>
-          each.type === "Counter" && each.id === "waybill_requests_not_logged_total"
-            ? [[each.attributes?.["cause"], Number(each.state.count)] as const]
-            : [],
-        ),
-      )
-      const before = new Map(yield* counted)
-      const made = { rows: 0 }
-      for (let nth = 0; nth < RequestLogWriter.MAX_ROWS_WAITING + 5; nth++)
-        writer?.note(() => {
-          made.rows++
-          return rowOf(account, 0, Date.now())
-        }, false)
-      // A crowd of accepted calls is left out, without being masked either.
-      for (let nth = 0; nth < RequestLogWriter.MAX_ACCEPTED_PER_FLUSH + 7; nth++)
-        writer?.note(() => rowOf(account, 0, Date.now()), true)
-      // A call beyond the limit is not even masked.
-      assert.strictEqual(made.rows, RequestLogWriter.MAX_ROWS_WAITING)
-      yield* writer?.flush ?? Effect.void
-      const after = new Map(yield* counted)
-      const added = (cause: string) => (after.get(cause) ?? 0) - (before.get(cause) ?? 0)
-      assert.deepStrictEqual(
-        [added("many_accepted"), added("buffer_full"), added("write_failed")],
-        [7, 5 + RequestLogWriter.MAX_ACCEPTED_PER_FLUSH, RequestLogWriter.MAX_ROWS_WAITING],
-      )
+    it.effect("has a call whose client left before the answer, without a status", function* () {
+      const { account, key, list, world } = yield* setUp
+      const other = yield* otherClient((yield* Database.Fresh).url)
+      yield* other.query("BEGIN")
+      yield* other.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [ACCOUNT_LOCK, account])
+      const body = JSON.stringify(EMAIL)
+      const client = http.request(`${world.url}/v1/email/send`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      })
+      client.on("error", () => {})
+      client.end(body)
+      yield* blockedBackend(other)
+      client.destroy()
+      const calls = list("?method=POST&path=/v1/email/send")
+      const [left] = (yield* Effect.repeat(calls, { until: ({ data }) => data.length > 0 })).data
+      yield* other.query("COMMIT")
+      assert.deepInclude(left, { status: null, reason: null, body_bytes: body.length })
     })
-
-    it.effect(
-      "keeps days as tables, which are made for the calls of any day and dropped when they are old",
-      function* () {
-        const { account, world } = yield* signUp()
-        const writer = yield* RequestLogWriter.RequestLogWriter
-        const now = yield* Clock.currentTimeMillis
-        const row = (daysAgo: number) => rowOf(account, daysAgo, now)
-        for (const daysAgo of [20, 8, 7, 0]) writer?.note(() => row(daysAgo), false)
-        yield* flush
-        const kept = Effect.map(
-          Effect.orDie(world.sql<{ readonly id: string }>`
-          SELECT id FROM request_log WHERE account_id = ${account} AND path = '/v1/domains' AND address = '' ORDER BY id`),
-          (rows) => rows.map(({ id }) => id),
-        )
-        const ids = [20, 8, 7, 0].map((daysAgo) => row(daysAgo).id)
-        assert.deepStrictEqual(yield* kept, ids)
-        const days = yield* RequestLogDays.keep(7)
-        assert.lengthOf(days.dropped, 2)
-        assert.lengthOf(days.made, RequestLogDays.DAYS_AHEAD)
-        assert.deepStrictEqual(yield* kept, ids.slice(2))
-        assert.deepStrictEqual(yield* RequestLogDays.keep(7), { made: [], dropped: [] })
-      },
-    )
   },
 )

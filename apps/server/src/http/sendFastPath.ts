@@ -33,7 +33,8 @@ interface Sender {
   readonly key: AdmittedKey
   readonly address: string
   readonly id: string
-  readonly incoming: IncomingMessage
+  /** Undefined if requests are not logged. */
+  readonly logged: Calls.Call | undefined
 }
 
 /** Stops at the first violation, which is several times as fast as finding all. */
@@ -91,7 +92,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
     { bytes: _, origin, translated, ...call }: NonNullable<ReturnType<typeof read>>,
   ) => {
     const { account_id, domain, test_clock } = key
-    const { address, id, incoming } = request
+    const { address, id, logged } = request
     const sender = { account_id, key: { id: key.id, domain, test_clock }, tracks }
     const committing = Effect.clockWith((clock) => {
       const email = NewIds.newEmailAt(clock.currentTimeMillisUnsafe())
@@ -106,7 +107,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
     return Effect.matchCauseEffect(Effect.provideService(committing, Provenance, provenance), {
       onFailure: (cause) =>
         Effect.map(Responses.fromCause(cause, id), (response) => {
-          Calls.noteRefusal(incoming, response)
+          if (logged !== undefined) logged.reason = Calls.reasonOf(response)
           return translated.refused(response)
         }),
       onSuccess: ({ body, headers }) => Effect.succeed(translated.accepted(body, headers)),
@@ -125,6 +126,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
         earlierAdmissions.set(request, admitted)
         normalPath()
       })
+    let logged: Calls.Call | undefined
     const handled = Effect.clockWith((clock) => {
       const id = NewIds.newIdAt("RequestId", clock.currentTimeMillisUnsafe())
       const handling = Effect.matchCauseEffect(admission.admit({ tokenHash, bucket: "send", address }), {
@@ -136,10 +138,10 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
           const call = read(request, headers, send)
           if (call === undefined) return handOver(Exit.succeed(verdict))
           if (requestLog !== undefined) {
-            Calls.begin(requestLog, request, response, { id, caller: Calls.callerOf(key), address, began })
-            Calls.noteBody(request, call.bytes)
+            const { bytes: body } = call
+            logged = { request, response, id, caller: Calls.callerOf(key), address, began, body, reason: null }
           }
-          return Effect.map(commit({ key, address, id, incoming: request }, call), ({ body, headers: own, status }) => {
+          return Effect.map(commit({ key, address, id, logged }, call), ({ body, headers: own, status }) => {
             const position = Position.headersBy(replica, key.account_id, headers[Position.HEADER])
             response.writeHead(status, { ...own, ...Responses.requestHeaders(id, standing), ...position })
             response.end(body._tag === "Uint8Array" ? body.body : undefined)
@@ -151,6 +153,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
     const fiber = Fiber.runIn(run(handled), lifetime)
     response.on("close", () => {
       if (!response.writableEnded) fiber.interruptUnsafe()
+      if (requestLog !== undefined && logged !== undefined) Calls.end(requestLog, logged)
     })
     fiber.addObserver((exit) => {
       if (Exit.isFailure(exit)) response.destroy()

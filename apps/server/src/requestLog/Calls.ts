@@ -33,43 +33,49 @@ export const memberOf = (account_id: Id.AccountId, user_id: string, livemode: bo
 
 /** A call that is being answered, and what is known of it by its end. */
 export interface Call {
-  body: Uint8Array | undefined
-  reason: string | null
-}
-
-interface Begun {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
   readonly id: string
   readonly caller: Caller
   readonly address: string
   /** Time of its beginning on the clock of `performance`. */
   readonly began: number
+  body: Uint8Array | undefined
+  reason: string | null
 }
 
-const calls = new WeakMap<object, Call>()
-
-/** Begins to log a call of an account. Its row is made once the answer has been sent, or the client has left. */
-export const begin = (writer: Writer, request: IncomingMessage, response: ServerResponse, begun: Begun): Call => {
-  const call: Call = { body: undefined, reason: null }
-  calls.set(request, call)
-  response.on("close", () =>
-    writer.note(() => rowOf(request, response, begun, call), response.headersSent && response.statusCode < 400),
-  )
-  return call
+/** A request carries its call: a map of all of them would be work for each garbage collection. */
+const CALL = Symbol("@waybill/server/requestLog/Calls/call")
+interface Carrier {
+  [CALL]?: Call
 }
 
-/** Notes the body of a call that is logged. */
+/** Begins to log a call, which ends when its answer has been sent or the client has left. */
+export const begin = (writer: Writer, call: Call): void => {
+  ;(call.request as Carrier)[CALL] = call
+  call.response.on("close", () => end(writer, call))
+}
+
+/** Logs a call at its end. Its row is made only if it has a place in the log. */
+export const end = (writer: Writer, call: Call): void => {
+  const { headersSent, statusCode } = call.response
+  writer.note(() => rowOf(call), headersSent && statusCode < 400)
+}
+
+/** Notes the body of a call that was begun. */
 export const noteBody = (source: object, body: Uint8Array): void => {
-  const call = calls.get(source)
+  const call = (source as Carrier)[CALL]
   if (call !== undefined) call.body = body
 }
 
-/** Notes the reason of a refusal, in the shape of Waybill's own errors, for a call that is logged. */
+/** Notes the reason of a refusal, in the shape of Waybill's own errors, for a call that was begun. */
 export const noteRefusal = (source: object, response: HttpServerResponse.HttpServerResponse): void => {
-  const call = response.status < 400 ? undefined : calls.get(source)
+  const call = response.status < 400 ? undefined : (source as Carrier)[CALL]
   if (call !== undefined) call.reason = reasonOf(response)
 }
 
-const reasonOf = ({ body }: HttpServerResponse.HttpServerResponse): string | null => {
+/** Returns the reason that a refusal gives, in the shape of Waybill's own errors. */
+export const reasonOf = ({ body }: HttpServerResponse.HttpServerResponse): string | null => {
   if (body._tag !== "Uint8Array") return null
   try {
     const { error } = JSON.parse(Buffer.from(body.body).toString("utf8")) as { error?: { reason?: unknown } }
@@ -79,8 +85,7 @@ const reasonOf = ({ body }: HttpServerResponse.HttpServerResponse): string | nul
   }
 }
 
-const rowOf = (request: IncomingMessage, response: ServerResponse, begun: Begun, { body, reason }: Call): Row => {
-  const { address, began, caller, id } = begun
+const rowOf = ({ address, began, body, caller, id, reason, request, response }: Call): Row => {
   const url = request.url ?? ""
   return {
     ...caller,

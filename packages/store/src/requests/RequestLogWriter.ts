@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
-import { Context, Duration, Effect, Layer, Redacted, Schedule, Scope, Semaphore } from "effect"
+import { Context, Duration, Effect, Layer, Redacted, Scope, Semaphore } from "effect"
 import pg from "pg"
 import * as CellName from "../cells/CellName.ts"
 import { Cells } from "../cells/Cells.ts"
@@ -19,10 +19,12 @@ export const FLUSH_TIMEOUT = Duration.seconds(5)
 export const MAX_ROWS_WAITING = 10_000
 export const MAX_BYTES_WAITING = 16 * 1024 * 1024
 /**
- * Maximum rows of accepted calls between two writes. Each costs about a fifth of a send, so that a busy service logs all
- * refused calls and as many accepted ones as cost little; their messages are in the event log anyway.
+ * Number of accepted calls that are logged between two writes on average, and after a pause. Each costs a fifth of a send, so
+ * that a busy service logs all refused calls and as many accepted ones as cost little; their messages are in the event log
+ * anyway.
  */
-export const MAX_ACCEPTED_PER_FLUSH = 50
+export const ACCEPTED_PER_FLUSH = 50
+export const MAX_ACCEPTED_AT_ONCE = 1_000
 /** Maximum rows of a statement, so that their encoding does not hold up the event loop. */
 const MAX_ROWS_PER_STATEMENT = 1_000
 /** Approximate size of a row beside its texts. */
@@ -69,7 +71,7 @@ const COLUMNS: ReadonlyArray<Column> = Object.entries(TYPES).map(([name, type]) 
 const COPY = `COPY request_log (${Object.keys(TYPES).join(", ")}) FROM STDIN (FORMAT binary)`
 
 export interface Writer {
-  /** Notes a call, which `make` describes unless too many wait, or too many accepted ones came since the last write. */
+  /** Notes a call, which `make` describes unless too many wait, or too many accepted ones came lately. */
   readonly note: (make: () => Row, isAccepted: boolean) => void
   /** Writes what waits. */
   readonly flush: Effect.Effect<void>
@@ -91,8 +93,9 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const writers = yield* Scope.provide(PerCell.make(makeWriter(url)), scope)
   let waiting: Array<Row> = []
   let bytes = 0
-  /** Accepted calls since the last write. */
-  let accepted = 0
+  /** Number of accepted calls that may be logged now, and of those that were left out since the last write. */
+  let allowed = MAX_ACCEPTED_AT_ONCE
+  let leftOut = 0
   /** One write at a time. */
   const turn = yield* Semaphore.make(1)
 
@@ -115,7 +118,9 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     })
 
   const flush = Effect.gen(function* () {
-    accepted = 0
+    allowed = Math.min(allowed + ACCEPTED_PER_FLUSH, MAX_ACCEPTED_AT_ONCE)
+    if (leftOut > 0) Metrics.requestsNotLogged("many_accepted", leftOut)
+    leftOut = 0
     while (waiting.length > 0) {
       const batch = waiting.slice(0, MAX_ROWS_PER_STATEMENT)
       yield* writeAll(batch)
@@ -125,12 +130,16 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     }
   }).pipe(turn.withPermit, Effect.uninterruptible, Effect.withSpan("RequestLogWriter.flush"))
   yield* Effect.addFinalizer(() => flush)
-  yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced(FLUSH_EVERY)))
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(flush, FLUSH_EVERY)))
 
   const note = (makeRow: () => Row, isAccepted: boolean): void => {
-    if (isAccepted && ++accepted > MAX_ACCEPTED_PER_FLUSH) return Metrics.requestsNotLogged("many_accepted", 1)
+    if (isAccepted && allowed === 0) {
+      leftOut++
+      return
+    }
     if (waiting.length >= MAX_ROWS_WAITING || bytes >= MAX_BYTES_WAITING)
       return Metrics.requestsNotLogged("buffer_full", 1)
+    if (isAccepted) allowed--
     const row = makeRow()
     bytes += sizeOf(row)
     waiting.push(row)

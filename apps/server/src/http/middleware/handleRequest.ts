@@ -205,7 +205,7 @@ const logCall = (
   if (caller === undefined) return
   const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
   const source = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
-  Calls.begin(requestLog, source, response, { id, caller, address, began })
+  Calls.begin(requestLog, { request: source, response, id, caller, address, began, body: undefined, reason: null })
 }
 
 const callerOf = (

@@ -1,0 +1,126 @@
+import * as Id from "@waybill/domain/values/Id"
+import * as RequestLogDays from "@waybill/store/requests/RequestLogDays"
+import * as RequestLogWriter from "@waybill/store/requests/RequestLogWriter"
+import { Clock, Context, Effect, Layer, Metric, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { assert, layer } from "../../support/effectTest.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
+
+const DAY_MS = 86_400_000
+
+const rowOf = (account_id: string, daysAgo: number, now: number): RequestLogWriter.Row => ({
+  account_id,
+  id: Id.lowest("RequestId", now - daysAgo * DAY_MS),
+  method: "GET",
+  path: "/v1/domains",
+  query: "",
+  status: 200,
+  reason: null,
+  api_key_id: null,
+  user_id: null,
+  address: "",
+  duration_ms: 1,
+  body_bytes: 0,
+  body: "",
+  livemode: true,
+})
+
+/** Returns how many calls were left out of the log so far, by cause. */
+const leftOut = Effect.map(
+  Metric.snapshot,
+  (all) =>
+    new Map(
+      all.flatMap((each) =>
+        each.type === "Counter" && each.id === "waybill_requests_not_logged_total"
+          ? [[each.attributes?.["cause"], Number(each.state.count)] as const]
+          : [],
+      ),
+    ),
+)
+
+const leftOutSince = (before: ReadonlyMap<string | undefined, number>) =>
+  Effect.map(leftOut, (after) =>
+    ["many_accepted", "buffer_full", "write_failed"].map((cause) => (after.get(cause) ?? 0) - (before.get(cause) ?? 0)),
+  )
+
+/** A writer of its own, whose database is away and whose clock stands. */
+const withoutDatabase = Layer.build(RequestLogWriter.layer(Redacted.make("postgres://nobody@127.0.0.1:1/none"))).pipe(
+  Effect.provide(TestClock.layer()),
+  Effect.map((context) => Context.get(context, RequestLogWriter.RequestLogWriter)),
+  Effect.flatMap((writer) => (writer === undefined ? Effect.die("requests are not logged") : Effect.succeed(writer))),
+)
+
+const flush = Effect.flatMap(
+  RequestLogWriter.RequestLogWriter,
+  (writer) => writer?.flush ?? Effect.die("requests are not logged"),
+)
+
+layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeout: "90 seconds" })(
+  "the writer of the request log",
+  (it) => {
+    it.effect("leaves calls out when too many wait or the database is away, and counts them", function* () {
+      const { account } = yield* signUp()
+      const writer = yield* withoutDatabase
+      const before = yield* leftOut
+      let made = 0
+      const note = (isAccepted: boolean) =>
+        writer.note(() => {
+          made++
+          return rowOf(account, 0, Date.now())
+        }, isAccepted)
+      for (let nth = 0; nth < RequestLogWriter.MAX_ROWS_WAITING + 5; nth++) note(false)
+      note(true)
+      // A call beyond the limit is not even masked.
+      assert.strictEqual(made, RequestLogWriter.MAX_ROWS_WAITING)
+      yield* writer.flush
+      assert.deepStrictEqual(yield* leftOutSince(before), [0, 6, RequestLogWriter.MAX_ROWS_WAITING])
+    })
+
+    it.effect("has a burst of accepted calls, then as many as cost little, and every refused one", function* () {
+      const { account } = yield* signUp()
+      const writer = yield* withoutDatabase
+      const { ACCEPTED_PER_FLUSH, MAX_ACCEPTED_AT_ONCE } = RequestLogWriter
+      /** Returns how many of these calls are logged, and how many accepted ones are left out. */
+      const note = Effect.fnUntraced(function* (accepted: number, refused: number) {
+        const before = yield* leftOut
+        let made = 0
+        for (let nth = 0; nth < accepted + refused; nth++)
+          writer.note(() => {
+            made++
+            return rowOf(account, 0, Date.now())
+          }, nth < accepted)
+        yield* writer.flush
+        return [made, (yield* leftOutSince(before))[0]]
+      })
+      assert.deepStrictEqual(yield* note(MAX_ACCEPTED_AT_ONCE + 7, 3), [MAX_ACCEPTED_AT_ONCE + 3, 7])
+      assert.deepStrictEqual(yield* note(ACCEPTED_PER_FLUSH + 2, 4), [ACCEPTED_PER_FLUSH + 4, 2])
+      // What is not used is kept for later.
+      assert.deepStrictEqual(yield* note(0, 0), [0, 0])
+      assert.deepStrictEqual(yield* note(3 * ACCEPTED_PER_FLUSH, 0), [2 * ACCEPTED_PER_FLUSH, ACCEPTED_PER_FLUSH])
+    })
+
+    it.effect(
+      "keeps days as tables, which are made for the calls of any day and dropped when they are old",
+      function* () {
+        const { account, world } = yield* signUp()
+        const writer = yield* RequestLogWriter.RequestLogWriter
+        const now = yield* Clock.currentTimeMillis
+        const row = (daysAgo: number) => rowOf(account, daysAgo, now)
+        for (const daysAgo of [20, 8, 7, 0]) writer?.note(() => row(daysAgo), false)
+        yield* flush
+        const kept = Effect.map(
+          Effect.orDie(world.sql<{ readonly id: string }>`
+          SELECT id FROM request_log WHERE account_id = ${account} AND path = '/v1/domains' AND address = '' ORDER BY id`),
+          (rows) => rows.map(({ id }) => id),
+        )
+        const ids = [20, 8, 7, 0].map((daysAgo) => row(daysAgo).id)
+        assert.deepStrictEqual(yield* kept, ids)
+        const days = yield* RequestLogDays.keep(7)
+        assert.lengthOf(days.dropped, 2)
+        assert.lengthOf(days.made, RequestLogDays.DAYS_AHEAD)
+        assert.deepStrictEqual(yield* kept, ids.slice(2))
+        assert.deepStrictEqual(yield* RequestLogDays.keep(7), { made: [], dropped: [] })
+      },
+    )
+  },
+)
