@@ -41,3 +41,10 @@ export const ofPostgres = (postmaster: number): number => {
   }
   return ticks * TICK_MILLIS
 }
+
+/** Processor time of everything on the machine, and what its host took from it (proc_stat(5)). */
+export const ofMachine = (): number => {
+  const [user = 0, nice = 0, system = 0, _idle, _wait, interrupts = 0, soft = 0, stolen = 0] =
+    readFileSync("/proc/stat", "latin1").split("\n", 1)[0]?.split(/ +/u).slice(1).map(Number) ?? []
+  return (user + nice + system + interrupts + soft + stolen) * TICK_MILLIS
+}

@@ -52,6 +52,7 @@ const end = async (child: ChildProcess): Promise<void> => {
 const STOPPED_WITHIN_MS = 5_000
 
 export interface Load {
+  readonly pid: number
   readonly run: (order: Order) => Promise<Report>
   readonly stop: () => void
 }
@@ -60,6 +61,7 @@ export interface Load {
 export const load = (): Load => {
   const child = fork(path.join(import.meta.dirname, "load.ts"), { serialization: "advanced" })
   return {
+    pid: child.pid ?? 0,
     run: async (order) => {
       const answered = once(child, "message") as Promise<[Answer]>
       child.send(order)

@@ -45,16 +45,18 @@ export const rounds = async (
     const turn = round % 2 === 0 ? contenders : contenders.toReversed()
     for (const { name, run } of turn) loads.get(name)?.push(await run(options.millis))
   }
-  return contenders.map(({ name }) => {
-    const all = loads.get(name) ?? []
-    const latencies = all.flatMap((load) => load.latencies)
-    return {
-      name,
-      perSecond: spread(all.map(({ done, millis }) => (done * 1000) / millis)),
-      p50Millis: quantile(latencies, 0.5),
-      p99Millis: quantile(latencies, 0.99),
-    }
-  })
+  return contenders.map(({ name }) => resultOf(name, loads.get(name) ?? []))
+}
+
+/** Returns the result of all rounds of a contender. */
+export const resultOf = (name: string, loads: ReadonlyArray<Load>): Result => {
+  const latencies = loads.flatMap((load) => load.latencies)
+  return {
+    name,
+    perSecond: spread(loads.map(({ done, millis }) => (done * 1000) / millis)),
+    p50Millis: quantile(latencies, 0.5),
+    p99Millis: quantile(latencies, 0.99),
+  }
 }
 
 /** Runs this many loops of one operation after another until the time is over. Works for fibers and promises alike. */
