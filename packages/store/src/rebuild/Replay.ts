@@ -83,9 +83,19 @@ export const lockReadModel = Effect.fnUntraced(function* (name: string) {
     ]),
   )
   if (rows[0]?.taken !== true) return yield* new ReplayRefused({ message: `another process is working on ${name}` })
-  // Removals from the log check this lock while they hold the table. They have ended now, or will see the lock.
-  yield* Effect.orDie(sql.withTransaction(sql`LOCK TABLE projection_versions IN ROW EXCLUSIVE MODE`))
+  // Removals from the log check this lock while they hold theirs. They have ended now, or will see the lock.
+  yield* Effect.orDie(removalLock(sql, "pg_advisory_xact_lock_shared"))
 })
+
+/**
+ * Lock of removals from the log, until the end of the transaction. Not one of a table: that of a cell of Citus waits for
+ * every node.
+ */
+export const removalLock = (
+  sql: PgClient.PgClient,
+  lock: "pg_advisory_xact_lock" | "pg_advisory_xact_lock_shared",
+) => sql`
+  SELECT 1 AS taken FROM (SELECT ${sql.literal(`${lock}(${LOCK_CLASS}, ${lockKey("' removals'")})`)}::text) AS taking`
 
 /** Returns the names of the read models that a process is working on, on any node. */
 export const lockedModels = Effect.fnUntraced(function* (

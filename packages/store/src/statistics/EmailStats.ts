@@ -70,24 +70,23 @@ export type Row = Pick<CountRow, "at" | "domain" | "tag"> & { readonly [M in Mea
   readonly latency_ms: { readonly p50: number; readonly p90: number; readonly p95: number; readonly p99: number } | null
 }
 
+/** Row of the counts with the position; only the position if nothing is counted. */
+type CountOrPosition = { readonly position: bigint } & (CountRow | { readonly measure: null })
+
 /** Returns counts, oldest first, and the log position up to which everything is counted. */
 export const find = Effect.fn("EmailStats.find")(function* (query: Query) {
   const sql = yield* PgClient.PgClient
-  // One snapshot for the counts and their position.
-  const [countRows, position] = yield* Effect.orDie(
-    sql.withTransaction(
-      Effect.gen(function* () {
-        yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
-        // Locks before the snapshot is taken, because a swap may give the name to another table.
-        yield* sql`LOCK TABLE email_stats IN ACCESS SHARE MODE`
-        const follower = yield* sql<{ readonly position: bigint }>`
-          SELECT position FROM followers WHERE name = ${FOLLOWER}`
-        return [yield* statement(sql, query), follower[0]?.position ?? 0n] as const
-      }),
-    ),
-  )
+  // One statement, so that counts and position are of one snapshot, and of the table that has the name then.
+  const found = yield* Effect.orDie(sql<CountOrPosition>`
+    WITH counted AS (${statement(sql, query)})
+    SELECT follower.position, counted.* FROM (
+      SELECT coalesce((SELECT position FROM followers WHERE name = ${FOLLOWER}), 0) AS position) AS follower
+    LEFT JOIN counted ON true
+    ORDER BY counted.at, counted.domain, counted.tag, counted.measure, counted.bucket`)
+  const countRows = found.flatMap((row) => (row.measure === null ? [] : [row]))
   const counts = countRows.filter(({ measure }) => measure !== MORE_TAGS)
   const groups = Map.groupBy(counts, ({ at, domain, tag }) => JSON.stringify([at, domain, tag]))
+  const position = found[0]?.position ?? 0n
   return { rows: [...groups.values()].map(rowOf), position, more_tags: counts.length < countRows.length }
 })
 

@@ -1,7 +1,7 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Data, Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { lockedModels } from "../rebuild/Replay.ts"
+import { lockedModels, removalLock } from "../rebuild/Replay.ts"
 import * as Tables from "../rebuild/Tables.ts"
 import * as Versions from "../rebuild/Versions.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
@@ -37,11 +37,10 @@ export const takeAccount = Effect.fnUntraced(function* (
   account_id: string,
   streams: ReadonlyArray<string>,
 ): Effect.fn.Return<Effect.Effect<TablesOf, SqlError.SqlError>, SqlError.SqlError | RebuildUnderWay> {
-  // Locks in the same order everywhere: account, then table. A rebuild holds the table only for a moment, except one that
-  // `unread` sees here.
+  // Locks in the same order everywhere: account, then removals. A rebuild holds the latter only for a moment.
   yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${PostgresLogStorage.ACCOUNT_LOCKS}::int, hashtext(key))::text FROM unnest(${PostgresLogStorage.locksOf([account_id])}::text[]) AS a(key)) AS t`
   yield* requireNoRebuild(sql, streams)
-  yield* sql`LOCK TABLE projection_versions IN SHARE ROW EXCLUSIVE MODE`
+  yield* removalLock(sql, "pg_advisory_xact_lock")
   yield* requireNoRebuild(sql, streams)
   const names = modelsOf(streams)
   const versions = yield* sql<Pick<Versions.Version, "name" | "version" | "state">>`

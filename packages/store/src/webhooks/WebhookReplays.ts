@@ -32,6 +32,16 @@ export interface ReplayResult {
   readonly next_position: bigint | null
 }
 
+/** An event of the range. */
+interface Chosen {
+  readonly event_id: string
+  readonly position: bigint
+  readonly stream_id: string
+  readonly version: number
+  readonly type: string
+  readonly livemode: boolean
+}
+
 /** Returns the first events of the range in one mode, by their positions. */
 const eventsOf = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -65,42 +75,39 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
   const { account_id, ids, now, webhook_id } = range
   const live = yield* eventsOf(sql, range, account_id, true)
   const test = yield* eventsOf(sql, range, Livemode.testAccountOf(account_id), false)
-  const replayed = sql<{ readonly queued: number; readonly more: boolean; readonly position: bigint | null }>`
-    WITH chosen AS (
-      SELECT *, row_number() OVER (ORDER BY position) AS n
-      FROM (${live} UNION ALL ${test}) AS both_modes
-      ORDER BY position LIMIT ${ids.length + 1}::int
-    ), held AS MATERIALIZED (
-      -- Locked before the deliveries and in the order of their ids, as by settling.
+  const queue = Effect.gen(function* () {
+    const chosen = yield* sql<Chosen>`
+      SELECT * FROM (${live} UNION ALL ${test}) AS both_modes ORDER BY position LIMIT ${ids.length + 1}::int`
+    const replayed = chosen.slice(0, ids.length)
+    const more = chosen.length > ids.length
+    if (replayed.length === 0) return { queued: 0, next_position: null }
+    // Locked before the deliveries and in the order of their ids, as by settling.
+    yield* sql`
       SELECT o.id FROM outbox o WHERE o.id = ANY(ARRAY(
-        SELECT d.id FROM chosen c
-        JOIN webhook_deliveries d ON d.account_id = ${account_id} AND d.webhook_id = ${webhook_id} AND d.event_id = c.event_id))
-      ORDER BY o.id FOR UPDATE
-    ), upserted AS (
-      INSERT INTO webhook_deliveries AS d
-        (account_id, id, webhook_id, event_id, event_type, livemode, stream_id, stream_version, created_at, next_attempt_at)
-      SELECT ${account_id}, i.id, ${webhook_id}, c.event_id, c.type, c.livemode, c.stream_id, c.version,
-        ${now}::timestamptz, ${now}::timestamptz
-      FROM chosen c JOIN unnest(${ids}::text[]) WITH ORDINALITY AS i(id, n) ON i.n = c.n
-      WHERE (SELECT count(*) FROM held) >= 0
-      ON CONFLICT (account_id, webhook_id, event_id)
-        DO UPDATE SET status = 'pending', next_attempt_at = excluded.next_attempt_at
-      RETURNING d.id
-    ), armed AS (
+        SELECT d.id FROM webhook_deliveries d WHERE d.account_id = ${account_id} AND d.webhook_id = ${webhook_id}
+          AND d.event_id = ANY(${replayed.map(({ event_id }) => event_id)}::text[])))
+      ORDER BY o.id FOR UPDATE`
+    const upserted = yield* sql<{ readonly id: string }>`
+      WITH upserted AS (
+        INSERT INTO webhook_deliveries AS d
+          (account_id, id, webhook_id, event_id, event_type, livemode, stream_id, stream_version, created_at, next_attempt_at)
+        SELECT ${account_id}, new.id, ${webhook_id}, new.event_id, new.type, new.livemode, new.stream_id, new.version,
+          ${now}::timestamptz, ${now}::timestamptz
+        FROM unnest(${ids.slice(0, replayed.length)}::text[], ${replayed.map(({ event_id }) => event_id)}::text[],
+          ${replayed.map(({ type }) => type)}::text[], ${replayed.map(({ livemode }) => livemode)}::bool[],
+          ${replayed.map(({ stream_id }) => stream_id)}::text[], ${replayed.map(({ version }) => version)}::int[])
+          AS new(id, event_id, type, livemode, stream_id, version)
+        ON CONFLICT (account_id, webhook_id, event_id)
+          DO UPDATE SET status = 'pending', next_attempt_at = excluded.next_attempt_at
+        RETURNING d.id)
+      SELECT id FROM upserted`
+    yield* sql`
       INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload, ready)
-      SELECT id, ${account_id}, 'webhook', ${webhook_id}, ${now}::timestamptz, 0, '{}', true FROM upserted
-      ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at, attempt = 0, payload = '{}', ready = true
-    )
-    SELECT (SELECT count(*)::int FROM upserted) AS queued, count(*) > ${ids.length}::int AS more,
-      max(position) FILTER (WHERE n <= ${ids.length}::int) AS position
-    FROM chosen`
-  const [done] = yield* Effect.orDie(
-    replayed.pipe(
-      Effect.tap(([row]) => (row?.queued === 0 ? Effect.void : Effect.asVoid(Outbox.wake(sql, "webhook")))),
-      sql.withTransaction,
-      WebhookDeliveries.retryDeadlocks,
-    ),
-  )
-  if (done === undefined) return yield* Effect.die("an aggregate without a row")
-  return { queued: done.queued, next_position: done.more ? done.position : null } satisfies ReplayResult
+      SELECT id, ${account_id}, 'webhook', ${webhook_id}, ${now}::timestamptz, 0, '{}', true
+      FROM unnest(${upserted.map(({ id }) => id)}::text[]) AS armed(id)
+      ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at, attempt = 0, payload = '{}', ready = true`
+    yield* Outbox.wake(sql, "webhook")
+    return { queued: upserted.length, next_position: more ? (replayed.at(-1)?.position ?? null) : null }
+  })
+  return yield* Effect.orDie(queue.pipe(sql.withTransaction, WebhookDeliveries.retryDeadlocks))
 })
