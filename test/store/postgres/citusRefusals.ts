@@ -29,6 +29,8 @@ export const refusals = (text: string, functions: Functions): ReadonlyArray<stri
     found.push("uses the coordinator's locks, jobs or positions beside a cell")
   if (changes.some(({ kind }) => kind === "INSERT") && LOCKED_JOIN.test(text))
     found.push("locks rows of a join beside an INSERT")
+  if (/\bLOCK TABLE\b/u.test(text) && (tables.size > 0 || text.includes('"?"')))
+    found.push("locks a table on every node")
   if (changesHome(text) && tables.size > 0) found.push("changes a home table by what it reads in a cell")
   return [...new Set(found)]
 }

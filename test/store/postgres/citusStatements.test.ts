@@ -11,6 +11,9 @@ import { readAll } from "./sqlTexts.ts"
 const REASONS: Readonly<Record<string, string>> = {
   "Outbox.rows": "is a part of other statements",
   "CellSchema.make": "runs before the cell lies on a node",
+  "LogImport.write": "is a part of an import, which may wait for a node that is away",
+  "Rearm.insertRows": "is a part of an import, too",
+  "Swap.swap": "renames tables, which needs every node",
 }
 
 /** Changes of tables that Citus refuses once they are in a cell on a node. */
@@ -111,6 +114,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("what Citus refuses on
     ["WITH l AS (SELECT id, now() FROM email_log) INSERT INTO email_stats SELECT * FROM l", undefined],
     ["DELETE FROM users WHERE NOT EXISTS (SELECT 1 FROM members WHERE user_id = users.id)", "changes a home table"],
     ["INSERT INTO users SELECT user_id FROM members", undefined],
+    ["LOCK TABLE events IN SHARE MODE", "locks a table on every node"],
+    ["LOCK TABLE log_epochs IN SHARE MODE", undefined],
     [
       "WITH h AS (SELECT o.id FROM s JOIN outbox o ON o.id = s.id FOR UPDATE OF o), i AS (INSERT INTO events SELECT 1) SELECT 1",
       "locks rows of a join",
