@@ -91,6 +91,19 @@ CREATE TABLE content_templates (
   CONSTRAINT content_templates_pkey PRIMARY KEY (account_id, id)
 );
 
+CREATE TABLE dmarc_overrides (
+  account_id text COLLATE "C" NOT NULL,
+  domain_id text COLLATE "C" NOT NULL,
+  day date NOT NULL,
+  verified boolean NOT NULL,
+  reporter text COLLATE "C" NOT NULL,
+  source text COLLATE "C" NOT NULL,
+  reason text COLLATE "C" NOT NULL,
+  messages bigint NOT NULL,
+  comment text,
+  CONSTRAINT dmarc_overrides_pkey PRIMARY KEY (account_id, domain_id, day, verified, reporter, source, reason)
+);
+
 CREATE TABLE dmarc_sources (
   account_id text COLLATE "C" NOT NULL,
   domain_id text COLLATE "C" NOT NULL,
@@ -733,6 +746,8 @@ CREATE UNIQUE INDEX api_keys_by_hash ON api_keys USING btree (hash);
 CREATE INDEX content_by_expiry ON content USING btree (expires_on);
 
 CREATE INDEX content_by_template ON content USING btree (account_id, template) WHERE (template IS NOT NULL);
+
+CREATE INDEX dmarc_overrides_by_day ON dmarc_overrides USING btree (day);
 
 CREATE INDEX dmarc_sources_by_day ON dmarc_sources USING btree (day);
 

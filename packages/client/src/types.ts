@@ -181,6 +181,13 @@ export type CreatedApiKey = {
   readonly key: string
 }
 
+export type DmarcOverride = {
+  readonly reason: "forwarded" | "local_policy" | "mailing_list" | "other" | "policy_test_mode" | "sampled_out" | "trusted_forwarder"
+  readonly messages: number
+  /** Words of a reporter about it */
+  readonly comment: string | null
+}
+
 export type DmarcReports = {
   readonly object: "dmarc_reports"
   readonly domain: DomainName
@@ -215,6 +222,8 @@ export type DmarcSource = {
   readonly dkim_domain: string | null
   /** Domain of its return path */
   readonly spf_domain: string | null
+  /** Reasons for which receivers did not apply your policy to mail that failed DMARC. Mail with several reasons counts for each */
+  readonly overrides: ReadonlyArray<DmarcOverride>
   /** Up to 10 reporters that saw the source */
   readonly reporters: ReadonlyArray<string>
   readonly first_day: string
@@ -232,6 +241,8 @@ export type DmarcTotals = {
   /** Messages that receivers refused because of your policy */
   readonly rejected: number
   readonly sources: number
+  /** Reasons for which receivers did not apply your policy to mail that failed DMARC. Mail with several reasons counts for each */
+  readonly overrides: ReadonlyArray<DmarcOverride>
 }
 
 export type DnsRecord = {

@@ -82,6 +82,10 @@ describe.skipIf(typeof browser === "string")(
       const [, first = "", second = ""] = await cells()
       assert.match(first, /192\.0\.2\.10[^]*21[^]*Passed/u)
       assert.match(second, /2001:db8::7[^]*forwarder\.example[^]*4[^]*Failed/u)
+      assert.match(
+        second,
+        /Policy not applied: rule of the receiver \(3, arc=pass & so on\); forwarded \(1\); mailing list \(1\)/u,
+      )
       await page.getByText("84 %").waitFor()
       await page.getByText("microsoft.com (Enterprise Outlook)").waitFor()
       const failures = page.getByRole("table", { name: "Failures" })
@@ -117,6 +121,7 @@ describe.skipIf(typeof browser === "string")(
       const sources = await command("dmarc", DOMAIN)
       assert.match(sources, /last 30 days, verified reports of 3 reporters\. Unverified reports: 1/u)
       assert.match(sources, /192\.0\.2\.10\s+21\s+21/u)
+      assert.match(sources, /local_policy 3, forwarded 1, mailing_list 1/u)
       assert.match(await command("dmarc", DOMAIN, "--unverified", "--days", "7"), /192\.0\.2\.11\s+2\s+2/u)
       assert.match(await command("tls", DOMAIN), /sts\s+41\s+3[^]*certificate-expired\s+mx\.acme\.test\s+2/u)
       const json = JSON.parse(await command("dmarc", DOMAIN, "--json"))

@@ -45,6 +45,41 @@ describe("an aggregate report of DMARC", () => {
     }
   })
 
+  it("tells why a receiver did not apply the policy, by reason", () => {
+    const overridesIn = (text: string) => {
+      const report = DmarcReport.read(text)
+      return typeof report === "string" ? report : report.rows.map(({ overrides }) => overrides)
+    }
+    const google = Mail.text("google.xml", NAMES)
+    const arc = { reason: "local_policy", messages: 3, comment: "arc=pass & so on" } as const
+    assert.deepStrictEqual(overridesIn(google), [[], [arc]])
+    assert.deepStrictEqual(overridesIn(Mail.text("fastmail.xml", NAMES)), [
+      [
+        { reason: "forwarded", messages: 1, comment: null },
+        { reason: "mailing_list", messages: 1, comment: null },
+      ],
+      [],
+    ])
+    const [reason = ""] = /<reason>[^]*<\/reason>/u.exec(google) ?? []
+    const withReasons = (...reasons: ReadonlyArray<string>) => overridesIn(google.replace(reason, reasons.join("")))[1]
+    assert.deepStrictEqual(withReasons(reason, reason.replace("arc=pass", "again")), [arc])
+    assert.deepStrictEqual(withReasons("<reason/>", "<reason><type>new_word</type></reason>"), [
+      { reason: "other", messages: 3, comment: null },
+    ])
+    const named = "<reason><comment>ana@example.org</comment><type>Mailing_List</type></reason>"
+    assert.deepStrictEqual(withReasons(named), [{ reason: "mailing_list", messages: 3, comment: null }])
+    const long = `<reason><type>other</type><comment>a\u202eb ${"x".repeat(200)}</comment></reason>`
+    assert.deepStrictEqual(withReasons(long), [{ reason: "other", messages: 3, comment: `a b ${"x".repeat(96)}` }])
+    // Records of one source and result are one row.
+    const [record = ""] = google.match(/<record>[^]*?<\/record>/gu)?.slice(-1) ?? []
+    const other = record.replace("local_policy", "forwarded").replace(/<comment>.*<\/comment>/u, "")
+    const twice = overridesIn(google.replace(record, [record, record, other].join("")))
+    assert.deepStrictEqual(twice[1], [
+      { ...arc, messages: 6 },
+      { reason: "forwarded", messages: 3, comment: null },
+    ])
+  })
+
   it("tells the reporter's name, id and address", async () => {
     const read = await readAggregate(dmarc["rfc9990"]?.mail ?? Buffer.alloc(0))
     if (typeof read === "string") return assert.fail(read)
@@ -128,6 +163,7 @@ describe("an aggregate report of DMARC", () => {
       messages: 55,
       dkimDomain: null,
       spfDomain: null,
+      overrides: [],
     })
     const flood = text.replace("<record>", record(1).repeat(DmarcReport.MAX_RECORDS))
     assert.strictEqual(DmarcReport.read(flood), "malformed_xml")

@@ -1,3 +1,4 @@
+import * as DmarcOverrides from "@waybill/store/domainreports/DmarcOverrides"
 import * as DmarcSources from "@waybill/store/domainreports/DmarcSources"
 import * as Store from "@waybill/store/domainreports/DomainReports"
 import * as TlsResults from "@waybill/store/domainreports/TlsResults"
@@ -32,7 +33,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       )
     return { ...customer, record }
   })
-  const row = (source: string | null, messages: number, dkim: boolean): DmarcSources.Row => ({
+  const row = (source: string | null, messages: number, dkim: boolean): DmarcSources.Row & DmarcOverrides.OfSource => ({
     source,
     messages,
     dkim,
@@ -40,6 +41,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     disposition: dkim ? "none" : "reject",
     dkimDomain: dkim ? "acme.test" : null,
     spfDomain: "esp.example",
+    overrides: [],
   })
 
   it.effect("of DMARC show the sources, and the record to publish", function* () {
@@ -88,6 +90,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       quarantined: 0,
       rejected: 12,
       sources: 3,
+      overrides: [],
     })
     assert.deepStrictEqual(
       json.sources.map(({ aligned, messages, source_ip }: DmarcSources.Source) => [source_ip, messages, aligned]),
@@ -108,6 +111,46 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.deepStrictEqual([unverified.verified, unverified.totals.messages], [false, 100])
     const whole = (yield* call("GET", "/v1/domains/acme.test/dmarc")).json
     assert.isNull(whole.sources.at(-1).source_ip)
+  })
+
+  it.effect("of DMARC show why the policy was not applied, by source and in all", function* () {
+    const { call, record } = yield* setUp
+    const override = (reason: string, messages: number, comment: string | null = null) => ({
+      reason,
+      messages,
+      comment,
+    })
+    const rows = [
+      { ...row("192.0.2.1", 9, false), overrides: [override("forwarded", 4), override("mailing_list", 9)] },
+      { ...row("192.0.2.1", 2, true), overrides: [override("forwarded", 2, "list.example")] },
+      { ...row(null, 1, false), overrides: [override("other", 1)] },
+      row("192.0.2.2", 5, true),
+    ]
+    for (const days of [0, 1])
+      for (const verified of [true, false])
+        yield* record(
+          "dmarc",
+          (...about) =>
+            Effect.forEach([DmarcSources.write(() => rows), DmarcOverrides.write(() => rows)], (write) =>
+              write(...about),
+            ),
+          verified,
+          days,
+        )
+    const { json } = yield* call("GET", "/v1/domains/acme.test/dmarc")
+    assert.deepStrictEqual(json.totals.overrides, [
+      override("mailing_list", 18),
+      override("forwarded", 12, "list.example"),
+      override("other", 2),
+    ])
+    assert.deepStrictEqual(
+      json.sources.map(({ overrides, source_ip }: Record<string, unknown>) => [source_ip, overrides]),
+      [
+        ["192.0.2.1", [override("mailing_list", 18), override("forwarded", 12, "list.example")]],
+        ["192.0.2.2", []],
+        [null, [override("other", 2)]],
+      ],
+    )
   })
 
   it.effect("of TLS show policies and failures", function* () {

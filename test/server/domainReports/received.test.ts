@@ -1,5 +1,6 @@
 import * as Domain from "@waybill/domain/domain/Domain"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import * as DmarcOverrides from "@waybill/store/domainreports/DmarcOverrides"
 import * as DmarcSources from "@waybill/store/domainreports/DmarcSources"
 import * as Store from "@waybill/store/domainreports/DomainReports"
 import * as Reporters from "@waybill/store/domainreports/Reporters"
@@ -29,6 +30,11 @@ layer(Smtp.layer, { excludeTestServices: true })("an aggregate report", (it) => 
       [28, 16, 0, acme.name],
     )
     assert.deepStrictEqual(first?.reporters, ["fastmaildmarc.com", "google.com", "microsoft.com", "receiver.example"])
+    assert.deepStrictEqual(yield* DmarcOverrides.totals(Received.spanOf(acme)), [
+      { reason: "local_policy", messages: 3, comment: "arc=pass & so on" },
+      { reason: "forwarded", messages: 1, comment: null },
+      { reason: "mailing_list", messages: 1, comment: null },
+    ])
     const reporters = yield* Reporters.list(Received.spanOf(acme), "dmarc")
     assert.deepStrictEqual(
       reporters.map(({ domain, org_name, reports }) => `${domain} ${org_name} ${reports}`).toSorted(),
@@ -133,13 +139,11 @@ layer(Smtp.layer, { excludeTestServices: true })("an aggregate report", (it) => 
       messages: 1,
       dkimDomain: null,
       spfDomain: null,
+      overrides: [{ reason: "forwarded", messages: 1, comment: null }],
     } as const
+    const writes = [DmarcSources.write(() => [row]), DmarcOverrides.write(() => [row])]
     const record = (one: Store.Heading, domain = acme) =>
-      Store.record(
-        one,
-        [domain],
-        DmarcSources.write(() => [row]),
-      )
+      Store.record(one, [domain], (...about) => Effect.forEach(writes, (write) => write(...about)))
     for (let nth = 0; nth < Store.MAX_UNVERIFIED_PER_DAY; nth++)
       assert.strictEqual(yield* record(heading(nth)), "recorded")
     assert.strictEqual(yield* record(heading(-1)), "too_many")
@@ -151,7 +155,10 @@ layer(Smtp.layer, { excludeTestServices: true })("an aggregate report", (it) => 
     const { commit } = yield* EventStore
     const ref = { account_id: removed.account_id, stream_id: removed.domain_id }
     yield* Effect.orDie(commit(Domain, ref, Domain.remove(yield* NewIds.now)))
+    assert.lengthOf(yield* DmarcOverrides.totals(Received.spanOf(removed, false)), 1)
     assert.isAbove(yield* Store.expire(30), 0)
+    assert.lengthOf(yield* DmarcOverrides.totals(Received.spanOf(removed, false)), 0)
+    assert.lengthOf(yield* DmarcOverrides.totals(Received.spanOf(acme, false)), 1)
     const left = yield* Effect.orDie(sql<{ readonly days: number; readonly reports: number }>`
       SELECT max(current_date - day)::int AS days, count(*)::int AS reports FROM domain_reports
       WHERE domain_id IN (${acme.domain_id}, ${removed.domain_id})`)

@@ -51,7 +51,7 @@ export const DmarcSources = ({ reports: { reporters, sources, totals } }: { read
   </>
 )
 
-const SourceName = ({ source: { dkim_domain, source_ip, spf_domain } }: { readonly source: Source }) => {
+const SourceName = ({ source: { dkim_domain, overrides, source_ip, spf_domain } }: { readonly source: Source }) => {
   const domains = [...new Set([dkim_domain, spf_domain].filter((domain) => domain !== null))].join(", ")
   return (
     <>
@@ -61,9 +61,40 @@ const SourceName = ({ source: { dkim_domain, source_ip, spf_domain } }: { readon
           <UntrustedText text={domains} />
         </span>
       )}
+      <Overrides overrides={overrides} />
     </>
   )
 }
+
+const REASONS: Readonly<Record<Source["overrides"][number]["reason"], string>> = {
+  forwarded: "forwarded",
+  local_policy: "rule of the receiver",
+  mailing_list: "mailing list",
+  other: "another reason",
+  policy_test_mode: "test mode of the policy",
+  sampled_out: "outside the share of the policy",
+  trusted_forwarder: "trusted forwarder",
+}
+
+/** Reasons for which receivers did not apply the policy of the domain to mail of a source. */
+const Overrides = ({ overrides }: Pick<Source, "overrides">) =>
+  overrides.length === 0 ? undefined : (
+    <span className="block text-xs text-ink-3">
+      Policy not applied:{" "}
+      {overrides.map(({ comment, messages, reason }, nth) => (
+        <span key={reason}>
+          {nth === 0 ? "" : "; "}
+          {REASONS[reason]} ({Format.number(messages)}
+          {comment === null ? undefined : (
+            <>
+              , <UntrustedText text={comment} />
+            </>
+          )}
+          )
+        </span>
+      ))}
+    </span>
+  )
 
 const Verdict = ({ source: { aligned, messages } }: { readonly source: Source }) => {
   if (aligned === messages) return <Badge tone="good">Passed</Badge>

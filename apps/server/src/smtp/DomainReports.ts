@@ -6,6 +6,7 @@ import type { TlsReport } from "@waybill/mail/aggregate/TlsReport"
 import type * as Dns from "@waybill/mail/dns/Dns"
 import * as ReportRecords from "@waybill/mail/dns/ReportRecords"
 import * as AggregateReport from "@waybill/mail/incoming/AggregateReport"
+import * as DmarcOverrides from "@waybill/store/domainreports/DmarcOverrides"
 import * as DmarcSources from "@waybill/store/domainreports/DmarcSources"
 import * as Store from "@waybill/store/domainreports/DomainReports"
 import * as TlsResults from "@waybill/store/domainreports/TlsResults"
@@ -90,7 +91,7 @@ const recordDmarc = Effect.fnUntraced(function* (report: DmarcReport, sender: Se
   const paths = new Map(report.rows.map(({ domain }) => [domain, pathTo(domain, report.domain)]))
   const names = new Set([report.domain, ...[...paths.values()].flat()])
   const found = yield* Store.targets([...names])
-  const rows = new Map<string, Array<DmarcSources.Row>>()
+  const rows = new Map<string, Array<DmarcReport["rows"][number]>>()
   for (const ofAccount of Map.groupBy(found, ({ account_id }) => account_id).values()) {
     const byName = new Map(ofAccount.map((target) => [target.name, target]))
     for (const row of report.rows) {
@@ -106,10 +107,10 @@ const recordDmarc = Effect.fnUntraced(function* (report: DmarcReport, sender: Se
   const concerned = found.filter(
     ({ domain_id, name }) => rows.has(domain_id) || (report.rows.length === 0 && name === report.domain),
   )
-  return yield* Store.record(
-    headingOf(report, sender),
-    concerned,
-    DmarcSources.write(({ domain_id }) => rows.get(domain_id) ?? []),
+  const rowsOf = ({ domain_id }: Store.Target) => rows.get(domain_id) ?? []
+  const writes = [DmarcSources.write(rowsOf), DmarcOverrides.write(rowsOf)]
+  return yield* Store.record(headingOf(report, sender), concerned, (...about) =>
+    Effect.forEach(writes, (write) => write(...about)),
   )
 })
 

@@ -49,6 +49,25 @@ const messageCounts = {
   rejected: count.annotate({ description: "Messages that receivers refused because of your policy" }),
 }
 
+const overrides = Schema.Array(
+  Schema.Struct({
+    reason: Schema.Literals([
+      "forwarded",
+      "local_policy",
+      "mailing_list",
+      "other",
+      "policy_test_mode",
+      "sampled_out",
+      "trusted_forwarder",
+    ]),
+    messages: count,
+    comment: Schema.NullOr(Schema.String).annotate({ description: "Words of a reporter about it" }),
+  }).annotate({ identifier: "DmarcOverride" }),
+).annotate({
+  description:
+    "Reasons for which receivers did not apply your policy to mail that failed DMARC. Mail with several reasons counts for each",
+})
+
 export const DmarcSource = Schema.Struct({
   source_ip: Schema.NullOr(Schema.String).annotate({
     description: "Address of the server that sent the mail; `null` for the smallest sources of large reports, together",
@@ -56,6 +75,7 @@ export const DmarcSource = Schema.Struct({
   ...messageCounts,
   dkim_domain: Schema.NullOr(Schema.String).annotate({ description: "Domain that signed mail of this source" }),
   spf_domain: Schema.NullOr(Schema.String).annotate({ description: "Domain of its return path" }),
+  overrides,
   reporters: Schema.Array(Schema.String).annotate({ description: "Up to 10 reporters that saw the source" }),
   first_day: Day,
   last_day: Day,
@@ -80,7 +100,7 @@ export const DmarcReports = Schema.Struct({
   record: Schema.NullOr(ReportRecord).annotate({
     description: "Record to publish so that reports come here; `null` if the last DNS check found it",
   }),
-  totals: Schema.Struct({ ...messageCounts, sources: count }).annotate({ identifier: "DmarcTotals" }),
+  totals: Schema.Struct({ ...messageCounts, sources: count, overrides }).annotate({ identifier: "DmarcTotals" }),
   sources: Schema.Array(DmarcSource).annotate({ description: "Those with the most messages first" }),
 }).annotate({ identifier: "DmarcReports" })
 export type DmarcReports = typeof DmarcReports.Type

@@ -1,3 +1,4 @@
+import * as DmarcOverride from "./DmarcOverride.ts"
 import * as ReportText from "./ReportText.ts"
 import * as XmlReader from "./XmlReader.ts"
 
@@ -22,6 +23,8 @@ export interface Row {
   /** Domain of a signature, and of the return path; they often name the service that sent the mail. */
   readonly dkimDomain: string | null
   readonly spfDomain: string | null
+  /** Reasons for which the receiver did not apply the policy. */
+  readonly overrides: ReadonlyArray<DmarcOverride.CountedOverride>
 }
 
 export interface DmarcReport {
@@ -68,6 +71,8 @@ class Reader {
   #auth: Fields = new Map()
   #dkim: Array<AuthResult> = []
   #spf: Array<AuthResult> = []
+  #reason: Fields = new Map()
+  #overrides: Array<DmarcOverride.Override> = []
   #records = 0
   #unreadable = 0
   readonly #rows = new Map<string, Mutable>()
@@ -80,7 +85,9 @@ class Reader {
       this.#record = new Map()
       this.#dkim = []
       this.#spf = []
+      this.#overrides = []
     }
+    if (this.#paths.at(-1) === REASON) this.#reason = new Map()
     if (this.#paths.length === 4) this.#auth = new Map()
   }
 
@@ -91,7 +98,9 @@ class Reader {
     else if (path === "record/auth_results/spf") add(this.#spf, this.#auth)
     else if (path.startsWith("record/auth_results/")) {
       if (name === "domain" || name === "result") this.#auth.set(name, text)
-    } else if (path.startsWith("record/")) setFirst(this.#record, path.slice("record/".length), text)
+    } else if (path === REASON) this.#endReason()
+    else if (path === `${REASON}/type` || path === `${REASON}/comment`) this.#reason.set(name, text)
+    else if (path.startsWith("record/")) setFirst(this.#record, path.slice("record/".length), text)
     else setFirst(this.#fields, path, text)
     if (this.#paths.length === 0) this.#fields.set("root", name)
   }
@@ -116,6 +125,12 @@ class Reader {
     }
   }
 
+  #endReason(): void {
+    const override = DmarcOverride.parse(this.#reason.get("type") ?? "", this.#reason.get("comment") ?? "")
+    if (override !== undefined && !this.#overrides.some(({ reason }) => reason === override.reason))
+      this.#overrides.push(override)
+  }
+
   #endRecord(): void {
     if (++this.#records > MAX_RECORDS) return
     const source = ReportText.address(this.#record.get("row/source_ip") ?? "")
@@ -132,9 +147,12 @@ class Reader {
       messages,
       dkimDomain: domainIn(this.#dkim),
       spfDomain: domainIn(this.#spf),
+      overrides: this.#overrides.map((override) => ({ ...override, messages })),
     })
   }
 }
+
+const REASON = "record/row/policy_evaluated/reason"
 
 /** Mail whose From domain is not at or below the domain of the policy counts for that. The policy may stand last. */
 const within = (rows: Iterable<Row>, policy: string): ReadonlyArray<Row> => {
@@ -197,6 +215,7 @@ const addRow = (rows: Map<string, Mutable>, row: Row): void => {
   same.messages += row.messages
   same.dkimDomain ??= row.dkimDomain
   same.spfDomain ??= row.spfDomain
+  if (row.overrides.length > 0) same.overrides = DmarcOverride.merge([...same.overrides, ...row.overrides])
 }
 
 /** Keeps the rows of the most mail, and adds up the others under the domain of the policy. */

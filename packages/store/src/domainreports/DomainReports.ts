@@ -138,7 +138,7 @@ const hashOf = ({ about, reporter, reportId }: Heading): Buffer =>
 /** Maximum number of rows that one statement of the periodic task removes. */
 const BATCH_ROWS = 10_000
 
-const TABLES = ["dmarc_sources", "tls_results", "domain_reports"] as const
+const TABLES = ["dmarc_sources", "dmarc_overrides", "tls_results", "domain_reports"] as const
 
 /** Removes what is older than the given number of days or belongs to a removed domain. Returns the number of rows. */
 export const expire = Effect.fn("DomainReports.expire")(function* (days: number) {

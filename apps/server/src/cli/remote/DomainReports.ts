@@ -48,6 +48,7 @@ const SOURCE_COLUMNS = [
   "rejected",
   "dkim_domain",
   "spf_domain",
+  "overrides",
   "reporters",
   "last_day",
 ]
@@ -62,6 +63,7 @@ export const dmarc = Command.make(
     const rows = reports.sources.map((source) => ({
       ...source,
       source_ip: source.source_ip ?? "others",
+      overrides: source.overrides.map(({ messages, reason }) => `${reason} ${messages}`).join(", "),
       reporters: source.reporters.join(", "),
     }))
     yield* Output.print(rows, { json, columns: SOURCE_COLUMNS })

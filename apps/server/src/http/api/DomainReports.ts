@@ -1,6 +1,7 @@
 import type * as Contract from "@waybill/api/schemas/DomainReports"
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as ReportRecords from "@waybill/mail/dns/ReportRecords"
+import * as DmarcOverrides from "@waybill/store/domainreports/DmarcOverrides"
 import * as DmarcSources from "@waybill/store/domainreports/DmarcSources"
 import * as Reporters from "@waybill/store/domainreports/Reporters"
 import type { ReportKind } from "@waybill/store/domainreports/DomainReports"
@@ -19,6 +20,14 @@ interface Query {
 /** Shows who sends mail in the name of a domain, as the receivers of that mail report it. */
 export const dmarc = Effect.fnUntraced(function* (domain: DomainRecord, query: Query) {
   const { span, ...shared } = yield* sharedOf(domain, query, "dmarc")
+  const sources = yield* DmarcSources.sources(span, query.limit)
+  const overrides = Map.groupBy(
+    yield* DmarcOverrides.ofSources(
+      span,
+      sources.map(({ source_ip }) => source_ip),
+    ),
+    ({ source_ip }) => source_ip,
+  )
   const finding = domain.records.find(({ purpose }) => purpose === "dmarc")
   return Records.asRecord<Contract.DmarcReports>({
     object: "dmarc_reports",
@@ -27,8 +36,15 @@ export const dmarc = Effect.fnUntraced(function* (domain: DomainRecord, query: Q
       shared.report_address === null
         ? null
         : ReportRecords.dmarcRecord(domain.name, shared.report_address, finding?.found[0]),
-    totals: yield* DmarcSources.totals(span),
-    sources: yield* DmarcSources.sources(span, query.limit),
+    totals: { ...(yield* DmarcSources.totals(span)), overrides: yield* DmarcOverrides.totals(span) },
+    sources: sources.map((source) => ({
+      ...source,
+      overrides: (overrides.get(source.source_ip) ?? []).map(({ comment, messages, reason }) => ({
+        reason,
+        messages,
+        comment,
+      })),
+    })),
   })
 })
 

@@ -85,16 +85,18 @@ const senders = ({
     passed_by_spf: totals.spf_aligned,
     quarantined: totals.quarantined,
     rejected: totals.rejected,
+    policy_not_applied: Object.fromEntries(totals.overrides.map(({ messages, reason }) => [reason, messages])),
     unverified_reports,
     publish: record === null ? null : `TXT ${record.name}`,
     // The value repeats the record that is in DNS.
     untrusted: { value: record === null ? null : clipped(record.value) },
   },
-  rows: sources.map(({ aligned, dkim_domain, last_day, messages, reporters, source_ip, spf_domain }) => ({
+  rows: sources.map(({ aligned, dkim_domain, last_day, messages, overrides, reporters, source_ip, spf_domain }) => ({
     source_ip,
     messages,
     passed: aligned,
     last_day,
+    policy_not_applied: overrides.map(({ reason }) => reason).join(", "),
     untrusted: { dkim_domain, spf_domain, reporters: listed(reporters) },
   })),
 })
