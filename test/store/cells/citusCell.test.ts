@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as TableSizes from "@waybill/store/rebuild/TableSizes"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { assert, describe, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
@@ -66,6 +67,21 @@ describe.skipIf(CITUS_URL === undefined)("on a node of Citus", () => {
       )
       const { state, version } = yield* store.load(Email, ref)
       assert.deepStrictEqual([version, state._tag === "Message" && state.opens], [41, 40])
+    })
+
+    it.effect("is measured where its tables are", function* () {
+      const { transact } = yield* EventStore
+      const sql = yield* PgClient.PgClient
+      const account_id = id("AccountId")
+      for (let nth = 0; nth < 20; nth++) yield* transact(send(account_id))
+      yield* sql`ANALYZE events`
+      const [events] = yield* sql<{ readonly count: number }>`SELECT count(*)::int AS count FROM events`
+      const sizes = yield* TableSizes.read(sql, ["events", "email_stats", "no_table"])
+      const sizeOf = (table: string) => sizes.find(({ name }) => name === table)
+      assert.deepStrictEqual(sizeOf("events")?.rows, events?.count)
+      assert.isAbove(Number(sizeOf("email_stats")?.bytes), 0)
+      assert.isUndefined(sizeOf("no_table"))
+      assert.isAtLeast(yield* TableSizes.planned(sql, sql`SELECT FROM events WHERE stream IN ('email')`), 20)
     })
 
     it.effect("shows events in order after a node is lost between the phases of a commit", function* () {

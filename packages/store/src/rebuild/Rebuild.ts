@@ -8,6 +8,7 @@ import * as Fill from "./Fill.ts"
 import * as CountedProjections from "./CountedProjections.ts"
 import { lockReadModel, find, Replay, ReplayRefused } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
+import * as TableSizes from "./TableSizes.ts"
 import * as Versions from "./Versions.ts"
 
 /** Interval of progress reports. */
@@ -215,11 +216,7 @@ export const estimate = Effect.fnUntraced(function* (model: Projection) {
     FROM (SELECT stream, type FROM events LIMIT ${COUNTED_EVENTS}::int) AS first_ones`
   const matching = Number(counted?.matching ?? 0n)
   if (counted === undefined || counted.looked_at < COUNTED_EVENTS) return matching
-  const plan = yield* sql<{
-    readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: { readonly "Plan Rows": number } }>
-  }>`
-    EXPLAIN (FORMAT JSON) SELECT FROM events WHERE ${matches}`
-  return Math.max(matching, plan[0]?.["QUERY PLAN"][0]?.Plan["Plan Rows"] ?? 0)
+  return Math.max(matching, yield* TableSizes.planned(sql, sql`SELECT FROM events WHERE ${matches}`))
 })
 
 const dropVersion = Effect.fnUntraced(function* (version: Versions.Version) {

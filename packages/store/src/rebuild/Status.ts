@@ -5,6 +5,7 @@ import * as Feed from "../feed/Feed.ts"
 import * as Follower from "../feed/Follower.ts"
 import * as Projections from "../readmodels/Projections.ts"
 import { Replay } from "./Replay.ts"
+import * as TableSizes from "./TableSizes.ts"
 import * as Versions from "./Versions.ts"
 
 export interface VersionStatus {
@@ -32,16 +33,7 @@ export const status = Effect.fn("Projections.status")(function* () {
   )
   const followed = yield* Follower.lag(sql, EmailStats.FOLLOWER)
   const versions = lists.flat()
-  const sizes = yield* Effect.orDie(sql<{ readonly name: string; readonly rows: number; readonly bytes: bigint }>`
-    SELECT wanted.name, sum(greatest(0, c.reltuples))::float8 AS rows,
-      sum(pg_total_relation_size(c.oid))::bigint AS bytes
-    FROM unnest(${versions.map(Versions.tableOf)}::text[]) AS wanted(name)
-    CROSS JOIN LATERAL (
-      SELECT to_regclass(wanted.name) AS oid
-      -- A partitioned table holds no rows itself.
-      UNION SELECT relid FROM pg_partition_tree(to_regclass(wanted.name))) AS part
-    JOIN pg_class c ON c.oid = part.oid AND c.relkind = 'r'
-    GROUP BY wanted.name`)
+  const sizes = yield* Effect.orDie(TableSizes.read(sql, versions.map(Versions.tableOf)))
   const sizeOf = (table: string) => {
     const size = sizes.find(({ name }) => name === table)
     return { rows: Math.round(size?.rows ?? 0), size_bytes: Number(size?.bytes ?? 0n) }
