@@ -10,6 +10,9 @@ import type { CellsShape } from "./Cells.ts"
 
 /** Age at which what a process knows of the cells is read again before it is used. */
 export const TRUSTED_FOR = Duration.seconds(2)
+/** Time limit of a read, and pause after one that failed. */
+export const READ_TIMEOUT = Duration.millis(500)
+const TRIED_AGAIN_AFTER = Duration.millis(500)
 /** Time after a change of the cells by which every process has noticed it. */
 export const NOTICED_AFTER = Duration.seconds(3)
 /** How long a request waits for the end of the last step of its account's move. */
@@ -49,7 +52,15 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
     readAt = began
   })
   const refresh = oneAtATime.withPermit(read)
-  const readUnlessFresh = Effect.suspend(() => (isFresh() ? Effect.void : read))
+  /**
+   * A database that does not answer must not hold up requests here, where nothing watches it. What is known is trusted a
+   * little longer, and the next statement meets the fault; a commit looks its accounts up again.
+   */
+  const trustLonger = Effect.sync(() => void (readAt = now() - trustedMillis + Duration.toMillis(TRIED_AGAIN_AFTER)))
+  const readUnlessFresh = Effect.suspend(() => {
+    if (isFresh()) return Effect.void
+    return readAt === -Infinity ? read : Effect.catchCause(Effect.timeout(read, READ_TIMEOUT), () => trustLonger)
+  })
   const current = Effect.suspend(() =>
     isFresh() ? Effect.succeed(known) : Effect.map(oneAtATime.withPermit(readUnlessFresh), () => known),
   )
