@@ -1,10 +1,13 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
+import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import * as StoreDatabase from "@waybill/store/postgres/Database"
 import * as Migrations from "@waybill/store/postgres/Migrations"
 import * as TableSizes from "@waybill/store/rebuild/TableSizes"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { assert, describe, layer } from "../../support/effectTest.ts"
+import { randomBytes } from "node:crypto"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { type FaultProxy, faultProxy } from "../../support/postgres/faultProxy.ts"
@@ -19,16 +22,18 @@ const { CITUS_URL } = Citus
 /** A database on all nodes, whose nodes are reached through proxies. */
 class Cluster extends Context.Service<Cluster, { readonly proxies: ReadonlyArray<FaultProxy> }>()("test/Cluster") {}
 
+const database = Effect.acquireRelease(
+  Effect.promise(() => Citus.citusDatabase(CITUS_URL ?? "")),
+  ({ drop }) => Effect.promise(drop),
+)
+
 const cluster = Layer.effectContext(
   Effect.gen(function* () {
-    const database = yield* Effect.acquireRelease(
-      Effect.promise(() => Citus.citusDatabase(CITUS_URL ?? "")),
-      (made) => Effect.promise(() => made.drop()),
-    )
-    const url = Redacted.make(database.url)
+    const { nodes, url: text } = yield* database
+    const url = Redacted.make(text)
     const coordinator = yield* otherClient(url)
     const proxies = yield* Effect.forEach(
-      database.nodes,
+      nodes,
       Effect.fnUntraced(function* ({ host, port }) {
         const proxy = yield* faultProxy(Redacted.make(`postgres://${host}:${port}/`))
         const through = new URL(Redacted.value(proxy.url))
@@ -36,6 +41,7 @@ const cluster = Layer.effectContext(
           "SELECT citus_update_node(nodeid, $1, $2::int) FROM pg_dist_node WHERE nodeport = $3::int",
           [through.hostname, through.port, port],
         )
+        yield* coordinator.query("SELECT start_metadata_sync_to_all_nodes()")
         return proxy
       }),
     )
@@ -50,7 +56,42 @@ const onNode = EventStore.layer().pipe(
   Layer.provideMerge(cluster),
 )
 
+/** A database on all nodes that belongs to a role with no other rights. */
+const ownedBy = Effect.fnUntraced(function* (role: string) {
+  const superuser = yield* otherClient(Redacted.make(CITUS_URL ?? ""))
+  yield* Effect.acquireRelease(superuser.query(`CREATE ROLE ${role} LOGIN`), () => superuser.query(`DROP ROLE ${role}`))
+  const { nodes, url } = yield* database
+  const as = (user: string, host: string, port: string) =>
+    Object.assign(new URL(url), { username: user, password: "", hostname: host, port }).href
+  const { hostname, pathname, port, username } = new URL(url)
+  for (const server of [{ host: hostname, port }, ...nodes]) {
+    const owner = yield* otherClient(Redacted.make(as(username, server.host, String(server.port))))
+    yield* owner.query("SET citus.enable_ddl_propagation = off")
+    yield* owner.query(`ALTER DATABASE ${pathname.slice(1)} OWNER TO ${role}`)
+  }
+  return Redacted.make(as(role, hostname, port))
+})
+
 describe.skipIf(CITUS_URL === undefined)("on a node of Citus", () => {
+  it.live(
+    "a role that only owns the database can make cells",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* ownedBy(`waybill_${randomBytes(6).toString("hex")}`)
+        yield* Migrations.migrate(url)
+        const nodes = Effect.gen(function* () {
+          const sql = yield* PgClient.PgClient
+          for (const cell of ["cell_c", "cell_d"]) yield* CellSchema.make(cell)
+          return yield* sql<{ readonly cell: string }>`SELECT schema_name::text AS cell FROM citus_schemas ORDER BY 1`
+        })
+        assert.deepStrictEqual(yield* Effect.provide(nodes, StoreDatabase.layer({ url })), [
+          { cell: "cell_c" },
+          { cell: "cell_d" },
+        ])
+      }).pipe(Effect.scoped),
+    60_000,
+  )
+
   layer(onNode, { excludeTestServices: true, timeout: "60 seconds" })("the event store", (it) => {
     conformance(it)
 

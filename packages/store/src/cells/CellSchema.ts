@@ -43,6 +43,8 @@ export const make = Effect.fn("CellSchema.make")(function* (name: string) {
     ),
   )
   const schema = yield* Effect.promise(() => readFile(FILE, "utf8"))
+  const onNode = yield* isCitus(sql)
+  if (onNode) yield* inCell(CellName.FIRST, spreadPositions(sql, `${cell}_positions`))
   const making = Effect.gen(function* () {
     // One cell at a time, and no migration meanwhile.
     yield* sql`LOCK TABLE cells, schema_migrations IN SHARE ROW EXCLUSIVE MODE`
@@ -55,15 +57,31 @@ export const make = Effect.fn("CellSchema.make")(function* (name: string) {
     yield* sql`
       INSERT INTO followers (name, position) SELECT name, (SELECT last_value FROM event_position)
       FROM ${sql(CellName.FIRST)}.followers`
-    if (yield* isCitus(sql)) {
-      yield* sql`SELECT citus_schema_distribute(${cell}::regnamespace) IS NULL AS done`
-    }
+    if (onNode) yield* distribute(sql, cell)
     yield* sql`INSERT INTO cells (name, state) VALUES (${cell}, 'open')`
     yield* noteChange(sql)
   })
   yield* inCell(CellName.FIRST, sql.withTransaction(making))
   yield* refresh
   return cell
+})
+
+const distribute = (sql: PgClient.PgClient, schema: string) =>
+  sql`SELECT citus_schema_distribute(${schema}::regnamespace) IS NULL AS done`
+
+/**
+ * Makes the sequence of positions known to the nodes of Citus, by a schema that exists for a moment. The transaction that
+ * makes a cell could do that only as a superuser.
+ */
+const spreadPositions = Effect.fnUntraced(function* (sql: PgClient.PgClient, schema: string) {
+  const known = yield* sql`SELECT FROM pg_dist_object WHERE objid = 'event_position'::regclass`
+  if (known.length > 0) return
+  const making = Effect.andThen(
+    sql`CREATE TABLE ${sql(schema)}.positions (position bigint PRIMARY KEY DEFAULT nextval('event_position'))`,
+    distribute(sql, schema),
+  )
+  yield* sql`CREATE SCHEMA ${sql(schema)}`
+  yield* Effect.ensuring(making, Effect.orDie(sql`DROP SCHEMA ${sql(schema)} CASCADE`))
 })
 
 /** Refuses a cell on an older schema, because it would have the tables of this release and miss the pending migrations. */
