@@ -119,6 +119,8 @@ layer(Store, { excludeTestServices: true })("the move of an account", (it) => {
       const report = () => Effect.suspend(() => (++line === dies ? Effect.die("killed") : Effect.void))
       const exit = yield* Effect.exit(AccountMove.move(account, "cell_d", { ...ALONE, report }))
       assert.strictEqual(Exit.isFailure(exit), line >= dies, `line ${dies} of ${line}`)
+      yield* (yield* Cells).refresh
+      assert.isFalse((yield* Cells).leaving().has(account), "its mail waits for nobody")
       yield* sendMail(account)
       assert.strictEqual((yield* positionsOf(account)).length, 3)
       if (Exit.isFailure(exit)) yield* AccountMove.move(account, "cell_d", ALONE)

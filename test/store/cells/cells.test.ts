@@ -9,11 +9,12 @@ import * as Feed from "@waybill/store/feed/Feed"
 import * as Watermark from "@waybill/store/feed/Watermark"
 import type * as Migrations from "@waybill/store/postgres/Migrations"
 import type { ApiKeySecret } from "@waybill/domain/account/ApiKeySecret"
-import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { createHash } from "node:crypto"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
+import { send } from "../commit/commits.ts"
 
 const Store = Admission.layer.pipe(
   Layer.provideMerge(KeyUses.layer),
@@ -116,6 +117,25 @@ layer(Store, { excludeTestServices: true })("cells", (it) => {
     assert.include((refused as Migrations.SchemaBehind).message, `(pending: ${name}): run \`waybill migrate\``)
     assert.notInclude(yield* (yield* Cells.Cells).names, "cell_h")
     yield* sql`INSERT INTO schema_migrations (name) VALUES (${name})`
+  })
+
+  it.effect("take no commit of an account of another cell", function* () {
+    yield* CellSchema.make("cell_h")
+    const account_id = yield* World.accountIn("cell_h")
+    // A process that could not read the directory, and takes the account for one of the first cell.
+    const outdated = {
+      ...(yield* Cells.Cells),
+      isCertainlyAlone: () => false,
+      of: () => Effect.succeed("public"),
+    }
+    const before = yield* countOf("events")
+    const { transact } = Context.get(
+      yield* Layer.build(Layer.fresh(EventStore.layer())).pipe(Effect.provideService(Cells.Cells, outdated)),
+      EventStore,
+    )
+    const exit = yield* Effect.exit(transact(send(account_id)))
+    assert.isTrue(Exit.isFailure(exit))
+    assert.strictEqual(yield* countOf("events"), before)
   })
 
   it.effect("cannot be changed inside a transaction of another cell", function* () {

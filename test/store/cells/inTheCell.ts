@@ -13,7 +13,14 @@ export const inTheCell = Layer.mergeAll(
     Effect.gen(function* () {
       yield* CellSchema.make(CELL)
       const of = () => Effect.succeed(CELL)
-      return { ...(yield* Cells), names: Effect.succeed([CELL]), of, ofKey: of, ofUser: of }
+      return {
+        ...(yield* Cells),
+        names: Effect.succeed([CELL]),
+        isCertainlyAlone: () => true,
+        of,
+        ofKey: of,
+        ofUser: of,
+      }
     }),
   ),
 )

@@ -22,14 +22,14 @@ export interface AccountNames {
 
 export const none: AccountNames = { check: () => Effect.void, writes: () => [] }
 
-/** Makes those of the fiber's cell. */
+/** Makes the part of the batches of the fiber's cell. */
 export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<AccountNames> {
   const cell = yield* CurrentCell
-  const { names } = yield* Cells
+  const { isCertainlyAlone } = yield* Cells
   return {
     check: (accounts) =>
-      Effect.flatMap(names, ({ length }) => {
-        if (length === 1) return Effect.void
+      Effect.suspend(() => {
+        if (isCertainlyAlone()) return Effect.void
         const live = [...new Set(accounts.map(Livemode.liveAccountOf))]
         return Effect.flatMap(elsewhere(sql, live, cell), ({ length }) =>
           length === 0 ? Effect.void : Effect.fail(new RowRejected({ cause: new Unavailable() })),

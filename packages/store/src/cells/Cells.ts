@@ -11,6 +11,8 @@ export interface CellsShape {
   readonly ofKey: (hash: string) => Effect.Effect<CellName>
   /** The cell of the account of a user; the first cell for an unknown user. */
   readonly ofUser: (user_id: string) => Effect.Effect<CellName>
+  /** Whether there was only the first cell a moment ago, so that no commit can be in the wrong one. */
+  readonly isCertainlyAlone: () => boolean
   /** Accounts that are about to move, whose pending work is not to be started in their old cell. */
   readonly leaving: () => ReadonlySet<string>
   /** Reads the cells again, after a change by this process. */
@@ -22,6 +24,7 @@ const one: CellsShape = {
   of: () => Effect.succeed(FIRST),
   ofKey: () => Effect.succeed(FIRST),
   ofUser: () => Effect.succeed(FIRST),
+  isCertainlyAlone: () => true,
   leaving: () => NONE,
   refresh: Effect.void,
 }

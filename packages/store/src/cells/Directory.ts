@@ -3,7 +3,6 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import { LruCache } from "@waybill/domain/values/LruCache"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Clock, Duration, Effect, Semaphore } from "effect"
-import type { Fragment } from "effect/sql/Statement"
 import { Unavailable } from "../availability/Unavailable.ts"
 import { type CellName, FIRST } from "./CellName.ts"
 import type { CellsShape } from "./Cells.ts"
@@ -39,10 +38,12 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
   const noCells = () => new LruCache<string, CellName>({ maxEntries: MAX_REMEMBERED })
   let cells = noCells()
   let known: Known = { names: [FIRST], change: 0n, fenced: new Set(), leaving: new Set() }
+  /** Time of the last read that succeeded, and until when what it found is used. */
   let readAt = -Infinity
+  let usedUntil = -Infinity
 
   const now = () => MonotonicClock.millisOf(clock)
-  const isFresh = () => now() - readAt < trustedMillis
+  const isFresh = () => now() < usedUntil
   const read = Effect.gen(function* () {
     const began = now()
     const next = yield* Effect.orDie(load(sql))
@@ -50,16 +51,17 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
     if (next.change !== known.change) cells = noCells()
     known = next
     readAt = began
+    usedUntil = began + trustedMillis
   })
   const refresh = oneAtATime.withPermit(read)
   /**
-   * A database that does not answer must not hold up requests here, where nothing watches it. What is known is trusted a
-   * little longer, and the next statement meets the fault; a commit looks its accounts up again.
+   * A database that does not answer must not hold up requests here, where nothing watches it. What is known is used a
+   * little longer, and the next statement meets the fault. A commit looks its accounts up itself then (`isCertainlyAlone`).
    */
-  const trustLonger = Effect.sync(() => void (readAt = now() - trustedMillis + Duration.toMillis(TRIED_AGAIN_AFTER)))
+  const useLonger = Effect.sync(() => void (usedUntil = now() + Duration.toMillis(TRIED_AGAIN_AFTER)))
   const readUnlessFresh = Effect.suspend(() => {
     if (isFresh()) return Effect.void
-    return readAt === -Infinity ? read : Effect.catchCause(Effect.timeout(read, READ_TIMEOUT), () => trustLonger)
+    return readAt === -Infinity ? read : Effect.catchCause(Effect.timeout(read, READ_TIMEOUT), () => useLonger)
   })
   const current = Effect.suspend(() =>
     isFresh() ? Effect.succeed(known) : Effect.map(oneAtATime.withPermit(readUnlessFresh), () => known),
@@ -105,6 +107,7 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
     of: (account_id) => unlessAlone(Effect.suspend(() => ofLive(Livemode.liveAccountOf(account_id)))),
     ofKey: (hash) => byName("api_key", hash),
     ofUser: (user_id) => byName("user", user_id),
+    isCertainlyAlone: () => known.names.length === 1 && now() - readAt < trustedMillis,
     leaving: () => known.leaving,
     refresh,
   }
@@ -112,13 +115,15 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
 
 const FIRST_CELL = Effect.succeed(FIRST)
 
-/** First key of our advisory locks with two keys: "WB", moves. The fence of a mover that has died is none. */
+/** First key of our advisory locks with two keys: "WB", moves. */
 export const MOVES = 0x5742_0004
 
-const moverOf = (sql: PgClient.PgClient, account_id: Fragment) => sql`
-  SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND classid::bigint = ${MOVES}::bigint AND objid::bigint = hashtext(${account_id})::bigint & 4294967295`
+/** Accounts on the move. Those whose mover has died are not: their requests and their mail go on in the old cell. */
+const moving = (sql: PgClient.PgClient) => sql`
+  SELECT account_id, step FROM account_cells c WHERE moving_to IS NOT NULL AND EXISTS (
+    SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND classid::bigint = ${MOVES}::bigint AND objid::bigint = hashtext(c.account_id)::bigint & 4294967295)`
 
 const load = (sql: PgClient.PgClient) =>
   Effect.map(
@@ -128,11 +133,11 @@ const load = (sql: PgClient.PgClient) =>
       readonly fenced: ReadonlyArray<string>
       readonly leaving: ReadonlyArray<string>
     }>`
+      WITH moving AS (${moving(sql)})
       SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS change,
         ARRAY(SELECT name FROM cells ORDER BY name <> ${FIRST}, name) AS names,
-        ARRAY(SELECT account_id FROM account_cells WHERE moving_to IS NOT NULL AND step = 'fenced'
-          AND EXISTS (${moverOf(sql, sql.literal("account_id"))})) AS fenced,
-        ARRAY(SELECT account_id FROM account_cells WHERE moving_to IS NOT NULL AND step <> 'cleaning') AS leaving
+        ARRAY(SELECT account_id FROM moving WHERE step = 'fenced') AS fenced,
+        ARRAY(SELECT account_id FROM moving WHERE step <> 'cleaning') AS leaving
       FROM cell_change`,
     ([row]): Known => ({
       names: row?.names ?? [FIRST],
