@@ -176,10 +176,11 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
     holder,
     readmit: (scope) => (admitted === undefined ? Effect.void : check({ admitted, scope })),
   }
-  const handling = door === undefined ? handle(app) : handle(DoorRequests.handle(door, handle(app), maxBodyBytes))
   // A request without an account has nothing to look for in a cell.
-  const inItsCell = account_id === undefined ? handling : handle(Cells.inCellOf(account_id, ifAvailable(handling)))
-  const response = yield* inItsCell.pipe(
+  const run = <E, R>(work: Effect.Effect<Response, E, R>) =>
+    handle(account_id === undefined ? work : Cells.inCellOf(account_id, Effect.andThen(Availability.check, work)))
+  const handling = door === undefined ? run(app) : run(DoorRequests.handle(door, handle(app), maxBodyBytes))
+  const response = yield* handling.pipe(
     Effect.provideService(Admitted, admitted),
     Effect.provideService(Bodies.ReadContext, readContext),
   )
@@ -189,9 +190,6 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
     overload === undefined ? yield* Compression.compressed(request, path, response) : Responses.respond(overload, id)
   return HttpServerResponse.setHeaders(answer, { ...headers, ...position })
 })
-
-/** Refuses a request whose account's cell cannot be used. */
-const ifAvailable = <A, E, R>(handling: Effect.Effect<A, E, R>) => Effect.andThen(Availability.check, handling)
 
 /** Logs a call of the API by an account. Pages and their reads are none, and a caller without a known key has no account. */
 const logCall = (
