@@ -1,3 +1,4 @@
+import * as DmarcReason from "@waybill/domain/domain/DmarcReason"
 import * as DomainName from "@waybill/domain/domain/DomainName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema } from "effect"
@@ -51,15 +52,7 @@ const messageCounts = {
 
 const overrides = Schema.Array(
   Schema.Struct({
-    reason: Schema.Literals([
-      "forwarded",
-      "local_policy",
-      "mailing_list",
-      "other",
-      "policy_test_mode",
-      "sampled_out",
-      "trusted_forwarder",
-    ]),
+    reason: Schema.Literals(DmarcReason.REASONS),
     messages: count,
     comment: Schema.NullOr(Schema.String).annotate({ description: "Words of a reporter about it" }),
   }).annotate({ identifier: "DmarcOverride" }),

@@ -1,20 +1,9 @@
+import * as DmarcReason from "@waybill/domain/domain/DmarcReason"
 import * as ReportText from "./ReportText.ts"
-
-/** Reasons of RFC 7489 and RFC 9990 for which a receiver does not apply the policy of a domain. */
-export const REASONS = [
-  "forwarded",
-  "local_policy",
-  "mailing_list",
-  "other",
-  "policy_test_mode",
-  "sampled_out",
-  "trusted_forwarder",
-] as const
-export type Reason = (typeof REASONS)[number]
 
 /** A reason, and what the reporter says about it. */
 export interface Override {
-  readonly reason: Reason
+  readonly reason: DmarcReason.Reason
   readonly comment: string | null
 }
 
@@ -27,14 +16,14 @@ export interface CountedOverride extends Override {
 export const parse = (type: string, comment: string): Override | undefined => {
   const word = type.toLowerCase()
   if (word === "" && comment === "") return undefined
-  const reason = REASONS.find((each) => each === word) ?? "other"
+  const reason = DmarcReason.REASONS.find((each) => each === word) ?? "other"
   const text = comment.includes("@") ? "" : ReportText.line(comment)
   return { reason, comment: text === "" ? null : text }
 }
 
 /** Adds up mail by reason. */
 export const merge = (overrides: ReadonlyArray<CountedOverride>): ReadonlyArray<CountedOverride> => {
-  const all = new Map<Reason, CountedOverride>()
+  const all = new Map<DmarcReason.Reason, CountedOverride>()
   for (const each of overrides) {
     const same = all.get(each.reason)
     all.set(
