@@ -1,7 +1,7 @@
 // POST /v1/email/send from 64 connections: the service, and two hand-written baselines that do part of its work. With
 // `--door resend`, the same service by another service's API too.
 import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import { Effect, Exit, Redacted, Scope } from "effect"
+import { Redacted } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
@@ -10,6 +10,7 @@ import * as Processes from "./accept/Processes.ts"
 import { BODY_BYTES, type Door, isDoor } from "./accept/request.ts"
 import { tenant } from "./accept/tenant.ts"
 import * as Waybill from "./accept/Waybill.ts"
+import * as Held from "./report/Held.ts"
 import * as Measure from "./report/Measure.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
 
@@ -40,15 +41,6 @@ interface Spent {
   postgres: number
 }
 
-const scope = Scope.makeUnsafe()
-const acquire = <A>(make: () => Promise<A>, release: (made: A) => unknown): Promise<A> =>
-  Effect.runPromise(
-    Scope.provide(
-      Effect.acquireRelease(Effect.promise(make), (made) => Effect.promise(async () => void (await release(made)))),
-      scope,
-    ),
-  )
-
 const spent = new Map<string, Spent>()
 
 const doorName = process.argv.includes("--door") ? (process.argv[process.argv.indexOf("--door") + 1] ?? "") : undefined
@@ -68,7 +60,7 @@ const contender = async (
 ): Promise<Contender> => {
   const url = await TemporaryServer.freshDatabase(postgres)
   const keys = await tenant(url, CONNECTIONS)
-  const server = await acquire(
+  const server = await Held.acquire(
     () => start(Redacted.value(url)),
     ({ stop }) => stop(),
   )
@@ -133,12 +125,12 @@ const table = (results: Measured): string =>
   )
 
 try {
-  const postgres = await Effect.runPromise(Scope.provide(TemporaryServer.temporaryServer(), scope))
-  const home = await acquire(
+  const postgres = await Held.held(TemporaryServer.temporaryServer())
+  const home = await Held.acquire(
     () => fs.mkdtemp(path.join(os.tmpdir(), "waybill-accept-")),
     (folder) => fs.rm(folder, { recursive: true, force: true }),
   )
-  const load = await acquire(
+  const load = await Held.acquire(
     async () => Processes.load(),
     ({ stop }) => stop(),
   )
@@ -203,5 +195,5 @@ try {
     }),
   )
 } finally {
-  await Effect.runPromise(Scope.close(scope, Exit.void))
+  await Held.releaseAll()
 }

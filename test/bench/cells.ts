@@ -3,7 +3,7 @@
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as Database from "@waybill/store/postgres/Database"
 import * as Migrations from "@waybill/store/postgres/Migrations"
-import { Effect, Exit, Redacted, Scope } from "effect"
+import { Effect, Redacted } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
@@ -12,6 +12,7 @@ import * as Cpu from "./accept/Cpu.ts"
 import * as Processes from "./accept/Processes.ts"
 import { tenant } from "./accept/tenant.ts"
 import * as Waybill from "./accept/Waybill.ts"
+import * as Held from "./report/Held.ts"
 import * as Measure from "./report/Measure.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
 
@@ -29,15 +30,6 @@ interface Spent {
   nodes: number
 }
 
-const scope = Scope.makeUnsafe()
-const acquire = <A>(make: () => Promise<A>, release: (made: A) => unknown): Promise<A> =>
-  Effect.runPromise(
-    Scope.provide(
-      Effect.acquireRelease(Effect.promise(make), (made) => Effect.promise(async () => void (await release(made)))),
-      scope,
-    ),
-  )
-
 /** Makes the cells, one after the other on the nodes, if there are any. */
 const makeCells = (url: Redacted.Redacted, nodes: ReadonlyArray<Citus.Node>) =>
   Effect.forEach(
@@ -51,12 +43,12 @@ const makeCells = (url: Redacted.Redacted, nodes: ReadonlyArray<Citus.Node>) =>
   ).pipe(Effect.provide(Database.layer({ url, connections: 2 })), Effect.runPromise)
 
 try {
-  const postgres = await Effect.runPromise(Scope.provide(TemporaryServer.temporaryServer(), scope))
-  const home = await acquire(
+  const postgres = await Held.held(TemporaryServer.temporaryServer())
+  const home = await Held.acquire(
     () => fs.mkdtemp(path.join(os.tmpdir(), "waybill-cells-")),
     (folder) => fs.rm(folder, { recursive: true, force: true }),
   )
-  const load = await acquire(
+  const load = await Held.acquire(
     async () => Processes.load(),
     ({ stop }) => stop(),
   )
@@ -72,7 +64,7 @@ try {
     if (cells.length > 1) await makeCells(url, nodes)
     const keys: Array<string> = []
     for (const cell of cells) keys.push(...(await tenant(url, CONNECTIONS / cells.length, cell)))
-    const server = await acquire(
+    const server = await Held.acquire(
       () => Waybill.start(Redacted.value(url), home),
       ({ stop }) => stop(),
     )
@@ -107,7 +99,7 @@ try {
   ]
   if (Citus.CITUS_URL !== undefined) {
     const { CITUS_URL } = Citus
-    const database = await acquire(
+    const database = await Held.acquire(
       () => Citus.citusDatabase(CITUS_URL),
       ({ drop }) => drop(),
     )
@@ -150,5 +142,5 @@ try {
     [{ what: "four cells against one", measured: Measure.ratio(results, FOUR, ONE), unit: "times", atLeast: 0.5 }],
   )
 } finally {
-  await Effect.runPromise(Scope.close(scope, Exit.void))
+  await Held.releaseAll()
 }

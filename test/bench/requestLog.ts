@@ -1,7 +1,7 @@
 // POST /v1/email/send from 64 connections, in turns with the request log and without it. The log is written beside the
 // answers, so its cost is the processor time of the server and of Postgres for a send. A second server without the log
 // shows how much two equal servers differ.
-import { Effect, Exit, Redacted, Scope } from "effect"
+import { Redacted } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
@@ -9,6 +9,7 @@ import * as Cpu from "./accept/Cpu.ts"
 import * as Processes from "./accept/Processes.ts"
 import { tenant } from "./accept/tenant.ts"
 import * as Waybill from "./accept/Waybill.ts"
+import * as Held from "./report/Held.ts"
 import * as Measure from "./report/Measure.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
 
@@ -28,15 +29,6 @@ const WARM_UP_AT_MOST_MILLIS = 20_000
 const WITHOUT = "without it"
 const WITH = "with the request log"
 const AGAIN = "without it, another server"
-
-const scope = Scope.makeUnsafe()
-const acquire = <A>(make: () => Promise<A>, release: (made: A) => unknown): Promise<A> =>
-  Effect.runPromise(
-    Scope.provide(
-      Effect.acquireRelease(Effect.promise(make), (made) => Effect.promise(async () => void (await release(made)))),
-      scope,
-    ),
-  )
 
 /** One turn of a server, with processor times in milliseconds. */
 interface Turn extends Measure.Load {
@@ -73,19 +65,19 @@ const described = ({ least, median, most }: Measure.Spread): string =>
   `${median.toFixed(3)}x, in half of the rounds ${least.toFixed(2)} to ${most.toFixed(2)}`
 
 try {
-  const postgres = await Effect.runPromise(Scope.provide(TemporaryServer.temporaryServer(), scope))
-  const home = await acquire(
+  const postgres = await Held.held(TemporaryServer.temporaryServer())
+  const home = await Held.acquire(
     () => fs.mkdtemp(path.join(os.tmpdir(), "waybill-request-log-")),
     (folder) => fs.rm(folder, { recursive: true, force: true }),
   )
-  const load = await acquire(
+  const load = await Held.acquire(
     async () => Processes.load(),
     ({ stop }) => stop(),
   )
   const contender = async (name: string, days: string): Promise<Contender> => {
     const url = await TemporaryServer.freshDatabase(postgres)
     const keys = await tenant(url, CONNECTIONS)
-    const server = await acquire(
+    const server = await Held.acquire(
       () => Waybill.start(Redacted.value(url), home, { REQUEST_LOG_DAYS: days }),
       ({ stop }) => stop(),
     )
@@ -168,5 +160,5 @@ try {
     ],
   )
 } finally {
-  await Effect.runPromise(Scope.close(scope, Exit.void))
+  await Held.releaseAll()
 }
