@@ -4,9 +4,11 @@ const ROWS = Array.from(
   (_, n) => `<tr><td>Article ${n + 1}</td><td>${n + 1} × 4.20 €</td><td>${(4.2 * (n + 1)).toFixed(2)} €</td></tr>`,
 ).join("")
 const NUMBER = "00000000"
+/** Stands for one of ten thousand recipients: transactional mail goes to many, again and again. */
+const RECIPIENT = "rrrr"
 const MESSAGE = {
   from: "Acme <hi@acme.test>",
-  to: ["ana@example.org"],
+  to: [`ana.${RECIPIENT}@example.org`],
   reply_to: "help@acme.test",
   subject: `Your receipt ${NUMBER}`,
   html: `<html><body><h1>Thank you</h1><p>Order ${NUMBER}</p><table>${ROWS}</table></body></html>`,
@@ -29,7 +31,7 @@ export const isDoor = (name: string): name is Door => Object.hasOwn(DOORS, name)
 
 /**
  * Returns the requests of one client as bytes. Each differs from the last in a few digits, so that no cache of equal
- * contents helps and making them costs next to nothing.
+ * contents helps and making them costs next to nothing. Only their recipient comes again.
  */
 export const requests = (key: string, client: number, door: Door): (() => Buffer) => {
   const { path } = DOORS[door]
@@ -40,10 +42,12 @@ export const requests = (key: string, client: number, door: Door): (() => Buffer
   )
   const places: Array<number> = []
   for (let at = bytes.indexOf(NUMBER); at >= 0; at = bytes.indexOf(NUMBER, at + 1)) places.push(at)
+  const recipientAt = bytes.indexOf(RECIPIENT)
   let sent = client * PER_CLIENT
   return () => {
     const number = String(++sent).padStart(NUMBER.length, "0")
     for (const at of places) bytes.write(number, at, "latin1")
+    bytes.write(number.slice(-RECIPIENT.length), recipientAt, "latin1")
     return bytes
   }
 }
