@@ -67,12 +67,12 @@ const contender = async (
   )
   await prepare(server, keys[0] ?? "")
   const run = async (millis: number) => {
-    const before = [Cpu.ofProcess(server.pid), Cpu.ofPostgres(postgres.pid)] as const
+    const before = [Cpu.ofProcess(server.pid), Cpu.ofTree(postgres.pid)] as const
     const report = await load.run({ port: server.port, keys, millis, door: through })
     const total = spent.get(name) ?? { requests: 0, server: 0, postgres: 0 }
     total.requests += report.done
     total.server += Cpu.ofProcess(server.pid) - before[0]
-    total.postgres += Cpu.ofPostgres(postgres.pid) - before[1]
+    total.postgres += Cpu.ofTree(postgres.pid) - before[1]
     spent.set(name, total)
     return report
   }

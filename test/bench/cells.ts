@@ -72,8 +72,8 @@ try {
       await Waybill.addDomain(server, keys[nth] ?? "")
     const times = () => ({
       server: Cpu.ofProcess(server.pid),
-      coordinator: Cpu.ofPostgres(coordinator),
-      nodes: nodes.reduce((sum, { pid }) => sum + Cpu.ofPostgres(pid), 0),
+      coordinator: Cpu.ofTree(coordinator),
+      nodes: nodes.reduce((sum, { pid }) => sum + Cpu.ofTree(pid), 0),
     })
     const run = async (millis: number) => {
       const before = times()

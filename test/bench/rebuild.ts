@@ -45,7 +45,7 @@ const rateOf = async (events: number, run: () => Promise<unknown>): Promise<numb
 
 /** Runs one rebuild to its end, and measures the memory from a quarter of the way on. */
 const rebuild = async (url: Redacted.Redacted, events: number, postgres: number) => {
-  const before = [process.cpuUsage(), Cpu.ofPostgres(postgres)] as const
+  const before = [process.cpuUsage(), Cpu.ofTree(postgres)] as const
   const held: Array<number> = []
   const marks: Array<readonly [string, number]> = []
   const report = ({ events: folded, phase }: Rebuild.Progress) =>
@@ -67,7 +67,7 @@ const rebuild = async (url: Redacted.Redacted, events: number, postgres: number)
     foldingRate: (events * 1000) / at("indexing"),
     seconds: millis / 1000,
     ownMicros: (own.user + own.system) / events,
-    postgresMicros: ((Cpu.ofPostgres(postgres) - before[1]) * 1000) / events,
+    postgresMicros: ((Cpu.ofTree(postgres) - before[1]) * 1000) / events,
     heldMebibytes: { least: Math.min(...held), most: Math.max(...held) },
   }
 }

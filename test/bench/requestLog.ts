@@ -85,7 +85,7 @@ try {
     const order = { port: server.port, keys, door: "native" } as const
     const times = () => ({
       server: Cpu.ofProcess(server.pid),
-      postgres: Cpu.ofPostgres(postgres.pid),
+      postgres: Cpu.ofTree(postgres.pid),
       load: Cpu.ofProcess(load.pid) + Cpu.ofProcess(process.pid),
       machine: Cpu.ofMachine(),
     })

@@ -30,16 +30,21 @@ const stat = (pid: number | string): Stat | undefined => {
 
 export const ofProcess = (pid: number): number => (stat(pid)?.ticks ?? 0) * TICK_MILLIS
 
-/** Processor time of a Postgres server with all its backends, including those that have ended. */
-export const ofPostgres = (postmaster: number): number => {
-  const own = stat(postmaster)
-  let ticks = (own?.ticks ?? 0) + (own?.ended ?? 0)
+/** Processor time of a process and all below it, including those that have ended and were waited for. */
+export const ofTree = (root: number): number => {
+  const stats = new Map<number, Stat>()
+  const below = new Map<number, Array<number>>()
   for (const name of readdirSync("/proc")) {
-    if (!/^\d+$/u.test(name)) continue
-    const child = stat(name)
-    if (child?.parent === postmaster) ticks += child.ticks
+    const own = /^\d+$/u.test(name) ? stat(name) : undefined
+    if (own === undefined) continue
+    stats.set(Number(name), own)
+    below.set(own.parent, [...(below.get(own.parent) ?? []), Number(name)])
   }
-  return ticks * TICK_MILLIS
+  const sum = (pid: number): number => {
+    const { ended = 0, ticks = 0 } = stats.get(pid) ?? {}
+    return (below.get(pid) ?? []).reduce((total, child) => total + sum(child), ticks + ended)
+  }
+  return sum(root) * TICK_MILLIS
 }
 
 /** Processor time of everything on the machine, and what its host took from it (proc_stat(5)). */

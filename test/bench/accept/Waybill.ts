@@ -17,12 +17,13 @@ export const start = (
 
 /**
  * Starts the service as operators do: from the bundle, which needs less memory than the sources. Without the address of a
- * database it has an embedded one in its data folder.
+ * database it has an embedded one in its data folder. Returns when it is ready, a process without the API at once.
  */
 export const startBundled = async (
   databaseUrl: string,
   data: string,
   roles: ReadonlyArray<string>,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Processes.Server> => {
   const [port, smtpPort] = [await freePort(), await freePort()]
   const child = spawn(
@@ -36,6 +37,7 @@ export const startBundled = async (
         PORT: String(port),
         SMTP_PORT: String(smtpPort),
         LOG_LEVEL: "Warn",
+        ...settings,
       },
       stdio: "ignore",
     },
@@ -45,7 +47,8 @@ export const startBundled = async (
       ({ ok }) => ok,
       () => false,
     )
-  while (!(await isReady())) {
+  const hasApi = roles.length === 0 || roles.includes("api")
+  while (hasApi && !(await isReady())) {
     if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`)
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
   }

@@ -8,6 +8,8 @@ export interface Order {
   /** One connection per key. */
   readonly keys: ReadonlyArray<string>
   readonly millis: number
+  /** Number of requests after which the load ends before its time is over. */
+  readonly requests?: number
   readonly door?: Door
 }
 export interface Report {
@@ -40,8 +42,8 @@ const clientOf = async (port: number, key: string, nth: number, door: Door): Pro
   return client
 }
 
-/** Sends the next request as soon as the last one is answered, until the time is over. */
-const converse = ({ next, socket }: Client, end: number, latencies: Array<number>): Promise<void> =>
+/** Sends the next request as soon as the last one is answered, until there is no turn left. */
+const converse = ({ next, socket }: Client, takeTurn: () => boolean, latencies: Array<number>): Promise<void> =>
   new Promise((resolve, reject) => {
     let sent = performance.now()
     let received = ""
@@ -67,18 +69,21 @@ const converse = ({ next, socket }: Client, end: number, latencies: Array<number
       const now = performance.now()
       latencies.push(now - sent)
       received = ""
-      if (now >= end) return finish()
+      if (!takeTurn()) return finish()
       sent = now
       socket.write(next())
     })
+    if (!takeTurn()) return finish()
     socket.write(next())
   })
 
-const run = async ({ door = "native", keys, millis, port }: Order): Promise<Report> => {
+const run = async ({ door = "native", keys, millis, port, requests = Infinity }: Order): Promise<Report> => {
   const all = await Promise.all(keys.map((key, nth) => clientOf(port, key, nth, door)))
   const latencies: Array<number> = []
   const began = performance.now()
-  await Promise.all(all.map((client) => converse(client, began + millis, latencies)))
+  let turns = 0
+  const takeTurn = () => turns++ < requests && performance.now() < began + millis
+  await Promise.all(all.map((client) => converse(client, takeTurn, latencies)))
   return { done: latencies.length, millis: performance.now() - began, latencies }
 }
 

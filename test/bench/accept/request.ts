@@ -3,10 +3,11 @@ const ROWS = Array.from(
   { length: 24 },
   (_, n) => `<tr><td>Article ${n + 1}</td><td>${n + 1} × 4.20 €</td><td>${(4.2 * (n + 1)).toFixed(2)} €</td></tr>`,
 ).join("")
-const NUMBER = "00000000"
+/** Text that is replaced by a number in each message. */
+export const NUMBER = "00000000"
 /** Stands for one of ten thousand recipients: transactional mail goes to many, again and again. */
 const RECIPIENT = "rrrr"
-const MESSAGE = {
+export const MESSAGE = {
   from: "Acme <hi@acme.test>",
   to: [`ana.${RECIPIENT}@example.org`],
   reply_to: "help@acme.test",
@@ -40,6 +41,11 @@ export const requests = (key: string, client: number, door: Door): (() => Buffer
     `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
+  return numbered(bytes, client)
+}
+
+/** Returns the messages of one client, each with the next number in all its places. */
+export const numbered = (bytes: Buffer, client: number): (() => Buffer) => {
   const places: Array<number> = []
   for (let at = bytes.indexOf(NUMBER); at >= 0; at = bytes.indexOf(NUMBER, at + 1)) places.push(at)
   const recipientAt = bytes.indexOf(RECIPIENT)

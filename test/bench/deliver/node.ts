@@ -142,13 +142,13 @@ export const drain = async (on: Node, postgres: EmbeddedPostgres.Running, mails:
     return drain(on, postgres, mails)
   }
   await sleep(due - now())
-  const before = [Cpu.ofProcess(on.pid), Cpu.ofPostgres(postgres.pid)] as const
+  const before = [Cpu.ofProcess(on.pid), Cpu.ofTree(postgres.pid)] as const
   await empty(on)
   const seconds = (now() - due) / 1000
   return {
     perSecond: mails / seconds,
     senderMicros: ((Cpu.ofProcess(on.pid) - before[0]) * 1000) / mails,
-    postgresMicros: ((Cpu.ofPostgres(postgres.pid) - before[1]) * 1000) / mails,
+    postgresMicros: ((Cpu.ofTree(postgres.pid) - before[1]) * 1000) / mails,
     acceptedPerSecond: 1000 / on.pace.millis,
   }
 }

@@ -2,15 +2,16 @@
 // messages have arrived, and when.
 import * as net from "node:net"
 
+type Arrival = readonly [id: string, at: number, isSigned: boolean]
 export interface Arrivals {
-  /** Message-IDs with the time of their final dot, in milliseconds since the epoch. */
-  readonly arrived: ReadonlyArray<readonly [string, number]>
+  /** Message-IDs with the time of their final dot, in milliseconds since the epoch, and whether there is a signature. */
+  readonly arrived: ReadonlyArray<Arrival>
 }
 
 const REPORT_EVERY_MILLIS = 5
 const END = "\r\n.\r\n"
 
-let arrived: Array<readonly [string, number]> = []
+let arrived: Array<Arrival> = []
 setInterval(() => {
   if (arrived.length === 0) return
   process.send?.({ arrived } satisfies Arrivals)
@@ -26,7 +27,8 @@ const serve = (socket: net.Socket): void => {
     const end = text.indexOf(END)
     if (end === -1) return false
     const at = text.search(/^message-id:/imu)
-    arrived.push([/<([^>]+)>/u.exec(text.slice(at, at + 500))?.[1] ?? "", now()])
+    const id = /<([^>]+)>/u.exec(text.slice(at, at + 500))?.[1] ?? ""
+    arrived.push([id, now(), text.lastIndexOf("DKIM-Signature: v=1", at) >= 0])
     text = text.slice(end + END.length)
     inBody = false
     say("250 2.0.0 taken")

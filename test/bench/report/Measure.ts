@@ -155,6 +155,9 @@ export const resultsTable = (results: ReadonlyArray<Result>, against?: string): 
   )
 }
 
+/** Exit status of a benchmark that needs a program which is not installed: EX_UNAVAILABLE of sysexits.h. */
+export const UNAVAILABLE = 69
+
 export const wantsJson = (): boolean => process.argv.includes("--json")
 
 /** Finding of the report over all benchmarks: what was measured, and the aim if there is one. */

@@ -14,6 +14,7 @@ const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   // The cost of a million rows is part of growth.
   logs: [],
   deliver: ["--rounds", "3", "--scheduled", "1000000"],
+  postfix: [],
   webhooks: ["--rounds", "5"],
   rebuild: ["--events", "1000000"],
   compose: [],
@@ -37,18 +38,21 @@ interface Answer {
   readonly series?: ReadonlyArray<Series>
 }
 
-const run = (name: string, args: ReadonlyArray<string>): Promise<string> =>
+/** Returns what a benchmark printed; undefined if this machine has no program that it needs. */
+const run = (name: string, args: ReadonlyArray<string>): Promise<string | undefined> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(import.meta.dirname, "..", `${name}.ts`), ...args, "--json"], {
+    const child = spawn(process.execPath, [join(ROOT, "scripts", "bench.mjs"), name, ...args, "--json"], {
       cwd: ROOT,
       stdio: ["ignore", "pipe", "inherit"],
     })
     const chunks: Array<Buffer> = []
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk))
     child.on("error", reject)
-    child.on("close", (code) =>
-      code === 0 ? resolve(Buffer.concat(chunks).toString()) : reject(new Error(`${name} ended with ${code}`)),
-    )
+    child.on("close", (code) => {
+      if (code === 0) resolve(Buffer.concat(chunks).toString())
+      else if (code === Measure.UNAVAILABLE) resolve(undefined)
+      else reject(new Error(`${name} ended with ${code}`))
+    })
   })
 
 const markdown = (name: string, { environment, findings }: Answer, seconds: number): string => {
@@ -75,6 +79,10 @@ export const all = async (date: string): Promise<void> => {
     process.stdout.write(`\n${name}\n`)
     const began = performance.now()
     const text = await run(name, args)
+    if (text === undefined) {
+      parts.push(`### ${name}\n\nNot measured: a program that it needs is not installed.`)
+      continue
+    }
     const answer = JSON.parse(text) as Answer
     writeFileSync(join(FOLDER, `${name}.json`), text)
     process.stdout.write(`${Measure.findingsTable(answer.findings)}\n`)
