@@ -109,13 +109,13 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer("An answer that is compressed, at most", "MAX_COMPRESSED_BYTES", COMPRESSION, "sent as it is"),
       customer("A body in the request log", "MAX_LOGGED_BODY_BYTES", MASKED_BODY, "cut"),
       customer("A text of a body in the request log", "MAX_TEXT_CHARS", MASKED_TEXT, "cut"),
-      operator(
+      customer(
         "Accepted API calls that are logged per process in half a second, on average",
         "ACCEPTED_PER_FLUSH",
         REQUEST_LOG,
         "not logged, counted",
       ),
-      operator(
+      customer(
         "Accepted API calls that are logged per process at once, after a pause",
         "MAX_ACCEPTED_AT_ONCE",
         REQUEST_LOG,
