@@ -29,8 +29,11 @@ export const MAX_ACCEPTED_AT_ONCE = 1_000
 const MAX_ROWS_PER_STATEMENT = 1_000
 /** Approximate size of a row beside its texts. */
 const ROW_BYTES = 200
-/** SQLSTATE of a row that belongs to no partition. */
-const NO_PARTITION = "23514"
+/**
+ * SQLSTATEs of a row that belongs to no partition: check violation and, because Citus passes on the errors of rows that it
+ * copies to a node without theirs, internal error.
+ */
+const NO_PARTITION: ReadonlyArray<unknown> = ["23514", "XX000"]
 
 /** One call, as it is stored. */
 export interface Row {
@@ -184,7 +187,7 @@ const makeWriter = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const write = (batch: ReadonlyArray<Row>) =>
     Effect.tryPromise(() => copy(batch)).pipe(
       Effect.catchIf(
-        (error) => (error.cause as { readonly code?: unknown } | undefined)?.code === NO_PARTITION,
+        (error) => NO_PARTITION.includes((error.cause as { readonly code?: unknown } | undefined)?.code),
         () =>
           Effect.forEach(new Set(batch.map(({ id }) => dayOf(id))), RequestLogDays.make, { discard: true }).pipe(
             Effect.andThen(Effect.tryPromise(() => copy(batch))),
