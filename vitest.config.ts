@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config"
+import * as CitusSuites from "./test/support/cells/citusSuites.ts"
 
 /**
  * What has a process of its own: one counts what is on its heap, one turns the clock of its process. All others change
@@ -6,6 +7,20 @@ import { defineConfig } from "vitest/config"
  * longer than testing it.
  */
 export const ALONE = ["test/attack/fuzz.test.ts", "test/dashboard/tail.test.ts"]
+
+/** The suites of sending and delivering once more, with all accounts in a cell on a node of Citus. */
+const onCitus = {
+  extends: true as const,
+  test: {
+    name: "citus",
+    globalSetup: ["test/support/cells/citusSetup.ts"],
+    include: CitusSuites.FILES,
+    env: { WAYBILL_TEST_CELL: CitusSuites.CELL },
+    isolate: false,
+    // A statement takes twice as long as on one server, and servers of three nodes share the machine.
+    testTimeout: 180_000,
+  },
+}
 
 export default defineConfig({
   test: {
@@ -28,6 +43,7 @@ export default defineConfig({
           isolate: false,
         },
       },
+      ...(process.env["WAYBILL_TEST_CITUS_URL"] === undefined ? [] : [onCitus]),
     ],
   },
 })

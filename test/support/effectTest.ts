@@ -1,5 +1,6 @@
 import * as EffectVitest from "@effect/vitest"
 import { Effect, type Layer, type Scope } from "effect"
+import { inTestCell } from "./cells/testCell.ts"
 
 /** `@effect/vitest`, where the steps of a test may be a generator: `it.effect("…", function* () { … })`. */
 export * from "@effect/vitest"
@@ -19,8 +20,9 @@ const isGenerator = (body: Function): body is () => Effect.gen.Return<unknown, u
 
 const acceptSteps = <R>(tester: EffectVitest.Vitest.Tester<R>): Tester<R> => {
   const register = (name: string, body: () => Effect.Effect<unknown, unknown, R>, options?: Options) =>
-    tester(name, isGenerator(body) ? () => Effect.gen(body) : body, options)
-  return Object.assign(register as Tester<R>, tester)
+    tester(name, (context) => inTestCell(context, isGenerator(body) ? Effect.gen(body) : Effect.suspend(body)), options)
+  const skipIf = (isSkipped: unknown) => (isSkipped ? tester.skip : register)
+  return Object.assign(register as Tester<R>, { ...tester, skipIf })
 }
 
 const extend = <T extends object, M extends object>(target: T, members: M): T & M =>

@@ -1,5 +1,7 @@
 import { Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import { blockedBackend, otherClient } from "../../support/postgres/otherClient.ts"
 import { HttpWorld, reasonOf, type Setup, signUp, statusesOf } from "../../support/world/HttpWorld.ts"
 
 const zones: { [name: string]: { TXT: Array<string> } } = {}
@@ -89,16 +91,14 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
   it.effect("are added once while another node's commit is in progress", function* () {
     const { account, call, world } = yield* setUp
     // Of two nodes one waits at the unique index of the other's commit; only the database can hold one of them there.
-    const waits = world.sql<{ readonly n: number }>`
-        SELECT count(*)::int AS n FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'transactionid'`
+    const watcher = yield* otherClient((yield* Database.Fresh).url)
     const theirs = world.sql.withTransaction(
       Effect.gen(function* () {
         yield* world.sql`
             INSERT INTO domains (account_id, id, version, name, status, removed)
             VALUES (${account}, 'dom_00000000000000000000000000', 1, 'race.dev', 'pending', false)`
         // Wait until the other commit waits at the unique index for this one.
-        yield* Effect.repeat(waits, { until: ([row]) => (row?.n ?? 0) > 0 })
+        yield* blockedBackend(watcher)
       }),
     )
     const [, { json, status }] = yield* Effect.all([theirs, call("POST", "/v1/domains", { name: "race.dev" })], {

@@ -180,7 +180,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   it.effect("are limited in number across nodes", function* () {
     const { account, call, key, world } = yield* setUp
     // Inserted, since so many requests would exceed the rate limit. Besides the administrative key; revoked and expired ones do not count.
+    // A join of the table itself with a function is more than Citus can insert.
     yield* Effect.orDie(world.sql`
+        WITH k AS MATERIALIZED (SELECT * FROM api_keys WHERE account_id = ${account})
         INSERT INTO api_keys (account_id, id, version, hash, scopes, allowed_ips, revoked_at, expires_at, record)
         SELECT ${account}, 'key_' || lpad(n::text, 26, '0'), 1, ${account} || n, '{}', '{}',
           CASE WHEN n > 510 THEN now() END, CASE WHEN n > 497 AND n <= 510 THEN now() - interval '1 hour' END, '{}'
@@ -202,12 +204,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("list all active ones and the last thousand others", function* () {
     const { account, call, key_id, world } = yield* setUp
+    // A join of the table itself with a function is more than Citus can insert.
     yield* Effect.orDie(world.sql`
+        WITH k AS MATERIALIZED (SELECT * FROM api_keys WHERE account_id = ${account})
         INSERT INTO api_keys (account_id, id, version, hash, scopes, allowed_ips, revoked_at, record)
         SELECT account_id, 'key_' || lpad(n::text, 26, '0'), 1, ${account} || n, scopes, allowed_ips,
           CASE WHEN n > 1 THEN now() END,
           record || jsonb_build_object('id', 'key_' || lpad(n::text, 26, '0'), 'revoked_at', CASE WHEN n > 1 THEN record -> 'created_at' END)
-        FROM api_keys, generate_series(1, 1003) AS n WHERE account_id = ${account}`)
+        FROM k, generate_series(1, 1003) AS n`)
     const { json } = yield* call("GET", "/v1/api-keys")
     const ids = json.data.map(({ id }: { readonly id: string }) => id) as ReadonlyArray<string>
     const nth = (n: number) => `key_${String(n).padStart(26, "0")}`

@@ -24,8 +24,9 @@ import * as World from "../../support/world/World.ts"
 import { id, queued } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
+import { urlInTestCell } from "../../support/cells/testCell.ts"
 
-const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
   Layer.provideMerge(Database.layerFresh),
 )

@@ -21,9 +21,10 @@ import { Effect, Exit, Fiber, Latch, Layer } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
+import { urlInTestCell, WAITING_SESSIONS } from "../../support/cells/testCell.ts"
 import * as Histories from "../rebuild/randomHistories.ts"
 
-const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
   Layer.provideMerge(Database.layerFresh),
 )
@@ -96,8 +97,7 @@ layer(Store, { excludeTestServices: true })("erasure from the statistics", (it) 
       const counting = yield* Effect.forkChild(page)
       yield* counted.await
       const erasing = yield* Effect.forkChild(sql.withTransaction(EraseStats.erase(sql, HERS, mask)))
-      const waiting = sql`SELECT pid FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`
+      const waiting = sql.unsafe(WAITING_SESSIONS)
       while (erasing.pollUnsafe() === undefined && (yield* waiting).length === 0) yield* Effect.yieldNow
       yield* done.open
       yield* Fiber.join(counting)

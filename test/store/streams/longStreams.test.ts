@@ -24,6 +24,7 @@ import { dkimKey, domainName, NOW } from "../../domain/values/examples.ts"
 import { assert, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
+import { urlInTestCell } from "../../support/cells/testCell.ts"
 import { committed, send } from "../commit/commits.ts"
 
 const EVENTS = 5_000
@@ -130,7 +131,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a stream of thousands
   )
 })
 
-const Rebuilding = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
+const Rebuilding = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
   Layer.provideMerge(Database.layerFresh),
 )

@@ -4,6 +4,7 @@ import { Clock, Context, Effect, Layer, Redacted, type Scope } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import type { SqlClient, SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
+import { withTestCell } from "../cells/testCell.ts"
 import { onDatabase } from "./databaseUrl.ts"
 
 export interface Database {
@@ -25,6 +26,9 @@ const administer = (url: string, statement: string): Effect.Effect<void, SqlErro
     Effect.provide(Reactivity.layer),
   )
 
+const onEach = (urls: ReadonlyArray<string>, statement: string) =>
+  Effect.forEach(urls, (url) => administer(url, statement), { concurrency: "unbounded", discard: true })
+
 /** Creates a migrated database, a copy of the template, and drops it with the scope even while it is in use. */
 export const freshDatabase: Effect.Effect<Database, SqlError.SqlError, Scope.Scope> = Effect.gen(function* () {
   // Loaded here, because worker processes and benchmarks import this module without vitest.
@@ -32,11 +36,12 @@ export const freshDatabase: Effect.Effect<Database, SqlError.SqlError, Scope.Sco
   const problem = inject("templateProblem")
   if (problem !== "") return yield* Effect.die(new Error(problem))
   const [url, adminUrl] = [inject("postgresUrl"), inject("postgresAdminUrl")]
+  const nodes = inject("postgresNodes")
   const name = `test_${randomBytes(8).toString("hex")}`
   yield* Effect.acquireRelease(
-    administer(url, `CREATE DATABASE ${name} TEMPLATE ${inject("templateDatabase")}`),
+    onEach([url, ...nodes], `CREATE DATABASE ${name} TEMPLATE ${inject("templateDatabase")}`),
     // Only the superuser may end an autovacuum of its own.
-    () => Effect.orDie(administer(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`)),
+    () => Effect.orDie(onEach([adminUrl, ...nodes], `DROP DATABASE ${name} WITH (FORCE)`)),
   )
   return {
     name,
@@ -53,7 +58,7 @@ const systemClock = Layer.sync(Clock.Clock, Clock.Clock.defaultValue)
 
 /** Connects with the pool and session settings of the service. */
 export const layerOf = (database: Database): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
-  StoreDatabase.layer({ url: database.url }).pipe(Layer.provide(systemClock))
+  withTestCell(StoreDatabase.layer({ url: database.url })).pipe(Layer.provide(systemClock))
 
 /** Database of a file's own: `layer(Database.layerFresh, { excludeTestServices: true })("…", (it) => …)`. */
 export const layerFresh: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | Fresh, SqlError.SqlError> = Layer.unwrap(

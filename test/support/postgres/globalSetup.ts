@@ -15,6 +15,8 @@ declare module "vitest" {
     readonly postgresUrl: string
     /** Address of the superuser; the same role where the server is not started by the tests. */
     readonly postgresAdminUrl: string
+    /** Addresses of the other nodes of the cluster, each with a part of every database. */
+    readonly postgresNodes: ReadonlyArray<string>
     readonly templateDatabase: string
     /**
      * Reason why the template is unusable, else empty, so that a broken migration fails only tests that need a
@@ -73,6 +75,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await bundled
     project.provide("postgresUrl", url)
     project.provide("postgresAdminUrl", server === undefined ? url : Redacted.value(server.adminUrl))
+    project.provide("postgresNodes", [])
     project.provide("templateDatabase", template)
     project.provide("templateProblem", problem)
     return async () => {

@@ -1,6 +1,7 @@
 import { system } from "@waybill/store/commit/Provenance"
 import { Effect, Redacted, type Scope } from "effect"
 import pg from "pg"
+import { urlInTestCell, WAITING_SESSIONS } from "../cells/testCell.ts"
 
 /** Another client of the same database, with a connection of its own. */
 export interface OtherClient {
@@ -14,7 +15,7 @@ export const otherClient = (url: Redacted.Redacted): Effect.Effect<OtherClient, 
   Effect.map(
     Effect.acquireRelease(
       Effect.promise(async () => {
-        const client = new pg.Client({ connectionString: Redacted.value(url) })
+        const client = new pg.Client({ connectionString: Redacted.value(urlInTestCell(url)) })
         client.on("error", () => {})
         await client.connect()
         return client
@@ -45,12 +46,7 @@ export const takeVersion = (
 
 /** Waits until a backend waits for a lock in this database, and returns its process id. */
 export const blockedBackend = (watcher: OtherClient) =>
-  watcher
-    .query(
-      `SELECT pid FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`,
-    )
-    .pipe(
-      Effect.repeat({ until: (rows) => rows.length > 0 }),
-      Effect.map((rows) => Number(rows[0]?.["pid"])),
-    )
+  watcher.query(WAITING_SESSIONS).pipe(
+    Effect.repeat({ until: (rows) => rows.length > 0 }),
+    Effect.map((rows) => Number(rows[0]?.["pid"])),
+  )

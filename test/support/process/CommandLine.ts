@@ -17,6 +17,7 @@ import * as cli from "../../../apps/server/src/cli/Output.ts"
 import { runCommand } from "../../../apps/server/src/cli/runCommand.ts"
 import * as Database from "../postgres/Database.ts"
 import { NOWHERE } from "../nowhere.ts"
+import { asService } from "../cells/testCell.ts"
 
 type Env = Readonly<Record<string, string>>
 
@@ -56,6 +57,7 @@ const run = (
   const log = (...parts: ReadonlyArray<unknown>) => void printed.push(parts.join(" "))
   const error = (...parts: ReadonlyArray<unknown>) => void errors.push(parts.join(" "))
   return runCommand(words).pipe(
+    asService,
     Effect.provide(person),
     Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromUnknown(env)))),
     Effect.provideService(Console.Console, { ...cli.guarded({ ...globalThis.console, log, error }) }),

@@ -29,6 +29,7 @@ import { id, queued } from "../history.ts"
 import type { SmtpServer } from "../mail/smtpServer.ts"
 import * as Database from "../postgres/Database.ts"
 import { NOWHERE } from "../nowhere.ts"
+import { withTestCell } from "../cells/testCell.ts"
 
 /** Instance key of every process of a test. */
 export const INSTANCE_KEY = Buffer.alloc(32, 7).toString("base64")
@@ -39,7 +40,7 @@ export const services = (url: Redacted.Redacted, connections = 10) =>
   Secrets.layer.pipe(
     Layer.provide(InstanceKey.InstanceKey.layer({ file: NOWHERE, text: Option.some(Redacted.make(INSTANCE_KEY)) })),
     Layer.provideMerge(EventStore.layer()),
-    Layer.provideMerge(StoreDatabase.layer({ url, connections })),
+    Layer.provideMerge(withTestCell(StoreDatabase.layer({ url, connections }))),
   )
 
 /** Services of a node, on a database of their own. */

@@ -1,0 +1,76 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import * as CellName from "@waybill/store/cells/CellName"
+import { Cells } from "@waybill/store/cells/Cells"
+import { CurrentCell, inCell } from "@waybill/store/cells/CurrentCell"
+import { Effect, Layer, type Redacted } from "effect"
+import * as path from "node:path"
+import type { TestContext } from "vitest"
+import { SKIPPED } from "./citusSuites.ts"
+
+/** The cell of all accounts of the tests: the first one, or another one in the project `citus` of vitest, which sets it. */
+const CELL: CellName.CellName = process.env["WAYBILL_TEST_CELL"] ?? CellName.FIRST
+const isFirst = CELL === CellName.FIRST
+
+/**
+ * Runs the steps of a test in the cell of the accounts, so that its statements name the same tables. Skips a test that
+ * cannot hold there.
+ */
+export const inTestCell = <E, R>(
+  { skip, task }: TestContext,
+  steps: Effect.Effect<unknown, E, R>,
+): Effect.Effect<unknown, E, R> => {
+  if (isFirst) return steps
+  const reason = SKIPPED[path.relative(ROOT, task.file.filepath)]?.[task.name]
+  return reason === undefined ? Effect.provideService(steps, CurrentCell, CELL) : Effect.sync(() => skip(reason))
+}
+
+const ROOT = path.join(import.meta.dirname, "../../..")
+
+/** Runs what the service itself does, which begins in the first cell. */
+export const asService = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.provideService(work, CurrentCell, CellName.FIRST)
+
+/** Address for clients of a test that are not routed to cells. */
+export const urlInTestCell = (url: Redacted.Redacted): Redacted.Redacted => CellName.urlOf(url, CELL)
+
+/**
+ * Gives accounts their cell when they are first named, because most tests make them by their first event, without
+ * `Placement`. All else is the directory of the service.
+ */
+export const withTestCell = <A, E, R>(database: Layer.Layer<A | PgClient.PgClient, E, R>) =>
+  isFirst ? database : Layer.provideMerge(placing, database)
+
+const placing = Layer.effect(
+  Cells,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const cells = yield* Cells
+    const placed = new Set<string>()
+    const insert = (account_id: string) =>
+      inCell(
+        CellName.FIRST,
+        Effect.orDie(sql`
+          INSERT INTO account_cells (account_id, cell) VALUES (${account_id}, ${CELL}) ON CONFLICT DO NOTHING`),
+      )
+    const place = (account_id: string) =>
+      Effect.suspend(() =>
+        placed.has(account_id) ? Effect.void : Effect.map(insert(account_id), () => void placed.add(account_id)),
+      )
+    return {
+      ...cells,
+      of: (account_id: string) => Effect.andThen(place(Livemode.liveAccountOf(account_id)), cells.of(account_id)),
+    }
+  }),
+)
+
+const WAITING_HERE = `SELECT pid FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`
+/** Connections of other sessions to a node have a name that ends with the node and process of the session. */
+const WAITING_ON_NODES = `SELECT (substring(name FROM '\\d+$')::bigint % 10000000000)::int
+  FROM run_command_on_workers($$
+    SELECT string_agg(application_name, ',') FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND application_name LIKE 'citus_internal%'$$) AS node,
+    unnest(string_to_array(node.result, ',')) AS name`
+/** Finds the sessions of the database that wait for a lock, also for one on another node of Citus. */
+export const WAITING_SESSIONS = isFirst ? WAITING_HERE : `${WAITING_HERE} UNION ${WAITING_ON_NODES}`
