@@ -57,10 +57,13 @@ export const follower: Follower = {
   types: [...new Set([...Object.keys(MEASURE_OF), ...RecipientChanges.TYPES])],
   key: KEY,
   count: Effect.fnUntraced(function* (sql, events, table = EmailStats.FOLLOWER) {
-    const histories = Map.groupBy(yield* historyEvents(sql, events), messageOf)
+    const messages = Map.groupBy(events, messageOf)
+    const continued = [...messages.values()].filter((counted) => !isFromStart(counted)).flat()
+    const histories = Map.groupBy(yield* historyEvents(sql, continued), messageOf)
     const entries = new Map<string, Entry>()
-    for (const [message, counted] of Map.groupBy(events, messageOf)) {
-      for (const entry of entriesOf(counted, histories.get(message) ?? [])) {
+    for (const [message, counted] of messages) {
+      const history = isFromStart(counted) ? counted.map(historyEventOf) : histories.get(message)
+      for (const entry of entriesOf(counted, history ?? [])) {
         const key = `${messageOf({ ...entry, stream_id: entry.tag })} ${entry.hour} ${entry.domain} ${entry.measure} ${entry.bucket}`
         const existing = entries.get(key)
         if (existing === undefined) entries.set(key, entry)
@@ -99,9 +102,16 @@ export const follower: Follower = {
 const messageOf = ({ account_id, stream_id }: Pick<HistoryEvent, "account_id" | "stream_id">): string =>
   `${account_id} ${stream_id}`
 
+/**
+ * Whether these are all events of a message up to the last of them, so that its history is known without a query. This is
+ * usual, since most messages are delivered soon after they were accepted.
+ */
+const isFromStart = (events: ReadonlyArray<Stored>): boolean => events.every(({ version }, nth) => version === nth + 1)
+
 const HISTORY_TYPES = ["EmailQueued", "EmailRescheduled", ...RecipientChanges.TYPES]
 
 const historyEvents = (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) => {
+  if (events.length === 0) return Effect.succeed([])
   const messages = [...new Map(events.map((event) => [messageOf(event), event])).values()]
   const rows = sql<PackedEvent.Row<Event>>`
     SELECT e.account_id, e.stream_id, e.version, e.type, ${PackedSql.columns(sql, "e")}
@@ -174,8 +184,9 @@ const entriesOf = (events: ReadonlyArray<Stored>, history: ReadonlyArray<History
   })
 }
 
-const hourOf = (at: Timestamp.Timestamp): Timestamp.Timestamp =>
-  Timestamp.fromMillis(Math.floor(Timestamp.toMillis(at) / Timestamp.HOUR) * Timestamp.HOUR)
+/** Cuts the text, which is a hundred times cheaper than a date. */
+const hourOf = (at: Timestamp.Timestamp): string => `${at.slice(0, HOUR_CHARS)}:00:00.000Z`
+const HOUR_CHARS = "2026-11-26T18".length
 
 /** Returns the time from which the delivery of a message is measured: its last schedule before the event. */
 const dueAt = (
