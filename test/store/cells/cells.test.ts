@@ -32,8 +32,17 @@ const countOf = (table: string) =>
   })
 
 layer(Store, { excludeTestServices: true })("cells", (it) => {
-  it.effect("hold the rows of their accounts, apart from those of other cells", function* () {
+  it.effect("follow the log from its first event", function* () {
+    const sql = yield* PgClient.PgClient
     yield* CellSchema.make("cell_b")
+    const followers = inCell("cell_b", sql<{ readonly position: bigint }>`SELECT DISTINCT position FROM followers`)
+    assert.deepStrictEqual(
+      (yield* followers).map(({ position }) => Number(position)),
+      [0],
+    )
+  })
+
+  it.effect("hold the rows of their accounts, apart from those of other cells", function* () {
     const before = yield* countOf("events")
     const account_id = yield* World.accountIn("cell_b")
     const key = yield* World.key(account_id)

@@ -54,8 +54,10 @@ export const make = Effect.fn("CellSchema.make")(function* (name: string) {
     yield* sql`CREATE SCHEMA ${sql(cell)}`
     yield* sql`SET LOCAL search_path = ${sql(cell)}, ${sql(CellName.FIRST)}`
     for (const statement of statements(schema)) yield* sql.unsafe(statement)
+    // The sequence shows its first position also while no event has it.
     yield* sql`
-      INSERT INTO followers (name, position) SELECT name, (SELECT last_value FROM event_position)
+      INSERT INTO followers (name, position)
+      SELECT name, (SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM event_position)
       FROM ${sql(CellName.FIRST)}.followers`
     if (onNode) yield* distribute(sql, cell)
     yield* sql`INSERT INTO cells (name, state) VALUES (${cell}, 'open')`
