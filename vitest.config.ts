@@ -8,19 +8,24 @@ import * as CitusSuites from "./test/support/cells/citusSuites.ts"
  */
 export const ALONE = ["test/attack/fuzz.test.ts", "test/dashboard/tail.test.ts"]
 
-/** The suites of sending and delivering once more, with all accounts in a cell on a node of Citus. */
-const onCitus = {
+const citus = (name: string, include: Array<string>, env: Record<string, string>) => ({
   extends: true as const,
   test: {
-    name: "citus",
+    name,
     globalSetup: ["test/support/cells/citusSetup.ts"],
-    include: CitusSuites.FILES,
-    env: { WAYBILL_TEST_CELL: CitusSuites.CELL },
+    include,
+    env,
     isolate: false,
     // A statement takes twice as long as on one server, and servers of three nodes share the machine.
     testTimeout: 180_000,
   },
-}
+})
+
+/** Suites once more on a Citus cluster: with all accounts in a cell on a node, and with the cells that they make themselves. */
+const onCitus = [
+  citus("citus", CitusSuites.FILES, { WAYBILL_TEST_CELL: CitusSuites.CELL }),
+  citus("citus-cells", CitusSuites.OF_CELLS, {}),
+]
 
 export default defineConfig({
   test: {
@@ -43,7 +48,7 @@ export default defineConfig({
           isolate: false,
         },
       },
-      ...(process.env["WAYBILL_TEST_CITUS_URL"] === undefined ? [] : [onCitus]),
+      ...(process.env["WAYBILL_TEST_CITUS_URL"] === undefined ? [] : onCitus),
     ],
   },
 })

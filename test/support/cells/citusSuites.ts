@@ -3,6 +3,9 @@ export const FILES = [
   "test/server/{compat,domainReports,feed,http,links,providers,smtp,testMode,webhooks,worker}/*.test.ts",
 ]
 
+/** Suites of cells, which make their own, here on nodes of Citus. The suites that need Citus make their databases themselves. */
+export const OF_CELLS = ["test/{server,store}/cells/!(citus)*.test.ts"]
+
 /** The cell, which has a name of its own, because the search path of its tables must differ from that of the first one. */
 export const CELL = "cell_t"
 
