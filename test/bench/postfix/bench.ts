@@ -39,6 +39,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.e
 /** Findings about the deployment of Waybill that has the higher rate. */
 const findings = (turns: Turns.Turns, own: string): ReadonlyArray<Measure.Finding> => {
   const rate = ({ perSecond }: Turns.Turn) => perSecond
+  const others = [NAMES.postfix, NAMES.opendkim].filter((name) => turns.has(name))
   const milliseconds = (name: string) =>
     Measure.spread((turns.get(name) ?? []).map((turn) => Turns.spentMicros(turn) / 1000))
   return [
@@ -58,6 +59,11 @@ const findings = (turns: Turns.Turns, own: string): ReadonlyArray<Measure.Findin
           },
         ]
       : []),
+    ...others.map((name) => ({
+      what: `processor time of ${name}, against waybill, with load and sink`,
+      measured: Turns.ratios(turns, name, own, Turns.allMicros),
+      unit: "times" as const,
+    })),
     ...[...turns.keys()].map((name) => ({
       what: `processor time of a message, ${name}`,
       measured: milliseconds(name),

@@ -43,6 +43,7 @@ export interface Contender {
   /** Number of accepted messages that are not finished, so that no contender works in another one's turn. */
   readonly unfinished: () => Promise<number>
   readonly spent: () => Spent
+  readonly loadPid: number
 }
 
 export const NAMES = {
@@ -80,7 +81,10 @@ export const waybill = async (
   const keys = await tenant(url, CONNECTIONS)
   const data = await temporaryFolder("data")
   await addDomain(Redacted.value(url), data, keys[0] ?? "")
-  const settings = { TRANSPORT: "relay", SMTP_URL: `smtp://127.0.0.1:${sink}?connections=${TO_SINK}` }
+  const settings = {
+    TRANSPORT: "relay",
+    SMTP_URL: `smtp://127.0.0.1:${sink}?connections=${TO_SINK}`,
+  }
   const roles = name === NAMES.oneProcess ? [[]] : [["api"], ["worker"]]
   const processes: Array<Processes.Server> = []
   for (const each of roles) {
@@ -116,6 +120,7 @@ export const waybill = async (
       own: processes.reduce((total, { pid }) => total + Cpu.ofTree(pid), 0),
       helper: Cpu.ofTree(postgres.pid),
     }),
+    loadPid: load.pid,
   }
 }
 
@@ -142,13 +147,17 @@ export const postfix = async (
     name: milter === undefined ? NAMES.postfix : NAMES.opendkim,
     isSigning: milter !== undefined,
     warmUpMails: POSTFIX_WARM_UP_MAILS,
-    send: (mails) => load({ port: instance.port, connections: CONNECTIONS, mails }),
+    send: (mails) => load.run({ port: instance.port, connections: CONNECTIONS, mails }),
     unfinished: instance.queued,
     spent: () => ({ own: instance.cpu(), helper: milter?.cpu() ?? 0 }),
+    loadPid: load.pid,
   }
 }
 
-export type SmtpLoad = (order: Order) => Promise<number>
+export interface SmtpLoad {
+  readonly pid: number
+  readonly run: (order: Order) => Promise<number>
+}
 
 /** Starts the load of SMTP. */
 export const smtpLoad = async (): Promise<SmtpLoad> => {
@@ -160,11 +169,12 @@ export const smtpLoad = async (): Promise<SmtpLoad> => {
     },
     (forked) => forked.disconnect(),
   )
-  return async (order) => {
+  const run = async (order: Order) => {
     const answered = once(child, "message") as Promise<[Answer]>
     child.send(order)
     const [answer] = await answered
     if ("problem" in answer) throw new Error(answer.problem)
     return answer.done
   }
+  return { pid: child.pid ?? 0, run }
 }

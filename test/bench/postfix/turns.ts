@@ -18,8 +18,8 @@ export interface Turn {
   /** Processor time for each message. */
   readonly ownMicros: number
   readonly helperMicros: number
-  /** Of all processes of the machine: the contender, the load, the sink, and what does not belong to the benchmark. */
-  readonly machineMicros: number
+  /** Of the load and the sink. */
+  readonly otherMicros: number
 }
 
 const sleep = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
@@ -27,8 +27,8 @@ const now = () => performance.timeOrigin + performance.now()
 
 /** Sends the messages and waits until all of them have arrived and the contender has finished its own work. */
 const take = async (contender: Contender, sink: Sink, mails: number): Promise<Turn> => {
-  const machine = Cpu.ofMachine()
-  const before = contender.spent()
+  const spent = () => ({ ...contender.spent(), other: Cpu.ofTree(contender.loadPid) + Cpu.ofTree(sink.pid) })
+  const before = spent()
   const began = now()
   await contender.send(mails)
   const accepted = now()
@@ -36,14 +36,14 @@ const take = async (contender: Contender, sink: Sink, mails: number): Promise<Tu
   while ((await contender.unfinished()) > 0) await sleep(LOOK_EVERY_MILLIS)
   await sleep(REST_MILLIS)
   if (signed !== (contender.isSigning ? mails : 0)) throw new Error(`${contender.name}: ${signed} of ${mails} signed`)
-  const after = contender.spent()
+  const after = spent()
   const micros = (millis: number) => (millis * 1000) / mails
   return {
     perSecond: (mails * 1000) / (last - began),
     acceptedPerSecond: (mails * 1000) / (accepted - began),
     ownMicros: micros(after.own - before.own),
     helperMicros: micros(after.helper - before.helper),
-    machineMicros: micros(Cpu.ofMachine() - machine),
+    otherMicros: micros(after.other - before.other),
   }
 }
 
@@ -83,18 +83,21 @@ export const ratios = (turns: Turns, name: string, against: string, value: (turn
   return Measure.spread(of(turns, name).map((turn, round) => value(turn) / value(base[round] as Turn)))
 }
 
+/** With the load and the sink, which share the machine. */
+export const allMicros = (turn: Turn): number => spentMicros(turn) + turn.otherMicros
+
 export const spentMicros = ({ helperMicros, ownMicros }: Turn): number => ownMicros + helperMicros
 
 export const table = (turns: Turns): string =>
   Measure.table(
-    ["", "a second", "least", "most", "accepted", "CPU µs/message", "of the helper", "of the machine"],
+    ["", "a second", "least", "most", "accepted", "CPU µs/message", "of it the helper", "of load and sink"],
     [...turns].map(([name, all]) => {
       const { least, median: middle, most } = Measure.spread(all.map(({ perSecond }) => perSecond))
       const values = [
         (turn: Turn) => turn.acceptedPerSecond,
         spentMicros,
         (turn: Turn) => turn.helperMicros,
-        (turn: Turn) => turn.machineMicros,
+        (turn: Turn) => turn.otherMicros,
       ]
       return [name, ...[middle, least, most, ...values.map((value) => median(turns, name, value))].map(Measure.rate)]
     }),
