@@ -34,7 +34,9 @@ const opendkim = Tools.find("opendkim")
 if (opendkim === undefined) {
   process.stderr.write("opendkim is not installed (apt-get install opendkim); Postfix is measured without it only.\n")
 }
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.once(signal, () => void Held.releaseAll().finally(() => process.exit(1)))
+}
 
 /** Findings about the deployment of Waybill that has the higher rate. */
 const findings = (turns: Turns.Turns, own: string): ReadonlyArray<Measure.Finding> => {
