@@ -17,6 +17,8 @@ export const lockTables = Effect.fnUntraced(function* (cell: string, ...tables: 
   const { url } = yield* Database.Fresh
   const other = yield* otherClient(url)
   const names = tables.map((table) => `${cell}.${table}`).join(", ")
+  // The test role ends transactions that are idle for 10 s.
+  yield* other.query("SET idle_in_transaction_session_timeout = 0")
   yield* Effect.acquireRelease(other.query(`BEGIN; LOCK TABLE ${names} IN ACCESS EXCLUSIVE MODE`), () =>
     Effect.ignore(other.query("ROLLBACK")),
   )

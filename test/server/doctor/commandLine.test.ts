@@ -63,6 +63,7 @@ describe("waybill doctor", () => {
           database: of["database"] ?? "skipped",
           schema: "ok",
           nodes: "ok",
+          cells: "ok",
           clock: "ok",
           disk: "ok",
           dns: "ok",

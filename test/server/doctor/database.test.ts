@@ -27,6 +27,8 @@ const well: DatabaseExamination.DatabaseFindings = {
   tracked: 0,
   tracking_domains: 0,
   keys: [],
+  cells: 1,
+  unreachable_cells: [],
 }
 
 describe("findings about a database", () => {

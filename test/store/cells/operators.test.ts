@@ -9,6 +9,7 @@ import type { Problem } from "@waybill/store/availability/Problem"
 import * as Cells from "@waybill/store/cells/Cells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/cells/CurrentCell"
+import * as ReachableCells from "@waybill/store/cells/ReachableCells"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import * as DomainReports from "@waybill/store/domainreports/DomainReports"
@@ -176,7 +177,9 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
       { name: "cell_b", is_up: true },
     ])
     assert.isAbove((yield* InstanceStats.eventRates(Duration.minutes(1)))["EmailQueued"] ?? 0, 0)
-    const work = yield* Conservation.work()
+    const audited = yield* ReachableCells.rowsOf(Conservation.work())
+    assert.deepStrictEqual(audited.unreachable, [])
+    const work = Conservation.totalWork(audited.rows)
     assert.deepStrictEqual(
       work.map(({ kind, missing, unexpected }) => [kind, missing, unexpected]),
       [
@@ -185,7 +188,8 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
       ],
     )
     assert.strictEqual(work[0]?.waiting, rowsIn(queue))
-    const accepted = (yield* Conservation.emails()).reduce((sum, balance) => sum + balance.accepted, 0)
+    const balances = yield* ReachableCells.rowsOf(Conservation.emails())
+    const accepted = balances.rows.reduce((sum, balance) => sum + balance.accepted, 0)
     assert.strictEqual(accepted, rowsIn(queue))
   })
 

@@ -9,7 +9,8 @@ import * as Team from "@waybill/domain/account/Team"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result } from "effect"
 import * as CellClient from "../cells/CellClient.ts"
-import * as Cells from "../cells/Cells.ts"
+import type { CellName } from "../cells/CellName.ts"
+import * as ReachableCells from "../cells/ReachableCells.ts"
 import * as Database from "../postgres/Database.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as EraseContent from "./EraseContent.ts"
@@ -40,6 +41,8 @@ export interface Erased {
   readonly accounts: ReadonlyMap<AccountId, { readonly streams: number; readonly events: number }>
   /** Copies of the address that were not erased, with the reason. */
   readonly remaining: ReadonlyArray<RemainingCopy>
+  /** Cells that did not answer, in which nothing was erased, or not all. */
+  readonly unreachable: ReadonlyArray<CellName>
 }
 
 /**
@@ -50,27 +53,32 @@ export const BATCH_STREAMS = 50
 const TRIES = 5
 const SETTINGS = { plan_cache_mode: Database.SESSION.plan_cache_mode } as const
 
-/** Finds the histories of all cells that name the address: those that can be changed, and those that only their owner can change. */
+/** Finds the histories of all cells that answer that name the address: those that can be changed, and those that only their owner can change. */
 export const find = Effect.fn("Erase.find")(function* (address: Address.Address) {
   const sql = yield* PgClient.PgClient
-  const affected = yield* Cells.rowsOfAll(Effect.orDie(AffectedStreams.find(sql, address, Mask.make(address, address))))
+  const { rows: affected, unreachable } = yield* ReachableCells.rowsOf(
+    Effect.orDie(AffectedStreams.find(sql, address, Mask.make(address, address))),
+  )
   return {
     changeable: affected.filter(({ stream }) => KINDS.includes(stream)),
     kept: affected.filter(({ stream }) => !KINDS.includes(stream)),
+    unreachable,
   }
 })
 
 /**
- * Removes an address from the log, the read models and the contents of all cells, some histories per transaction. May be
- * stopped at any time and run again.
+ * Removes an address from the log, the read models and the contents of all cells that answer, some histories per
+ * transaction. May be stopped at any time and run again, also for the cells that did not answer.
  */
 export const erase = Effect.fn("Erase.erase")(function* (address: Address.Address, replacement: Address.Address) {
   const sql = yield* PgClient.PgClient
-  const erased = yield* Cells.each(eraseHere(address, replacement))
-  yield* Effect.orDie(deleteUsers(sql, address))
+  const { results, unreachable } = yield* ReachableCells.each(eraseHere(address, replacement))
+  // Only all cells together say that a user is a member no more.
+  if (unreachable.length === 0) yield* Effect.orDie(deleteUsers(sql, address))
   return {
-    accounts: new Map(erased.flatMap(([, { accounts }]) => [...accounts])),
-    remaining: erased.flatMap(([, { remaining }]) => remaining),
+    accounts: new Map(results.flatMap(([, { accounts }]) => [...accounts])),
+    remaining: results.flatMap(([, { remaining }]) => remaining),
+    unreachable,
   } satisfies Erased
 })
 
@@ -123,7 +131,7 @@ const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replace
     Effect.retry({ while: ({ reason }) => reason._tag === "DeadlockError", times: TRIES }),
     Effect.orDie,
   )
-  return { accounts, remaining } satisfies Erased
+  return { accounts, remaining }
 }, Effect.scoped)
 
 /** Masks streams and records that in the same transaction, so that no masking stays unrecorded. */

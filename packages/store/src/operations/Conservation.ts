@@ -6,7 +6,6 @@ import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import * as Cells from "../cells/Cells.ts"
 import type { OutboxRow } from "../commit/LogStorage.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 import * as EmailFacets from "../search/EmailFacets.ts"
@@ -40,15 +39,17 @@ interface Subscribed {
   readonly scheduled: boolean | null
 }
 
-/** Checks that each matching event during a webhook's enabled time has exactly one delivery. */
+/** Checks in the fiber's cell that each matching event during a webhook's enabled time has exactly one delivery. */
 export const webhooks = Effect.fn("Conservation.webhooks")(function* (upcast = DomainEvent.upcast) {
   const sql = yield* PgClient.PgClient
-  return yield* Cells.rowsOfAll(withoutTimeout(sql, balances(sql, upcast)))
+  return yield* withoutTimeout(sql, balances(sql, upcast))
 })
 
-/** Runs without the statement timeout, because reading the whole log may exceed it. */
-const withoutTimeout = <A>(sql: PgClient.PgClient, look: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
-  Effect.orDie(sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 0`, look)))
+/** Runs with a time limit for locks instead of one for statements, because reading the whole log may exceed that. */
+const withoutTimeout = <A>(sql: PgClient.PgClient, look: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> => {
+  const limits = Effect.andThen(sql`SET LOCAL statement_timeout = 0`, sql`SET LOCAL lock_timeout = '10s'`)
+  return Effect.orDie(sql.withTransaction(Effect.andThen(limits, look)))
+}
 
 const balances = Effect.fnUntraced(function* (sql: PgClient.PgClient, upcast: typeof DomainEvent.upcast) {
   const histories = yield* Effect.orDie(sql<Stored>`
@@ -148,10 +149,10 @@ export interface EmailBalance {
 const IN_FLIGHT = EmailStatus.ALL.filter((status) => !EmailStatus.isFinal(status))
 const WAITING: ReadonlyArray<EmailStatus.Status> = ["queued", "deferred"]
 const KINDS = ["to", "cc", "bcc"]
-/** Checks that recipients accepted according to the log are final or in flight according to the log records. */
+/** Checks in the fiber's cell that recipients accepted according to the log are final or in flight according to the log records. */
 export const emails = Effect.fn("Conservation.emails")(function* () {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Cells.rowsOfAll(withoutTimeout(sql, emailBalances(sql)))
+  const rows = yield* withoutTimeout(sql, emailBalances(sql))
   return rows.map((row) => ({
     account_id: String(row.account_id),
     day: String(row.day),
@@ -203,8 +204,8 @@ export interface WorkBalance {
 }
 
 /**
- * Checks that work waiting according to the read models has an outbox row, and no other row exists. Due times are not
- * compared.
+ * Checks in the fiber's cell that work waiting according to the read models has an outbox row, and no other row exists. Due
+ * times are not compared.
  */
 export const work = Effect.fn("Conservation.work")(function* () {
   const sql = yield* PgClient.PgClient
@@ -229,13 +230,14 @@ export const work = Effect.fn("Conservation.work")(function* () {
     SELECT kind, (count(*) FILTER (WHERE waits))::float8 AS waiting,
       ${named("NOT armed")} AS missing, ${named("NOT waits")} AS unexpected
     FROM sides GROUP BY kind ORDER BY kind`
-  const rows = yield* Cells.rowsOfAll(
-    withoutTimeout(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances)),
-  )
-  return [...Map.groupBy(rows, ({ kind }) => kind)].map(([kind, ofKind]): WorkBalance => ({
+  return yield* withoutTimeout(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
+})
+
+/** Adds up the work of several cells. */
+export const totalWork = (rows: ReadonlyArray<WorkBalance>): ReadonlyArray<WorkBalance> =>
+  [...Map.groupBy(rows, ({ kind }) => kind)].map(([kind, ofKind]) => ({
     kind,
     waiting: ofKind.reduce((sum, { waiting }) => sum + waiting, 0),
     missing: ofKind.flatMap(({ missing }) => missing),
     unexpected: ofKind.flatMap(({ unexpected }) => unexpected),
   }))
-})

@@ -1,5 +1,5 @@
 import type { TransportChoice } from "@waybill/domain/domain/Domain"
-import { Clock, Data, Duration, Effect, Redacted } from "effect"
+import { Clock, Data, Duration, Effect, Redacted, Result } from "effect"
 import pg from "pg"
 import * as CellName from "../cells/CellName.ts"
 import * as Database from "../postgres/Database.ts"
@@ -49,6 +49,14 @@ export interface DatabaseFindings {
   readonly tracking_domains: number
   /** Keys that sign the domains' mail. */
   readonly keys: ReadonlyArray<ExaminedKeys.ExaminedKey>
+  /** Number of cells, and those that do not answer, of which nothing else is known. */
+  readonly cells: number
+  readonly unreachable_cells: ReadonlyArray<UnreachableCell>
+}
+
+export interface UnreachableCell {
+  readonly name: CellName.CellName
+  readonly message: string
 }
 
 /** The database cannot be reached or queried. `code` is Postgres' (28P01) or the system's (ECONNREFUSED). */
@@ -59,13 +67,7 @@ export const examine = (
 ): Effect.Effect<DatabaseFindings, Unreachable | Migrations.MigrationFailed> =>
   Effect.gen(function* () {
     const client = yield* connect(url)
-    const query: ExaminedKeys.RunQuery<Unreachable> = <Row extends object>(
-      text: string,
-      values: ReadonlyArray<unknown> = [],
-    ) =>
-      Effect.tryPromise({ try: () => client.query<Row>(text, [...values]), catch: unreachable }).pipe(
-        Effect.map(({ rows }) => rows),
-      )
+    const query = queryOn(client)
     const [server] = yield* query<{ version: number; read_only: boolean; settings: Record<string, string> }>(`
       SELECT current_setting('server_version_num')::int AS version,
         pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only,
@@ -83,17 +85,14 @@ export const examine = (
     const others = log?.cells
       ? yield* query<{ name: string }>("SELECT name FROM cells WHERE name <> $1 ORDER BY name", [CellName.FIRST])
       : []
-    const cells = [CellName.FIRST, ...others.map(({ name }) => name)]
-    const found = yield* Effect.forEach(cells, (cell) =>
-      Effect.gen(function* () {
-        if (cells.length > 1) yield* query(`SET search_path = ${CellName.searchPathOf(cell)}`)
-        const newest = log?.events ? yield* query<{ at: number }>(NEWEST) : []
-        if (log?.domains !== true) return { newest, chosen: [], tracked: [], keys: [] }
-        const chosen = yield* query<{ transport: Exclude<TransportChoice, null> }>(CHOSEN)
-        const tracked = yield* query<{ n: number; names: number }>(TRACKED)
-        return { newest, chosen, tracked, keys: yield* ExaminedKeys.read(query) }
-      }),
-    )
+    const tables = { events: log?.events ?? false, domains: log?.domains ?? false }
+    // Without the first cell nothing works, so that its failure is that of the database.
+    const first = yield* examineCell(query, tables)
+    const asked = yield* Effect.forEach(others, ({ name }) => examineOther(url, name, tables), {
+      concurrency: CONCURRENT_CELLS,
+    })
+    const unreachable_cells = asked.flatMap((each) => (Result.isFailure(each) ? [each.failure] : []))
+    const found = [first, ...asked.flatMap((each) => (Result.isSuccess(each) ? [each.success] : []))]
     const newest = found.flatMap(({ newest }) => newest.map(({ at }) => at))
     const tracked = found.flatMap((each) => each.tracked)
     return {
@@ -111,8 +110,43 @@ export const examine = (
       tracked: tracked.reduce((sum, { n }) => sum + n, 0),
       tracking_domains: tracked.reduce((sum, { names }) => sum + names, 0),
       keys: found.flatMap(({ keys }) => keys),
+      cells: 1 + others.length,
+      unreachable_cells,
     } satisfies DatabaseFindings
   }).pipe(Effect.scoped)
+
+const CONCURRENT_CELLS = 8
+
+const queryOn =
+  (client: pg.Client): ExaminedKeys.RunQuery<Unreachable> =>
+  <Row extends object>(text: string, values: ReadonlyArray<unknown> = []) =>
+    Effect.tryPromise({ try: () => client.query<Row>(text, [...values]), catch: unreachable }).pipe(
+      Effect.map(({ rows }) => rows),
+    )
+
+const examineCell = Effect.fnUntraced(function* (
+  query: ExaminedKeys.RunQuery<Unreachable>,
+  tables: { readonly events: boolean; readonly domains: boolean },
+) {
+  const newest = tables.events ? yield* query<{ at: number }>(NEWEST) : []
+  if (!tables.domains) return { newest, chosen: [], tracked: [], keys: [] }
+  const chosen = yield* query<{ transport: Exclude<TransportChoice, null> }>(CHOSEN)
+  const tracked = yield* query<{ n: number; names: number }>(TRACKED)
+  return { newest, chosen, tracked, keys: yield* ExaminedKeys.read(query) }
+})
+
+/** Examines a cell on a connection of its own, because a statement that hangs blocks its connection. */
+const examineOther = (
+  url: Redacted.Redacted,
+  name: CellName.CellName,
+  tables: { readonly events: boolean; readonly domains: boolean },
+) =>
+  connect(CellName.urlOf(url, name)).pipe(
+    Effect.flatMap((client) => examineCell(queryOn(client), tables)),
+    Effect.scoped,
+    Effect.mapError(({ message }): UnreachableCell => ({ name, message })),
+    Effect.result,
+  )
 
 const NEWEST = "SELECT extract(epoch FROM recorded_at)::float8 * 1000 AS at FROM events ORDER BY position DESC LIMIT 1"
 const CHOSEN =

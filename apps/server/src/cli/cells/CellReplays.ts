@@ -1,6 +1,7 @@
 import * as CellName from "@waybill/store/cells/CellName"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { Cells } from "@waybill/store/cells/Cells"
+import * as ReachableCells from "@waybill/store/cells/ReachableCells"
 import * as Database from "@waybill/store/postgres/Database"
 import type * as LogExport from "@waybill/store/operations/LogExport"
 import * as Migrations from "@waybill/store/postgres/Migrations"
@@ -69,3 +70,22 @@ export const inCell = Effect.fnUntraced(function* <A, E, R>(cell: CellName.CellN
   const { url } = yield* CellReplays
   return yield* Effect.provide(work, Replay.layer(CellName.urlOf(url, cell)))
 })
+
+/** Runs work with the connections of each cell that answers, one after the other. */
+export const inEach = <A, E, R>(
+  cells: ReadonlyArray<CellName.CellName>,
+  work: (cell: CellName.CellName) => Effect.Effect<A, E, R>,
+) =>
+  Effect.gen(function* () {
+    const replays = yield* CellReplays
+    return yield* ReachableCells.inEach(cells, (cell) => ({
+      answers: inCell(
+        cell,
+        Effect.flatMap(Replay, ({ sql }) => ReachableCells.doesAnswer(sql)),
+      ).pipe(
+        Effect.provideService(CellReplays, replays),
+        Effect.catch(() => Effect.succeed(false)),
+      ),
+      work: inCell(cell, work(cell)),
+    }))
+  })

@@ -10,6 +10,7 @@ import { constants, setPriority } from "node:os"
 import * as Version from "../../boot/Version.ts"
 import * as CellFlags from "../cells/CellFlags.ts"
 import * as CellReplays from "../cells/CellReplays.ts"
+import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as ExitCodes from "../ExitCodes.ts"
 import * as Output from "../Output.ts"
 
@@ -45,26 +46,30 @@ const optionsOf = (
 const labelOf = (cell: CellName.CellName) => (cell === CellName.FIRST ? {} : { cell })
 const prefixOf = (cell: CellName.CellName) => (cell === CellName.FIRST ? "" : `${cell}: `)
 
-/** Does work in the chosen cells, one after the other, and returns what each returned, with the name of its cell. */
+/** Results of the chosen cells, each with the name of its cell, and the cells that did not answer. */
+interface InCells<A> {
+  readonly done: ReadonlyArray<{ readonly cell: CellName.CellName; readonly result: A }>
+  readonly unreachable: ReadonlyArray<CellName.CellName>
+}
+
+/** Does work in the chosen cells that answer, one after the other. */
 const inCells = Effect.fnUntraced(function* <A, E, R>(
   named: Option.Option<string>,
   work: (cell: CellName.CellName) => Effect.Effect<A, E, R>,
 ) {
-  const cells = yield* CellReplays.chosen(named)
-  return yield* Effect.forEach(cells, (cell) =>
-    Effect.map(CellReplays.inCell(cell, work(cell)), (result) => ({ cell, result })),
-  )
+  const { results, unreachable } = yield* CellReplays.inEach(yield* CellReplays.chosen(named), work)
+  return { done: results.map(([cell, result]) => ({ cell, result })), unreachable } satisfies InCells<A>
 })
 
 /** Adds up what cells returned, for the last line of JSON. That of a single cell is as it is. */
-const total = <A extends object, K extends keyof A>(
-  results: ReadonlyArray<{ readonly cell: CellName.CellName; readonly result: A }>,
-  sums: ReadonlyArray<K>,
-) => {
-  const [first] = results
-  if (first === undefined || results.length === 1) return { ...first?.result }
-  const added = sums.map((name) => [name, results.reduce((sum, { result }) => sum + Number(result[name]), 0)])
-  return { ...Object.fromEntries(added), cells: results.map(({ cell, result }) => ({ cell, ...result })) }
+const total = <A extends object, K extends keyof A>({ done, unreachable }: InCells<A>, sums: ReadonlyArray<K>) => {
+  if (done.length + unreachable.length === 1) return { ...done[0]?.result }
+  const added = sums.map((name) => [name, done.reduce((sum, { result }) => sum + Number(result[name]), 0)])
+  return {
+    ...Object.fromEntries(added),
+    cells: done.map(({ cell, result }) => ({ cell, ...result })),
+    ...(unreachable.length === 0 ? {} : { unreachable }),
+  }
 }
 
 /** Lowers the priority of a throttled replay, so that a service on this machine gets the CPU first. */
@@ -93,12 +98,12 @@ const status = Command.make(
   "status",
   { cell: CellFlags.cell, json: Output.json },
   Effect.fn(function* ({ cell, json }) {
-    const found = yield* inCells(cell, () => Status.status())
+    const { done, unreachable } = yield* inCells(cell, () => Status.status())
+    const isOne = done.length + unreachable.length === 1
     const columns = ["name", "version", "state", "behind", "rows", "size_bytes"]
-    const rows = found.flatMap(({ cell, result }) =>
-      result.map((each) => (found.length === 1 ? { ...each } : { cell, ...each })),
-    )
-    yield* Output.print(rows, { json, columns: found.length === 1 ? columns : ["cell", ...columns] })
+    const rows = done.flatMap(({ cell, result }) => result.map((each) => (isOne ? { ...each } : { cell, ...each })))
+    yield* Output.print(rows, { json, columns: isOne ? columns : ["cell", ...columns] })
+    yield* CellsLeftOut.refuse(unreachable)
   }),
 ).pipe(Command.withDescription("List read models, their versions and progress"))
 
@@ -108,11 +113,13 @@ const rebuild = Command.make(
   Effect.fn(function* ({ cell, json, name, ...pace }) {
     yield* lowerPriority(pace)
     const built = yield* inCells(cell, (cell) => Rebuild.rebuild(name, optionsOf(pace, json, cell)))
-    if (json) return yield* Output.printJson({ name, ...total(built, ["events", "worked_ms"]) })
-    for (const { cell, result } of built)
-      yield* Output.say(
-        `${prefixOf(cell)}Version ${result.version} of ${name} is ready. Run \`projections swap ${name}\` to make it live.`,
-      )
+    if (json) yield* Output.printJson({ name, ...total(built, ["events", "worked_ms"]) })
+    else
+      for (const { cell, result } of built.done)
+        yield* Output.say(
+          `${prefixOf(cell)}Version ${result.version} of ${name} is ready. Run \`projections swap ${name}\` to make it live.`,
+        )
+    yield* CellsLeftOut.refuse(built.unreachable)
   }),
 ).pipe(Command.withDescription("Build a new version from the log beside the live one, or continue a stopped run"))
 
@@ -128,10 +135,14 @@ const verify = Command.make(
     const compared = yield* inCells(cell, (cell) => Rebuild.verify(name, optionsOf(pace, json, cell)))
     if (json) yield* Output.printJson(total(compared, ["rows", "unproved_rows", "differing_rows"]))
     else
-      for (const { cell, result } of compared)
+      for (const { cell, result } of compared.done)
         yield* Output.say(...described(name, result).map((line) => `${prefixOf(cell)}${line}`))
-    const differing = compared.reduce((sum, { result }) => sum + result.differing_rows, 0)
-    if (differing > 0) return yield* new Differs({ message: `${differing} rows of ${name} do not match the log.` })
+    const differing = compared.done.reduce((sum, { result }) => sum + result.differing_rows, 0)
+    if (differing > 0) {
+      const message = `${differing} rows of ${name} do not match the log.`
+      return yield* new Differs({ message: CellsLeftOut.after(message, compared.unreachable) })
+    }
+    yield* CellsLeftOut.refuse(compared.unreachable)
   }),
 ).pipe(Command.withDescription("Check that the live version matches the log, and list rows that do not"))
 
@@ -170,19 +181,22 @@ const swap = Command.make(
   Effect.fn(function* ({ back, cell, json, name }) {
     // A cell that refuses keeps no other one from its swap, so that the command can be repeated.
     const swaps = yield* inCells(cell, () => Effect.result(Swap.swap(name, back)))
-    const done = swaps.flatMap(({ cell, result }) =>
+    const done = swaps.done.flatMap(({ cell, result }) =>
       Result.isSuccess(result) ? [{ cell, result: result.success }] : [],
     )
-    const refused = swaps.flatMap(({ cell, result }) =>
+    const refused = swaps.done.flatMap(({ cell, result }) =>
       Result.isFailure(result) ? [`${prefixOf(cell)}${result.failure.message}`] : [],
     )
-    if (json && done.length > 0) yield* Output.printJson({ name, ...total(done, []) })
+    if (json && done.length > 0)
+      yield* Output.printJson({ name, ...total({ done, unreachable: swaps.unreachable }, []) })
     else
       for (const { cell, result } of done)
         yield* Output.say(
           `${prefixOf(cell)}Version ${result.live} of ${name} is live. Version ${result.kept} is kept for \`projections swap ${name} --back\`.`,
         )
-    if (refused.length > 0) return yield* new ReplayRefused({ message: refused.join("; ") })
+    if (refused.length > 0)
+      return yield* new ReplayRefused({ message: CellsLeftOut.after(refused.join("; "), swaps.unreachable) })
+    yield* CellsLeftOut.refuse(swaps.unreachable)
   }),
 ).pipe(Command.withDescription("Make the new version live, in one short transaction"))
 
@@ -195,7 +209,8 @@ const drop = Command.make(
       return yield* new ReplayRefused({
         message: `versions differ between cells: name one of ${cells.join(", ")} by --cell`,
       })
-    yield* inCells(cell, () => Rebuild.drop(name, version))
+    const { unreachable } = yield* inCells(cell, () => Rebuild.drop(name, version))
+    yield* CellsLeftOut.refuse(unreachable)
     yield* Output.say(`Dropped version ${version} of ${name}.`)
   }),
 ).pipe(Command.withDescription("Drop a version that is not live"))

@@ -1,6 +1,9 @@
+import type { CellName } from "@waybill/store/cells/CellName"
+import * as ReachableCells from "@waybill/store/cells/ReachableCells"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import { Data, Effect, Runtime } from "effect"
 import { Command } from "effect/cli"
+import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as ExitCodes from "../ExitCodes.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
@@ -9,11 +12,17 @@ class OutOfBalance extends Data.TaggedError("OutOfBalance")<{ readonly message: 
   override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
 }
 
+/** Fails if something is wrong, or else if cells could not be checked. */
+const end = (wrong: ReadonlyArray<unknown>, message: string, unreachable: ReadonlyArray<CellName>) =>
+  wrong.length === 0
+    ? CellsLeftOut.refuse(unreachable)
+    : Effect.fail(new OutOfBalance({ message: CellsLeftOut.after(message, unreachable) }))
+
 const webhooks = Command.make(
   "webhooks",
   { json: Output.json },
   Effect.fn(function* ({ json }) {
-    const balances = yield* Conservation.webhooks()
+    const { rows: balances, unreachable } = yield* ReachableCells.rowsOf(Conservation.webhooks())
     yield* Output.print(
       balances.map((each) => ({ ...each })),
       { json, columns: ["account_id", "webhook_id", "events", "deliveries", "missing", "mismatched"] },
@@ -21,8 +30,7 @@ const webhooks = Command.make(
     const wrong = balances.filter(
       ({ deliveries, events, mismatched }) => deliveries !== events || mismatched.length > 0,
     )
-    if (wrong.length > 0)
-      return yield* new OutOfBalance({ message: `Deliveries of ${count(wrong, "webhook")} do not match the log.` })
+    yield* end(wrong, `Deliveries of ${count(wrong, "webhook")} do not match the log.`, unreachable)
   }),
 ).pipe(Command.withDescription("Check that every matching event has its webhook delivery"))
 
@@ -30,14 +38,13 @@ const emails = Command.make(
   "emails",
   { json: Output.json },
   Effect.fn(function* ({ json }) {
-    const balances = yield* Conservation.emails()
+    const { rows: balances, unreachable } = yield* ReachableCells.rowsOf(Conservation.emails())
     yield* Output.print(
       balances.map((each) => ({ ...each })),
       { json, columns: ["account_id", "day", "accepted", "final", "in_flight", "mismatched"] },
     )
     const wrong = balances.filter((each) => each.accepted !== each.final + each.in_flight || each.mismatched > 0)
-    if (wrong.length > 0)
-      return yield* new OutOfBalance({ message: `Recipients of ${count(wrong, "day")} do not match the log.` })
+    yield* end(wrong, `Recipients of ${count(wrong, "day")} do not match the log.`, unreachable)
   }),
 ).pipe(Command.withDescription("Check that every accepted recipient is final or in flight"))
 
@@ -45,16 +52,14 @@ const work = Command.make(
   "work",
   { json: Output.json },
   Effect.fn(function* ({ json }) {
-    const balances = yield* Conservation.work()
+    const { rows, unreachable } = yield* ReachableCells.rowsOf(Conservation.work())
+    const balances = Conservation.totalWork(rows)
     yield* Output.print(
       balances.map((each) => ({ ...each })),
       { json, columns: ["kind", "waiting", "missing", "unexpected"] },
     )
     const wrong = balances.filter(({ missing, unexpected }) => missing.length > 0 || unexpected.length > 0)
-    if (wrong.length > 0)
-      return yield* new OutOfBalance({
-        message: `The outbox does not match the log in ${count(wrong, "kind")} of work.`,
-      })
+    yield* end(wrong, `The outbox does not match the log in ${count(wrong, "kind")} of work.`, unreachable)
   }),
 ).pipe(Command.withDescription("Check that the outbox has exactly the rows of pending work"))
 

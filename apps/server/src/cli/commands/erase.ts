@@ -4,6 +4,7 @@ import * as Mask from "@waybill/store/erasure/Mask"
 import { Data, Effect, Runtime } from "effect"
 import { Argument, Command, Flag, Prompt } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
+import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as ExitCodes from "../ExitCodes.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
@@ -19,20 +20,25 @@ class NotConfirmed extends Data.TaggedError("NotConfirmed")<{ readonly message: 
 
 const count = (histories: number): string => (histories === 1 ? "1 history" : `${histories} histories`)
 
-/** Says what would be erased. */
+/** Says what would be erased, and returns the cells that could not be searched. */
 const preview = Effect.fnUntraced(function* (address: Address.Address, json: boolean) {
-  const { changeable, kept } = yield* Erase.find(address)
+  const { changeable, kept, unreachable } = yield* Erase.find(address)
   const kinds = [...Map.groupBy(changeable, ({ stream }) => stream)].map(([kind, each]) => ({
     kind,
     histories: each.length,
     accounts: new Set(each.map(({ account_id }) => account_id)).size,
   }))
   const remaining = kept.map(({ account_id, stream, stream_id }) => ({ account_id, stream, stream_id }))
-  if (json) return yield* Output.printJson({ dry_run: true, histories: kinds, remaining })
+  if (json) {
+    const left = unreachable.length === 0 ? {} : { unreachable }
+    yield* Output.printJson({ dry_run: true, histories: kinds, remaining, ...left })
+    return unreachable
+  }
   yield* Output.say(`${address} would be replaced in ${count(changeable.length)}, and their contents removed.`)
   if (kinds.length > 0) yield* Output.print(kinds, { json, columns: ["kind", "histories", "accounts"] })
   for (const { account_id, stream, stream_id } of remaining)
     yield* Output.say(`would remain: ${stream} ${stream_id} of ${account_id}, to be changed by the account itself`)
+  return unreachable
 })
 
 /** Asks before the address is erased. A script confirms with `--yes`, since nobody answers there. */
@@ -41,7 +47,8 @@ const confirm = Effect.fnUntraced(function* (address: Address.Address) {
     return yield* new NotConfirmed({
       message: "Erasing cannot be undone. Confirm with --yes, or use --dry-run to see what would be erased.",
     })
-  yield* preview(address, false)
+  const unreachable = yield* preview(address, false)
+  if (unreachable.length > 0) yield* Output.say(CellsLeftOut.describe(unreachable))
   const message = `Erase ${address}? This cannot be undone.`
   if (!(yield* Prompt.run(Prompt.Confirm({ message, initial: false }))))
     return yield* new NotConfirmed({ message: "Nothing was erased." })
@@ -62,24 +69,28 @@ export const erase = Command.make(
     json: Output.json,
   },
   Effect.fn(function* ({ address, dryRun, json, yes }) {
-    if (dryRun) return yield* preview(address, json)
+    if (dryRun) return yield* CellsLeftOut.refuse(yield* preview(address, json))
     if (!yes) yield* confirm(address)
     const erased_as = Mask.replacement(SecureRandom.randomBytesUnsafe(STAND_IN_BYTES))
-    const { accounts, remaining } = yield* Erase.erase(address, erased_as)
+    const { accounts, remaining, unreachable } = yield* Erase.erase(address, erased_as)
     let streams = 0
     let events = 0
     for (const counts of accounts.values()) {
       streams += counts.streams
       events += counts.events
     }
-    if (json) yield* Output.printJson({ erased_as, streams, events, remaining })
+    const left = unreachable.length === 0 ? {} : { unreachable }
+    if (json) yield* Output.printJson({ erased_as, streams, events, remaining, ...left })
     else {
       yield* Output.say(`Replaced the address by ${erased_as} in ${events} events of ${count(streams)}.`)
       for (const { account_id, stream, stream_id, why } of remaining)
         yield* Output.say(`remaining: ${stream} ${stream_id} of ${account_id}, ${why}`)
     }
-    if (remaining.length > 0)
-      return yield* new AddressRemains({ message: `The address remains in ${count(remaining.length)}.` })
+    if (remaining.length > 0) {
+      const message = `The address remains in ${count(remaining.length)}.`
+      return yield* new AddressRemains({ message: CellsLeftOut.after(message, unreachable) })
+    }
+    yield* CellsLeftOut.refuse(unreachable)
   }),
 ).pipe(
   Command.withDescription("Erase an address from the log, read models and contents permanently"),

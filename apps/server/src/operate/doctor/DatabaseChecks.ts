@@ -84,6 +84,17 @@ export const nodes = ({ nodes: running }: DatabaseExamination.DatabaseFindings):
   )
 }
 
+/** Names the cells that do not answer. What the other checks say of domains leaves theirs out. */
+export const cells = ({ cells: count, unreachable_cells }: DatabaseExamination.DatabaseFindings): Finding.Finding => {
+  if (unreachable_cells.length === 0) return Finding.ok("cells", count === 1 ? "1" : `${count}, all answer`)
+  const named = unreachable_cells.map(({ message, name }) => `${name} does not answer (${message})`).join("; ")
+  return Finding.broken(
+    "cells",
+    `${named}; its accounts are answered 503, and its domains are not checked here`,
+    "Start its server or restore its network; `waybill cells list` shows where each cell lies.",
+  )
+}
+
 /** Compares the clock of the database with that of this machine, and with the newest event in the log. */
 export const clock = (examined: DatabaseExamination.DatabaseFindings, now_ms: number): Finding.Finding => {
   const { newest_fact_ms, skew_ms, skew_within_ms } = examined

@@ -13,6 +13,7 @@ export const CHECKS = [
   "database",
   "schema",
   "nodes",
+  "cells",
   "clock",
   "disk",
   "dns",

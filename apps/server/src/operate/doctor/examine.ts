@@ -227,6 +227,7 @@ const ofDatabase = (url: Redacted.Redacted) =>
         DatabaseChecks.server(examined),
         DatabaseChecks.schema(examined),
         DatabaseChecks.nodes(examined),
+        DatabaseChecks.cells(examined),
         DatabaseChecks.clock(examined, now),
       ],
       chosen: examined.transports,

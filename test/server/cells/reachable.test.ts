@@ -1,0 +1,98 @@
+import { PgClient } from "@effect/sql-pg"
+import * as CellSchema from "@waybill/store/cells/CellSchema"
+import * as ReachableCells from "@waybill/store/cells/ReachableCells"
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import type { Address } from "@waybill/domain/values/Address"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Cause, Effect, Exit, Runtime, Scope } from "effect"
+import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
+import { assert, layer } from "../../support/effectTest.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
+import * as World from "../../support/world/World.ts"
+import { lockTables, senderIn } from "./support.ts"
+
+const TIMEOUT = { timeout: 120_000 }
+const CELLS = ["public", "cell_b", "cell_c"] as const
+const BO = "bo@example.org" as Address
+
+/** Runs a command, and returns what it printed, its complaint, and its exit code. */
+const run = (...args: ReadonlyArray<string>) =>
+  Effect.map(CommandLine.type(...args), ({ errors, exit, output }) => ({
+    output,
+    errors,
+    code: Exit.isSuccess(exit) ? 0 : Runtime.getErrorExitCode(Cause.squash(exit.cause)),
+  }))
+
+const suppress = Effect.fnUntraced(function* (account_id: World.SendingDomain["account_id"]) {
+  const { commit } = yield* EventStore
+  const add = Suppression.add(yield* NewIds.now, yield* NewIds.newId("SuppressionId"), BO, "manual", null)
+  yield* Effect.orDie(commit(Suppression, { account_id, stream_id: Suppression.streamId(BO) }, add))
+})
+
+layer(World.layer, { excludeTestServices: true })("commands beside a cell that does not answer", (it) => {
+  it.effect(
+    "work on the others, name it, and fail",
+    function* () {
+      yield* CellSchema.make("cell_b")
+      yield* CellSchema.make("cell_c")
+      const senders = yield* Effect.forEach(CELLS, (cell) => senderIn(cell))
+      for (const sender of senders) {
+        yield* World.send(sender)
+        yield* suppress(sender.account_id)
+      }
+      const lock = yield* Scope.fork(yield* Effect.scope)
+      yield* Scope.provide(lockTables("cell_b", "events", "outbox", "domains", "email_log"), lock)
+      const leftOut = "The cell cell_b does not answer and was left out."
+
+      const audited = yield* run("audit", "emails", "--json")
+      assert.strictEqual(audited.code, 1, audited.output)
+      assert.include(audited.errors, leftOut)
+      const balances = JSON.parse(audited.output) as ReadonlyArray<{ readonly account_id: string }>
+      assert.sameMembers(
+        balances.map(({ account_id }) => account_id),
+        senders.flatMap(({ account_id }, nth) => (CELLS[nth] === "cell_b" ? [] : [account_id])),
+      )
+
+      const doctor = yield* run("doctor")
+      assert.strictEqual(doctor.code, 3, doctor.output)
+      assert.match(doctor.output, /^broken +cells +cell_b does not answer/mu)
+      assert.match(doctor.output, /^ok +clock/mu)
+
+      for (const command of [["status"], ["verify", "suppressions"]]) {
+        const { code, errors, output } = yield* run("projections", ...command, "--json")
+        assert.strictEqual(code, 1, output)
+        assert.include(errors, leftOut)
+        assert.include(output, "cell_c")
+      }
+      const named = yield* run("projections", "status", "--cell", "cell_b")
+      assert.strictEqual(named.code, 1)
+      assert.include(named.errors, leftOut)
+
+      const erased = yield* run("erase", BO, "--yes")
+      assert.strictEqual(erased.code, 1, erased.output)
+      assert.include(erased.errors, leftOut)
+      assert.include(erased.output, "2 histories")
+
+      yield* Scope.close(lock, Exit.void)
+      const again = yield* run("erase", BO, "--yes")
+      assert.strictEqual(again.code, 0, again.errors)
+      assert.include(again.output, "1 history")
+      assert.strictEqual((yield* run("audit", "work")).code, 0)
+    },
+    TIMEOUT,
+  )
+
+  it.effect("name a cell that is lost in the middle of their work", function* () {
+    const sql = yield* PgClient.PgClient
+    yield* CellSchema.make("cell_d")
+    yield* lockTables("cell_d", "webhooks")
+    const { results, unreachable } = yield* ReachableCells.each(
+      sql.withTransaction(Effect.andThen(sql`SET LOCAL lock_timeout = '100ms'`, sql`SELECT FROM webhooks`)),
+    )
+    assert.deepStrictEqual(unreachable, ["cell_d"])
+    assert.include(
+      results.map(([cell]) => cell),
+      "public",
+    )
+  })
+})
