@@ -6,6 +6,7 @@ import type { Commit, IdempotencyKeyReused, LeaseLost } from "@waybill/store/com
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { type Actor, Provenance } from "@waybill/store/commit/Provenance"
 import type { Claim } from "@waybill/store/idempotency/Claim"
+import * as AccountWrites from "@waybill/store/cells/AccountWrites"
 import * as IdempotentWork from "@waybill/store/idempotency/IdempotentWork"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Effect } from "effect"
@@ -87,13 +88,14 @@ export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
   return yield* prepared({ ...call, caller: actor }, prepare, { seal: secrets.sealAnswer, open: secrets.openAnswer })
 })
 
-/** Runs work that writes rows and no events, in one transaction with the stored answer. */
+/** Runs work that writes rows and no events, in one transaction with the stored answer, in the cell of the account. */
 export const commitRows = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effect.Effect<A, E, R>) {
-  const claim = claimOf({ ...(yield* CurrentKey), origin: yield* Origin }, call)
-  if (claim === undefined) return response({ answer: yield* work, isReplayed: false })
-  const done = yield* IdempotentWork.run(claim, yield* NewIds.now, work, (answer) =>
-    Buffer.from(JSON.stringify(answer)),
-  )
+  const key = yield* CurrentKey
+  const claim = claimOf({ ...key, origin: yield* Origin }, call)
+  if (claim === undefined)
+    return response({ answer: yield* AccountWrites.run(key.account_id, work), isReplayed: false })
+  const working = IdempotentWork.run(claim, yield* NewIds.now, work, (answer) => Buffer.from(JSON.stringify(answer)))
+  const done = yield* AccountWrites.run(key.account_id, working)
   if (done._tag === "New") return response({ answer: done.answer, isReplayed: false })
   if (done.fingerprint !== claim.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
   return response(replayed<A>(claim, done.answer, PLAIN))

@@ -39,7 +39,8 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
   }
 })
 
-const elsewhere = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>, cell: string) => sql`
+/** Those of the accounts, given by their live ids, that are not in a cell. */
+export const elsewhere = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>, cell: string) => sql`
   SELECT account_id FROM unnest(${accounts}::text[]) AS a(account_id) LEFT JOIN account_cells c USING (account_id)
   WHERE coalesce(c.cell, ${FIRST}) <> ${cell}`
 

@@ -1,5 +1,4 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
-import * as Livemode from "@waybill/domain/account/Livemode"
 import { type Cause, Effect, Result } from "effect"
 import { SqlError } from "effect/sql"
 import type { Fragment, Statement } from "effect/sql/Statement"
@@ -16,6 +15,7 @@ import type * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
+import * as AccountLocks from "./AccountLocks.ts"
 import * as BatchReads from "./BatchReads.ts"
 import {
   Failed,
@@ -97,12 +97,6 @@ const isInLog = Effect.fnUntraced(function* (sql: PgClient.PgClient, event: Stor
   return false
 })
 
-/** Class of the advisory locks of accounts. Batches share an account's lock; an exclusive transaction holds it alone. */
-export const ACCOUNT_LOCKS = 0x5742_4143
-
-/** Returns the names of the accounts' locks. A test account has that of its live account, whose webhooks get its events. */
-export const locksOf = (accounts: ReadonlyArray<string>): ReadonlyArray<string> => accounts.map(Livemode.liveAccountOf)
-
 /**
  * First statement of each transaction: locks its accounts in the order of the key, then announces its writes to the readers
  * of the feed. No reader goes past an announced transaction, so the announcement must follow all waiting for locks; the
@@ -111,9 +105,9 @@ export const locksOf = (accounts: ReadonlyArray<string>): ReadonlyArray<string> 
 const begin = (sql: PgClient.PgClient, { accounts, isExclusive }: TransactionScope) => sql`
   WITH locked AS MATERIALIZED (
     SELECT count(taken) AS locks FROM (
-      SELECT ${sql.literal(isExclusive ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared")}(${ACCOUNT_LOCKS}::int, key)::text AS taken
+      SELECT ${sql.literal(isExclusive ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared")}(${AccountLocks.ACCOUNT_LOCKS}::int, key)::text AS taken
       FROM (
-        SELECT DISTINCT hashtext(account_id) AS key FROM unnest(${locksOf(accounts)}::text[]) AS a(account_id) ORDER BY 1
+        SELECT DISTINCT hashtext(account_id) AS key FROM unnest(${AccountLocks.locksOf(accounts)}::text[]) AS a(account_id) ORDER BY 1
       ) AS keys
     ) AS taking
   )

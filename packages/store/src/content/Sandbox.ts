@@ -4,6 +4,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Option } from "effect"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as Iso from "../postgres/Iso.ts"
+import * as AccountWrites from "../cells/AccountWrites.ts"
 
 /** Time that mail is retained in the sandbox. */
 export const RETENTION = Duration.days(7)
@@ -34,16 +35,19 @@ export const recorder = Effect.map(PgClient.PgClient, (sql) =>
     const mail = yield* Mail
     if (mail === undefined) return yield* Effect.die(new Error("mail of nobody's in the sandbox"))
     const retention = Livemode.isLive(mail.account_id) ? RETENTION : TEST_RETENTION
-    const inserted = yield* Effect.orDie(sql`
+    const keeping = Effect.gen(function* () {
+      const inserted = yield* sql`
         INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
         VALUES (${mail.account_id}, ${message.emailId}, ${recipients}::text[], ${mail.subject}, ${message.mailFrom},
           ${message.bytes.length}::int, ${message.bytes}, now() + make_interval(secs => ${Duration.toSeconds(retention)}::float8))
-        ON CONFLICT (account_id, id) DO NOTHING RETURNING id`)
-    if (inserted.length > 0) return
-    yield* Effect.orDie(sql`
+        ON CONFLICT (account_id, id) DO NOTHING RETURNING id`
+      if (inserted.length > 0) return
+      yield* sql`
         UPDATE sandbox_messages m SET recipients = m.recipients ||
           ARRAY(SELECT r FROM unnest(${recipients}::text[]) AS r WHERE r <> ALL(m.recipients))
-        WHERE m.account_id = ${mail.account_id} AND m.id = ${message.emailId}`)
+        WHERE m.account_id = ${mail.account_id} AND m.id = ${message.emailId}`
+    })
+    yield* AccountWrites.run(mail.account_id, Effect.orDie(keeping)).pipe(Effect.provideService(PgClient.PgClient, sql))
   }),
 )
 
@@ -109,10 +113,10 @@ export const find = Effect.fn("Sandbox.find")(function* (account_id: string, id:
 /** Removes one message or all, and returns how many. */
 export const remove = Effect.fn("Sandbox.remove")(function* (account_id: string, id?: string, domain?: string | null) {
   const sql = yield* PgClient.PgClient
-  const removed = yield* Effect.orDie(sql`
+  const removal = sql`
     DELETE FROM sandbox_messages WHERE account_id = ${account_id} ${ofDomain(sql, domain)}
-      ${id === undefined ? sql.literal("") : sql`AND id = ${id}`} RETURNING id`)
-  return removed.length
+      ${id === undefined ? sql.literal("") : sql`AND id = ${id}`} RETURNING id`
+  return (yield* AccountWrites.run(account_id, Effect.orDie(removal))).length
 })
 
 /** Returns the list as soon as it is not empty, or an empty one after the time limit. */

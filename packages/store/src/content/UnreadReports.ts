@@ -2,12 +2,13 @@ import { PgClient } from "@effect/sql-pg"
 import type { AccountId, EmailId, UnreadReportId } from "@waybill/domain/values/Id"
 import { Data, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
+import * as AccountWrites from "../cells/AccountWrites.ts"
 import * as Cells from "../cells/Cells.ts"
 import { inCell } from "../cells/CurrentCell.ts"
+import * as AccountLocks from "../commit/AccountLocks.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as Metrics from "../statistics/Metrics.ts"
-import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 
 /** Unread reports that are kept of one account. */
 export const MAX_UNREAD_PER_ACCOUNT = 20
@@ -53,19 +54,20 @@ interface ArrivedReport {
  */
 export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: ArrivedReport) {
   const sql = yield* PgClient.PgClient
-  const { of } = yield* Cells.Cells
-  const located = yield* Effect.forEach(arrived.addressed, (each) =>
-    Effect.map(of(each.account_id), (cell) => ({ cell, each })),
-  )
-  const inserts = Effect.forEach(
-    Map.groupBy(located, ({ cell }) => cell),
-    ([cell, ofCell]) =>
-      inCell(cell, sql.withTransaction(insert(sql, { ...arrived, addressed: ofCell.map(({ each }) => each) }))),
-  )
-  const stored = (yield* inserts.pipe(
-    Effect.catchTag("SqlError", Effect.die),
-    Effect.tapError(() => Effect.sync(() => Metrics.reportUnread("refused"))),
-  )).flat()
+  const inserts = Effect.gen(function* () {
+    const { of } = yield* Cells.Cells
+    const located = yield* Effect.forEach(arrived.addressed, (each) =>
+      Effect.map(of(each.account_id), (cell) => ({ cell, each })),
+    )
+    return yield* Effect.forEach(
+      Map.groupBy(located, ({ cell }) => cell),
+      ([cell, ofCell]) =>
+        inCell(cell, sql.withTransaction(insert(sql, { ...arrived, addressed: ofCell.map(({ each }) => each) }))),
+    )
+  })
+  const stored = (yield* AccountWrites.retryMoved<ReadonlyArray<ReadonlyArray<UnreadReportId>>, Full, never>(
+    inserts,
+  ).pipe(Effect.tapError(() => Effect.sync(() => Metrics.reportUnread("refused"))))).flat()
   if (stored.length > 0) Metrics.reportUnread("kept")
   return stored
 })
@@ -73,12 +75,11 @@ export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: ArrivedR
 const insert = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   { addressed, bytes, reason }: ArrivedReport,
-): Effect.fn.Return<ReadonlyArray<UnreadReportId>, SqlError.SqlError | Full> {
+): Effect.fn.Return<ReadonlyArray<UnreadReportId>, SqlError.SqlError | AccountWrites.AccountMoved | Full> {
+  const accounts = addressed.map((each) => each.account_id)
   // Retention holds these locks exclusively: it sees the report and removes it, or the message is already gone here.
-  for (const account_id of new Set(addressed.map((each) => each.account_id)))
-    yield* sql`
-      SELECT 1 AS taken FROM (
-        SELECT pg_advisory_xact_lock_shared(${PostgresLogStorage.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
+  yield* AccountLocks.share(sql, accounts)
+  yield* AccountWrites.hold(sql, accounts)
   yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${UNREAD_LOCK}::int, 0)::text) AS t`
   const stored: Array<UnreadReportId> = []
   for (const { account_id, address, email_id, id, recipient_index, scope } of addressed) {
@@ -121,7 +122,7 @@ export const find = Effect.fn("UnreadReports.find")(function* (id: string) {
 export const remove = Effect.fn("UnreadReports.remove")(function* (account_id: AccountId, id: UnreadReportId) {
   const sql = yield* PgClient.PgClient
   const removal = Effect.orDie(sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND id = ${id}`)
-  yield* Cells.inCellOf(account_id, removal)
+  yield* AccountWrites.run(account_id, removal)
 })
 
 /** Removes the unread reports of messages that are removed or erased. */

@@ -7,7 +7,7 @@ import type { SqlError } from "effect/sql"
 import type { AffectedStream } from "./AffectedStreams.ts"
 import * as Mask from "./Mask.ts"
 import { type ScannedRow, scan, type Table } from "./scan.ts"
-import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
+import * as AccountLocks from "../commit/AccountLocks.ts"
 import * as StoredContent from "../content/StoredContent.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
@@ -119,7 +119,7 @@ const remove = Effect.fnUntraced(function* (
 ): Effect.fn.Return<number, SqlError.SqlError> {
   if (hashes.length === 0) return 0
   const lockAccount = sql`
-    SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${PostgresLogStorage.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
+    SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${AccountLocks.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
   const removal = sql`
     WITH needed AS MATERIALIZED (
       SELECT decode(used.sha256, 'hex') AS sha256

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
+import * as AccountWrites from "../cells/AccountWrites.ts"
 import * as Cells from "../cells/Cells.ts"
 
 /** Days for which the ids of providers are kept: as long as a complaint may take. */
@@ -17,10 +18,11 @@ export const keep = Effect.fn("ProviderMessages.keep")(function* (
   { account_id, email_id }: HandedOver,
 ) {
   const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
+  const keeping = sql`
     INSERT INTO provider_messages (ref, account_id, email_id)
     SELECT DISTINCT ref, ${account_id}, ${email_id} FROM unnest(${refs}::text[]) AS r(ref)
-    ON CONFLICT (ref) DO UPDATE SET account_id = excluded.account_id, email_id = excluded.email_id`)
+    ON CONFLICT (ref) DO UPDATE SET account_id = excluded.account_id, email_id = excluded.email_id`
+  yield* AccountWrites.run(account_id, Effect.orDie(keeping))
 })
 
 /** Finds the message that a provider names, in all cells. */

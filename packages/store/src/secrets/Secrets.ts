@@ -1,6 +1,7 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Context, Data, Effect, Layer, Option, Result } from "effect"
+import * as AccountWrites from "../cells/AccountWrites.ts"
 import * as Cells from "../cells/Cells.ts"
 import { inCell } from "../cells/CurrentCell.ts"
 import { InstanceKey, type Keyring, NONCE_BYTES, type Sealed } from "./InstanceKey.ts"
@@ -54,7 +55,7 @@ export class Secrets extends Context.Service<
         seal: Effect.fn("Secrets.seal")(function* (ref, bytes, expires_at) {
           const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
           const writing = Effect.orDie(write(sql, ref, keys.seal(contextOf(ref), bytes), now, expires_at ?? null))
-          yield* Cells.inCellOf(ref.account_id, writing)
+          yield* AccountWrites.run(ref.account_id, writing).pipe(Effect.provideService(PgClient.PgClient, sql))
         }),
         open: Effect.fn("Secrets.open")(function* (ref) {
           const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
@@ -63,7 +64,7 @@ export class Secrets extends Context.Service<
         }),
         remove: Effect.fn("Secrets.remove")(function* (account_id, id) {
           const removal = Effect.orDie(sql`DELETE FROM secrets WHERE account_id = ${account_id} AND id = ${id}`)
-          yield* Cells.inCellOf(account_id, removal)
+          yield* AccountWrites.run(account_id, removal).pipe(Effect.provideService(PgClient.PgClient, sql))
         }),
         rotate: Effect.withSpan(rotateAll(Effect.orDie(rotate(sql, keys))), "Secrets.rotate"),
         sweep: Effect.withSpan(Effect.orDie(sweep(sql)), "Secrets.sweep"),

@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql"
 import { lockedModels, removalLock } from "../rebuild/Replay.ts"
 import * as Tables from "../rebuild/Tables.ts"
 import * as Versions from "../rebuild/Versions.ts"
-import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
+import * as AccountLocks from "../commit/AccountLocks.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as ReadModels from "../readmodels/ReadModels.ts"
 
@@ -38,7 +38,7 @@ export const takeAccount = Effect.fnUntraced(function* (
   streams: ReadonlyArray<string>,
 ): Effect.fn.Return<Effect.Effect<TablesOf, SqlError.SqlError>, SqlError.SqlError | RebuildUnderWay> {
   // Locks in the same order everywhere: account, then removals. A rebuild holds the latter only for a moment.
-  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${PostgresLogStorage.ACCOUNT_LOCKS}::int, hashtext(key))::text FROM unnest(${PostgresLogStorage.locksOf([account_id])}::text[]) AS a(key)) AS t`
+  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${AccountLocks.ACCOUNT_LOCKS}::int, hashtext(key))::text FROM unnest(${AccountLocks.locksOf([account_id])}::text[]) AS a(key)) AS t`
   yield* requireNoRebuild(sql, streams)
   yield* removalLock(sql, "pg_advisory_xact_lock")
   yield* requireNoRebuild(sql, streams)
