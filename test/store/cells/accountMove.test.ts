@@ -120,7 +120,11 @@ layer(Store, { excludeTestServices: true })("the move of an account", (it) => {
       const exit = yield* Effect.exit(AccountMove.move(account, "cell_d", { ...ALONE, report }))
       assert.strictEqual(Exit.isFailure(exit), line >= dies, `line ${dies} of ${line}`)
       yield* (yield* Cells).refresh
-      assert.isFalse((yield* Cells).leaving().has(account), "its mail waits for nobody")
+      const { notToStart, of } = yield* Cells
+      const home = yield* of(account)
+      const other = home === "public" ? "cell_d" : "public"
+      assert.isFalse((yield* notToStart(home)).has(account), "its mail waits for nobody")
+      assert.isTrue((yield* notToStart(other)).has(account), "its rows in the other cell are not worked on")
       yield* sendMail(account)
       assert.strictEqual((yield* positionsOf(account)).length, 3)
       if (Exit.isFailure(exit)) yield* AccountMove.move(account, "cell_d", ALONE)

@@ -1,6 +1,6 @@
 /** Commands of operators that take an account, which is the only one of the instance if it is left out. */
 const COMMANDS: Readonly<Record<string, ReadonlyArray<string>>> = {
-  accounts: ["plan", "limits", "retention", "links"],
+  accounts: ["move", "plan", "limits", "retention", "links"],
   domains: ["list", "transport"],
   keys: ["create", "list", "revoke"],
 }

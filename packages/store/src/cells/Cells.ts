@@ -13,8 +13,11 @@ export interface CellsShape {
   readonly ofUser: (user_id: string) => Effect.Effect<CellName>
   /** Whether there was only the first cell a moment ago, so that no commit can be in the wrong one. */
   readonly isCertainlyAlone: () => boolean
-  /** Accounts that are about to move, whose pending work is not to be started in their old cell. */
-  readonly leaving: () => ReadonlySet<string>
+  /**
+   * Accounts whose pending work is not to be started in a cell: those that are about to move, and those whose rows in this cell
+   * are copies of an unfinished move, or what it has left behind.
+   */
+  readonly notToStart: (cell: CellName) => Effect.Effect<ReadonlySet<string>>
   /** Reads the cells again, after a change by this process. */
   readonly refresh: Effect.Effect<void>
 }
@@ -25,7 +28,7 @@ const one: CellsShape = {
   ofKey: () => Effect.succeed(FIRST),
   ofUser: () => Effect.succeed(FIRST),
   isCertainlyAlone: () => true,
-  leaving: () => NONE,
+  notToStart: () => Effect.succeed(NONE),
   refresh: Effect.void,
 }
 

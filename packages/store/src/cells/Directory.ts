@@ -26,6 +26,8 @@ interface Known {
   readonly change: bigint
   readonly fenced: ReadonlySet<string>
   readonly leaving: ReadonlySet<string>
+  /** Accounts that have rows in a cell that is not theirs, by that cell: copies before the switch, and what is left after it. */
+  readonly strays: ReadonlyMap<CellName, ReadonlySet<string>>
 }
 
 type Kind = "api_key" | "user"
@@ -37,7 +39,7 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
   const trustedMillis = Duration.toMillis(TRUSTED_FOR)
   const noCells = () => new LruCache<string, CellName>({ maxEntries: MAX_REMEMBERED })
   let cells = noCells()
-  let known: Known = { names: [FIRST], change: 0n, fenced: new Set(), leaving: new Set() }
+  let known: Known = { names: [FIRST], change: 0n, fenced: new Set(), leaving: new Set(), strays: new Map() }
   /** Time of the last read that succeeded, and until when what it found is used. */
   let readAt = -Infinity
   let usedUntil = -Infinity
@@ -108,7 +110,11 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
     ofKey: (hash) => byName("api_key", hash),
     ofUser: (user_id) => byName("user", user_id),
     isCertainlyAlone: () => known.names.length === 1 && now() - readAt < trustedMillis,
-    leaving: () => known.leaving,
+    notToStart: (cell) =>
+      Effect.map(current, ({ leaving, strays }) => {
+        const here = strays.get(cell)
+        return here === undefined ? leaving : new Set([...leaving, ...here])
+      }),
     refresh,
   }
 })
@@ -117,13 +123,15 @@ const FIRST_CELL = Effect.succeed(FIRST)
 
 /** First key of our advisory locks with two keys: "WB", moves. */
 export const MOVES = 0x5742_0004
+/** The same for the transactions of switches, which may outlive their mover by a moment. */
+export const SWITCHES = 0x5742_0006
 
 /** Accounts on the move. Those whose mover has died are not: their requests and their mail go on in the old cell. */
 const moving = (sql: PgClient.PgClient) => sql`
   SELECT account_id, step FROM account_cells c WHERE moving_to IS NOT NULL AND EXISTS (
     SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND classid::bigint = ${MOVES}::bigint AND objid::bigint = hashtext(c.account_id)::bigint & 4294967295)`
+      AND classid::bigint IN (${MOVES}::bigint, ${SWITCHES}::bigint) AND objid::bigint = hashtext(c.account_id)::bigint & 4294967295)`
 
 const load = (sql: PgClient.PgClient) =>
   Effect.map(
@@ -132,20 +140,38 @@ const load = (sql: PgClient.PgClient) =>
       readonly names: ReadonlyArray<string>
       readonly fenced: ReadonlyArray<string>
       readonly leaving: ReadonlyArray<string>
+      readonly stray_cells: ReadonlyArray<string>
+      readonly strays: ReadonlyArray<string>
     }>`
-      WITH moving AS (${moving(sql)})
+      WITH moving AS (${moving(sql)}),
+      -- Also after the death of the mover: the rows of the other cell are not to be worked on until the move is finished.
+      strays AS (
+        SELECT account_id, CASE step WHEN 'cleaning' THEN left_cell ELSE moving_to END AS cell
+        FROM account_cells WHERE moving_to IS NOT NULL)
       SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS change,
         ARRAY(SELECT name FROM cells ORDER BY name <> ${FIRST}, name) AS names,
         ARRAY(SELECT account_id FROM moving WHERE step = 'fenced') AS fenced,
-        ARRAY(SELECT account_id FROM moving WHERE step <> 'cleaning') AS leaving
+        ARRAY(SELECT account_id FROM moving WHERE step <> 'cleaning') AS leaving,
+        ARRAY(SELECT cell FROM strays ORDER BY account_id) AS stray_cells,
+        ARRAY(SELECT account_id FROM strays ORDER BY account_id) AS strays
       FROM cell_change`,
     ([row]): Known => ({
       names: row?.names ?? [FIRST],
       change: row?.change ?? 0n,
       fenced: new Set(row?.fenced),
       leaving: new Set(row?.leaving),
+      strays: byCell(row?.stray_cells ?? [], row?.strays ?? []),
     }),
   )
+
+const byCell = (cells: ReadonlyArray<CellName>, accounts: ReadonlyArray<string>) => {
+  const accountsOf = new Map<CellName, Set<string>>()
+  for (const [nth, cell] of cells.entries()) {
+    const ofCell = accountsOf.get(cell) ?? new Set()
+    accountsOf.set(cell, ofCell.add(accounts[nth] ?? ""))
+  }
+  return accountsOf
+}
 
 const cellOf = (sql: PgClient.PgClient, account_id: string) =>
   Effect.orDie(

@@ -140,6 +140,7 @@ const switchOnce = Effect.fnUntraced(function* (sql: PgClient.PgClient, move: Mo
   const last = yield* MoveSteps.lastPosition(sql, from, accounts)
   yield* inCell(from, MovedCounts.countUpTo(sql, last))
   const work = Effect.gen(function* () {
+    yield* MoveSteps.announceSwitch(sql, accounts[0] ?? "")
     // Commits of the account under way end first. Later ones find it in its new cell, and are refused in the old one.
     yield* PostgresLogStorage.lockAccounts(sql, accounts)
     if ((yield* MoveSteps.lastPosition(sql, from, accounts)) !== last) return yield* new WrittenMeanwhile()

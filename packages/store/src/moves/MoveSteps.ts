@@ -91,6 +91,11 @@ export const moveTo = (sql: PgClient.PgClient, account_id: string, step: Step) =
     ),
   )
 
+/** Shows every process that the account is moving until the end of the transaction, even if the mover dies before. */
+export const announceSwitch = (sql: PgClient.PgClient, account_id: string) => sql`
+  SELECT 1 AS taken FROM (
+    SELECT pg_advisory_xact_lock_shared(${Directory.SWITCHES}::int, hashtext(${account_id}))::text) AS taking`
+
 /** Names the new cell of an account, and its keys and users, in the directory. Part of the transaction that copies the last rows. */
 export const arrive = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_id: string, to: CellName) {
   yield* sql`

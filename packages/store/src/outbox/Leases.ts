@@ -5,6 +5,7 @@ import { Duration, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Statement } from "effect/sql"
 import { Cells } from "../cells/Cells.ts"
+import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as Iso from "../postgres/Iso.ts"
 import { FAR_FUTURE, type OutboxRow } from "../commit/LogStorage.ts"
 import * as Outbox from "./Outbox.ts"
@@ -55,15 +56,15 @@ export const claim = Effect.fn("Leases.claim")(function* (
   query: ClaimQuery,
 ): Effect.fn.Return<Claimed, never, PgClient.PgClient> {
   const sql = yield* PgClient.PgClient
-  const leaving = yield* accountsLeaving
-  const maxAccounts = MAX_CLAIM + query.without.size + leaving.size
+  const moving = yield* accountsMoving
+  const maxAccounts = MAX_CLAIM + query.without.size + moving.size
   const first = yield* Effect.orDie(accountsReady(sql, query.kind, query.after, maxAccounts))
   const wrapped =
     query.after === "" || first.length >= maxAccounts
       ? []
       : yield* Effect.orDie(accountsReady(sql, query.kind, "", maxAccounts))
   const found = [...new Set([...first, ...wrapped].map(({ account_id }) => account_id))]
-  const withWork = leaving.size === 0 ? found : found.filter((account) => !leaving.has(account))
+  const withWork = moving.size === 0 ? found : found.filter((account) => !moving.has(account))
   const eligible = withWork.filter((account) => !query.without.has(account))
   const moreLater = eligible.length < withWork.length ? "later" : "no"
   const limit = Math.min(MAX_CLAIM, query.limit)
@@ -83,12 +84,13 @@ export const claim = Effect.fn("Leases.claim")(function* (
   }
 })
 
-/** Accounts that are about to move to another cell, and their test accounts. Their work starts there. */
-const accountsLeaving = Effect.map(Cells, (cells): ReadonlySet<string> => {
-  const leaving = cells.leaving()
-  return leaving.size === 0
-    ? leaving
-    : new Set([...leaving].flatMap((account) => [account, Livemode.testAccountOf(account as AccountId)]))
+/** Accounts whose work is not to be started in the fiber's cell because of a move, and their test accounts. */
+const accountsMoving = Effect.gen(function* (): Effect.fn.Return<ReadonlySet<string>> {
+  const cells = yield* Cells
+  const moving = yield* cells.notToStart(yield* CurrentCell)
+  return moving.size === 0
+    ? moving
+    : new Set([...moving].flatMap((account) => [account, Livemode.testAccountOf(account as AccountId)]))
 })
 
 /** Lists the accounts that have ready rows. Costs one index lookup per account, however long its backlog is. */
