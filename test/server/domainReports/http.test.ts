@@ -11,7 +11,7 @@ const ADDRESS = "dmarc@bounces.waybill.example"
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the reports of a domain", (it) => {
   const setUp = Effect.gen(function* () {
     const customer = yield* signUp({ domains: ["acme.test"] })
-    const found = yield* Store.targets(["acme.test"])
+    const { found } = yield* Store.targets(["acme.test"])
     const domain = (yield* customer.call("GET", "/v1/domains/acme.test")).json
     const target = found.find(({ domain_id }) => domain_id === domain.id)
     if (target === undefined) return assert.fail("the domain is not verified")

@@ -119,7 +119,8 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
     const sql = yield* PgClient.PgClient
     const senders = yield* sendersInBoth
     for (const cell of CELLS) yield* inCell(cell, sql`UPDATE domains SET status = 'verified'`)
-    const targets = yield* DomainReports.targets(["acme.test"])
+    const { found: targets, missing } = yield* DomainReports.targets(["acme.test"])
+    assert.deepStrictEqual(missing, [])
     assert.includeMembers(idsOf(targets), idsOf(senders))
     const heading: DomainReports.Heading = {
       kind: "dmarc",

@@ -89,6 +89,22 @@ describe("worker processes", { concurrent: true }, () => {
   )
 
   testWithDatabase(
+    "reclaim the work of a process while that of another one cannot be reclaimed yet",
+    Effect.gen(function* () {
+      const reclaimed: Array<string> = []
+      yield* startProcess(reclaimed, Effect.never)
+      for (const id of ["prc_first", "prc_second"]) {
+        yield* insertDead(id)
+        yield* World.until(
+          Effect.sync(() => reclaimed.at(-1)),
+          (last) => last === id,
+        )
+      }
+      assert.deepStrictEqual(reclaimed, ["prc_first", "prc_second"])
+    }),
+  )
+
+  testWithDatabase(
     "do not declare a live process dead when its session, or every session, is terminated",
     Effect.gen(function* () {
       const reclaimed: Array<string> = []

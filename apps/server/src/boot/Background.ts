@@ -5,7 +5,6 @@ import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTransport"
 import * as SiteRules from "@waybill/mail/smtp/SiteRules"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
-import * as Cells from "@waybill/store/cells/Cells"
 import * as ForEachCell from "@waybill/store/cells/ForEachCell"
 import * as DomainReports from "@waybill/store/domainreports/DomainReports"
 import * as EmailStatsMonths from "@waybill/store/statistics/EmailStatsMonths"
@@ -28,6 +27,7 @@ import { refreshPolicies } from "../worker/periodic/refreshPolicies.ts"
 import { feedbackHeaders } from "../worker/delivery/feedbackHeaders.ts"
 import { Transports } from "../worker/delivery/Transports.ts"
 import * as CellPipelines from "../worker/CellPipelines.ts"
+import * as CellTasks from "../worker/CellTasks.ts"
 import * as Worker from "../worker/Worker.ts"
 import * as TrackedLinks from "../links/TrackedLinks.ts"
 import * as UnsubscribeLinks from "../links/UnsubscribeLinks.ts"
@@ -89,19 +89,16 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           const domains = yield* checkDomains()
           const clocks = yield* advanceTestClocks()
           yield* ForEachCell.make(Effect.andThen(followStats(), followEmailWords()))
-          const months = Cells.inEach(EmailStatsMonths.keep(settings.statsMonths))
-          yield* Effect.forkScoped(
-            Effect.catchCause(months, (cause) =>
-              Effect.logWarning("monthly statistics tables could not be maintained", cause),
-            ),
-          )
+          const inCells = yield* CellTasks.make
+          const months = inCells(EmailStatsMonths.keep(settings.statsMonths))
+          yield* Effect.forkScoped(Effect.annotateLogs(months, { task: "keep_statistics" }))
           return {
             drain_webhooks: CellPipelines.taskOf(webhooks),
             advance_test_clocks: CellPipelines.taskOf(clocks),
             check_domains: CellPipelines.taskOf(domains),
-            keep_request_log: { run: Cells.inEach(RequestLogDays.keep(settings.requestLogDays)), cron: "3 * * * *" },
+            keep_request_log: { run: inCells(RequestLogDays.keep(settings.requestLogDays)), cron: "3 * * * *" },
             expire_domain_reports: {
-              run: Cells.inEach(DomainReports.expire(settings.domainReportDays)),
+              run: inCells(DomainReports.expire(settings.domainReportDays)),
               cron: "13 * * * *",
             },
             sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },

@@ -32,6 +32,7 @@ const MAX_AHEAD_DAYS = 1
 export const isAddress = (localPart: string): boolean => ADDRESSES.has(localPart.toLowerCase())
 
 const BUSY = reply(451, "4.3.2", "Too many reports are being read at once, please try again later")
+const CELL_AWAY = reply(451, "4.3.0", "Some accounts cannot be looked up, please try again later")
 const NO_KEY = reply(451, "4.4.3", "The DKIM key of the report could not be looked up, please try again later")
 
 /**
@@ -52,9 +53,11 @@ export const receive = Effect.fn("DomainReports.receive")(function* (
   const about = { reporter, verified, report_id: report.reportId }
   const problem = periodProblem(report, yield* Clock.currentTimeMillis)
   if (problem !== undefined) return yield* dropped(address, problem, about)
-  const outcome = yield* report._tag === "Dmarc"
+  const { missing, outcome } = yield* report._tag === "Dmarc"
     ? recordDmarc(report, result.success)
     : recordTls(report, result.success)
+  // The domains of these cells may be meant as well. What was recorded for the others is not counted twice.
+  if (missing.length > 0) return yield* CELL_AWAY
   if (outcome !== "recorded") return yield* dropped(address, outcome, about)
   DomainReportMetrics.received(verified ? "recorded" : "unverified")
 })
@@ -90,7 +93,7 @@ const headingOf = (report: DmarcReport | TlsReport, { reporter, verified }: Send
 const recordDmarc = Effect.fnUntraced(function* (report: DmarcReport, sender: Sender) {
   const paths = new Map(report.rows.map(({ domain }) => [domain, pathTo(domain, report.domain)]))
   const names = new Set([report.domain, ...[...paths.values()].flat()])
-  const found = yield* Store.targets([...names])
+  const { found, missing } = yield* Store.targets([...names])
   const rows = new Map<string, Array<DmarcReport["rows"][number]>>()
   for (const ofAccount of Map.groupBy(found, ({ account_id }) => account_id).values()) {
     const byName = new Map(ofAccount.map((target) => [target.name, target]))
@@ -109,9 +112,10 @@ const recordDmarc = Effect.fnUntraced(function* (report: DmarcReport, sender: Se
   )
   const rowsOf = ({ domain_id }: Store.Target) => rows.get(domain_id) ?? []
   const writes = [DmarcSources.write(rowsOf), DmarcOverrides.write(rowsOf)]
-  return yield* Store.record(headingOf(report, sender), concerned, (...about) =>
+  const outcome = yield* Store.record(headingOf(report, sender), concerned, (...about) =>
     Effect.forEach(writes, (write) => write(...about)),
   )
+  return { outcome, missing }
 })
 
 /** Levels below the domain of a policy at which domains of accounts are looked for. A name may have a hundred. */
@@ -128,10 +132,11 @@ const pathTo = (domain: string, top: string): ReadonlyArray<string> => {
 }
 
 const recordTls = Effect.fnUntraced(function* (report: TlsReport, sender: Sender) {
-  const found = yield* Store.targets([...new Set(report.rows.map(({ domain }) => domain))])
-  return yield* Store.record(
+  const { found, missing } = yield* Store.targets([...new Set(report.rows.map(({ domain }) => domain))])
+  const outcome = yield* Store.record(
     headingOf(report, sender),
     found,
     TlsResults.write(({ name }) => report.rows.filter(({ domain }) => domain === name)),
   )
+  return { outcome, missing }
 })

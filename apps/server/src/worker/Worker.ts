@@ -20,6 +20,7 @@ import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { drainDeliveries, type DeliveryPipelineOptions as DeliveryOptions } from "./delivery/drainDeliveries.ts"
 import * as CellPipelines from "./CellPipelines.ts"
+import * as CellTasks from "./CellTasks.ts"
 import * as Graphile from "./Graphile.ts"
 import { SigningKeys } from "./delivery/SigningKeys.ts"
 
@@ -49,15 +50,16 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
       const deliveries = yield* Scope.provide(drainDeliveries(options.delivery), pipelines)
       const also: Graphile.Tasks<T> = options.also === undefined ? {} : yield* Scope.provide(options.also, pipelines)
       yield* ForEachCell.make(checkOutbox)
+      const inCells = yield* CellTasks.make
       const tasks: Graphile.Tasks<T | PgClient.PgClient | Secrets> = {
         drain_deliveries: CellPipelines.taskOf(deliveries),
-        expire_sandbox: { run: Cells.inEach(Sandbox.expire()), cron: "7 * * * *" },
-        expire_content: { run: Cells.inEach(Content.expire()), cron: "17 * * * *" },
-        expire_idempotency_keys: { run: Cells.inEach(ExpiredKeys.expire()), cron: "27 * * * *" },
-        expire_history: { run: Cells.inEach(Retention.expire()), cron: "47 * * * *" },
-        expire_unread_reports: { run: Cells.inEach(UnreadReports.expire()), cron: "57 * * * *" },
+        expire_sandbox: { run: inCells(Sandbox.expire()), cron: "7 * * * *" },
+        expire_content: { run: inCells(Content.expire()), cron: "17 * * * *" },
+        expire_idempotency_keys: { run: inCells(ExpiredKeys.expire()), cron: "27 * * * *" },
+        expire_history: { run: inCells(Retention.expire()), cron: "47 * * * *" },
+        expire_unread_reports: { run: inCells(UnreadReports.expire()), cron: "57 * * * *" },
         expire_provider_events: {
-          run: Cells.inEach(Effect.andThen(ProviderMessages.expire(), ProviderEvents.expire())),
+          run: inCells(Effect.andThen(ProviderMessages.expire(), ProviderEvents.expire())),
           cron: "37 * * * *",
         },
         expire_source_counts: {
@@ -65,7 +67,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
           cron: "23 * * * *",
         },
         sweep_secrets: {
-          run: Cells.inEach(Effect.flatMap(Secrets, ({ sweep }) => Effect.andThen(DomainKeys.retire(), sweep))),
+          run: inCells(Effect.flatMap(Secrets, ({ sweep }) => Effect.andThen(DomainKeys.retire(), sweep))),
           cron: "37 3 * * *",
         },
         ...also,

@@ -1,4 +1,4 @@
-import { Context, Effect, Exit, Option, Result } from "effect"
+import { Context, Duration, Effect, Exit, Option, Result } from "effect"
 import { type CellName, FIRST } from "./CellName.ts"
 import { inCell } from "./CurrentCell.ts"
 
@@ -73,21 +73,37 @@ export const rowsOfAll = <A, E, R>(
   work: Effect.Effect<ReadonlyArray<A>, E, R>,
 ): Effect.Effect<ReadonlyArray<A>, E, R> => Effect.map(each(work), (found) => found.flatMap(([, rows]) => rows))
 
-/** Runs work that returns rows in every cell, and returns the rows of those that answer. */
-export const rowsOfReachable = <A, E, R>(
-  work: Effect.Effect<ReadonlyArray<A>, E, R>,
-): Effect.Effect<ReadonlyArray<A>, E, R> =>
+/** Time that a search over all cells gives each of them. One that exceeds it counts as a cell that does not answer. */
+export const ANSWER_WITHIN = Duration.seconds(5)
+
+/** Rows of the cells that answered in time, and the names of the others. */
+export interface FoundRows<A> {
+  readonly rows: ReadonlyArray<A>
+  readonly missing: ReadonlyArray<CellName>
+}
+
+/** Runs work that returns rows in all cells at once, and returns the rows of those that answer in time. */
+export const rowsInTime = <A, E, R>(work: Effect.Effect<ReadonlyArray<A>, E, R>): Effect.Effect<FoundRows<A>, E, R> =>
   Effect.gen(function* () {
     const { names } = yield* Cells
-    const [, ...others] = yield* names
-    // Without the first cell nothing works, and the caller is to know.
-    const rows = [...(yield* inCell(FIRST, work))]
-    for (const cell of others) {
-      const exit = yield* Effect.exit(inCell(cell, work))
-      if (Exit.isSuccess(exit)) rows.push(...exit.value)
+    const search = (cell: CellName) =>
+      // Without the first cell nothing works, and the caller is to know.
+      cell === FIRST
+        ? Effect.map(inCell(cell, work), Exit.succeed)
+        : Effect.exit(Effect.timeout(inCell(cell, work), ANSWER_WITHIN))
+    const found = yield* Effect.forEach(yield* names, (cell) => Effect.map(search(cell), (exit) => ({ cell, exit })), {
+      concurrency: "unbounded",
+    })
+    return {
+      rows: found.flatMap(({ exit }) => (Exit.isSuccess(exit) ? exit.value : [])),
+      missing: found.flatMap(({ cell, exit }) => (Exit.isSuccess(exit) ? [] : [cell])),
     }
-    return rows
   })
+
+/** Runs work that returns rows in all cells at once, and returns the rows of those that answer in time. */
+export const rowsOfReachable = <A, E, R>(
+  work: Effect.Effect<ReadonlyArray<A>, E, R>,
+): Effect.Effect<ReadonlyArray<A>, E, R> => Effect.map(rowsInTime(work), ({ rows }) => rows)
 
 /**
  * Looks for something that one cell has, in all cells at once, so that none waits for another one that is slow. It fails only
@@ -120,15 +136,12 @@ class Found<A> {
   }
 }
 
-/** Number of cells that periodic work runs in at the same time. */
-const CONCURRENT_CELLS = 8
-
-/** Runs periodic work in every cell. A cell that fails or is slow keeps the work from no other one. */
+/** Runs work in all cells at once. A cell that fails or is slow keeps the work from no other one. */
 export const inEach = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<ReadonlyArray<A>, E, R> =>
   Effect.gen(function* () {
     const { names } = yield* Cells
     const exits = yield* Effect.forEach(yield* names, (cell) => Effect.exit(inCell(cell, work)), {
-      concurrency: CONCURRENT_CELLS,
+      concurrency: "unbounded",
     })
     const results: Array<A> = []
     for (const exit of exits) results.push(yield* exit)

@@ -1,9 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import type { AccountId, DomainId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { createHash } from "node:crypto"
+import { Unavailable } from "../availability/Unavailable.ts"
+import * as AccountWrites from "../cells/AccountWrites.ts"
 import * as Cells from "../cells/Cells.ts"
 import { inCell } from "../cells/CurrentCell.ts"
 
@@ -45,20 +47,23 @@ export interface Target {
 
 export type Outcome = "recorded" | "duplicate" | "unknown_domain" | "too_many"
 
+/** Time limit for the transaction of one cell. */
+const WRITE_WITHIN = Duration.seconds(10)
+
 /**
- * Returns the domains with these names in all accounts. Only those whose DNS is verified now: anybody can add the domain
+ * Returns the domains with these names in all accounts, and the cells that do not answer. Only those whose DNS is verified now: anybody can add the domain
  * of somebody else, and must not read its reports.
  */
 export const targets = Effect.fn("DomainReports.targets")(function* (names: ReadonlyArray<string>) {
   const sql = yield* PgClient.PgClient
-  const found = yield* Cells.rowsOfAll(
+  const { missing, rows } = yield* Cells.rowsInTime(
     Effect.orDie(sql<Target>`
     SELECT account_id, id AS domain_id, name FROM domains
     WHERE md5(name) IN (SELECT md5(wanted) FROM unnest(${names}::text[]) AS wanted) AND name = ANY(${names}::text[])
       AND NOT removed AND status IN ('verified', 'degraded')
     ORDER BY account_id, id LIMIT ${MAX_DOMAINS}::int`),
   )
-  return found.slice(0, MAX_DOMAINS)
+  return { found: rows.slice(0, MAX_DOMAINS), missing }
 })
 
 /** Writes the rows of a report for one domain, in the transaction that counts the report. */
@@ -70,8 +75,8 @@ export type Write = (
 ) => Effect.Effect<unknown, SqlError.SqlError>
 
 /**
- * Counts a report once for each domain, with its rows, in one transaction per cell. A report that was counted before changes
- * nothing.
+ * Counts a report once for each domain, with its rows, in one transaction per cell, all of them at once. A report that was
+ * counted before changes nothing, so that it can be recorded again after a failure in one of the cells.
  */
 export const record = Effect.fn("DomainReports.record")(function* (
   heading: Heading,
@@ -80,20 +85,35 @@ export const record = Effect.fn("DomainReports.record")(function* (
 ) {
   const sql = yield* PgClient.PgClient
   if (found.length === 0) return "unknown_domain" satisfies Outcome
-  const { of } = yield* Cells.Cells
-  const located = yield* Effect.forEach(found, (target) =>
-    Effect.map(of(target.account_id), (cell) => ({ cell, target })),
-  )
-  const outcomes = yield* Effect.forEach(
-    Map.groupBy(located, ({ cell }) => cell),
-    ([cell, ofCell]) => {
-      const targets = inOrder(ofCell.map(({ target }) => target))
-      const recording = sql.withTransaction(Effect.forEach(targets, (target) => recordOne(sql, heading, target, write)))
-      return inCell(cell, Effect.catchTag(recording, "SqlError", Effect.die))
+  const cells = yield* Cells.byCell(new Set(found.map(({ account_id }) => account_id)))
+  const exits = yield* Effect.forEach(
+    cells,
+    ([cell, accounts]) => {
+      const targets = inOrder(found.filter(({ account_id }) => accounts.includes(account_id)))
+      return Effect.exit(inCell(cell, recordAll(sql, heading, targets, write)))
     },
+    { concurrency: "unbounded" },
   )
-  return best(outcomes.flat())
+  const outcomes: Array<Outcome> = []
+  for (const exit of exits) outcomes.push(...(yield* exit))
+  return best(outcomes)
 })
+
+/** Records a report for domains of the fiber's cell. */
+const recordAll = (
+  sql: PgClient.PgClient,
+  heading: Heading,
+  targets: ReadonlyArray<Target>,
+  write: Write,
+): Effect.Effect<ReadonlyArray<Outcome>> => {
+  const accounts = targets.map(({ account_id }) => account_id)
+  const recording = Effect.forEach(targets, (target) => recordOne(sql, heading, target, write))
+  return sql.withTransaction(Effect.andThen(AccountWrites.hold(sql, accounts), recording)).pipe(
+    Effect.timeout(WRITE_WITHIN),
+    // The reporter sends the report again, also after an account has moved meanwhile.
+    Effect.catch((error) => Effect.die(error._tag === "SqlError" ? error : new Unavailable())),
+  )
+}
 
 /** Transactions that lock in the same order do not deadlock. */
 const inOrder = (found: ReadonlyArray<Target>) =>

@@ -225,19 +225,23 @@ export interface Registration {
 
 /**
  * Takes over the leases of a dead process in the fiber's cell under a new token, so that nobody else starts their work. The
- * registration is locked: if the process has registered again, it keeps its leases and nothing is taken over. Leases that an
- * earlier successor took over and did not finish are included.
+ * registration is locked: if the process has registered again, it keeps its leases and nothing is taken over. The lock is
+ * shared, so that a cell that hangs holds up no other one. Leases that an earlier successor took over and did not finish are
+ * included.
  */
 export const takeOverFrom = Effect.fn("Leases.takeOverFrom")(function* ({ id, number }: Registration) {
   const sql = yield* PgClient.PgClient
-  const grave = sql`SELECT id FROM processes WHERE id = ${id} AND number = ${number}::int FOR UPDATE`
+  const grave = sql`SELECT id FROM processes WHERE id = ${id} AND number = ${number}::int FOR SHARE`
   const rows = takeOver(
     sql,
     sql`SELECT o.id FROM outbox o WHERE o.lease_owner = ${id} AND o.lease_token IS NOT NULL ORDER BY o.id FOR UPDATE OF o`,
   )
+  const limit = sql`SET LOCAL statement_timeout = ${sql.literal(`'${TAKE_OVER_TIMEOUT}'`)}`
   return yield* Effect.orDie(
     sql.withTransaction(
-      Effect.flatMap(grave, ({ length }) => (length === 0 ? Effect.succeed<ReadonlyArray<Leased>>([]) : rows)),
+      Effect.flatMap(Effect.andThen(limit, grave), ({ length }) =>
+        length === 0 ? Effect.succeed<ReadonlyArray<Leased>>([]) : rows,
+      ),
     ),
   )
 })
@@ -256,6 +260,8 @@ export const takeOverExpired = Effect.fn("Leases.takeOverExpired")(function* (ro
   )
 })
 
+/** Time limit of one statement of a take-over, because a process that registers again waits for it. */
+const TAKE_OVER_TIMEOUT = "10s"
 const TAKEN_OVER = "heir_"
 const TOKEN_BYTES = 16
 

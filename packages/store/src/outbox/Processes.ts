@@ -119,26 +119,30 @@ const make = <R>(options: Options<R>) =>
         noteHeartbeat(sent)
         yield* Effect.sleep(BEAT_EVERY)
       })
+      /** Numbers of the dead processes whose work is being taken over, and whose locks this session holds. */
+      const held = new Set<number>()
+      const takeOver = Effect.fnUntraced(function* (dead: Leases.Registration) {
+        yield* Effect.logWarning("process died; this process takes over its work", { process: dead.id })
+        yield* run(Registrations.unlockJobs(shared, dead)).pipe(
+          Effect.andThen(Effect.provideContext(options.reclaim(dead), context)),
+          Effect.andThen(run(Registrations.remove(shared, dead))),
+          Effect.catchCause((cause) =>
+            Effect.logError("work of a dead process could not be taken over; it will retry", cause),
+          ),
+          Effect.ensuring(Effect.ignore(run(Registrations.unlock(shared, dead)))),
+          Effect.ensuring(Effect.sync(() => held.delete(dead.number))),
+        )
+      })
       const reclaimDead = Effect.gen(function* () {
         yield* run(Registrations.terminateSilent(shared, id)).pipe(withTimeLimit)
         const watched_ms = (yield* MonotonicClock.millis) - begun
-        const others = yield* run(Registrations.findDead(shared, id, watched_ms)).pipe(withTimeLimit)
-        const takeOver = Effect.fnUntraced(function* (dead: Leases.Registration) {
-          yield* Effect.logWarning("process died; this process takes over its work", { process: dead.id })
-          yield* options.reclaim(dead).pipe(
-            Effect.provideContext(context),
-            Effect.andThen(run(Registrations.remove(shared, dead))),
-            Effect.catchCause((cause) =>
-              Effect.logError("work of a dead process could not be taken over; it will retry", cause),
-            ),
-            Effect.ensuring(Effect.ignore(run(Registrations.unlock(shared, dead)))),
-          )
-        })
-        yield* Effect.forEach(
-          others.filter(({ dead }) => dead),
-          takeOver,
-          { concurrency: "unbounded", discard: true },
-        )
+        const others = yield* run(Registrations.findDead(shared, { id, held, watched_ms })).pipe(withTimeLimit)
+        for (const { dead, id, number } of others) {
+          if (!dead) continue
+          held.add(number)
+          // A cell that hangs delays the end of this, but neither other cells nor the search for other dead processes.
+          yield* Effect.forkScoped(takeOver({ id, number }))
+        }
         yield* Effect.sleep(pauseBefore(others))
       })
       // Heartbeats continue however long the cleanup of a dead process takes.

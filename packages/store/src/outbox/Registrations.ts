@@ -57,13 +57,24 @@ export interface OtherProcess extends Leases.Registration {
   readonly silent_ms: number
 }
 
-/** Tries the lock only for silent processes other than this one, because this session already holds its own. */
-export const findDead = (sql: PgClient.PgClient, id: string, watched: number) => sql<OtherProcess>`
+/**
+ * Tries the lock only for silent processes whose lock this session does not hold: not for this one, nor for those whose work it
+ * is taking over.
+ */
+export const findDead = (
+  sql: PgClient.PgClient,
+  { held, id, watched_ms }: { readonly id: string; readonly held: Iterable<number>; readonly watched_ms: number },
+) => sql<OtherProcess>`
   SELECT id, number, silent_ms,
-    CASE WHEN silent_ms >= ${DEAD_MS}::float8 THEN pg_try_advisory_lock(${LOCK_CLASS}::int, number) ELSE false END AS dead
+    CASE WHEN silent_ms >= ${DEAD_MS}::float8 AND number <> ALL(${[...held]}::int[]) THEN pg_try_advisory_lock(${LOCK_CLASS}::int, number) ELSE false END AS dead
   FROM (
-    SELECT *, least((extract(epoch FROM now() - beat_at) * 1000)::float8, ${watched}::float8) AS silent_ms
+    SELECT *, least((extract(epoch FROM now() - beat_at) * 1000)::float8, ${watched_ms}::float8) AS silent_ms
     FROM processes WHERE id <> ${id} OFFSET 0) AS others`
+
+/** Unlocks the jobs of the workers of a dead process, which need not wait until its work in all cells is taken over. */
+export const unlockJobs = (sql: PgClient.PgClient, dead: Leases.Registration) => sql`
+  SELECT count(*) FROM processes p CROSS JOIN LATERAL graphile_worker.force_unlock_workers(p.worker_ids) AS unlocked
+  WHERE p.id = ${dead.id} AND p.number = ${dead.number}::int`
 
 /** Deletes the registration unless the process has registered again, and unlocks the jobs of its workers. */
 export const remove = (sql: PgClient.PgClient, dead: Leases.Registration) => sql`

@@ -59,7 +59,7 @@ export const takeMatched = Effect.fn("ProviderEvents.takeMatched")(function* (ho
     SELECT ref FROM provider_events
     WHERE hook_id = ${hook_id} AND event IS NOT NULL AND ref IS NOT NULL AND retry_at <= now()`)
   if (kept.length === 0) return []
-  const known = (yield* Cells.inEach(ProviderMessages.known(kept.map(({ ref }) => ref)))).flat()
+  const known = yield* Cells.rowsOfReachable(ProviderMessages.known(kept.map(({ ref }) => ref)))
   if (known.length === 0) return []
   return yield* Effect.orDie(sql<Kept>`
     UPDATE provider_events SET retry_at = now() + greatest(make_interval(secs => ${RETRY_AFTER_S}::int), now() - received_at)

@@ -1,0 +1,88 @@
+import * as Cells from "@waybill/store/cells/Cells"
+import * as CellSchema from "@waybill/store/cells/CellSchema"
+import { inCell } from "@waybill/store/cells/CurrentCell"
+import * as DomainReports from "@waybill/store/domainreports/DomainReports"
+import * as Leases from "@waybill/store/outbox/Leases"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Exit, Fiber, Scope } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import { blockedBackend, otherClient } from "../../support/postgres/otherClient.ts"
+import * as World from "../../support/world/World.ts"
+import { countIn, lockTables, senderIn } from "./support.ts"
+
+/** Locks tables of a cell until the returned effect runs. */
+const lockUntil = Effect.fnUntraced(function* (cell: string, ...tables: ReadonlyArray<string>) {
+  const lock = yield* Scope.fork(yield* Effect.scope)
+  yield* Scope.provide(lockTables(cell, ...tables), lock)
+  return Scope.close(lock, Exit.void)
+})
+
+const HEADING: DomainReports.Heading = {
+  kind: "dmarc",
+  verified: true,
+  reporter: "example.org",
+  reportId: "1",
+  about: "acme.test",
+  orgName: "Example",
+  begin: Date.UTC(2026, 10, 1),
+  end: Date.UTC(2026, 10, 2),
+}
+
+layer(World.layer, { excludeTestServices: true })("a cell that hangs", (it) => {
+  it.effect("keeps nobody from taking over the work of a dead process in other cells", function* () {
+    const sql = yield* PgClient.PgClient
+    const { url } = yield* Database.Fresh
+    yield* CellSchema.make("cell_b")
+    const [dead] = yield* sql<Leases.Registration>`
+      INSERT INTO processes (id, number, worker_ids) VALUES ('prc_dead', nextval('process_number')::int, '{}') RETURNING id, number`
+    assert(dead !== undefined)
+    for (const cell of ["public", "cell_b"]) {
+      yield* World.send(yield* senderIn(cell))
+      yield* inCell(
+        cell,
+        sql`UPDATE outbox SET lease_token = 'token', lease_until = now() + interval '1 hour', lease_owner = 'prc_dead'
+          WHERE kind = 'delivery'`,
+      )
+    }
+    const unlock = yield* lockUntil("cell_b", "outbox")
+    const hanging = yield* Effect.forkChild(inCell("cell_b", Leases.takeOverFrom(dead)))
+    yield* blockedBackend(yield* otherClient(url))
+    assert.lengthOf(yield* inCell("public", Leases.takeOverFrom(dead)), 1)
+    assert.isUndefined(hanging.pollUnsafe())
+    yield* unlock
+    assert.lengthOf(yield* Fiber.join(hanging), 1)
+  })
+
+  it.effect("delays domain reports of its own accounts only", function* () {
+    const sql = yield* PgClient.PgClient
+    yield* CellSchema.make("cell_c")
+    for (const cell of ["public", "cell_c"]) {
+      yield* senderIn(cell, "reports.test")
+      yield* inCell(cell, sql`UPDATE domains SET status = 'verified'`)
+    }
+    const { found, missing } = yield* DomainReports.targets(["reports.test"])
+    assert.deepStrictEqual([found.length, missing], [2, []])
+    const unlock = yield* lockUntil("cell_c", "domain_reports", "domains")
+    const beside = yield* DomainReports.targets(["reports.test"])
+    assert.deepStrictEqual([beside.found.length, beside.missing], [1, ["cell_c"]])
+    const recording = yield* Effect.forkChild(Effect.exit(DomainReports.record(HEADING, found, () => Effect.void)))
+    yield* World.until(countIn("public", "domain_reports"), (count) => count === 1)
+    assert.isUndefined(recording.pollUnsafe())
+    yield* unlock
+    yield* Fiber.join(recording)
+    // The reporter sends it again if it was not recorded everywhere.
+    yield* DomainReports.record(HEADING, found, () => Effect.void)
+    for (const cell of ["public", "cell_c"]) assert.strictEqual(yield* countIn(cell, "domain_reports"), 1)
+  })
+
+  it.effect("is left out of rows that others have too", function* () {
+    yield* CellSchema.make("cell_d")
+    yield* senderIn("cell_d")
+    const sql = yield* PgClient.PgClient
+    yield* lockUntil("cell_d", "accounts")
+    const { missing, rows } = yield* Cells.rowsInTime(sql`SELECT FROM accounts`)
+    assert.deepStrictEqual(missing, ["cell_d"])
+    assert.isAbove(rows.length, 0)
+  })
+})
