@@ -791,7 +791,7 @@ CREATE UNIQUE INDEX members_by_user ON members USING btree (user_id) WHERE (stat
 
 CREATE INDEX mta_sts_policies_by_refresh ON mta_sts_policies USING btree (refresh_at);
 
-CREATE INDEX outbox_by_account ON outbox USING btree (account_id) WHERE (kind = 'delivery'::text);
+CREATE INDEX outbox_by_account ON outbox USING btree (account_id, ((payload = '{}'::jsonb))) WHERE (kind = 'delivery'::text);
 
 CREATE INDEX outbox_by_clock ON outbox USING btree (clock, available_at, clock_due) WHERE (clock IS NOT NULL);
 

@@ -78,6 +78,9 @@ export const pending = (stream: ChangedStream, now: string): OutboxRow | "none" 
   }
 }
 
+/** Payload of a deferred message's delivery. A search for queued messages passes over it (`EmailLogSource.ts`). */
+const DEFERRED = { deferred: true }
+
 /** Returns a row that is due when the first unfinished recipient is. */
 const delivery = (stream: ChangedStream, message: Email.State): OutboxRow | "none" => {
   if (message._tag === "NotCreated") return "none"
@@ -92,7 +95,7 @@ const delivery = (stream: ChangedStream, message: Email.State): OutboxRow | "non
     stream_id: stream.stream_id,
     available_at: due.reduce((a, b) => (a < b ? a : b)),
     attempt: unfinished.reduce((most, { attempts }) => Math.max(most, attempts), 0),
-    payload: {},
+    payload: Email.status(message) === "deferred" ? DEFERRED : {},
   }
 }
 
