@@ -11,7 +11,7 @@ import { Effect, Exit, Redacted, Scope } from "effect"
 import { parseArgs } from "node:util"
 import { child, drain, node } from "./deliver/node.ts"
 import { FILTERS } from "./logs/filters.ts"
-import { BEGAN_MS, write as writeMail } from "./logs/mail.ts"
+import { BEGAN_MS, emailId, write as writeMail } from "./logs/mail.ts"
 import * as Measure from "./report/Measure.ts"
 import { write as writeEvents } from "./logs/events.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
@@ -55,7 +55,8 @@ const installation = async (postgres: EmbeddedPostgres.Running, sink: number, si
     const latencies: Array<number> = []
     for (let nth = 0; nth < PAGES; nth++) {
       for (const of of Object.values(FILTERS)) {
-        const query = of(size - 1 - ((Math.imul(nth + 1, 0x9e37_79b1) >>> 0) % Math.floor(size / NEWEST)))
+        const message = size - 1 - ((Math.imul(nth + 1, 0x9e37_79b1) >>> 0) % Math.floor(size / NEWEST))
+        const query = of(message, emailId(account, message))
         const began = performance.now()
         yield* EmailLogQuery.list({ ...query, account_id: account, limit: PAGE })
         latencies.push(performance.now() - began)

@@ -5,8 +5,8 @@ import * as Database from "@waybill/store/postgres/Database"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { Effect } from "effect"
 import { parseArgs } from "node:util"
-import { APART, type FilterQuery, FILTERS } from "./logs/filters.ts"
-import { BEGAN_MS, write } from "./logs/mail.ts"
+import { APART, FILTERS } from "./logs/filters.ts"
+import { BEGAN_MS, emailId, write } from "./logs/mail.ts"
 import * as Measure from "./report/Measure.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
 
@@ -30,14 +30,16 @@ const sizes = [...SIZES.filter((size) => size < rows), rows]
 const accountOf = (size: number) => Id.make("AccountId", BEGAN_MS + size, new Uint8Array(10))
 
 /** Queries every account in turn within a round, so that other load on the machine affects all sizes. */
-const measure = Effect.fnUntraced(function* (of: (n: number) => FilterQuery, rounds: number) {
+const measure = Effect.fnUntraced(function* (of: (typeof FILTERS)[string], rounds: number) {
   const latencies = sizes.map((): Array<number> => [])
   for (let round = -Math.min(WARM_UP, rounds); round < rounds; round++) {
-    for (const [nth, size] of sizes.entries()) {
-      const query = of(size - 1 - ((Math.imul(round + WARM_UP, 0x9e37_79b1) >>> 0) % Math.floor(size / NEWEST)))
+    for (const [index, size] of sizes.entries()) {
+      const nth = size - 1 - ((Math.imul(round + WARM_UP, 0x9e37_79b1) >>> 0) % Math.floor(size / NEWEST))
+      const account_id = accountOf(size)
+      const query = of(nth, emailId(account_id, nth))
       const began = performance.now()
-      yield* EmailLogQuery.list({ ...query, account_id: accountOf(size), limit: PAGE })
-      if (round >= 0) latencies[nth]?.push(performance.now() - began)
+      yield* EmailLogQuery.list({ ...query, account_id, limit: PAGE })
+      if (round >= 0) latencies[index]?.push(performance.now() - began)
     }
   }
   return latencies.map((each) => ({ p50: Measure.quantile(each, 0.5), p99: Measure.quantile(each, 0.99) }))

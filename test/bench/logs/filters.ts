@@ -3,59 +3,60 @@ import type * as DomainName from "@waybill/domain/domain/DomainName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Query } from "@waybill/store/search/EmailLogFilter"
 import { Result } from "effect"
-import { apiKeyId, BEGAN_MS, emailId, recipient, STEP_MS } from "./mail.ts"
+import type * as Id from "@waybill/domain/values/Id"
+import { apiKeyId, BEGAN_MS, recipient, STEP_MS } from "./mail.ts"
 
 export type FilterQuery = Omit<Query, "account_id" | "limit">
 
 const address = (text: string) => Result.getOrThrow(Address.parseAddress(text))
 const domain = (text: string) => text as DomainName.DomainName
 
-/** Filters of contract §5, alone and combined; `n` selects another message of the account each time. */
-export const FILTERS: Readonly<Record<string, (n: number) => FilterQuery>> = {
+/** Filters of contract §5, alone and combined; the nth message of the account, `after`, is another one each time. */
+export const FILTERS: Readonly<Record<string, (n: number, after: Id.EmailId) => FilterQuery>> = {
   newest: () => ({}),
-  "after a message": (n) => ({ after: emailId(n) }),
-  "before a message": (n) => ({ before: emailId(n) }),
+  "after a message": (n, after) => ({ after }),
+  "before a message": (n, after) => ({ before: after }),
   "created in an hour": (n) => ({
     created_after: Timestamp.fromMillis(BEGAN_MS + n * STEP_MS),
     created_before: Timestamp.fromMillis(BEGAN_MS + n * STEP_MS + Timestamp.HOUR),
   }),
   "to one": (n) => ({ to: address(recipient(n)) }),
   "to nobody": (n) => ({ to: address(`nobody${n}@example.org`) }),
-  "status, common": (n) => ({ status: ["delivered"], after: emailId(n) }),
+  "status, common": (n, after) => ({ status: ["delivered"], after }),
   "status, rare": () => ({ status: ["complained"] }),
-  "status, several": (n) => ({ status: ["bounced", "deferred", "complained"], after: emailId(n) }),
+  "status, several": (n, after) => ({ status: ["bounced", "deferred", "complained"], after }),
   "status, queued": () => ({ status: ["queued"] }),
   "status, scheduled": () => ({ status: ["scheduled"] }),
   "recipient status, rare": () => ({ recipient_status: ["failed"] }),
-  "recipient status, several": (n) => ({ recipient_status: ["bounced", "deferred"], after: emailId(n) }),
-  "recipient status and status": (n) => ({ recipient_status: ["bounced"], status: ["delivered"], after: emailId(n) }),
-  "recipient status and tag": (n) => ({ recipient_status: ["bounced"], tags: ["receipt"], after: emailId(n) }),
-  domain: (n) => ({ domain: domain(`d${n % 7}.test`), after: emailId(n) }),
-  "from, common": (n) => ({ from: address("hello@acme.test"), after: emailId(n) }),
+  "recipient status, several": (n, after) => ({ recipient_status: ["bounced", "deferred"], after }),
+  "recipient status and status": (n, after) => ({ recipient_status: ["bounced"], status: ["delivered"], after }),
+  "recipient status and tag": (n, after) => ({ recipient_status: ["bounced"], tags: ["receipt"], after }),
+  domain: (n, after) => ({ domain: domain(`d${n % 7}.test`), after }),
+  "from, common": (n, after) => ({ from: address("hello@acme.test"), after }),
   "from, rare": () => ({ from: address("old@acme.test") }),
-  "tag, common": (n) => ({ tags: ["receipt"], after: emailId(n) }),
+  "tag, common": (n, after) => ({ tags: ["receipt"], after }),
   "tag, rare": () => ({ tags: ["rare"] }),
-  "subject, common": (n) => ({ subject: "password", after: emailId(n) }),
+  "subject, common": (n, after) => ({ subject: "password", after }),
   "subject, rare": () => ({ subject: "HAYSTACK" }),
   "subject, one": (n) => ({ subject: `order #${n - (n % 5)} has` }),
   "subject, none": (n) => ({ subject: `nowhere ${n}` }),
-  "recipient, part": (n) => ({ recipient: recipient(n).slice(0, 6), after: emailId(n) }),
+  "recipient, part": (n, after) => ({ recipient: recipient(n).slice(0, 6), after }),
   "recipient, rare part": () => ({ recipient: "ana@rare" }),
-  "word, common": (n) => ({ words: ["receipt"], after: emailId(n) }),
+  "word, common": (n, after) => ({ words: ["receipt"], after }),
   "word, rare": () => ({ words: ["rare"] }),
   "word, none": () => ({ words: ["nowhere"] }),
-  "two words": (n) => ({ words: ["haystack", "user"], after: emailId(n) }),
-  "key, common": (n) => ({ api_key_id: apiKeyId(0), after: emailId(n) }),
+  "two words": (n, after) => ({ words: ["haystack", "user"], after }),
+  "key, common": (n, after) => ({ api_key_id: apiKeyId(0), after }),
   "key, rare": () => ({ api_key_id: apiKeyId(1) }),
   "key and status": () => ({ api_key_id: apiKeyId(1), status: ["delivered"] }),
-  "one message": (n) => ({ id: emailId(n) }),
-  "domain and status": (n) => ({ domain: domain("acme.test"), status: ["bounced"], after: emailId(n) }),
-  "tag and status": (n) => ({ tags: ["receipt"], status: ["delivered"], after: emailId(n) }),
+  "one message": (n, after) => ({ id: after }),
+  "domain and status": (n, after) => ({ domain: domain("acme.test"), status: ["bounced"], after }),
+  "tag and status": (n, after) => ({ tags: ["receipt"], status: ["delivered"], after }),
   "tag and rare status": () => ({ tags: ["spring"], status: ["complained"] }),
-  "two tags": (n) => ({ tags: ["receipt", "spring"], after: emailId(n) }),
+  "two tags": (n, after) => ({ tags: ["receipt", "spring"], after }),
   "rare and common tag": () => ({ tags: ["receipt", "rare"] }),
   "to one and tag": (n) => ({ to: address(recipient(n)), tags: ["spring"] }),
-  "subject and status": (n) => ({ subject: "receipt", status: ["bounced"], after: emailId(n) }),
+  "subject and status": (n, after) => ({ subject: "receipt", status: ["bounced"], after }),
   "rare subject and tag": () => ({ subject: "needle", tags: ["spring"] }),
 }
 /** Tags that are both common and never on one message: the one case whose cost is bounded by a page that ends early. */

@@ -9,15 +9,17 @@ import { Effect } from "effect"
 export const STEP_MS = 30_000
 export const BEGAN_MS = Date.UTC(2025, 0, 1)
 /** Rows per statement. */
-const BATCH = 20_000
+const BATCH = 5_000
 /** Rare messages are ten in number, not a share, so that their cost must not grow with the account. */
 export const RARE_EVERY = 1_000
 export const RARE_UP_TO = 10_000
 
 /** Returns the id of the account's nth message; fixed, so that every run measures the same log. */
-export const emailId = (nth: number): Id.EmailId => {
+export const emailId = (account_id: string, nth: number): Id.EmailId => {
   const random = new Uint8Array(10)
-  new DataView(random.buffer).setUint32(2, Math.imul(nth + 1, 0x9e37_79b1) >>> 0)
+  const view = new DataView(random.buffer)
+  view.setUint32(2, Math.imul(nth + 1, 0x9e37_79b1) >>> 0)
+  view.setUint32(6, Id.timeOf(account_id) >>> 0)
   return Id.make("EmailId", BEGAN_MS + nth * STEP_MS, random)
 }
 
@@ -61,7 +63,7 @@ export const write = Effect.fnUntraced(function* (
 
 const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_id: string, from: number, to: number) {
   const nths = Array.from({ length: to - from }, (_, i) => from + i)
-  const list = nths.map(emailId)
+  const list = nths.map((nth) => emailId(account_id, nth))
   yield* sql`
     CREATE TEMP TABLE mail ON COMMIT DROP AS
     SELECT id, n, n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 AS is_rare,
@@ -113,9 +115,10 @@ const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_
     JOIN unnest(${nths}::int[], ${list.map(EmailSpan.of)}::int[]) AS spans(n, span) USING (n)
     ON CONFLICT DO NOTHING`
   yield* sql`
-    INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload)
-    SELECT id, ${account_id}, 'delivery', id, now(), '{}' FROM message WHERE status IN ('queued', 'deferred')
-    ON CONFLICT (id) DO UPDATE SET account_id = excluded.account_id`
+    INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload)
+    SELECT id, ${account_id}, 'delivery', id, now(), CASE status WHEN 'queued' THEN 0 ELSE 1 END,
+      CASE status WHEN 'queued' THEN '{}' ELSE '{"deferred": true}' END::jsonb
+    FROM message WHERE status IN ('queued', 'deferred')`
   const began = sql`to_timestamp(${BEGAN_MS / 1000}::float8 + n * ${STEP_MS / 1000}::float8)`
   const at = sql`to_char(${began} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
   const usual = (tokens: number) => sql.literal(Array.from({ length: tokens }, () => "''").join(", "))

@@ -1,4 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
+import * as EmailLogChoice from "@waybill/store/search/EmailLogChoice"
 import * as EmailLogFilter from "@waybill/store/search/EmailLogFilter"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
@@ -56,8 +57,9 @@ const explain = Effect.fnUntraced(function* (statement: Statement.Fragment) {
 const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof ACCOUNTS) {
   const sql = yield* PgClient.PgClient
   const account_id = ACCOUNTS[size] ?? account(0)
+  const nth = Math.floor(size / 2)
   const filter = EmailLogFilter.filterOf(
-    { ...FILTERS[name]?.(Math.floor(size / 2)), account_id, limit: LIMIT },
+    { ...FILTERS[name]?.(nth, emailId(account_id, nth)), account_id, limit: LIMIT },
     Timestamp.fromMillis(Date.now()),
   )
   assert(filter !== undefined)
@@ -94,6 +96,8 @@ const indexesOf = (source: EmailLogSource.Source): ReadonlyArray<string> => {
       return ["email_log_pkey"]
     case "Key":
       return ["email_key_spans_pkey"]
+    case "Common":
+      return source.sources.flatMap(indexesOf)
     case "Domain":
       return ["email_log_by_domain"]
     case "From":
@@ -122,15 +126,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
       const sql = yield* PgClient.PgClient
       yield* write(sql, account(1), 0, SMALL)
       yield* write(sql, account(2), 0, LARGE)
-      // Both have messages of the same ids, and a delivery has the id of its message.
-      yield* sql`UPDATE outbox SET account_id = ${account(1)} WHERE id < ${emailId(SMALL)}`
       // An account with mail for many people has many different addresses.
       yield* sql`
         INSERT INTO email_words SELECT id_key(${account(1)}), 'to:visitor' || n || '@example.net', 'visitor' || n || '@example.net'
         FROM generate_series(1, ${LARGE}::int) AS n`
       yield* sql`VACUUM (ANALYZE) email_words`
     },
-    60_000,
+    180_000,
   )
 
   for (const name of Object.keys(FILTERS)) {
@@ -151,7 +153,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     })
   }
 
-  it.effect("counts its sources in their indexes, up to the cap", function* () {
+  it.effect("samples its sources in their indexes", function* () {
     const sql = yield* PgClient.PgClient
     const filter = EmailLogFilter.filterOf(
       { account_id: account(2), limit: LIMIT, tags: ["receipt", "spring"], status: ["bounced"] },
@@ -159,12 +161,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     )
     assert(filter !== undefined)
     const plan = yield* explain(
-      EmailLogSource.counts(
+      EmailLogSource.samples(
         sql,
-        EmailLogFilter.sourcesOf(filter, { facets: [], unreadAbove: IdKey.LOWEST }),
+        EmailLogFilter.sourcesOf(filter, { facets: [], unreadAbove: IdKey.LOWEST }).map(
+          (source) => [source, EmailLogChoice.SAMPLE] as const,
+        ),
         filter.range,
         filter.order,
-        100,
       ),
     )
     assert.deepStrictEqual(plan.scans, [])

@@ -158,12 +158,14 @@ export const write = Effect.fnUntraced(function* (account_id: Id.AccountId, mess
   yield* EmailLog.terms.write(sql, terms)
   yield* EmailSubjects.readModel.write(sql, subjects)
   // What waits for delivery has a row in the outbox.
-  const waiting = messages.flatMap(({ id, recipients }) =>
-    recipients.some(({ status }) => status === "queued" || status === "deferred") ? [id] : [],
+  const waiting = messages.filter(({ recipients }) =>
+    recipients.some(({ status }) => status === "queued" || status === "deferred"),
   )
   yield* sql`
     INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload)
-    SELECT id, ${account_id}, 'delivery', id, now(), '{}' FROM unnest(${waiting}::text[]) AS waiting(id)
+    SELECT id, ${account_id}, 'delivery', id, now(), CASE WHEN deferred THEN '{"deferred": true}' ELSE '{}' END::jsonb
+    FROM unnest(${waiting.map(({ id }) => id)}::text[], ${waiting.map(({ status }) => status === "deferred")}::boolean[])
+      AS waiting(id, deferred)
     ON CONFLICT DO NOTHING`
 })
 

@@ -4,6 +4,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Option } from "effect"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import * as EmailFacets from "./EmailFacets.ts"
+import * as EmailLogChoice from "./EmailLogChoice.ts"
 import * as EmailLogFilter from "./EmailLogFilter.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailLogWalk from "./EmailLogWalk.ts"
@@ -21,19 +22,13 @@ import * as PackedSql from "../packed/PackedSql.ts"
 export const FIRST_CHUNK = 64
 export const CHUNK_GROWTH = 4
 export const MAX_CHUNK = 16_384
-/** Maximum number of index entries that one statement reads if its source consists of many lists. */
-export const MAX_ENTRIES = 65_536
+/** Ids that a step reads, for one that fills the page at the present rate. */
+const SPARE = 1.5
 /**
  * Maximum number of ids examined for one page. Reached only by filters that are all common and rarely match together;
  * their page then ends early, with `has_more` and a cursor.
  */
 export const MAX_EXAMINED = 20_000
-/**
- * Limits up to which sources are counted to choose the rarest: the first, and the one used if the first choice finds
- * too little.
- */
-export const COUNT_CAP = 1_000
-export const DEEP_COUNT_CAP = 20_000
 /** Maximum number of different texts that contain the searched part, if they are searched by their lists. */
 export const MAX_TEXTS = 1_000
 
@@ -64,55 +59,37 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
     unreadAbove: EmailLogFilter.needsUnread(filter) ? yield* EmailWords.unreadAbove(sql) : IdKey.LOWEST,
   }
   const sources = [...EmailLogFilter.sourcesOf(filter, known)]
-  let choice: Choice = yield* choose(sql, sources, range, order, [COUNT_CAP])
+  let choice = yield* EmailLogChoice.choose(sql, sources, range, order, FIRST_CHUNK)
   let chunk = EmailLogFilter.isExact(filter) ? limit + 1 : FIRST_CHUNK
   const messages: Array<EmailLogWalk.MatchingMessage> = []
   let examined = 0
-  let isDeepened = false
+  let hasTexts = false
   while (examined < MAX_EXAMINED) {
     // At the present rate the next step would not fill the page, so look for a rarer list.
-    if (!isDeepened && examined > 0 && messages.length * chunk < (limit + 1 - messages.length) * examined) {
-      isDeepened = true
-      const texts = yield* textSources(sql, filter, known)
+    const isSlow = messages.length * chunk < (limit + 1 - messages.length) * examined
+    if (isSlow || (examined > 0 && choice.common !== undefined)) {
+      const texts = hasTexts ? [] : yield* textSources(sql, filter, known)
+      hasTexts = true
       sources.push(...texts)
-      if (!choice.isCertain || texts.length > 0)
-        choice = yield* choose(sql, sources, range, order, [COUNT_CAP, DEEP_COUNT_CAP])
+      if (texts.length > 0) chunk = FIRST_CHUNK
+      if (texts.length > 0 || !choice.isCertain)
+        choice = yield* EmailLogChoice.choose(sql, sources, range, order, chunk)
     }
-    const reach = Math.min(chunk, Math.floor(MAX_ENTRIES / Math.max(1, EmailLogSource.listsOf(choice.source))))
-    const step = yield* EmailLogWalk.walk(sql, filter, choice.source, range, reach, limit + 1 - messages.length)
+    // No message has a text that no text of the account contains, or facets that none of its messages has.
+    if (EmailLogSource.listsOf(choice.source) === 0) return pageOf(limit, order, messages, null)
+    const wanted = limit + 1 - messages.length
+    const step = yield* choice.common === undefined
+      ? EmailLogWalk.walk(sql, filter, choice.source, range, EmailLogSource.cap(chunk, choice.source), wanted)
+      : EmailLogWalk.walkCommon(sql, filter, choice.common, wanted)
     messages.push(...step.rows)
     if (messages.length > limit || step.isEnd) return pageOf(limit, order, messages, null)
     range = order === "newest first" ? { ...range, below: step.last } : { ...range, above: step.last }
     examined += step.examined
-    chunk = Math.min(chunk * CHUNK_GROWTH, MAX_CHUNK)
+    const needed = (wanted - step.rows.length) / (messages.length / examined)
+    chunk = Math.min(Math.max(Math.ceil(SPARE * needed), FIRST_CHUNK), chunk * CHUNK_GROWTH, MAX_CHUNK)
   }
   const stoppedAt = IdKey.idOf("EmailId", order === "newest first" ? range.below : range.above)
   return pageOf(limit, order, messages, stoppedAt)
-})
-
-interface Choice {
-  readonly source: EmailLogSource.Source
-  /** Whether the source is the rarest for certain: it was counted completely, or there is no other. */
-  readonly isCertain: boolean
-}
-
-/** Chooses the rarest source by count. If all exceed the caps, the first, which is the most specific. */
-const choose = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  sources: ReadonlyArray<EmailLogSource.Source>,
-  range: EmailLogSource.Range,
-  order: EmailLogSource.Order,
-  caps: ReadonlyArray<number>,
-) {
-  const [first = EmailLogSource.all, second] = sources
-  if (second === undefined) return { source: first, isCertain: true } satisfies Choice
-  for (const cap of caps) {
-    const [row] = yield* EmailLogSource.counts(sql, sources, range, order, cap)
-    const counts = row?.counts ?? []
-    const fewest = Math.min(...counts)
-    if (fewest < cap) return { source: sources[counts.indexOf(fewest)] ?? first, isCertain: true } satisfies Choice
-  }
-  return { source: first, isCertain: false } satisfies Choice
 })
 
 /** Returns, for each part, the lists of all texts that contain it, if they are few. */

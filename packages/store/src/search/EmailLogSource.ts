@@ -43,6 +43,8 @@ export type Source =
     }
   | { readonly _tag: "Domain"; readonly domain: number }
   | { readonly _tag: "From"; readonly address: TermKey.TermKey }
+  /** Messages that are in all of these. */
+  | { readonly _tag: "Common"; readonly sources: ReadonlyArray<Source> }
 
 export const all: Source = { _tag: "All" }
 
@@ -57,6 +59,13 @@ export interface Range {
 
 export type Order = "newest first" | "oldest first"
 
+/** Maximum number of index entries that one statement reads if its source consists of many lists. */
+export const MAX_ENTRIES = 65_536
+
+/** Returns how many ids of a source to read, so that it takes not too many entries of its lists. */
+export const cap = (ids: number, source: Source, maxEntries = MAX_ENTRIES): number =>
+  Math.min(ids, Math.ceil(maxEntries / Math.max(1, listsOf(source))))
+
 /** Number of lists of a source, each of which is in order by itself. */
 export const listsOf = (source: Source): number => {
   const unread = "unreadAbove" in source && source.unreadAbove !== null ? 1 : 0
@@ -67,6 +76,8 @@ export const listsOf = (source: Source): number => {
     }
     case "Status":
       return source.statuses.length + source.facets.length
+    case "Common":
+      return source.sources.reduce((sum, each) => sum + listsOf(each), 0)
     default:
       return 1 + unread
   }
@@ -79,6 +90,7 @@ interface Walk {
   readonly range: Range
   readonly log: Fragment
   readonly bounds: Bounds
+  readonly order: Order
   readonly direction: Fragment
   readonly limit: number
 }
@@ -89,6 +101,7 @@ const walkOf = (sql: PgClient.PgClient, range: Range, order: Order, limit: numbe
   const direction = directionOf(sql, order)
   return {
     range,
+    order,
     direction,
     limit,
     log: sql`SELECT id FROM email_log WHERE account_id = ${range.account}::uuid`,
@@ -102,9 +115,12 @@ const walkOf = (sql: PgClient.PgClient, range: Range, order: Order, limit: numbe
 const lists = (sql: PgClient.PgClient, source: Source, walk: Walk): ReadonlyArray<Fragment> => {
   const { bounds, log } = walk
   const one = (list: Fragment) => sql`SELECT list.id FROM (${list}) AS list`
-  /** The lists of several keys, of which `list` reads the one with the key `part.key`. */
-  const each = (keys: Fragment, list: Fragment) =>
-    sql`SELECT list.id FROM unnest(${keys}) AS part(key) CROSS JOIN LATERAL (${list}) AS list`
+  /** The lists of some keys. That of a single key stays in order, so that Postgres stops where nothing more is needed. */
+  const each: Each = (keys, type, list) =>
+    keys.length === 1
+      ? one(list(sql`${keys[0]}::${sql.literal(type)}`))
+      : sql`SELECT list.id FROM unnest(${keys}::${sql.literal(type)}[]) AS part(key)
+          CROSS JOIN LATERAL (${list(sql.literal("part.key"))}) AS list`
   const unread =
     "unreadAbove" in source && source.unreadAbove !== null
       ? [one(sql`${log} AND id > ${source.unreadAbove}::uuid AND ${bounds("id")}`)]
@@ -122,10 +138,12 @@ const lists = (sql: PgClient.PgClient, source: Source, walk: Walk): ReadonlyArra
       return [one(sql`${log} AND domain_key = ${source.domain}::int AND ${bounds("id")}`)]
     case "From":
       return [one(sql`${log} AND from_key = ${source.address}::bigint AND ${bounds("id")}`)]
+    case "Common":
+      return [common(sql, source.sources, walk)]
   }
 }
 
-type Each = (keys: Fragment, list: Fragment) => Fragment
+type Each = (keys: ReadonlyArray<number | string>, type: string, list: (key: Fragment) => Fragment) => Fragment
 
 const termLists = (
   sql: PgClient.PgClient,
@@ -143,15 +161,16 @@ const termLists = (
     ...inLog.flatMap(([column, keys]) =>
       keys.length === 0
         ? []
-        : [each(sql`${keys}::bigint[]`, sql`${log} AND ${sql.literal(column)} = part.key AND ${bounds("id")}`)],
+        : [each(keys, "bigint", (key) => sql`${log} AND ${sql.literal(column)} = ${key} AND ${bounds("id")}`)],
     ),
     ...(further.length === 0
       ? []
       : [
           each(
-            sql`${further}::bigint[]`,
-            sql`SELECT email_id AS id FROM email_log_terms
-              WHERE account_id = ${range.account}::uuid AND term = part.key AND ${bounds("email_id")}`,
+            further,
+            "bigint",
+            (key) => sql`SELECT email_id AS id FROM email_log_terms
+              WHERE account_id = ${range.account}::uuid AND term = ${key} AND ${bounds("email_id")}`,
           ),
         ]),
   ]
@@ -167,15 +186,15 @@ const statusLists = (
   const found: Array<Fragment> = []
   // The conditions of partial indexes are repeated, because Postgres does not derive them from the key.
   if (listed.length > 0)
-    found.push(each(sql`${listed}::smallint[]`, sql`${log} AND listed > 0 AND listed = part.key AND ${bounds("id")}`))
+    found.push(each(listed, "smallint", (key) => sql`${log} AND listed > 0 AND listed = ${key} AND ${bounds("id")}`))
   if (facets.length > 0)
-    found.push(each(sql`${facets}::smallint[]`, sql`${log} AND facets > 0 AND facets = part.key AND ${bounds("id")}`))
+    found.push(each(facets, "smallint", (key) => sql`${log} AND facets > 0 AND facets = ${key} AND ${bounds("id")}`))
   const [above, below] = [IdKey.idOf("EmailId", range.above), IdKey.idOf("EmailId", range.below)]
   if (statuses.includes("queued"))
-    // A delivery has the id of its message. Postgres reads an account with a large share of them in the order of the key.
+    // A delivery has the id of its message, and its payload says if it is deferred. Postgres reads an account with a large share of them in the order of the key.
     found.push(sql`SELECT id_key(waiting.id) AS id FROM (
       SELECT id FROM outbox
-      WHERE account_id = ${range.account_id} AND kind = 'delivery' AND id > ${above} AND id < ${below}
+      WHERE account_id = ${range.account_id} AND kind = 'delivery' AND payload = '{}' AND id > ${above} AND id < ${below}
       ORDER BY id ${direction} LIMIT ${limit}::int) AS waiting`)
   return found
 }
@@ -201,30 +220,66 @@ const spansOf = (
     ORDER BY s.span ${direction}, message.id ${direction} LIMIT ${limit}::int`
 }
 
+/** Lists in the same order are merged, which costs far less than to look for the ids of one in another. */
+const common = (sql: PgClient.PgClient, sources: ReadonlyArray<Source>, { limit, order, range }: Walk): Fragment => {
+  const lists = sources.map(
+    (source, nth) => sql`(${ids(sql, source, range, order, limit)}) AS s${sql.literal(String(nth))}`,
+  )
+  const joins = lists.slice(1).map((list, nth) => sql`JOIN ${list} ON s${sql.literal(String(nth + 1))}.id = s0.id`)
+  return sql`SELECT s0.id FROM ${lists[0] ?? sql.literal("")} ${sql.join(" ", false)(joins)}`
+}
+
 const together = (sql: PgClient.PgClient, source: Source, range: Range, order: Order, limit: number): Fragment => {
   const each = lists(sql, source, walkOf(sql, range, order, limit)).map((list) => sql`(${list})`)
-  // No message has a text that no text of the account contains, or facets that none of its messages has.
   if (each.length === 0) return sql`(SELECT NULL::uuid AS id WHERE false) AS lists`
   return sql`(${sql.join(" UNION ALL ", false)(each)}) AS lists`
 }
 
+/** Whether no message is in two lists of a source, as it may be in those of two recipients, or of a tag and a subject. */
+const isDisjoint = (source: Source): boolean => {
+  switch (source._tag) {
+    case "Terms": {
+      const { recipients, subjects, tags } = source.terms
+      // A key that the log's row holds is not among the further ones.
+      return source.unreadAbove === null && recipients.length + tags.length + subjects.length === 1
+    }
+    case "Key":
+      return false
+    case "Status":
+      // A delivery may be of a message that is listed for another recipient.
+      return !source.statuses.includes("queued") || source.statuses.length + source.facets.length === 1
+    default:
+      return true
+  }
+}
+
 /** Returns the first ids of a source: as many as requested from each of its lists, then the first of all. */
 export const ids = (sql: PgClient.PgClient, source: Source, range: Range, order: Order, limit: number): Fragment =>
-  // A message may be in several lists: of two of its recipients, or of a tag and a subject.
-  sql`SELECT DISTINCT lists.id FROM ${together(sql, source, range, order, limit)}
+  sql`SELECT ${sql.literal(isDisjoint(source) ? "" : "DISTINCT")} lists.id FROM ${together(sql, source, range, order, limit)}
     ORDER BY lists.id ${directionOf(sql, order)} LIMIT ${limit}::int`
 
-/** Counts the ids of each source within the range, up to the cap. */
-export const counts = (
+/** The first ids of a source, up to a number of them. */
+export interface Sample {
+  readonly count: number
+  readonly first: string | null
+  readonly last: string | null
+}
+
+/** Counts the first ids of each source, up to its size, within the range, and returns the first and last of these. */
+export const samples = (
   sql: PgClient.PgClient,
-  sources: ReadonlyArray<Source>,
+  sources: ReadonlyArray<readonly [source: Source, size: number]>,
   range: Range,
   order: Order,
-  cap: number,
 ) => {
+  const direction = directionOf(sql, order)
   const each = sources.map(
-    (source) => sql`(SELECT count(*)::int FROM (
-      SELECT 1 FROM ${together(sql, source, range, order, cap)} LIMIT ${cap}::int) AS counted)`,
+    (
+      [source, size],
+      nth,
+    ) => sql`SELECT ${sql.literal(String(nth))} AS nth, array_agg(found.id ORDER BY found.id ${direction}) AS ids
+      FROM (${ids(sql, source, range, order, size)}) AS found`,
   )
-  return sql<{ readonly counts: ReadonlyArray<number> }>`SELECT ARRAY[${sql.csv(each)}] AS counts`
+  return sql<Sample>`SELECT coalesce(cardinality(ids), 0) AS count, ids[1] AS first, ids[cardinality(ids)] AS last
+    FROM (${sql.join(" UNION ALL ", false)(each)}) AS samples ORDER BY nth`
 }

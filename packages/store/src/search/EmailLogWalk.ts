@@ -2,6 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import * as IdKey from "../postgres/IdKey.ts"
+import type * as EmailLogChoice from "./EmailLogChoice.ts"
 import * as EmailLogFilter from "./EmailLogFilter.ts"
 import * as EmailLogRecheck from "./EmailLogRecheck.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
@@ -22,9 +23,11 @@ interface WalkedRow {
 
 /** Whether every message of the source has the term, up to terms with the same key. */
 const guarantees = (source: EmailLogSource.Source, term: EmailLogFilter.Term): boolean =>
-  source._tag === "Terms" &&
-  source.unreadAbove === null &&
-  [...source.terms.recipients, ...source.terms.tags, ...source.terms.subjects].every((key) => key === term.key)
+  source._tag === "Common"
+    ? source.sources.some((each) => guarantees(each, term))
+    : source._tag === "Terms" &&
+      source.unreadAbove === null &&
+      [...source.terms.recipients, ...source.terms.tags, ...source.terms.subjects].every((key) => key === term.key)
 
 /** Condition for a row `l` that has the term, in the row itself or in the table of further terms. */
 const hasTerm = (sql: PgClient.PgClient, account: IdKey.IdKey, { column, key }: EmailLogFilter.Term) =>
@@ -99,4 +102,15 @@ export const walk = Effect.fnUntraced(function* (...of: Parameters<typeof statem
     isEnd: examined < chunk && !isCut,
     last: (isCut ? matches.at(-1)?.key : undefined) ?? IdKey.fromUuid(found[0]?.last ?? IdKey.LOWEST),
   } satisfies Step
+})
+
+/** Reads a range of several lists to its end. */
+export const walkCommon = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  filter: EmailLogFilter.Filter,
+  { examined, isEnd, last, range, source }: EmailLogChoice.Common,
+  maxMatches: number,
+) {
+  const step = yield* walk(sql, filter, source, range, EmailLogSource.MAX_ENTRIES, maxMatches)
+  return step.isEnd ? { ...step, examined, isEnd, last } : step
 })

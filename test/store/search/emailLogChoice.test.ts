@@ -1,0 +1,108 @@
+import { PgClient } from "@effect/sql-pg"
+import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
+import * as Email from "@waybill/domain/email/Email"
+import type { Address } from "@waybill/domain/values/Address"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { pending } from "@waybill/store/commit/Consequences"
+import * as EmailFacets from "@waybill/store/search/EmailFacets"
+import * as EmailLogChoice from "@waybill/store/search/EmailLogChoice"
+import * as EmailLogFilter from "@waybill/store/search/EmailLogFilter"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
+import * as EmailLogSource from "@waybill/store/search/EmailLogSource"
+import * as EmailLogWalk from "@waybill/store/search/EmailLogWalk"
+import * as IdKey from "@waybill/store/postgres/IdKey"
+import { Effect, Result } from "effect"
+import { APART, FILTERS } from "../../bench/logs/filters.ts"
+import { emailId, write } from "../../bench/logs/mail.ts"
+import { assert, it, layer } from "../../support/effectTest.ts"
+import { id, queued } from "../../support/history.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import { account } from "./emailLogRows.ts"
+
+const MESSAGES = 10_000
+const NOW = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
+const LIMIT = 20
+
+const filterOf = (name: string) => {
+  const nth = MESSAGES - 1
+  const query = { ...FILTERS, ...APART }[name]?.(nth, emailId(account(1), nth))
+  const filter = EmailLogFilter.filterOf({ ...query, account_id: account(1), limit: LIMIT }, NOW)
+  assert(filter !== undefined)
+  return filter
+}
+
+const choiceOf = Effect.fnUntraced(function* (filter: EmailLogFilter.Filter) {
+  const sql = yield* PgClient.PgClient
+  const facets = yield* EmailFacets.known(sql, filter.range.account)
+  const sources = EmailLogFilter.sourcesOf(filter, { facets, unreadAbove: IdKey.LOWEST })
+  return yield* EmailLogChoice.choose(sql, sources, filter.range, filter.order, EmailLogQuery.FIRST_CHUNK)
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("the lists of a search", (it) => {
+  it.effect(
+    "are those of an account with much mail",
+    function* () {
+      const sql = yield* PgClient.PgClient
+      yield* write(sql, account(1), 0, MESSAGES)
+    },
+    180_000,
+  )
+
+  it.effect("are chosen by how few they have, or by how far the next ids reach", function* () {
+    for (const name of ["domain and status", "recipient status and tag"]) {
+      const choice = yield* choiceOf(filterOf(name))
+      assert.strictEqual(choice.source._tag, "Status", name)
+      assert.isUndefined(choice.common)
+    }
+  })
+
+  it.effect("are read together if they are about as long as each other", function* () {
+    const sql = yield* PgClient.PgClient
+    const filter = filterOf("two tags that never meet")
+    const { common } = yield* choiceOf(filter)
+    assert(common !== undefined)
+    assert.strictEqual(EmailLogSource.listsOf(common.source), 2 * 2)
+    // Each list has a message in two.
+    assert.isAtLeast(common.examined, EmailLogChoice.SAMPLE / 2)
+    const step = yield* EmailLogWalk.walkCommon(sql, filter, common, LIMIT + 1)
+    assert.deepStrictEqual([step.rows, step.isEnd, step.last], [[], false, common.last])
+    assert.isBelow(Math.abs(nthOf(common.last) - (MESSAGES - 2 * EmailLogChoice.SAMPLE)), 3)
+  })
+
+  it.effect("have no deferred deliveries for queued messages", function* () {
+    const sql = yield* PgClient.PgClient
+    const filter = filterOf("status, queued")
+    const { source } = yield* choiceOf(filter)
+    const ids = yield* sql<{ readonly id: string }>`
+      SELECT id FROM (${EmailLogSource.ids(sql, source, filter.range, filter.order, MESSAGES)}) AS listed`
+    assert.lengthOf(ids, 10)
+  })
+})
+
+/** Number of the message with a key. */
+const nthOf = (key: IdKey.IdKey): number => {
+  for (let nth = 0; nth < MESSAGES; nth++) if (IdKey.of(emailId(account(1), nth)) === key) return nth
+  return Number.NaN
+}
+
+it("the delivery of a deferred message says so, until the message is queued again", () => {
+  const email_id = id("EmailId")
+  const [ana, bob] = ["ana@example.org", "bob@example.org"] as [Address, Address]
+  const accepted = Email.evolve(Email.initial, queued(email_id, { to: [{ address: ana }, { address: bob }] }))
+  const payloadOf = (state: Email.State) => {
+    const row = pending(
+      { account_id: id("AccountId"), stream_id: email_id, aggregate: Email, version: 1, state, added: [] },
+      NOW,
+    )
+    assert(row !== undefined && row !== "none")
+    return row.payload
+  }
+  const after = (state: Email.State, outcomes: ReadonlyArray<DeliveryOutcome.Outcome>) =>
+    Result.getOrThrow(Email.record(NOW, outcomes)(state)).reduce(Email.evolve, state)
+  const reply = { ...DeliveryOutcome.NO_RESPONSE, attempt: 1 }
+  const deferred = after(accepted, [
+    { _tag: "Deferred", recipient: ana, words: { ...reply, code: 451 }, next_attempt_at: NOW },
+  ])
+  const delivered = after(deferred, [{ _tag: "Delivered", recipient: ana, words: reply }])
+  assert.deepStrictEqual([accepted, deferred, delivered].map(payloadOf), [{}, { deferred: true }, {}])
+})
