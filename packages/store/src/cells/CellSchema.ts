@@ -44,7 +44,10 @@ export const make = Effect.fn("CellSchema.make")(function* (name: string) {
   )
   const schema = yield* Effect.promise(() => readFile(FILE, "utf8"))
   const onNode = yield* isCitus(sql)
-  if (onNode) yield* inCell(CellName.FIRST, spreadPositions(sql, `${cell}_positions`))
+  if (onNode) {
+    yield* inCell(CellName.FIRST, spreadPositions(sql, `${cell}_positions`))
+    yield* inCell(CellName.FIRST, spreadFunctions(sql))
+  }
   const making = Effect.gen(function* () {
     // One cell at a time, and no migration meanwhile.
     yield* sql`LOCK TABLE cells, schema_migrations IN SHARE ROW EXCLUSIVE MODE`
@@ -84,6 +87,21 @@ const spreadPositions = Effect.fnUntraced(function* (sql: PgClient.PgClient, sch
   )
   yield* sql`CREATE SCHEMA ${sql(schema)}`
   yield* Effect.ensuring(making, Effect.orDie(sql`DROP SCHEMA ${sql(schema)} CASCADE`))
+})
+
+/**
+ * Makes the functions of statements known to the nodes of Citus. Those that were made before the database had Citus are not:
+ * made again, each is passed on.
+ */
+const spreadFunctions = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const functions = yield* sql<{ readonly definition: string }>`
+    SELECT pg_get_functiondef(p.oid) AS definition FROM pg_proc p
+    WHERE p.pronamespace = ${CellName.FIRST}::regnamespace
+      AND NOT EXISTS (SELECT FROM pg_dist_object o WHERE o.classid = 'pg_proc'::regclass AND o.objid = p.oid)
+      AND NOT EXISTS (
+        SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+    ORDER BY p.oid`
+  for (const { definition } of functions) yield* sql.unsafe(definition)
 })
 
 /** Refuses a cell on an older schema, because it would have the tables of this release and miss the pending migrations. */
