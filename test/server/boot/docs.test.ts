@@ -113,7 +113,7 @@ describe("a command in the operator documentation", () => {
 
   it.each(
     known((name) => RUN_HERE.includes(name))
-      .filter(({ how }) => how !== "elsewhere")
+      .filter(({ how }) => how === "run" || how === "service")
       .map((block) => ({ ...title(block), block })),
   )("does what it says: $title", { timeout: TIMEOUT }, async ({ block }) => {
     // A data folder has one service; other processes of the installation name its database.

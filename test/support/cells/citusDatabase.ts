@@ -49,15 +49,24 @@ const PID = "SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int A
 /** Returns the process of a server on this machine. */
 export const postmasterOf = async (url: string): Promise<number> => Number((await query(url, PID))[0]?.["pid"])
 
+/** Returns the nodes of a cluster that can hold cells, without the coordinator. */
+export const nodesOf = async (coordinator: string): Promise<ReadonlyArray<Node>> => {
+  const workers = await query(
+    coordinator,
+    "SELECT node_name AS host, node_port::int AS port FROM citus_get_active_worker_nodes() ORDER BY 1, 2",
+  )
+  const nodes: Array<Node> = []
+  for (const { host, port } of workers as ReadonlyArray<Omit<Node, "pid">>)
+    nodes.push({ host, port, pid: await postmasterOf(at(coordinator, host, port)) })
+  return nodes
+}
+
 /** Makes a database on all nodes of a cluster, joined to one. Databases are not known to Citus, so each node gets its own. */
 export const citusDatabase = async (coordinator: string): Promise<CitusDatabase> => {
   const name = `waybill_${randomBytes(6).toString("hex")}`
   const { hostname, port } = new URL(coordinator)
-  const workers = await query(
-    coordinator,
-    "SELECT node_name AS host, node_port::int AS port FROM citus_get_active_worker_nodes()",
-  )
-  const servers = [coordinator, ...workers.map(({ host, port }) => at(coordinator, String(host), Number(port)))]
+  const nodes = await nodesOf(coordinator)
+  const servers = [coordinator, ...nodes.map(({ host, port }) => at(coordinator, host, port))]
   for (const server of servers) {
     await query(server, "SET client_min_messages = error", `CREATE DATABASE ${name}`)
     await query(onDatabase(server, name), "CREATE EXTENSION citus")
@@ -66,15 +75,8 @@ export const citusDatabase = async (coordinator: string): Promise<CitusDatabase>
   await query(
     url,
     `SELECT citus_set_coordinator_host('${hostname}', ${port})`,
-    ...workers.map(({ host, port }) => `SELECT citus_add_node('${host}', ${port})`),
+    ...nodes.map(({ host, port }) => `SELECT citus_add_node('${host}', ${port})`),
   )
-  const nodes: Array<Node> = []
-  for (const { host, port } of workers)
-    nodes.push({
-      host: String(host),
-      port: Number(port),
-      pid: await postmasterOf(at(coordinator, String(host), Number(port))),
-    })
   return {
     name,
     url,

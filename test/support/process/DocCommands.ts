@@ -13,6 +13,7 @@ import { join } from "node:path"
  * | `sh`           | runs it; every command has to succeed                        |
  * | `sh exit=3`    | runs it; it has to end with 3                                |
  * | `sh service`   | runs it until the service is ready, then stops it            |
+ * | `sh cluster`   | runs it where there is a Citus cluster                       |
  * | `sh elsewhere` | checks its syntax; it needs systemd, Docker or root          |
  *
  * Inline code is not run; `inline` lists it.
@@ -22,7 +23,7 @@ import { join } from "node:path"
 export interface Block {
   readonly file: string
   readonly line: number
-  readonly how: "run" | "service" | "elsewhere"
+  readonly how: "run" | "service" | "cluster" | "elsewhere"
   readonly exit: number
   readonly text: string
 }
@@ -31,9 +32,10 @@ export const blocks = (file: string): ReadonlyArray<Block> => {
   const all: Array<Block> = []
   const text = readFileSync(file, "utf8")
   for (const { 0: whole, 1: info = "", 2: body = "", index } of text.matchAll(/^```sh([^\n]*)\n([^]*?)^```$/gmu)) {
-    const [, word, exit] = /^(?: (service|elsewhere|exit=(\d+)))?$/u.exec(info) ?? assert.fail(`${file}: sh${info}`)
+    const [, word, exit] =
+      /^(?: (service|cluster|elsewhere|exit=(\d+)))?$/u.exec(info) ?? assert.fail(`${file}: sh${info}`)
     assert.notMatch(body, /^```/mu, `${file}: a fence inside of a fence: ${whole}`)
-    const how = word === "service" || word === "elsewhere" ? word : "run"
+    const how = word === "service" || word === "cluster" || word === "elsewhere" ? word : "run"
     all.push({ file, line: text.slice(0, index).split("\n").length + 1, how, exit: Number(exit ?? 0), text: body })
   }
   return all
