@@ -30,6 +30,9 @@ const stat = (pid: number | string): Stat | undefined => {
 
 export const ofProcess = (pid: number): number => (stat(pid)?.ticks ?? 0) * TICK_MILLIS
 
+/** Processor time of several processes, without others below them. */
+export const ofProcesses = (pids: ReadonlyArray<number>): number => pids.reduce((sum, pid) => sum + ofProcess(pid), 0)
+
 /** Processor time of a process and all below it, including those that have ended and were waited for. */
 export const ofTree = (root: number): number => {
   const stats = new Map<number, Stat>()

@@ -11,7 +11,7 @@ export interface Server {
 }
 
 /** Time limit of a start; a cold start on a small machine takes less. */
-const READY_WITHIN_MS = 20_000
+const READY_WITHIN_MS = 60_000
 
 /** Starts a program of this folder, and waits until it prints its port. */
 export const start = async (file: string, env: Readonly<Record<string, string>>): Promise<Server> => {

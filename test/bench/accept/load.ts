@@ -4,7 +4,8 @@ import * as net from "node:net"
 import { type Door, requests } from "./request.ts"
 
 export interface Order {
-  readonly port: number
+  /** Port of the server, or of several that share the connections. */
+  readonly port: number | ReadonlyArray<number>
   /** One connection per key. */
   readonly keys: ReadonlyArray<string>
   readonly millis: number
@@ -78,7 +79,10 @@ const converse = ({ next, socket }: Client, takeTurn: () => boolean, latencies: 
   })
 
 const run = async ({ door = "native", keys, millis, port, requests = Infinity }: Order): Promise<Report> => {
-  const all = await Promise.all(keys.map((key, nth) => clientOf(port, key, nth, door)))
+  const ports = [port].flat()
+  const all = await Promise.all(
+    keys.map((key, nth) => clientOf(ports[nth % ports.length] ?? Number.NaN, key, nth, door)),
+  )
   const latencies: Array<number> = []
   const began = performance.now()
   let turns = 0

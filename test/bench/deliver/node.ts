@@ -2,7 +2,7 @@ import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostg
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Content from "@waybill/store/content/Content"
 import { Effect, ManagedRuntime, Redacted, Scope } from "effect"
-import { fork, spawn } from "node:child_process"
+import { type ChildProcess, fork, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
@@ -41,14 +41,8 @@ export const child = (scope: Scope.Scope, file: string) =>
     ({ process }) => process.kill("SIGKILL"),
   )
 
-/** Starts a worker process on a database, and returns functions to give it messages. */
-export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: number) => {
-  const runtime = await acquire(
-    scope,
-    async () => ManagedRuntime.make(World.services(url)),
-    (runtime) => runtime.dispose(),
-  )
-  const worker = await acquire(
+const worker = (scope: Scope.Scope, url: Redacted.Redacted, port: number) =>
+  acquire(
     scope,
     async () => {
       const started = spawn(
@@ -68,6 +62,16 @@ export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: num
     },
     (started) => started.kill("SIGKILL"),
   )
+
+/** Starts worker processes on a database, and returns functions to give them messages. */
+export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: number, count = 1) => {
+  const runtime = await acquire(
+    scope,
+    async () => ManagedRuntime.make(World.services(url)),
+    (runtime) => runtime.dispose(),
+  )
+  const workers: Array<ChildProcess> = []
+  for (let nth = 0; nth < count; nth++) workers.push(await worker(scope, url, port))
   const sender = await runtime.runPromise(World.verifiedDomain())
   const body = Content.encodeBody({ html: HTML, text: TEXT })
   const accept = (over: Readonly<Record<string, unknown>> = {}) =>
@@ -100,7 +104,7 @@ export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: num
             AND available_at < now() + interval '1 hour'))::int AS n`)
     return rows[0]?.n ?? 0
   }
-  return { accept, pending, pid: worker.pid ?? 0, url, pace: { millis: FIRST_PACE_MILLIS } }
+  return { accept, pending, pids: workers.map(({ pid }) => pid ?? 0), url, pace: { millis: FIRST_PACE_MILLIS } }
 }
 export type Node = Awaited<ReturnType<typeof node>>
 
@@ -142,12 +146,12 @@ export const drain = async (on: Node, postgres: EmbeddedPostgres.Running, mails:
     return drain(on, postgres, mails)
   }
   await sleep(due - now())
-  const before = [Cpu.ofProcess(on.pid), Cpu.ofTree(postgres.pid)] as const
+  const before = [Cpu.ofProcesses(on.pids), Cpu.ofTree(postgres.pid)] as const
   await empty(on)
   const seconds = (now() - due) / 1000
   return {
     perSecond: mails / seconds,
-    senderMicros: ((Cpu.ofProcess(on.pid) - before[0]) * 1000) / mails,
+    senderMicros: ((Cpu.ofProcesses(on.pids) - before[0]) * 1000) / mails,
     postgresMicros: ((Cpu.ofTree(postgres.pid) - before[1]) * 1000) / mails,
     acceptedPerSecond: 1000 / on.pace.millis,
   }

@@ -1,0 +1,113 @@
+import { Redacted } from "effect"
+import * as Cpu from "../accept/Cpu.ts"
+import type * as Processes from "../accept/Processes.ts"
+import { tenant } from "../accept/tenant.ts"
+import * as Waybill from "../accept/Waybill.ts"
+import { child, sleep } from "../deliver/node.ts"
+import type { Arrivals } from "../deliver/sink.ts"
+import * as CpuMeter from "../report/CpuMeter.ts"
+import * as Held from "../report/Held.ts"
+import type * as Measure from "../report/Measure.ts"
+import * as TemporaryServer from "../report/TemporaryServer.ts"
+import type { Layout } from "./layouts.ts"
+
+export const CONNECTIONS = 64
+export const ACCEPT_MILLIS = 2_000
+/** Time in which the mail of a round arrives that is delivered as well, which takes longer. */
+export const DELIVER_MILLIS = 1_000
+/** On a busy machine the benchmark is to go on and not to answer 503. */
+const SETTINGS = { DATABASE_TIMEOUT: "60" }
+const LOOK_EVERY_MILLIS = 10
+/** Without a mail for so long, some have been lost. */
+const PATIENCE_MILLIS = 30_000
+
+export interface Contender {
+  readonly name: string
+  readonly round: () => Promise<Measure.Load>
+  readonly cpu: CpuMeter.CpuMeter
+}
+
+/** Mail server that takes everything, in a process of its own. */
+export interface Sink {
+  readonly port: number
+  readonly arrived: () => number
+}
+
+export const startSink = async (): Promise<Sink> => {
+  const { port, process } = await Held.within((scope) => child(scope, "sink.ts"))
+  let count = 0
+  process.on("message", ({ arrived }: Arrivals) => {
+    count += arrived.length
+  })
+  return { port, arrived: () => count }
+}
+
+/** Makes a database with the layout, an account with its domain in each cell, and a process that delivers nothing. */
+const installation = async (layout: Layout, home: string) => {
+  const url = await layout.database()
+  const perCell = CONNECTIONS / layout.cells.length
+  const keys: Array<string> = []
+  for (const cell of layout.cells) keys.push(...(await tenant(url, perCell, cell)))
+  const server = await Held.acquire(
+    () => Waybill.start(Redacted.value(url), home, SETTINGS),
+    ({ stop }) => stop(),
+  )
+  for (let nth = 0; nth < keys.length; nth += perCell) await Waybill.addDomain(server, keys[nth] ?? "")
+  return { url: Redacted.value(url), keys, server }
+}
+
+const meter = ({ nodes, postgres }: Layout, { pid }: Processes.Server) =>
+  CpuMeter.make({ process: () => Cpu.ofProcess(pid), postgres, nodes })
+
+/** Accepts mail, and delivers none of it. */
+export const accepting = async (layout: Layout, load: Processes.Load, home: string): Promise<Contender> => {
+  const { keys, server } = await installation(layout, home)
+  const cpu = meter(layout, server)
+  const run = () => load.run({ port: server.port, keys, millis: ACCEPT_MILLIS })
+  return { name: layout.name, cpu, round: () => cpu.measure(run) }
+}
+
+/** Accepts mail and delivers it through a relay meanwhile; a round ends when all of it is delivered and recorded. */
+export const delivering = async (
+  layout: Layout,
+  load: Processes.Load,
+  home: string,
+  sink: Sink,
+): Promise<Contender> => {
+  const relay = { ...SETTINGS, TRANSPORT: "relay", SMTP_URL: `smtp://127.0.0.1:${sink.port}` }
+  const { keys, server: first, url } = await installation(layout, home)
+  // A relay takes no part in the verification of a reserved name, so the domain was added without one.
+  await first.stop()
+  const server = await Held.acquire(
+    () => Waybill.startBundled(url, home, ["api", "worker"], relay),
+    ({ stop }) => stop(),
+  )
+  const { port } = server
+  const cpu = meter(layout, server)
+  const waiting = `SELECT ${layout.cells.map((cell) => `(SELECT count(*) FROM ${cell}.outbox WHERE kind = 'delivery')`).join(" + ")} AS n`
+  const isSettled = async () => {
+    const [row] = (await TemporaryServer.execute(url, waiting)) as ReadonlyArray<{ readonly n: string }>
+    return Number(row?.n) === 0
+  }
+  const round = async (): Promise<Measure.Load> => {
+    const began = performance.now()
+    const before = sink.arrived()
+    const { done, latencies } = await load.run({ port, keys, millis: DELIVER_MILLIS })
+    await until(
+      () => sink.arrived() - before >= done,
+      () => `${sink.arrived() - before} of ${done} mails arrived`,
+    )
+    const taken = performance.now() - began
+    while (!(await isSettled())) await sleep(LOOK_EVERY_MILLIS)
+    return { done, millis: taken, latencies }
+  }
+  return { name: layout.name, cpu, round: () => cpu.measure(round) }
+}
+
+const until = async (isSo: () => boolean, progress: () => string): Promise<void> => {
+  const end = performance.now() + PATIENCE_MILLIS
+  while (!isSo()) {
+    if (performance.now() > end) throw new Error(`${progress()} within ${PATIENCE_MILLIS} ms`)
+    await sleep(LOOK_EVERY_MILLIS)
+  }
+}

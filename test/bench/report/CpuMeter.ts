@@ -1,0 +1,30 @@
+import * as Measure from "./Measure.ts"
+
+const MICROS = 1000
+
+/** Measures the processor time of an operation in microseconds, by who spends it. */
+export const make = (times: Readonly<Record<string, () => number>>) => {
+  const rounds: Array<ReadonlyArray<number>> = []
+  const read = () => Object.values(times).map((time) => time())
+  return {
+    /** Runs a round, and keeps what each of its operations has cost. */
+    measure: async (run: () => Promise<Measure.Load>): Promise<Measure.Load> => {
+      const before = read()
+      const load = await run()
+      rounds.push(read().map((after, nth) => ((after - (before[nth] ?? 0)) * MICROS) / load.done))
+      return load
+    },
+    /** Forgets the rounds so far, which were the warm-up. */
+    reset: () => void rounds.splice(0),
+    micros: (): Micros =>
+      Object.fromEntries(
+        Object.keys(times).map((name, nth) => [name, Measure.spread(rounds.map((round) => round[nth] ?? 0))]),
+      ),
+  }
+}
+export type CpuMeter = ReturnType<typeof make>
+type Micros = Readonly<Record<string, Measure.Spread>>
+
+/** Formats the medians as columns of a table. */
+export const columns = (micros: Micros): ReadonlyArray<string> =>
+  Object.values(micros).map(({ median }) => String(Math.round(median)))
