@@ -83,7 +83,7 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
         commit(Account, { account_id, stream_id: account_id }, Account.changeLinks(yield* NewIds.now, false)),
       )
     }
-    assert.includeMembers([...(yield* Accounts.withLinksStopped())], idsOf(senders))
+    assert.includeMembers([...(yield* Cells.rowsOfAll(Accounts.withLinksStopped()))], idsOf(senders))
   })
 
   it.effect("finds members in all cells by their address", function* () {

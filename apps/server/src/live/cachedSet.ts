@@ -1,4 +1,6 @@
-import * as ForEachCell from "@waybill/store/cells/ForEachCell"
+import { type CellName, FIRST } from "@waybill/store/cells/CellName"
+import { Cells } from "@waybill/store/cells/Cells"
+import { inCell } from "@waybill/store/cells/CurrentCell"
 import { Duration, Effect } from "effect"
 
 /** Timeout of one load; the next one tries again. */
@@ -10,40 +12,42 @@ export interface CachedSet {
 }
 
 /**
- * Loads the names of every cell, then reloads them at the interval. While a cell is unavailable, the names last loaded from
- * it are used.
+ * Loads the names of every cell, then reloads them at the interval. `read` returns those of the fiber's cell. While a cell
+ * is unavailable, the names last loaded from it are used.
  */
-export const cachedSet = <R>(
+export const cachedSet = Effect.fnUntraced(function* <R>(
   description: string,
   every: Duration.Duration,
   read: Effect.Effect<ReadonlyArray<string>, never, R>,
-) =>
-  Effect.map(ForEachCell.make(ofCell(description, every, read)), (cells): CachedSet => ({
-    has: (name) => cells.all().some(({ has }) => has(name)),
-  }))
-
-const ofCell = <R>(
-  description: string,
-  every: Duration.Duration,
-  read: Effect.Effect<ReadonlyArray<string>, never, R>,
-) =>
-  Effect.gen(function* () {
-    let cached: ReadonlySet<string> = new Set()
-    let isFailing = false
-    const load = read.pipe(
+) {
+  const { names } = yield* Cells
+  const cached = new Map<CellName, ReadonlySet<string>>()
+  const failing = new Set<CellName>()
+  const loadCell = (cell: CellName) =>
+    inCell(cell, read).pipe(
       Effect.timeout(RELOAD_TIMEOUT),
-      Effect.map((names) => {
-        cached = new Set(names)
-        isFailing = false
+      Effect.map((found) => {
+        cached.set(cell, new Set(found))
+        failing.delete(cell)
       }),
       // Logs only the first of consecutive failures.
       Effect.catchCause((cause) => {
-        if (isFailing) return Effect.void
-        isFailing = true
+        if (failing.has(cell)) return Effect.void
+        failing.add(cell)
         return Effect.logWarning(`${description} could not be reloaded; the last loaded ones stay in use`, cause)
       }),
     )
-    yield* load
-    yield* Effect.forkScoped(Effect.forever(Effect.delay(load, every)))
-    return { has: (name) => cached.has(name) } satisfies CachedSet
+  const load = Effect.gen(function* () {
+    const cells = yield* Effect.catchCause(names, () => Effect.succeed([FIRST, ...cached.keys()]))
+    for (const cell of cached.keys()) if (!cells.includes(cell)) cached.delete(cell)
+    yield* Effect.forEach(new Set(cells), loadCell, { concurrency: "unbounded", discard: true })
   })
+  yield* load
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(load, every)))
+  return {
+    has: (name) => {
+      for (const found of cached.values()) if (found.has(name)) return true
+      return false
+    },
+  } satisfies CachedSet
+})

@@ -65,10 +65,10 @@ export const find = Effect.fn("Accounts.find")(function* (account_id: string) {
   return Option.fromUndefinedOr(rows[0]?.record)
 })
 
-/** Returns the accounts of all cells whose tracked links are stopped. They are few and have a partial index. */
+/** Returns the accounts of the fiber's cell whose tracked links are stopped. They are few and have a partial index. */
 export const withLinksStopped = Effect.fn("Accounts.withLinksStopped")(function* () {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Cells.rowsOfAll(Effect.orDie(linksStopped(sql)))
+  const rows = yield* Effect.orDie(linksStopped(sql))
   return rows.map((row) => row.account_id)
 })
 

@@ -1,7 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Domain from "@waybill/domain/domain/Domain"
 import { Effect, Option } from "effect"
-import * as Cells from "../cells/Cells.ts"
 import * as ReadModel from "./ReadModel.ts"
 
 /** State of a domain in the log. The DNS records its owner publishes follow from it and the instance's settings. */
@@ -40,12 +39,12 @@ export const list = Effect.fn("Domains.list")(function* (account_id: string) {
 })
 
 /**
- * Returns tracking host names of all cells that DNS points to this service. Only domains that were verified once count: anybody can
- * add somebody else's domain, and a name below it may point here by chance.
+ * Returns tracking host names of the fiber's cell that DNS points to this service. Only domains that were verified once
+ * count: anybody can add somebody else's domain, and a name below it may point here by chance.
  */
 export const trackingNames = Effect.fn("Domains.trackingNames")(function* () {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Cells.rowsOfAll(Effect.orDie(tracking(sql)))
+  const rows = yield* Effect.orDie(tracking(sql))
   return rows.map((row) => row.name)
 })
 
