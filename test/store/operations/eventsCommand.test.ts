@@ -251,7 +251,8 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         yield* commit(Email, ref, open)
         yield* commit(Email, ref, open)
         yield* sql`
-          UPDATE events SET recorded_at = '2026-11-21T09:00:00Z'::timestamptz + (version - 1) * interval '1 hour'
+          UPDATE events
+          SET recorded_at = (timestamp '2026-11-21 09:00' + (version - 1) * interval '1 hour') AT TIME ZONE 'UTC'
           WHERE stream_id = ${answer}`
         const opens = Effect.fnUntraced(function* (time: string) {
           const found = yield* TimeTravel.email(account_id, answer, `2026-11-21T${time}Z` as Timestamp.Timestamp)

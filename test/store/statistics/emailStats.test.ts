@@ -119,7 +119,9 @@ layer(Store, { excludeTestServices: true })("email statistics", (it) => {
     assert.deepStrictEqual([one.rows[0]?.accepted, one.more_tags], [1_003, false])
     assert.isFalse((yield* day(account_id)).more_tags)
     // Also if none of the shown tags was used in the period.
-    yield* sql`UPDATE email_stats SET hour = hour - interval '9 days' WHERE account_id = ${account_id} AND count <= 1000`
+    yield* sql`
+      UPDATE email_stats SET hour = (hour AT TIME ZONE 'UTC' - interval '9 days') AT TIME ZONE 'UTC'
+      WHERE account_id = ${account_id} AND count <= 1000`
     const none = yield* day(account_id, { tag: true })
     assert.deepStrictEqual([none.rows, none.more_tags], [[], true])
   })

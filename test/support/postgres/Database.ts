@@ -41,7 +41,11 @@ export const freshDatabase: Effect.Effect<Database, SqlError.SqlError, Scope.Sco
   yield* Effect.acquireRelease(
     onEach([url, ...nodes], `CREATE DATABASE ${name} TEMPLATE ${inject("templateDatabase")}`),
     // Only the superuser may end an autovacuum of its own.
-    () => Effect.orDie(onEach([adminUrl, ...nodes], `DROP DATABASE ${name} WITH (FORCE)`)),
+    // Other nodes of a cluster may open connections meanwhile, so that the database is still in use.
+    () =>
+      Effect.orDie(
+        Effect.retry(onEach([adminUrl, ...nodes], `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`), { times: 5 }),
+      ),
   )
   return {
     name,
