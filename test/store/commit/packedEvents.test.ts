@@ -1,4 +1,5 @@
 import * as Email from "@waybill/domain/email/Email"
+import * as EventView from "@waybill/store/packed/EventView"
 import * as Layouts from "@waybill/store/packed/Layout"
 import * as PackedEvent from "@waybill/store/packed/PackedEvent"
 import * as PackedSql from "@waybill/store/packed/PackedSql"
@@ -69,6 +70,17 @@ const asJsonb = (value: unknown): unknown => {
   )
 }
 
+/** Reads a packed event from the middle of some bytes, as a rebuild does. */
+const viewOf = (type: string, text: string) => {
+  const bytes = Buffer.from(`é\t${text}\té`)
+  const source = {
+    bytes,
+    latin1: (from: number, to: number) => bytes.toString("latin1", from, to),
+    utf8: (from: number, to: number) => bytes.toString("utf8", from, to),
+  }
+  return EventView.read(type, STREAM, source, 3, bytes.length - 3)
+}
+
 describe("a packed event", () => {
   it("unpacks to the same bytes of JSON", () => {
     let packed = 0
@@ -81,6 +93,12 @@ describe("a packed event", () => {
       assert.strictEqual(JSON.stringify(meta), JSON.stringify(asJsonb(event.meta)))
       const { schema_version, ...only } = PackedEvent.unpackData(event.type, STREAM, text)
       assert.deepStrictEqual({ data, schema_version: meta.schema_version }, { ...only, schema_version })
+      const view = viewOf(event.type, text)
+      assert.strictEqual(view === undefined, meta.schema_version !== 1)
+      if (view === undefined) continue
+      assert.strictEqual(view._tag, event.type)
+      for (const { name } of Layouts.LAYOUTS[event.type] ?? [])
+        assert.strictEqual(JSON.stringify(view[name]), JSON.stringify(data[name]), name)
     }
     assert.isAbove(packed, 19_000)
   })

@@ -58,8 +58,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("keys in SQL", (it) =>
     for (const { again, id, key } of rows)
       assert.deepStrictEqual([IdKey.fromUuid(key), again, IdKey.idOf("EmailId", key)], [IdKey.of(id), id, id])
     const terms = ["to:ana@example.org", "tag:größe", "subject:", "to:用户@例え.jp"]
-    const hashed = yield* sql<{ readonly term: string; readonly key: string; readonly short: number }>`
-      SELECT term, term_key(term)::text AS key, (term_key(term) >> 32)::int AS short FROM unnest(${terms}::text[]) AS given(term)`
+    const hashed = yield* sql<{ readonly term: string; readonly key: bigint; readonly short: number }>`
+      SELECT term, term_key(term) AS key, (term_key(term) >> 32)::int AS short FROM unnest(${terms}::text[]) AS given(term)`
     for (const { key, short, term } of hashed)
       assert.deepStrictEqual([key, short], [TermKey.of(term), TermKey.shortOf(term)])
   })

@@ -245,7 +245,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("messages with the key
     yield* write(account(1), mail)
     const before = yield* Effect.forEach(Object.entries(searched), ([field, value]) => list({ [field]: value }, 100))
     // As if the hash of every other text were the same.
-    const row = (column: "to_key" | "tag_key" | "from_key" | "domain_key" | "subject_key", key: string | number) =>
+    const row = (column: "to_key" | "tag_key" | "from_key" | "domain_key" | "subject_key", key: bigint | number) =>
       sql`UPDATE email_log SET ${sql(column)} = ${key}::bigint WHERE account_id = id_key(${account(1)})`
     yield* sql`
       INSERT INTO email_log_terms SELECT account_id, to_key, id FROM email_log

@@ -135,7 +135,7 @@ export const write = Effect.fnUntraced(function* (account_id: Id.AccountId, mess
     id: IdKey.of(id),
     from_key: EmailLog.fromKey(from),
     subject_key: EmailSubjects.keyOf(subject),
-    to_key: TermKey.lowest(keysOf(to.map(EmailLog.recipientTerm))) ?? "0",
+    to_key: TermKey.lowest(keysOf(to.map(EmailLog.recipientTerm))) ?? 0n,
     tag_key: TermKey.lowest(keysOf(tags.map(EmailLog.tagTerm))) ?? null,
     domain_key: EmailLog.domainKey(domain),
     version: 1,

@@ -93,17 +93,24 @@ const packActor = (actor: Meta["actor"]): string => {
 
 /** Returns the `data` and the `meta` of a packed event. */
 export const unpack = (type: string, stream_id: string, packed: PackedEvent): { data: Data; meta: Meta } => {
-  const tokens = packed.split(SEPARATOR)
+  const tokens = tokensOf(packed)
   const meta = metaOf(tokens)
-  return { meta, data: dataOf(type, stream_id, tokens, meta.actor) }
+  return { meta, data: dataOf(type, stream_id, tokens) }
 }
 
 /** Returns the `data` of a packed event, and the version of its schema. */
 export const unpackData = (type: string, stream_id: string, packed: PackedEvent) => {
-  const tokens = packed.split(SEPARATOR)
-  const [version = "", actor = ""] = tokens
-  return { data: dataOf(type, stream_id, tokens, actorOf(actor)), schema_version: versionOf(version) }
+  const tokens = tokensOf(packed)
+  return { data: dataOf(type, stream_id, tokens), schema_version: schemaVersionOf(tokens) }
 }
+
+/** Tokens by their number, from 0; undefined for those that the row does not have. */
+export interface PackedTokens {
+  readonly at: (nth: number) => string | undefined
+}
+
+export const tokensOf = (packed: PackedEvent): ReadonlyArray<string> => packed.split(SEPARATOR)
+export const schemaVersionOf = (tokens: PackedTokens): number => versionOf(tokens.at(0) ?? "")
 
 /** Reads the first tokens, in the order of `Layout.HEAD`. */
 const metaOf = (tokens: ReadonlyArray<string>): Meta => {
@@ -129,10 +136,10 @@ const actorOf = (token: string): Meta["actor"] => {
 }
 
 /** Fields of a layout in the order of `jsonb`, each with the number of its token. */
-interface Reading extends Layout.PackedField {
+export interface Reading extends Layout.PackedField {
   readonly nth: number
 }
-const readings = new Map<string, ReadonlyArray<Reading>>(
+export const readings: ReadonlyMap<string, ReadonlyArray<Reading>> = new Map<string, ReadonlyArray<Reading>>(
   Object.entries(Layout.LAYOUTS).map(([type, layout]) => [
     type,
     layout
@@ -140,26 +147,34 @@ const readings = new Map<string, ReadonlyArray<Reading>>(
       .sort((a, b) => Tokens.compareKeys(a.name, b.name)),
   ]),
 )
+const ACTOR = Layout.headTokenOf("actor") - 1
 const DOMAIN = Layout.tokenOf("EmailQueued", "domain") - 1
 
-const dataOf = (
-  type: string,
-  stream_id: string,
-  tokens: ReadonlyArray<string>,
-  actor: Meta["actor"],
-): Record<string, unknown> => {
+const dataOf = (type: string, stream_id: string, tokens: ReadonlyArray<string>): Record<string, unknown> => {
   const layout = readings.get(type)
   if (layout === undefined) throw new Error(`a packed event has the unknown type ${type}`)
   const data: Record<string, unknown> = {}
-  for (const { form, name, nth, usual } of layout) {
-    const token = tokens[nth]
-    // The row is older than the field.
-    if (token === undefined) continue
-    if (token !== "") data[name] = Tokens.read(form, token)
-    else if (usual._tag === "Value") data[name] = ownCopy(usual.value)
-    else if (usual._tag === "Derived") data[name] = derive(usual.from, stream_id, actor, tokens[DOMAIN] ?? "")
+  for (const field of layout) {
+    const value = valueOf(field, stream_id, tokens)
+    if (value !== undefined) data[field.name] = value
   }
   return data
+}
+
+/** Returns the value of a field, undefined if it is absent. */
+export const valueOf = ({ form, nth, usual }: Reading, stream_id: string, tokens: PackedTokens): unknown => {
+  const token = tokens.at(nth)
+  // The row is older than the field.
+  if (token === undefined) return undefined
+  if (token !== "") return Tokens.read(form, token)
+  switch (usual._tag) {
+    case "Value":
+      return ownCopy(usual.value)
+    case "Derived":
+      return derive(usual.from, stream_id, actorOf(tokens.at(ACTOR) ?? ""), tokens.at(DOMAIN) ?? "")
+    case "Absent":
+      return undefined
+  }
 }
 
 /** Returns a value that no other event shares. */

@@ -5,7 +5,14 @@ const ESCAPE = "\\"
 
 /** Text that no token holds as it is: with characters that end tokens and rows, or with halves of characters. */
 const NEEDS_ESCAPE = /^\\|[^ -\ud7ff\ue000-\uffff]/
-const JSON_BEGINS = /^[[{]/u
+/** Whether a text begins as JSON of an array or an object. */
+const isJson = (text: string): boolean => {
+  const first = text.charCodeAt(0)
+  return first === BRACKET || first === BRACE
+}
+const BRACKET = "[".charCodeAt(0)
+const BRACE = "{".charCodeAt(0)
+const ESCAPE_CODE = ESCAPE.charCodeAt(0)
 const SHA256 = /^[0-9a-f]{64}$/u
 
 const HTML = "h"
@@ -53,7 +60,7 @@ const fullMailbox = (short: string | readonly [address: string, name: string]): 
 
 /** Whether an address can stand alone: no JSON begins like it, and no escape. */
 const standsAlone = (short: unknown): short is string =>
-  typeof short === "string" && short !== "" && !JSON_BEGINS.test(short) && !NEEDS_ESCAPE.test(short)
+  typeof short === "string" && short !== "" && !isJson(short) && !NEEDS_ESCAPE.test(short)
 
 const ofMailbox = (value: unknown): string => {
   const short = shortMailbox(value)
@@ -101,7 +108,7 @@ export const write = (form: Layout.Form, value: unknown): string => {
 
 /** Reads a token that is not empty. */
 export const read = (form: Layout.Form, token: string): unknown => {
-  if (token.startsWith(ESCAPE)) return JSON.parse(token.slice(1))
+  if (token.charCodeAt(0) === ESCAPE_CODE) return JSON.parse(token.slice(1))
   switch (form) {
     case "text":
       return token
@@ -110,9 +117,9 @@ export const read = (form: Layout.Form, token: string): unknown => {
     case "json":
       return JSON.parse(token)
     case "mailbox":
-      return fullMailbox(JSON_BEGINS.test(token) ? JSON.parse(token) : token)
+      return fullMailbox(isJson(token) ? JSON.parse(token) : token)
     case "mailboxes":
-      return token.startsWith("[") ? JSON.parse(token).map(fullMailbox) : [{ address: token }]
+      return isJson(token) ? JSON.parse(token).map(fullMailbox) : [{ address: token }]
     case "content":
       return {
         sha256: token.slice(0, SHA256_CHARS),

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net"
 import type pg from "pg"
+import { CopyReader, type TakeRow } from "./CopyReader.ts"
 
 /** The parts of node-postgres' own connection that COPY needs and its types omit. */
 interface Wire {
@@ -36,25 +37,60 @@ abstract class Copying {
 }
 
 class Out extends Copying {
-  readonly #take: (row: Buffer) => void
+  readonly #take: TakeRow
   #failure: unknown
+  #release: () => void = () => {}
 
-  constructor(text: string, take: (row: Buffer) => void) {
+  constructor(text: string, take: TakeRow) {
     super(text)
     this.#take = take
   }
-  handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
-    if (this.#failure !== undefined) return
-    try {
-      this.#take(chunk)
-    } catch (cause) {
-      // The server goes on sending; the remaining rows are ignored, and the error is reported at the end.
-      this.#failure = cause
+  override submit(connection: unknown): void {
+    this.#intercept((connection as Wire).stream)
+    super.submit(connection)
+  }
+
+  /** Reads the rows in place of the listeners of node-postgres, which get all other messages, until the statement ends. */
+  #intercept(stream: Socket): void {
+    const listeners = stream.listeners("data") as Array<(bytes: Buffer) => void>
+    const reader = new CopyReader(
+      (rows, from, to) => {
+        if (this.#failure !== undefined) return
+        try {
+          this.#take(rows, from, to)
+        } catch (cause) {
+          // The server goes on sending; the remaining rows are ignored, and the error is reported at the end.
+          this.#failure = cause
+        }
+      },
+      (message) => {
+        for (const listener of listeners) listener.call(stream, message)
+      },
+    )
+    let isReleased = false
+    const read = (bytes: Buffer) => {
+      reader.read(bytes)
+      const rest = isReleased ? reader.rest() : undefined
+      if (rest !== undefined && rest.length > 0) stream.emit("data", rest)
+    }
+    stream.on("data", read)
+    for (const listener of listeners) stream.off("data", listener)
+    this.#release = () => {
+      for (const listener of listeners) stream.on("data", listener)
+      stream.off("data", read)
+      isReleased = true
+      this.#release = () => {}
     }
   }
+
+  override handleError(cause: unknown): void {
+    this.#release()
+    super.handleError(cause)
+  }
   override handleReadyForQuery(): void {
+    this.#release()
     if (this.#failure === undefined) super.handleReadyForQuery()
-    else this.handleError(this.#failure)
+    else super.handleError(this.#failure)
   }
 }
 
@@ -92,7 +128,7 @@ class In extends Copying {
 }
 
 /** Runs a `COPY … TO STDOUT`; each message is one row. */
-export const out = (client: pg.Client, text: string, take: (row: Buffer) => void): Promise<void> =>
+export const out = (client: pg.Client, text: string, take: TakeRow): Promise<void> =>
   client.query(new Out(text, take)).done
 
 /**

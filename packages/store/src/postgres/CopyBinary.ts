@@ -14,6 +14,13 @@ const BYTES_PER_UNIT = 3
 const JSONB_VERSION = 1
 const TEXT_OID = 25
 const UUID_BYTES = 16
+/** Value of each hexadecimal digit, by its code. */
+const NO_DIGIT = 16
+const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const value = "0123456789abcdef".indexOf(String.fromCharCode(code).toLowerCase())
+  return value < 0 ? NO_DIGIT : value
+})
+const viewOf = ({ buffer, byteLength, byteOffset }: Buffer): DataView => new DataView(buffer, byteOffset, byteLength)
 const POSTGRES_EPOCH = Date.UTC(2000, 0, 1)
 
 type Write = (to: CopyBinary, value: unknown) => void
@@ -22,7 +29,7 @@ const WRITERS: { readonly [type: string]: Write | undefined } = {
   text: (to, value) => to.text(String(value)),
   integer: (to, value) => to.integer(Number(value)),
   smallint: (to, value) => to.smallint(Number(value)),
-  bigint: (to, value) => to.bigint(BigInt(String(value))),
+  bigint: (to, value) => to.bigint(typeof value === "bigint" ? value : BigInt(String(value))),
   uuid: (to, value) => to.uuid(String(value)),
   boolean: (to, value) => to.boolean(value === true),
   "timestamp with time zone": (to, value) => to.timestamp(Date.parse(String(value))),
@@ -43,6 +50,7 @@ export class CopyBinary {
   readonly #columns: ReadonlyArray<{ readonly name: string; readonly write: Write }>
   // Reused for all slices, because each new buffer outside of V8's heap brings the next garbage collection closer.
   #buffer = Buffer.allocUnsafe(FIRST_BYTES)
+  #view = viewOf(this.#buffer)
   #at = 0
 
   constructor(columns: ReadonlyArray<Column>) {
@@ -55,8 +63,7 @@ export class CopyBinary {
 
   /** Adds a row. A field that is missing or null becomes NULL, as with `jsonb_populate_recordset`. */
   add(row: object): void {
-    this.#reserve(2)
-    this.#at = this.#buffer.writeInt16BE(this.#columns.length, this.#at)
+    this.#int16(this.#columns.length)
     for (const { name, write } of this.#columns) {
       const value = (row as Readonly<Record<string, unknown>>)[name]
       if (value === null || value === undefined) this.#int32(-1)
@@ -71,23 +78,28 @@ export class CopyBinary {
 
   smallint(value: number): void {
     this.#int32(2)
-    this.#reserve(2)
-    this.#at = this.#buffer.writeInt16BE(value, this.#at)
+    this.#int16(value)
   }
 
   bigint(value: bigint): void {
     this.#int32(8)
     this.#reserve(8)
-    this.#at = this.#buffer.writeBigInt64BE(value, this.#at)
+    this.#view.setBigInt64(this.#at, value)
+    this.#at += 8
   }
 
   /** Adds a UUID, written as 32 hexadecimal digits without hyphens. */
   uuid(value: string): void {
     this.#int32(UUID_BYTES)
     this.#reserve(UUID_BYTES)
-    const bytes = this.#buffer.write(value, this.#at, UUID_BYTES, "hex")
-    if (bytes !== UUID_BYTES || value.length !== 2 * UUID_BYTES)
-      throw new Error(`${value} is not a UUID without hyphens`)
+    let all = value.length === 2 * UUID_BYTES ? 0 : NO_DIGIT
+    for (let nth = 0; nth < UUID_BYTES; nth++) {
+      const high = DIGITS[value.charCodeAt(2 * nth)] ?? NO_DIGIT
+      const low = DIGITS[value.charCodeAt(2 * nth + 1)] ?? NO_DIGIT
+      all |= high | low
+      this.#buffer[this.#at + nth] = (high << 4) | low
+    }
+    if (all >= NO_DIGIT) throw new Error(`${value} is not a UUID without hyphens`)
     this.#at += UUID_BYTES
   }
 
@@ -100,7 +112,8 @@ export class CopyBinary {
   timestamp(millis: number): void {
     this.#int32(8)
     this.#reserve(8)
-    this.#at = this.#buffer.writeBigInt64BE(BigInt(millis - POSTGRES_EPOCH) * 1000n, this.#at)
+    this.#view.setBigInt64(this.#at, BigInt(millis - POSTGRES_EPOCH) * 1000n)
+    this.#at += 8
   }
 
   text(value: string): void {
@@ -133,7 +146,14 @@ export class CopyBinary {
 
   #int32(value: number): void {
     this.#reserve(4)
-    this.#at = this.#buffer.writeInt32BE(value, this.#at)
+    this.#view.setInt32(this.#at, value)
+    this.#at += 4
+  }
+
+  #int16(value: number): void {
+    this.#reserve(2)
+    this.#view.setInt16(this.#at, value)
+    this.#at += 2
   }
 
   #reserve(bytes: number): void {
@@ -141,5 +161,6 @@ export class CopyBinary {
     const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#at + bytes))
     this.#buffer.copy(larger, 0, 0, this.#at)
     this.#buffer = larger
+    this.#view = viewOf(larger)
   }
 }

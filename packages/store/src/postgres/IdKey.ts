@@ -11,30 +11,53 @@ export const LOWEST: IdKey = "0".repeat(32)
 export const HIGHEST: IdKey = "f".repeat(32)
 
 const LENGTH = 32
-const BITS_PER_DIGIT = 4
 const BITS_PER_LETTER = 5
-const DIGITS = "0123456789abcdef"
+const NO_LETTER = 32
+/** Three letters and a separator are before the UUID, whose first letter has two bits less. */
+const PREFIX_CHARS = 4
+const MOST_FIRST = 7
+const [LOWEST_LETTER, HIGHEST_LETTER, SEPARATOR] = [0x61, 0x7a, 0x5f]
 const LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
-const VALUES = new Map(Array.from(LETTERS, (letter, value) => [letter.charCodeAt(0), value]))
-const ENCODED = new RegExp(`^[a-z]{3}_${Id.BASE32}$`, "u")
+/** Value of each letter, by its code. */
+const VALUES = Uint8Array.from({ length: 128 }, (_, code) => {
+  const value = LETTERS.indexOf(String.fromCharCode(code))
+  return value < 0 ? NO_LETTER : value
+})
+const digitsOf = (digits: number): ReadonlyArray<string> =>
+  Array.from({ length: 16 ** digits }, (_, value) => value.toString(16).padStart(digits, "0"))
+/** Numbers of two and of three digits. */
+const TWO = digitsOf(2)
+const THREE = digitsOf(3)
 
 /** Returns the key of an id. Throws for any other text, because callers pass ids that a border has decoded. */
 export const of = (id: string): IdKey => {
-  if (!ENCODED.test(id)) throw new Error(`${JSON.stringify(id)} is not an id`)
-  let key = ""
-  let buffer = 0
-  // The first letter begins with two zero bits that belong to no digit.
-  let bits = -2
-  for (let at = id.length - Id.ENCODED_LENGTH; at < id.length; at++) {
-    buffer = (buffer << BITS_PER_LETTER) | (VALUES.get(id.charCodeAt(at)) ?? 0)
-    bits += BITS_PER_LETTER
-    while (bits >= BITS_PER_DIGIT) {
-      bits -= BITS_PER_DIGIT
-      key += DIGITS[(buffer >>> bits) & 15]
-    }
-    buffer &= (1 << Math.max(bits, 0)) - 1
+  if (!isId(id)) throw new Error(`${JSON.stringify(id)} is not an id`)
+  // After two letters, which are two digits, four letters are five digits.
+  let key = TWO[lettersOf(id, PREFIX_CHARS, 2)] ?? ""
+  for (let at = PREFIX_CHARS + 2; at < id.length; at += 4) {
+    const value = lettersOf(id, at, 4)
+    key += THREE[value >> 8] ?? ""
+    key += TWO[value & 0xff] ?? ""
   }
   return key
+}
+
+const isId = (id: string): boolean => {
+  if (id.length !== PREFIX_CHARS + Id.ENCODED_LENGTH || id.charCodeAt(PREFIX_CHARS - 1) !== SEPARATOR) return false
+  for (let at = 0; at < PREFIX_CHARS - 1; at++) {
+    const code = id.charCodeAt(at)
+    if (code < LOWEST_LETTER || code > HIGHEST_LETTER) return false
+  }
+  let all = 0
+  for (let at = PREFIX_CHARS; at < id.length; at++) all |= VALUES[id.charCodeAt(at)] ?? NO_LETTER
+  return all < NO_LETTER && lettersOf(id, PREFIX_CHARS, 1) <= MOST_FIRST
+}
+
+/** Returns the number that some letters are. */
+const lettersOf = (id: string, begin: number, count: number): number => {
+  let value = 0
+  for (let at = begin; at < begin + count; at++) value = (value << BITS_PER_LETTER) | (VALUES[id.charCodeAt(at)] ?? 0)
+  return value
 }
 
 /** Returns the key as Postgres writes it, without its hyphens. */

@@ -65,7 +65,7 @@ export const readModel = ReadModel.make({
 })
 
 /** Key of the recipient of a message that has none. The domain accepts no such message. */
-const NO_RECIPIENT: TermKey.TermKey = "0"
+const NO_RECIPIENT: TermKey.TermKey = 0n
 
 /** Recipients and tags of a message besides those that its row of the log holds: few messages have any. */
 export const terms = ReadModel.make({
@@ -76,6 +76,7 @@ export const terms = ReadModel.make({
   types: { account_id: "AccountId", term: "bigint", email_id: "EmailId" },
   rows: ({ account_id, stream_id }, state: Email.State) => {
     if (state._tag === "NotCreated") return []
+    if (state.recipients.length <= 1 && state.accepted.tags.length <= 1) return []
     const { recipients, tags } = termKeys(state)
     if (recipients.size <= 1 && tags.size <= 1) return []
     const inLog = [TermKey.lowest(recipients), TermKey.lowest(tags)]

@@ -102,13 +102,20 @@ const records = (sql: PgClient.PgClient, table: string, key: ReadonlyArray<strin
   (${columns(sql, key, rows)})
   SELECT ${columns(sql, key, rows)} FROM jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)})`
 
+/** Types whose values are sent as such, and not as text. */
+const OIDS: { readonly [T in ColumnType]?: number } = {
+  int: PgTypes.OID.int4,
+  smallint: PgTypes.OID.int4,
+  bigint: PgTypes.OID.int8,
+}
+
 const arrays = (sql: PgClient.PgClient, types: Types, rows: ReadonlyArray<object>) => {
   const names = Object.keys(types)
   const parameters = names.map((column) => {
     const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[column])
     // With its type, because that of nothing but nulls is unknown.
     const type = types[column] ?? "text"
-    const oid = type === "int" || type === "smallint" ? PgTypes.OID.int4 : PgTypes.OID.text
+    const oid = OIDS[type] ?? PgTypes.OID.text
     return sql`${Result.getOrThrow(PgTypes.array(values, oid))}::${sql.literal(isIdName(type) ? "uuid[]" : `${type}[]`)}`
   })
   return sql`(${sql.literal(names.join(", "))}) SELECT * FROM unnest(${sql.csv(parameters)})`

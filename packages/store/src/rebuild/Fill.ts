@@ -4,8 +4,9 @@ import pg from "pg"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as Copy from "../postgres/Copy.ts"
 import { CopyBinary } from "../postgres/CopyBinary.ts"
-import { aggregateOf, COLUMNS, HistoryReader, rowsOf } from "./HistoryReader.ts"
+import { aggregateOf, COLUMNS, HistoryReader } from "./HistoryReader.ts"
 import { Replay } from "./Replay.ts"
+import { StreamFold } from "./StreamFold.ts"
 import * as Tables from "./Tables.ts"
 import { OrderedWrites } from "./OrderedWrites.ts"
 import * as Versions from "./Versions.ts"
@@ -162,10 +163,10 @@ const foldSlice = async (client: pg.Client, model: ReadModel, slice: Slice, rows
   const aggregate = aggregateOf(model.stream)
   rows.begin()
   const add = adderOf(model, rows)
-  const histories = new HistoryReader(aggregate, (history) => {
-    for (const row of rowsOf(model, aggregate, history)) add(row)
+  const histories = new HistoryReader(aggregate, new StreamFold(model, aggregate), (found) => {
+    for (const row of found) add(row)
   })
-  await Copy.out(client, readStatement(model, slice), (row) => histories.row(row))
+  await Copy.out(client, readStatement(model, slice), (reader, from, to) => histories.row(reader, from, to))
   histories.end()
   rows.end()
   return histories.events

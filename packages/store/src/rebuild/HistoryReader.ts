@@ -1,11 +1,13 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { AccountId } from "@waybill/domain/values/Id"
-import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as RecordedEvents from "../commit/RecordedEvents.ts"
+import * as EventView from "../packed/EventView.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
+import type { CopyReader } from "../postgres/CopyReader.ts"
+import type { StreamFold } from "./StreamFold.ts"
 
 /** Columns that a fill reads of each event, in this order. */
-export const COLUMNS = "account_id, stream_id, version, type, packed, (meta ->> 'schema_version')::int, data"
+export const COLUMNS = "account_id, stream_id, type, packed, (meta ->> 'schema_version')::int, data"
 
 /** Length of the header of Postgres' binary COPY format: signature, flags and the length of an empty extension. */
 const HEADER_BYTES = 19
@@ -35,111 +37,64 @@ export const eventOf = (
   return RecordedEvents.coderOf(aggregate).decode({ _tag: type, ...DomainEvent.upcast(type, schemaVersion, data) })
 }
 
-export type TakeHistory = (history: ReadonlyArray<RecordedEvents.NewEvent>) => void
-
-/** Groups rows of `COLUMNS`, which arrive in key order, into complete streams. */
+/** Folds rows of `COLUMNS`, which arrive in key order, stream by stream. */
 export class HistoryReader {
   events = 0
   readonly #aggregate: RecordedEvents.AnyAggregate
-  readonly #take: TakeHistory
-  #history: Array<RecordedEvents.NewEvent> = []
-  // Raw bytes of account and stream id, to detect the start of the next stream cheaply.
-  #streamBytes = ""
-  #accountId = "" as AccountId
+  readonly #fold: StreamFold
+  readonly #take: (rows: ReadonlyArray<object>) => void
+  // Bytes of account and stream id, to detect the start of the next stream cheaply.
+  #key = ""
   #streamId = ""
   #isFirst = true
 
-  constructor(aggregate: RecordedEvents.AnyAggregate, take: TakeHistory) {
+  constructor(aggregate: RecordedEvents.AnyAggregate, fold: StreamFold, take: (rows: ReadonlyArray<object>) => void) {
     this.#aggregate = aggregate
+    this.#fold = fold
     this.#take = take
   }
 
-  /**
-   * Reads one row. Fields are read at computed offsets, because creating a view per field would cost more than reading
-   * it.
-   */
-  row(message: Buffer): void {
-    const at = this.#isFirst ? HEADER_BYTES : 0
+  row(reader: CopyReader, from: number, to: number): void {
+    const at = this.#isFirst ? from + HEADER_BYTES : from
     this.#isFirst = false
     // The trailer has no columns.
-    if (message.length < at + 2 || message.readInt16BE(at) < 0) return
+    if (to < at + 6 || reader.int32(at) < 0) return
     const account = at + 6
-    const accountEnd = account + message.readInt32BE(account - 4)
+    const accountEnd = account + reader.int32(account - 4)
     const stream = accountEnd + 4
-    const streamEnd = stream + message.readInt32BE(accountEnd)
-    const version = streamEnd + 4
-    const type = version + 8
-    const typeEnd = type + message.readInt32BE(type - 4)
-    const packed = typeEnd + 4
-    const head = message.toString("latin1", account, typeEnd)
-    const streamBytes = head.slice(0, streamEnd - account)
-    if (streamBytes !== this.#streamBytes) {
+    const streamEnd = stream + reader.int32(accountEnd)
+    const type = streamEnd + 4
+    const typeEnd = type + reader.int32(streamEnd)
+    const key = reader.latin1(account, streamEnd)
+    if (key !== this.#key) {
       this.end()
-      this.#streamBytes = streamBytes
-      this.#accountId = message.toString("utf8", account, accountEnd) as AccountId
-      this.#streamId = message.toString("utf8", stream, streamEnd)
+      this.#key = key
+      this.#streamId = reader.latin1(stream, streamEnd)
+      this.#fold.begin(reader.latin1(account, accountEnd) as AccountId, this.#streamId)
     }
     this.events++
-    this.#history.push({
-      account_id: this.#accountId,
-      stream_id: this.#streamId,
-      version: message.readInt32BE(version),
-      event: this.#event(message, head.slice(type - account), packed),
-    })
+    this.#fold.add(this.#event(reader, reader.latin1(type, typeEnd), typeEnd + 4))
   }
 
   /** Reads the event from its last three columns, of which the first begins here. */
-  #event(message: Buffer, type: string, packed: number): RecordedEvents.AnyEvent {
-    const length = message.readInt32BE(packed - 4)
-    if (length >= 0) {
-      const text = message.toString("utf8", packed, packed + length)
-      const { data, schema_version } = PackedEvent.unpackData(type, this.#streamId, text)
-      return eventOf(this.#aggregate, type, schema_version, data)
-    }
+  #event(reader: CopyReader, type: string, packed: number): RecordedEvents.AnyEvent {
+    const length = reader.int32(packed - 4)
+    if (length >= 0) return this.#packedEvent(reader, type, packed, packed + length)
     const schemaVersion = packed + 4
     const data = schemaVersion + 8
-    const json = message.toString("utf8", data + JSONB_VERSION_BYTES, data + message.readInt32BE(data - 4))
-    return eventOf(
-      this.#aggregate,
-      type,
-      message.readInt32BE(schemaVersion),
-      JSON.parse(json) as Record<string, unknown>,
-    )
+    const json = reader.utf8(data + JSONB_VERSION_BYTES, data + reader.int32(data - 4))
+    return eventOf(this.#aggregate, type, reader.int32(schemaVersion), JSON.parse(json) as Record<string, unknown>)
+  }
+
+  #packedEvent(reader: CopyReader, type: string, from: number, to: number): RecordedEvents.AnyEvent {
+    const view = EventView.read(type, this.#streamId, reader, from, to)
+    if (view !== undefined) return view
+    const { data, schema_version } = PackedEvent.unpackData(type, this.#streamId, reader.utf8(from, to))
+    return eventOf(this.#aggregate, type, schema_version, data)
   }
 
   end(): void {
-    if (this.#history.length > 0) this.#take(this.#history)
-    this.#history = []
+    if (this.#key !== "") this.#take(this.#fold.rows())
+    this.#key = ""
   }
 }
-
-/** Returns the rows of one stream as the commits of its events wrote them. */
-export const rowsOf = (
-  model: ReadModel,
-  aggregate: RecordedEvents.AnyAggregate,
-  history: ReadonlyArray<RecordedEvents.NewEvent>,
-): ReadonlyArray<object> => {
-  const [first] = history
-  if (first === undefined) return []
-  const { account_id, stream_id } = first
-  const { rememberedEvents = history.length } = model
-  const pages: Array<ReadonlyArray<object>> = []
-  let state = aggregate.initial
-  for (const [nth, { event }] of history.entries()) {
-    state = aggregate.evolve(state, event)
-    const version = nth + 1
-    if (version % rememberedEvents === 0 || version === history.length)
-      pages.push(model.rows({ account_id, stream_id, version }, state))
-  }
-  return pages.length === 1 ? (pages[0] ?? []) : distinctBy(model, pages.flat())
-}
-
-/** Returns the last row of each key. */
-export const distinctBy = ({ key }: Pick<ReadModel, "key">, rows: ReadonlyArray<object>): ReadonlyArray<object> => [
-  ...new Map(
-    rows.map((row) => {
-      const fields = row as Readonly<Record<string, unknown>>
-      return [key.map((column) => String(fields[column])).join(" "), row] as const
-    }),
-  ).values(),
-]

@@ -1,5 +1,5 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
-import { Duration, Effect, Schedule, type Scope } from "effect"
+import { Duration, Effect, Fiber, Schedule, type Scope } from "effect"
 import * as Feed from "../feed/Feed.ts"
 import type { Projection } from "../readmodels/Projections.ts"
 import * as CatchUp from "./CatchUp.ts"
@@ -21,7 +21,7 @@ const INDEX_MEMORY = "256MB"
  * Settings of index builds. Sorting rows that are already in key order is fast only if they are read from first to
  * last: not from the middle of another scan, and not by parallel workers.
  */
-const INDEX_SETTINGS = `SET maintenance_work_mem = '${INDEX_MEMORY}'; SET synchronize_seqscans = off;
+export const INDEX_SETTINGS = `SET maintenance_work_mem = '${INDEX_MEMORY}'; SET synchronize_seqscans = off;
   SET max_parallel_maintenance_workers = 0`
 
 export interface Progress {
@@ -94,11 +94,13 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
   const begun = yield* resumeOrBegin(model, release)
   const table = Versions.tableOf(begun)
   const began = yield* MonotonicClock.millis
-  const total = Math.max(Number(begun.events), yield* Effect.orDie(estimate(model)))
+  // Only reports need the estimate, so the fill does not wait for it.
+  const estimated = yield* Effect.forkScoped(Effect.orDie(estimate(model)))
   let phase: Progress["phase"] = "folding"
   let events = Number(begun.events)
 
   const reportProgress = Effect.gen(function* () {
+    const total = Math.max(Number(begun.events), yield* Fiber.join(estimated))
     const seconds = Math.max(0.001, ((yield* MonotonicClock.millis) - began) / 1000)
     const events_per_second = Math.round((events - Number(begun.events)) / seconds)
     const isSteady = phase === "folding" && events_per_second > 0

@@ -143,7 +143,7 @@ const lists = (sql: PgClient.PgClient, source: Source, walk: Walk): ReadonlyArra
   }
 }
 
-type Each = (keys: ReadonlyArray<number | string>, type: string, list: (key: Fragment) => Fragment) => Fragment
+type Each = (keys: ReadonlyArray<number | TermKey.TermKey>, type: string, list: (key: Fragment) => Fragment) => Fragment
 
 const termLists = (
   sql: PgClient.PgClient,

@@ -107,7 +107,7 @@ export const isIndexed = (folded: string): boolean => THREE_LETTERS.test(folded)
 export const termsWith = (sql: PgClient.PgClient, account: IdKey.IdKey, folded: string, limit: number) => {
   const numbers = [...folded.matchAll(DIGITS)].map(([digits]) => digits).sort((a, b) => b.length - a.length)
   return sql<{ readonly term: TermKey.TermKey }>`
-    SELECT term::text AS term FROM email_subjects
+    SELECT term FROM email_subjects
     WHERE account_id = ${account}::uuid AND folded LIKE ${pattern(numbers[0] ?? folded)} AND strpos(folded, ${folded}) > 0
-    ORDER BY account_id, email_subjects.term LIMIT ${limit}::int`
+    ORDER BY account_id, term LIMIT ${limit}::int`
 }

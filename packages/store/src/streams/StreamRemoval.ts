@@ -81,9 +81,14 @@ export const remove = (
   table: string,
   rows: ReadonlyArray<object>,
 ) => sql`
-  DELETE FROM ${sql(table)} AS t USING jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)}) AS removed
+  DELETE FROM ${sql(table)} AS t
+  USING jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows.map((row) => keyOf(key, row)))}) AS removed
   WHERE ${sql.and(key.map((column) => sql`t.${sql(column)} = removed.${sql(column)}`))}
     ${isShared === true ? unused(sql) : sql.literal("")}`
+
+/** Returns the columns of a row's key, as text because JSON has no large numbers. */
+const keyOf = (key: ReadonlyArray<string>, row: object): object =>
+  Object.fromEntries(key.map((column) => [column, String((row as Readonly<Record<string, unknown>>)[column])]))
 
 /** Condition for rows of the shared table of subjects that no message uses any more. */
 const unused = (sql: PgClient.PgClient) => sql`
