@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as Email from "@waybill/domain/email/Email"
 import { Effect } from "effect"
-import type { CellName } from "../cells/CellName.ts"
+import { type CellName, FIRST } from "../cells/CellName.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import { MAX_FEED_PAGE } from "../commit/LogStorage.ts"
@@ -64,6 +64,36 @@ export const end = Effect.fn("LogExport.end")(function* (logs: ReadonlyArray<Cel
   return last.flat().reduce((most, { position }) => (position > most ? position : most), 0n)
 }, Effect.orDie)
 
+/**
+ * Refuses an export while accounts move between cells, because their events are in two of them for a while. Returns an effect
+ * that fails if an account has moved since.
+ */
+export const requireNoMoves = Effect.fn("LogExport.requireNoMoves")(function* (logs: ReadonlyArray<CellLog>) {
+  const home = logs.find(({ cell }) => cell === FIRST)?.sql
+  if (home === undefined) return yield* Effect.die(new Error("a database without cells"))
+  const read = Effect.map(
+    Effect.orDie(home<{ readonly change: bigint; readonly moving: ReadonlyArray<string> }>`
+      SELECT last_value AS change,
+        ARRAY(SELECT account_id FROM account_cells WHERE moving_to IS NOT NULL ORDER BY account_id) AS moving
+      FROM cell_change`),
+    ([row]) => ({ change: row?.change, moving: row?.moving ?? [] }),
+  )
+  const { change, moving } = yield* read
+  if (moving.length > 0)
+    return yield* new LogFile.LogFileRefused({
+      message: `accounts are moving to other cells: ${moving.join(", ")}; export the log when these moves are finished`,
+    })
+  return Effect.flatMap(read, (now) =>
+    now.change === change
+      ? Effect.void
+      : Effect.fail(
+          new LogFile.LogFileRefused({
+            message: "an account moved to another cell during the export; delete the file and export the log again",
+          }),
+        ),
+  )
+})
+
 /** Reads the events of one cell up to `end`, page by page. */
 const reader = ({ sql }: CellLog, from: bigint, end: bigint) => {
   let after = from
@@ -85,12 +115,16 @@ const reader = ({ sql }: CellLog, from: bigint, end: bigint) => {
   }
 }
 
-/** Continues the chain up to `end` in the order of positions, and completes it. Passes text page by page to `append`. */
+/**
+ * Continues the chain up to `end` in the order of positions, and completes it if the events are found to be `whole`. Passes text
+ * page by page to `append`.
+ */
 export const write = Effect.fn("LogExport.write")(function* (
   logs: ReadonlyArray<CellLog>,
   chain: LogFile.Chain,
   end: bigint,
   append: (text: string) => Effect.Effect<void>,
+  whole: Effect.Effect<void, LogFile.LogFileRefused> = Effect.void,
 ) {
   const readers = logs.map((log) => reader(log, BigInt(chain.position), end))
   let lines: Array<string> = []
@@ -110,5 +144,6 @@ export const write = Effect.fn("LogExport.write")(function* (
     lines = []
   }
   if (lines.length > 0) yield* append(lines.join(""))
+  yield* whole
   yield* append(chain.end())
 })
