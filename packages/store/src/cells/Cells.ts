@@ -73,7 +73,7 @@ export const rowsOfAll = <A, E, R>(
   work: Effect.Effect<ReadonlyArray<A>, E, R>,
 ): Effect.Effect<ReadonlyArray<A>, E, R> => Effect.map(each(work), (found) => found.flatMap(([, rows]) => rows))
 
-/** Time that a search over all cells gives each of them. One that exceeds it counts as a cell that does not answer. */
+/** Time limit for a cell to answer, so that one whose node is down does not hide the others. */
 export const ANSWER_WITHIN = Duration.seconds(5)
 
 /** Rows of the cells that answered in time, and the names of the others. */

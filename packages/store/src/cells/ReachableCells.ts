@@ -3,11 +3,8 @@ import { type Cause, Duration, Effect, Exit } from "effect"
 import { SqlError } from "effect/sql"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import type { CellName } from "./CellName.ts"
-import { Cells } from "./Cells.ts"
+import { ANSWER_WITHIN, Cells } from "./Cells.ts"
 import { inCell } from "./CurrentCell.ts"
-
-/** Time limit for a cell to answer a small query. A cell that exceeds it counts as unreachable. */
-export const ANSWER_WITHIN = Duration.seconds(5)
 
 /** Time limit if the server does not end the query itself. */
 const GIVEN_UP_AFTER = Duration.seconds(6)

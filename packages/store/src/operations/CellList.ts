@@ -1,15 +1,14 @@
 import { PgClient } from "@effect/sql-pg"
-import { Duration, Effect, Exit } from "effect"
+import { Effect, Exit } from "effect"
 import { type CellName, FIRST } from "../cells/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
+import { ANSWER_WITHIN } from "../cells/Cells.ts"
 import { inCell } from "../cells/CurrentCell.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as CellNodes from "./CellNodes.ts"
 
-/** Time limit for a cell to answer, so that one whose node is down does not hide the others. */
-export const ANSWER_WITHIN = Duration.seconds(5)
 const CONCURRENT_CELLS = 8
 
 /** A cell as operators see it. What only the cell itself knows is null if it does not answer. */
