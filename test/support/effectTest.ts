@@ -19,8 +19,15 @@ const isGenerator = (body: Function): body is () => Effect.gen.Return<unknown, u
   body.constructor.name === "GeneratorFunction"
 
 const acceptSteps = <R>(tester: EffectVitest.Vitest.Tester<R>): Tester<R> => {
-  const register = (name: string, body: () => Effect.Effect<unknown, unknown, R>, options?: Options) =>
-    tester(name, (context) => inTestCell(context, isGenerator(body) ? Effect.gen(body) : Effect.suspend(body)), options)
+  const register = (
+    name: string,
+    body: (context: EffectVitest.TestContext) => Effect.Effect<unknown, unknown, R>,
+    options?: Options,
+  ) => {
+    const steps = (context: EffectVitest.TestContext) =>
+      isGenerator(body) ? Effect.gen(body) : Effect.suspend(() => body(context))
+    return tester(name, (context) => inTestCell(context, steps(context)), options)
+  }
   const skipIf = (isSkipped: unknown) => (isSkipped ? tester.skip : register)
   return Object.assign(register as Tester<R>, { ...tester, skipIf })
 }
