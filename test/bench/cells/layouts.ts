@@ -38,7 +38,7 @@ const makeCells = (url: Redacted.Redacted, nodes: ReadonlyArray<Citus.Node>) =>
   ).pipe(Effect.provide(Database.layer({ url, connections: 2 })), Effect.runPromise)
 
 const plain = async (name: string, cells: ReadonlyArray<string>): Promise<Layout> => {
-  const server = await Held.held(TemporaryServer.temporaryServer())
+  const server = await Held.held(TemporaryServer.temporaryServer({ max_connections: "400" }))
   return {
     name,
     cells,
