@@ -196,7 +196,7 @@ try {
           unit: "times" as const,
         },
         {
-          what: `floor (c) against floor (b), the most for sends${disk}`,
+          what: `floor (c) against floor (b)${disk}`,
           measured: Measure.ratio(results, SAME_ROWS, GROUPED),
           unit: "times" as const,
         },

@@ -6,6 +6,7 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
+import { dmarcHeading } from "../../support/mail/aggregateMail.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { blockedBackend, otherClient } from "../../support/postgres/otherClient.ts"
 import * as World from "../../support/world/World.ts"
@@ -17,17 +18,6 @@ const lockUntil = Effect.fnUntraced(function* (cell: string, ...tables: Readonly
   yield* Scope.provide(lockTables(cell, ...tables), lock)
   return Scope.close(lock, Exit.void)
 })
-
-const HEADING: DomainReports.Heading = {
-  kind: "dmarc",
-  verified: true,
-  reporter: "example.org",
-  reportId: "1",
-  about: "acme.test",
-  orgName: "Example",
-  begin: Date.UTC(2026, 10, 1),
-  end: Date.UTC(2026, 10, 2),
-}
 
 layer(World.layer, { excludeTestServices: true })("a cell that hangs", (it) => {
   it.effect("keeps nobody from taking over the work of a dead process in other cells", function* () {
@@ -66,13 +56,15 @@ layer(World.layer, { excludeTestServices: true })("a cell that hangs", (it) => {
     const unlock = yield* lockUntil("cell_c", "domain_reports", "domains")
     const beside = yield* DomainReports.targets(["reports.test"])
     assert.deepStrictEqual([beside.found.length, beside.missing], [1, ["cell_c"]])
-    const recording = yield* Effect.forkChild(Effect.exit(DomainReports.record(HEADING, found, () => Effect.void)))
+    const recording = yield* Effect.forkChild(
+      Effect.exit(DomainReports.record(dmarcHeading("acme.test"), found, () => Effect.void)),
+    )
     yield* World.until(countIn("public", "domain_reports"), (count) => count === 1)
     assert.isUndefined(recording.pollUnsafe())
     yield* unlock
     yield* Fiber.join(recording)
     // The reporter sends it again if it was not recorded everywhere.
-    yield* DomainReports.record(HEADING, found, () => Effect.void)
+    yield* DomainReports.record(dmarcHeading("acme.test"), found, () => Effect.void)
     for (const cell of ["public", "cell_c"]) assert.strictEqual(yield* countIn(cell, "domain_reports"), 1)
   })
 

@@ -28,6 +28,7 @@ import * as Users from "@waybill/store/users/Users"
 import { Cause, Duration, Effect, Option } from "effect"
 import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 import { assert, layer } from "../../support/effectTest.ts"
+import { dmarcHeading } from "../../support/mail/aggregateMail.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 
@@ -122,16 +123,6 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
     const { found: targets, missing } = yield* DomainReports.targets(["acme.test"])
     assert.deepStrictEqual(missing, [])
     assert.includeMembers(idsOf(targets), idsOf(senders))
-    const heading: DomainReports.Heading = {
-      kind: "dmarc",
-      verified: true,
-      reporter: "example.org",
-      reportId: "1",
-      about: "acme.test",
-      orgName: "Example",
-      begin: Date.UTC(2026, 10, 1),
-      end: Date.UTC(2026, 10, 2),
-    }
     const seen: Array<string> = []
     const write: DomainReports.Write = (here, { account_id }) =>
       Effect.map(
@@ -139,7 +130,7 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
         ([row]) => (row?.n === 1 ? seen.push(account_id) : 0),
       )
     const own = targets.filter(({ account_id }) => idsOf(senders).includes(account_id))
-    assert.strictEqual(yield* DomainReports.record(heading, own, write), "recorded")
+    assert.strictEqual(yield* DomainReports.record(dmarcHeading("acme.test"), own, write), "recorded")
     assert.sameMembers(seen, idsOf(senders))
   })
 

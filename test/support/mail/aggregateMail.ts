@@ -1,3 +1,4 @@
+import type { Heading } from "@waybill/store/domainreports/DomainReports"
 import * as Dkim from "@waybill/mail/dkim/Dkim"
 import * as DkimKey from "@waybill/mail/dkim/DkimKey"
 import { Effect } from "effect"
@@ -208,3 +209,15 @@ export const makeSigner = Effect.map(DkimKey.generateEd25519, (pair) => ({
       ]),
     ),
 }))
+
+/** Heading of a DMARC report about a domain, as it is recorded. */
+export const dmarcHeading = (about: string): Heading => ({
+  kind: "dmarc",
+  verified: true,
+  reporter: "example.org",
+  reportId: "1",
+  about,
+  orgName: "Example",
+  begin: Date.UTC(2026, 10, 1),
+  end: Date.UTC(2026, 10, 2),
+})

@@ -124,7 +124,7 @@ export const write = Effect.fn("LogExport.write")(function* (
   chain: LogFile.Chain,
   end: bigint,
   append: (text: string) => Effect.Effect<void>,
-  whole: Effect.Effect<void, LogFile.LogFileRefused> = Effect.void,
+  whole: Effect.Effect<void, LogFile.LogFileRefused>,
 ) {
   const readers = logs.map((log) => reader(log, BigInt(chain.position), end))
   let lines: Array<string> = []
