@@ -9,8 +9,11 @@ export interface ParsedRequest {
   /** SHA-256 of the API key, as the table of keys stores it. */
   readonly hash: string
   /** Body as received; checked only by JSON.parse. */
-  readonly data: string
+  readonly body: object
+  readonly created_at: string
 }
+/** Returns the event of a message. */
+export const dataOf = ({ body, created_at, id }: ParsedRequest): string => JSON.stringify({ ...body, id, created_at })
 export type Verdict = "queued" | "unauthorized" | "rate_limited"
 export type Accept = (request: ParsedRequest) => Promise<Verdict>
 
@@ -18,7 +21,7 @@ const STATUS = { queued: 200, unauthorized: 401, rate_limited: 429 } as const
 const CONNECTIONS = 10
 
 /** Serves with plain node:http, and prints its port for the parent process. */
-export const serve = (make: (pool: pg.Pool) => Accept): void => {
+export const serve = (make: (pool: pg.Pool) => Accept, newId: () => string = randomUUID): void => {
   const pool = new pg.Pool({ connectionString: process.env["DATABASE_URL"], max: CONNECTIONS })
   const accept = make(pool)
   const server = http.createServer((request, response) => {
@@ -26,11 +29,11 @@ export const serve = (make: (pool: pg.Pool) => Accept): void => {
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
     request.on("end", () => {
       const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as object
-      const id = randomUUID()
+      const id = newId()
       const created_at = new Date().toISOString()
       const key = (request.headers.authorization ?? "").slice("Bearer ".length)
       const hash = createHash("sha256").update(key).digest("hex")
-      accept({ id, hash, data: JSON.stringify({ ...body, id, created_at }) }).then(
+      accept({ id, hash, body, created_at }).then(
         (verdict) => answer(response, STATUS[verdict], { id, status: verdict, created_at }),
         (error: unknown) => answer(response, 500, { error: String(error) }),
       )

@@ -1,8 +1,9 @@
 // Baseline (a): the usual first design, one transaction and one job per request.
-import { serve } from "./floor.ts"
+import { dataOf, serve } from "./floor.ts"
 import { ADMIT, APPEND, WAKE } from "./statements.ts"
 
-serve((pool) => async ({ data, hash, id }) => {
+serve((pool) => async (request) => {
+  const { hash, id } = request
   const client = await pool.connect()
   try {
     await client.query("BEGIN")
@@ -10,7 +11,7 @@ serve((pool) => async ({ data, hash, id }) => {
     const key = rows[0] as { readonly account_id: string; readonly allowed: number; readonly count: number } | undefined
     const verdict = key === undefined ? "unauthorized" : key.count > key.allowed ? "rate_limited" : "queued"
     if (key !== undefined && verdict === "queued") {
-      await client.query({ ...APPEND, values: [key.account_id, id, data] })
+      await client.query({ ...APPEND, values: [key.account_id, id, dataOf(request)] })
       await client.query(WAKE)
     }
     await client.query("COMMIT")

@@ -1,55 +1,62 @@
-// Baseline (c): commits all waiting requests in one transaction, as (b) does, but writes the rows that Waybill writes. It
-// validates nothing. The difference to (b) is what these rows cost.
-import { createHash, randomBytes } from "node:crypto"
-import { zstdCompressSync } from "node:zlib"
-import { type ParsedRequest, serve } from "./floor.ts"
-import { grouped } from "./group.ts"
-import { WRITE_ALL } from "./statements.ts"
+// Baseline (c): commits all waiting requests together, as (b) does, but writes the rows that Waybill writes. It validates
+// nothing, needs one statement for a batch, and overlaps two batches. The difference to (b) is what these rows cost.
+import { connected } from "../byHand/connected.ts"
+import { inBatches } from "../byHand/inBatches.ts"
+import { messageOf, type Request } from "../byHand/request.ts"
+import * as Rows from "../byHand/Rows.ts"
+import { type ParsedRequest, serve, type Verdict } from "./floor.ts"
+import { admission } from "./statements.ts"
 
-const LOWEST_63_BITS = 0x7fff_ffff_ffff_ffffn
-const EPOCH_DIGITS = 12
+const MOST = 100
+/** Batches at once, and requests from which the second one starts. One batch at a time is slower on cores that are free. */
+const AT_ONCE = 2
+const LEAST = 16
 
-/** Bodies of the benchmark differ from the first one in a few digits, which serves as their dictionary. */
-let dictionary: Buffer | undefined
-const dictionaryId = randomBytes(16)
-
-const keyOf = (hash: string): string => String(BigInt(`0x${hash.slice(0, 16)}`) & LOWEST_63_BITS)
-
-/** Time-ordered, as Waybill's ids are. */
-const uuid = (id: string): string =>
-  Date.now().toString(16).padStart(EPOCH_DIGITS, "0") + id.replaceAll("-", "").slice(EPOCH_DIGITS)
-
-interface Message {
-  readonly subject: string
-  readonly html: string
-  readonly text: string
+/** Admits and inserts, and wakes workers once. Returns the hashes of the keys that are admitted. */
+const ADMIT_AND_WRITE = {
+  name: "admit_and_write",
+  text: Rows.inserting(
+    `${admission("$2", "$3")}, admitted AS MATERIALIZED (
+      SELECT hash AS key_hash, account_id, md5(account_id)::uuid AS account_key
+      FROM key JOIN counted ON bucket = id || '/send' WHERE count <= allowed
+    ), new AS MATERIALIZED (
+      SELECT admitted.account_id, admitted.account_key, row.*
+      FROM unnest($4::text[], ${Rows.parametersFrom(5)}) AS row(key_hash, ${Rows.COLUMNS}) JOIN admitted USING (key_hash)
+    )`,
+    "SELECT key_hash, (SELECT id FROM graphile_worker.add_job('drain_deliveries')) FROM admitted",
+  ),
 }
 
-const rowOf = ({ data, id }: ParsedRequest, account_id: string) => {
-  const { html, text, subject, ...message } = JSON.parse(data) as Message
-  const body = Buffer.from(JSON.stringify({ html, text }))
-  dictionary ??= body
-  const hash = createHash("sha256").update(body).digest()
-  const packed = Object.values({ ...message, subject, hash: hash.toString("hex") })
-    .map((value) => (typeof value === "string" ? value : JSON.stringify(value)))
-    .join("\t")
-  return {
-    account_id,
-    id,
-    packed,
-    hash,
-    body: zstdCompressSync(body, { dictionary, pledgedSrcSize: body.length }),
-    key: uuid(id),
-    number: keyOf(hash.toString("hex")),
-    subject: subject.toLowerCase(),
-  }
+interface Waiting {
+  readonly hash: string
+  readonly row: Rows.Accepted
+  readonly resolve: (verdict: Verdict) => void
 }
 
-serve(
-  grouped(async (client, queued, accounts) => {
-    const rows = queued.map((waiting, nth) => rowOf(waiting, accounts[nth] ?? ""))
-    const columns = ["account_id", "id", "packed", "hash", "body", "key", "number", "subject"] as const
-    const values = columns.map((name) => rows.map((row) => row[name]))
-    await client.query({ ...WRITE_ALL, values: [...values, dictionaryId, dictionary] })
-  }),
-)
+const url = process.env["DATABASE_URL"] ?? ""
+const clients = await Promise.all(Array.from({ length: AT_ONCE }, () => connected(url)))
+const [first] = clients
+const accounts = await first?.query<{ readonly account_id: string }>("SELECT account_id FROM accounts")
+
+const accept = inBatches<Waiting>({ most: MOST, atOnce: AT_ONCE, least: LEAST }, async (batch) => {
+  const client = clients.pop()
+  if (client === undefined) throw new Error("more batches than connections")
+  for (const { account_id } of accounts?.rows ?? []) await Rows.addDictionary(client, account_id)
+  const requests = new Map<string, number>()
+  for (const { hash } of batch) requests.set(hash, (requests.get(hash) ?? 0) + 1)
+  const keys = [[...requests.keys()], [...requests.values()], batch.map(({ hash }) => hash)]
+  const columns = Rows.columnsOf(batch.map(({ row }) => row))
+  const values = [Rows.DICTIONARY_ID, ...keys, ...columns]
+  const { rows } = await client.query<{ readonly key_hash: string }>({ ...ADMIT_AND_WRITE, values })
+  clients.push(client)
+  const admitted = new Set(rows.map(({ key_hash }) => key_hash))
+  for (const { hash, resolve } of batch) resolve(admitted.has(hash) ? "queued" : "rate_limited")
+})
+
+const take = ({ body, hash, id }: ParsedRequest): Promise<Verdict> => {
+  const [message, tags] = messageOf(body as Request)
+  const row = Rows.accepted({ ...message, id }, tags)
+  return new Promise((resolve) => accept({ hash, row, resolve }))
+}
+
+serve(() => take, Rows.newId)

@@ -4,6 +4,7 @@ import * as Content from "@waybill/store/content/Content"
 import { Effect, ManagedRuntime, Redacted, Scope } from "effect"
 import { type ChildProcess, fork, spawn } from "node:child_process"
 import { once } from "node:events"
+import * as os from "node:os"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
 import * as World from "../../support/world/World.ts"
@@ -63,21 +64,19 @@ const worker = (scope: Scope.Scope, url: Redacted.Redacted, port: number) =>
     (started) => started.kill("SIGKILL"),
   )
 
-/** Starts worker processes on a database, and returns functions to give them messages. */
-export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: number, count = 1) => {
+/** Returns functions that give messages to a database. */
+const sender = async (scope: Scope.Scope, url: Redacted.Redacted) => {
   const runtime = await acquire(
     scope,
     async () => ManagedRuntime.make(World.services(url)),
     (runtime) => runtime.dispose(),
   )
-  const workers: Array<ChildProcess> = []
-  for (let nth = 0; nth < count; nth++) workers.push(await worker(scope, url, port))
-  const sender = await runtime.runPromise(World.verifiedDomain())
+  const domain = await runtime.runPromise(World.verifiedDomain())
   const body = Content.encodeBody({ html: HTML, text: TEXT })
   const accept = (over: Readonly<Record<string, unknown>> = {}) =>
     runtime.runPromise(
       World.send(
-        sender,
+        domain,
         {
           subject: SUBJECT,
           content: { sha256: body.sha256, has_html: true, has_text: true, attachments: [] },
@@ -104,9 +103,37 @@ export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: num
             AND available_at < now() + interval '1 hour'))::int AS n`)
     return rows[0]?.n ?? 0
   }
-  return { accept, pending, pids: workers.map(({ pid }) => pid ?? 0), url, pace: { millis: FIRST_PACE_MILLIS } }
+  return { accept, pending, url, pace: { millis: FIRST_PACE_MILLIS } }
 }
-export type Node = Awaited<ReturnType<typeof node>>
+
+export interface Node extends Awaited<ReturnType<typeof sender>> {
+  readonly pids: ReadonlyArray<number>
+  /** Tells who does not look for it that mail is due. */
+  readonly tell: () => void
+}
+
+/** Starts worker processes on a database. */
+export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: number, count = 1): Promise<Node> => {
+  const workers: Array<ChildProcess> = []
+  for (let nth = 0; nth < count; nth++) workers.push(await worker(scope, url, port))
+  return { ...(await sender(scope, url)), pids: workers.map(({ pid }) => pid ?? 0), tell: () => {} }
+}
+
+/** Starts the program that does the work of a worker by hand. */
+export const byHand = async (scope: Scope.Scope, url: Redacted.Redacted, port: number): Promise<Node> => {
+  const threads = { UV_THREADPOOL_SIZE: String(os.availableParallelism()) }
+  const drain = await acquire(
+    scope,
+    async () => {
+      const args = [Redacted.value(url), String(port), String(CONNECTIONS)]
+      const forked = fork(here("../byHand/drain.ts"), args, { env: { ...process.env, ...threads } })
+      await once(forked, "message")
+      return forked
+    },
+    (forked) => forked.kill("SIGKILL"),
+  )
+  return { ...(await sender(scope, url)), pids: [drain.pid ?? 0], tell: () => drain.send({ due: true }) }
+}
 
 export const sleep = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 export const now = () => performance.timeOrigin + performance.now()
@@ -142,11 +169,13 @@ export const drain = async (on: Node, postgres: EmbeddedPostgres.Running, mails:
   on.pace.millis = (now() - began) / mails
   // Accepting was slower than expected, so the first messages have left already: measure again.
   if (now() > due) {
+    on.tell()
     await empty(on)
     return drain(on, postgres, mails)
   }
   await sleep(due - now())
   const before = [Cpu.ofProcesses(on.pids), Cpu.ofTree(postgres.pid)] as const
+  on.tell()
   await empty(on)
   const seconds = (now() - due) / 1000
   return {

@@ -7,7 +7,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import pg from "pg"
 import * as Cpu from "../accept/Cpu.ts"
-import type * as Processes from "../accept/Processes.ts"
+import * as Processes from "../accept/Processes.ts"
 import { tenant } from "../accept/tenant.ts"
 import * as Waybill from "../accept/Waybill.ts"
 import * as Held from "../report/Held.ts"
@@ -51,6 +51,7 @@ export const NAMES = {
   twoProcesses: "waybill, an API and a worker",
   postfix: "postfix, signs nothing",
   opendkim: "postfix with opendkim",
+  byHand: "by hand, checks nothing",
 } as const
 
 const temporaryFolder = async (name: string): Promise<string> => {
@@ -97,6 +98,23 @@ export const waybill = async (
   }
   const [api] = processes
   if (api === undefined) throw new Error("there is no API")
+  const unfinished = await outboxRows(url)
+  return {
+    name,
+    isSigning: true,
+    warmUpMails: WARM_UP_MAILS,
+    send: (mails) => load.run({ port: api.port, keys, millis: AT_MOST_MILLIS, requests: mails }),
+    unfinished,
+    spent: () => ({
+      own: processes.reduce((total, { pid }) => total + Cpu.ofTree(pid), 0),
+      helper: Cpu.ofTree(postgres.pid),
+    }),
+    loadPid: load.pid,
+  }
+}
+
+/** Returns a function that counts the deliveries in the outbox. */
+const outboxRows = async (url: Redacted.Redacted): Promise<() => Promise<number>> => {
   const watcher = await Held.acquire(
     async () => {
       const client = new pg.Client({ connectionString: Redacted.value(url) })
@@ -105,21 +123,42 @@ export const waybill = async (
     },
     (client) => client.end(),
   )
+  return async () => {
+    const { rows } = await watcher.query<{ readonly n: number }>(
+      "SELECT count(*)::int AS n FROM outbox WHERE kind = 'delivery'",
+    )
+    return rows[0]?.n ?? 0
+  }
+}
+
+/**
+ * Starts the program that does the work of Waybill by hand, with a database of its own. One process with as many threads that
+ * sign as there are cores needs less processor time than two processes, which commit smaller batches.
+ */
+export const byHand = async (
+  postgres: EmbeddedPostgres.Running,
+  load: Processes.Load,
+  sink: number,
+): Promise<Contender> => {
+  const url = await TemporaryServer.freshDatabase(postgres)
+  const keys = await tenant(url, CONNECTIONS)
+  const env = {
+    DATABASE_URL: Redacted.value(url),
+    SINK_PORT: String(sink),
+    TO_SINK: String(TO_SINK),
+    UV_THREADPOOL_SIZE: String(os.availableParallelism()),
+  }
+  const { pid, port } = await Held.acquire(
+    () => Processes.start("../byHand/server.ts", env),
+    ({ stop }) => stop(),
+  )
   return {
-    name,
+    name: NAMES.byHand,
     isSigning: true,
     warmUpMails: WARM_UP_MAILS,
-    send: (mails) => load.run({ port: api.port, keys, millis: AT_MOST_MILLIS, requests: mails }),
-    unfinished: async () => {
-      const { rows } = await watcher.query<{ readonly n: number }>(
-        "SELECT count(*)::int AS n FROM outbox WHERE kind = 'delivery'",
-      )
-      return rows[0]?.n ?? 0
-    },
-    spent: () => ({
-      own: processes.reduce((total, { pid }) => total + Cpu.ofTree(pid), 0),
-      helper: Cpu.ofTree(postgres.pid),
-    }),
+    send: (mails) => load.run({ port, keys, millis: AT_MOST_MILLIS, requests: mails }),
+    unfinished: await outboxRows(url),
+    spent: () => ({ own: Cpu.ofProcess(pid), helper: Cpu.ofTree(postgres.pid) }),
     loadPid: load.pid,
   }
 }

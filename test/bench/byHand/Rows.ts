@@ -1,0 +1,168 @@
+// The rows of Waybill for a message, written in one statement for each batch, which commits by itself.
+import { hash } from "node:crypto"
+import { zstdCompressSync } from "node:zlib"
+import type pg from "pg"
+import type { Message } from "./Mail.ts"
+import * as PgArray from "./PgArray.ts"
+
+/** Account and its key in the tables that hold ids as UUIDs. */
+export interface Account {
+  readonly id: string
+  readonly key: string
+}
+
+export interface Accepted {
+  readonly message: Message
+  readonly tags: ReadonlyArray<string>
+  /** Compressed body, and the hash of the plain one. */
+  readonly body: Buffer
+  readonly hash: Buffer
+}
+
+/** Digits of a message's key, which are also its id: a time, a number, and what distinguishes processes. */
+const digits = (value: number, length: number): string => value.toString(16).padStart(length, "0")
+const PROCESS = digits(process.pid % 0x100_0000, 6)
+const KEY_END = "000000"
+const PREFIX = "msg_"
+let number = 0
+
+/** Time-ordered, and as long as Waybill's. */
+export const newId = (): string => `${PREFIX}${digits(Date.now(), 12)}${digits(++number, 8)}${PROCESS}`
+export const keyOf = (id: string): string => id.slice(PREFIX.length) + KEY_END
+
+const sha256 = (text: string): Buffer => hash("sha256", text, "buffer")
+
+/** Bodies of the benchmark differ from the first one in a few digits, which serves as their dictionary. */
+let dictionary: Buffer | undefined
+export const DICTIONARY_ID = hash("md5", `${process.pid} ${Date.now()}`, "buffer")
+const stored = new Set<string>()
+
+export const accepted = (message: Message, tags: ReadonlyArray<string>): Accepted => {
+  const plain = Buffer.from(JSON.stringify({ html: message.html, text: message.text }))
+  dictionary ??= plain
+  return {
+    message,
+    tags,
+    body: zstdCompressSync(plain, { dictionary, pledgedSrcSize: plain.length }),
+    hash: hash("sha256", plain, "buffer"),
+  }
+}
+
+const packed = ({ hash, message, tags }: Accepted): string =>
+  `\tkey\t\t\t\t\t${message.createdAt}\t${message.from}\t${message.to}\t\t\t${message.replyTo}\t${message.subject}\t` +
+  `${JSON.stringify(message.headers)}\t${JSON.stringify(tags)}\t\t${message.domain}\tdom\t\t\t\t${hash.toString("hex")}ht\t2000\t\t\t\t\t\t`
+
+/** Stores the dictionary for an account, once. */
+export const addDictionary = async (client: pg.ClientBase, account_id: string): Promise<void> => {
+  if (stored.has(account_id)) return
+  stored.add(account_id)
+  const text = "INSERT INTO content_templates (account_id, id, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
+  await client.query(text, [account_id, DICTIONARY_ID, dictionary])
+}
+
+/** Columns of new rows besides their account, as `columnsOf` returns them, and their parameters from `$first` on. */
+export const COLUMNS = "id, key, packed, hash, body, subject_key, to_key, subject"
+const TYPES = ["text", "uuid", "text", "bytea", "bytea", "bigint", "bigint", "text"]
+export const parametersFrom = (first: number): string =>
+  TYPES.map((type, nth) => `$${first + nth}::${type}[]`).join(", ")
+
+export const columnsOf = (rows: ReadonlyArray<Accepted>): ReadonlyArray<Buffer> => [
+  PgArray.texts(rows.map(({ message }) => message.id)),
+  PgArray.uuids(rows.map(({ message }) => keyOf(message.id))),
+  PgArray.texts(rows.map(packed)),
+  PgArray.byteas(rows.map(({ hash }) => hash)),
+  PgArray.byteas(rows.map(({ body }) => body)),
+  PgArray.bigints(rows.map(({ message }) => sha256(message.subject))),
+  PgArray.bigints(rows.map(({ message }) => sha256(message.to))),
+  PgArray.texts(rows.map(({ message }) => message.subject.toLowerCase())),
+]
+
+/**
+ * Statement that inserts the rows that Waybill inserts for each message. `source` are parts of it, of which `new` has the
+ * columns above and `account_id` and `account_key`; `$1` is the id of the dictionary.
+ */
+export const inserting = (source: string, main: string): string => `
+  WITH ${source}, event AS (
+    INSERT INTO events (account_id, stream_id, version, stream, type, event_id, packed, recorded_at)
+    SELECT account_id, id, 1, 'email', 'EmailQueued', id, packed, now() FROM new
+  ), content AS (
+    INSERT INTO content (account_id, sha256, bytes, compressed, template, expires_on)
+    SELECT account_id, hash, body, true, $1, current_date + 30 FROM new ON CONFLICT DO NOTHING
+  ), logged AS (
+    INSERT INTO email_log (account_id, id, from_key, subject_key, to_key, tag_key, domain_key, version, status)
+    SELECT account_key, key, 1, subject_key, to_key, 2, 3, 1, 0 FROM new
+  ), term AS (
+    INSERT INTO email_log_terms (account_id, term, email_id) SELECT account_key, 4, key FROM new
+  ), subject AS (
+    INSERT INTO email_subjects (account_id, term, folded) SELECT account_key, subject_key, subject FROM new
+    ON CONFLICT DO NOTHING
+  ), usage AS (
+    INSERT INTO monthly_usage AS u (account_id, month, accepted)
+    SELECT account_id, to_char(now(), 'YYYY-MM'), count(*) FROM new GROUP BY 1
+    ON CONFLICT (account_id, month) DO UPDATE SET accepted = u.accepted + excluded.accepted
+  ), armed AS (
+    INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload)
+    SELECT id, account_id, 'delivery', id, now(), true, '{}' FROM new
+  ) ${main}`
+
+const WRITE = {
+  name: "write",
+  text: inserting(
+    `new AS MATERIALIZED (
+      SELECT * FROM unnest($2::text[], $3::uuid[], ${parametersFrom(4)}) AS row(account_id, account_key, ${COLUMNS})
+    )`,
+    "SELECT 1",
+  ),
+}
+
+/** Inserts the rows of messages that are admitted. */
+export const insert = async (
+  client: pg.ClientBase,
+  rows: ReadonlyArray<Accepted>,
+  accounts: ReadonlyArray<Account>,
+): Promise<void> => {
+  for (const { id } of accounts) await addDictionary(client, id)
+  const owners = [PgArray.texts(accounts.map(({ id }) => id)), PgArray.uuids(accounts.map(({ key }) => key))]
+  await client.query({ ...WRITE, values: [DICTIONARY_ID, ...owners, ...columnsOf(rows)] })
+}
+
+export interface Delivered {
+  readonly account: Account
+  readonly id: string
+  readonly key: string
+  readonly to: string
+}
+
+/** `email_log` tells by a number that a message is delivered. */
+const SETTLE = {
+  name: "settle",
+  text: `
+  WITH done AS MATERIALIZED (
+    SELECT * FROM unnest($1::text[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::text[])
+      AS row(account_id, account_key, id, key, event_id, packed)
+  ), event AS (
+    INSERT INTO events (account_id, stream_id, version, stream, type, event_id, packed, recorded_at)
+    SELECT account_id, id, 2, 'email', 'EmailDelivered', event_id, packed, now() FROM done
+  ), logged AS (
+    UPDATE email_log l SET version = 2, status = 3 FROM done
+    WHERE l.account_id = done.account_key AND l.id = done.key AND l.version < 2
+  ) DELETE FROM outbox WHERE id = ANY($3::text[])`,
+}
+
+/** Writes the rows that Waybill writes for each delivery, and removes those of the outbox. */
+export const settle = async (client: pg.ClientBase, rows: ReadonlyArray<Delivered>): Promise<void> => {
+  const at = new Date().toISOString()
+  const event = ({ id }: Delivered) => `evt_${id.slice(PREFIX.length)}`
+  const words = ({ to }: Delivered) => `\t\t\t\t\t\t${at}\t${to}\t1\t250\t2.0.0\ttaken\t127.0.0.1\t\t10\t`
+  await client.query({
+    ...SETTLE,
+    values: [
+      PgArray.texts(rows.map(({ account }) => account.id)),
+      PgArray.uuids(rows.map(({ account }) => account.key)),
+      PgArray.texts(rows.map(({ id }) => id)),
+      PgArray.uuids(rows.map(({ key }) => key)),
+      PgArray.texts(rows.map(event)),
+      PgArray.texts(rows.map(words)),
+    ],
+  })
+}
