@@ -4,6 +4,8 @@ const CR = 13
 const SPACE = 32
 const CRLF = Buffer.from("\r\n")
 const TWO_LINE_ENDS = Buffer.from("\r\n\r\n")
+const TWO_SPACES = Buffer.from("  ")
+const SPACE_BEFORE_LINE_END = Buffer.from(" \r")
 
 /** Returns the start of the body, after the first empty line. A message without one is all head (RFC 5322 §2.1). */
 export const splitAt = (bytes: Buffer): number => {
@@ -61,13 +63,8 @@ export const relaxedBody = (body: Buffer): Buffer => {
 }
 
 const needsChange = (body: Buffer, end: number): boolean => {
-  let previous = 0
-  for (let i = 0; i < end; i++) {
-    const byte = body[i] ?? 0
-    if (byte === TAB || (previous === SPACE && (byte === SPACE || byte === CR))) return true
-    previous = byte
-  }
-  return false
+  const head = body.subarray(0, end)
+  return head.includes(TAB) || head.includes(TWO_SPACES) || head.includes(SPACE_BEFORE_LINE_END)
 }
 
 const rewritten = (body: Buffer): Buffer => {
