@@ -50,7 +50,10 @@ const serve = (socket: net.Socket): void => {
   socket.on("error", () => {})
   socket.on("data", (chunk) => {
     text += chunk.toString("latin1")
+    // Answers a group of commands together, as servers with PIPELINING do (RFC 2920 §3.2).
+    socket.cork()
     while (inBody ? takeBody() : takeCommand());
+    socket.uncork()
   })
   say("220 sink.test ESMTP")
 }
