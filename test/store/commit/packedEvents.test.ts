@@ -74,7 +74,7 @@ const asJsonb = (value: unknown): unknown => {
 const viewOf = (type: string, text: string) => {
   const bytes = Buffer.from(`é\t${text}\té`)
   const source = {
-    bytes,
+    isAscii: (from: number, to: number) => bytes.subarray(from, to).every((byte) => byte < 128),
     latin1: (from: number, to: number) => bytes.toString("latin1", from, to),
     utf8: (from: number, to: number) => bytes.toString("utf8", from, to),
   }

@@ -38,6 +38,21 @@ describe("a reader of COPY", () => {
     for (const size of [1, 3, 65_536, bytes.length])
       assert.deepStrictEqual(readIn(bytes, size), { taken: expected as Array<string>, rest: "Z" })
   })
+
+  it("knows whether a part of a row is ASCII, wherever it begins and ends", () => {
+    for (let at = 0; at < 24; at++) {
+      const row = Buffer.alloc(24, "a").fill(0x80, at, at + 1)
+      const reader = new CopyReader(
+        (rows, begin) => {
+          for (let from = 0; from <= row.length; from++)
+            for (let to = from; to <= row.length; to++)
+              assert.strictEqual(rows.isAscii(begin + from, begin + to), at < from || at >= to)
+        },
+        () => assert.fail("no other message was sent"),
+      )
+      reader.read(Buffer.concat([message("d", "a".repeat(24)).subarray(0, 5), row]))
+    }
+  })
 })
 
 const ROWS = 100_000

@@ -32,6 +32,14 @@ describe("the key of an id", () => {
     }
   })
 
+  it("is written as the same bytes as its text has", () => {
+    for (const id of [...ids, ...EXTREMES, account, Livemode.testAccountOf(account)]) {
+      const bytes = Buffer.alloc(18)
+      IdKey.write(id, bytes, 1)
+      assert.strictEqual(bytes.toString("hex"), `00${IdKey.of(id)}00`)
+    }
+  })
+
   it("is refused for any other text", () => {
     const [id = ""] = ids
     for (const text of [

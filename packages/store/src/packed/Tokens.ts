@@ -106,6 +106,20 @@ export const write = (form: Layout.Form, value: unknown): string => {
   }
 }
 
+const ONE = '[["'
+const ONE_END = '"]]'
+const BETWEEN = '","'
+
+/** Returns the mailbox of `[["address","name"]]`, as most messages have it; undefined for any other list. */
+const oneMailbox = (token: string): ReadonlyArray<unknown> | undefined => {
+  if (!token.startsWith(ONE) || !token.endsWith(ONE_END) || token.includes(ESCAPE)) return undefined
+  const end = token.indexOf('"', ONE.length)
+  if (!token.startsWith(BETWEEN, end)) return undefined
+  const name = end + BETWEEN.length
+  if (token.indexOf('"', name) !== token.length - ONE_END.length) return undefined
+  return [fullMailbox([token.slice(ONE.length, end), token.slice(name, -ONE_END.length)])]
+}
+
 /** Reads a token that is not empty. */
 export const read = (form: Layout.Form, token: string): unknown => {
   if (token.charCodeAt(0) === ESCAPE_CODE) return JSON.parse(token.slice(1))
@@ -119,7 +133,7 @@ export const read = (form: Layout.Form, token: string): unknown => {
     case "mailbox":
       return fullMailbox(isJson(token) ? JSON.parse(token) : token)
     case "mailboxes":
-      return isJson(token) ? JSON.parse(token).map(fullMailbox) : [{ address: token }]
+      return oneMailbox(token) ?? (isJson(token) ? JSON.parse(token).map(fullMailbox) : [{ address: token }])
     case "content":
       return {
         sha256: token.slice(0, SHA256_CHARS),

@@ -1,3 +1,6 @@
+import * as Id from "@waybill/domain/values/Id"
+import * as IdKey from "./IdKey.ts"
+
 /** A column of a table: its name, and the name of its type as `format_type` has it. */
 export interface Column {
   readonly name: string
@@ -7,20 +10,18 @@ export interface Column {
 /** Signature of the format, flags, and the length of an empty header extension. */
 const HEADER = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1")
 const TRAILER = Buffer.from([0xff, 0xff])
-/** Initial size of the buffer, which grows to the size of the largest slice. */
-const FIRST_BYTES = 1024 * 1024
 /** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const BYTES_PER_UNIT = 3
 const JSONB_VERSION = 1
 const TEXT_OID = 25
 const UUID_BYTES = 16
+const ACCOUNT = `${Id.PREFIXES.AccountId}_`
 /** Value of each hexadecimal digit, by its code. */
 const NO_DIGIT = 16
 const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
   const value = "0123456789abcdef".indexOf(String.fromCharCode(code).toLowerCase())
   return value < 0 ? NO_DIGIT : value
 })
-const viewOf = ({ buffer, byteLength, byteOffset }: Buffer): DataView => new DataView(buffer, byteOffset, byteLength)
 const POSTGRES_EPOCH = Date.UTC(2000, 0, 1)
 
 type Write = (to: CopyBinary, value: unknown) => void
@@ -46,19 +47,28 @@ const unsupported =
 
 /** Encodes rows for `COPY … FROM STDIN (FORMAT binary)`, which needs no escaping and no search for separators. */
 export class CopyBinary {
+  /** Initial size of a buffer, which grows to the size of all rows. */
+  static readonly FIRST_BYTES = 1024 * 1024
   chunks: ReadonlyArray<Buffer> = []
   readonly #columns: ReadonlyArray<{ readonly name: string; readonly write: Write }>
-  // Reused for all slices, because each new buffer outside of V8's heap brings the next garbage collection closer.
-  #buffer = Buffer.allocUnsafe(FIRST_BYTES)
-  #view = viewOf(this.#buffer)
+  // Used again, because each new buffer outside of V8's heap brings the next garbage collection closer.
+  #buffer = Buffer.alloc(0)
+  #view = new DataView(this.#buffer.buffer)
   #at = 0
+  /** The last account, and where its UUID is. */
+  #account = ""
+  #accountAt = 0
 
   constructor(columns: ReadonlyArray<Column>) {
     this.#columns = columns.map((column) => ({ name: column.name, write: WRITERS[column.type] ?? unsupported(column) }))
   }
 
-  begin(): void {
+  /** Begins in the buffer of the rows before, or in another one. */
+  begin(buffer?: ArrayBuffer): void {
+    if (buffer !== undefined) this.#use(buffer)
+    else if (this.#buffer.length === 0) this.#use(new ArrayBuffer(CopyBinary.FIRST_BYTES))
     this.#at = HEADER.copy(this.#buffer)
+    this.#account = ""
   }
 
   /** Adds a row. A field that is missing or null becomes NULL, as with `jsonb_populate_recordset`. */
@@ -88,10 +98,14 @@ export class CopyBinary {
     this.#at += 8
   }
 
-  /** Adds a UUID, written as 32 hexadecimal digits without hyphens. */
+  /** Adds a UUID, written as 32 hexadecimal digits without hyphens, or as an id. */
   uuid(value: string): void {
     this.#int32(UUID_BYTES)
     this.#reserve(UUID_BYTES)
+    if (value.length === IdKey.ID_LENGTH) {
+      this.#id(value)
+      return
+    }
     let all = value.length === 2 * UUID_BYTES ? 0 : NO_DIGIT
     for (let nth = 0; nth < UUID_BYTES; nth++) {
       const high = DIGITS[value.charCodeAt(2 * nth)] ?? NO_DIGIT
@@ -100,6 +114,21 @@ export class CopyBinary {
       this.#buffer[this.#at + nth] = (high << 4) | low
     }
     if (all >= NO_DIGIT) throw new Error(`${value} is not a UUID without hyphens`)
+    this.#at += UUID_BYTES
+  }
+
+  /** Adds the UUID of an id. Accounts have many rows after one another, so that of the last one is copied. */
+  #id(id: string): void {
+    if (id === this.#account)
+      for (let at = 0; at < UUID_BYTES; at += 4)
+        this.#view.setInt32(this.#at + at, this.#view.getInt32(this.#accountAt + at))
+    else {
+      IdKey.write(id, this.#buffer, this.#at)
+      if (id.startsWith(ACCOUNT)) {
+        this.#account = id
+        this.#accountAt = this.#at
+      }
+    }
     this.#at += UUID_BYTES
   }
 
@@ -138,10 +167,13 @@ export class CopyBinary {
     this.#at = this.#buffer.writeInt32BE(bytes + 1, this.#at) + 1 + bytes
   }
 
-  end(): void {
+  /** Returns all rows. They are valid until rows begin again in their buffer. */
+  end(): Uint8Array<ArrayBuffer> {
     this.#reserve(TRAILER.length)
     this.#at += TRAILER.copy(this.#buffer, this.#at)
-    this.chunks = [this.#buffer.subarray(0, this.#at)]
+    const rows = this.#buffer.subarray(0, this.#at)
+    this.chunks = [rows]
+    return rows
   }
 
   #int32(value: number): void {
@@ -158,9 +190,13 @@ export class CopyBinary {
 
   #reserve(bytes: number): void {
     if (this.#at + bytes <= this.#buffer.length) return
-    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#at + bytes))
-    this.#buffer.copy(larger, 0, 0, this.#at)
-    this.#buffer = larger
-    this.#view = viewOf(larger)
+    const smaller = this.#buffer
+    this.#use(new ArrayBuffer(Math.max(smaller.length * 2, this.#at + bytes)))
+    smaller.copy(this.#buffer, 0, 0, this.#at)
+  }
+
+  #use(buffer: ArrayBuffer): void {
+    this.#buffer = Buffer.from(buffer)
+    this.#view = new DataView(buffer)
   }
 }

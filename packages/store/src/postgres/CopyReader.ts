@@ -5,6 +5,11 @@ const HEAD_BYTES = 5
 /** Initial size of the buffer, which grows to the size of the largest message. */
 const FIRST_BYTES = 256 * 1024
 
+const WORD_BYTES = 4
+/** The bits of four bytes that no ASCII character has. */
+const NOT_ASCII = 0x80_80_80_80
+const wordsOf = ({ buffer, byteLength }: Buffer): Int32Array => new Int32Array(buffer, 0, byteLength / WORD_BYTES)
+
 /** Takes the row between two offsets of the reader's bytes. */
 export type TakeRow = (reader: CopyReader, from: number, to: number) => void
 
@@ -14,7 +19,8 @@ export type TakeRow = (reader: CopyReader, from: number, to: number) => void
  */
 export class CopyReader {
   /** Bytes that arrived together. Reused, so that they are valid only while a row is taken. */
-  bytes: Buffer = Buffer.allocUnsafe(FIRST_BYTES)
+  bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
+  #words = wordsOf(this.bytes)
   #end = 0
   #latin1 = ""
   readonly #take: TakeRow
@@ -55,6 +61,19 @@ export class CopyReader {
     return this.bytes.toString("utf8", from, to)
   }
 
+  /** Whether all bytes are ASCII. Those between the first and the last are looked at four at a time. */
+  isAscii(from: number, to: number): boolean {
+    const bytes = this.bytes
+    const words = this.#words
+    let at = from
+    let all = 0
+    for (; at < to && at % WORD_BYTES !== 0; at++) all |= bytes[at] as number
+    const lastWord = to >> 2
+    for (let word = at >> 2; word < lastWord; word++) all |= words[word] as number
+    for (at = Math.max(at, lastWord * WORD_BYTES); at < to; at++) all |= bytes[at] as number
+    return (all & NOT_ASCII) === 0
+  }
+
   /** Returns the same as `utf8`, for bytes that are ASCII. */
   latin1(from: number, to: number): string {
     return this.#latin1.slice(from, to)
@@ -74,9 +93,10 @@ export class CopyReader {
   #append(chunk: Buffer): void {
     const end = this.#end + chunk.length
     if (end > this.bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.max(2 * this.bytes.length, end))
+      const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.bytes.length, WORD_BYTES * Math.ceil(end / WORD_BYTES)))
       this.bytes.copy(larger, 0, 0, this.#end)
       this.bytes = larger
+      this.#words = wordsOf(larger)
     }
     chunk.copy(this.bytes, this.#end)
     this.#end = end

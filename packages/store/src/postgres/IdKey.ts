@@ -42,6 +42,27 @@ export const of = (id: string): IdKey => {
   return key
 }
 
+/** Writes the UUID in an id as 16 bytes. Throws for any other text. */
+export const write = (id: string, to: Uint8Array, at: number): void => {
+  if (!isId(id)) throw new Error(`${JSON.stringify(id)} is not an id`)
+  to[at] = lettersOf(id, PREFIX_CHARS, 2)
+  // After two letters, which are a byte, eight letters are five bytes.
+  let next = at + 1
+  for (let letter = PREFIX_CHARS + 2; letter < id.length; letter += 8) {
+    const high = lettersOf(id, letter, 4)
+    const low = lettersOf(id, letter + 4, 4)
+    to[next] = high >> 12
+    to[next + 1] = high >> 4
+    to[next + 2] = (high << 4) | (low >> 16)
+    to[next + 3] = low >> 8
+    to[next + 4] = low
+    next += 5
+  }
+}
+
+/** Length of an id. */
+export const ID_LENGTH = PREFIX_CHARS + Id.ENCODED_LENGTH
+
 const isId = (id: string): boolean => {
   if (id.length !== PREFIX_CHARS + Id.ENCODED_LENGTH || id.charCodeAt(PREFIX_CHARS - 1) !== SEPARATOR) return false
   for (let at = 0; at < PREFIX_CHARS - 1; at++) {

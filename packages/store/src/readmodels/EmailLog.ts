@@ -7,13 +7,17 @@ import * as ReadModel from "./ReadModel.ts"
 
 export const recipientTerm = (address: Address.Address): string => `to:${Address.keyOf(address)}`
 export const tagTerm = (tag: string): string => `tag:${tag}`
-export const fromKey = (address: Address.Address): TermKey.TermKey => TermKey.of(`from:${Address.keyOf(address)}`)
-export const domainKey = (domain: string): number => TermKey.shortOf(`domain:${domain}`)
+export const fromKey = TermKey.remembering((address: Address.Address) => TermKey.of(`from:${Address.keyOf(address)}`))
+export const domainKey = TermKey.remembering((domain: string) => TermKey.shortOf(`domain:${domain}`))
+
+const recipientKey = ({ address }: Email.Message["recipients"][number]): TermKey.TermKey =>
+  TermKey.of(recipientTerm(address))
+const tagKey = (tag: string): TermKey.TermKey => TermKey.of(tagTerm(tag))
 
 /** Keys of the recipients and of the tags of a message. They do not change after acceptance. */
 const termKeys = ({ accepted, recipients }: Email.Message) => ({
-  recipients: new Set(recipients.map(({ address }) => TermKey.of(recipientTerm(address)))),
-  tags: new Set(accepted.tags.map((tag) => TermKey.of(tagTerm(tag)))),
+  recipients: new Set(recipients.map(recipientKey)),
+  tags: new Set(accepted.tags.map(tagKey)),
 })
 
 /** Search terms of a message that `email_words` holds: its recipients and its tags. */
@@ -44,7 +48,6 @@ export const readModel = ReadModel.make({
   rows: ({ account_id, stream_id, version }, state: Email.State) => {
     if (state._tag === "NotCreated") return []
     const { accepted } = state
-    const { recipients, tags } = termKeys(state)
     const status = Email.status(state)
     return [
       {
@@ -52,8 +55,8 @@ export const readModel = ReadModel.make({
         id: stream_id,
         from_key: fromKey(accepted.from.address),
         subject_key: EmailSubjects.keyOf(accepted.subject),
-        to_key: TermKey.lowest(recipients) ?? NO_RECIPIENT,
-        tag_key: TermKey.lowest(tags) ?? null,
+        to_key: TermKey.lowestOf(state.recipients, recipientKey) ?? NO_RECIPIENT,
+        tag_key: TermKey.lowestOf(accepted.tags, tagKey) ?? null,
         domain_key: domainKey(accepted.domain),
         version,
         status: EmailFacets.numberOf(status),
@@ -63,6 +66,8 @@ export const readModel = ReadModel.make({
     ]
   },
 })
+
+const own = (key: TermKey.TermKey): TermKey.TermKey => key
 
 /** Key of the recipient of a message that has none. The domain accepts no such message. */
 const NO_RECIPIENT: TermKey.TermKey = 0n
@@ -79,7 +84,7 @@ export const terms = ReadModel.make({
     if (state.recipients.length <= 1 && state.accepted.tags.length <= 1) return []
     const { recipients, tags } = termKeys(state)
     if (recipients.size <= 1 && tags.size <= 1) return []
-    const inLog = [TermKey.lowest(recipients), TermKey.lowest(tags)]
+    const inLog = [TermKey.lowestOf(recipients, own), TermKey.lowestOf(tags, own)]
     return [...new Set([...recipients, ...tags])]
       .filter((term) => !inLog.includes(term))
       .map((term) => ({ account_id: account_id as string, term, email_id: stream_id }))

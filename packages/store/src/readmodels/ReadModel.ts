@@ -44,6 +44,8 @@ export interface ReadModel {
   /** Number of events after which rows must have been taken from the state; infinite for a state that forgets none. */
   readonly rememberedEvents?: number
   readonly rows: (stream: StreamVersion, state: unknown) => ReadonlyArray<object>
+  /** The same rows with ids instead of their keys, which COPY writes from ids without their text. */
+  readonly rowsWithIds?: (stream: StreamVersion, state: unknown) => ReadonlyArray<object>
   /** Returns a row of the table as people read it: with ids instead of their keys. */
   readonly readable?: (row: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   /** Writes all rows in one statement, into the live table or into one that a rebuild fills. */
@@ -67,6 +69,7 @@ export const make = <Row extends object, State>(description: Description<Row, St
     key,
     isStatic: changes.length === 0,
     ...(rememberedEvents === undefined ? {} : { rememberedEvents }),
+    rowsWithIds: (stream, state) => description.rows(stream, state as State),
     rows: (stream, state) => keyed(description.rows(stream, state as State), ids),
     ...(types === undefined ? {} : { readable: (row) => readable(row, types) }),
     write: (sql, rows, table = name) => sql`

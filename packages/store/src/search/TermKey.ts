@@ -54,9 +54,23 @@ const wordOf = (bytes: string, at: number): number =>
 /** Returns the first 4 bytes, for terms of which an account has few. */
 export const shortOf = (term: string): number => Number(of(term) >> 32n)
 
-/** Returns the lowest of some keys, undefined if there are none. */
-export const lowest = (keys: Iterable<TermKey>): TermKey | undefined => {
+/** Returns the lowest key of some values, undefined if there are none. */
+export const lowestOf = <A>(values: Iterable<A>, keyOf: (value: A) => TermKey): TermKey | undefined => {
   let found: TermKey | undefined
-  for (const key of keys) if (found === undefined || key < found) found = key
+  for (const value of values) {
+    const key = keyOf(value)
+    if (found === undefined || key < found) found = key
+  }
   return found
+}
+
+/** Remembers the last result: many messages after one another have the same sender and domain. */
+export const remembering = <A extends string, Key extends TermKey | number>(
+  keyOf: (text: A) => Key,
+): ((text: A) => Key) => {
+  let last: { readonly text: A; readonly key: Key } | undefined
+  return (text) => {
+    if (last?.text !== text) last = { text, key: keyOf(text) }
+    return last.key
+  }
 }
