@@ -1,7 +1,7 @@
 // npm run bench -- rebuild [--events 200000] [--rounds 2] [--lanes 3] [--json]: rebuild the email log from the event
 // log in four ways.
 import "effect/schema/SchemaJITCompiler/enable"
-import * as Fill from "@waybill/store/rebuild/Fill"
+import * as Fill from "@waybill/store/rebuild/fill/Fill"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import { Effect, Exit, Redacted, Scope } from "effect"

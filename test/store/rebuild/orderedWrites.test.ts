@@ -1,4 +1,4 @@
-import { OrderedWrites } from "@waybill/store/rebuild/OrderedWrites"
+import { OrderedWrites } from "@waybill/store/rebuild/fill/OrderedWrites"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
 /** Resolves after all callbacks of settled promises have run. */

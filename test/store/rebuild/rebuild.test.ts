@@ -7,7 +7,7 @@ import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollowe
 import * as Follower from "@waybill/store/feed/Follower"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
-import * as Fill from "@waybill/store/rebuild/Fill"
+import * as Fill from "@waybill/store/rebuild/fill/Fill"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Status from "@waybill/store/rebuild/Status"
 import * as Swap from "@waybill/store/rebuild/Swap"

@@ -6,7 +6,7 @@ import type { Counts } from "../feed/Counts.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import * as Iso from "../postgres/Iso.ts"
-import * as Fill from "./Fill.ts"
+import * as Fill from "./fill/Fill.ts"
 import * as Versions from "./Versions.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
@@ -80,7 +80,7 @@ export const catchUp = Effect.fnUntraced(function* (
   pace: Pace = {},
 ): Effect.fn.Return<bigint> {
   const { report, throttle } = pace
-  const limit = Math.min(PAGE_EVENTS, Fill.sliceSize(pace))
+  const limit = Fill.sliceSize(pace, PAGE_EVENTS)
   const table = Versions.tableOf(version)
   const began = yield* MonotonicClock.millis
   let events = 0

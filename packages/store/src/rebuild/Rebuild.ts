@@ -4,7 +4,7 @@ import * as Feed from "../feed/Feed.ts"
 import type { Projection } from "../readmodels/Projections.ts"
 import * as CatchUp from "./CatchUp.ts"
 import * as Compare from "./Compare.ts"
-import * as Fill from "./Fill.ts"
+import * as Fill from "./fill/Fill.ts"
 import * as CountedProjections from "./CountedProjections.ts"
 import { lockReadModel, find, Replay, ReplayRefused } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
@@ -19,10 +19,11 @@ const COUNTED_EVENTS = 200_000
 const INDEX_MEMORY = "256MB"
 /**
  * Settings of index builds. Sorting rows that are already in key order is fast only if they are read from first to
- * last: not from the middle of another scan, and not by parallel workers.
+ * last: not from the middle of another scan, and not by parallel workers. The commit that finishes the version waits for
+ * the disk, and with that for all of them.
  */
-export const INDEX_SETTINGS = `SET maintenance_work_mem = '${INDEX_MEMORY}'; SET synchronize_seqscans = off;
-  SET max_parallel_maintenance_workers = 0`
+export const INDEX_SETTINGS = `SET synchronous_commit = off; SET maintenance_work_mem = '${INDEX_MEMORY}';
+  SET synchronize_seqscans = off; SET max_parallel_maintenance_workers = 0`
 
 export interface Progress {
   readonly name: string
@@ -191,7 +192,7 @@ const index = Effect.fnUntraced(function* (model: Projection, table: string, lea
   // Collects statistics and sets the visibility map, which queries of the live table rely on. Done before there are
   // indexes, so that the vacuum need not scan them.
   yield* Effect.orDie(sql.unsafe(`VACUUM (ANALYZE) "${table}"`))
-  const indexes = yield* Effect.orDie(Tables.indexes(sql, model.name))
+  const indexes = yield* Effect.orDie(Tables.indexesByWork(sql, model.name, table))
   yield* Effect.forEach(
     indexes,
     (each) =>

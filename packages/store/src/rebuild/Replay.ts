@@ -1,15 +1,19 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Data, Effect, Layer, Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
-import pg from "pg"
-import { KEEPALIVE, KEEPALIVE_AFTER } from "../availability/Sockets.ts"
+import type pg from "pg"
+import { KEEPALIVE_AFTER } from "../availability/Sockets.ts"
 import { FIRST } from "../cells/CellName.ts"
 import * as Projections from "../readmodels/Projections.ts"
+import * as Connection from "./Connection.ts"
 
 /** A request of the operator that cannot be fulfilled, with the reason in words. */
 export class ReplayRefused extends Data.TaggedError("ReplayRefused")<{ readonly message: string }> {}
 
-/** Maximum number of pooled connections of a rebuild, in addition to one session per lane. */
+/**
+ * Maximum number of pooled connections of a rebuild, in addition to its sessions: one holds the lock, one allocates
+ * slices, one writes them, and each lane has one.
+ */
 export const CONNECTIONS = 4
 
 /**
@@ -20,6 +24,8 @@ export class Replay extends Context.Service<
   Replay,
   {
     readonly sql: PgClient.PgClient
+    /** Database for connections that threads open themselves. */
+    readonly url: Redacted.Redacted
     /** Opens a connection that supports COPY. It is closed with the scope. */
     readonly session: Effect.Effect<pg.Client, never, Scope.Scope>
   }
@@ -27,7 +33,7 @@ export class Replay extends Context.Service<
   static readonly layer = (url: Redacted.Redacted): Layer.Layer<Replay, SqlError.SqlError> =>
     Layer.effect(
       Replay,
-      Effect.map(PgClient.PgClient, (sql) => Replay.of({ sql, session: open(url) })),
+      Effect.map(PgClient.PgClient, (sql) => Replay.of({ sql, url, session: open(url) })),
     ).pipe(
       Layer.provide(
         PgClient.layer({
@@ -43,17 +49,7 @@ export class Replay extends Context.Service<
 
 const open = (url: Redacted.Redacted) =>
   Effect.acquireRelease(
-    Effect.promise(async () => {
-      const client = new pg.Client({
-        ...KEEPALIVE,
-        connectionString: Redacted.value(url),
-        application_name: "waybill replay",
-      })
-      // The query in progress reports the loss of the connection.
-      client.on("error", () => {})
-      await client.connect()
-      return client
-    }),
+    Effect.promise(() => Connection.open(Redacted.value(url))),
     (client) => Effect.ignoreCause(Effect.promise(() => client.end())),
   )
 

@@ -33,6 +33,19 @@ export const indexes = (sql: PgClient.PgClient, table: string) => sql<Index>`
   LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.contype IN ('p', 'u')
   WHERE x.indrelid = ${table}::regclass ORDER BY i.relname`
 
+/**
+ * Returns the indexes of a live table in the order in which its version gets them: those that take longest first, so that
+ * two builds at a time end together. Those are of all rows, and sort by columns in whose order the rows are not.
+ */
+export const indexesByWork = (sql: PgClient.PgClient, live: string, table: string) => sql<Index>`
+  SELECT index.* FROM (${indexes(sql, live)}) AS index JOIN pg_index x ON x.indexrelid = index.name::regclass
+  ORDER BY x.indpred IS NOT NULL, (
+    SELECT min(abs(s.correlation)) FROM pg_stats s JOIN pg_attribute a ON a.attname = s.attname
+    WHERE s.schemaname = current_schema() AND s.tablename = ${table} AND a.attrelid = x.indrelid
+      AND a.attnum = ANY(x.indkey) AND NOT EXISTS (
+        SELECT FROM pg_index p WHERE p.indrelid = x.indrelid AND p.indisprimary AND a.attnum = ANY(p.indkey))
+  ) NULLS LAST, index.name`
+
 /** Returns the name of an index of a version: that of the live index, followed by the version's number. */
 export const indexName = (name: string, live: string, table: string): string => `${name}${table.slice(live.length)}`
 
