@@ -4,6 +4,7 @@ import * as Installation from "../../../apps/server/src/boot/Installation.ts"
 import * as Service from "../../../apps/server/src/boot/Service.ts"
 import * as Settings from "../../../apps/server/src/boot/Settings.ts"
 import * as Submission from "../../../apps/server/src/smtp/Submission.ts"
+import { asService } from "../../support/cells/testCell.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
 
@@ -59,7 +60,9 @@ export class House extends Context.Service<
             const first = yield* Installation.ensure()
             if (first === undefined) return yield* Effect.die("the database is not fresh")
             const { key, owner } = first
-            const another = yield* Effect.cached(Effect.provideService(start, Scope.Scope, yield* Effect.scope))
+            const another = yield* Effect.cached(
+              asService(Effect.provideService(start, Scope.Scope, yield* Effect.scope)),
+            )
             const { password } = owner
             return {
               url: Settings.urlOf(settings),

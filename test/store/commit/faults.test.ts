@@ -128,7 +128,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost dur
     const { fresh, ref, store } = yield* setUp
     const { held, letGo, pid } = yield* holdBatch(fresh, store, ref)
     const administrator = yield* otherClient(fresh.adminUrl)
-    yield* administrator.query("SELECT pg_terminate_backend($1)", [pid])
+    yield* administrator.query("SELECT pg_terminate_backend($1::int)", [pid])
     yield* letGo
     yield* Fiber.join(held)
     assert.strictEqual((yield* store.load(Email, ref)).version, 2)

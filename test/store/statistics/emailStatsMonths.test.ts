@@ -37,11 +37,15 @@ const count = Effect.fnUntraced(function* (...hours: ReadonlyArray<string>) {
     SELECT ${account_id}, '', hour, 'acme.test', 'accepted', 0, 1 FROM unnest(${hours}::timestamptz[]) AS hour`
 })
 
+/** Name of the partition of a row, without the schema and the number of the shard that it has on a node of Citus. */
+const place = (sql: PgClient.PgClient) =>
+  sql`regexp_replace(tableoid::regclass::text, '^.*[.]|_[0-9]{6,}$', '', 'g') AS place`
+
 /** The partition of each hour. */
 const partitionOfHours = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   return yield* sql<{ readonly hour: string; readonly place: string }>`
-    SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24') AS hour, tableoid::regclass::text AS place
+    SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24') AS hour, ${place(sql)}
     FROM email_stats WHERE account_id = ${account_id} ORDER BY 1`
 })
 
@@ -96,7 +100,7 @@ layer(Store, { excludeTestServices: true })("monthly statistics tables", (it) =>
       while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
     })
     const places = sql<{ readonly place: string; readonly n: number }>`
-        SELECT tableoid::regclass::text AS place, sum(count)::int AS n FROM email_stats
+        SELECT ${place(sql)}, sum(count)::int AS n FROM email_stats
         WHERE account_id = ${account_id} AND tag = '' AND hour = ${created_at}::timestamptz GROUP BY 1`
     yield* accept
     assert.deepStrictEqual(yield* places, [{ place: "email_stats_rest", n: 1 }])

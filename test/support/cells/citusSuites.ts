@@ -1,15 +1,27 @@
 /**
- * Suites that also run with all accounts in a cell on a node of Citus, by the project `citus` of vitest. Of the others in
- * `test/store`, those of plans, partitions, the database's clock and faults of one connection look at the server that has
- * the tables; those of rebuilds, verify and the feed's writers expect one cell, and run in `citus-cells` instead.
+ * Suites that also run with all accounts in a cell on a node of Citus, by the project `citus` of vitest. These do not, of
+ * those that have a database:
+ * - `store/commit/explain`, `store/search/emailLogPlans`: look at plans, which the coordinator does not show of a node;
+ * - `store/commit/contention`, `store/feed/feed`, `store/postgres/epoch`: their stores put accounts into the first cell;
+ * - `store/rebuild/{projectionsCommand,upgrade}`: commands and migrations go over both cells, and print or change both;
+ * - `store/postgres/migrations`: of the whole database, and `citus-cells` has those of cells;
+ * - `store/postgres/sqlErrors`: errors of a server, to which a lock or a role on the coordinator gives rise;
+ * - `store/operations/{backup,cellsCommand}`: start servers of their own, or expect that there is no Citus.
+ * Suites of rebuilds and of the feed over several cells run in `citus-cells`.
  */
 export const FILES = [
-  "test/server/{compat,domainReports,feed,http,links,providers,smtp,testMode,webhooks,worker}/*.test.ts",
+  "test/server/{compat,domainReports,feed,http,links,mcp,providers,signIn,smtp,testMode,webhooks,worker}/*.test.ts",
+  "test/store/admission/*.test.ts",
+  "test/store/commit/{eventStore,faults,hangs,packedEvents}.test.ts",
+  "test/store/erasure/{content,contentTemplates,eraseCommand,eraseHistories,retention,sandbox}.test.ts",
   "test/store/feed/{cursors,eventKinds,feedSoak}.test.ts",
-  "test/store/rebuild/rebuildProgress.test.ts",
-  "test/store/statistics/{emailStats,monthlyUsage,recipientCounts}.test.ts",
-  "test/store/outbox/secrets.test.ts",
-  "test/store/search/emailLogQuery.test.ts",
+  "test/store/operations/{audit,conservation,eventsCommand}.test.ts",
+  "test/store/outbox/*.test.ts",
+  "test/store/postgres/{copyReader,idKey,pipelinedConnection,testClock}.test.ts",
+  "test/store/rebuild/{rebuild,rebuildProgress}.test.ts",
+  "test/store/search/{emailLogChoice,emailLogQuery}.test.ts",
+  "test/store/statistics/*.test.ts",
+  "test/store/streams/{longStreams,streamStateCache}.test.ts",
 ]
 
 /** Suites of cells, which make their own, here on nodes of Citus. The suites that need Citus make their databases themselves. */
@@ -21,6 +33,10 @@ export const CELL = "cell_t"
 const FALLS_BACK = "without a table of the cell, a statement finds that of the first cell"
 const READS_COORDINATOR = "reads statistics of tables, which the coordinator does not have for tables of a node"
 const SHARES_BOUND = "counts rows in flight of a process that serves one cell; two cells share them"
+const NO_TRIGGERS = "Citus has no triggers on tables of a node"
+const ONE_CLOCK = "the clock of the database cannot be stopped on a node"
+const NO_PLANS = "looks at a plan, which the coordinator does not show of a node"
+const PLACED_FIRST = "the test gives the account its cell before its first commit, and is interrupted there"
 const FIRST_ACCOUNT = "the first account of an installation is in the first cell"
 const OF_INSTANCE = "secrets of the instance are in the first cell"
 
@@ -43,6 +59,30 @@ export const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "test/server/worker/scheduled.test.ts": {
     "sends scheduled mail on time with 200,000 waiting rows, without reading them": READS_COORDINATOR,
+  },
+  "test/store/admission/admission.test.ts": {
+    "returns the key and the state of its window": ONE_CLOCK,
+    "starts a new window with the minute": ONE_CLOCK,
+    "is refused from the moment of its expiry": ONE_CLOCK,
+    "with a damaged network refuses only its own requests": ONE_CLOCK,
+    "gets its last use written in batches": ONE_CLOCK,
+    "is counted by its address, whatever it sends, and 401 becomes 429 at 120": ONE_CLOCK,
+    "finds keys and accounts by their indexes": NO_PLANS,
+  },
+  "test/store/commit/eventStore.test.ts": {
+    "commits also when the caller is interrupted": PLACED_FIRST,
+  },
+  "test/store/erasure/eraseHistories.test.ts": {
+    "commits together with the event that records it, or not at all": NO_TRIGGERS,
+  },
+  "test/store/outbox/leases.test.ts": {
+    "stay with holders that reconnect, and are reclaimed after two searches found them": FALLS_BACK,
+  },
+  "test/store/rebuild/rebuild.test.ts": {
+    "writes only its own tables: it succeeds while all other tables refuse writes": NO_TRIGGERS,
+  },
+  "test/store/statistics/emailStatsMonths.test.ts": {
+    "are created even if moving their rows exceeds the statement timeout": NO_TRIGGERS,
   },
   "test/store/outbox/secrets.test.ts": {
     "is deleted when it expired or its owner was never created": OF_INSTANCE,
