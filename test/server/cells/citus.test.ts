@@ -1,62 +1,29 @@
-import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/cells/CurrentCell"
 import * as Migrations from "@waybill/store/postgres/Migrations"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
 import { PgClient } from "@effect/sql-pg"
-import { Duration, Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { assert, describe, it } from "../../support/effectTest.ts"
-import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as Citus from "../../support/cells/citusDatabase.ts"
+import * as Senders from "../../support/cells/senders.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
-import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
 
 const { CITUS_URL } = Citus
-const PATIENCE = Duration.seconds(90)
+const { ACCEPTED, PATIENCE } = Senders
 const MAILS = 40
-const ACCEPTED = 200
 
 let database: Citus.CitusDatabase
 const url = () => Redacted.make(database.url)
 
-const mail = (nth: number) => ({
-  from: "hi@acme.test",
-  to: `jane${nth}@example.com`,
-  subject: `Receipt ${nth}`,
-  text: "Thank you.",
+/** A cell on each of the first two nodes, and a sender in each. */
+const installation = Effect.fnUntraced(function* (prefix: string) {
+  const [one, other] = database.nodes
+  if (one === undefined || other === undefined) return yield* Effect.die(new Error("the cluster needs two nodes"))
+  const nodes = [one, other] as const
+  return { ...(yield* Senders.installation(url(), nodes, prefix)), nodes }
 })
-
-/** A cell on each of the first two nodes, an account in each, and a process that relays their mail to a server of the test. */
-const installation = (prefix: string) =>
-  Effect.gen(function* () {
-    const [one, other] = database.nodes
-    if (one === undefined || other === undefined) return yield* Effect.die(new Error("the cluster needs two nodes"))
-    const cells = [yield* CellSchema.make(`${prefix}_1`), yield* CellSchema.make(`${prefix}_2`)] as const
-    yield* Citus.moveCell(cells[0], one)
-    yield* Citus.moveCell(cells[1], other)
-    const sink = yield* SmtpServer.listen()
-    const node = yield* ServiceProcess.start(url(), {
-      TRANSPORT: "relay",
-      SMTP_URL: `smtp://127.0.0.1:${sink.port}`,
-      BASE_URL: "",
-    })
-    const senders = yield* Effect.forEach(
-      cells,
-      Effect.fnUntraced(function* (cell) {
-        const account_id = yield* World.accountIn(cell)
-        const { secret: key } = yield* World.key(account_id)
-        yield* inCell(cell, World.verifiedDomain("acme.test", account_id))
-        const post = (nth: number) =>
-          Effect.promise(() => node.request("POST", "/v1/email/send", { key, body: mail(nth) }))
-        const get = (path: string) => Effect.promise(() => node.request("GET", path, { key }))
-        return { cell, account_id, key, post, get }
-      }),
-    )
-    const [first, second] = senders
-    if (first === undefined || second === undefined) return yield* Effect.die(new Error("no senders"))
-    return { cells, nodes: [one, other] as const, node, sink, first, second }
-  })
 
 const services = Layer.unwrap(Effect.sync(() => World.services(url(), 4)))
 

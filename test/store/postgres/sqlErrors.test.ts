@@ -67,6 +67,16 @@ const CASES: ReadonlyArray<Case> = [
   { name: "a crash of another backend", statements: [raise("57P02")], tag: "OutcomeUnknown" },
   { name: "a server that starts or stops", statements: [raise("57P03")], tag: "OutcomeUnknown" },
   {
+    name: "a node of Citus whose processes are killed during a statement",
+    statements: [raise("XX000", "server closed the connection unexpectedly")],
+    tag: "OutcomeUnknown",
+  },
+  {
+    name: "a node of Citus whose first process is killed during a statement",
+    statements: [raise("XX000", "terminating connection due to unexpected postmaster exit")],
+    tag: "OutcomeUnknown",
+  },
+  {
     name: "an idle-in-transaction timeout",
     statements: ["SELECT 1", "idle"],
     tag: "OutcomeUnknown",

@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import * as CellNodes from "@waybill/store/operations/CellNodes"
 import { Effect } from "effect"
 import pg from "pg"
 import { randomBytes } from "node:crypto"
@@ -24,7 +24,11 @@ export interface Node {
   readonly pid: number
 }
 
-const query = async (url: string, ...statements: ReadonlyArray<string>): Promise<ReadonlyArray<pg.QueryResultRow>> => {
+/** Runs statements on a connection of their own, and returns the rows of all of them. */
+export const query = async (
+  url: string,
+  ...statements: ReadonlyArray<string>
+): Promise<ReadonlyArray<pg.QueryResultRow>> => {
   const client = new pg.Client({ connectionString: url })
   client.on("error", () => {})
   await client.connect()
@@ -100,9 +104,5 @@ export const closeToSessions = async ({ name, servers }: CitusDatabase): Promise
 }
 
 /** Moves a cell to a node; a cell that lies there already is left where it is. */
-export const moveCell = Effect.fnUntraced(function* (cell: string, { host, port }: Node) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.ignore(
-    sql`SELECT citus_schema_move(${cell}::regnamespace, ${host}, ${port}::int, 'auto') IS NULL AS done`,
-  )
-})
+export const moveCell = (cell: string, node: Pick<Node, "host" | "port">) =>
+  Effect.orDie(CellNodes.move(cell, node, () => Effect.void))

@@ -121,7 +121,8 @@ const backUp = async (primary: EmbeddedPostgres.Running, from: string, to: strin
   await fs.chmod(to, 0o700)
 }
 
-const answers = async (url: Redacted.Redacted): Promise<boolean> => {
+/** Whether a server lets clients in. */
+export const answers = async (url: Redacted.Redacted): Promise<boolean> => {
   const client = new pg.Client({ connectionString: Redacted.value(url) })
   client.on("error", () => {})
   try {

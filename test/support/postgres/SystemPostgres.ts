@@ -20,7 +20,7 @@ export const folder: string | undefined = [
 
 /** User id of the server, which refuses to run as root. */
 const NOBODY = 65_534
-const owner = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+export const OWNER = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
 /** Runs shell commands as the user of the server. */
 export const run = (text: string, env: Readonly<Record<string, string>>, cwd: string) =>
@@ -29,7 +29,7 @@ export const run = (text: string, env: Readonly<Record<string, string>>, cwd: st
       new Promise<{ readonly code: number | null; readonly output: string }>((resolve) => {
         // A server that keeps running holds the shell's pipe open, so only the exit is awaited.
         const child = spawn("bash", ["-euo", "pipefail", "-c", text], {
-          ...owner,
+          ...OWNER,
           env,
           cwd,
           stdio: ["ignore", "pipe", "pipe"],

@@ -5,6 +5,10 @@ import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from
 
 /** SQLSTATEs of connections that the server closed or refused to open for now: restarts, timeouts, too many clients. */
 const CONNECTION_ENDED = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"]
+/** Citus reports the loss of another node during a statement as an internal error, with the text of libpq or of that node. */
+const INTERNAL_ERROR = "XX000"
+const NODE_LOST =
+  /terminating connection due to|server closed the connection unexpectedly|could not (?:receive data from|send data to) server|no connection to the server|connection not open|invalid socket/u
 /**
  * Primary key of the log. A node of Citus adds the number of a shard to the name, and the coordinator passes it on only in
  * the message.
@@ -37,7 +41,7 @@ export const classify = (error: SqlError.SqlError): StorageError => {
       return new OutcomeUnknown({ cause })
     case "UnknownError": {
       const state = sqlState(error)
-      if (CONNECTION_ENDED.includes(state)) return new OutcomeUnknown({ cause })
+      if (CONNECTION_ENDED.includes(state) || isNodeLost(state, error)) return new OutcomeUnknown({ cause })
       // An error without a state comes from the driver, which could not encode a parameter.
       return state === "" || DATA_CLASSES.includes(state.slice(0, 2))
         ? new RowRejected({ cause })
@@ -47,6 +51,9 @@ export const classify = (error: SqlError.SqlError): StorageError => {
       return new Failed({ cause })
   }
 }
+
+const isNodeLost = (state: string, { reason }: SqlError.SqlError): boolean =>
+  state === INTERNAL_ERROR && reason.cause instanceof Error && NODE_LOST.test(reason.cause.message)
 
 /** Returns the name of the violated constraint, or the message that has it. */
 const constraintOf = ({ cause, constraint }: SqlError.UniqueViolation): string =>
