@@ -144,7 +144,7 @@ const SETTLE = {
     INSERT INTO events (account_id, stream_id, version, stream, type, event_id, packed, recorded_at)
     SELECT account_id, id, 2, 'email', 'EmailDelivered', event_id, packed, now() FROM done
   ), logged AS (
-    UPDATE email_log l SET version = 2, status = 3 FROM done
+    UPDATE email_log l SET version = 2, status = 3, listed = 0, facets = 0 FROM done
     WHERE l.account_id = done.account_key AND l.id = done.key AND l.version < 2
   ) DELETE FROM outbox WHERE id = ANY($3::text[])`,
 }

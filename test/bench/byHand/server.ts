@@ -85,5 +85,5 @@ const server = http.createServer((request, response) => {
   )
 })
 server.listen(0, "127.0.0.1", () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`))
-// So that profiles are written.
+// An end by itself, so that Node writes a profile if it is told to.
 process.once("SIGTERM", () => process.exit())

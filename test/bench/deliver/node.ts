@@ -94,16 +94,16 @@ const sender = async (scope: Scope.Scope, url: Redacted.Redacted) => {
     },
     (client) => client.end(),
   )
-  // One subquery per partial index; one condition for all of them would read a million rows each time.
-  const pending = async () => {
-    const { rows } = await watcher.query<{ readonly n: number }>(`
-      SELECT ((SELECT count(*) FROM outbox WHERE kind = 'delivery' AND ready AND lease_token IS NULL)
-        + (SELECT count(*) FROM outbox WHERE lease_token IS NOT NULL)
-        + (SELECT count(*) FROM outbox WHERE NOT ready AND lease_token IS NULL
-            AND available_at < now() + interval '1 hour'))::int AS n`)
-    return rows[0]?.n ?? 0
+  // Looks for one row in each partial index. To count the rows took Postgres 2 ms, and so a tenth of a core.
+  const isEmpty = async () => {
+    const { rows } = await watcher.query<{ readonly is_empty: boolean }>(`
+      SELECT NOT (EXISTS (SELECT 1 FROM outbox WHERE lease_token IS NOT NULL)
+        OR EXISTS (SELECT 1 FROM outbox WHERE kind = 'delivery' AND ready AND lease_token IS NULL)
+        OR EXISTS (SELECT 1 FROM outbox WHERE NOT ready AND lease_token IS NULL
+          AND available_at < now() + interval '1 hour')) AS is_empty`)
+    return rows[0]?.is_empty ?? false
   }
-  return { accept, pending, url, pace: { millis: FIRST_PACE_MILLIS } }
+  return { accept, isEmpty, url, pace: { millis: FIRST_PACE_MILLIS } }
 }
 
 export interface Node extends Awaited<ReturnType<typeof sender>> {
@@ -157,7 +157,7 @@ export interface Drained extends Spent {
 }
 
 const empty = async (on: Node): Promise<void> => {
-  while ((await on.pending()) > 0) await sleep(20)
+  while (!(await on.isEmpty())) await sleep(20)
 }
 
 /** Accepts a backlog that is due at once, and waits until none of it is left in the outbox. */
