@@ -72,6 +72,17 @@ const CASES: ReadonlyArray<Case> = [
     tag: "OutcomeUnknown",
   },
   {
+    name: "a node of Citus that is lost during a transaction",
+    statements: [raise("XX000", "failure on connection marked as essential: 10.0.0.2:5432")],
+    tag: "OutcomeUnknown",
+  },
+  {
+    name: "a node of Citus that is lost while rows are sent there",
+    statements: [raise("58030", "failed to COPY to shard 102058 on 10.0.0.2:5432")],
+    tag: "OutcomeUnknown",
+  },
+  { name: "an error of I/O of Postgres", statements: [raise("58030")], tag: "Failed" },
+  {
     name: "a node of Citus whose first process is killed during a statement",
     statements: [raise("XX000", "terminating connection due to unexpected postmaster exit")],
     tag: "OutcomeUnknown",

@@ -5,10 +5,24 @@ import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from
 
 /** SQLSTATEs of connections that the server closed or refused to open for now: restarts, timeouts, too many clients. */
 const CONNECTION_ENDED = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"]
-/** Citus reports the loss of another node during a statement as an internal error, with the text of libpq or of that node. */
-const INTERNAL_ERROR = "XX000"
-const NODE_LOST =
-  /terminating connection due to|server closed the connection unexpectedly|could not (?:receive data from|send data to) server|no connection to the server|connection not open|invalid socket/u
+/** Citus reports the loss of another node during a statement as an internal error or one of I/O, with texts of these parts: */
+const NODE_LOST_STATES = ["XX000", "58030"]
+const NODE_LOST = new RegExp(
+  [
+    // of the node, whose first process was killed,
+    "terminating connection due to",
+    // of libpq,
+    "server closed the connection unexpectedly",
+    "could not (?:receive data from|send data to) server",
+    "no connection to the server",
+    "connection not open",
+    "invalid socket",
+    // and of Citus itself.
+    "failure on connection marked as essential",
+    "failed to (?:COPY to shard|complete COPY|prepare transaction)",
+  ].join("|"),
+  "u",
+)
 /**
  * Primary key of the log. A node of Citus adds the number of a shard to the name, and the coordinator passes it on only in
  * the message.
@@ -53,7 +67,7 @@ export const classify = (error: SqlError.SqlError): StorageError => {
 }
 
 const isNodeLost = (state: string, { reason }: SqlError.SqlError): boolean =>
-  state === INTERNAL_ERROR && reason.cause instanceof Error && NODE_LOST.test(reason.cause.message)
+  NODE_LOST_STATES.includes(state) && reason.cause instanceof Error && NODE_LOST.test(reason.cause.message)
 
 /** Returns the name of the violated constraint, or the message that has it. */
 const constraintOf = ({ cause, constraint }: SqlError.UniqueViolation): string =>
