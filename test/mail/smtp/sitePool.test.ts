@@ -7,6 +7,7 @@ import * as SitePool from "@waybill/mail/smtp/SitePool"
 import { ConnectFailed, type SmtpConnection } from "@waybill/mail/smtp/SmtpConnection"
 import * as Transport from "@waybill/mail/transport/Transport"
 import { assert, describe, it } from "../../support/effectTest.ts"
+import type { Action, Phase } from "../../support/mail/smtpScript.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as WallClock from "../../support/WallClock.ts"
 import { outgoing, relayTo, short } from "../transport/outgoing.ts"
@@ -53,7 +54,7 @@ describe("SitePool", () => {
     const pool = yield* SitePool.make()
     const reused: Array<boolean> = []
     for (let i = 0; i < 6; i++) {
-      yield* pool.use(site(), connect, (_, again) => Effect.sync(() => void reused.push(again)))
+      yield* pool.use(site(), connect, (_, turn) => Effect.sync(() => void reused.push(turn.reused)))
     }
     assert.deepStrictEqual(reused, [false, true, true, true, false, true])
     yield* Effect.yieldNow
@@ -89,9 +90,66 @@ describe("SitePool", () => {
     const pool = yield* SitePool.make()
     const one = site({ connections: 1 })
     const other = site({ connections: 1, route: "mx.other.test" })
-    const use = (at: Site) => pool.use(at, connect, (_, reused) => Effect.succeed(reused))
+    const use = (at: Site) => pool.use(at, connect, (_, { reused }) => Effect.succeed(reused))
     assert.deepStrictEqual(yield* Effect.all([use(one), use(one), use(other), use(one)]), [false, true, false, false])
     assert.deepStrictEqual([counts.most, counts.open], [1, 1])
+  })
+
+  it.effect("passes a busy connection on to the message that waits, with its slot", function* () {
+    const { connect, counts } = bench()
+    const pool = yield* SitePool.make()
+    const only = site({ connections: 1, messages: 10 })
+    const answered = yield* Deferred.make<void>()
+    const begun: Array<string> = []
+    const first = pool.use(only, connect, (_, { passOn }) => {
+      begun.push("first")
+      return Effect.andThen(Effect.yieldNow, Effect.andThen(Effect.sync(passOn), Deferred.await(answered)))
+    })
+    const next = (name: string, at: Site) =>
+      pool.use(at, connect, (_, { isAhead }) => Effect.sync(() => void begun.push(isAhead ? `${name}, ahead` : name)))
+    const all = yield* Effect.forkChild(
+      Effect.all([first, next("second", only), next("third", only)], { concurrency: "unbounded" }),
+    )
+    yield* TestClock.adjust(0)
+    // The second one gave the connection back, so the third one does not begin on an offer.
+    assert.deepStrictEqual([begun, counts.open], [["first", "second, ahead", "third"], 1])
+    yield* Deferred.succeed(answered, undefined)
+    yield* Fiber.join(all)
+    assert.deepStrictEqual([counts.opened, counts.most], [1, 1])
+  })
+
+  it.effect("does not pass a connection on past a message for other servers", function* () {
+    const { connect, counts } = bench()
+    const pool = yield* SitePool.make()
+    const one = site({ connections: 1 })
+    const other = site({ connections: 1, route: "mx.other.test" })
+    const begun: Array<string> = []
+    const use = (at: Site) =>
+      pool.use(at, connect, (_, { isAhead, passOn }) => {
+        begun.push(isAhead ? `${at.route}, ahead` : at.route)
+        return Effect.andThen(Effect.sleep("1 second"), Effect.sync(passOn))
+      })
+    const all = yield* Effect.forkChild(Effect.all([use(one), use(other), use(one)], { concurrency: "unbounded" }))
+    yield* TestClock.adjust("5 seconds")
+    yield* Fiber.join(all)
+    assert.deepStrictEqual(begun.toSorted(), [one.route, one.route, other.route])
+    assert.strictEqual(counts.most, 1)
+  })
+
+  it.effect("passes no connection on to a site that lost a message so", function* () {
+    const { connect, hangUp } = bench()
+    const pool = yield* SitePool.make()
+    const only = site({ connections: 1, messages: 10 })
+    const ahead: Array<boolean> = []
+    const use = pool.use(only, connect, (connection, { isAhead, passOn }) => {
+      ahead.push(isAhead)
+      if (isAhead) return Effect.sync(hangUp)
+      return Effect.andThen(Effect.andThen(Effect.yieldNow, Effect.sync(passOn)), Effect.sleep("1 second"))
+    })
+    const all = yield* Effect.forkChild(Effect.all([use, use, use, use], { concurrency: "unbounded" }))
+    yield* TestClock.adjust("20 seconds")
+    yield* Fiber.join(all)
+    assert.strictEqual(ahead.filter(Boolean).length, 1, `${ahead}`)
   })
 
   it.effect("does not reuse a connection that was closed while idle", function* () {
@@ -99,7 +157,7 @@ describe("SitePool", () => {
     const pool = yield* SitePool.make()
     yield* pool.use(site(), connect, () => Effect.void)
     hangUp()
-    assert.isFalse(yield* pool.use(site(), connect, (_, reused) => Effect.succeed(reused)))
+    assert.isFalse(yield* pool.use(site(), connect, (_, { reused }) => Effect.succeed(reused)))
   })
 
   it.effect("closes idle connections after the idle time", function* () {
@@ -238,7 +296,7 @@ describe("a site that asks for a pause", () => {
     assert.strictEqual(yield* pool.throttled(at), Cooldown.FIRST_PAUSE_MS)
   })
 
-  const said: ReadonlyArray<readonly [SmtpServer.Phase, SmtpServer.Action, "pauses" | "goes on"]> = [
+  const said: ReadonlyArray<readonly [Phase, Action, "pauses" | "goes on"]> = [
     ["rcpt", "450 4.7.1 ana@example.test: Recipient address rejected: try again later", "goes on"],
     ["rcpt", "451 4.7.1 temporarily rejected by this mailbox", "goes on"],
     ["rcpt", "451 4.7.1 Too many messages for this recipient, rate limit exceeded", "goes on"],

@@ -5,6 +5,7 @@ import * as Transport from "@waybill/mail/transport/Transport"
 import * as net from "node:net"
 import * as readline from "node:readline"
 import { assert, describe, it } from "../../support/effectTest.ts"
+import type { Action } from "../../support/mail/smtpScript.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { impatient, outgoing, PATIENT, relayTo, short, type Wait } from "../transport/outgoing.ts"
 
@@ -36,7 +37,7 @@ for (const pipelining of [true, false]) {
 
   describe(pipelining ? "a session with PIPELINING" : "a session without PIPELINING", () => {
     for (const phase of ["starttls", "auth"] as const) {
-      const at = (action: SmtpServer.Action) =>
+      const at = (action: Action) =>
         Effect.gen(function* () {
           const server = yield* listen((now) => (now.phase === phase ? action : undefined))
           const wait = phase === "auth" ? "auth_ms" : "tls_ms"
@@ -74,7 +75,7 @@ for (const pipelining of [true, false]) {
     }
 
     /** Sends two mails of which the first is refused, so that RSET is sent between them. */
-    const twice = (action: SmtpServer.Action) =>
+    const twice = (action: Action) =>
       Effect.gen(function* () {
         let refusals = TO.length
         const server = yield* listen(({ connection, phase }) => {

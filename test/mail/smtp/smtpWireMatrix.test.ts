@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import * as Transport from "@waybill/mail/transport/Transport"
 import { assert, describe, it } from "../../support/effectTest.ts"
+import type { Action, Phase } from "../../support/mail/smtpScript.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { impatient, large, outgoing, PATIENT, relayTo, short, type Wait } from "../transport/outgoing.ts"
 
@@ -30,7 +31,7 @@ const deliver = (
   )
 
 const at =
-  (phase: SmtpServer.Phase, action: SmtpServer.Action, index = 0): NonNullable<SmtpServer.Options["script"]> =>
+  (phase: Phase, action: Action, index = 0): NonNullable<SmtpServer.Options["script"]> =>
   (now) =>
     now.phase === phase && now.index === index ? action : undefined
 
@@ -225,7 +226,7 @@ for (const pipelining of [true, false]) {
 }
 
 describe("one bounced recipient never harms another", () => {
-  const suppressed = (phase: SmtpServer.Phase, to: ReadonlyArray<string>) =>
+  const suppressed = (phase: Phase, to: ReadonlyArray<string>) =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ script: at(phase, "550 5.1.1 no such user") })
       return (yield* deliver(server, outgoing(), to)).map((outcome) => outcome.suppress)

@@ -2,53 +2,9 @@ import { Effect, type Scope } from "effect"
 import { readFileSync } from "node:fs"
 import * as net from "node:net"
 import * as tls from "node:tls"
+import { type Action, type At, isTlsTrouble, type Phase } from "./smtpScript.ts"
 
-/**
- * An SMTP server over raw sockets. Without a script it is a sink that takes and counts everything; a script makes it
- * misbehave at any point of the session.
- */
-export type Phase =
-  | "connect"
-  | "greeting"
-  | "ehlo"
-  | "starttls"
-  | "auth"
-  | "mail"
-  | "rcpt"
-  | "data"
-  | "body"
-  | "dot"
-  | "rset"
-  | "quit"
-
-/**
- * A string that starts with a digit is the reply (lines separated by "\n"). `drop` resets the connection, `close` ends
- * it politely, `hang` never says anything again, `stall` does not even read any more. At the dot the message is stored by a 2xx reply, and by
- * `store-then-drop` and `store-then-hang` without one: the window in which an answer is lost.
- */
-export type Action =
-  | `${number}${string}`
-  | "drop"
-  | "close"
-  | "hang"
-  | "stall"
-  | "store-then-drop"
-  | "store-then-hang"
-  | TlsTrouble
-
-/** At STARTTLS: garbage in place of a handshake, or a reply slipped in behind the 220. */
-type TlsTrouble = "broken-tls" | "injected-reply"
-
-export interface At {
-  readonly phase: Phase
-  /** Starts at 0. */
-  readonly connection: number
-  readonly transaction: number
-  /** Index of a recipient in its transaction. */
-  readonly index: number
-  readonly line: string
-}
-
+/** Without a script it is a sink that takes and counts everything; a script makes it misbehave at any point of the session. */
 export interface Options {
   readonly script?: (at: At) => Action | undefined
   readonly host?: string
@@ -91,6 +47,8 @@ export interface SmtpServer {
   readonly lines: ReadonlyArray<string>
   readonly connections: () => { readonly opened: number; readonly open: number; readonly most: number }
   readonly violations: ReadonlyArray<string>
+  /** Number of transactions that began in one packet with the end of the message before. */
+  readonly ahead: () => number
   readonly setScript: (script: Options["script"]) => void
 }
 
@@ -110,7 +68,15 @@ export const listen = (options: Options = {}): Effect.Effect<SmtpServer, never, 
 export const open = async (options: Options = {}): Promise<SmtpServer & { readonly close: () => Promise<void> }> => {
   const host = options.host ?? "127.0.0.1"
   const sockets = new Set<net.Socket>()
-  const state: State = { options, script: options.script, mails: [], counts: new Map(), lines: [], violations: [] }
+  const state: State = {
+    options,
+    script: options.script,
+    mails: [],
+    counts: new Map(),
+    lines: [],
+    violations: [],
+    ahead: 0,
+  }
   let opened = 0
   let most = 0
   const server = net.createServer((socket) => {
@@ -134,6 +100,7 @@ export const open = async (options: Options = {}): Promise<SmtpServer & { readon
     counts: state.counts,
     lines: state.lines,
     violations: state.violations,
+    ahead: () => state.ahead,
     connections: () => ({ opened, open: sockets.size, most }),
     setScript: (script) => {
       state.script = script
@@ -153,6 +120,7 @@ interface State {
   readonly counts: Map<string, number>
   readonly lines: Array<string>
   readonly violations: Array<string>
+  ahead: number
 }
 
 const END = Buffer.from("\r\n.\r\n")
@@ -351,7 +319,9 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
     if (action === "store-then-hang") return void (hung = true)
     if (!act("dot", ".")) say(`250 2.0.0 OK queued as ${state.mails.length}`)
     reset()
-    if (rest.length > 0) receive(rest)
+    if (rest.length === 0) return
+    state.ahead++
+    receive(rest)
   }
 
   const receive = (chunk: Buffer): void => {
@@ -388,7 +358,5 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
   } else attach(raw)
   if (!act("greeting", "")) say("220 sink.test ESMTP")
 }
-
-const isTlsTrouble = (action: Action): action is TlsTrouble => action === "broken-tls" || action === "injected-reply"
 
 const unstuffed = (bytes: Buffer): Buffer => Buffer.from(bytes.toString("latin1").replace(/^\./gmu, ""), "latin1")

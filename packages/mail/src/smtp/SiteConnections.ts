@@ -22,14 +22,29 @@ export interface IdleConnection {
   readonly since: number
 }
 
+/** A connection on which the next message may begin while the one before waits for its answer. */
+export interface Offer extends Pick<IdleConnection, "connection" | "route" | "messages"> {
+  /** The next message has the slot of the one before. */
+  isTaken: boolean
+}
+
+interface Waiting {
+  readonly route: string
+  /** When it gives up. */
+  readonly deadline: number
+}
+
 /** Connections to one site, and the messages that wait for one. */
 export class SiteConnections {
   busy = 0
   /** Connections that are sending QUIT; the server still counts them. */
   closing = 0
   readonly idle: Array<IdleConnection> = []
-  /** Waiting messages in the order of arrival, each with the time at which it gives up. */
-  readonly waiting = new Map<() => void, number>()
+  readonly #offers: Array<Offer> = []
+  /** False once a message was lost on a connection that another one had passed on. */
+  passesOn = true
+  /** Waiting messages in the order of arrival. */
+  readonly waiting = new Map<() => void, Waiting>()
   cooldown: Cooldown.Cooldown
 
   constructor(site: Site) {
@@ -47,7 +62,7 @@ export class SiteConnections {
   }
 
   /** Reserves a connection slot, with an idle connection of the route if there is one. */
-  reserve(route: string): { readonly idle: IdleConnection | undefined } | undefined {
+  reserve(route: string): { readonly idle?: IdleConnection; readonly offer?: Offer } | undefined {
     for (let at = this.idle.length - 1; at >= 0; at--) {
       const idle = this.idle[at]
       if (idle === undefined || idle.route !== route) continue
@@ -59,9 +74,28 @@ export class SiteConnections {
       this.busy++
       return { idle }
     }
+    const offer = this.#offers.find((each) => each.route === route)
+    if (offer !== undefined) {
+      this.withdraw(offer)
+      offer.isTaken = true
+      return { offer }
+    }
     if (this.open >= this.cooldown.limit) return undefined
     this.busy++
-    return { idle: undefined }
+    return {}
+  }
+
+  /** Offers a connection to the message that has waited longest, if it is for the same servers. */
+  offer(offer: Offer): void {
+    const [next] = this.waiting.values()
+    if (!this.passesOn || next?.route !== offer.route || this.open > this.cooldown.limit) return
+    this.#offers.push(offer)
+    this.resumeNext()
+  }
+
+  withdraw(offer: Offer): void {
+    const at = this.#offers.indexOf(offer)
+    if (at >= 0) this.#offers.splice(at, 1)
   }
 
   /** Resumes the message that has waited longest. */

@@ -1,6 +1,6 @@
 import { Effect, Exit, Schema, type Scope } from "effect"
 import * as Cooldown from "./Cooldown.ts"
-import { type Site, SiteConnections } from "./SiteConnections.ts"
+import { type Offer, type Site, SiteConnections } from "./SiteConnections.ts"
 import type { ConnectFailed, SmtpConnection } from "./SmtpConnection.ts"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 
@@ -25,15 +25,24 @@ export class AtCapacity extends Schema.TaggedError<AtCapacity>()("AtCapacity", {
   }
 }
 
+/** How a message got its connection. */
+export interface Turn {
+  /** The server may have hung up unnoticed. */
+  readonly reused: boolean
+  /** The message before is not answered yet. */
+  readonly isAhead: boolean
+  /** Lets the next message begin before this one is answered. */
+  readonly passOn: () => void
+}
+
 export interface SitePool {
   /**
-   * Runs on a connection of the pool, or a new one. `reused` says that the server may have hung up unnoticed.
-   * Interruption drops the connection.
+   * Runs on a connection of the pool, or a new one. Interruption drops the connection.
    */
   readonly use: <A>(
     site: Site,
     connect: Effect.Effect<SmtpConnection, ConnectFailed>,
-    run: (connection: SmtpConnection, reused: boolean) => Effect.Effect<A>,
+    run: (connection: SmtpConnection, turn: Turn) => Effect.Effect<A>,
   ) => Effect.Effect<A, ConnectFailed | AtCapacity>
   /** Records a complaint and returns how long the site is left alone from now on. */
   readonly throttled: (site: Site) => Effect.Effect<number>
@@ -105,7 +114,7 @@ export const make = (
           const resumed = () => resume(Effect.void)
           // A slot may have become free since the last check.
           if (connections.open < connections.cooldown.limit) return resumed()
-          connections.waiting.set(resumed, deadline)
+          connections.waiting.set(resumed, { route: site.route, deadline })
           return Effect.sync(() => {
             // Resumed and interrupted at once: the slot must go to the next message.
             if (!connections.waiting.delete(resumed)) connections.resumeNext()
@@ -136,8 +145,9 @@ export const make = (
         Effect.fnUntraced(function* (restore) {
           const connections = connectionsOf(site)
           const reserved = yield* restore(reserve(site, connections))
+          const before = reserved.idle ?? reserved.offer
           const connection =
-            reserved.idle?.connection ??
+            before?.connection ??
             (yield* restore(connect).pipe(
               Effect.onError(() =>
                 Effect.sync(() => {
@@ -146,10 +156,20 @@ export const make = (
                 }),
               ),
             ))
-          return yield* restore(run(connection, reserved.idle !== undefined)).pipe(
+          const messages = (before?.messages ?? 0) + 1
+          const offer: Offer = { connection, route: site.route, messages, isTaken: false }
+          const passOn = () => {
+            if (isOpen && messages < site.messages) connections.offer(offer)
+          }
+          return yield* restore(
+            run(connection, { reused: before !== undefined, isAhead: reserved.offer !== undefined, passOn }),
+          ).pipe(
             Effect.onExit((exit) => {
+              connections.withdraw(offer)
               if (Exit.isFailure(exit)) connection.destroy()
-              return giveBack(site, connections, connection, (reserved.idle?.messages ?? 0) + 1)
+              // A server that loses what is sent ahead gets nothing ahead any more.
+              if (reserved.offer !== undefined && !connection.isUsable()) connections.passesOn = false
+              return offer.isTaken ? Effect.void : giveBack(site, connections, connection, messages)
             }),
           )
         }),
@@ -181,7 +201,7 @@ export const make = (
           connections.idle.splice(connections.idle.indexOf(idle), 1)
           yield* close(connections, idle.connection)
         }
-        for (const [resume, deadline] of connections.waiting) {
+        for (const [resume, { deadline }] of connections.waiting) {
           if (now < deadline) continue
           connections.waiting.delete(resume)
           resume()

@@ -3,9 +3,10 @@ import type * as tls from "node:tls"
 import * as AnswerBudget from "./AnswerBudget.ts"
 import * as DanePeer from "../dane/DanePeer.ts"
 import * as Reply from "../reply/Reply.ts"
+import type { WireReply } from "./ReplyLines.ts"
 import * as SmtpTransaction from "./SmtpTransaction.ts"
 import * as SmtpTimeouts from "./SmtpTimeouts.ts"
-import { SmtpWire, WireError, type WireReply } from "./SmtpWire.ts"
+import { SmtpWire, WireError } from "./SmtpWire.ts"
 
 /** TLS 1.0 and 1.1 are deprecated by RFC 8996; falling back to them is worse than reporting that TLS failed. */
 export const TLS_MINIMUM = "TLSv1.2"
@@ -70,9 +71,10 @@ export interface SmtpConnection {
   readonly target: Target
   readonly tls: string | null
   readonly offers: (extension: string) => boolean
-  /** Never fails: each recipient gets an answer, even if the connection was lost. */
+  /** Never fails: each recipient gets an answer, even if the connection was lost. `passOn`: the next one may begin. */
   readonly send: (
     transaction: SmtpTransaction.Transaction,
+    passOn?: () => void,
   ) => Effect.Effect<ReadonlyArray<SmtpTransaction.RecipientReply>>
   /** Whether another message may be sent over it. */
   readonly isUsable: () => boolean
@@ -95,9 +97,9 @@ const fromSession = (options: Options, session: SmtpTransaction.Session): SmtpCo
   tls: session.wire.protocol,
   offers: (extension) => session.extensions.has(extension),
   // A callback, since a promise with a signal costs an event target for each message.
-  send: (transaction) =>
+  send: (transaction, passOn) =>
     Effect.callback((resume) => {
-      SmtpTransaction.send(session, transaction).then(
+      SmtpTransaction.send(session, transaction, passOn).then(
         (replies) => resume(Effect.succeed(replies)),
         (defect: unknown) => resume(Effect.die(defect)),
       )
@@ -178,7 +180,7 @@ const handshake = async (
       stage = "auth"
       await login(wire, options.login, extensions.get("AUTH") ?? "", timeouts, failed)
     }
-    return { wire, extensions, timeouts, isClosed: false, needsReset: false }
+    return { wire, extensions, timeouts, isClosed: false, needsReset: false, underWay: 0 }
   } catch (error) {
     wire?.destroy()
     throw error instanceof WireError ? failed(error.kind, error.message) : error

@@ -83,6 +83,9 @@ const deliverPart = Effect.fnUntraced(function* (
     const connect = route.connect(avoid)
     if (connect === undefined) return
     const startedAt = yield* MonotonicClock.millis
+    /** Undefined until it is asked. */
+    let began: boolean | undefined
+    const begin = () => (began = mayBegin())
     const transaction = {
       from: message.mailFrom(remaining),
       to: remaining,
@@ -91,22 +94,31 @@ const deliverPart = Effect.fnUntraced(function* (
       dsn: route.confirms ? message.emailId : undefined,
     }
     const result = yield* Effect.result(
-      pool.use(route.site, connect, (connection, reused) =>
-        Effect.suspend(() =>
-          mayBegin()
-            ? Effect.zipWith(connection.send(transaction), MonotonicClock.millis, (answers, now): Round => {
-                const hop = { mx: connection.target.host, tls: connection.tls, duration_ms: now - startedAt }
-                return { hop, reused, answers, address: connection.target.address }
-              })
-            : Effect.undefined,
-        ),
+      pool.use(route.site, connect, (connection, { isAhead, passOn, reused }) =>
+        Effect.suspend(() => {
+          // A message behind another one begins with its own content: only its commands are sent before.
+          if (!isAhead && !begin()) return Effect.succeed("not started" as const)
+          const mayWrite = isAhead ? begin : undefined
+          return Effect.zipWith(
+            connection.send({ ...transaction, mayWrite }, passOn),
+            MonotonicClock.millis,
+            (answers, now): Round | "not started" | "not tried" => {
+              if (began === false) return "not started"
+              if (began === undefined && answers.every(({ _tag }) => _tag === "Lost")) return "not tried"
+              const hop = { mx: connection.target.host, tls: connection.tls, duration_ms: now - startedAt }
+              return { hop, reused, answers, address: connection.target.address }
+            },
+          )
+        }),
       ),
     )
     if (Result.isFailure(result)) {
       const duration_ms = (yield* MonotonicClock.millis) - startedAt
       return yield* notSent(pool, route, remaining, result.failure, duration_ms, outcomes)
     }
-    if (result.success === undefined) {
+    // The connection ended with the message before.
+    if (result.success === "not tried") continue
+    if (result.success === "not started") {
       for (const recipient of remaining)
         if (!outcomes.has(recipient)) outcomes.set(recipient, Transport.notStarted(recipient))
       return

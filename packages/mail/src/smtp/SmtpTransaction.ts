@@ -1,8 +1,9 @@
 import * as Reply from "../reply/Reply.ts"
 import type * as ReplyClass from "../reply/ReplyClass.ts"
-import type { SmtpBody } from "./SmtpBody.ts"
+import type { WireReply } from "./ReplyLines.ts"
+import * as SmtpCommands from "./SmtpCommands.ts"
 import type { Timeouts } from "./SmtpTimeouts.ts"
-import { type SmtpWire, WireError, type WireReply } from "./SmtpWire.ts"
+import { type SmtpWire, WireError } from "./SmtpWire.ts"
 
 /**
  * Octets passed to the socket at once, so that a dropped connection is noticed before the end of a large body is
@@ -18,17 +19,13 @@ export interface Session {
   isClosed: boolean
   /** A transaction was left half-way: RSET before the next. */
   needsReset: boolean
+  /** Number of transactions under way: one, and the next once the message of the first is written. */
+  underWay: number
 }
 
-export interface Transaction {
-  readonly from: string
-  /** In the order of the envelope. */
-  readonly to: ReadonlyArray<string>
-  readonly body: SmtpBody
-  /** An address or a header requires RFC 6531. */
-  readonly utf8: boolean
-  /** Envelope id under which to request a report of success, if the server offers it (RFC 3461). */
-  readonly dsn?: string | undefined
+export interface Transaction extends SmtpCommands.Envelope {
+  /** Decides, before the message itself is written, whether it may be. If not, the connection is dropped. */
+  readonly mayWrite?: (() => boolean) | undefined
 }
 
 /**
@@ -40,19 +37,29 @@ export type RecipientReply =
   | { readonly _tag: "Refused"; readonly reply: Reply.Reply }
   | { readonly _tag: "Lost"; readonly stage: ReplyClass.Stage; readonly detail: string; readonly ambiguous: boolean }
 
-/** Runs one MAIL transaction. Every recipient gets an answer; no error of the connection escapes. */
-export const send = async (session: Session, transaction: Transaction): Promise<ReadonlyArray<RecipientReply>> => {
+/**
+ * Runs one MAIL transaction. Every recipient gets an answer; no error of the connection escapes. A server with PIPELINING
+ * takes the commands of the next transaction together with the end of this one (RFC 2920 §3.1), which `passOn` may begin.
+ */
+export const send = async (
+  session: Session,
+  transaction: Transaction,
+  passOn: () => void = () => {},
+): Promise<ReadonlyArray<RecipientReply>> => {
   const impossible = unsupported(session, transaction)
   if (impossible !== undefined) return transaction.to.map(() => ({ _tag: "Refused", reply: impossible }))
-  const run: Run = { session, transaction, answers: new Map(), stage: "mail", hasWrittenEnd: false }
+  const run: Run = { session, transaction, passOn, answers: new Map(), stage: "mail", hasWrittenEnd: false }
+  session.underWay++
   try {
     await exchange(run)
-    if (!session.isClosed) session.wire.rest()
+    if (!session.isClosed && session.underWay === 1) session.wire.rest()
   } catch (error) {
     if (!(error instanceof WireError)) throw error
     session.isClosed = true
     session.wire.destroy()
     answerRest(run, { _tag: "Lost", stage: run.stage, detail: error.message, ambiguous: run.hasWrittenEnd })
+  } finally {
+    session.underWay--
   }
   return transaction.to.map(
     (_, i) =>
@@ -63,6 +70,7 @@ export const send = async (session: Session, transaction: Transaction): Promise<
 interface Run {
   readonly session: Session
   readonly transaction: Transaction
+  readonly passOn: () => void
   readonly answers: Map<number, RecipientReply>
   stage: ReplyClass.Stage
   /** The line that ends the data was passed to the socket. */
@@ -80,8 +88,8 @@ const exchange = async (run: Run): Promise<void> => {
     if (!isPositive(reset)) throw new WireError("protocol", `${reset.code} in answer to RSET`)
     session.needsReset = false
   }
-  const mail = mailLine(session, transaction)
-  const rcpts = transaction.to.map((address) => rcptLine(session, transaction, address))
+  const mail = SmtpCommands.mail(session.extensions, transaction)
+  const rcpts = transaction.to.map((address) => SmtpCommands.rcpt(session.extensions, transaction, address))
   const pipelines = session.extensions.has("PIPELINING")
   session.needsReset = true
   // All commands in one group (RFC 2920 §3.1), so a message costs two round trips instead of four.
@@ -114,7 +122,6 @@ const exchange = async (run: Run): Promise<void> => {
   }
   const verdict = await body(run)
   if (isPositive(verdict)) {
-    session.needsReset = false
     const confirms = transaction.dsn !== undefined && session.extensions.has("DSN")
     answerRest(run, { _tag: "Accepted", reply: toReply(verdict, run.stage), confirms })
   } else refuseAll(run, verdict)
@@ -137,21 +144,29 @@ const skip = async (run: Run, rcpts: number): Promise<void> => {
 
 /** Sends the body and reads the answer: usually after its end, but a server may answer in the middle. */
 const body = async (run: Run): Promise<WireReply> => {
-  const { timeouts, wire } = run.session
+  const { extensions, timeouts, wire } = run.session
   const { bytes } = run.transaction.body
   run.stage = "body"
   // A reply sent before the message is no answer to it.
   if (!wire.isQuiet) return early(run)
+  if (run.transaction.mayWrite?.() === false) throw new WireError("closed", "this side stops")
   let at = 0
   for (; bytes.length - at > BLOCK_BYTES; at += BLOCK_BYTES) {
     wire.write(bytes.subarray(at, at + BLOCK_BYTES))
     await wire.flushed(timeouts.block_ms)
     if (wire.hasReply) return early(run)
   }
-  wire.write(Buffer.concat([bytes.subarray(at), END]))
-  run.stage = "end_of_data"
-  run.hasWrittenEnd = true
-  return wire.read(timeouts.end_of_data_ms)
+  let verdict: Promise<WireReply> | undefined
+  wire.together(() => {
+    wire.write(Buffer.concat([bytes.subarray(at), END]))
+    run.stage = "end_of_data"
+    run.hasWrittenEnd = true
+    // The end of the data ends the transaction, whatever the answer is (RFC 5321 §4.1.1.4).
+    run.session.needsReset = false
+    verdict = wire.read(timeouts.end_of_data_ms)
+    if (extensions.has("PIPELINING")) run.passOn()
+  })
+  return verdict ?? wire.read(timeouts.end_of_data_ms)
 }
 
 const END = Buffer.from(".\r\n")
@@ -167,29 +182,6 @@ const early = async (run: Run): Promise<WireReply> => {
   if (isPositive(reply)) throw new WireError("protocol", `${reply.code} before the end of the message`)
   return reply
 }
-
-const mailLine = (session: Session, transaction: Transaction): string => {
-  const { extensions } = session
-  const { body, dsn, from, utf8 } = transaction
-  const parameters = [
-    ...(extensions.has("SIZE") ? [`SIZE=${body.size}`] : []),
-    ...(extensions.has("8BITMIME") && body.eightBit ? ["BODY=8BITMIME"] : []),
-    ...(utf8 ? ["SMTPUTF8"] : []),
-    ...(dsn !== undefined && extensions.has("DSN") ? ["RET=HDRS", `ENVID=${xtext(dsn)}`] : []),
-  ]
-  return `${[`MAIL FROM:<${from}>`, ...parameters].join(" ")}\r\n`
-}
-
-const rcptLine = (session: Session, transaction: Transaction, address: string): string =>
-  transaction.dsn !== undefined && session.extensions.has("DSN")
-    ? `RCPT TO:<${address}> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;${xtext(address)}\r\n`
-    : `RCPT TO:<${address}>\r\n`
-
-/** RFC 3461 §4. */
-const xtext = (text: string): string =>
-  Buffer.from(text)
-    .toString("latin1")
-    .replace(/[^!-*,-<>-~]/gu, (character) => `+${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)
 
 /** Domains are A-labels here, so only a local part can need RFC 6531. */
 export const isUtf8 = (address: string): boolean => /[^\0-\x7f]/.test(address.slice(0, address.lastIndexOf("@")))

@@ -1,8 +1,7 @@
 import * as net from "node:net"
 import * as tls from "node:tls"
+import { ReplyLines, type WireReply } from "./ReplyLines.ts"
 
-/** Maximum bytes of one reply, which is a few lines. */
-export const REPLY_BYTES = 64 * 1024
 /**
  * Maximum unread replies: MAIL, a hundred RCPT and DATA are the largest group. A server that sends more fills no
  * memory.
@@ -23,27 +22,25 @@ export class WireError extends Error {
   }
 }
 
-/** The lines of one reply; the text behind the code is read as UTF-8 where it is valid. */
-export interface WireReply {
-  readonly code: number
-  readonly lines: ReadonlyArray<string>
-}
-
 interface Waiter<A> {
   readonly resolve: (value: A) => void
   readonly reject: (error: WireError) => void
   readonly timer: NodeJS.Timeout
 }
 
+/** Waits for a reply behind others. Its time begins when it is the first. */
+interface Reader extends Omit<Waiter<WireReply>, "timer"> {
+  readonly timeout_ms: number
+  timer: NodeJS.Timeout | undefined
+}
+
 /** Lines over a socket: writes, replies in order, and the reason of its end. Times are the socket's own. */
 export class SmtpWire {
   #socket: net.Socket
-  #text = ""
-  #lines: Array<string> = []
-  #size = 0
+  readonly #received = new ReplyLines()
   #replies: Array<WireReply> = []
   #unread = 0
-  #reader: Waiter<WireReply> | undefined
+  readonly #readers: Array<Reader> = []
   #drain: Waiter<void> | undefined
   #ended: WireError | undefined
   #onEarly: (() => void) | undefined
@@ -83,14 +80,14 @@ export class SmtpWire {
 
   /** False once the other side has closed, or has sent a reply that no command caused. */
   get isQuiet(): boolean {
-    return this.#ended === undefined && this.#replies.length === 0 && this.#text === "" && this.#lines.length === 0
+    return this.#ended === undefined && this.#replies.length === 0 && this.#received.isEmpty
   }
 
   get protocol(): string | null {
     return this.#socket instanceof tls.TLSSocket ? this.#socket.getProtocol() : null
   }
 
-  /** Returns the next reply. A reply received before the end is still returned. */
+  /** Returns the next reply that no earlier call waits for. A reply received before the end is still returned. */
   read(timeout_ms: number): Promise<WireReply> {
     const reply = this.#replies.shift()
     if (reply !== undefined) {
@@ -99,9 +96,25 @@ export class SmtpWire {
     }
     if (this.#ended !== undefined) return Promise.reject(this.#ended)
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#end(new WireError("timeout", "reply timed out")), timeout_ms)
-      this.#reader = { resolve, reject, timer }
+      this.#readers.push({ resolve, reject, timeout_ms, timer: undefined })
+      if (this.#readers.length === 1) this.#startTimer()
     })
+  }
+
+  #startTimer(): void {
+    const [reader] = this.#readers
+    if (reader === undefined) return
+    reader.timer = setTimeout(() => this.#end(new WireError("timeout", "reply timed out")), reader.timeout_ms)
+  }
+
+  /** Sends what `write` writes at once, in one packet if it fits. */
+  together(write: () => void): void {
+    this.#socket.cork()
+    try {
+      write()
+    } finally {
+      this.#socket.uncork()
+    }
   }
 
   /** Expects nothing: until the next write no reply may arrive. */
@@ -202,28 +215,14 @@ export class SmtpWire {
   #receive(chunk: Buffer): void {
     if (this.#ended !== undefined) return
     if (this.#idle) return this.#end(new WireError("protocol", "unsolicited reply"))
-    // Read as latin1, since a chunk may split a character.
-    this.#text += chunk.toString("latin1")
-    this.#size += chunk.length
-    for (let end = this.#text.indexOf("\n"); end >= 0; end = this.#text.indexOf("\n")) {
-      if (this.#ended !== undefined) return
-      const line = this.#text.slice(0, end).replace(/\r$/u, "")
-      this.#text = this.#text.slice(end + 1)
-      if (!/^[2-5]\d\d(?:[ -]|$)/u.test(line)) {
-        return this.#end(new WireError("protocol", `not an SMTP reply: ${line.slice(0, 100)}`))
-      }
-      this.#lines.push(Buffer.from(line, "latin1").toString("utf8"))
-      if (line.charAt(3) === "-") continue
-      const reply: WireReply = { code: Number(line.slice(0, 3)), lines: this.#lines }
-      this.#lines = []
-      this.#size = this.#text.length
-      this.#deliver(reply)
-    }
-    if (this.#size > REPLY_BYTES) this.#end(new WireError("protocol", "reply too long"))
+    const problem = this.#received.add(chunk, (reply) => {
+      if (this.#ended === undefined) this.#deliver(reply)
+    })
+    if (problem !== undefined) this.#end(new WireError("protocol", problem))
   }
 
   #deliver(reply: WireReply): void {
-    const reader = this.#reader
+    const reader = this.#readers.shift()
     if (reader === undefined) {
       this.#unread += sizeOf(reply)
       if (this.#replies.length >= MAX_UNREAD_REPLIES || this.#unread > MAX_UNREAD_BYTES) {
@@ -233,8 +232,8 @@ export class SmtpWire {
       this.#onEarly?.()
       return
     }
-    this.#reader = undefined
     clearTimeout(reader.timer)
+    this.#startTimer()
     reader.resolve(reply)
   }
 
@@ -243,12 +242,11 @@ export class SmtpWire {
       this.#ended = error
       this.#socket.destroy()
     }
-    for (const waiter of [this.#reader, this.#drain]) {
+    for (const waiter of [...this.#readers.splice(0), this.#drain]) {
       if (waiter === undefined) continue
       clearTimeout(waiter.timer)
       waiter.reject(this.#ended)
     }
-    this.#reader = undefined
     this.#drain = undefined
   }
 }
