@@ -18,7 +18,7 @@ export const FILES = [
   "test/store/operations/{audit,conservation,eventsCommand}.test.ts",
   "test/store/outbox/*.test.ts",
   "test/store/postgres/{copyReader,idKey,pipelinedConnection,testClock}.test.ts",
-  "test/store/rebuild/{rebuild,rebuildProgress}.test.ts",
+  "test/store/rebuild/{foldThreads,rebuild,rebuildProgress}.test.ts",
   "test/store/search/{emailLogChoice,emailLogQuery}.test.ts",
   "test/store/statistics/*.test.ts",
   "test/store/streams/{longStreams,streamStateCache}.test.ts",
