@@ -20,7 +20,7 @@ export const SliceEvents = Context.Reference<number>("@waybill/store/rebuild/fil
 export const DEFAULT_LANES = Math.min(4, availableParallelism())
 export const MAX_LANES = 16
 /** Number of slices from which on threads are worth their start. It is also how many are allocated ahead. */
-export const SLICES_FOR_THREADS = 8
+export const SLICES_FOR_THREADS = 16
 /** Slices per second of a throttled fill. Small slices keep others from waiting long. */
 const STEPS_A_SECOND = 20
 const SMALLEST_SLICE_EVENTS = 100

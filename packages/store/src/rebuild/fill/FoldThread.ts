@@ -1,5 +1,6 @@
 import { Effect, Redacted, type Scope } from "effect"
 import module from "node:module"
+import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
 import type { Column } from "../../postgres/CopyBinary.ts"
 import type { SliceRows, Range } from "./SliceFold.ts"
@@ -35,7 +36,9 @@ export class FoldThread {
   #failure: Error | undefined
 
   constructor(data: Omit<ThreadData, "compileCache">) {
-    const workerData: ThreadData = { ...data, compileCache: module.getCompileCacheDir() }
+    // The process uses a folder of this version of Node in the folder that it was given.
+    const folder = module.getCompileCacheDir()
+    const workerData: ThreadData = { ...data, compileCache: folder === undefined ? undefined : dirname(folder) }
     // Without the loaders of the process.
     this.#worker = new Worker(new URL("./worker.ts", import.meta.url), { execArgv: [], name: "fold", workerData })
     this.#worker.on("message", (answer: ThreadAnswer) => {
