@@ -168,7 +168,7 @@ CREATE TABLE email_log (
   listed smallint NOT NULL DEFAULT 0,
   facets smallint NOT NULL DEFAULT 0,
   CONSTRAINT email_log_pkey PRIMARY KEY (account_id, id)
-) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.3);
+) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.3, fillfactor=80);
 
 CREATE TABLE email_log_terms (
   account_id uuid NOT NULL,
