@@ -1,10 +1,12 @@
 import { type CellName, FIRST } from "@waybill/store/cells/CellName"
-import { Cells } from "@waybill/store/cells/Cells"
+import * as Cells from "@waybill/store/cells/Cells"
 import { inCell } from "@waybill/store/cells/CurrentCell"
 import { Duration, Effect } from "effect"
 
 /** Timeout of one load; the next one tries again. */
 export const RELOAD_TIMEOUT = Duration.seconds(3)
+
+const visitOf = (cell: CellName): Cells.Visit => ({ cell, run: (work) => inCell(cell, work) })
 
 /** A set of names that is loaded from the database and cached in memory, so that lookups never wait. */
 export interface CachedSet {
@@ -20,11 +22,10 @@ export const cachedSet = Effect.fnUntraced(function* <R>(
   every: Duration.Duration,
   read: Effect.Effect<ReadonlyArray<string>, never, R>,
 ) {
-  const { names } = yield* Cells
   const cached = new Map<CellName, ReadonlySet<string>>()
   const failing = new Set<CellName>()
-  const loadCell = (cell: CellName) =>
-    inCell(cell, read).pipe(
+  const loadCell = ({ cell, run }: Cells.Visit) =>
+    run(read).pipe(
       Effect.timeout(RELOAD_TIMEOUT),
       Effect.map((found) => {
         cached.set(cell, new Set(found))
@@ -38,9 +39,11 @@ export const cachedSet = Effect.fnUntraced(function* <R>(
       }),
     )
   const load = Effect.gen(function* () {
-    const cells = yield* Effect.catchCause(names, () => Effect.succeed([FIRST, ...cached.keys()]))
-    for (const cell of cached.keys()) if (!cells.includes(cell)) cached.delete(cell)
-    yield* Effect.forEach(new Set(cells), loadCell, { concurrency: "unbounded", discard: true })
+    const visits = yield* Effect.catchCause(Cells.visits, () =>
+      Effect.succeed([...new Set([FIRST, ...cached.keys()])].map(visitOf)),
+    )
+    for (const known of cached.keys()) if (!visits.some(({ cell }) => cell === known)) cached.delete(known)
+    yield* Effect.forEach(visits, loadCell, { concurrency: "unbounded", discard: true })
   })
   yield* load
   yield* Effect.forkScoped(Effect.forever(Effect.delay(load, every)))

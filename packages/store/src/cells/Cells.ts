@@ -1,6 +1,8 @@
 import { Context, Duration, Effect, Exit, Option, Result } from "effect"
+import { Unavailable } from "../availability/Unavailable.ts"
 import { type CellName, FIRST } from "./CellName.ts"
 import { inCell } from "./CurrentCell.ts"
+import * as StrayAccounts from "./StrayAccounts.ts"
 
 /** Finds the cell of an account. Requests of an account that is being moved wait here for the end of its move. */
 export interface CellsShape {
@@ -18,6 +20,8 @@ export interface CellsShape {
    * are copies of an unfinished move, or what it has left behind.
    */
   readonly notToStart: (cell: CellName) => Effect.Effect<ReadonlySet<string>>
+  /** Accounts with rows in a cell that is not theirs, by that cell: copies before the switch of a move, and what is left after it. */
+  readonly strays: Effect.Effect<ReadonlyMap<CellName, ReadonlySet<string>>>
   /** Reads the cells again, after a change by this process. */
   readonly refresh: Effect.Effect<void>
 }
@@ -28,11 +32,10 @@ const one: CellsShape = {
   ofKey: () => Effect.succeed(FIRST),
   ofUser: () => Effect.succeed(FIRST),
   isCertainlyAlone: () => true,
-  notToStart: () => Effect.succeed(NONE),
+  notToStart: () => Effect.succeed(StrayAccounts.NONE),
+  strays: Effect.succeed(new Map()),
   refresh: Effect.void,
 }
-
-const NONE: ReadonlySet<string> = new Set()
 
 /** The cells of the database; without a directory of them there is only the first one. */
 export const Cells = Context.Reference<CellsShape>("@waybill/store/cells/Cells", { defaultValue: () => one })
@@ -57,21 +60,46 @@ export const byCell = (
     return [...cells]
   })
 
+/** A cell, and how work on the rows of all its accounts runs there. */
+export interface Visit {
+  readonly cell: CellName
+  readonly run: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+/**
+ * All cells, the first one first. Work on them leaves out accounts that are in another cell (`StrayAccounts`): all by the same
+ * look at the directory, so that no move in between hides an account or shows it twice.
+ */
+export const visits: Effect.Effect<ReadonlyArray<Visit>> = Effect.gen(function* () {
+  const { names, strays } = yield* Cells
+  const cells = yield* names
+  const straysOf = cells.length === 1 ? undefined : yield* strays
+  return cells.map((cell): Visit => {
+    const here = straysOf?.get(cell)
+    return {
+      cell,
+      run: (work) =>
+        inCell(cell, here === undefined ? work : Effect.provideService(work, StrayAccounts.StrayAccounts, here)),
+    }
+  })
+})
+
 /** Runs work in every cell, one after the other, and returns what each returned, with the name of the cell. */
 export const each = <A, E, R>(
   work: Effect.Effect<A, E, R>,
 ): Effect.Effect<ReadonlyArray<readonly [CellName, A]>, E, R> =>
-  Effect.flatMap(Cells, ({ names }) =>
-    Effect.flatMap(
-      names,
-      Effect.forEach((cell) => Effect.map(inCell(cell, work), (found) => [cell, found] as const)),
-    ),
+  Effect.flatMap(
+    visits,
+    Effect.forEach(({ cell, run }) => Effect.map(run(work), (found) => [cell, found] as const)),
   )
 
 /** Runs work that returns rows in every cell, and returns the rows of all cells. */
 export const rowsOfAll = <A, E, R>(
   work: Effect.Effect<ReadonlyArray<A>, E, R>,
-): Effect.Effect<ReadonlyArray<A>, E, R> => Effect.map(each(work), (found) => found.flatMap(([, rows]) => rows))
+): Effect.Effect<ReadonlyArray<A>, E, R> =>
+  Effect.map(each(ownRows(work)), (found) => found.flatMap(([, rows]) => rows))
+
+const ownRows = <A, E, R>(work: Effect.Effect<ReadonlyArray<A>, E, R>) => Effect.flatMap(work, StrayAccounts.leaveOut)
 
 /** Time limit for a cell to answer, so that one whose node is down does not hide the others. */
 export const ANSWER_WITHIN = Duration.seconds(5)
@@ -85,15 +113,15 @@ export interface FoundRows<A> {
 /** Runs work that returns rows in all cells at once, and returns the rows of those that answer in time. */
 export const rowsInTime = <A, E, R>(work: Effect.Effect<ReadonlyArray<A>, E, R>): Effect.Effect<FoundRows<A>, E, R> =>
   Effect.gen(function* () {
-    const { names } = yield* Cells
-    const search = (cell: CellName) =>
+    const own = ownRows(work)
+    const search = ({ cell, run }: Visit) =>
       // Without the first cell nothing works, and the caller is to know.
-      cell === FIRST
-        ? Effect.map(inCell(cell, work), Exit.succeed)
-        : Effect.exit(Effect.timeout(inCell(cell, work), ANSWER_WITHIN))
-    const found = yield* Effect.forEach(yield* names, (cell) => Effect.map(search(cell), (exit) => ({ cell, exit })), {
-      concurrency: "unbounded",
-    })
+      cell === FIRST ? Effect.map(run(own), Exit.succeed) : Effect.exit(Effect.timeout(run(own), ANSWER_WITHIN))
+    const found = yield* Effect.forEach(
+      yield* visits,
+      (visit) => Effect.map(search(visit), (exit) => ({ cell: visit.cell, exit })),
+      { concurrency: "unbounded" },
+    )
     return {
       rows: found.flatMap(({ exit }) => (Exit.isSuccess(exit) ? exit.value : [])),
       missing: found.flatMap(({ cell, exit }) => (Exit.isSuccess(exit) ? [] : [cell])),
@@ -106,18 +134,26 @@ export const rowsOfReachable = <A, E, R>(
 ): Effect.Effect<ReadonlyArray<A>, E, R> => Effect.map(rowsInTime(work), ({ rows }) => rows)
 
 /**
+ * Cells that did not answer one of the searches of a piece of work. Later searches do not ask them, so that a cell that hangs
+ * delays the work only once.
+ */
+export const SilentCells = Context.Reference<Set<CellName> | undefined>("@waybill/store/cells/Cells/SilentCells", {
+  defaultValue: () => undefined,
+})
+
+/**
  * Looks for something that one cell has, in all cells at once, so that none waits for another one that is slow. It fails only
- * if no cell has it and not all could tell.
+ * if no cell has it and not all could tell in time.
  */
 export const findFirst = <A, E, R>(
   search: Effect.Effect<Option.Option<A>, E, R>,
 ): Effect.Effect<Option.Option<A>, E, R> =>
   Effect.gen(function* () {
-    const { names } = yield* Cells
-    const cells = yield* names
+    const cells = yield* visits
     if (cells.length === 1) return yield* inCell(FIRST, search)
-    const searches = cells.map((cell) =>
-      Effect.flatMap(Effect.exit(inCell(cell, search)), (exit) =>
+    const silent = (yield* SilentCells) ?? new Set<CellName>()
+    const searches = cells.map((visit) =>
+      Effect.flatMap(Effect.exit(searchIn(visit, search, silent)), (exit) =>
         Exit.isSuccess(exit) && Option.isSome(exit.value)
           ? Effect.fail(new Found(exit.value.value))
           : Effect.succeed(exit),
@@ -128,6 +164,23 @@ export const findFirst = <A, E, R>(
     for (const exit of searched.success) yield* exit
     return Option.none()
   })
+
+const searchIn = <A, E, R>(
+  { cell, run }: Visit,
+  search: Effect.Effect<Option.Option<A>, E, R>,
+  silent: Set<CellName>,
+): Effect.Effect<Option.Option<A>, E, R> => {
+  const found = Effect.flatMap(search, (found) =>
+    Effect.map(StrayAccounts.leaveOut(Option.toArray(found)), ([own]) => Option.fromUndefinedOr(own)),
+  )
+  if (cell === FIRST) return run(found)
+  if (silent.has(cell)) return Effect.die(new Unavailable())
+  const giveUp = Effect.suspend(() => {
+    silent.add(cell)
+    return Effect.die(new Unavailable())
+  })
+  return Effect.timeoutOrElse(run(found), { duration: ANSWER_WITHIN, orElse: () => giveUp })
+}
 
 class Found<A> {
   readonly found: A

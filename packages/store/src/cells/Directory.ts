@@ -115,6 +115,7 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
         const here = strays.get(cell)
         return here === undefined ? leaving : new Set([...leaving, ...here])
       }),
+    strays: Effect.map(current, ({ strays }) => strays),
     refresh,
   }
 })
@@ -125,6 +126,9 @@ const FIRST_CELL = Effect.succeed(FIRST)
 export const MOVES = 0x5742_0004
 /** The same for the transactions of switches, which may outlive their mover by a moment. */
 export const SWITCHES = 0x5742_0006
+
+/** The same for erasures of addresses, during which no account moves. */
+export const ERASURES = 0x5742_0007
 
 /** Accounts on the move. Those whose mover has died are not: their requests and their mail go on in the old cell. */
 const moving = (sql: PgClient.PgClient) => sql`

@@ -1,13 +1,20 @@
 import { PgClient } from "@effect/sql-pg"
-import { type Cause, Duration, Effect, Exit } from "effect"
+import { type Cause, Context, Duration, Effect, Exit, Fiber, Option } from "effect"
 import { SqlError } from "effect/sql"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import type { CellName } from "./CellName.ts"
-import { ANSWER_WITHIN, Cells } from "./Cells.ts"
-import { inCell } from "./CurrentCell.ts"
+import * as Cells from "./Cells.ts"
+import * as StrayAccounts from "./StrayAccounts.ts"
 
 /** Time limit if the server does not end the query itself. */
 const GIVEN_UP_AFTER = Duration.seconds(6)
+
+/** Interval at which a cell is asked again while work on it runs. */
+export const ASK_EVERY = Context.Reference<Duration.Duration>("@waybill/store/cells/ReachableCells/ASK_EVERY", {
+  defaultValue: () => Duration.seconds(10),
+})
+/** Answers that a cell may owe in a row before its work is given up. One may be late under load. */
+const OWED_ANSWERS = 4
 
 /** Results of the cells that work reached, and the names of the others. */
 export interface Reached<A> {
@@ -18,7 +25,7 @@ export interface Reached<A> {
 /** Whether the tables of a cell can be read. In a cluster, the connection to the coordinator alone does not say so. */
 export const doesAnswer = (sql: PgClient.PgClient): Effect.Effect<boolean> => {
   // The server ends the statement, so that its connection can be closed at once.
-  const limit = sql`SET LOCAL statement_timeout = ${sql.literal(String(Duration.toMillis(ANSWER_WITHIN)))}`
+  const limit = sql`SET LOCAL statement_timeout = ${sql.literal(String(Duration.toMillis(Cells.ANSWER_WITHIN)))}`
   const reading = sql`
     SELECT ARRAY(SELECT position FROM followers LIMIT 1), ARRAY(SELECT position FROM events LIMIT 1),
       ARRAY(SELECT 1 FROM email_log LIMIT 1), ARRAY(SELECT 1 FROM outbox LIMIT 1),
@@ -34,48 +41,67 @@ export const isLost = (cause: Cause.Cause<unknown>): boolean =>
   SqlErrors.isConnectionLost(cause) ||
   cause.reasons.some((reason) => {
     const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
-    return error instanceof SqlError.SqlError && TIMEOUTS.has(error.reason._tag)
+    if (error instanceof SqlError.SqlError) return TIMEOUTS.has(error.reason._tag)
+    return error instanceof Error && "code" in error && TIMEOUT_STATES.has(String(error.code))
   })
 
 const TIMEOUTS: ReadonlySet<string> = new Set(["LockTimeoutError", "StatementTimeoutError"])
+/** SQLSTATEs of the same, on connections without the client: lock_not_available and query_canceled. */
+const TIMEOUT_STATES: ReadonlySet<string> = new Set(["55P03", "57014"])
+
+/** Runs work as long as its cell answers, and returns how it ended; none if the cell was lost meanwhile. */
+const watched = Effect.fnUntraced(function* <A, E, R>(answers: Effect.Effect<boolean>, work: Effect.Effect<A, E, R>) {
+  const every = yield* ASK_EVERY
+  // Not a child: if the cell hangs, so may the end of its work, which nobody waits for.
+  const worker = yield* Effect.forkDetach(work)
+  let owed = 0
+  const asking = Effect.delay(answers, every).pipe(
+    Effect.map((isReachable) => (owed = isReachable ? 0 : owed + 1)),
+    Effect.repeat({ until: () => owed === OWED_ANSWERS }),
+  )
+  const ended = yield* Effect.raceFirst(
+    Effect.map(Fiber.await(worker), Option.some),
+    Effect.as(asking, Option.none<Exit.Exit<A, E>>()),
+  ).pipe(Effect.onInterrupt(() => Fiber.interrupt(worker)))
+  if (Option.isNone(ended)) yield* Effect.forkDetach(Fiber.interrupt(worker))
+  return ended
+})
 
 /** Runs work in every cell that answers, one after the other. */
 export const each = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<Reached<A>, E, R | PgClient.PgClient> =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const { names } = yield* Cells
-    return yield* inEach(yield* names, (cell) => ({
-      answers: inCell(cell, doesAnswer(sql)),
-      work: inCell(cell, work),
-    }))
+    const visits = yield* Cells.visits
+    return yield* inEach(visits.map(({ cell, run }) => ({ cell, answers: run(doesAnswer(sql)), work: run(work) })))
   })
 
 /** Runs work that returns rows in every cell that answers, and returns the rows of all of them. */
 export const rowsOf = <A, E, R>(work: Effect.Effect<ReadonlyArray<A>, E, R>) =>
-  Effect.map(each(work), ({ results, unreachable }) => ({ rows: results.flatMap(([, rows]) => rows), unreachable }))
+  Effect.map(each(Effect.flatMap(work, StrayAccounts.leaveOut)), ({ results, unreachable }) => ({
+    rows: results.flatMap(([, rows]) => rows),
+    unreachable,
+  }))
+
+/** The work of a cell, and whether the cell answers. */
+export interface CellWork<A, E, R> {
+  readonly cell: CellName
+  readonly answers: Effect.Effect<boolean>
+  readonly work: Effect.Effect<A, E, R>
+}
 
 /** Runs the work of each given cell that answers, one after the other. All cells are asked at the same time. */
-export const inEach = Effect.fnUntraced(function* <A, E, R>(
-  cells: ReadonlyArray<CellName>,
-  inCell: (cell: CellName) => { readonly answers: Effect.Effect<boolean>; readonly work: Effect.Effect<A, E, R> },
-) {
+export const inEach = Effect.fnUntraced(function* <A, E, R>(cells: ReadonlyArray<CellWork<A, E, R>>) {
   const asked = yield* Effect.forEach(
     cells,
-    (cell) => {
-      const { answers, work } = inCell(cell)
-      return Effect.map(answers, (isReachable) => ({ cell, isReachable, work }))
-    },
+    (one) => Effect.map(one.answers, (isReachable) => ({ ...one, isReachable })),
     { concurrency: "unbounded" },
   )
   const results: Array<readonly [CellName, A]> = []
   const unreachable: Array<CellName> = []
-  for (const { cell, isReachable, work } of asked) {
-    if (!isReachable) {
-      unreachable.push(cell)
-      continue
-    }
-    const exit = yield* Effect.exit(work)
-    if (Exit.isSuccess(exit)) results.push([cell, exit.value])
+  for (const { answers, cell, isReachable, work } of asked) {
+    const exit = isReachable ? Option.getOrUndefined(yield* watched(answers, work)) : undefined
+    if (exit === undefined) unreachable.push(cell)
+    else if (Exit.isSuccess(exit)) results.push([cell, exit.value])
     else if (isLost(exit.cause)) unreachable.push(cell)
     else return yield* Effect.failCause(exit.cause)
   }

@@ -10,7 +10,11 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result } from "effect"
 import * as CellClient from "../cells/CellClient.ts"
 import type { CellName } from "../cells/CellName.ts"
+import { Cells } from "../cells/Cells.ts"
+import type * as CellSchema from "../cells/CellSchema.ts"
 import * as ReachableCells from "../cells/ReachableCells.ts"
+import { StrayAccounts } from "../cells/StrayAccounts.ts"
+import * as MoveSteps from "../moves/MoveSteps.ts"
 import * as Database from "../postgres/Database.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as EraseContent from "./EraseContent.ts"
@@ -43,6 +47,13 @@ export interface Erased {
   readonly remaining: ReadonlyArray<RemainingCopy>
   /** Cells that did not answer, in which nothing was erased, or not all. */
   readonly unreachable: ReadonlyArray<CellName>
+  /** Cells of several in which the address remains for now, with the reason. */
+  readonly refused: ReadonlyArray<Refused>
+}
+
+export interface Refused {
+  readonly cell: CellName
+  readonly why: string
 }
 
 /**
@@ -68,21 +79,35 @@ export const find = Effect.fn("Erase.find")(function* (address: Address.Address)
 
 /**
  * Removes an address from the log, the read models and the contents of all cells that answer, some histories per
- * transaction. May be stopped at any time and run again, also for the cells that did not answer.
+ * transaction. May be stopped at any time and run again, also for the cells that did not answer, or in which a rebuild runs.
+ * An account whose move was stopped is erased in both of its cells.
  */
-export const erase = Effect.fn("Erase.erase")(function* (address: Address.Address, replacement: Address.Address) {
+export const erase = Effect.fn("Erase.erase")(function* (
+  address: Address.Address,
+  replacement: Address.Address,
+): Effect.fn.Return<Erased, StreamRemoval.RebuildUnderWay | CellSchema.CellRefused, PgClient.PgClient> {
   const sql = yield* PgClient.PgClient
-  const { results, unreachable } = yield* ReachableCells.each(eraseHere(address, replacement))
+  const { isCertainlyAlone } = yield* Cells
+  const inAll = ReachableCells.each(eraseHere(address, replacement))
+  const { results, unreachable } = yield* isCertainlyAlone() ? inAll : MoveSteps.whileNoneMoves(sql, inAll)
+  const refused = results.flatMap(([cell, { underWay }]) => (underWay === undefined ? [] : [{ cell, underWay }]))
+  if (results.length === 1 && unreachable.length === 0 && refused[0] !== undefined) return yield* refused[0].underWay
   // Only all cells together say that a user is a member no more.
-  if (unreachable.length === 0) yield* Effect.orDie(deleteUsers(sql, address))
+  if (unreachable.length + refused.length === 0) yield* Effect.orDie(deleteUsers(sql, address))
   return {
     accounts: new Map(results.flatMap(([, { accounts }]) => [...accounts])),
-    remaining: results.flatMap(([, { remaining }]) => remaining),
+    remaining: withoutRepeated(results.flatMap(([, { remaining }]) => remaining)),
     unreachable,
-  } satisfies Erased
+    refused: refused.map(({ cell, underWay }) => ({ cell, why: underWay.message })),
+  }
 })
 
-/** Removes an address from the fiber's cell. */
+/** An account whose move was stopped has the same copies in two cells. */
+const withoutRepeated = (copies: ReadonlyArray<RemainingCopy>): ReadonlyArray<RemainingCopy> => [
+  ...new Map(copies.map((copy) => [`${copy.account_id} ${copy.stream} ${copy.stream_id}`, copy])).values(),
+]
+
+/** Removes an address from the fiber's cell, unless and until a rebuild is under way there. */
 const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replacement: Address.Address) {
   const sql = yield* Effect.orDie(CellClient.here(yield* PgClient.PgClient))
   const mask = Mask.make(address, replacement)
@@ -93,7 +118,14 @@ const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replace
   )
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const remaining: Array<RemainingCopy> = []
-  yield* Effect.catchTag(StreamRemoval.requireNoRebuild(sql, KINDS), "SqlError", Effect.die)
+  const strays = yield* StrayAccounts
+  /** Counts of the accounts that are in this cell. */
+  const own = () => new Map([...accounts].filter(([account_id]) => !strays.has(Livemode.liveAccountOf(account_id))))
+  const checked = yield* Effect.result(StreamRemoval.requireNoRebuild(sql, KINDS))
+  if (Result.isFailure(checked))
+    return checked.failure._tag === "SqlError"
+      ? yield* Effect.die(checked.failure)
+      : { accounts, remaining, underWay: checked.failure }
   const affected = yield* Effect.orDie(AffectedStreams.find(sql, address, mask))
   // Contents first: if this is stopped in between, nothing would lead to them once the events are masked.
   for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, affected)))
@@ -118,7 +150,7 @@ const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replace
           ),
         )
         .pipe(Effect.retry({ while: ({ _tag }) => _tag === "TryAgain", times: TRIES }), Effect.orDie)
-      if (batch instanceof StreamRemoval.RebuildUnderWay) return yield* batch
+      if (batch instanceof StreamRemoval.RebuildUnderWay) return { accounts: own(), remaining, underWay: batch }
       remaining.push(...batch.remaining)
       if (batch.streams === 0) continue
       const { events, streams } = accounts.get(account_id) ?? { streams: 0, events: 0 }
@@ -131,7 +163,7 @@ const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replace
     Effect.retry({ while: ({ reason }) => reason._tag === "DeadlockError", times: TRIES }),
     Effect.orDie,
   )
-  return { accounts, remaining }
+  return { accounts: own(), remaining, underWay: undefined }
 }, Effect.scoped)
 
 /** Masks streams and records that in the same transaction, so that no masking stays unrecorded. */

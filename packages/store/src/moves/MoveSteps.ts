@@ -32,8 +32,48 @@ export const alone = <A, E, R>(sql: PgClient.PgClient, account_id: AccountId, wo
       if (row?.is_taken !== true)
         return yield* new CellSchema.CellRefused({ message: `another process is moving ${account_id}` })
       yield* Effect.addFinalizer(() => Effect.ignoreCause(lock("pg_advisory_unlock")))
+      if (yield* isHeld(sql, [Directory.ERASURES]))
+        return yield* new CellSchema.CellRefused({
+          message: `an address is being erased: move ${account_id} when that has ended`,
+        })
       return yield* work
     }),
+  )
+
+/**
+ * Runs an erasure while no process moves an account, so that the address is masked both in its rows and in their copies. A move
+ * that was stopped does not matter: both cells have the account's rows until it is continued. Each side takes its lock before it
+ * looks for those of the other, so that at least one of them sees the other.
+ */
+export const whileNoneMoves = <A, E, R>(sql: PgClient.PgClient, erasure: Effect.Effect<A, E, R>) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const connection = yield* Effect.orDie(inCell(FIRST, sql.reserve))
+      const run = (statement: string) =>
+        Effect.orDie(connection.execute(`SELECT ${statement}::text AS done`, [Directory.ERASURES], undefined))
+      yield* run("pg_advisory_lock_shared($1::int, 1)")
+      yield* Effect.addFinalizer(() => Effect.ignoreCause(run("pg_advisory_unlock_shared($1::int, 1)")))
+      if (yield* isHeld(sql, [Directory.MOVES, Directory.SWITCHES]))
+        return yield* new CellSchema.CellRefused({
+          message: "an account is moving to another cell: erase the address when `waybill accounts move` has ended",
+        })
+      return yield* erasure
+    }),
+  )
+
+/** Whether a process holds one of our advisory locks of these classes. The second key 0 belongs to others. */
+const isHeld = (sql: PgClient.PgClient, classes: ReadonlyArray<number>) =>
+  Effect.map(
+    Effect.orDie(
+      inCell(
+        FIRST,
+        sql`
+          SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND objid::bigint <> 0
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND classid::bigint = ANY(${classes}::bigint[]) LIMIT 1`,
+      ),
+    ),
+    ({ length }) => length > 0,
   )
 
 interface Entry {

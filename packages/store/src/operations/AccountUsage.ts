@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import type { CellName } from "../cells/CellName.ts"
 import * as Cells from "../cells/Cells.ts"
+import * as StrayAccounts from "../cells/StrayAccounts.ts"
 import type { StoredAccount } from "../readmodels/Accounts.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as Registrations from "../outbox/Registrations.ts"
@@ -17,11 +18,14 @@ export interface AccountUsage {
 export const accounts = Effect.fn("AccountUsage.accounts")(
   function* (month: string) {
     const sql = yield* PgClient.PgClient
-    const usages = sql<Omit<AccountUsage, "cell">>`
+    const usages = Effect.flatMap(
+      StrayAccounts.isOwn(sql, "a.account_id"),
+      (isOwn) => sql<Omit<AccountUsage, "cell">>`
       SELECT a.record, coalesce(u.accepted, 0)::float8 AS emails,
         (SELECT count(*)::int FROM members m WHERE m.account_id = a.account_id AND m.status <> 'removed') AS members
       FROM accounts a LEFT JOIN monthly_usage u ON u.account_id = a.account_id AND u.month = ${month}
-      ORDER BY a.account_id`
+      WHERE ${isOwn} ORDER BY a.account_id`,
+    )
     const found = yield* Cells.each(usages)
     const all = found.flatMap(([cell, rows]) => rows.map((row): AccountUsage => ({ ...row, cell })))
     return all.toSorted((a, b) => (a.record.id < b.record.id ? -1 : 1))
@@ -45,8 +49,12 @@ export const nodes = Effect.fn("AccountUsage.nodes")(
       SELECT p.id, ${Iso.iso(sql, "p.started_at")} AS started_at, ${Iso.iso(sql, "p.beat_at")} AS beat_at,
         p.beat_at > now() - make_interval(secs => ${Duration.toSeconds(Registrations.SILENT_AFTER)}::float8) AS alive
       FROM processes p ORDER BY p.started_at`
-    const leases = yield* Cells.rowsOfReachable(sql<{ readonly owner: string; readonly n: number }>`
-      SELECT lease_owner AS owner, count(*)::int AS n FROM outbox WHERE lease_token IS NOT NULL GROUP BY 1`)
+    const leased = Effect.flatMap(
+      StrayAccounts.isOwn(sql, "account_id"),
+      (isOwn) => sql<{ readonly owner: string; readonly n: number }>`
+      SELECT lease_owner AS owner, count(*)::int AS n FROM outbox WHERE lease_token IS NOT NULL AND ${isOwn} GROUP BY 1`,
+    )
+    const leases = yield* Cells.rowsOfReachable(leased)
     return processes.map((node): Node => {
       const own = leases.filter(({ owner }) => owner === node.id)
       return { ...node, leases: own.reduce((sum, { n }) => sum + n, 0) }

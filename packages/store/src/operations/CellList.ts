@@ -2,8 +2,9 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Exit } from "effect"
 import { type CellName, FIRST } from "../cells/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
-import { ANSWER_WITHIN } from "../cells/Cells.ts"
+import { ANSWER_WITHIN, Cells } from "../cells/Cells.ts"
 import { inCell } from "../cells/CurrentCell.ts"
+import * as StrayAccounts from "../cells/StrayAccounts.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Iso from "../postgres/Iso.ts"
@@ -33,12 +34,15 @@ export const list = Effect.fn("CellList.list")(
     const cells = yield* Effect.orDie(sql<Pick<CellStatus, "name" | "state" | "made_at">>`
     SELECT name, state, ${Iso.iso(sql, "made_at")} AS made_at FROM cells ORDER BY name <> ${FIRST}, name`)
     const nodes = yield* CellNodes.ofCells()
+    const strays = yield* (yield* Cells).strays
     const hasCitus = yield* Effect.orDie(CellSchema.isCitus(sql))
     return yield* Effect.forEach(
       cells,
       (cell) =>
         Effect.gen(function* () {
-          const counting = inCell(cell.name, known(sql, cell.name, hasCitus))
+          const counting = inCell(cell.name, known(sql, cell.name, hasCitus)).pipe(
+            Effect.provideService(StrayAccounts.StrayAccounts, strays.get(cell.name) ?? StrayAccounts.NONE),
+          )
           const exit = yield* Effect.exit(Effect.timeout(counting, ANSWER_WITHIN))
           const node = nodes.get(cell.name) ?? null
           return { ...cell, node, ...(Exit.isSuccess(exit) ? exit.value : UNKNOWN) } satisfies CellStatus
@@ -52,9 +56,10 @@ export const list = Effect.fn("CellList.list")(
 const UNKNOWN = { accounts: null, emails: null, bytes: null, lag: null }
 
 const known = Effect.fnUntraced(function* (sql: PgClient.PgClient, cell: CellName, hasCitus: boolean) {
+  const isOwn = yield* StrayAccounts.isOwn(sql, "account_id")
   const [counts] = yield* sql<{ readonly accounts: number; readonly emails: number; readonly after: bigint | null }>`
-    SELECT (SELECT count(*) FROM accounts)::float8 AS accounts, (SELECT min(position) FROM followers) AS after,
-      (SELECT coalesce(sum(accepted), 0) FROM monthly_usage)::float8 AS emails`
+    SELECT (SELECT count(*) FROM accounts WHERE ${isOwn})::float8 AS accounts, (SELECT min(position) FROM followers) AS after,
+      (SELECT coalesce(sum(accepted), 0) FROM monthly_usage WHERE ${isOwn})::float8 AS emails`
   const [size] = yield* hasCitus && cell !== FIRST ? citusBytes(sql, cell) : bytes(sql, cell)
   const end = yield* Feed.settled(sql)
   const lag = Epoch.distance(yield* Epoch.gaps(sql), counts?.after ?? end, end)

@@ -8,6 +8,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { OutboxRow } from "../commit/LogStorage.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
+import * as StrayAccounts from "../cells/StrayAccounts.ts"
 import * as EmailFacets from "../search/EmailFacets.ts"
 import * as MixedMessages from "./MixedMessages.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
@@ -221,7 +222,7 @@ export const work = Effect.fn("Conservation.work")(function* () {
       UNION ALL SELECT 'test_clock', account_id, id FROM test_clocks
         WHERE NOT removed AND record ->> 'status' = 'advancing'
     ), sides AS (
-      SELECT kind, id, waits IS NOT NULL AS waits, armed IS NOT NULL AS armed
+      SELECT kind, account_id, id, waits IS NOT NULL AS waits, armed IS NOT NULL AS armed
       FROM (SELECT *, true AS waits FROM waiting) AS w
       FULL JOIN (SELECT kind, account_id, id, true AS armed FROM outbox o
         -- A deleted clock has a row until what waits on it has ended.
@@ -229,7 +230,7 @@ export const work = Effect.fn("Conservation.work")(function* () {
     )
     SELECT kind, (count(*) FILTER (WHERE waits))::float8 AS waiting,
       ${named("NOT armed")} AS missing, ${named("NOT waits")} AS unexpected
-    FROM sides GROUP BY kind ORDER BY kind`
+    FROM sides WHERE ${yield* StrayAccounts.isOwn(sql, "account_id")} GROUP BY kind ORDER BY kind`
   return yield* withoutTimeout(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
 })
 

@@ -78,17 +78,22 @@ export const examine = (
     const schema = yield* Effect.catchTag(Migrations.check(url), "ConnectFailed", (failed) =>
       Effect.fail(unreachable(failed)),
     )
-    const [log] = yield* query<{ events: boolean; domains: boolean; nodes: boolean; cells: boolean }>(
-      "SELECT to_regclass('events') IS NOT NULL AS events, to_regclass('domains') IS NOT NULL AS domains, to_regclass('nodes') IS NOT NULL AS nodes, to_regclass('cells') IS NOT NULL AS cells",
+    const [log] = yield* query<{ events: boolean; domains: boolean; nodes: boolean; cells: boolean; moves: boolean }>(
+      "SELECT to_regclass('events') IS NOT NULL AS events, to_regclass('domains') IS NOT NULL AS domains, to_regclass('nodes') IS NOT NULL AS nodes, to_regclass('cells') IS NOT NULL AS cells, EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('account_cells') AND attname = 'left_cell') AS moves",
     )
     const nodes = log?.nodes ? yield* query<ExaminedNode>(NODES, [Duration.toSeconds(NODE_DEAD_AFTER)]) : []
     const others = log?.cells
       ? yield* query<{ name: string }>("SELECT name FROM cells WHERE name <> $1 ORDER BY name", [CellName.FIRST])
       : []
-    const tables = { events: log?.events ?? false, domains: log?.domains ?? false }
+    const strays = log?.moves ? yield* query<{ cell: string; account_id: string }>(STRAYS) : []
+    const tablesOf = (name: string): CellTables => ({
+      events: log?.events ?? false,
+      domains: log?.domains ?? false,
+      strays: strays.flatMap(({ account_id, cell }) => (cell === name ? [account_id] : [])),
+    })
     // Without the first cell nothing works, so that its failure is that of the database.
-    const first = yield* examineCell(query, tables)
-    const asked = yield* Effect.forEach(others, ({ name }) => examineOther(url, name, tables), {
+    const first = yield* examineCell(query, tablesOf(CellName.FIRST))
+    const asked = yield* Effect.forEach(others, ({ name }) => examineOther(url, name, tablesOf(name)), {
       concurrency: CONCURRENT_CELLS,
     })
     const unreachable_cells = asked.flatMap((each) => (Result.isFailure(each) ? [each.failure] : []))
@@ -124,23 +129,23 @@ const queryOn =
       Effect.map(({ rows }) => rows),
     )
 
-const examineCell = Effect.fnUntraced(function* (
-  query: ExaminedKeys.RunQuery<Unreachable>,
-  tables: { readonly events: boolean; readonly domains: boolean },
-) {
+/** Which tables a cell has, and the accounts with rows there that are in another cell. */
+interface CellTables {
+  readonly events: boolean
+  readonly domains: boolean
+  readonly strays: ReadonlyArray<string>
+}
+
+const examineCell = Effect.fnUntraced(function* (query: ExaminedKeys.RunQuery<Unreachable>, tables: CellTables) {
   const newest = tables.events ? yield* query<{ at: number }>(NEWEST) : []
   if (!tables.domains) return { newest, chosen: [], tracked: [], keys: [] }
-  const chosen = yield* query<{ transport: Exclude<TransportChoice, null> }>(CHOSEN)
-  const tracked = yield* query<{ n: number; names: number }>(TRACKED)
-  return { newest, chosen, tracked, keys: yield* ExaminedKeys.read(query) }
+  const chosen = yield* query<{ transport: Exclude<TransportChoice, null> }>(CHOSEN, [tables.strays])
+  const tracked = yield* query<{ n: number; names: number }>(TRACKED, [tables.strays])
+  return { newest, chosen, tracked, keys: yield* ExaminedKeys.read(query, tables.strays) }
 })
 
 /** Examines a cell on a connection of its own, because a statement that hangs blocks its connection. */
-const examineOther = (
-  url: Redacted.Redacted,
-  name: CellName.CellName,
-  tables: { readonly events: boolean; readonly domains: boolean },
-) =>
+const examineOther = (url: Redacted.Redacted, name: CellName.CellName, tables: CellTables) =>
   connect(CellName.urlOf(url, name)).pipe(
     Effect.flatMap((client) => examineCell(queryOn(client), tables)),
     Effect.scoped,
@@ -150,9 +155,12 @@ const examineOther = (
 
 const NEWEST = "SELECT extract(epoch FROM recorded_at)::float8 * 1000 AS at FROM events ORDER BY position DESC LIMIT 1"
 const CHOSEN =
-  "SELECT DISTINCT record->>'transport' AS transport FROM domains WHERE NOT removed AND record->>'transport' IS NOT NULL"
+  "SELECT DISTINCT record->>'transport' AS transport FROM domains WHERE NOT removed AND record->>'transport' IS NOT NULL AND account_id <> ALL($1::text[])"
 const TRACKED =
-  "SELECT count(*) FILTER (WHERE record ? 'tracking')::int AS n, count(*) FILTER (WHERE record ? 'tracking_domain')::int AS names FROM domains WHERE NOT removed"
+  "SELECT count(*) FILTER (WHERE record ? 'tracking')::int AS n, count(*) FILTER (WHERE record ? 'tracking_domain')::int AS names FROM domains WHERE NOT removed AND account_id <> ALL($1::text[])"
+
+const STRAYS =
+  "SELECT account_id, CASE step WHEN 'cleaning' THEN left_cell ELSE moving_to END AS cell FROM account_cells WHERE moving_to IS NOT NULL"
 
 const NODES = `
   WITH live AS (SELECT * FROM nodes WHERE beat_at >= now() - make_interval(secs => $1::float8))

@@ -24,12 +24,18 @@ export type RunQuery<E> = <Row extends object>(
   values?: ReadonlyArray<unknown>,
 ) => Effect.Effect<ReadonlyArray<Row>, E>
 
-/** Reads the keys without the services of a node, which would create a missing instance key. */
-export const read = <E>(query: RunQuery<E>): Effect.Effect<ReadonlyArray<ExaminedKey>, E> =>
+/**
+ * Reads the keys without the services of a node, which would create a missing instance key. Leaves out accounts that are in
+ * another cell.
+ */
+export const read = <E>(
+  query: RunQuery<E>,
+  strays: ReadonlyArray<string>,
+): Effect.Effect<ReadonlyArray<ExaminedKey>, E> =>
   Effect.gen(function* () {
     const domains = yield* query<{ readonly account_id: string; readonly record: DomainRecord }>(
-      "SELECT account_id, record FROM domains WHERE NOT removed ORDER BY account_id, id LIMIT $1::int",
-      [MAX_DOMAINS_EXAMINED],
+      "SELECT account_id, record FROM domains WHERE NOT removed AND account_id <> ALL($2::text[]) ORDER BY account_id, id LIMIT $1::int",
+      [MAX_DOMAINS_EXAMINED, strays],
     )
     const keys = domains.flatMap(({ account_id, record }) =>
       Domain.signingKeys(record).map((dkim, nth): Omit<ExaminedKey, "sealed"> => ({

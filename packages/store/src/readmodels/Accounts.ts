@@ -3,6 +3,7 @@ import * as Account from "@waybill/domain/account/Account"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as Cells from "../cells/Cells.ts"
+import * as StrayAccounts from "../cells/StrayAccounts.ts"
 import * as ReadModel from "./ReadModel.ts"
 
 export interface StoredAccount {
@@ -47,7 +48,7 @@ export const readModel = ReadModel.make({
 export const list = Effect.fn("Accounts.list")(function* () {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly record: StoredAccount }>`
-    SELECT record FROM accounts ORDER BY account_id`)
+    SELECT record FROM accounts WHERE ${yield* StrayAccounts.isOwn(sql, "account_id")} ORDER BY account_id`)
   return rows.map((row) => row.record)
 })
 
@@ -68,7 +69,7 @@ export const find = Effect.fn("Accounts.find")(function* (account_id: string) {
 /** Returns the accounts of the fiber's cell whose tracked links are stopped. They are few and have a partial index. */
 export const withLinksStopped = Effect.fn("Accounts.withLinksStopped")(function* () {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(linksStopped(sql))
+  const rows = yield* StrayAccounts.leaveOut(yield* Effect.orDie(linksStopped(sql)))
   return rows.map((row) => row.account_id)
 })
 

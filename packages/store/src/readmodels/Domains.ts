@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Domain from "@waybill/domain/domain/Domain"
 import { Effect, Option } from "effect"
+import * as StrayAccounts from "../cells/StrayAccounts.ts"
 import * as ReadModel from "./ReadModel.ts"
 
 /** State of a domain in the log. The DNS records its owner publishes follow from it and the instance's settings. */
@@ -44,13 +45,16 @@ export const list = Effect.fn("Domains.list")(function* (account_id: string) {
  */
 export const trackingNames = Effect.fn("Domains.trackingNames")(function* () {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(tracking(sql))
+  const rows = yield* StrayAccounts.leaveOut(yield* Effect.orDie(tracking(sql)))
   return rows.map((row) => row.name)
 })
 
 /** The condition is exactly that of the index `domains_tracking`. */
-const tracking = (sql: PgClient.PgClient) => sql<{ readonly name: string }>`
-  SELECT record -> 'tracking_domain' ->> 'name' AS name FROM domains
+const tracking = (sql: PgClient.PgClient) => sql<{
+  readonly account_id: string
+  readonly name: string
+}>`
+  SELECT account_id, record -> 'tracking_domain' ->> 'name' AS name FROM domains
   WHERE record -> 'tracking_domain' ->> 'verified' = 'true' AND record ->> 'verified_at' IS NOT NULL`
 
 /** Finds a domain by id, or by name in its DNS form. */

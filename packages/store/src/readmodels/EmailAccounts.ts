@@ -15,7 +15,6 @@ export const accountOf = Effect.fn("EmailAccounts.accountOf")(function* (id: Ema
     CROSS JOIN LATERAL (
       SELECT 1 FROM events e WHERE e.account_id = mode.account_id AND e.stream_id = ${id} AND e.version = 1 OFFSET 0) AS e
     LIMIT 1`)
-  return yield* Cells.findFirst(
-    Effect.map(search, ([row]) => Option.map(Option.fromUndefinedOr(row), ({ account_id }) => account_id)),
-  )
+  const found = yield* Cells.findFirst(Effect.map(search, ([row]) => Option.fromUndefinedOr(row)))
+  return Option.map(found, ({ account_id }) => account_id)
 })

@@ -1,8 +1,9 @@
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Exit } from "effect"
-import { type CellName, FIRST } from "../cells/CellName.ts"
+import type { Fragment } from "effect/sql/Statement"
+import type { CellName } from "../cells/CellName.ts"
 import * as Cells from "../cells/Cells.ts"
-import { inCell } from "../cells/CurrentCell.ts"
+import * as StrayAccounts from "../cells/StrayAccounts.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as Registrations from "../outbox/Registrations.ts"
@@ -50,13 +51,13 @@ export interface InstanceStats {
 export const read = Effect.fn("InstanceStats.read")(
   function* () {
     const sql = yield* PgClient.PgClient
-    const { names } = yield* Cells.Cells
-    const [, ...others] = yield* names
+    const [home, ...others] = yield* Cells.visits
+    if (home === undefined) return yield* Effect.die(new Error("a database without cells"))
     // The first cell has all that is shared, so nothing is known without it.
-    const first = yield* inCell(FIRST, ofCell(sql))
+    const first = yield* home.run(ofCell(sql))
     const exits = yield* Effect.forEach(
       others,
-      (cell) => Effect.exit(Effect.timeout(inCell(cell, ofCell(sql)), ANSWER_WITHIN)),
+      ({ run }) => Effect.exit(Effect.timeout(run(ofCell(sql)), ANSWER_WITHIN)),
       { concurrency: CONCURRENT_CELLS },
     )
     const answers = [first, ...exits.flatMap((exit) => (Exit.isSuccess(exit) ? [exit.value] : []))]
@@ -78,8 +79,8 @@ export const read = Effect.fn("InstanceStats.read")(
       size_bytes,
       unread_reports: answers.reduce((sum, { unread_reports }) => sum + unread_reports, 0),
       cells: [
-        { name: FIRST, is_up: true },
-        ...others.map((name, nth) => ({ name, is_up: exits[nth]?._tag === "Success" })),
+        { name: home.cell, is_up: true },
+        ...others.map(({ cell }, nth) => ({ name: cell, is_up: exits[nth]?._tag === "Success" })),
       ],
     } satisfies InstanceStats
   },
@@ -91,10 +92,11 @@ const ANSWER_WITHIN = Duration.seconds(2)
 const CONCURRENT_CELLS = 8
 
 const ofCell = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
-  const queue = yield* queueStats(sql)
+  const isOwn = yield* StrayAccounts.isOwn(sql, "account_id")
+  const queue = yield* queueStats(sql, isOwn)
   const end = yield* Feed.settled(sql)
   const followers = yield* followerStats(sql, end)
-  const [row] = yield* sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM unread_reports`
+  const [row] = yield* sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM unread_reports WHERE ${isOwn}`
   return { queue, end, followers, unread_reports: row?.n ?? 0 }
 })
 
@@ -115,11 +117,11 @@ const slowest = (rows: ReadonlyArray<FollowerStats>): ReadonlyArray<FollowerStat
   }))
 
 /** Classifies rows by the clock, not by the `ready` mark, so that a missing worker shows. */
-const queueStats = (sql: PgClient.PgClient) => sql<QueueStats>`
+const queueStats = (sql: PgClient.PgClient, isOwn: Fragment) => sql<QueueStats>`
   SELECT kind, CASE WHEN lease_until > now() THEN 'leased' WHEN ready OR available_at <= now() THEN 'ready'
       ELSE 'scheduled' END AS state,
     count(*)::float8 AS rows, extract(epoch FROM now() - min(available_at))::float8 AS oldest_s
-  FROM outbox GROUP BY 1, 2 ORDER BY 1, 2`
+  FROM outbox WHERE ${isOwn} GROUP BY 1, 2 ORDER BY 1, 2`
 
 const followerStats = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: bigint) {
   const gaps = yield* Epoch.gaps(sql)
@@ -143,14 +145,18 @@ const followerStats = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: 
 export const eventRates = Effect.fn("InstanceStats.eventRates")(
   function* (within: Duration.Duration, limit = MAX_RECENT_EVENTS) {
     const sql = yield* PgClient.PgClient
-    const rows = yield* Cells.rowsOfReachable(sql<{ readonly type: string; readonly per_second: number }>`
-      WITH last AS MATERIALIZED (SELECT type, recorded_at FROM events ORDER BY position DESC LIMIT ${limit}::int),
+    const rates = Effect.flatMap(
+      StrayAccounts.isOwn(sql, "account_id"),
+      (isOwn) => sql<{ readonly type: string; readonly per_second: number }>`
+      WITH last AS MATERIALIZED (SELECT type, recorded_at FROM events WHERE ${isOwn} ORDER BY position DESC LIMIT ${limit}::int),
       period AS (
         SELECT least(${Duration.toSeconds(within)}::float8, CASE WHEN count(*) = ${limit}::int
           THEN greatest(0.001, extract(epoch FROM now() - min(recorded_at))) END::float8) AS seconds FROM last)
       SELECT last.type, count(*) / period.seconds AS per_second FROM last CROSS JOIN period
       WHERE last.recorded_at > now() - make_interval(secs => ${Duration.toSeconds(within)}::float8)
-      GROUP BY last.type, period.seconds ORDER BY last.type`)
+      GROUP BY last.type, period.seconds ORDER BY last.type`,
+    )
+    const rows = yield* Cells.rowsOfReachable(rates)
     const types = Map.groupBy(rows, ({ type }) => type)
     return Object.fromEntries(
       [...types].map(([type, same]) => [type, same.reduce((sum, { per_second }) => sum + per_second, 0)]),

@@ -78,14 +78,17 @@ export const inEach = <A, E, R>(
 ) =>
   Effect.gen(function* () {
     const replays = yield* CellReplays
-    return yield* ReachableCells.inEach(cells, (cell) => ({
-      answers: inCell(
+    return yield* ReachableCells.inEach(
+      cells.map((cell) => ({
         cell,
-        Effect.flatMap(Replay, ({ sql }) => ReachableCells.doesAnswer(sql)),
-      ).pipe(
-        Effect.provideService(CellReplays, replays),
-        Effect.catch(() => Effect.succeed(false)),
-      ),
-      work: inCell(cell, work(cell)),
-    }))
+        answers: inCell(
+          cell,
+          Effect.flatMap(Replay, ({ sql }) => ReachableCells.doesAnswer(sql)),
+        ).pipe(
+          Effect.provideService(CellReplays, replays),
+          Effect.catch(() => Effect.succeed(false)),
+        ),
+        work: inCell(cell, work(cell)),
+      })),
+    )
   })

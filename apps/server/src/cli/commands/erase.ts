@@ -72,14 +72,17 @@ export const erase = Command.make(
     if (dryRun) return yield* CellsLeftOut.refuse(yield* preview(address, json))
     if (!yes) yield* confirm(address)
     const erased_as = Mask.replacement(SecureRandom.randomBytesUnsafe(STAND_IN_BYTES))
-    const { accounts, remaining, unreachable } = yield* Erase.erase(address, erased_as)
+    const { accounts, refused, remaining, unreachable } = yield* Erase.erase(address, erased_as)
     let streams = 0
     let events = 0
     for (const counts of accounts.values()) {
       streams += counts.streams
       events += counts.events
     }
-    const left = unreachable.length === 0 ? {} : { unreachable }
+    const left = {
+      ...(unreachable.length === 0 ? {} : { unreachable }),
+      ...(refused.length === 0 ? {} : { refused }),
+    }
     if (json) yield* Output.printJson({ erased_as, streams, events, remaining, ...left })
     else {
       yield* Output.say(`Replaced the address by ${erased_as} in ${events} events of ${count(streams)}.`)
@@ -88,9 +91,9 @@ export const erase = Command.make(
     }
     if (remaining.length > 0) {
       const message = `The address remains in ${count(remaining.length)}.`
-      return yield* new AddressRemains({ message: CellsLeftOut.after(message, unreachable) })
+      return yield* new AddressRemains({ message: CellsLeftOut.after(message, unreachable, refused) })
     }
-    yield* CellsLeftOut.refuse(unreachable)
+    yield* CellsLeftOut.refuse(unreachable, refused)
   }),
 ).pipe(
   Command.withDescription("Erase an address from the log, read models and contents permanently"),
