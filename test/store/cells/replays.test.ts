@@ -2,7 +2,6 @@ import { PgClient } from "@effect/sql-pg"
 import * as Cells from "@waybill/store/cells/Cells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/cells/CurrentCell"
-import * as LogExport from "@waybill/store/operations/LogExport"
 import { Effect, Exit } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
@@ -128,31 +127,6 @@ layer(World.layer, { excludeTestServices: true })("replays over cells", (it) => 
         yield* Effect.promise(() => fs.readFile(again, "utf8")),
         yield* Effect.promise(() => fs.readFile(file, "utf8")),
       )
-    },
-    TIMEOUT,
-  )
-
-  it.effect(
-    "export nothing while an account is in two cells",
-    function* () {
-      const sql = yield* PgClient.PgClient
-      yield* mail
-      const moving = sql`
-        INSERT INTO account_cells (account_id, cell, moving_to, step) VALUES ('acc_moving', 'public', 'cell_b', 'draining')`
-      const moved = sql`DELETE FROM account_cells WHERE account_id = 'acc_moving'`
-      const file = yield* fileIn
-      const logs = [{ cell: "public", sql }]
-      const [exported, refusal] = yield* Effect.acquireUseRelease(
-        moving,
-        () => Effect.all([run("events", "export", file), Effect.flip(LogExport.requireNoMoves(logs))]),
-        () => Effect.orDie(moved),
-      )
-      assert.isFalse(exported.isGood)
-      assert.include(refusal.message, "accounts are moving to other cells: acc_moving")
-      const whole = yield* LogExport.requireNoMoves(logs)
-      yield* whole
-      yield* CellSchema.noteChange(sql)
-      assert.include((yield* Effect.flip(whole)).message, "an account moved to another cell during the export")
     },
     TIMEOUT,
   )

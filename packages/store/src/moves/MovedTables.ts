@@ -30,7 +30,12 @@ export const list = (sql: PgClient.PgClient, cell: CellName) => sql<MovedTable>`
   ORDER BY c.relname <> ALL(${REFERRED}::text[]), c.relname`
 
 /** Condition on the rows of some accounts. */
-export const isOf = (sql: PgClient.PgClient, { isByKey }: MovedTable, alias: string, accounts: ReadonlyArray<string>) =>
+export const isOf = (
+  sql: PgClient.PgClient,
+  { isByKey }: Pick<MovedTable, "isByKey">,
+  alias: string,
+  accounts: ReadonlyArray<string>,
+) =>
   isByKey
     ? sql`${sql.literal(alias)}.account_id = ANY(${accounts.map(IdKey.of)}::uuid[])`
     : sql`${sql.literal(alias)}.account_id = ANY(${accounts}::text[])`

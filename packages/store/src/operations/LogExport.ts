@@ -1,4 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Account from "@waybill/domain/account/Account"
 import * as Email from "@waybill/domain/email/Email"
 import { Effect } from "effect"
@@ -7,6 +8,7 @@ import * as Feed from "../feed/Feed.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import { MAX_FEED_PAGE } from "../commit/LogStorage.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
+import * as MovedSince from "../moves/MovedSince.ts"
 import * as LogFile from "./LogFile.ts"
 
 /** Connections to the log of one cell. */
@@ -64,38 +66,39 @@ export const end = Effect.fn("LogExport.end")(function* (logs: ReadonlyArray<Cel
   return last.flat().reduce((most, { position }) => (position > most ? position : most), 0n)
 }, Effect.orDie)
 
-/**
- * Refuses an export while accounts move between cells, because their events are in two of them for a while. Returns an effect
- * that fails if an account has moved since.
- */
-export const requireNoMoves = Effect.fn("LogExport.requireNoMoves")(function* (logs: ReadonlyArray<CellLog>) {
-  const home = logs.find(({ cell }) => cell === FIRST)?.sql
+/** How the export of accounts that move goes. */
+export interface Moves {
+  /** Accounts whose events in a cell are copies, by the cell: those of an unfinished move, or what it has left behind. */
+  readonly strays: ReadonlyMap<CellName, ReadonlySet<string>>
+  /** Fails if an account has moved to another cell since: events that were not read yet may be gone. */
+  readonly whole: Effect.Effect<void, LogFile.LogFileRefused>
+}
+
+/** Looks at the moves of accounts when an export begins. */
+export const moves = Effect.fn("LogExport.moves")(function* (logs: ReadonlyArray<CellLog>) {
+  const sqlOf = (name: CellName) => logs.find(({ cell }) => cell === name)?.sql
+  const home = sqlOf(FIRST)
   if (home === undefined) return yield* Effect.die(new Error("a database without cells"))
-  const read = Effect.map(
-    Effect.orDie(home<{ readonly change: bigint; readonly moving: ReadonlyArray<string> }>`
-      SELECT last_value AS change,
-        ARRAY(SELECT account_id FROM account_cells WHERE moving_to IS NOT NULL ORDER BY account_id) AS moving
-      FROM cell_change`),
-    ([row]) => ({ change: row?.change, moving: row?.moving ?? [] }),
-  )
-  const { change, moving } = yield* read
-  if (moving.length > 0)
-    return yield* new LogFile.LogFileRefused({
-      message: `accounts are moving to other cells: ${moving.join(", ")}; export the log when these moves are finished`,
-    })
-  return Effect.flatMap(read, (now) =>
-    now.change === change
+  const before = yield* Effect.orDie(MovedSince.look(home))
+  const strays = Map.groupBy(before.moving, ([, { other }]) => other)
+  const whole = Effect.flatMap(Effect.orDie(MovedSince.since(home, before, sqlOf)), (moved) =>
+    moved.length === 0
       ? Effect.void
       : Effect.fail(
           new LogFile.LogFileRefused({
-            message: "an account moved to another cell during the export; delete the file and export the log again",
+            message: `${moved.join(", ")} moved to another cell during the export; delete the file and export the log again`,
           }),
         ),
   )
+  return {
+    strays: new Map([...strays].map(([cell, ofCell]) => [cell, new Set(ofCell.map(([account_id]) => account_id))])),
+    whole,
+  } satisfies Moves
 })
 
 /** Reads the events of one cell up to `end`, page by page. */
-const reader = ({ sql }: CellLog, from: bigint, end: bigint) => {
+const reader = ({ cell, sql }: CellLog, from: bigint, end: bigint, { strays }: Moves) => {
+  const others = strays.get(cell)
   let after = from
   let events: ReadonlyArray<Stored> = []
   let nth = 0
@@ -106,7 +109,9 @@ const reader = ({ sql }: CellLog, from: bigint, end: bigint) => {
     fill: Effect.gen(function* () {
       while (nth >= events.length && after < end) {
         const page = yield* Effect.orDie(Feed.read(sql, { after, limit: MAX_FEED_PAGE }))
-        events = page.events.filter(({ position }) => position <= end)
+        events = page.events.filter(
+          ({ account_id, position }) => position <= end && others?.has(Livemode.liveAccountOf(account_id)) !== true,
+        )
         nth = 0
         // An empty end of the log is below `end` if the last event is in another cell.
         after = page.upTo > after ? page.upTo : end
@@ -116,7 +121,7 @@ const reader = ({ sql }: CellLog, from: bigint, end: bigint) => {
 }
 
 /**
- * Continues the chain up to `end` in the order of positions, and completes it if the events are found to be `whole`. Passes text
+ * Continues the chain up to `end` in the order of positions, and completes it unless an account has moved meanwhile. Passes text
  * page by page to `append`.
  */
 export const write = Effect.fn("LogExport.write")(function* (
@@ -124,9 +129,9 @@ export const write = Effect.fn("LogExport.write")(function* (
   chain: LogFile.Chain,
   end: bigint,
   append: (text: string) => Effect.Effect<void>,
-  whole: Effect.Effect<void, LogFile.LogFileRefused>,
+  moves: Moves,
 ) {
-  const readers = logs.map((log) => reader(log, BigInt(chain.position), end))
+  const readers = logs.map((log) => reader(log, BigInt(chain.position), end, moves))
   let lines: Array<string> = []
   while (true) {
     for (const { fill, next } of readers) if (next() === undefined) yield* fill
@@ -136,14 +141,15 @@ export const write = Effect.fn("LogExport.write")(function* (
       if (position !== undefined && (least === undefined || position < least)) first = each
     }
     const event = first?.next()
-    if (first === undefined || event === undefined) break
-    first.take()
+    if (event === undefined) break
+    // A move that has begun meanwhile makes copies, which have the same positions.
+    for (const each of readers) if (each.next()?.position === event.position) each.take()
     lines.push(chain.line(LogFile.entryOf(event)))
     if (lines.length < MAX_FEED_PAGE) continue
     yield* append(lines.join(""))
     lines = []
   }
   if (lines.length > 0) yield* append(lines.join(""))
-  yield* whole
+  yield* moves.whole
   yield* append(chain.end())
 })

@@ -2,6 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
+import * as MovedSince from "../moves/MovedSince.ts"
 import type { Projection } from "../readmodels/Projections.ts"
 
 /** Number of buckets whose checksums are compared. Rows are compared only in buckets that differ. */
@@ -28,21 +29,28 @@ export interface Comparison {
   /** Number of all differing rows; `differences` holds the first of them. */
   readonly differing_rows: number
   readonly differences: ReadonlyArray<Difference>
+  /** Accounts that move or have moved meanwhile, whose rows were not compared. */
+  readonly moved?: ReadonlyArray<string>
 }
 
 /**
- * Compares a folded table with the live one, every row as text. Needs a transaction that sees both at the same moment.
+ * Compares a folded table with the live one, every row as text, without those of accounts that move. Needs a transaction that
+ * sees both at the same moment.
  */
 export const compare = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   model: Projection,
   folded: string,
+  begun: string,
 ): Effect.fn.Return<Comparison, SqlError.SqlError> {
   const key = sql.literal(model.key.map((column) => `t.${column}`).join(", "))
   const bucket = sql`(hashtextextended(ROW(${key})::text, 0) & ${BUCKETS - 1}::bigint)::int`
+  const strays = yield* MovedSince.strays(sql)
+  const moved = [...new Set([...strays, ...(yield* MovedSince.find(sql, { table: folded, begun }))])]
+  const isCompared = yield* MovedSince.notOf(sql, model.name, moved)
   const sums = (table: string, side: string) => sql`
     SELECT ${bucket} AS bucket, ${side} AS side, count(*) AS n, sum(hashtextextended(t::text, 0)::numeric)::text AS sum
-    FROM ${sql(table)} t GROUP BY 1`
+    FROM ${sql(table)} t WHERE ${isCompared} GROUP BY 1`
   const buckets = yield* sql<{
     readonly bucket: number
     readonly rows: bigint
@@ -53,11 +61,18 @@ export const compare = Effect.fnUntraced(function* (
   const differing = buckets.flatMap((each) => (each.differs ? [each.bucket] : []))
   const rows = buckets.reduce((sum, each) => sum + Number(each.rows ?? 0n), 0)
   const unproved_rows = "count" in model ? yield* model.unverifiable(sql, yield* RetentionCutoff.all(sql)) : 0
-  const base = { rows, unproved_rows, buckets: BUCKETS, differing_buckets: differing.length }
+  const base = {
+    rows,
+    unproved_rows,
+    buckets: BUCKETS,
+    differing_buckets: differing.length,
+    ...(moved.length === 0 ? {} : { moved }),
+  }
   if (differing.length === 0) return { ...base, differing_rows: 0, differences: [] }
 
   const side = (table: string) => sql`
-    SELECT ${key}, t::text AS text, to_jsonb(t) AS row FROM ${sql(table)} t WHERE ${bucket} = ANY(${differing}::int[])`
+    SELECT ${key}, t::text AS text, to_jsonb(t) AS row FROM ${sql(table)} t
+    WHERE ${bucket} = ANY(${differing}::int[]) AND ${isCompared}`
   const using = sql.literal(model.key.join(", "))
   const readable = ("readable" in model ? model.readable : undefined) ?? ((row: Row) => row)
   const mismatches = yield* sql<Difference & { readonly n: bigint }>`

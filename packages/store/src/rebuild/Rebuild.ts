@@ -68,7 +68,7 @@ export const verify = Effect.fn("Projections.verify")(function* (name: string, o
     yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`
     // The live table holds every event of this snapshot; bring the folded table to the same moment.
     yield* CatchUp.apply(sql, model, Versions.tableOf(version), version.position)
-    return yield* Compare.compare(sql, model, Versions.tableOf(version))
+    return yield* Compare.compare(sql, model, Versions.tableOf(version), version.created_at)
   })
   return yield* build(model, { ...options, release: VERIFYING }).pipe(
     // Ends the lanes' sessions before the comparison.

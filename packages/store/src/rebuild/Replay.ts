@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Context, Data, Effect, Layer, Redacted, type Scope } from "effect"
+import { Context, Data, Duration, Effect, Layer, Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import type pg from "pg"
 import { KEEPALIVE_AFTER } from "../availability/Sockets.ts"
@@ -16,6 +16,11 @@ export class ReplayRefused extends Data.TaggedError("ReplayRefused")<{ readonly 
  */
 export const CONNECTIONS = 4
 
+/** Longest wait of a rebuild for a lock, so that a cell whose tables stay locked does not keep it for ever. */
+export const LOCK_LIMIT = Context.Reference<Duration.Duration>("@waybill/store/rebuild/Replay/LOCK_LIMIT", {
+  defaultValue: () => Duration.millis(Connection.LOCK_TIMEOUT_MS),
+})
+
 /**
  * Connections for rebuilds, without statement timeouts, because building an index on a large table takes long. A
  * rebuild gets nothing else, so it cannot reach a mail server, a webhook or the outbox.
@@ -31,25 +36,30 @@ export class Replay extends Context.Service<
   }
 >()("@waybill/store/rebuild/Replay") {
   static readonly layer = (url: Redacted.Redacted): Layer.Layer<Replay, SqlError.SqlError> =>
-    Layer.effect(
-      Replay,
-      Effect.map(PgClient.PgClient, (sql) => Replay.of({ sql, url, session: open(url) })),
-    ).pipe(
-      Layer.provide(
-        PgClient.layer({
-          url,
-          applicationName: "waybill replay",
-          maxConnections: CONNECTIONS,
-          keepAlive: KEEPALIVE_AFTER,
-          startupParameters: { statement_timeout: "0", idle_in_transaction_session_timeout: "0" },
-        }),
-      ),
+    Layer.unwrap(
+      Effect.map(LOCK_LIMIT, (limit) => {
+        const lock_timeout = String(Duration.toMillis(limit))
+        return Layer.effect(
+          Replay,
+          Effect.map(PgClient.PgClient, (sql) => Replay.of({ sql, url, session: open(url, limit) })),
+        ).pipe(
+          Layer.provide(
+            PgClient.layer({
+              url,
+              applicationName: "waybill replay",
+              maxConnections: CONNECTIONS,
+              keepAlive: KEEPALIVE_AFTER,
+              startupParameters: { statement_timeout: "0", idle_in_transaction_session_timeout: "0", lock_timeout },
+            }),
+          ),
+        )
+      }),
     )
 }
 
-const open = (url: Redacted.Redacted) =>
+const open = (url: Redacted.Redacted, limit: Duration.Duration) =>
   Effect.acquireRelease(
-    Effect.promise(() => Connection.open(Redacted.value(url))),
+    Effect.promise(() => Connection.open(Redacted.value(url), { lock_timeout: Duration.toMillis(limit) })),
     (client) => Effect.ignoreCause(Effect.promise(() => client.end())),
   )
 

@@ -2,6 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schedule } from "effect"
 import { SqlError } from "effect/sql"
 import * as Feed from "../feed/Feed.ts"
+import * as MovedSince from "../moves/MovedSince.ts"
 import * as CatchUp from "./CatchUp.ts"
 import * as CountedProjections from "./CountedProjections.ts"
 import { lockReadModel, find, Replay, ReplayRefused } from "./Replay.ts"
@@ -44,11 +45,16 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
   const exchangeTables = Effect.gen(function* () {
     const position = yield* CatchUp.catchUp(sql, model, { ...candidate, position: yield* positionOf(sql, candidate) })
     // Read before the lock: no event at or below this position can be written later.
-    const settled = yield* Feed.settled(sql)
+    const settled = yield* Effect.orDie(Feed.settled(sql))
     yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${LOCK_WAIT}'`)}`
         yield* sql`LOCK TABLE ${sql(name)}, ${sql(table)} IN ACCESS EXCLUSIVE MODE`
+        const moved = yield* MovedSince.find(sql, { table, begun: candidate.created_at })
+        if (moved.length > 0)
+          return yield* new ReplayRefused({
+            message: `${table} was begun before accounts moved to this cell or left it (${moved.join(", ")}): drop it and rebuild`,
+          })
         yield* CatchUp.apply(sql, model, table, position)
         const livePosition = "count" in model ? yield* CountedProjections.livePosition(sql, model) : settled
         yield* Tables.rename(sql, name, Versions.tableOf({ ...live, state: "kept" }), name)

@@ -148,7 +148,7 @@ const verify = Command.make(
 
 const described = (
   name: string,
-  { buckets, differences, differing_buckets, differing_rows, rows, unproved_rows }: Comparison,
+  { buckets, differences, differing_buckets, differing_rows, moved = [], rows, unproved_rows }: Comparison,
 ): ReadonlyArray<string> => [
   ...(differing_rows === 0
     ? [`${name} matches the log: ${rows} rows, ${buckets} checksums compared.`]
@@ -165,6 +165,7 @@ const described = (
   ...(unproved_rows === 0
     ? []
     : [`${unproved_rows} rows could not be checked: retention has removed events of their times from the log.`]),
+  ...(moved.length === 0 ? [] : [`Accounts that move to another cell were left out: ${moved.join(", ")}.`]),
 ]
 
 const swap = Command.make(

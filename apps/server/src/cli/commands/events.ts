@@ -80,7 +80,7 @@ const exporting = Command.make(
   Effect.fn(function* ({ file, json }) {
     const logs = yield* CellReplays.logs
     const target = yield* Effect.acquireRelease(openFile(file), ({ close }) => Effect.promise(close))
-    const whole = yield* LogExport.requireNoMoves(logs)
+    const moves = yield* LogExport.moves(logs)
     const end = yield* LogExport.end(logs)
     if (target.last !== undefined && !(yield* LogExport.belongs(logs, target.last)))
       return yield* new LogFile.LogFileRefused({
@@ -92,7 +92,7 @@ const exporting = Command.make(
       })
     yield* Effect.promise(target.begin)
     const before = target.chain.events
-    yield* LogExport.write(logs, target.chain, end, (text) => Effect.promise(() => target.append(text)), whole)
+    yield* LogExport.write(logs, target.chain, end, (text) => Effect.promise(() => target.append(text)), moves)
     const { events, position } = target.chain
     yield* json
       ? Output.printJson({ events, added: events - before, position })

@@ -7,7 +7,7 @@ import * as Id from "@waybill/domain/values/Id"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as CellName from "@waybill/store/cells/CellName"
-import { Cells } from "@waybill/store/cells/Cells"
+import { ANSWER_WITHIN, Cells } from "@waybill/store/cells/Cells"
 import * as Placement from "@waybill/store/cells/Placement"
 import { inCell } from "@waybill/store/cells/CurrentCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -160,6 +160,7 @@ const cells = Effect.map(CellList.list(), (data): Operate.Cells => ({
 }))
 
 const NOTHING = { versions: [], under_way: [] }
+const CONCURRENT_CELLS = 8
 
 const projections = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
@@ -167,17 +168,24 @@ const projections = (url: Redacted.Redacted) =>
     const { names } = yield* Cells
     const cells = yield* names
     const state = Effect.all({ versions: Status.status(), under_way: RebuildMarkers.inProgress() })
-    const found = yield* Effect.forEach(cells, (cell) =>
-      Effect.map(Effect.provide(state, Replay.layer(CellName.urlOf(url, cell))), ({ under_way, versions }) => {
-        const label = cells.length === 1 ? {} : { cell }
-        return {
-          versions: versions.map((each) => ({ ...each, ...label })),
-          under_way: under_way.map((each) => ({ ...each, ...label })),
-        }
-      }).pipe(
-        // The read models of a cell that does not answer are left out.
-        Effect.catchCause((cause) => (cell === CellName.FIRST ? Effect.failCause(cause) : Effect.succeed(NOTHING))),
-      ),
+    const stateOf = (cell: CellName.CellName) => {
+      const reading = Effect.provide(state, Replay.layer(CellName.urlOf(url, cell)))
+      return cell === CellName.FIRST ? reading : Effect.timeout(reading, ANSWER_WITHIN)
+    }
+    const found = yield* Effect.forEach(
+      cells,
+      (cell) =>
+        Effect.map(stateOf(cell), ({ under_way, versions }) => {
+          const label = cells.length === 1 ? {} : { cell }
+          return {
+            versions: versions.map((each) => ({ ...each, ...label })),
+            under_way: under_way.map((each) => ({ ...each, ...label })),
+          }
+        }).pipe(
+          // The read models of a cell that does not answer are left out.
+          Effect.catchCause((cause) => (cell === CellName.FIRST ? Effect.failCause(cause) : Effect.succeed(NOTHING))),
+        ),
+      { concurrency: CONCURRENT_CELLS },
     )
     return {
       versions: found.flatMap(({ versions }) => versions),

@@ -9,7 +9,7 @@ export const serve = async ({ columns, model, url }: ThreadData): Promise<void> 
   const port = parentPort as MessagePort
   const readModel = ReadModels.readModels.find(({ name }) => name === model)
   if (readModel === undefined) throw new Error(`there is no read model ${model}`)
-  const client = await Connection.open(url, "waybill fold")
+  const client = await Connection.open(url, { application_name: "waybill fold" })
   const slices = new SliceFold(client, readModel, columns)
   port.on("message", async ({ buffer, range }: ThreadJob) => {
     if (range === undefined) {

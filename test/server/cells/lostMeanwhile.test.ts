@@ -1,0 +1,111 @@
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import type { Address } from "@waybill/domain/values/Address"
+import * as CellName from "@waybill/store/cells/CellName"
+import * as CellSchema from "@waybill/store/cells/CellSchema"
+import * as ReachableCells from "@waybill/store/cells/ReachableCells"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Replay from "@waybill/store/rebuild/Replay"
+import { Cause, Deferred, Duration, Effect, Exit, Runtime } from "effect"
+import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
+import { assert, layer } from "../../support/effectTest.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
+import * as World from "../../support/world/World.ts"
+import { lockTables, senderIn } from "./support.ts"
+
+const TIMEOUT = { timeout: 120_000 }
+const CELLS = ["public", "cell_b", "cell_c"] as const
+const BO = "bo@example.org" as Address
+const LEFT_OUT = "The cell cell_b does not answer and was left out."
+
+/** Runs a command, and returns what it printed, its complaint, and its exit code. */
+const run = (...args: ReadonlyArray<string>) =>
+  Effect.map(CommandLine.type(...args), ({ errors, exit, output }) => ({
+    output,
+    errors,
+    code: Exit.isSuccess(exit) ? 0 : Runtime.getErrorExitCode(Cause.squash(exit.cause)),
+  }))
+
+const suppress = Effect.fnUntraced(function* (account_id: World.SendingDomain["account_id"]) {
+  const { commit } = yield* EventStore
+  const add = Suppression.add(yield* NewIds.now, yield* NewIds.newId("SuppressionId"), BO, "manual", null)
+  yield* Effect.orDie(commit(Suppression, { account_id, stream_id: Suppression.streamId(BO) }, add))
+})
+
+const cellsWithMail = Effect.gen(function* () {
+  for (const cell of CELLS.slice(1)) yield* CellSchema.make(cell)
+  const senders = yield* Effect.forEach(CELLS, (cell) => senderIn(cell))
+  for (const { account_id } of senders) yield* suppress(account_id)
+})
+
+layer(World.layer, { excludeTestServices: true })("projections beside a cell whose tables are locked", (it) => {
+  it.effect(
+    "work on the others, name it, and fail",
+    function* () {
+      yield* cellsWithMail
+      // The cell answers, because that it does is asked of other tables.
+      yield* lockTables("cell_b", "suppressions", "projection_versions")
+      for (const command of [
+        ["status"],
+        ["verify", "suppressions"],
+        ["rebuild", "suppressions"],
+        ["swap", "suppressions"],
+      ]) {
+        const { code, errors, output } = yield* run("projections", ...command, "--json").pipe(
+          Effect.provideService(Replay.LOCK_LIMIT, Duration.millis(500)),
+        )
+        assert.strictEqual(code, 1, output)
+        assert.include(errors, LEFT_OUT)
+        assert.include(output, "cell_c")
+      }
+    },
+    TIMEOUT,
+  )
+})
+
+layer(World.layer, { excludeTestServices: true })("work on a cell that is lost meanwhile", (it) => {
+  it.effect("is given up, also if it would not end", function* () {
+    let asked = 0
+    const isGivenUp = yield* Deferred.make<void>()
+    const { results, unreachable } = yield* ReachableCells.inEach([
+      {
+        cell: "cell_b",
+        answers: Effect.succeed(true),
+        work: Effect.succeed(1),
+      },
+      {
+        cell: "cell_c",
+        answers: Effect.suspend(() => Effect.succeed(++asked === 1)),
+        work: Effect.onInterrupt(Effect.never, () => Deferred.succeed(isGivenUp, undefined)),
+      },
+    ]).pipe(Effect.provideService(ReachableCells.ASK_EVERY, Duration.millis(1)))
+    assert.deepStrictEqual([results, unreachable], [[["cell_b", 1]], ["cell_c"]])
+    yield* Deferred.await(isGivenUp)
+  })
+})
+
+layer(World.layer, { excludeTestServices: true })("an erasure beside a rebuild", (it) => {
+  it.effect(
+    "erases in the other cells, names the one with the rebuild, and fails",
+    function* () {
+      yield* cellsWithMail
+      const { url } = yield* Database.Fresh
+      const rebuilding = Replay.lockReadModel("suppressions").pipe(
+        Effect.andThen(run("erase", BO, "--yes", "--json")),
+        Effect.scoped,
+        Effect.provide(Replay.Replay.layer(CellName.urlOf(url, "cell_b"))),
+      )
+      const beside = yield* rebuilding
+      assert.strictEqual(beside.code, 1, beside.output)
+      assert.include(beside.errors, "The cell cell_b was left out: suppressions is being rebuilt")
+      assert.deepInclude(JSON.parse(beside.output), {
+        streams: 2,
+        refused: [{ cell: "cell_b", why: "suppressions is being rebuilt: try again when the rebuild has ended" }],
+      })
+      const after = yield* run("erase", BO, "--yes", "--json")
+      assert.strictEqual(after.code, 0, after.errors)
+      assert.deepInclude(JSON.parse(after.output), { streams: 1 })
+    },
+    TIMEOUT,
+  )
+})
