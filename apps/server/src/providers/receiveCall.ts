@@ -1,3 +1,4 @@
+import * as Cells from "@waybill/store/cells/Cells"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import { Secrets } from "@waybill/store/secrets/Secrets"
@@ -22,7 +23,10 @@ export interface Call {
   readonly address: string
 }
 
-/** Checks a call, records its events and counts them. Fails with the reason of a refusal, after which nothing changed. */
+/**
+ * Checks a call, records its events and counts them. Fails with the reason of a refusal, after which nothing changed. If a cell
+ * does not answer, events of the others are recorded, and the call ends with `Unavailable`, so that the provider repeats it.
+ */
 export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes, headers, hook_id, provider }: Call) {
   const secret = yield* (yield* Secrets).open(HookAddress.secretRef(hook_id))
   const text = Option.match(secret, { onNone: () => "", onSome: (sealed) => Buffer.from(sealed).toString("utf8") })
@@ -47,7 +51,9 @@ export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes,
     counts[outcome]++
   })
   for (const outcome of yield* recordKept(hook_id, address)) counts[outcome]++
-  yield* Effect.forEach(events, record, { concurrency: CONCURRENCY, discard: true })
+  const exits = yield* Effect.forEach(events, (event) => Effect.exit(record(event)), { concurrency: CONCURRENCY }).pipe(
+    Effect.provideService(Cells.SilentCells, new Set()),
+  )
   const newest = Math.max(...events.map(({ at }) => at ?? 0), 0)
   yield* ProviderHooks.count(hook_id, counts, newest === 0 ? null : Math.min(newest, now))
   if (malformed > 0 || counts.unmatched > 0)
@@ -57,6 +63,7 @@ export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes,
       malformed,
       unmatched: counts.unmatched,
     })
+  yield* Effect.forEach(exits, (exit) => exit, { discard: true })
 })
 
 const NOTHING: ProviderHooks.Counts = { recorded: 0, unchanged: 0, unmatched: 0, malformed: 0 }

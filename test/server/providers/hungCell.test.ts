@@ -1,0 +1,32 @@
+import * as CellSchema from "@waybill/store/cells/CellSchema"
+import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
+import { Effect, Exit, Scope } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import * as Calls from "./calls.ts"
+import { makeHook, setUp } from "./support.ts"
+import { lockTables } from "../cells/support.ts"
+
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("events of a provider", (it) => {
+  it.effect("of a cell that hangs are asked for again, and those of other cells are recorded", function* () {
+    yield* CellSchema.make("cell_b")
+    const { mail } = yield* setUp()
+    const { id, numbers, send } = yield* makeHook("sendgrid")
+    const known = yield* mail("ana@example.org")
+    const lock = yield* Scope.fork(yield* Effect.scope)
+    yield* Scope.provide(lockTables("cell_b", "provider_messages"), lock)
+    const unknown = { ...known.about("delivered"), messageId: "", ref: "a-ref-of-no-message", id: "u" }
+    const about = [known.about("delivered"), unknown, { ...unknown, id: "v" }]
+    const body = about.flatMap((each) => Calls.BODIES.sendgrid(each) as ReadonlyArray<unknown>)
+    const call = send(Calls.SIGNERS.sendgrid(body, Date.now()))
+    const refused = yield* call
+    assert.strictEqual(refused.status, 503)
+    assert.isDefined(refused.headers.get("retry-after") ?? undefined)
+    assert.strictEqual((yield* known.log).status, "delivered")
+    assert.lengthOf(yield* ProviderEvents.unmatched(id, 10), 0)
+    assert.deepInclude(yield* numbers, { recorded: 1, unmatched: 0 })
+    yield* Scope.close(lock, Exit.void)
+    assert.strictEqual((yield* call).status, 200)
+    assert.lengthOf(yield* ProviderEvents.unmatched(id, 10), 2)
+  })
+})
