@@ -1,6 +1,8 @@
+import { PgClient } from "@effect/sql-pg"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type { Address } from "@waybill/domain/values/Address"
 import * as CellName from "@waybill/store/cells/CellName"
+import * as Placement from "@waybill/store/cells/Placement"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as ReachableCells from "@waybill/store/cells/ReachableCells"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -81,6 +83,19 @@ layer(World.layer, { excludeTestServices: true })("work on a cell that is lost m
     ]).pipe(Effect.provideService(ReachableCells.ASK_EVERY, Duration.millis(1)))
     assert.deepStrictEqual([results, unreachable], [[["cell_b", 1]], ["cell_c"]])
     yield* Deferred.await(isGivenUp)
+  })
+})
+
+layer(World.layer, { excludeTestServices: true })("a new account", (it) => {
+  it.effect("gets no cell that does not answer", function* () {
+    const sql = yield* PgClient.PgClient
+    yield* CellSchema.make("cell_b")
+    yield* sql`UPDATE cells SET made_at = now() - interval '1 minute'`
+    yield* World.account()
+    const place = Effect.flatMap(NewIds.newId("AccountId"), (id) => Placement.place(id))
+    assert.strictEqual(yield* place, "cell_b")
+    yield* lockTables("cell_b", "accounts")
+    assert.strictEqual(yield* place, "public")
   })
 })
 

@@ -1,8 +1,9 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Exit } from "effect"
+import { Unavailable } from "../availability/Unavailable.ts"
 import { type CellName, FIRST } from "./CellName.ts"
-import { Cells } from "./Cells.ts"
+import { ANSWER_WITHIN, Cells } from "./Cells.ts"
 import { inCell } from "./CurrentCell.ts"
 import * as Directory from "./Directory.ts"
 
@@ -17,10 +18,17 @@ export const place = Effect.fn("Placement.place")(function* (account_id: string)
     const months = monthsAt(yield* Clock.currentTimeMillis)
     const open = yield* inCell(FIRST, openCells(sql))
     if (open.length === 0) yield* Effect.logWarning("no cell is open for new accounts; the first one takes them")
-    const loads = yield* Effect.forEach(open, (cell) =>
-      Effect.map(inCell(cell, recentMail(sql, months)), ({ accounts, mails }) => ({ cell, mails, accounts })),
+    // A cell that does not answer in time gets no new account.
+    const loads = yield* Effect.forEach(
+      open,
+      (cell) =>
+        Effect.exit(Effect.timeout(inCell(cell, recentMail(sql, months)), ANSWER_WITHIN)).pipe(
+          Effect.map((exit) => (Exit.isSuccess(exit) ? [{ cell, ...exit.value }] : [])),
+        ),
+      { concurrency: "unbounded" },
     )
-    const [least] = loads.toSorted((a, b) => a.mails - b.mails || a.accounts - b.accounts)
+    const [least] = loads.flat().toSorted((a, b) => a.mails - b.mails || a.accounts - b.accounts)
+    if (least === undefined && open.length > 0) return yield* Effect.die(new Unavailable())
     if (least !== undefined) yield* assign(account_id, least.cell)
   }
   return yield* of(account_id)
