@@ -27,8 +27,8 @@ import * as TemporaryServer from "./report/TemporaryServer.ts"
 
 const MAILS = 2_000
 /** Messages after which the code of both is compiled: their processor time falls by a third until then. */
-const WARM_UP_MAILS = 8_000
-const STOCK_WARM_UPS = 4
+const WARM_UP_MAILS = 20_000
+const STOCK_WARM_UPS = 10
 /** Number of messages for the pool, whose rate does not depend on it. */
 const STOCK_MAILS = 800
 const IDLE_MAILS = 120

@@ -21,7 +21,7 @@ export const CONNECTIONS = 64
 /** Connections of each contender to the sink. */
 export const TO_SINK = Postfix.TO_SINK
 /** After so many messages the code of Waybill is compiled, as in `accept`. */
-const WARM_UP_MAILS = 12_000
+const WARM_UP_MAILS = 40_000
 /** After so many messages all processes of Postfix run. */
 const POSTFIX_WARM_UP_MAILS = 1_000
 /** Limit of a load that ends by the number of its requests. */

@@ -4,8 +4,8 @@ import type { Contender } from "./contenders.ts"
 import type { Sink } from "./Sink.ts"
 
 /** Messages of a warm-up, in steps and up to a limit, since a busy machine needs longer. */
-const WARM_UP_STEP = 1_000
-const WARM_UP_AT_MOST_MILLIS = 25_000
+const WARM_UP_STEP = 4_000
+const WARM_UP_AT_MOST_MILLIS = 60_000
 /** Pause after a turn, in which processes come to rest. Their processor time in it counts. */
 const REST_MILLIS = 500
 const LOOK_EVERY_MILLIS = 20
