@@ -132,6 +132,23 @@ describe.skipIf(typeof browser === "string")(
       },
     )
 
+    it("names a cell whose accounts are missing", { timeout: TIMEOUT }, async () => {
+      const { page } = operator
+      const path = "**/v1/operate/accounts"
+      await page.route(path, async (route) => {
+        const json = await (await route.fetch()).json()
+        await route.fulfill({ json: { ...json, unreachable: ["cell_b"] } })
+      })
+      await page.reload()
+      const notice = page.getByText("The cell cell_b does not answer. Its accounts are missing here.")
+      await notice.waitFor()
+      await page.getByLabel("Plan of Neighbours").waitFor()
+      await page.unroute(path)
+      await page.reload()
+      await page.getByLabel("Plan of Neighbours").waitFor()
+      assert.strictEqual(await notice.count(), 0)
+    })
+
     it("disables and enables the tracked links of an account", { timeout: TIMEOUT }, async () => {
       const { page } = operator
       const links = page.getByLabel("Tracked links of Neighbours", { exact: true })

@@ -76,13 +76,13 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })(
         const before = yield* unread
         assert.match(yield* report(MAIL), /^250 2\.6\.0 /u)
         assert.strictEqual(yield* unread, before + 1)
-        const [unreadReport, ...more] = yield* UnreadReports.list()
+        const [unreadReport, ...more] = (yield* UnreadReports.list()).rows
         assert.deepStrictEqual(
           [unreadReport?.reason, unreadReport?.size_bytes, more],
           ["deadline", Buffer.byteLength(`${MAIL}\r\n`), []],
         )
         assert.match(yield* report("From: x@x.test\r\n\r\nx"), /^250 2\.6\.0 /u)
-        assert.lengthOf(yield* UnreadReports.list(), 1)
+        assert.lengthOf((yield* UnreadReports.list()).rows, 1)
       }).pipe(Effect.provide(NoTimePool)),
     )
   },

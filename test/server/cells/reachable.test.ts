@@ -4,16 +4,18 @@ import * as ReachableCells from "@waybill/store/cells/ReachableCells"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type { Address } from "@waybill/domain/values/Address"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import type * as Users from "@waybill/store/users/Users"
 import { Cause, Effect, Exit, Runtime, Scope } from "effect"
 import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as World from "../../support/world/World.ts"
-import { lockTables, senderIn } from "./support.ts"
+import { lockTables, memberOf, senderIn } from "./support.ts"
 
 const TIMEOUT = { timeout: 120_000 }
 const CELLS = ["public", "cell_b", "cell_c"] as const
 const BO = "bo@example.org" as Address
+const LEFT_OUT = "The cell cell_b does not answer and was left out."
 
 /** Runs a command, and returns what it printed, its complaint, and its exit code. */
 const run = (...args: ReadonlyArray<string>) =>
@@ -42,11 +44,9 @@ layer(World.layer, { excludeTestServices: true })("commands beside a cell that d
       }
       const lock = yield* Scope.fork(yield* Effect.scope)
       yield* Scope.provide(lockTables("cell_b", "events", "outbox", "domains", "email_log"), lock)
-      const leftOut = "The cell cell_b does not answer and was left out."
-
       const audited = yield* run("audit", "emails", "--json")
       assert.strictEqual(audited.code, 1, audited.output)
-      assert.include(audited.errors, leftOut)
+      assert.include(audited.errors, LEFT_OUT)
       const balances = JSON.parse(audited.output) as ReadonlyArray<{ readonly account_id: string }>
       assert.sameMembers(
         balances.map(({ account_id }) => account_id),
@@ -61,16 +61,16 @@ layer(World.layer, { excludeTestServices: true })("commands beside a cell that d
       for (const command of [["status"], ["verify", "suppressions"]]) {
         const { code, errors, output } = yield* run("projections", ...command, "--json")
         assert.strictEqual(code, 1, output)
-        assert.include(errors, leftOut)
+        assert.include(errors, LEFT_OUT)
         assert.include(output, "cell_c")
       }
       const named = yield* run("projections", "status", "--cell", "cell_b")
       assert.strictEqual(named.code, 1)
-      assert.include(named.errors, leftOut)
+      assert.include(named.errors, LEFT_OUT)
 
       const erased = yield* run("erase", BO, "--yes")
       assert.strictEqual(erased.code, 1, erased.output)
-      assert.include(erased.errors, leftOut)
+      assert.include(erased.errors, LEFT_OUT)
       assert.include(erased.output, "2 histories")
 
       yield* Scope.close(lock, Exit.void)
@@ -78,6 +78,49 @@ layer(World.layer, { excludeTestServices: true })("commands beside a cell that d
       assert.strictEqual(again.code, 0, again.errors)
       assert.include(again.output, "1 history")
       assert.strictEqual((yield* run("audit", "work")).code, 0)
+    },
+    TIMEOUT,
+  )
+
+  it.effect(
+    "list what the others have, name it, and fail",
+    function* () {
+      const senders = yield* Effect.forEach(CELLS, (cell) => senderIn(cell))
+      const [here, hung, beside] = yield* Effect.forEach(senders, (sender) =>
+        Effect.map(World.send(sender), ({ stream_id }) => ({ ...sender, stream_id })),
+      )
+      assert(here !== undefined && hung !== undefined && beside !== undefined)
+      const user_id = yield* memberOf(hung.account_id, "ana@acme.test")
+      const besideId = yield* memberOf(beside.account_id, "bo@acme.test")
+      yield* lockTables("cell_b", "accounts", "events", "members", "unread_reports")
+
+      const accounts = yield* run("accounts", "list", "--json")
+      assert.deepStrictEqual([accounts.code, accounts.errors.includes(LEFT_OUT)], [1, true], accounts.errors)
+      const ids = (JSON.parse(accounts.output) as ReadonlyArray<{ readonly id: string }>).map(({ id }) => id)
+      assert.includeMembers(ids, [here.account_id, beside.account_id])
+      assert.notInclude(ids, hung.account_id)
+
+      const users = yield* run("users", "list", "--json")
+      assert.deepStrictEqual([users.code, users.errors.includes(LEFT_OUT)], [1, true], users.errors)
+      const rows = JSON.parse(users.output) as ReadonlyArray<Users.UserOfAccount>
+      const found = (id: string) => rows.find((row) => row.id === id)
+      assert.deepInclude(found(user_id), { account_id: hung.account_id, role: null, status: null })
+      assert.deepInclude(found(besideId), { account_id: beside.account_id, role: "owner", status: "active" })
+
+      const stream = yield* run("events", "stream", beside.stream_id, "--json")
+      assert.deepStrictEqual([stream.code, stream.errors.includes(LEFT_OUT)], [1, true], stream.errors)
+      assert.include(stream.output, beside.account_id)
+      const unknown = yield* run("events", "stream", hung.stream_id)
+      assert.strictEqual(unknown.code, 1)
+      assert.include(unknown.errors, `No history found for ${hung.stream_id}. ${LEFT_OUT}`)
+
+      for (const account of [[], [hung.account_id]]) {
+        const reports = yield* run("reports", "list", ...account, "--json")
+        assert.deepStrictEqual([reports.code, reports.output], [1, "[]"], reports.errors)
+        assert.include(reports.errors, LEFT_OUT)
+      }
+      const besides = yield* run("reports", "list", beside.account_id, "--json")
+      assert.strictEqual(besides.code, 0, besides.errors)
     },
     TIMEOUT,
   )

@@ -1,3 +1,9 @@
+import * as Team from "@waybill/domain/account/Team"
+import type { Address } from "@waybill/domain/values/Address"
+import type * as Id from "@waybill/domain/values/Id"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Users from "@waybill/store/users/Users"
+import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 import * as Cells from "@waybill/store/cells/Cells"
 import { inCell } from "@waybill/store/cells/CurrentCell"
 import { PgClient } from "@effect/sql-pg"
@@ -10,6 +16,18 @@ import * as World from "../../support/world/World.ts"
 export const senderIn = Effect.fnUntraced(function* (cell: string, name = "acme.test") {
   const account_id = yield* World.accountIn(cell)
   return yield* Cells.inCellOf(account_id, World.verifiedDomain(name, account_id))
+})
+
+/** Adds an owner to an account, and returns the id of the user. */
+export const memberOf = Effect.fnUntraced(function* (account_id: Id.AccountId, email: string) {
+  const { commit } = yield* EventStore
+  const user_id = yield* NewIds.newId("UserId")
+  yield* Users.create({ id: user_id, email, name: "Ana", operator: false, created_at: yield* NewIds.now })
+  const ref = { account_id, stream_id: Team.STREAM_ID }
+  const invitation = { user_id, email: email as Address, name: "Ana", role: "owner" as const }
+  yield* Effect.orDie(commit(Team, ref, Team.invite(yield* NewIds.now, invitation)))
+  yield* Effect.orDie(commit(Team, ref, Team.join(yield* NewIds.now, user_id)))
+  return user_id
 })
 
 /** Locks tables of a cell in another session until the scope closes, so that its statements hang. */

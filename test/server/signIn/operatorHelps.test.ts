@@ -1,7 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
+import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { Effect, Redacted } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import * as World from "../../support/world/World.ts"
+import { lockTables } from "../cells/support.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import { authenticator, browser, House, tokenOf } from "./house.ts"
 
@@ -26,6 +29,21 @@ const opened = (url: string, link: string) =>
   browser(url).request("POST", "/auth/reset-password", {
     body: { token: tokenOf(link), newPassword: "correct horse battery" },
   })
+
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("the accounts of an instance", (it) => {
+  it.effect("are listed beside a cell that does not answer, with its name", function* () {
+    const { owner, url } = yield* House
+    const page = browser(url)
+    yield* page.signIn(owner)
+    const listed = Effect.map(page.request("GET", "/v1/operate/accounts"), ({ json }) => json)
+    const before = yield* listed
+    assert.deepStrictEqual([before.data.length, before.unreachable], [1, []])
+    yield* CellSchema.make("cell_b")
+    yield* lockTables("cell_b", "accounts")
+    const beside = yield* World.until(listed, ({ unreachable }) => unreachable.length > 0)
+    assert.deepStrictEqual(beside, { data: before.data, unreachable: ["cell_b"] })
+  })
+})
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user who lost a second factor", (it) => {
   it.effect(

@@ -80,7 +80,8 @@ const report = Effect.fnUntraced(function* (bytes: string, ...refs: ReadonlyArra
   return yield* Effect.promise(() => client.reply())
 })
 
-const kept = (ref: Pick<World.MessageRef, "account_id">) => UnreadReports.list(ref.account_id)
+const kept = (ref: Pick<World.MessageRef, "account_id">) =>
+  Effect.map(UnreadReports.list(ref.account_id), ({ rows }) => rows)
 
 /** Stores an unread report like the listener, and returns its id. */
 const keptFor = Effect.fnUntraced(function* (ref: World.MessageRef, text = "") {
@@ -162,7 +163,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
   it.effect("is refused for now if the instance has no capacity left, also if many arrive at once", function* () {
     const ref = yield* Smtp.delivered("ana@example.org")
     const bytes = bounceOf("ana@example.org")
-    const before = (yield* UnreadReports.list()).reduce((sum, { size_bytes }) => sum + size_bytes, 0)
+    const before = (yield* UnreadReports.list()).rows.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
     // Capacity for one more.
     yield* fill("acc_other", 1, UnreadReports.MAX_UNREAD_BYTES - before - bytes.length)
     const sql = yield* PgClient.PgClient
@@ -249,10 +250,10 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
       const encoded = Buffer.from("It is eve@example.org").toString("base64")
       const packed = yield* keptFor(yield* Smtp.delivered("ana@example.org"), `\r\n${encoded}\r\n`)
       const other = yield* keptFor(yield* Smtp.delivered("ana@example.org"), "Ask steve@example.org")
-      const before = ids(yield* UnreadReports.list())
+      const before = ids((yield* UnreadReports.list()).rows)
       for (const id of [sent, named, packed, other]) assert.include(before, id)
       yield* Erase.erase("eve@example.org" as Address, Mask.replacement(Uint8Array.of(7)))
-      const after = ids(yield* UnreadReports.list())
+      const after = ids((yield* UnreadReports.list()).rows)
       assert.deepStrictEqual(
         after,
         before.filter((id) => ![sent, named, packed].includes(id)),

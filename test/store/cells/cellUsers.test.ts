@@ -37,7 +37,7 @@ layer(Store, { excludeTestServices: true })("users of accounts in several cells"
     yield* Users.create({ id: stranger, email: EMAIL, name: "Ana", operator: false, created_at: NOW })
     const identities = yield* Users.identities(EMAIL)
     assert.deepStrictEqual(identities.map((each) => each.id).toSorted(), members.map((each) => each.user_id).toSorted())
-    const accounts = new Map((yield* Users.list()).map((user) => [user.id, user.account_id]))
+    const accounts = new Map((yield* Users.list()).rows.map((user) => [user.id, user.account_id]))
     assert.deepStrictEqual(
       [...members.map(({ user_id }) => user_id), stranger].map((user) => accounts.get(user)),
       [...members.map(({ account_id }) => account_id), null],

@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Cells from "@waybill/store/cells/Cells"
+import * as ReachableCells from "@waybill/store/cells/ReachableCells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/cells/CurrentCell"
 import { Effect, Exit } from "effect"
@@ -109,7 +110,10 @@ layer(World.layer, { excludeTestServices: true })("replays over cells", (it) => 
       yield* Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const { ofKey } = yield* Cells.Cells
-        const found = yield* Cells.each(sql<{ readonly account_id: string; readonly hash: string }>`
+        const { results: found } = yield* ReachableCells.each(sql<{
+          readonly account_id: string
+          readonly hash: string
+        }>`
           SELECT a.account_id, k.hash FROM accounts a JOIN api_keys k USING (account_id)`)
         assert.sameMembers(
           found.flatMap(([, rows]) => rows.map(({ account_id }) => account_id)),
@@ -140,8 +144,8 @@ layer(World.layer, { excludeTestServices: true })("replays over cells", (it) => 
       const other = yield* Database.freshDatabase
       yield* runOn(other, "cells", "add", "cell_c")
       assert.isTrue((yield* runOn(other, "events", "import", file, "--cell", "cell_c")).isGood)
-      const counts = Effect.flatMap(PgClient.PgClient, (sql) => Cells.each(sql`SELECT FROM accounts`))
-      const found = yield* Effect.provide(counts, Database.layerOf(other))
+      const counts = Effect.flatMap(PgClient.PgClient, (sql) => ReachableCells.each(sql`SELECT FROM accounts`))
+      const { results: found } = yield* Effect.provide(counts, Database.layerOf(other))
       assert.deepStrictEqual(
         found.map(([cell, { length }]) => [cell, length > 0]),
         [

@@ -75,11 +75,11 @@ const look = Effect.fnUntraced(function* ({ message, report_id }: Effect.Success
   const { queue, unread_reports } = yield* InstanceStats.read()
   const { keys, tracked, tracking_domains } = yield* DatabaseExamination.examine(url)
   return {
-    accounts: (yield* Accounts.all()).map(({ id }) => id),
-    used: (yield* AccountUsage.accounts("2026-11")).map(({ emails, record }) => [record.id, emails]),
-    stopped: yield* Cells.rowsOfAll(Accounts.withLinksStopped()),
-    histories: (yield* TimeTravel.streams(message.stream_id)).map(({ events }) => events.length),
-    reports: yield* UnreadReports.list(),
+    accounts: (yield* Accounts.all()).rows.map(({ id }) => id),
+    used: (yield* AccountUsage.accounts("2026-11")).rows.map(({ emails, record }) => [record.id, emails]),
+    stopped: yield* Cells.rowsOfReachable(Accounts.withLinksStopped()),
+    histories: (yield* TimeTravel.streams(message.stream_id)).histories.map(({ events }) => events.length),
+    reports: (yield* UnreadReports.list()).rows,
     report: Option.isSome(yield* UnreadReports.find(report_id)),
     targets: yield* DomainReports.targets(["acme.test"]),
     account: yield* EmailAccounts.accountOf(message.stream_id),

@@ -1,14 +1,16 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
 import { ROTATION_BATCH, Secrets, WrongInstanceKey } from "@waybill/store/secrets/Secrets"
-import { Cause, Context, Effect, Exit, Layer, Option, Redacted, Result } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Option, Redacted, Result, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
+import { lockTables } from "../../server/cells/support.ts"
 
 const [keyA, keyB, keyC] = [InstanceKey.generate(), InstanceKey.generate(), InstanceKey.generate()]
 const keys = (...texts: ReadonlyArray<string>) =>
@@ -105,7 +107,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation of the ins
     const outcome = yield* both.rotate
     const latter = yield* secretsUnder(keyB)
     // Includes the witness.
-    assert.deepStrictEqual(outcome, { resealed: 4, unreadable: 0 })
+    assert.deepStrictEqual(outcome, { resealed: 4, unreadable: 0, unreachable: [] })
     assert.deepStrictEqual(
       [text(before), text(yield* latter.open(secretRef("dom_2")))],
       [Option.some("secret 1"), Option.some("secret 2")],
@@ -115,7 +117,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation of the ins
   it.effect("counts secrets that no available key opens", function* () {
     const sql = yield* PgClient.PgClient
     yield* sql`UPDATE secrets SET key_id = 'lost' WHERE id = 'dom_0'`
-    assert.deepStrictEqual(yield* (yield* secretsUnder(keyB, keyA)).rotate, { resealed: 0, unreadable: 1 })
+    assert.deepStrictEqual(yield* (yield* secretsUnder(keyB, keyA)).rotate, {
+      resealed: 0,
+      unreadable: 1,
+      unreachable: [],
+    })
   })
 
   it.effect("that was interrupted still needs the former key", function* () {
@@ -136,6 +142,27 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation of the ins
     assert(error instanceof WrongInstanceKey)
     const ids = [keyA, keyB].map((each) => Result.getOrThrow(InstanceKey.parse(each)).current)
     for (const id of ids) assert.include(error.message, id)
+  })
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("a rotation beside a cell that does not answer", (it) => {
+  it.effect("names the cell, and keeps the former key needed until the cell has its turn", function* () {
+    const sql = yield* PgClient.PgClient
+    yield* CellSchema.make("cell_b")
+    const former = yield* secretsUnder(keyA)
+    for (const id of ["dom_here", "dom_there"]) yield* former.seal(secretRef(id), bytes(id))
+    yield* sql`
+      WITH moved AS (DELETE FROM public.secrets WHERE id = 'dom_there' RETURNING *)
+      INSERT INTO cell_b.secrets SELECT * FROM moved`
+    const { rotate } = yield* secretsUnder(keyB, keyA)
+    const lock = yield* Scope.fork(yield* Effect.scope)
+    yield* Scope.provide(lockTables("cell_b", "secrets"), lock)
+    assert.deepStrictEqual(yield* rotate, { resealed: 1, unreadable: 0, unreachable: ["cell_b"] })
+    assert.isTrue(Exit.isFailure(yield* Effect.exit(secretsUnder(keyB))))
+    yield* Scope.close(lock, Exit.void)
+    // The secret of the cell, and the witness.
+    assert.deepStrictEqual(yield* rotate, { resealed: 2, unreadable: 0, unreachable: [] })
+    yield* secretsUnder(keyB)
   })
 })
 

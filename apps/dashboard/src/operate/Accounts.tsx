@@ -16,6 +16,7 @@ import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { QueryResult } from "./QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
+import { UnreachableCells } from "./UnreachableCells.tsx"
 import { Table } from "../ui/layout/Table.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
@@ -76,8 +77,9 @@ export const Accounts = () => {
       }
     >
       <QueryResult options={OperatorQueries.accounts}>
-        {({ data }) => (
+        {({ data, unreachable }) => (
           <Panel className="overflow-x-auto">
+            <UnreachableCells names={unreachable} />
             <Table
               label="Accounts"
               rows={data}

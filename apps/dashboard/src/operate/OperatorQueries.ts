@@ -11,8 +11,7 @@ const BUSY_POLL_MS = 1_000
 
 export const accounts = queryOptions({
   queryKey: ["operate", "accounts"],
-  queryFn: ({ signal }) =>
-    Api.get<{ readonly data: ReadonlyArray<Operate.AccountSummary> }>("/operate/accounts", {}, signal),
+  queryFn: ({ signal }) => Api.get<Operate.Accounts>("/operate/accounts", {}, signal),
 })
 
 export const queues = queryOptions({

@@ -33,7 +33,9 @@ export interface FirstSecrets {
  * that an interrupted start leaves nothing behind.
  */
 export const ensure = Effect.fn("Installation.ensure")(function* () {
-  if ((yield* Accounts.all()).length > 0) return undefined
+  const accounts = yield* Accounts.all()
+  // A cell that does not answer may have accounts.
+  if (accounts.rows.length > 0 || accounts.missing.length > 0) return undefined
   const store = yield* EventStore
   const { transport } = yield* Instance
   const at = yield* NewIds.now

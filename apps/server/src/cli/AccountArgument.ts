@@ -4,6 +4,7 @@ import * as Cells from "@waybill/store/cells/Cells"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Data, Effect, Option } from "effect"
 import { accountFlag } from "./accountFlag.ts"
+import * as CellsLeftOut from "./cells/CellsLeftOut.ts"
 
 /** Flag of every command about an account. */
 export const account = accountFlag
@@ -19,8 +20,10 @@ export const find = Effect.fnUntraced(function* (id: Id.AccountId) {
 /** Returns the id that is named, or else that of the only account. Fails if it is unknown, or if there are several. */
 export const idOf = Effect.fnUntraced(function* (named: Option.Option<Id.AccountId>) {
   if (Option.isSome(named)) return (yield* Effect.as(find(named.value), named)).value
-  const accounts = yield* Accounts.all()
+  const { missing, rows: accounts } = yield* Accounts.all()
   const [only] = accounts
+  if (missing.length > 0 && accounts.length < 2)
+    return yield* new NoAccountNamed({ message: CellsLeftOut.after("Name the account with --account.", missing) })
   if (only !== undefined && accounts.length === 1) return Id.AccountId.make(only.id)
   return yield* new NoAccountNamed({
     message:

@@ -57,6 +57,12 @@ export interface AccountSummary {
   readonly cell: string
 }
 
+export interface Accounts {
+  readonly data: ReadonlyArray<AccountSummary>
+  /** Names of the cells that did not answer, so that their accounts are missing. */
+  readonly unreachable: ReadonlyArray<string>
+}
+
 export interface Node {
   readonly id: string
   readonly started_at: string

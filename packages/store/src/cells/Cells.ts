@@ -84,21 +84,6 @@ export const visits: Effect.Effect<ReadonlyArray<Visit>> = Effect.gen(function* 
   })
 })
 
-/** Runs work in every cell, one after the other, and returns what each returned, with the name of the cell. */
-export const each = <A, E, R>(
-  work: Effect.Effect<A, E, R>,
-): Effect.Effect<ReadonlyArray<readonly [CellName, A]>, E, R> =>
-  Effect.flatMap(
-    visits,
-    Effect.forEach(({ cell, run }) => Effect.map(run(work), (found) => [cell, found] as const)),
-  )
-
-/** Runs work that returns rows in every cell, and returns the rows of all cells. */
-export const rowsOfAll = <A, E, R>(
-  work: Effect.Effect<ReadonlyArray<A>, E, R>,
-): Effect.Effect<ReadonlyArray<A>, E, R> =>
-  Effect.map(each(ownRows(work)), (found) => found.flatMap(([, rows]) => rows))
-
 const ownRows = <A, E, R>(work: Effect.Effect<ReadonlyArray<A>, E, R>) => Effect.flatMap(work, StrayAccounts.leaveOut)
 
 /** Time limit for a cell to answer, so that one whose node is down does not hide the others. */
@@ -112,13 +97,30 @@ export interface FoundRows<A> {
 
 /** Runs work that returns rows in all cells at once, and returns the rows of those that answer in time. */
 export const rowsInTime = <A, E, R>(work: Effect.Effect<ReadonlyArray<A>, E, R>): Effect.Effect<FoundRows<A>, E, R> =>
+  Effect.flatMap(visits, (cells) => rowsInTimeOf(cells, work))
+
+/** Runs work that returns rows in the cell of an account, and returns no rows if it does not answer in time. */
+export const rowsInTimeOfAccount = <A, E, R>(
+  account_id: string,
+  work: Effect.Effect<ReadonlyArray<A>, E, R>,
+): Effect.Effect<FoundRows<A>, E, R> =>
+  Effect.gen(function* () {
+    const { of } = yield* Cells
+    const own = yield* of(account_id)
+    return yield* rowsInTimeOf([{ cell: own, run: (work) => inCell(own, work) }], work)
+  })
+
+const rowsInTimeOf = <A, E, R>(
+  cells: ReadonlyArray<Visit>,
+  work: Effect.Effect<ReadonlyArray<A>, E, R>,
+): Effect.Effect<FoundRows<A>, E, R> =>
   Effect.gen(function* () {
     const own = ownRows(work)
     const search = ({ cell, run }: Visit) =>
       // Without the first cell nothing works, and the caller is to know.
       cell === FIRST ? Effect.map(run(own), Exit.succeed) : Effect.exit(Effect.timeout(run(own), ANSWER_WITHIN))
     const found = yield* Effect.forEach(
-      yield* visits,
+      cells,
       (visit) => Effect.map(search(visit), (exit) => ({ cell: visit.cell, exit })),
       { concurrency: "unbounded" },
     )

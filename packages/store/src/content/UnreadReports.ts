@@ -100,15 +100,16 @@ const insert = Effect.fnUntraced(function* (
   return stored
 })
 
-/** Unread reports of one account, or of all accounts, oldest first. For operators. */
+/** Unread reports of one account, or of all accounts in cells that answer in time, oldest first. For operators. */
 export const list = Effect.fn("UnreadReports.list")(function* (account_id?: string) {
   const sql = yield* PgClient.PgClient
   const rows = Effect.orDie(sql<UnreadReport>`
     SELECT ${columns(sql)} FROM unread_reports
     ${account_id === undefined ? sql.literal("") : sql`WHERE account_id = ${account_id}`}
     ORDER BY received_at, id`)
-  if (account_id !== undefined) return yield* Cells.inCellOf(account_id, rows)
-  return (yield* Cells.rowsOfAll(rows)).toSorted((a, b) => (a.received_at < b.received_at ? -1 : 1))
+  if (account_id !== undefined) return yield* Cells.rowsInTimeOfAccount(account_id, rows)
+  const found = yield* Cells.rowsInTime(rows)
+  return { ...found, rows: found.rows.toSorted((a, b) => (a.received_at < b.received_at ? -1 : 1)) }
 })
 
 /** One unread report of any account, with its bytes. For operators. */

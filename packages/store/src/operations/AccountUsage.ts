@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import type { CellName } from "../cells/CellName.ts"
 import * as Cells from "../cells/Cells.ts"
+import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as StrayAccounts from "../cells/StrayAccounts.ts"
 import type { StoredAccount } from "../readmodels/Accounts.ts"
 import * as Iso from "../postgres/Iso.ts"
@@ -14,7 +15,7 @@ export interface AccountUsage {
   readonly emails: number
 }
 
-/** Lists the accounts of all cells with their usage in a UTC month. For operators. */
+/** Lists the accounts of all cells that answer in time, with their usage in a UTC month. For operators. */
 export const accounts = Effect.fn("AccountUsage.accounts")(
   function* (month: string) {
     const sql = yield* PgClient.PgClient
@@ -26,9 +27,11 @@ export const accounts = Effect.fn("AccountUsage.accounts")(
       FROM accounts a LEFT JOIN monthly_usage u ON u.account_id = a.account_id AND u.month = ${month}
       WHERE ${isOwn} ORDER BY a.account_id`,
     )
-    const found = yield* Cells.each(usages)
-    const all = found.flatMap(([cell, rows]) => rows.map((row): AccountUsage => ({ ...row, cell })))
-    return all.toSorted((a, b) => (a.record.id < b.record.id ? -1 : 1))
+    const withCell = Effect.flatMap(CurrentCell, (cell) =>
+      Effect.map(usages, (rows) => rows.map((row): AccountUsage => ({ ...row, cell }))),
+    )
+    const { missing, rows } = yield* Cells.rowsInTime(withCell)
+    return { rows: rows.toSorted((a, b) => (a.record.id < b.record.id ? -1 : 1)), missing }
   },
   (read) => Effect.orDie(read),
 )

@@ -3,6 +3,7 @@ import * as Account from "@waybill/domain/account/Account"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as Cells from "../cells/Cells.ts"
+import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as StrayAccounts from "../cells/StrayAccounts.ts"
 import * as ReadModel from "./ReadModel.ts"
 
@@ -52,11 +53,13 @@ export const list = Effect.fn("Accounts.list")(function* () {
   return rows.map((row) => row.record)
 })
 
-/** Lists the accounts of all cells, each with its cell. */
+/** Lists the accounts of all cells that answer in time, each with its cell, and names the other cells. */
 export const all = Effect.fn("Accounts.all")(function* () {
-  const found = yield* Cells.each(list())
-  const accounts = found.flatMap(([cell, accounts]) => accounts.map((account) => ({ ...account, cell })))
-  return accounts.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const withCell = Effect.flatMap(CurrentCell, (cell) =>
+    Effect.map(list(), (accounts) => accounts.map((account) => ({ ...account, cell }))),
+  )
+  const { missing, rows } = yield* Cells.rowsInTime(withCell)
+  return { rows: rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)), missing }
 })
 
 export const find = Effect.fn("Accounts.find")(function* (account_id: string) {

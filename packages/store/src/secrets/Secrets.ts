@@ -1,9 +1,11 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Clock, Context, Data, Effect, Layer, Option, Result } from "effect"
+import { Clock, Context, Data, Duration, Effect, Layer, Option, Result } from "effect"
 import * as AccountWrites from "../cells/AccountWrites.ts"
 import * as Cells from "../cells/Cells.ts"
+import { type CellName, FIRST } from "../cells/CellName.ts"
 import { inCell } from "../cells/CurrentCell.ts"
+import * as ReachableCells from "../cells/ReachableCells.ts"
 import { InstanceKey, type Keyring, NONCE_BYTES, type Sealed } from "./InstanceKey.ts"
 
 /** Secrets that one transaction of a rotation seals again. */
@@ -36,8 +38,8 @@ export class Secrets extends Context.Service<
     readonly seal: (ref: SecretRef, bytes: Uint8Array, expires_at?: Timestamp.Timestamp) => Effect.Effect<void>
     readonly open: (ref: SecretRef) => Effect.Effect<Option.Option<Uint8Array>>
     readonly remove: (account_id: string, id: string) => Effect.Effect<void>
-    /** Seals everything again that is not under the current key, while the instance keeps running. */
-    readonly rotate: Effect.Effect<{ readonly resealed: number; readonly unreadable: number }>
+    /** Seals everything again that is not under the current key, in all cells that answer, while the instance keeps running. */
+    readonly rotate: Effect.Effect<Rotated & { readonly unreachable: ReadonlyArray<CellName> }>
     /** Deletes secrets of the fiber's cell that expired or never got an owner, and returns how many. Runs periodically. */
     readonly sweep: Effect.Effect<number>
     /** Seals a stored answer that shows a secret. Synchronous, because answers are encoded inside a decision. */
@@ -66,7 +68,7 @@ export class Secrets extends Context.Service<
           const removal = Effect.orDie(sql`DELETE FROM secrets WHERE account_id = ${account_id} AND id = ${id}`)
           yield* AccountWrites.run(account_id, removal).pipe(Effect.provideService(PgClient.PgClient, sql))
         }),
-        rotate: Effect.withSpan(rotateAll(Effect.orDie(rotate(sql, keys))), "Secrets.rotate"),
+        rotate: Effect.withSpan(rotateAll(sql, keys), "Secrets.rotate"),
         sweep: Effect.withSpan(Effect.orDie(sweep(sql)), "Secrets.sweep"),
         sealAnswer: (context, bytes) => pack(keys.seal(answerContext(context), bytes)),
         openAnswer: (context, bytes) => keys.open(answerContext(context), unpack(bytes)),
@@ -125,24 +127,43 @@ interface Rotated {
   readonly unreadable: number
 }
 
-/** Rotates the secrets of every cell. That of the first one is last, because it has the witness. */
-const rotateAll = (rotation: Effect.Effect<Rotated>): Effect.Effect<Rotated> =>
-  Effect.gen(function* () {
-    const { names } = yield* Cells.Cells
-    const cells = (yield* names).toReversed()
-    const rotated = yield* Effect.forEach(cells, (cell) => inCell(cell, rotation))
-    return {
-      resealed: rotated.reduce((sum, { resealed }) => sum + resealed, 0),
-      unreadable: rotated.reduce((sum, { unreadable }) => sum + unreadable, 0),
-    }
-  })
+/**
+ * Rotates the secrets of every cell that answers. The first cell is last, because it has the witness, which is left under the
+ * former key while a cell was left out.
+ */
+const rotateAll = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Keyring) {
+  const { names } = yield* Cells.Cells
+  const rotateIn = (cells: ReadonlyArray<CellName>, isComplete: boolean) =>
+    ReachableCells.inEach(
+      cells.map((cell) => ({
+        cell,
+        answers: inCell(cell, ReachableCells.doesAnswer(sql)),
+        work: inCell(cell, Effect.orDie(rotate(sql, keys, isComplete))),
+      })),
+    )
+  const others = yield* rotateIn(
+    (yield* names).filter((cell) => cell !== FIRST),
+    true,
+  )
+  const first = yield* rotateIn([FIRST], others.unreachable.length === 0)
+  const rotated = [...others.results, ...first.results].map(([, each]) => each)
+  return {
+    resealed: rotated.reduce((sum, { resealed }) => sum + resealed, 0),
+    unreadable: rotated.reduce((sum, { unreadable }) => sum + unreadable, 0),
+    unreachable: [...first.unreachable, ...others.unreachable],
+  }
+})
 
-const rotate = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Keyring) {
+const rotate = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Keyring, isComplete: boolean) {
   const former = keys.ids.filter((id) => id !== keys.current)
+  // A cell whose secrets stay locked is left out as one that does not answer.
+  const limit = sql`SET LOCAL lock_timeout = ${sql.literal(String(Duration.toMillis(Cells.ANSWER_WITHIN)))}`
   const batch = sql.withTransaction(
     Effect.gen(function* () {
+      yield* limit
       const rows = yield* sql<SecretRef & Sealed>`
         SELECT account_id, id, purpose, key_id, nonce, ciphertext FROM secrets WHERE key_id = ANY(${former}::text[])
+          AND (${isComplete}::boolean OR account_id <> ${WITNESS.account_id})
         -- The witness is last: until a rotation is complete, no node starts without the former key.
         ORDER BY account_id = ${WITNESS.account_id}, account_id, id, purpose LIMIT ${ROTATION_BATCH}::int FOR UPDATE`
       if (rows.length === 0) return 0

@@ -4,7 +4,7 @@ import * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
-import * as Cells from "../cells/Cells.ts"
+import * as ReachableCells from "../cells/ReachableCells.ts"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as RecordedEvents from "../commit/RecordedEvents.ts"
@@ -41,7 +41,7 @@ const createdAt = ({ data, recorded_at, type }: RecordedEvents.Stored): string =
   return typeof created_at === "string" && created_at < recorded_at ? created_at : recorded_at
 }
 
-/** Returns every stream with this id, in all cells: several accounts may suppress the same address. */
+/** Returns every stream with this id, in all cells that answer: several accounts may suppress the same address. */
 export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: string, as_of?: Timestamp.Timestamp) {
   const sql = yield* PgClient.PgClient
   // Joined with the accounts, because every key of the log begins with one.
@@ -54,15 +54,16 @@ export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: str
       SELECT * FROM events WHERE account_id = mode.account_id AND stream_id = ${stream_id}
     ) AS e
     ORDER BY e.account_id, e.version`)
-  const rows = yield* Cells.rowsOfAll(search)
+  const { rows, unreachable } = yield* ReachableCells.rowsOf(search)
   const byAccount = Map.groupBy(rows.map(PackedEvent.open), ({ account_id, stream }) => `${account_id} ${stream}`)
-  return [...byAccount.values()].flatMap((all): ReadonlyArray<History> => {
+  const histories = [...byAccount.values()].flatMap((all): ReadonlyArray<History> => {
     const events = until(all, as_of)
     const [first] = events
     if (first === undefined) return []
     const { account_id, stream } = first
     return [{ account_id, stream, stream_id, events: events.map(inCurrentShape) }]
   })
+  return { histories, unreachable }
 })
 
 const inCurrentShape = (stored: RecordedEvents.Stored): RecordedEvents.Stored => ({

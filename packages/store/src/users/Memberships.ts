@@ -25,12 +25,21 @@ export const find = Effect.fn("Memberships.find")(function* (user_ids: ReadonlyA
   return found.flat()
 })
 
-/** Lists the memberships of all accounts that have not ended. */
+/** Lists the memberships that have not ended, of all accounts in cells that answer in time. */
 export const list = Effect.fn("Memberships.list")(function* () {
   const sql = yield* PgClient.PgClient
-  return yield* Cells.rowsOfAll(
+  return yield* Cells.rowsInTime(
     Effect.orDie(sql<Membership>`SELECT user_id, account_id, role, status FROM members WHERE status <> 'removed'`),
   )
+})
+
+/** Accounts of the users in cells, by the directory, which is at home and does not say whether a membership has ended. */
+export const accountsIn = Effect.fn("Memberships.accountsIn")(function* (cells: ReadonlyArray<CellName>) {
+  const sql = yield* PgClient.PgClient
+  const named = Effect.orDie(sql<Pick<Membership, "user_id" | "account_id">>`
+    SELECT n.name AS user_id, n.account_id FROM account_names n JOIN account_cells c ON c.account_id = n.account_id
+    WHERE n.kind = 'user' AND c.cell = ANY(${cells}::text[])`)
+  return cells.length === 0 ? [] : yield* inCell(FIRST, named)
 })
 
 /** Groups users by the cell of their account; those who are not named in the directory are in the first one. */

@@ -117,15 +117,28 @@ export interface UserOfAccount extends User {
   readonly status: string | null
 }
 
-/** Lists all users, each with their account. */
+/**
+ * Lists all users, each with their account, and names the cells that do not answer in time. A user of such a cell has no role
+ * and no status in the list, because only the cell knows them.
+ */
 export const list = Effect.fn("Users.list")(function* () {
   const sql = yield* PgClient.PgClient
   const users = yield* Effect.orDie(sql<User>`SELECT id, email, name, operator FROM users ORDER BY id`)
-  const memberships = new Map((yield* Memberships.list()).map((each) => [each.user_id, each]))
-  return users.map((user): UserOfAccount => {
-    const { account_id = null, role = null, status = null } = memberships.get(user.id) ?? {}
-    return { ...user, account_id, role, status }
-  })
+  const { missing, rows } = yield* Memberships.list()
+  const unknown = { role: null, status: null }
+  const memberships = new Map<string, Pick<UserOfAccount, "account_id" | "role" | "status">>(
+    [...(yield* Memberships.accountsIn(missing)).map((each) => ({ ...each, ...unknown })), ...rows].map((each) => [
+      each.user_id,
+      each,
+    ]),
+  )
+  return {
+    rows: users.map((user): UserOfAccount => {
+      const { account_id = null, role = null, status = null } = memberships.get(user.id) ?? {}
+      return { ...user, account_id, role, status }
+    }),
+    missing,
+  }
 })
 
 /** Makes somebody an operator, or ends that. Takes effect at their next request. */

@@ -10,6 +10,7 @@ import { Data, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as NewIds from "../../operate/NewIds.ts"
 import * as AccountArgument from "../AccountArgument.ts"
+import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
@@ -68,12 +69,13 @@ const list = Command.make(
   "list",
   { json: Output.json },
   Effect.fn(function* ({ json }) {
-    const accounts = yield* Accounts.all()
+    const { missing, rows: accounts } = yield* Accounts.all()
     const columns = accounts.some(({ cell }) => cell !== CellName.FIRST) ? [...COLUMNS, "cell"] : COLUMNS
     yield* Output.print(
       accounts.map((account) => ({ ...account })),
       { json, columns },
     )
+    yield* CellsLeftOut.refuse(missing)
   }),
 ).pipe(Command.withDescription("List accounts"))
 

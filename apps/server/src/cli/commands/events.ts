@@ -15,6 +15,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as Version from "../../boot/Version.ts"
 import * as CellFlags from "../cells/CellFlags.ts"
 import * as CellReplays from "../cells/CellReplays.ts"
+import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as LogFiles from "../LogFiles.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
@@ -36,26 +37,34 @@ const stream = Command.make(
   },
   Effect.fn(function* ({ asOf, id, json }) {
     // Ids and suppressed addresses are lower case.
-    const histories = yield* TimeTravel.streams(id.toLowerCase(), Option.getOrUndefined(asOf))
+    const { histories, unreachable } = yield* TimeTravel.streams(id.toLowerCase(), Option.getOrUndefined(asOf))
     if (histories.length === 0)
       return yield* new NoSuchStream({
-        message: `No history found for ${id}${Option.isSome(asOf) ? " at that time" : ""}.`,
+        message: CellsLeftOut.after(
+          `No history found for ${id}${Option.isSome(asOf) ? " at that time" : ""}.`,
+          unreachable,
+        ),
       })
-    if (json) return yield* Output.printJson(histories.map(toJson), 2)
-    for (const { account_id, events, stream } of histories) {
-      yield* Output.say(`${stream} ${id} of ${account_id}`)
-      yield* Output.print(
-        events.map(({ data, meta, ...event }) => ({
-          ...event,
-          type: DomainEvent.publicType(event.type as DomainEvent.Tag),
-          actor: meta.actor.id ?? meta.actor.type,
-          data,
-        })),
-        { json, columns: ["version", "recorded_at", "type", "actor", "data"] },
-      )
-    }
+    if (json) yield* Output.printJson(histories.map(toJson), 2)
+    else yield* print(id, histories)
+    yield* CellsLeftOut.refuse(unreachable)
   }),
 ).pipe(Command.withDescription("Show the history of an object, now or at a time"), Command.provide(CliStore.layer))
+
+const print = Effect.fnUntraced(function* (id: string, histories: ReadonlyArray<TimeTravel.History>) {
+  for (const { account_id, events, stream } of histories) {
+    yield* Output.say(`${stream} ${id} of ${account_id}`)
+    yield* Output.print(
+      events.map(({ data, meta, ...event }) => ({
+        ...event,
+        type: DomainEvent.publicType(event.type as DomainEvent.Tag),
+        actor: meta.actor.id ?? meta.actor.type,
+        data,
+      })),
+      { json: false, columns: ["version", "recorded_at", "type", "actor", "data"] },
+    )
+  }
+})
 
 const toJson = ({ events, ...history }: TimeTravel.History) => ({ ...history, events: events.map(LogFile.entryOf) })
 

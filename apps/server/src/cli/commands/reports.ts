@@ -5,6 +5,7 @@ import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Data, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { recordReport } from "../../smtp/recordReport.ts"
+import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
@@ -36,10 +37,12 @@ const list = Command.make(
   },
   Effect.fn(function* ({ account, json }) {
     const columns = ["id", "account_id", "email_id", "received_at", "address", "size_bytes", "reason"]
+    const { missing, rows } = yield* UnreadReports.list(Option.getOrUndefined(account))
     yield* Output.print(
-      (yield* UnreadReports.list(Option.getOrUndefined(account))).map((each) => ({ ...each })),
+      rows.map((each) => ({ ...each })),
       { json, columns },
     )
+    yield* CellsLeftOut.refuse(missing)
   }),
 ).pipe(Command.withDescription("List the reports that are kept because their parsing was ended"))
 

@@ -3,6 +3,7 @@ import { Data, Effect, Layer, Runtime } from "effect"
 import { Command } from "effect/cli"
 import * as InstanceKeys from "../../boot/InstanceKeys.ts"
 import * as Settings from "../../boot/Settings.ts"
+import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as ExitCodes from "../ExitCodes.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
@@ -16,13 +17,13 @@ const rotate = Command.make(
   { json: Output.json },
   Effect.fn(function* ({ json }) {
     const secrets = yield* Secrets
-    const done = yield* secrets.rotate
-    yield* Output.printOne({ ...done }, { json })
+    const { unreachable, ...done } = yield* secrets.rotate
+    yield* Output.printOne({ ...done, ...(json && unreachable.length > 0 ? { unreachable } : {}) }, { json })
     if (done.unreadable > 0) {
-      return yield* new Unreadable({
-        message: `${done.unreadable} secrets are sealed under a key that is not configured here.`,
-      })
+      const message = `${done.unreadable} secrets are sealed under a key that is not configured here.`
+      return yield* new Unreadable({ message: CellsLeftOut.after(message, unreachable) })
     }
+    yield* CellsLeftOut.refuse(unreachable)
   }),
 ).pipe(Command.withDescription("Seal all secrets again under the first instance key"))
 

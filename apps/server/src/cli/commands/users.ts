@@ -8,6 +8,7 @@ import { Data, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import * as NewIds from "../../operate/NewIds.ts"
+import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
@@ -47,10 +48,12 @@ const list = Command.make(
   { json: Output.json },
   Effect.fn(function* ({ json }) {
     const columns = ["id", "email", "name", "operator", "account_id", "role", "status"]
+    const { missing, rows } = yield* Users.list()
     yield* Output.print(
-      (yield* Users.list()).map((each) => ({ ...each })),
+      rows.map((each) => ({ ...each })),
       { json, columns },
     )
+    yield* CellsLeftOut.refuse(missing)
   }),
 ).pipe(Command.withDescription("List users of the dashboard and their accounts"))
 

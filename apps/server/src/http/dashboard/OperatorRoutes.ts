@@ -63,9 +63,9 @@ const { bodyOf } = DashboardRoute
 
 const accounts = Effect.gen(function* () {
   const month = (yield* NewIds.now).slice(0, "2026-11".length)
-  const all = yield* AccountUsage.accounts(month)
+  const { missing, rows } = yield* AccountUsage.accounts(month)
   return {
-    data: all.map(({ cell, emails, members, record }): Operate.AccountSummary => ({
+    data: rows.map(({ cell, emails, members, record }): Operate.AccountSummary => ({
       id: Id.AccountId.make(record.id),
       name: record.name,
       plan: record.plan,
@@ -76,7 +76,8 @@ const accounts = Effect.gen(function* () {
       links_stopped_at: record.links_stopped_at ?? null,
       cell,
     })),
-  }
+    unreachable: missing,
+  } satisfies Operate.Accounts
 })
 
 /** Creates an account, and a link with which its first owner sets a password. */
