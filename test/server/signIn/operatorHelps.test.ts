@@ -42,6 +42,10 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("the ac
     yield* lockTables("cell_b", "accounts")
     const beside = yield* World.until(listed, ({ unreachable }) => unreachable.length > 0)
     assert.deepStrictEqual(beside, { data: before.data, unreachable: ["cell_b"] })
+    const { url: database } = yield* Database.Fresh
+    const named = yield* Effect.promise(() => runToEnd(["keys", "list"], { DATABASE_URL: Redacted.value(database) }))
+    assert.strictEqual(named.code, 1, named.output)
+    assert.include(named.output, "Name the account with --account. The cell cell_b does not answer")
   })
 })
 
