@@ -67,7 +67,7 @@ const sender = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     TRANSPORT: "relay",
     SMTP_URL: `smtp://127.0.0.1:${sink.port}`,
   })
-  const account_id = yield* World.account()
+  const account_id = yield* World.account({ limits: { send: 100_000 } })
   const { secret: key } = yield* World.key(account_id)
   yield* World.verifiedDomain("acme.test", account_id)
   const post = (path: string, body: unknown) => Effect.promise(() => node.request("POST", path, { key, body }))

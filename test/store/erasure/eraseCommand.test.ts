@@ -321,8 +321,10 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
       const end = [delivered("eve@example.org")]
       yield* mail(account_id, { to: to("eve@example.org"), after: end, text: "Dear Eve" })
       const erase = Erase.erase("eve@example.org" as Address, Mask.replacement(Uint8Array.of(7)))
-      const refused = yield* Effect.scoped(Effect.andThen(lockReadModel("suppressions"), Effect.flip(erase)))
-      assert.strictEqual(refused.message, "suppressions is being rebuilt: try again when the rebuild has ended")
+      const refused = yield* Effect.scoped(Effect.andThen(lockReadModel("suppressions"), Effect.result(erase)))
+      // With several cells it goes on in the others.
+      const why = Result.isFailure(refused) ? refused.failure.message : refused.success.refused[0]?.why
+      assert.strictEqual(why, "suppressions is being rebuilt: try again when the rebuild has ended")
       assert.isNotEmpty(yield* standsIn("Dear Eve"))
       yield* World.until(RebuildMarkers.inProgress(), (all) => all.length === 0)
       assert.deepStrictEqual((yield* erase).remaining, [])
