@@ -85,10 +85,14 @@ export class SiteConnections {
     return {}
   }
 
-  /** Offers a connection to the message that has waited longest, if it is for the same servers. */
+  /**
+   * Offers a connection to the message that has waited longest, if it is for the same servers and as many wait as there may
+   * be connections. Of fewer, each is served sooner by the connection that is free first.
+   */
   offer(offer: Offer): void {
     const [next] = this.waiting.values()
-    if (!this.passesOn || next?.route !== offer.route || this.open > this.cooldown.limit) return
+    const { limit } = this.cooldown
+    if (!this.passesOn || next?.route !== offer.route || this.waiting.size < limit || this.open > limit) return
     this.#offers.push(offer)
     this.resumeNext()
   }
