@@ -224,8 +224,12 @@ describe.skipIf(typeof browser === "string")(
         assert.deepEqual(await page.evaluate(MISFITS), [], path)
         // A mail is at most as wide as the phone, or scaled.
         for (const mail of await page.locator("iframe").all()) {
-          const { width = 0, x = 0 } = (await mail.boundingBox()) ?? {}
-          assert.isAtMost(x + width, PHONE_PX)
+          const fits = async () => {
+            const { width = 0, x = 0 } = (await mail.boundingBox()) ?? {}
+            return x + width <= PHONE_PX
+          }
+          // The frame is scaled after the page has its new width.
+          await Browser.eventually(fits).toBe(true)
         }
         await page.setViewportSize(Browser.DESKTOP)
       })
