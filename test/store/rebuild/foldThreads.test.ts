@@ -1,4 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
+import * as ReachableCells from "@waybill/store/cells/ReachableCells"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import type { ReadModel } from "@waybill/store/readmodels/ReadModel"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
@@ -111,6 +112,23 @@ layer(Store, { excludeTestServices: true })("a thread that folds", (it) => {
     const ended = yield* started(EmailLog)
     yield* Effect.promise(() => ended.end())
     assert.include(yield* says(ended.fold(WHOLE_LOG)), "a thread that folds events ended")
+  })
+
+  it.effect("tells by the code of the error that its cell was lost", function* () {
+    const { sql } = yield* Replay
+    const locked = yield* started(EmailLog)
+    const exit = yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`
+        const folding = yield* Effect.forkChild(Effect.promise(() => locked.fold(WHOLE_LOG)))
+        const cancel = sql<{ readonly canceled: boolean }>`
+          SELECT pg_cancel_backend(pid) AS canceled FROM pg_stat_activity
+          WHERE pid = ANY(${yield* readers}::int[]) AND wait_event_type = 'Lock'`
+        yield* World.until(Effect.orDie(cancel), (rows) => rows.length > 0)
+        return yield* Fiber.await(folding)
+      }),
+    )
+    assert.isTrue(Exit.isFailure(exit) && ReachableCells.isLost(exit.cause))
   })
 })
 

@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort } from "node:worker_threads"
 import * as ReadModels from "../../readmodels/ReadModels.ts"
 import * as Connection from "../Connection.ts"
-import type { ThreadAnswer, ThreadData, ThreadJob } from "./FoldThread.ts"
+import type { ThreadAnswer, ThreadData, ThreadFailure, ThreadJob } from "./FoldThread.ts"
 import { SliceFold } from "./SliceFold.ts"
 
 /** Main loop of a thread: folds the range of each message on a connection of its own, until a message has none. */
@@ -20,8 +20,13 @@ export const serve = async ({ columns, model, url }: ThreadData): Promise<void> 
       const folded = await slices.fold(range, buffer)
       port.postMessage(folded satisfies ThreadAnswer, [folded.rows.buffer])
     } catch (cause) {
-      port.postMessage({ failure: cause instanceof Error ? cause.message : String(cause) } satisfies ThreadAnswer)
+      port.postMessage(failureOf(cause))
     }
   })
   port.postMessage({ started: true } satisfies ThreadAnswer)
 }
+
+const failureOf = (cause: unknown): ThreadFailure => ({
+  failure: cause instanceof Error ? cause.message : String(cause),
+  code: cause instanceof Error && "code" in cause ? String(cause.code) : undefined,
+})

@@ -24,7 +24,13 @@ export interface ThreadJob {
   readonly buffer?: ArrayBuffer | undefined
 }
 
-export type ThreadAnswer = SliceRows | { readonly failure: string } | { readonly started: true }
+/** `code` is the SQLSTATE or the error of the connection, by which a cell that is lost is known. */
+export interface ThreadFailure {
+  readonly failure: string
+  readonly code: string | undefined
+}
+
+export type ThreadAnswer = SliceRows | ThreadFailure | { readonly started: true }
 
 /** A thread that folds one range at a time on its own connection. Its rows come without a copy. */
 export class FoldThread {
@@ -42,7 +48,10 @@ export class FoldThread {
     // Without the loaders of the process.
     this.#worker = new Worker(new URL("./worker.ts", import.meta.url), { execArgv: [], name: "fold", workerData })
     this.#worker.on("message", (answer: ThreadAnswer) => {
-      if ("failure" in answer) return this.#fail(new Error(`a thread could not fold events: ${answer.failure}`))
+      if ("failure" in answer) {
+        const error = new Error(`a thread could not fold events: ${answer.failure}`)
+        return this.#fail(answer.code === undefined ? error : Object.assign(error, { code: answer.code }))
+      }
       this.#isIdle = true
       if ("started" in answer) this.#started.resolve()
       else this.#answer?.resolve(answer)
