@@ -41,7 +41,7 @@ export class SiteConnections {
   closing = 0
   readonly idle: Array<IdleConnection> = []
   readonly #offers: Array<Offer> = []
-  /** False once a message was lost on a connection that another one had passed on. */
+  /** Whether connections are offered: not to a site that lost a message which began on an offer. */
   passesOn = true
   /** Waiting messages in the order of arrival. */
   readonly waiting = new Map<() => void, Waiting>()

@@ -164,7 +164,7 @@ const body = async (run: Run): Promise<WireReply> => {
     // The end of the data ends the transaction, whatever the answer is (RFC 5321 §4.1.1.4).
     run.session.needsReset = false
     verdict = wire.read(timeouts.end_of_data_ms)
-    if (extensions.has("PIPELINING")) run.passOn()
+    if (extensions.has("PIPELINING") && !wire.hasEnded) run.passOn()
   })
   return verdict ?? wire.read(timeouts.end_of_data_ms)
 }
