@@ -1,38 +1,15 @@
 import { PgClient } from "@effect/sql-pg"
-import * as Suppression from "@waybill/domain/suppression/Suppression"
-import type { Address } from "@waybill/domain/values/Address"
 import * as CellName from "@waybill/store/cells/CellName"
 import * as Placement from "@waybill/store/cells/Placement"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as ReachableCells from "@waybill/store/cells/ReachableCells"
-import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Replay from "@waybill/store/rebuild/Replay"
-import { Cause, Deferred, Duration, Effect, Exit, Runtime } from "effect"
+import { Deferred, Duration, Effect } from "effect"
 import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as World from "../../support/world/World.ts"
-import { lockTables, senderIn } from "./support.ts"
-
-const TIMEOUT = { timeout: 120_000 }
-const CELLS = ["public", "cell_b", "cell_c"] as const
-const BO = "bo@example.org" as Address
-const LEFT_OUT = "The cell cell_b does not answer and was left out."
-
-/** Runs a command, and returns what it printed, its complaint, and its exit code. */
-const run = (...args: ReadonlyArray<string>) =>
-  Effect.map(CommandLine.type(...args), ({ errors, exit, output }) => ({
-    output,
-    errors,
-    code: Exit.isSuccess(exit) ? 0 : Runtime.getErrorExitCode(Cause.squash(exit.cause)),
-  }))
-
-const suppress = Effect.fnUntraced(function* (account_id: World.SendingDomain["account_id"]) {
-  const { commit } = yield* EventStore
-  const add = Suppression.add(yield* NewIds.now, yield* NewIds.newId("SuppressionId"), BO, "manual", null)
-  yield* Effect.orDie(commit(Suppression, { account_id, stream_id: Suppression.streamId(BO) }, add))
-})
+import { BO, CELLS, LEFT_OUT, TIMEOUT, lockTables, run, senderIn, suppress } from "./support.ts"
 
 const cellsWithMail = Effect.gen(function* () {
   for (const cell of CELLS.slice(1)) yield* CellSchema.make(cell)

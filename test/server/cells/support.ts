@@ -1,3 +1,4 @@
+import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Team from "@waybill/domain/account/Team"
 import type { Address } from "@waybill/domain/values/Address"
 import type * as Id from "@waybill/domain/values/Id"
@@ -7,10 +8,16 @@ import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
 import * as Cells from "@waybill/store/cells/Cells"
 import { inCell } from "@waybill/store/cells/CurrentCell"
 import { PgClient } from "@effect/sql-pg"
-import { Effect } from "effect"
+import { Cause, Effect, Exit, Runtime } from "effect"
 import * as Database from "../../support/postgres/Database.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as World from "../../support/world/World.ts"
+
+export const TIMEOUT = { timeout: 120_000 }
+export const CELLS = ["public", "cell_b", "cell_c"] as const
+export const BO = "bo@example.org" as Address
+export const LEFT_OUT = "The cell cell_b does not answer and was left out."
 
 /** Creates an account in a cell, with a verified domain. */
 export const senderIn = Effect.fnUntraced(function* (cell: string, name = "acme.test") {
@@ -53,3 +60,18 @@ export const countIn = (cell: string, table: string) =>
       ),
     ),
   )
+
+/** Runs a command, and returns what it printed, its complaint, and its exit code. */
+export const run = (...args: ReadonlyArray<string>) =>
+  Effect.map(CommandLine.type(...args), ({ errors, exit, output }) => ({
+    output,
+    errors,
+    code: Exit.isSuccess(exit) ? 0 : Runtime.getErrorExitCode(Cause.squash(exit.cause)),
+  }))
+
+/** Adds an address to the suppression list of an account. */
+export const suppress = Effect.fnUntraced(function* (account_id: World.SendingDomain["account_id"]) {
+  const { commit } = yield* EventStore
+  const add = Suppression.add(yield* NewIds.now, yield* NewIds.newId("SuppressionId"), BO, "manual", null)
+  yield* Effect.orDie(commit(Suppression, { account_id, stream_id: Suppression.streamId(BO) }, add))
+})
