@@ -3,7 +3,8 @@ import { Effect, Result } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { zstdDecompressSync } from "node:zlib"
 import type { ContentRow } from "../commit/LogStorage.ts"
-import type { ContentTemplates, Template } from "./ContentTemplates.ts"
+import type { ContentTemplates } from "./ContentTemplates.ts"
+import * as Difference from "./Difference.ts"
 
 /** Columns of a row of `content`, as `columns` reads them. */
 export interface StoredBytes {
@@ -18,11 +19,22 @@ export const columns = (sql: PgClient.PgClient): Fragment => sql`c.bytes, c.comp
   SELECT m.bytes FROM content_templates m WHERE m.account_id = c.account_id AND m.id = c.template) AS template`
 
 /** Returns the bytes as they were given. */
-export const decode = ({ bytes, compressed, template }: StoredBytes): Uint8Array =>
-  compressed ? zstdDecompressSync(bytes, template === null ? {} : { dictionary: template }) : bytes
+export const decode = ({ bytes, compressed, template }: StoredBytes): Uint8Array => {
+  if (!compressed) return bytes
+  if (template === null) return zstdDecompressSync(bytes)
+  return Difference.isDifference(bytes)
+    ? Difference.decode(bytes, template)
+    : zstdDecompressSync(bytes, { dictionary: template })
+}
 
 /** Hashes as the table holds them; everybody else has them in hexadecimal digits. */
 export const hashes = (sha256s: ReadonlyArray<string>) => bytea(sha256s.map((sha256) => Buffer.from(sha256, "hex")))
+
+interface StoredTemplate {
+  readonly account_id: string
+  readonly id: Uint8Array
+  readonly bytes: Uint8Array
+}
 
 const bytea = (values: ReadonlyArray<Uint8Array | null>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.bytea))
 
@@ -36,10 +48,10 @@ export const inserts = (
   rows: ReadonlyArray<ContentRow>,
 ): ReadonlyArray<Fragment> => {
   const stored = rows.map((row) => ({ ...row, ...templates.compress(row.account_id, row.bytes, row.sentTo) }))
-  const used = new Map<string, Template & { readonly account_id: string }>()
+  const used = new Map<string, StoredTemplate>()
   for (const { account_id, template } of stored)
     if (template !== undefined)
-      used.set(`${account_id} ${Buffer.from(template.id).toString("latin1")}`, { account_id, ...template })
+      used.set(`${account_id} ${Buffer.from(template.id).toString("latin1")}`, { ...template, account_id })
   const content = sql`
     INSERT INTO content AS c (account_id, sha256, bytes, compressed, template, expires_on)
     SELECT DISTINCT ON (1, 2) * FROM unnest(${stored.map((row) => row.account_id)}::text[],
@@ -52,10 +64,7 @@ export const inserts = (
   return used.size === 0 ? [content] : [insertTemplates(sql, [...used.values()]), content]
 }
 
-const insertTemplates = (
-  sql: PgClient.PgClient,
-  templates: ReadonlyArray<Template & { readonly account_id: string }>,
-): Fragment => sql`
+const insertTemplates = (sql: PgClient.PgClient, templates: ReadonlyArray<StoredTemplate>): Fragment => sql`
   INSERT INTO content_templates (account_id, id, bytes)
   SELECT * FROM unnest(${templates.map(({ account_id }) => account_id)}::text[], ${bytea(templates.map(({ id }) => id))},
     ${bytea(templates.map(({ bytes }) => bytes))}) AS new(account_id, id, bytes)
