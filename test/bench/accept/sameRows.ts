@@ -41,12 +41,12 @@ const accounts = await first?.query<{ readonly account_id: string }>("SELECT acc
 const accept = inBatches<Waiting>({ most: MOST, atOnce: AT_ONCE, least: LEAST }, async (batch) => {
   const client = clients.pop()
   if (client === undefined) throw new Error("more batches than connections")
-  for (const { account_id } of accounts?.rows ?? []) await Rows.addDictionary(client, account_id)
+  for (const { account_id } of accounts?.rows ?? []) await Rows.addTemplate(client, account_id)
   const requests = new Map<string, number>()
   for (const { hash } of batch) requests.set(hash, (requests.get(hash) ?? 0) + 1)
   const keys = [[...requests.keys()], [...requests.values()], batch.map(({ hash }) => hash)]
   const columns = Rows.columnsOf(batch.map(({ row }) => row))
-  const values = [Rows.DICTIONARY_ID, ...keys, ...columns]
+  const values = [Rows.TEMPLATE_ID, ...keys, ...columns]
   const { rows } = await client.query<{ readonly key_hash: string }>({ ...ADMIT_AND_WRITE, values })
   clients.push(client)
   const admitted = new Set(rows.map(({ key_hash }) => key_hash))

@@ -24,14 +24,15 @@ export const texts = (values: ReadonlyArray<string>): Buffer => {
   return out
 }
 
-export const byteas = (values: ReadonlyArray<Buffer>): Buffer => {
+export const byteas = (values: ReadonlyArray<Uint8Array>): Buffer => {
   let bytes = 0
   for (const { length } of values) bytes += length
   const out = array(BYTEA, values.length, bytes)
   let at = HEAD_BYTES
   for (const value of values) {
     at = out.writeInt32BE(value.length, at)
-    at += value.copy(out, at)
+    out.set(value, at)
+    at += value.length
   }
   return out
 }

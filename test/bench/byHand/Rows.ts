@@ -1,6 +1,8 @@
 // The rows of Waybill for a message, written in one statement for each batch, which commits by itself.
+import { BodyParts } from "@waybill/store/content/BodyParts"
+import * as Difference from "@waybill/store/content/Difference"
+import * as Template from "@waybill/store/content/Template"
 import { hash } from "node:crypto"
-import { zstdCompressSync } from "node:zlib"
 import type pg from "pg"
 import type { Message } from "./Mail.ts"
 import * as PgArray from "./PgArray.ts"
@@ -14,8 +16,8 @@ export interface Account {
 export interface Accepted {
   readonly message: Message
   readonly tags: ReadonlyArray<string>
-  /** Compressed body, and the hash of the plain one. */
-  readonly body: Buffer
+  /** The body as it is stored, and the hash of the plain one. */
+  readonly body: Uint8Array
   readonly hash: Buffer
 }
 
@@ -32,18 +34,20 @@ export const keyOf = (id: string): string => id.slice(PREFIX.length) + KEY_END
 
 const sha256 = (text: string): Buffer => hash("sha256", text, "buffer")
 
-/** Bodies of the benchmark differ from the first one in a few digits, which serves as their dictionary. */
-let dictionary: Buffer | undefined
-export const DICTIONARY_ID = hash("md5", `${process.pid} ${Date.now()}`, "buffer")
+/** Bodies of the benchmark differ from the first one in a few digits, so it serves as their template. */
+let template: Template.Template | undefined
+const parts = new BodyParts()
+export const TEMPLATE_ID = hash("md5", `${process.pid} ${Date.now()}`, "buffer")
 const stored = new Set<string>()
 
 export const accepted = (message: Message, tags: ReadonlyArray<string>): Accepted => {
   const plain = Buffer.from(JSON.stringify({ html: message.html, text: message.text }))
-  dictionary ??= plain
+  parts.read(plain)
+  template ??= Template.make(plain, parts, [...Array(parts.count).keys()])
   return {
     message,
     tags,
-    body: zstdCompressSync(plain, { dictionary, pledgedSrcSize: plain.length }),
+    body: Difference.encode(plain, parts, template, plain.length) ?? plain,
     hash: hash("sha256", plain, "buffer"),
   }
 }
@@ -52,12 +56,12 @@ const packed = ({ hash, message, tags }: Accepted): string =>
   `\tkey\t\t\t\t\t${message.createdAt}\t${message.from}\t${message.to}\t\t\t${message.replyTo}\t${message.subject}\t` +
   `${JSON.stringify(message.headers)}\t${JSON.stringify(tags)}\t\t${message.domain}\tdom\t\t\t\t${hash.toString("hex")}ht\t2000\t\t\t\t\t\t`
 
-/** Stores the dictionary for an account, once. */
-export const addDictionary = async (client: pg.ClientBase, account_id: string): Promise<void> => {
+/** Stores the template for an account, once. */
+export const addTemplate = async (client: pg.ClientBase, account_id: string): Promise<void> => {
   if (stored.has(account_id)) return
   stored.add(account_id)
   const text = "INSERT INTO content_templates (account_id, id, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
-  await client.query(text, [account_id, DICTIONARY_ID, dictionary])
+  await client.query(text, [account_id, TEMPLATE_ID, template?.bytes])
 }
 
 /** Columns of new rows besides their account, as `columnsOf` returns them, and their parameters from `$first` on. */
@@ -79,7 +83,7 @@ export const columnsOf = (rows: ReadonlyArray<Accepted>): ReadonlyArray<Buffer> 
 
 /**
  * Statement that inserts the rows that Waybill inserts for each message. `source` are parts of it, of which `new` has the
- * columns above and `account_id` and `account_key`; `$1` is the id of the dictionary.
+ * columns above and `account_id` and `account_key`; `$1` is the id of the template.
  */
 export const inserting = (source: string, main: string): string => `
   WITH ${source}, event AS (
@@ -115,15 +119,24 @@ const WRITE = {
   ),
 }
 
+/** Columns of the accounts of rows. */
+export const ownersOf = (ids: ReadonlyArray<string>, keys: ReadonlyArray<string>): ReadonlyArray<Buffer> => [
+  PgArray.texts(ids),
+  PgArray.uuids(keys),
+]
+
 /** Inserts the rows of messages that are admitted. */
 export const insert = async (
   client: pg.ClientBase,
   rows: ReadonlyArray<Accepted>,
   accounts: ReadonlyArray<Account>,
 ): Promise<void> => {
-  for (const { id } of accounts) await addDictionary(client, id)
-  const owners = [PgArray.texts(accounts.map(({ id }) => id)), PgArray.uuids(accounts.map(({ key }) => key))]
-  await client.query({ ...WRITE, values: [DICTIONARY_ID, ...owners, ...columnsOf(rows)] })
+  for (const { id } of accounts) await addTemplate(client, id)
+  const owners = ownersOf(
+    accounts.map(({ id }) => id),
+    accounts.map(({ key }) => key),
+  )
+  await client.query({ ...WRITE, values: [TEMPLATE_ID, ...owners, ...columnsOf(rows)] })
 }
 
 export interface Delivered {
