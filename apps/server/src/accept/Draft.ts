@@ -41,7 +41,7 @@ export const fromMessage = (message: EmailMessage): Draft => {
       headers,
       test_clock: clock,
       script,
-      tags: [...new Set(tags ?? [])],
+      tags: tags ?? [],
       scheduled_at,
       content: {
         sha256: body.sha256,
@@ -93,8 +93,8 @@ export const monthOf = (at: Timestamp.Timestamp): string => at.slice(0, "2026-11
 export const needsOf = (drafts: ReadonlyArray<Draft>, at: Timestamp.Timestamp, clock: Id.TestClockId | undefined) =>
   ({
     ...clocksOf(drafts, clock),
-    domains: [...new Set(drafts.flatMap(({ command }) => domainsOf(command)))],
-    addresses: [...new Set(drafts.flatMap(({ command }) => recipientKeys(command)))],
+    domains: drafts.flatMap(({ command }) => domainsOf(command)),
+    addresses: drafts.flatMap(({ command }) => recipientKeys(command)),
     month: monthOf(at),
   }) satisfies Needs
 

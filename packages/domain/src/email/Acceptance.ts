@@ -102,7 +102,8 @@ export interface Recipients {
  * Keeps each address once across to, cc and bcc. The first mention wins, so `to` goes before `cc`, and `cc` before
  * `bcc`.
  */
-export const deduplicate = (recipients: Recipients): Recipients => {
+export const deduplicate = ({ bcc, cc, to }: Recipients): Recipients => {
+  if (to.length + cc.length + bcc.length <= 1) return { to, cc, bcc }
   const seen = new Set<string>()
   const isFirst = ({ address }: Address.Mailbox): boolean => {
     const key = Address.keyOf(address)
@@ -110,7 +111,7 @@ export const deduplicate = (recipients: Recipients): Recipients => {
     seen.add(key)
     return true
   }
-  return { to: recipients.to.filter(isFirst), cc: recipients.cc.filter(isFirst), bcc: recipients.bcc.filter(isFirst) }
+  return { to: to.filter(isFirst), cc: cc.filter(isFirst), bcc: bcc.filter(isFirst) }
 }
 
 /**
