@@ -195,6 +195,7 @@ layer(OneConnection)("work under a lease", (it) => {
     }
     const job = {
       row,
+      accepted: undefined,
       start: () => true,
       giveBack: Effect.void,
       settle: () => {},

@@ -79,6 +79,7 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
     consequences: Consequences.live,
     cache: StreamStateCache.make(),
     turns: new StreamTurns(),
+    claimer: () => undefined,
     nextEventId: () => "" as EventId,
     nextDeliveryId: () => "" as WebhookDeliveryId,
   })

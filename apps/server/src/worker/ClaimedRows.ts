@@ -1,5 +1,6 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import * as Leases from "@waybill/store/outbox/Leases"
+import type * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"
 import { Deferred, Duration, Effect, Exit, Fiber, Queue, Schedule } from "effect"
 
 /** Progress of a row: not started, possibly on the wire, or with its outcome being written to the log. */
@@ -7,6 +8,8 @@ export type Phase = "claimed" | "started" | "settling"
 
 export interface ClaimedRow {
   readonly row: Leases.Leased
+  /** The message, if the row was claimed by the commit that accepted it. */
+  readonly accepted: PendingDeliveries.AcceptedMessage | undefined
   phase: Phase
   /** Time at which the lease was last known to begin. */
   leased_at: number
@@ -17,12 +20,25 @@ export interface ClaimedRow {
   fiber: Fiber.Fiber<unknown, unknown> | undefined
 }
 
+/** Rows that a transaction under way inserts with a lease. They count as claimed, so that nothing else takes their places. */
+export interface Reservation {
+  readonly take: (account: string) => void
+  /** Ends the reservation, after its rows were added. */
+  readonly free: () => void
+}
+
 export interface ClaimedRows {
+  /** Number of rows, those reserved included. */
   readonly size: () => number
   readonly all: () => ReadonlyArray<ClaimedRow>
-  readonly add: (row: Leases.Leased, now: number) => ClaimedRow
+  readonly add: (row: Leases.Leased, now: number, accepted?: ClaimedRow["accepted"]) => ClaimedRow
   readonly remove: (claimed: ClaimedRow) => void
+  readonly reserve: (token: string) => Reservation
+  /** Tokens of the leases of reserved rows. */
+  readonly reservedTokens: () => ReadonlySet<string>
+  readonly heldBy: (account: string) => number
   readonly accountsWithAtLeast: (rows: number) => ReadonlySet<string>
+  /** Ends when there are neither rows nor reservations. */
   readonly empty: Effect.Effect<void>
 }
 
@@ -34,6 +50,8 @@ const RENEW_TIMEOUT = Duration.seconds(10)
 /** Rows of one kind that this process works on. */
 export const make = (): ClaimedRows => {
   const rows = new Set<ClaimedRow>()
+  const reservations = new Map<Reservation, string>()
+  let reserved = 0
   const accounts = new Map<string, number>()
   const waiting = new Set<Deferred.Deferred<void>>()
   const count = (account: string, by: number) => {
@@ -41,12 +59,36 @@ export const make = (): ClaimedRows => {
     if (total === 0) accounts.delete(account)
     else accounts.set(account, total)
   }
+  const endIfEmpty = () => {
+    if (rows.size > 0 || reservations.size > 0) return
+    for (const done of waiting) Deferred.doneUnsafe(done, Exit.void)
+    waiting.clear()
+  }
+  const reserve = (token: string) => {
+    const held: Array<string> = []
+    const reservation: Reservation = {
+      take: (account) => {
+        held.push(account)
+        reserved++
+        count(account, 1)
+      },
+      free: () => {
+        if (!reservations.delete(reservation)) return
+        reserved -= held.length
+        for (const account of held) count(account, -1)
+        endIfEmpty()
+      },
+    }
+    reservations.set(reservation, token)
+    return reservation
+  }
   return {
-    size: () => rows.size,
+    size: () => rows.size + reserved,
     all: () => [...rows],
-    add: (row, now) => {
+    add: (row, now, accepted) => {
       const claimed: ClaimedRow = {
         row,
+        accepted,
         phase: "claimed",
         leased_at: now,
         dropped: false,
@@ -60,13 +102,14 @@ export const make = (): ClaimedRows => {
     remove: (claimed) => {
       if (!rows.delete(claimed)) return
       count(claimed.row.account_id, -1)
-      if (rows.size > 0) return
-      for (const done of waiting) Deferred.doneUnsafe(done, Exit.void)
-      waiting.clear()
+      endIfEmpty()
     },
+    reserve,
+    reservedTokens: () => new Set(reservations.values()),
+    heldBy: (account) => accounts.get(account) ?? 0,
     accountsWithAtLeast: (least) => new Set([...accounts].flatMap(([account, has]) => (has >= least ? [account] : []))),
     empty: Effect.suspend(() => {
-      if (rows.size === 0) return Effect.void
+      if (rows.size === 0 && reservations.size === 0) return Effect.void
       const done = Deferred.makeUnsafe<void>()
       waiting.add(done)
       return Deferred.await(done)

@@ -11,6 +11,7 @@ import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
 import { Cause, DateTime, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Scope } from "effect"
 import * as Stop from "../boot/Stop.ts"
 import * as ClaimedRows from "./ClaimedRows.ts"
+import * as InsertClaims from "./InsertClaims.ts"
 import * as LostClaims from "./LostClaims.ts"
 import * as RowBound from "./RowBound.ts"
 
@@ -38,6 +39,8 @@ const FAILURE_PAUSE = Duration.seconds(1)
 /** A row in flight. Its work ends with a commit under its lease, a pause, or by giving the row back. */
 export interface PipelineJob {
   readonly row: Leases.Leased
+  /** The message, if the row was claimed by the commit that accepted it. */
+  readonly accepted: ClaimedRows.ClaimedRow["accepted"]
   /** Called before anything leaves this machine, any number of times. False if the row must be given back instead. */
   readonly start: () => boolean
   /** Gives a row back that was not started, so that another process can take it. */
@@ -98,6 +101,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
 
     const jobOf = (claimed: ClaimedRows.ClaimedRow): PipelineJob => ({
       row: claimed.row,
+      accepted: claimed.accepted,
       start: () => {
         // If others may have taken this process for dead, rows leased before may already be under way elsewhere.
         const since = processes.trustedSince()
@@ -162,6 +166,17 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         ),
       )
 
+    const inserted = yield* InsertClaims.make({
+      kind,
+      rows,
+      processes,
+      lostClaims,
+      free: () => bound.free(cellRows),
+      noteFree: bound.noteFree,
+      signal,
+      isStopping: () => stopping,
+    })
+
     const claim = Effect.gen(function* () {
       const free = bound.free(cellRows)
       if (free <= 0) return "later" as const
@@ -169,6 +184,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       const token = Leases.newToken()
       // Reads again which accounts are about to move, if what this process knows is too old.
       yield* cells.names
+      const without = rows.accountsWithAtLeast(free)
       const claimed = yield* Leases.claim({
         kind,
         owner: processes.id,
@@ -176,10 +192,11 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         // A claim takes half of the free capacity, and an account that holds as much as is free gets no more, so that
         // accounts with slow servers leave capacity for others.
         limit: Math.ceil(free / 2),
-        without: rows.accountsWithAtLeast(free),
+        without,
         after,
       })
       after = claimed.after
+      inserted.noteClaim(claimed.more, without)
       if (claimed.rows.length > 0) lostClaims.remember(token)
       const batch = claimed.rows.map((row) => rows.add(row, now))
       if (batch.length > 0) yield* FiberSet.run(fibers, Effect.provideContext(runAll(batch), context))
@@ -225,6 +242,8 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       Effect.forever,
       Effect.forkScoped,
     )
+    const runInserted = Effect.flatMap(inserted.take, (batch) => FiberSet.run(fibers, runAll(batch)))
+    yield* Effect.forkScoped(Effect.provideContext(Effect.forever(runInserted), context))
     yield* Effect.forkScoped(Effect.repeat(kick, Schedule.spaced(LOOK_EVERY)))
     const watchSession = Effect.suspend(() => (processes.isVisible() ? Effect.void : lostClaims.expect))
     yield* Effect.forkScoped(Effect.repeat(watchSession, Schedule.spaced(UNSEEN_PAUSE)))

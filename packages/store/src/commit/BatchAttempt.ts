@@ -1,5 +1,6 @@
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
 import { type Claim, claimKey, IDEMPOTENCY_TTL_MS, type StoredAnswer } from "../idempotency/Claim.ts"
+import * as ClaimOnInsert from "../outbox/ClaimOnInsert.ts"
 import type { TypedStreamRef } from "../streams/readLongStream.ts"
 import * as StreamState from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
@@ -41,6 +42,8 @@ export interface BatchResult {
   readonly duplicates: ReadonlyArray<PendingCommit>
   readonly deferred: ReadonlyArray<Deferred>
   readonly events: ReadonlyArray<Stored>
+  /** New deliveries of the batch that a pipeline of this process has claimed. */
+  readonly claim: ClaimOnInsert.InsertClaim | undefined
 }
 
 /** Tries to commit a batch inside one transaction: reads everything, decides each commit, writes everything. */
@@ -72,20 +75,26 @@ export const attempt = Effect.fnUntraced(function* (
     if (taken.size > 0) return yield* new TryAgain({ cause: "an idempotency key was taken by another transaction" })
   }
   const { content, events, released, changedStreams: touched, usage } = writes
-  if (events.length > 0) {
-    const work = deps.consequences.work(touched, facts, now, () => deps.nextDeliveryId(nowMillis))
-    yield* transaction.write({
-      changedStreams: touched,
-      events,
-      content,
-      usage,
-      outbox: { arm: work.arm, disarm: work.disarm, release: released },
-      deliveries: work.deliveries,
-      now,
-    })
-  }
-  return { ...decided, events }
+  if (events.length === 0) return { ...decided, events, claim: undefined }
+  const { arm, deliveries, disarm } = deps.consequences.work(touched, facts, now, () => deps.nextDeliveryId(nowMillis))
+  const claim = yield* claimNew(deps, touched, content, arm, now)
+  const outbox = { arm, claim, disarm, release: released }
+  yield* transaction
+    .write({ changedStreams: touched, events, content, usage, outbox, deliveries, now })
+    .pipe(Effect.onError(() => Effect.sync(() => claim?.end("rolled back"))))
+  return { ...decided, events, claim }
 })
+
+/** Lets the pipeline of this process claim the deliveries that begin with a batch. */
+const claimNew = (
+  { claimer }: CommitDeps,
+  ...batch: Parameters<typeof ClaimOnInsert.newDeliveries>
+): Effect.Effect<ClaimOnInsert.InsertClaim | undefined> => {
+  const claiming = claimer()
+  if (claiming === undefined) return Effect.undefined
+  const deliveries = ClaimOnInsert.newDeliveries(...batch)
+  return deliveries.length === 0 ? Effect.undefined : claiming.claim(deliveries)
+}
 
 const needsOf = ({ commit: { account_id, leases, needs } }: PendingCommit) => ({
   account_id,
@@ -175,7 +184,7 @@ interface DecisionInput {
 const decideAll = (
   { facts, long, storedAnswers, turns, writes }: DecisionInput,
   batch: ReadonlyArray<PendingCommit>,
-): Omit<BatchResult, "events"> => {
+): Omit<BatchResult, "events" | "claim"> => {
   const outcomes = new Map<PendingCommit, CommitOutcome>()
   const duplicates: Array<PendingCommit> = []
   const deferred: Array<Deferred> = []

@@ -2,6 +2,7 @@ import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/valu
 import { Data, type Exit, type Result } from "effect"
 import type { EventKindsShape } from "../feed/EventKinds.ts"
 import type { Claim } from "../idempotency/Claim.ts"
+import type { Claimer } from "../outbox/ClaimOnInsert.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
@@ -88,6 +89,8 @@ export interface CommitDeps {
   readonly consequences: Consequences
   readonly cache: StreamStateCache
   readonly turns: StreamTurns
+  /** The pipeline of this process that claims new deliveries, if there is one. */
+  readonly claimer: () => Claimer | undefined
   readonly nextEventId: (epochMillis: number) => EventId
   readonly nextDeliveryId: (epochMillis: number) => WebhookDeliveryId
 }

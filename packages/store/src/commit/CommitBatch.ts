@@ -43,7 +43,10 @@ export const commit = (deps: Deps, wanted: Batch, tries = 1): Effect.Effect<void
         (transaction) =>
           Effect.flatMap(BatchAttempt.attempt(deps, transaction, batch), (result) => {
             // A caller who was told meanwhile that nothing was accepted must find nothing in the log.
-            if (!batch.every(isUnsettled)) return Effect.fail(new TryAgain({ cause: "a caller has been answered" }))
+            if (!batch.every(isUnsettled)) {
+              result.claim?.end("rolled back")
+              return Effect.fail(new TryAgain({ cause: "a caller has been answered" }))
+            }
             // The COMMIT follows at once.
             for (const { progress } of batch) progress.phase = "sent"
             attempted = result
@@ -55,7 +58,10 @@ export const commit = (deps: Deps, wanted: Batch, tries = 1): Effect.Effect<void
         // Chooses the next step here and runs it after the handlers, so that an error in it never repeats the batch.
         Effect.map((result) => complete(deps, result)),
         Effect.catch((error) => Effect.succeed(recover(deps, batch, tries, error, attempted))),
-        Effect.catchDefect((defect) => Effect.succeed(split(deps, batch, defect))),
+        Effect.catchDefect((defect) => {
+          attempted?.claim?.end("unknown")
+          return Effect.succeed(split(deps, batch, defect))
+        }),
         Effect.flatten,
       )
   })
@@ -70,10 +76,11 @@ const scopeOf = (batch: Batch): TransactionScope => ({
 })
 
 /** Gives the callers of a committed batch their outcomes, and commits its duplicates in another batch. */
-const complete = (deps: Deps, { deferred, duplicates, events, outcomes }: BatchAttempt.BatchResult) =>
+const complete = (deps: Deps, { claim, deferred, duplicates, events, outcomes }: BatchAttempt.BatchResult) =>
   Effect.suspend(() => {
     Metrics.batchCommitted(outcomes.size, events)
     for (const [pending, outcome] of outcomes) pending.complete(outcome)
+    claim?.end("committed")
     for (const each of deferred) deps.turns.whenOver(each.behind, () => Queue.offerUnsafe(deps.deferred, each))
     return duplicates.length === 0 ? Effect.void : commit(deps, duplicates)
   })
@@ -86,6 +93,7 @@ const recover = (
   error: StorageError,
   attempted: BatchAttempt.BatchResult | undefined,
 ): Effect.Effect<void> => {
+  if (error._tag !== "OutcomeUnknown") attempted?.claim?.end("rolled back")
   switch (error._tag) {
     case "TryAgain":
       return retry(deps, batch, tries, error)
@@ -99,7 +107,10 @@ const recover = (
       const witness = attempted?.events[0]
       return attempted === undefined || witness === undefined
         ? retryAfterLoss(deps, batch, tries, error)
-        : resolveOutcome(deps, batch, attempted, witness, error)
+        : Effect.ensuring(
+            resolveOutcome(deps, batch, attempted, witness, error),
+            Effect.sync(() => attempted.claim?.end("unknown")),
+          )
     }
   }
 }
@@ -148,7 +159,11 @@ const resolveOutcome = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void> {
   for (let tries = 1; ; tries++) {
     const isCommitted = yield* Effect.option(deps.storage.isCommitted(witness, scopeOf(batch)))
-    if (Option.isSome(isCommitted)) return yield* isCommitted.value ? complete(deps, attempted) : commit(deps, batch)
+    if (Option.isSome(isCommitted)) {
+      if (isCommitted.value) return yield* complete(deps, attempted)
+      attempted.claim?.end("rolled back")
+      return yield* commit(deps, batch)
+    }
     const now = yield* MonotonicClock.millis
     if (!batch.some((pending) => isUnsettled(pending) && isPatient(pending, now))) return yield* fail(batch, error)
     yield* pause(tries)

@@ -9,6 +9,7 @@ import { Cells, type CellsShape } from "../cells/Cells.ts"
 import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as PerCell from "../cells/PerCell.ts"
 import { EventKinds, type EventKindsShape } from "../feed/EventKinds.ts"
+import { ClaimOnInsert } from "../outbox/ClaimOnInsert.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as IdBytes from "../postgres/IdBytes.ts"
 import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
@@ -148,12 +149,14 @@ export const makeDeps = (
   consequences: Consequences = live,
   cacheLimits?: StreamStateCache.Limits,
   kinds: EventKindsShape = { isOpen: () => true },
+  claimer: CommitDeps["claimer"] = () => undefined,
 ): CommitDeps => ({
   shapes,
   kinds,
   consequences,
   cache: StreamStateCache.make(cacheLimits),
   turns: new StreamTurns(),
+  claimer,
   nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),
   nextDeliveryId: (epochMillis) => Id.make("WebhookDeliveryId", epochMillis, IdBytes.next()),
 })
@@ -187,7 +190,8 @@ const make = Effect.fnUntraced(function* (
   storage: LogStorage,
   options: Options,
 ): Effect.fn.Return<EventStore["Service"], never, Scope.Scope> {
-  const deps = makeDeps(options.consequences, options.cacheLimits, yield* EventKinds)
+  const [claimers, cell] = [yield* ClaimOnInsert, yield* CurrentCell]
+  const deps = makeDeps(options.consequences, options.cacheLimits, yield* EventKinds, () => claimers.of(cell))
   const group = yield* GroupCommit.make({ storage, ...deps })
   return EventStore.of({
     load: Effect.fn("EventStore.load")(function* (aggregate, ref) {

@@ -104,6 +104,15 @@ export interface OutboxRow {
   readonly clock_due?: string | null
 }
 
+/** Rows that the transaction which inserts them leases to a pipeline of its process. */
+export interface RowClaim {
+  readonly token: string
+  /** Id of the process. */
+  readonly owner: string
+  /** Ids of the claimed rows, which may be none. */
+  readonly ids: ReadonlySet<string>
+}
+
 /** One webhook call to make for one event. It is written in the transaction of the event, so it cannot be lost. */
 export interface WebhookDelivery {
   /** Owner of the webhook. */
@@ -136,6 +145,8 @@ export interface Write {
   readonly usage: ReadonlyArray<{ readonly account_id: AccountId; readonly month: string; readonly delta: number }>
   readonly outbox: {
     readonly arm: ReadonlyArray<OutboxRow>
+    /** Rows to insert with a lease. */
+    readonly claim?: RowClaim | undefined
     readonly disarm: ReadonlyArray<string>
     /** Rows whose lease ends with this batch, because its holder settles them. */
     readonly release: ReadonlyArray<string>

@@ -64,7 +64,11 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
         if (row !== undefined) outbox.set(id, { ...row, lease_token: null, lease_until: null })
       }
       for (const id of batch.outbox.disarm) outbox.delete(id)
-      for (const row of batch.outbox.arm) outbox.set(row.id, { lease_token: null, lease_until: null, ...row })
+      const { arm, claim } = batch.outbox
+      for (const row of arm) {
+        const lease_token = claim?.ids.has(row.id) === true ? claim.token : null
+        outbox.set(row.id, { lease_token, lease_until: null, ...row })
+      }
       return Effect.void
     })
 

@@ -24,6 +24,7 @@ import {
   type OutboxRow,
   type LogTransaction,
   streamKey,
+  type RowClaim,
   RowRejected,
   type TransactionScope,
   type StorageError,
@@ -157,7 +158,7 @@ const writeStatements = (
   write: Write,
   cell: CellName,
 ): ReadonlyArray<Statement<object>> => {
-  const { arm, disarm, release } = write.outbox
+  const { arm, claim, disarm, release } = write.outbox
   const disarmed = new Set(disarm)
   const released = release.filter((id) => !disarmed.has(id))
   const parts: Array<Fragment> = [events(sql, write.events)]
@@ -168,14 +169,17 @@ const writeStatements = (
   if (write.content.length > 0) parts.push(...StoredContent.inserts(sql, templates, write.content))
   if (write.usage.length > 0) parts.push(usage(sql, write.usage))
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
-  if (arm.length > 0) parts.push(Outbox.rows(sql, arm, write.now))
+  if (arm.length > 0) parts.push(Outbox.rows(sql, arm, write.now, claim))
   const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
   return [
     ...(released.length > 0 ? [Outbox.release(sql, released)] : []),
     ...(disarm.length > 0 ? [Outbox.disarm(sql, disarm)] : []),
-    ...withWakeUps(sql, ctes, Outbox.due(arm, write.now), cell),
+    ...withWakeUps(sql, ctes, Outbox.due(unclaimed(arm, claim), write.now), cell),
   ]
 }
+
+const unclaimed = (arm: ReadonlyArray<OutboxRow>, claim: RowClaim | undefined): ReadonlyArray<OutboxRow> =>
+  claim === undefined ? arm : arm.filter(({ id }) => !claim.ids.has(id))
 
 /** The wake-ups of the first cell are part of its statement. Citus joins no table of another cell with those of the jobs. */
 const withWakeUps = (

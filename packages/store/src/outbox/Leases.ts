@@ -12,8 +12,7 @@ import * as Outbox from "./Outbox.ts"
 
 /** Maximum number of rows of one claim, and of accounts among which the claim divides them. */
 export const MAX_CLAIM = 100
-/** Duration of a lease. A row whose lease is not renewed in time is taken by another process. */
-export const LEASE = Duration.seconds(60)
+export const { LEASE } = Outbox
 /** Interval of renewals. Two renewals may fail before the lease ends. */
 export const RENEW_EVERY = Duration.seconds(20)
 /** Maximum number of expired leases of one search. */

@@ -1,9 +1,9 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
-import { Effect, Result } from "effect"
+import { Duration, Effect, Result } from "effect"
 import { type CellName, FIRST } from "../cells/CellName.ts"
 import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as Iso from "../postgres/Iso.ts"
-import type { LeaseFact, OutboxRow } from "../commit/LogStorage.ts"
+import type { LeaseFact, OutboxRow, RowClaim } from "../commit/LogStorage.ts"
 
 /** The graphile-worker task of each kind of work. */
 export const TASKS = {
@@ -12,6 +12,9 @@ export const TASKS = {
   domain_check: "check_domains",
   test_clock: "advance_test_clocks",
 } as const satisfies Record<OutboxRow["kind"], string>
+
+/** Duration of a lease. A row whose lease is not renewed in time is taken by another process. */
+export const LEASE = Duration.seconds(60)
 
 export const KINDS = Object.keys(TASKS) as ReadonlyArray<OutboxRow["kind"]>
 
@@ -41,15 +44,14 @@ export const insert = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, 
   WITH armed AS (${rows(sql, armed, now)}) SELECT 1 AS armed`
 
 /** The insertion as part of a statement. */
-export const rows = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) => {
-  // A statement of its own, so that rows on real time cost what they did without clocks.
-  const isClocked = armed.some(({ clock }) => typeof clock === "string")
-  const [columns, values, updates] = isClocked
-    ? [sql`, clock, clock_due`, clockColumns(sql, armed), sql`, clock_due = excluded.clock_due`]
-    : [sql``, sql``, sql``]
+export const rows = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string, claim?: RowClaim) => {
+  const clocks = clockPart(sql, armed)
+  const lease = leasePart(sql, armed, claim)
   return sql`
-  INSERT INTO outbox AS o (id, account_id, kind, stream_id, available_at, attempt, payload${columns}, ready)
-  SELECT *, available_at <= ${now}::timestamptz FROM unnest(${armed.map((row) => row.id)}::text[],
+  INSERT INTO outbox AS o (id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns}, ready${lease.columns})
+  SELECT id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns},
+    available_at <= ${now}::timestamptz${lease.selected}
+  FROM unnest(${armed.map((row) => row.id)}::text[],
     ${armed.map((row) => row.account_id)}::text[], ${armed.map((row) => row.kind)}::text[],
     ${armed.map((row) => row.stream_id)}::text[], ${armed.map((row) => row.available_at)}::timestamptz[],
     ${armed.map((row) => row.attempt)}::int[],
@@ -58,15 +60,36 @@ export const rows = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, no
         armed.map((row) => row.payload),
         PgTypes.OID.jsonb,
       ),
-    )}${values})
-    AS new(id, account_id, kind, stream_id, available_at, attempt, payload${columns})
+    )}${clocks.values}${lease.values})
+    AS new(id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns}${lease.names})
   ON CONFLICT (id) DO UPDATE
     SET available_at = greatest(excluded.available_at, o.held_until), attempt = excluded.attempt,
-      payload = excluded.payload, ready = greatest(excluded.available_at, o.held_until) <= ${now}::timestamptz${updates}`
+      payload = excluded.payload, ready = greatest(excluded.available_at, o.held_until) <= ${now}::timestamptz${clocks.updates}`
 }
 
-const clockColumns = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>) => sql`
-  , ${armed.map(({ clock }) => clock ?? null)}::text[], ${armed.map(({ clock_due }) => clock_due ?? null)}::timestamptz[]`
+/** The columns of test clocks. Without such rows the statement has none, so that rows on real time cost what they did. */
+const clockPart = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>) =>
+  armed.some(({ clock }) => typeof clock === "string")
+    ? {
+        columns: sql`, clock, clock_due`,
+        values: sql`
+  , ${armed.map(({ clock }) => clock ?? null)}::text[], ${armed.map(({ clock_due }) => clock_due ?? null)}::timestamptz[]`,
+        updates: sql`, clock_due = excluded.clock_due`,
+      }
+    : { columns: sql``, values: sql``, updates: sql`` }
+
+/** The leases of claimed rows. They begin with the statement, because its transaction may have begun long before. */
+const leasePart = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, claim: RowClaim | undefined) =>
+  claim === undefined || claim.ids.size === 0
+    ? { columns: sql``, selected: sql``, values: sql``, names: sql`` }
+    : {
+        columns: sql`, lease_token, lease_owner, lease_until`,
+        selected: sql`,
+    CASE WHEN claimed THEN ${claim.token}::text END, CASE WHEN claimed THEN ${claim.owner}::text END,
+    CASE WHEN claimed THEN statement_timestamp() + make_interval(secs => ${Duration.toSeconds(LEASE)}::float8) END`,
+        values: sql`, ${armed.map(({ id }) => claim.ids.has(id))}::bool[]`,
+        names: sql`, claimed`,
+      }
 
 /** Returns the kinds of which a row is due now. */
 export const due = (armed: ReadonlyArray<OutboxRow>, now: string): ReadonlyArray<OutboxRow["kind"]> => [

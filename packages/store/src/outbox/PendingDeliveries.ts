@@ -38,6 +38,12 @@ export interface PendingDelivery {
   readonly origin: Provenance.Provenance
 }
 
+/** A message as the commit that accepted it knows it, so that its first delivery does not read it again. */
+export interface AcceptedMessage extends Pick<PendingDelivery, "message" | "origin"> {
+  /** Body of a small message, if the commit stored it. */
+  readonly body: Uint8Array | undefined
+}
+
 /** Returns the unfinished recipients whose time has come. */
 export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyArray<Recipient.Recipient> => {
   const first = message.scheduled_at ?? message.accepted.created_at
@@ -47,9 +53,63 @@ export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyA
   )
 }
 
+type Loaded = Pick<PendingDelivery, "message" | "origin" | "content">
+
 /** Loads all messages of a claim in four queries, by row id; a fifth reads test clocks, if a message lives on one. */
 export const load = Effect.fn("PendingDeliveries.load")(function* (rows: ReadonlyArray<Leased>) {
   const sql = yield* PgClient.PgClient
+  const { messages, origins } = yield* loadMessages(sql, rows)
+  const bodies = yield* loadBodies(sql, rows, messages)
+  const clocks = yield* TestClocks.timesOf(rows)
+  const loaded = new Map<string, Loaded>()
+  for (const { account_id, id } of rows) {
+    const message = messages.get(id)
+    if (message === undefined) continue
+    const content = bodies.get(`${account_id} ${message.accepted.content.sha256}`)
+    loaded.set(id, { message, origin: origins.get(id) ?? Provenance.system, content })
+  }
+  return yield* withCurrentState(sql, rows, loaded, clocks)
+})
+
+/** Reads only what may have changed since messages were accepted: the domains and suppressions, in two queries at once. */
+export const loadAccepted = Effect.fn("PendingDeliveries.loadAccepted")(function* (
+  rows: ReadonlyArray<Leased>,
+  accepted: ReadonlyMap<string, AcceptedMessage>,
+) {
+  const sql = yield* PgClient.PgClient
+  const loaded = new Map<string, Loaded>()
+  for (const [id, { body, message, origin }] of accepted)
+    loaded.set(id, { message, origin, content: body === undefined ? undefined : bodyOf(body) })
+  return yield* withCurrentState(sql, rows, loaded, NO_CLOCKS)
+})
+
+const NO_CLOCKS: ReadonlyMap<string, ClockFact> = new Map()
+const NONE_SUPPRESSED: ReadonlyMap<string, Suppression.Reason> = new Map()
+
+const withCurrentState = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  rows: ReadonlyArray<Leased>,
+  loaded: ReadonlyMap<string, Loaded>,
+  clocks: ReadonlyMap<string, ClockFact>,
+) {
+  const [domains, suppressed] = yield* Effect.all([loadDomains(sql, rows, loaded), loadSuppressed(sql, rows, loaded)], {
+    concurrency: "unbounded",
+  })
+  const pending = new Map<string, PendingDelivery>()
+  for (const { account_id, clock, id } of rows) {
+    const each = loaded.get(id)
+    if (each === undefined) continue
+    pending.set(id, {
+      ...each,
+      domain: domains.get(`${account_id} ${each.message.accepted.domain_id}`) ?? null,
+      suppressed: suppressed.get(account_id) ?? NONE_SUPPRESSED,
+      clock: clocks.get(clock ?? ""),
+    })
+  }
+  return pending
+})
+
+const loadMessages = Effect.fnUntraced(function* (sql: PgClient.PgClient, rows: ReadonlyArray<Leased>) {
   const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
   const streams = yield* Effect.orDie(PostgresLogStorage.readStreams(sql, refs))
   const messages = new Map<string, Email.Message>()
@@ -62,33 +122,11 @@ export const load = Effect.fn("PendingDeliveries.load")(function* (rows: Readonl
     if (state._tag === "Message") messages.set(row.id, state)
     origins.set(row.id, Provenance.following(history[0]))
   }
-  const domains = yield* loadDomains(sql, rows, messages)
-  const suppressed = yield* loadSuppressed(sql, rows, messages)
-  const bodies = yield* loadBodies(sql, rows, messages)
-  const clocks = yield* TestClocks.timesOf(rows)
-  return new Map(
-    rows.flatMap((row) => {
-      const message = messages.get(row.id)
-      if (message === undefined) return []
-      const domain = domains.get(`${row.account_id} ${message.accepted.domain_id}`) ?? null
-      const content = bodies.get(`${row.account_id} ${message.accepted.content.sha256}`)
-      const origin = origins.get(row.id) ?? Provenance.system
-      const pending: PendingDelivery = {
-        message,
-        domain,
-        suppressed: suppressed.get(row.account_id) ?? NONE_SUPPRESSED,
-        content,
-        clock: clocks.get(row.clock ?? ""),
-        origin,
-      }
-      return [[row.id, pending] as const]
-    }),
-  )
+  return { messages, origins }
 })
 
-const NONE_SUPPRESSED: ReadonlyMap<string, Suppression.Reason> = new Map()
-
-const isSmall = ({ accepted }: Email.Message): boolean =>
+/** Whether the body of a message is kept with its claim; that of a larger one is read when the message is attempted. */
+export const isSmall = ({ accepted }: Email.Message): boolean =>
   accepted.content.attachments.length === 0 && accepted.size_bytes <= BODY_WITH_CLAIM_BYTES
 
 /** Reads the bodies of small messages. A body shared by several messages is read and decoded once. */
@@ -117,19 +155,21 @@ const loadBodies = Effect.fnUntraced(function* (
   return new Map(
     stored.map(({ account_id, sha256, ...bytes }): readonly [string, Content.CompleteContent] => [
       `${account_id} ${sha256}`,
-      { ...Content.asBody(StoredContent.decode(bytes)), attachments: [] },
+      bodyOf(StoredContent.decode(bytes)),
     ]),
   )
 })
 
+const bodyOf = (bytes: Uint8Array): Content.CompleteContent => ({ ...Content.asBody(bytes), attachments: [] })
+
 const loadDomains = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   rows: ReadonlyArray<Leased>,
-  messages: ReadonlyMap<string, Email.Message>,
+  loaded: ReadonlyMap<string, Loaded>,
 ) {
   const keys = new Map(
     rows.flatMap(({ account_id, id }) => {
-      const domain_id = messages.get(id)?.accepted.domain_id
+      const domain_id = loaded.get(id)?.message.accepted.domain_id
       return domain_id === undefined || domain_id === null
         ? []
         : [[`${account_id} ${domain_id}`, { account_id, domain_id }] as const]
@@ -151,10 +191,10 @@ const loadDomains = Effect.fnUntraced(function* (
 const loadSuppressed = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   rows: ReadonlyArray<Leased>,
-  messages: ReadonlyMap<string, Email.Message>,
+  loaded: ReadonlyMap<string, Loaded>,
 ) {
   const pairs = rows.flatMap(({ account_id, id }) =>
-    (messages.get(id)?.recipients ?? [])
+    (loaded.get(id)?.message.recipients ?? [])
       .filter(Recipient.isUnfinished)
       .map(({ address }) => ({ account_id, address: Address.keyOf(address) })),
   )
