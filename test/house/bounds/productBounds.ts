@@ -148,7 +148,7 @@ export const productBounds: ReadonlyArray<Group> = [
       operator(
         "Connections per process to a receiving site, until it has shown what it accepts",
         "DEFAULT_CONNECTIONS",
-        "packages/mail/src/smtp/SiteRules.ts",
+        "packages/mail/src/site/SiteRules.ts",
         "messages wait",
       ),
     ],

@@ -20,6 +20,6 @@ export const sourceBounds: Group = {
     operator("Mails of a warm-up plan per day and provider", "MAX_PLAN_MAILS", WARM_UP, "`ips plans add` is refused"),
     operator("Mails of a warm-up plan that a worker claims at once", "MAX_BLOCK", BUDGET, "a crash wastes them"),
     operator("Pauses of one source address", "MAX_PAUSES", PAUSES, "further sites are not paused"),
-    operator("Rules of `SITE_RULES`", "MAX_RULES", "packages/mail/src/smtp/SiteRules.ts", "the service does not start"),
+    operator("Rules of `SITE_RULES`", "MAX_RULES", "packages/mail/src/site/SiteRules.ts", "the service does not start"),
   ],
 }

@@ -1,5 +1,5 @@
 import * as Settings from "../../../apps/server/src/boot/Settings.ts"
-import * as SiteRules from "@waybill/mail/smtp/SiteRules"
+import * as SiteRules from "@waybill/mail/site/SiteRules"
 import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
 import { ConfigProvider, Effect, Option } from "effect"
 import { mkdtempSync, writeFileSync } from "node:fs"

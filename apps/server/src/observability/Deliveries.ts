@@ -1,5 +1,5 @@
 import type * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
-import * as SiteRules from "@waybill/mail/smtp/SiteRules"
+import * as SiteRules from "@waybill/mail/site/SiteRules"
 import { Context, Metric } from "effect"
 import { isIP } from "node:net"
 

@@ -1,4 +1,4 @@
-import * as SiteRules from "@waybill/mail/smtp/SiteRules"
+import * as SiteRules from "@waybill/mail/site/SiteRules"
 import { Effect, Option, Schema } from "effect"
 import { readFile } from "node:fs/promises"
 import { SettingsWrong } from "../boot/Settings.ts"

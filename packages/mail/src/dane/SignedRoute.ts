@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type * as Dns from "../dns/Dns.ts"
 import type * as Network from "../dns/Network.ts"
-import * as MxRoute from "../smtp/MxRoute.ts"
+import * as MxRoute from "../site/MxRoute.ts"
 import type { Dane, ServerRule } from "./Dane.ts"
 
 /** Destination of mail for a domain, with the rules of those of its servers that have one. */

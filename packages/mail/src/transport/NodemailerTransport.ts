@@ -4,7 +4,7 @@ import type { Transporter } from "nodemailer"
 import * as ProviderError from "../provider/ProviderError.ts"
 import * as ProviderModule from "../provider/ProviderModule.ts"
 import type { Rule } from "../provider/ProviderRules.ts"
-import * as Cooldown from "../smtp/Cooldown.ts"
+import * as Cooldown from "../site/Cooldown.ts"
 import type { OutgoingMessage, RecipientOutcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 

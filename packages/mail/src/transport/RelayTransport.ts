@@ -1,7 +1,7 @@
 import { shownScheme } from "@waybill/domain/values/shownScheme"
 import { Config, ConfigProvider, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import * as Network from "../dns/Network.ts"
-import * as SitePool from "../smtp/SitePool.ts"
+import * as SitePool from "../site/SitePool.ts"
 import * as SmtpConnection from "../smtp/SmtpConnection.ts"
 import type * as SmtpTimeouts from "../smtp/SmtpTimeouts.ts"
 import * as SmtpDelivery from "../smtp/SmtpDelivery.ts"

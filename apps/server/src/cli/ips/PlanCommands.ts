@@ -1,4 +1,4 @@
-import * as SiteRules from "@waybill/mail/smtp/SiteRules"
+import * as SiteRules from "@waybill/mail/site/SiteRules"
 import * as SourceAddress from "@waybill/mail/source/SourceAddress"
 import * as WarmUp from "@waybill/mail/source/WarmUp"
 import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"

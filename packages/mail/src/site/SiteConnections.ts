@@ -1,5 +1,5 @@
 import * as Cooldown from "./Cooldown.ts"
-import type { SmtpConnection } from "./SmtpConnection.ts"
+import type { SmtpConnection } from "../smtp/SmtpConnection.ts"
 
 /** Provider or domain that the limits protect, with the servers among which connections may be shared. */
 export interface Site {

@@ -44,7 +44,7 @@ export const RULES: ReadonlyArray<Rule> = [
 ]
 
 /** Rules in force: the operator's come before the built-in ones. */
-export const CurrentRules = Context.Reference<ReadonlyArray<Rule>>("@waybill/mail/smtp/SiteRules/CurrentRules", {
+export const CurrentRules = Context.Reference<ReadonlyArray<Rule>>("@waybill/mail/site/SiteRules/CurrentRules", {
   defaultValue: () => RULES,
 })
 

@@ -1,7 +1,7 @@
 import { Effect, Exit, Schema, type Scope } from "effect"
 import * as Cooldown from "./Cooldown.ts"
 import { type Offer, type Site, SiteConnections } from "./SiteConnections.ts"
-import type { ConnectFailed, SmtpConnection } from "./SmtpConnection.ts"
+import type { ConnectFailed, SmtpConnection } from "../smtp/SmtpConnection.ts"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 
 /** Time that a connection may stay idle; servers tend to hang up after one to five minutes. */

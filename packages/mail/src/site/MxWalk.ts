@@ -3,8 +3,8 @@ import * as Dns from "../dns/Dns.ts"
 import * as Network from "../dns/Network.ts"
 import * as SourceAddress from "../source/SourceAddress.ts"
 import * as ServerPolicy from "../dane/ServerPolicy.ts"
-import * as SmtpConnection from "./SmtpConnection.ts"
-import type * as SmtpTimeouts from "./SmtpTimeouts.ts"
+import * as SmtpConnection from "../smtp/SmtpConnection.ts"
+import type * as SmtpTimeouts from "../smtp/SmtpTimeouts.ts"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 
 /** Addresses tried of one server, and of all servers in one attempt. */
