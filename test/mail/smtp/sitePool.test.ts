@@ -39,6 +39,7 @@ const bench = () => {
       offers: () => false,
       send: () => Effect.succeed([]),
       isUsable: () => alive.has(connection),
+      isLost: () => !alive.has(connection),
       quit: Effect.sync(gone("quit")),
       destroy: gone("destroyed"),
     }
@@ -289,7 +290,7 @@ describe("a site that asks for a pause", () => {
     yield* TestClock.adjust(yield* pool.throttled(at))
     const limits: Array<number> = []
     for (let i = 0; i < 3; i++) {
-      for (let n = 0; n < Cooldown.ACCEPTED_PER_STEP; n++) yield* pool.accepted(at)
+      for (let n = 0; n < Cooldown.ACCEPTED_PER_STEP; n++) pool.accepted(at)
       limits.push((yield* pool.stats)[0]?.limit ?? 0)
     }
     assert.deepStrictEqual(limits, [2, 3, 4])

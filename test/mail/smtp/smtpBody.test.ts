@@ -30,4 +30,16 @@ describe("the body of a transaction", () => {
       assert.isTrue(Result.isFailure(body) && body.failure.at === firstBare(text), JSON.stringify(text))
     }
   })
+
+  it("is refused for it wherever it is, and accepted with line ends everywhere", () => {
+    // Longer than a block in which line ends are searched, with the break on either side of its end.
+    for (let at = 16 * 1024 - 3; at <= 16 * 1024 + 3; at++) {
+      const [before, after] = ["a".repeat(at), "a".repeat(5)]
+      assert.isTrue(Result.isSuccess(made(`${before}\r\n${after}`)), `${at}`)
+      for (const bare of ["\r", "\n", "\n\r", "\r\r\n"]) {
+        const body = made(`${before}${bare}${after}`)
+        assert.isTrue(Result.isFailure(body) && body.failure.at === at, `${at} ${JSON.stringify(bare)}`)
+      }
+    }
+  })
 })

@@ -28,6 +28,12 @@ export interface Offer extends Pick<IdleConnection, "connection" | "route" | "me
   isTaken: boolean
 }
 
+/** A connection slot, with a connection of the route if there is one that can be used. */
+export interface Reserved {
+  readonly idle?: IdleConnection
+  readonly offer?: Offer
+}
+
 interface Waiting {
   readonly route: string
   /** When it gives up. */
@@ -61,8 +67,8 @@ export class SiteConnections {
     return this.open + this.waiting.size === 0 && this.cooldown.paused_until === 0
   }
 
-  /** Reserves a connection slot, with an idle connection of the route if there is one. */
-  reserve(route: string): { readonly idle?: IdleConnection; readonly offer?: Offer } | undefined {
+  /** Reserves a connection slot. */
+  reserve(route: string): Reserved | undefined {
     for (let at = this.idle.length - 1; at >= 0; at--) {
       const idle = this.idle[at]
       if (idle === undefined || idle.route !== route) continue

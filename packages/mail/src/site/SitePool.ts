@@ -1,6 +1,6 @@
-import { Effect, Exit, Schema, type Scope } from "effect"
+import { Clock, Effect, Exit, Schema, type Scope } from "effect"
 import * as Cooldown from "./Cooldown.ts"
-import { type Offer, type Site, SiteConnections } from "./SiteConnections.ts"
+import { type Offer, type Reserved, type Site, SiteConnections } from "./SiteConnections.ts"
 import type { ConnectFailed, SmtpConnection } from "../smtp/SmtpConnection.ts"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 
@@ -46,7 +46,7 @@ export interface SitePool {
   ) => Effect.Effect<A, ConnectFailed | AtCapacity>
   /** Records a complaint and returns how long the site is left alone from now on. */
   readonly throttled: (site: Site) => Effect.Effect<number>
-  readonly accepted: (site: Site) => Effect.Effect<void>
+  readonly accepted: (site: Site) => void
   /** Whether a site has requested a pause that has not ended. */
   readonly isPaused: (key: string, now: number) => boolean
   readonly stats: Effect.Effect<
@@ -97,81 +97,107 @@ export const make = (
         })
         return Effect.asVoid(Effect.forkIn(Effect.ensuring(connection.quit, closed), scope))
       })
-    const reserve = Effect.fnUntraced(function* (site: Site, connections: SiteConnections) {
-      const name = site.name ?? site.key
-      const deadline = (yield* MonotonicClock.millis) + wait_ms
-      while (true) {
-        const now = yield* MonotonicClock.millis
-        const pause = Cooldown.remaining(connections.cooldown, now)
-        if (pause > 0) return yield* new AtCapacity({ site: name, reason: "cooling_down", retry_after_ms: pause })
-        const reserved = connections.reserve(site.route)
-        if (reserved !== undefined) return reserved
-        if (now >= deadline) return yield* new AtCapacity({ site: name, reason: "busy", retry_after_ms: wait_ms })
-        // Idle connections of other routes are closed, one for each waiting message.
-        const oldest = connections.closing <= connections.waiting.size ? connections.idle.shift() : undefined
-        if (oldest !== undefined) yield* close(connections, oldest.connection)
-        yield* Effect.callback<void>((resume) => {
-          const resumed = () => resume(Effect.void)
-          // A slot may have become free since the last check.
-          if (connections.open < connections.cooldown.limit) return resumed()
-          connections.waiting.set(resumed, { route: site.route, deadline })
-          return Effect.sync(() => {
-            // Resumed and interrupted at once: the slot must go to the next message.
-            if (!connections.waiting.delete(resumed)) connections.resumeNext()
-          })
+    const waitForSlot = (site: Site, connections: SiteConnections, deadline: number): Effect.Effect<void> =>
+      Effect.callback((resume) => {
+        const resumed = () => resume(Effect.void)
+        // A slot may have become free since the last check.
+        if (connections.open < connections.cooldown.limit) return resumed()
+        connections.waiting.set(resumed, { route: site.route, deadline })
+        return Effect.sync(() => {
+          // Resumed and interrupted at once: the slot must go to the next message.
+          if (!connections.waiting.delete(resumed)) connections.resumeNext()
         })
-      }
-    })
-
-    const giveBack = (site: Site, connections: SiteConnections, connection: SmtpConnection, messages: number) =>
-      Effect.flatMap(MonotonicClock.millis, (now) => {
-        connections.busy--
-        const isUsable = connection.isUsable()
-        const isReusable =
-          isOpen &&
-          isUsable &&
-          messages < site.messages &&
-          connections.open < connections.cooldown.limit &&
-          Cooldown.remaining(connections.cooldown, now) === 0
-        const resumeNext = Effect.sync(() => connections.resumeNext())
-        if (isReusable) connections.idle.push({ connection, route: site.route, messages, since: now })
-        else if (isUsable) return Effect.andThen(isOpen ? close(connections, connection) : connection.quit, resumeNext)
-        else connection.destroy()
-        return resumeNext
       })
 
+    /** Waits, which may be interrupted, until a slot is free. */
+    const reserve = (
+      site: Site,
+      connections: SiteConnections,
+      clock: Clock.Clock,
+      restore: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>,
+      deadline = MonotonicClock.millisOf(clock) + wait_ms,
+    ): Effect.Effect<Reserved, AtCapacity> => {
+      const name = site.name ?? site.key
+      const now = MonotonicClock.millisOf(clock)
+      const pause = Cooldown.remaining(connections.cooldown, now)
+      if (pause > 0) return Effect.fail(new AtCapacity({ site: name, reason: "cooling_down", retry_after_ms: pause }))
+      const reserved = connections.reserve(site.route)
+      if (reserved !== undefined) return Effect.succeed(reserved)
+      if (now >= deadline) return Effect.fail(new AtCapacity({ site: name, reason: "busy", retry_after_ms: wait_ms }))
+      // Idle connections of other routes are closed, one for each waiting message.
+      const oldest = connections.closing <= connections.waiting.size ? connections.idle.shift() : undefined
+      const waited = restore(waitForSlot(site, connections, deadline))
+      return Effect.flatMap(
+        oldest === undefined ? waited : Effect.andThen(close(connections, oldest.connection), waited),
+        () => reserve(site, connections, clock, restore, deadline),
+      )
+    }
+
+    const giveBack = (
+      site: Site,
+      connections: SiteConnections,
+      { connection, messages }: Offer,
+      now: number,
+    ): Effect.Effect<void> => {
+      connections.busy--
+      const isUsable = connection.isUsable()
+      const isReusable =
+        isOpen &&
+        isUsable &&
+        messages < site.messages &&
+        connections.open < connections.cooldown.limit &&
+        Cooldown.remaining(connections.cooldown, now) === 0
+      if (isUsable && !isReusable) {
+        const closed = isOpen ? close(connections, connection) : connection.quit
+        return Effect.andThen(
+          closed,
+          Effect.sync(() => connections.resumeNext()),
+        )
+      }
+      if (isReusable) connections.idle.push({ connection, route: site.route, messages, since: now })
+      else connection.destroy()
+      connections.resumeNext()
+      return Effect.void
+    }
+
+    /** Frees the slot again if no connection was opened. */
+    const opened = (connections: SiteConnections, connect: Effect.Effect<SmtpConnection, ConnectFailed>) =>
+      Effect.onError(connect, () =>
+        Effect.sync(() => {
+          connections.busy--
+          connections.resumeNext()
+        }),
+      )
+
     const use: SitePool["use"] = (site, connect, run) =>
-      Effect.uninterruptibleMask(
-        Effect.fnUntraced(function* (restore) {
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(Clock.Clock, (clock) => {
           const connections = connectionsOf(site)
-          const reserved = yield* restore(reserve(site, connections))
-          const before = reserved.idle ?? reserved.offer
-          const connection =
-            before?.connection ??
-            (yield* restore(connect).pipe(
-              Effect.onError(() =>
-                Effect.sync(() => {
-                  connections.busy--
-                  connections.resumeNext()
-                }),
-              ),
-            ))
-          const messages = (before?.messages ?? 0) + 1
-          const offer: Offer = { connection, route: site.route, messages, isTaken: false }
-          const passOn = () => {
-            if (isOpen && messages < site.messages) connections.offer(offer)
-          }
-          return yield* restore(
-            run(connection, { reused: before !== undefined, isAhead: reserved.offer !== undefined, passOn }),
-          ).pipe(
-            Effect.onExit((exit) => {
+          const runOn = (connection: SmtpConnection, before: Reserved["idle"] | Offer, isAhead: boolean) => {
+            const offer: Offer = {
+              connection,
+              route: site.route,
+              messages: (before?.messages ?? 0) + 1,
+              isTaken: false,
+            }
+            const passOn = () => {
+              if (isOpen && offer.messages < site.messages) connections.offer(offer)
+            }
+            const turn: Turn = { reused: before !== undefined, isAhead, passOn }
+            return Effect.onExit(restore(Effect.suspend(() => run(connection, turn))), (exit) => {
               connections.withdraw(offer)
               if (Exit.isFailure(exit)) connection.destroy()
               // A server that loses what is sent ahead gets nothing ahead any more.
-              if (reserved.offer !== undefined && !connection.isUsable()) connections.passesOn = false
-              return offer.isTaken ? Effect.void : giveBack(site, connections, connection, messages)
-            }),
-          )
+              if (isAhead && connection.isLost()) connections.passesOn = false
+              return offer.isTaken ? Effect.void : giveBack(site, connections, offer, MonotonicClock.millisOf(clock))
+            })
+          }
+          return Effect.flatMap(reserve(site, connections, clock, restore), ({ idle, offer }) => {
+            const before = idle ?? offer
+            return before === undefined
+              ? Effect.flatMap(opened(connections, restore(connect)), (connection) => runOn(connection, before, false))
+              : runOn(before.connection, before, offer !== undefined)
+          })
         }),
       )
 
@@ -186,12 +212,11 @@ export const make = (
       return Cooldown.remaining(connections.cooldown, now)
     })
 
-    const accepted = (site: Site) =>
-      Effect.sync(() => {
-        const connections = connectionsOf(site)
-        connections.cooldown = Cooldown.accepted(connections.cooldown, site.connections)
-        connections.resumeNext()
-      })
+    const accepted = (site: Site): void => {
+      const connections = connectionsOf(site)
+      connections.cooldown = Cooldown.accepted(connections.cooldown, site.connections)
+      connections.resumeNext()
+    }
 
     const reap = Effect.gen(function* () {
       const now = yield* MonotonicClock.millis

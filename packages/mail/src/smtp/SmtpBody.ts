@@ -25,26 +25,35 @@ export interface SmtpBody {
 /** Doubles the dots that begin a line (RFC 5321 §4.5.2), and refuses text that is not made of whole lines. */
 export const make = (bytes: Uint8Array): Result.Result<SmtpBody, BareLineBreak> => {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  let dots = source[0] === DOT ? 1 : 0
-  let line = 0
-  // Searching for the next line break is several times as fast as looking at each byte.
-  while (line < source.length) {
-    const cr = source.indexOf(CR, line)
-    const lf = source.indexOf(LF, line)
-    if (cr === -1 && lf === -1) break
-    if (cr === -1 || lf !== cr + 1) {
-      const isBareLf = lf !== -1 && (cr === -1 || lf < cr)
-      return Result.fail(new BareLineBreak({ at: isBareLf ? lf : cr }))
-    }
-    line = lf + 1
-    if (source[line] === DOT) dots++
-  }
-  const isWhole = line === source.length
-  const stuffed = dots === 0 && isWhole ? source : stuff(source, dots, isWhole)
+  const at = bareLineBreak(source)
+  if (at >= 0) return Result.fail(new BareLineBreak({ at }))
+  const isWhole = source.length === 0 || source[source.length - 1] === LF
+  const hasDots = source[0] === DOT || source.includes("\n.")
+  const stuffed = !hasDots && isWhole ? source : stuff(source, isWhole)
   return Result.succeed({ bytes: stuffed, size: source.length, eightBit: !isAscii(source) })
 }
 
-const stuff = (source: Buffer, dots: number, isWhole: boolean): Buffer => {
+/** Text is searched in blocks, which is several times as fast as bytes, and needs no copy of the whole. */
+const SEARCH_BYTES = 16 * 1024
+const BARE = /\r(?!\n)|(?<!\r)\n/u
+
+/** Returns the position of the first CR or LF without the other; -1 if there is none. */
+const bareLineBreak = (source: Buffer): number => {
+  let start = 0
+  while (start < source.length) {
+    const end = start + SEARCH_BYTES
+    // The two of a line break are in the same block.
+    const next = source[end - 1] === CR ? end + 1 : end
+    const at = source.toString("latin1", start, next).search(BARE)
+    if (at >= 0) return start + at
+    start = next
+  }
+  return -1
+}
+
+const stuff = (source: Buffer, isWhole: boolean): Buffer => {
+  let dots = 0
+  for (let at = -1; (at = source.indexOf(DOT, at + 1)) >= 0;) if (at === 0 || source[at - 1] === LF) dots++
   const out = Buffer.allocUnsafe(source.length + dots + (isWhole ? 0 : BREAK.length))
   let to = 0
   let previous = LF

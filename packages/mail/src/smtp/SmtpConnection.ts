@@ -4,9 +4,11 @@ import * as AnswerBudget from "./AnswerBudget.ts"
 import * as DanePeer from "../dane/DanePeer.ts"
 import * as Reply from "../reply/Reply.ts"
 import type { WireReply } from "./ReplyLines.ts"
-import * as SmtpTransaction from "./SmtpTransaction.ts"
+import * as SmtpExchange from "./SmtpExchange.ts"
+import type * as SmtpTransaction from "./SmtpTransaction.ts"
 import * as SmtpTimeouts from "./SmtpTimeouts.ts"
-import { SmtpWire, WireError } from "./SmtpWire.ts"
+import { SmtpWire } from "./SmtpWire.ts"
+import { WireError } from "./WireError.ts"
 
 /** TLS 1.0 and 1.1 are deprecated by RFC 8996; falling back to them is worse than reporting that TLS failed. */
 export const TLS_MINIMUM = "TLSv1.2"
@@ -78,6 +80,8 @@ export interface SmtpConnection {
   ) => Effect.Effect<ReadonlyArray<SmtpTransaction.RecipientReply>>
   /** Whether another message may be sent over it. */
   readonly isUsable: () => boolean
+  /** Whether it has ended, or is about to. */
+  readonly isLost: () => boolean
   readonly quit: Effect.Effect<void>
   readonly destroy: () => void
 }
@@ -99,13 +103,15 @@ const fromSession = (options: Options, session: SmtpTransaction.Session): SmtpCo
   // A callback, since a promise with a signal costs an event target for each message.
   send: (transaction, passOn) =>
     Effect.callback((resume) => {
-      SmtpTransaction.send(session, transaction, passOn).then(
-        (replies) => resume(Effect.succeed(replies)),
-        (defect: unknown) => resume(Effect.die(defect)),
-      )
+      SmtpExchange.send(session, transaction, {
+        passOn,
+        answered: (answers) => resume(Effect.succeed(answers)),
+        died: (defect) => resume(Effect.die(defect)),
+      })
       return Effect.sync(() => session.wire.destroy())
     }),
   isUsable: () => !session.isClosed && session.wire.isQuiet,
+  isLost: () => session.isClosed || session.wire.hasEnded,
   quit: Effect.promise(async (signal) => {
     session.isClosed = true
     signal.addEventListener("abort", () => session.wire.destroy(), { once: true })

@@ -1,4 +1,4 @@
-import { Effect, Result } from "effect"
+import { Clock, Effect, Result } from "effect"
 import * as Reply from "../reply/Reply.ts"
 import type * as ReplyClass from "../reply/ReplyClass.ts"
 import type { Site } from "../site/SiteConnections.ts"
@@ -31,34 +31,65 @@ export const deliver = (
   message: OutgoingMessage,
   recipients: ReadonlyArray<string>,
 ): Effect.Effect<ReadonlyArray<RecipientOutcome>> =>
-  Span.around(deliverAll(pool, route, message, recipients), "SmtpDelivery.deliver")
+  Span.around(
+    Effect.withFiber((fiber) => {
+      const body = SmtpBody.make(message.bytes)
+      if (Result.isFailure(body)) {
+        const { message: reason } = body.failure
+        return Effect.succeed(recipients.map((recipient) => Transport.failed(recipient, "protocol", reason)))
+      }
+      const outcomes = new Map<string, RecipientOutcome>()
+      const delivery: Delivery = {
+        pool,
+        route,
+        message,
+        body: body.success,
+        outcomes,
+        clock: fiber.getRef(Clock.Clock),
+        mayBegin: fiber.getRef(Transport.MayBegin),
+        report: fiber.getRef(Transport.OutcomeReported),
+      }
+      const all = () =>
+        recipients.map(
+          (recipient) =>
+            outcomes.get(recipient) ?? Transport.deferred(recipient, Transport.NO_HOP, "connection", "not tried"),
+        )
+      const parts = partsOf(recipients)
+      const [first = []] = parts
+      return Effect.map(
+        parts.length === 1
+          ? deliverPart(delivery, first)
+          : Effect.forEach(parts, (part) => deliverPart(delivery, part), { discard: true }),
+        all,
+      )
+    }),
+    "SmtpDelivery.deliver",
+  )
 
-const deliverAll = Effect.fnUntraced(function* (
-  pool: SitePool,
-  route: Route,
-  message: OutgoingMessage,
-  recipients: ReadonlyArray<string>,
-): Effect.fn.Return<ReadonlyArray<RecipientOutcome>> {
-  const body = SmtpBody.make(message.bytes)
-  if (Result.isFailure(body)) {
-    return recipients.map((recipient) => Transport.failed(recipient, "protocol", body.failure.message))
-  }
-  const outcomes = new Map<string, RecipientOutcome>()
-  for (const group of [
+interface Delivery {
+  readonly pool: SitePool
+  readonly route: Route
+  readonly message: OutgoingMessage
+  readonly body: SmtpBody.SmtpBody
+  readonly outcomes: Map<string, RecipientOutcome>
+  readonly clock: Clock.Clock
+  readonly mayBegin: () => boolean
+  readonly report: (outcome: RecipientOutcome) => void
+}
+
+/** Divides the recipients among transactions, one after the other. */
+const partsOf = (recipients: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
+  if (recipients.length === 1) return [recipients]
+  // A server without SMTPUTF8 cannot take these recipients; the others must not suffer for it.
+  return [
     recipients.filter((each) => !SmtpTransaction.isUtf8(each)),
     recipients.filter(SmtpTransaction.isUtf8),
-  ]) {
-    // A server without SMTPUTF8 cannot take these recipients; the others must not suffer for it.
-    for (let at = 0; at < group.length; at += RECIPIENTS_PER_TRANSACTION) {
-      const part = group.slice(at, at + RECIPIENTS_PER_TRANSACTION)
-      yield* deliverPart(pool, route, message, body.success, part, outcomes)
-    }
-  }
-  return recipients.map(
-    (recipient) =>
-      outcomes.get(recipient) ?? Transport.deferred(recipient, Transport.NO_HOP, "connection", "not tried"),
+  ].flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / RECIPIENTS_PER_TRANSACTION) }, (_, nth) =>
+      group.slice(nth * RECIPIENTS_PER_TRANSACTION, (nth + 1) * RECIPIENTS_PER_TRANSACTION),
+    ),
   )
-})
+}
 
 interface Round {
   readonly hop: Transport.Hop
@@ -67,79 +98,92 @@ interface Round {
   readonly answers: ReadonlyArray<SmtpTransaction.RecipientReply>
 }
 
-const deliverPart = Effect.fnUntraced(function* (
-  pool: SitePool,
-  route: Route,
-  message: OutgoingMessage,
-  body: SmtpBody.SmtpBody,
-  recipients: ReadonlyArray<string>,
-  outcomes: Map<string, RecipientOutcome>,
-) {
-  const mayBegin = yield* Transport.MayBegin
-  const report = yield* Transport.OutcomeReported
-  const avoid = new Set<string>()
-  let remaining = recipients
-  for (let round = 1; round <= ROUNDS && remaining.length > 0; round++) {
-    const connect = route.connect(avoid)
-    if (connect === undefined) return
-    const startedAt = yield* MonotonicClock.millis
-    /** Undefined until it is asked. */
-    let began: boolean | undefined
-    const begin = () => (began = mayBegin())
-    const transaction = {
-      from: message.mailFrom(remaining),
-      to: remaining,
-      body,
-      utf8: message.smtpUtf8 || remaining.some(SmtpTransaction.isUtf8),
-      dsn: route.confirms ? message.emailId : undefined,
-    }
-    const result = yield* Effect.result(
-      pool.use(route.site, connect, (connection, { isAhead, passOn, reused }) =>
-        Effect.suspend(() => {
-          // A message behind another one begins with its own content: only its commands are sent before.
-          if (!isAhead && !begin()) return Effect.succeed("not started" as const)
-          const mayWrite = isAhead ? begin : undefined
-          return Effect.zipWith(
-            connection.send({ ...transaction, mayWrite }, passOn),
-            MonotonicClock.millis,
-            (answers, now): Round | "not started" | "not tried" => {
-              if (began === false) return "not started"
-              if (began === undefined && answers.every(({ _tag }) => _tag === "Lost")) return "not tried"
-              const hop = { mx: connection.target.host, tls: connection.tls, duration_ms: now - startedAt }
-              return { hop, reused, answers, address: connection.target.address }
-            },
-          )
-        }),
-      ),
-    )
-    if (Result.isFailure(result)) {
-      const duration_ms = (yield* MonotonicClock.millis) - startedAt
-      return yield* notSent(pool, route, remaining, result.failure, duration_ms, outcomes)
-    }
-    // The connection ended with the message before.
-    if (result.success === "not tried") continue
-    if (result.success === "not started") {
-      for (const recipient of remaining)
-        if (!outcomes.has(recipient)) outcomes.set(recipient, Transport.notStarted(recipient))
-      return
-    }
-    const { address, answers, hop, reused } = result.success
-    const pause = yield* reportToPool(pool, route, answers)
-    const toRepeat: Array<string> = []
-    for (const [i, recipient] of remaining.entries()) {
-      const answer = answers[i]
-      if (answer === undefined) continue
-      const outcome = withPause(Transport.answered(recipient, hop, answer, remaining.length > 1), answer, pause)
-      outcomes.set(recipient, outcome)
-      if (round < ROUNDS && isWorthAnotherRound(answer, answers)) toRepeat.push(recipient)
-      else report(outcome)
-    }
-    // An idle session may have been closed long ago, which says nothing about the server.
-    if (!reused && answers.some((answer) => answer._tag === "Lost")) avoid.add(address)
-    if (pause !== undefined) return
-    remaining = toRepeat
+const deliverPart = (
+  delivery: Delivery,
+  remaining: ReadonlyArray<string>,
+  round = 1,
+  avoid: ReadonlySet<string> = NONE,
+): Effect.Effect<void> => {
+  const { body, clock, mayBegin, message, outcomes, pool, route } = delivery
+  const connect = route.connect(avoid)
+  if (connect === undefined) return Effect.void
+  const startedAt = MonotonicClock.millisOf(clock)
+  /** Undefined until it is asked. */
+  let began: boolean | undefined
+  const begin = () => (began = mayBegin())
+  const transaction = {
+    from: message.mailFrom(remaining),
+    to: remaining,
+    body,
+    utf8: message.smtpUtf8 || remaining.some(SmtpTransaction.isUtf8),
+    dsn: route.confirms ? message.emailId : undefined,
   }
-})
+  const next = (repeated: ReadonlyArray<string>, avoided: ReadonlySet<string>) =>
+    round < ROUNDS && repeated.length > 0 ? deliverPart(delivery, repeated, round + 1, avoided) : Effect.void
+  return Effect.matchEffect(
+    pool.use(route.site, connect, (connection, { isAhead, passOn, reused }) => {
+      // A message behind another one begins with its own content: only its commands are sent before.
+      if (!isAhead && !begin()) return Effect.succeed("not started" as const)
+      const mayWrite = isAhead ? begin : undefined
+      return Effect.map(
+        connection.send({ ...transaction, mayWrite }, passOn),
+        (answers): Round | "not started" | "not tried" => {
+          if (began === false) return "not started"
+          if (began === undefined && answers.every(({ _tag }) => _tag === "Lost")) return "not tried"
+          const { address, host } = connection.target
+          const duration_ms = MonotonicClock.millisOf(clock) - startedAt
+          return { hop: { mx: host, tls: connection.tls, duration_ms }, reused, answers, address }
+        },
+      )
+    }),
+    {
+      onFailure: (failure) =>
+        notSent(pool, route, remaining, failure, MonotonicClock.millisOf(clock) - startedAt, outcomes),
+      onSuccess: (result) => {
+        // The connection ended with the message before.
+        if (result === "not tried") return next(remaining, avoid)
+        if (result === "not started") {
+          for (const recipient of remaining)
+            if (!outcomes.has(recipient)) outcomes.set(recipient, Transport.notStarted(recipient))
+          return Effect.void
+        }
+        const { address, answers, reused } = result
+        // An idle session may have been closed long ago, which says nothing about the server.
+        const isToAvoid = !reused && answers.some((answer) => answer._tag === "Lost")
+        const avoided = isToAvoid ? new Set([...avoid, address]) : avoid
+        if (answers.some(isSlowDown)) {
+          return Effect.map(pool.throttled(route.site), (pause) => {
+            conclude(delivery, remaining, result, round, pause)
+          })
+        }
+        if (answers.some((answer) => answer._tag === "Accepted")) pool.accepted(route.site)
+        return next(conclude(delivery, remaining, result, round, undefined), avoided)
+      },
+    },
+  )
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** Records the outcomes of a round, and returns the recipients that are worth another. */
+const conclude = (
+  { outcomes, report }: Delivery,
+  recipients: ReadonlyArray<string>,
+  { answers, hop }: Round,
+  round: number,
+  pause: number | undefined,
+): ReadonlyArray<string> => {
+  const toRepeat: Array<string> = []
+  for (const [i, recipient] of recipients.entries()) {
+    const answer = answers[i]
+    if (answer === undefined) continue
+    const outcome = withPause(Transport.answered(recipient, hop, answer, recipients.length > 1), answer, pause)
+    outcomes.set(recipient, outcome)
+    if (round < ROUNDS && isWorthAnotherRound(answer, answers)) toRepeat.push(recipient)
+    else report(outcome)
+  }
+  return toRepeat
+}
 
 /** Outcome without a transaction. It never replaces a more informative outcome of an earlier round. */
 const notSent = Effect.fnUntraced(function* (
@@ -163,17 +207,9 @@ const notSent = Effect.fnUntraced(function* (
   }
 })
 
-/** Reports the answers to the pool; returns the pause when the site asked for one. */
-const reportToPool = (
-  pool: SitePool,
-  route: Route,
-  answers: ReadonlyArray<SmtpTransaction.RecipientReply>,
-): Effect.Effect<number | undefined> =>
-  answers.some((answer) => answer._tag === "Refused" && slowsDown(answer.reply))
-    ? pool.throttled(route.site)
-    : answers.some((answer) => answer._tag === "Accepted")
-      ? Effect.as(pool.accepted(route.site), undefined)
-      : Effect.undefined
+/** Whether the site asks for a pause. */
+const isSlowDown = (answer: SmtpTransaction.RecipientReply): boolean =>
+  answer._tag === "Refused" && slowsDown(answer.reply)
 
 /**
  * 421 means that the service closes for everybody. Other replies concern one recipient or message unless they speak of
@@ -192,8 +228,7 @@ const withPause = (
   outcome: RecipientOutcome,
   answer: SmtpTransaction.RecipientReply,
   pause: number | undefined,
-): RecipientOutcome =>
-  pause !== undefined && answer._tag === "Refused" && slowsDown(answer.reply) ? paused(outcome, pause) : outcome
+): RecipientOutcome => (pause !== undefined && isSlowDown(answer) ? paused(outcome, pause) : outcome)
 
 /** A site that asks for a pause has not looked at the message, so the attempt does not count. */
 const paused = (outcome: RecipientOutcome, pause: number): RecipientOutcome => ({

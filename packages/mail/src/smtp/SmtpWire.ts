@@ -1,6 +1,8 @@
 import * as net from "node:net"
 import * as tls from "node:tls"
+import { Deadline } from "./Deadline.ts"
 import { ReplyLines, type WireReply } from "./ReplyLines.ts"
+import { connectKind, WireError } from "./WireError.ts"
 
 /**
  * Maximum unread replies: MAIL, a hundred RCPT and DATA are the largest group. A server that sends more fills no
@@ -10,28 +12,23 @@ export const MAX_UNREAD_REPLIES = 102
 /** Maximum bytes of unread replies, since not all may be as long as one may be. */
 export const MAX_UNREAD_BYTES = 256 * 1024
 
-/** `source`: the address to send from is not one of this host. */
-export type WireErrorKind = "refused" | "unreachable" | "timeout" | "closed" | "tls" | "protocol" | "source"
-
-/** The connection can no longer be used. */
-export class WireError extends Error {
-  readonly kind: WireErrorKind
-  constructor(kind: WireErrorKind, message: string) {
-    super(message)
-    this.kind = kind
-  }
+/** Takes one reply. It is called while bytes are read, so that a reply costs no promise. */
+export interface ReplyReader {
+  readonly take: (reply: WireReply) => void
+  /** The connection has ended without that reply. */
+  readonly fail: (error: WireError) => void
 }
 
-interface Waiter<A> {
-  readonly resolve: (value: A) => void
+/** A reader behind others. Its time begins when it is the first. */
+interface Waiting {
+  readonly reader: ReplyReader
+  readonly timeout_ms: number
+}
+
+interface Drain {
+  readonly resolve: () => void
   readonly reject: (error: WireError) => void
   readonly timer: NodeJS.Timeout
-}
-
-/** Waits for a reply behind others. Its time begins when it is the first. */
-interface Reader extends Omit<Waiter<WireReply>, "timer"> {
-  readonly timeout_ms: number
-  timer: NodeJS.Timeout | undefined
 }
 
 /** Lines over a socket: writes, replies in order, and the reason of its end. Times are the socket's own. */
@@ -40,8 +37,11 @@ export class SmtpWire {
   readonly #received = new ReplyLines()
   #replies: Array<WireReply> = []
   #unread = 0
-  readonly #readers: Array<Reader> = []
-  #drain: Waiter<void> | undefined
+  readonly #readers: Array<Waiting> = []
+  readonly #deadline = new Deadline(() => this.#end(new WireError("timeout", "reply timed out")))
+  /** Pieces to send at once. */
+  #gathered: Array<string | Uint8Array> | undefined
+  #drain: Drain | undefined
   #ended: WireError | undefined
   #onEarly: (() => void) | undefined
   #idle = false
@@ -87,33 +87,31 @@ export class SmtpWire {
     return this.#socket instanceof tls.TLSSocket ? this.#socket.getProtocol() : null
   }
 
-  /** Returns the next reply that no earlier call waits for. A reply received before the end is still returned. */
-  read(timeout_ms: number): Promise<WireReply> {
+  /** Passes on the next reply that no earlier call waits for. A reply received before the end still is. */
+  expect(timeout_ms: number, reader: ReplyReader): void {
     const reply = this.#replies.shift()
     if (reply !== undefined) {
       this.#unread -= sizeOf(reply)
-      return Promise.resolve(reply)
+      return reader.take(reply)
     }
-    if (this.#ended !== undefined) return Promise.reject(this.#ended)
-    return new Promise((resolve, reject) => {
-      this.#readers.push({ resolve, reject, timeout_ms, timer: undefined })
-      if (this.#readers.length === 1) this.#startTimer()
-    })
+    if (this.#ended !== undefined) return reader.fail(this.#ended)
+    this.#readers.push({ reader, timeout_ms })
+    if (this.#readers.length === 1) this.#deadline.set(timeout_ms)
   }
 
-  #startTimer(): void {
-    const [reader] = this.#readers
-    if (reader === undefined) return
-    reader.timer = setTimeout(() => this.#end(new WireError("timeout", "reply timed out")), reader.timeout_ms)
+  /** Returns the next reply. */
+  read(timeout_ms: number): Promise<WireReply> {
+    return new Promise((take, fail) => this.expect(timeout_ms, { take, fail }))
   }
 
   /** Sends what `write` writes at once, in one packet if it fits. */
   together(write: () => void): void {
-    this.#socket.cork()
+    const pieces: Array<string | Uint8Array> = (this.#gathered = [])
     try {
       write()
     } finally {
-      this.#socket.uncork()
+      this.#gathered = undefined
+      if (pieces.length > 0 && this.#ended === undefined) this.#socket.write(joined(pieces))
     }
   }
 
@@ -131,7 +129,8 @@ export class SmtpWire {
   /** Throws once the connection is lost, so that unsent data is never counted as sent. */
   write(data: string | Uint8Array): void {
     this.#idle = false
-    if (this.#ended === undefined) this.#socket.write(data)
+    if (this.#gathered !== undefined && this.#ended === undefined) this.#gathered.push(data)
+    else if (this.#ended === undefined) this.#socket.write(data)
     // A final reply of the server that is still unread explains more than the lost connection.
     else if (!this.hasReply) throw this.#ended
   }
@@ -191,12 +190,6 @@ export class SmtpWire {
     return this.#socket instanceof tls.TLSSocket ? this.#socket : undefined
   }
 
-  /** Sends pending writes, then closes. */
-  end(): void {
-    this.#ended ??= new WireError("closed", "closed by this side")
-    this.#socket.end()
-  }
-
   destroy(): void {
     this.#end(new WireError("closed", "closed by this side"))
   }
@@ -222,8 +215,8 @@ export class SmtpWire {
   }
 
   #deliver(reply: WireReply): void {
-    const reader = this.#readers.shift()
-    if (reader === undefined) {
+    const waiting = this.#readers.shift()
+    if (waiting === undefined) {
       this.#unread += sizeOf(reply)
       if (this.#replies.length >= MAX_UNREAD_REPLIES || this.#unread > MAX_UNREAD_BYTES) {
         return this.#end(new WireError("protocol", "more replies than commands"))
@@ -232,30 +225,25 @@ export class SmtpWire {
       this.#onEarly?.()
       return
     }
-    clearTimeout(reader.timer)
-    this.#startTimer()
-    reader.resolve(reply)
+    const [next] = this.#readers
+    if (next === undefined) this.#deadline.lift()
+    else this.#deadline.set(next.timeout_ms)
+    waiting.reader.take(reply)
   }
 
   #end(error: WireError): void {
-    if (this.#ended === undefined) {
-      this.#ended = error
-      this.#socket.destroy()
-    }
-    for (const waiter of [...this.#readers.splice(0), this.#drain]) {
-      if (waiter === undefined) continue
-      clearTimeout(waiter.timer)
-      waiter.reject(this.#ended)
-    }
+    const ended = (this.#ended ??= error)
+    this.#deadline.stop()
+    this.#socket.destroy()
+    const drain = this.#drain
     this.#drain = undefined
+    clearTimeout(drain?.timer)
+    for (const { reader } of this.#readers.splice(0)) reader.fail(ended)
+    drain?.reject(ended)
   }
 }
 
-const connectKind = ({ code }: NodeJS.ErrnoException, localAddress: string | undefined): WireErrorKind =>
-  localAddress !== undefined && code === "EADDRNOTAVAIL"
-    ? "source"
-    : code === "ECONNREFUSED"
-      ? "refused"
-      : "unreachable"
+const joined = (pieces: ReadonlyArray<string | Uint8Array>): Buffer =>
+  Buffer.concat(pieces.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)))
 
 const sizeOf = ({ lines }: WireReply): number => lines.reduce((sum, line) => sum + line.length, 0)
