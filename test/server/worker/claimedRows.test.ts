@@ -199,7 +199,7 @@ layer(OneConnection)("work under a lease", (it) => {
       start: () => true,
       giveBack: Effect.void,
       settle: () => {},
-      partialResultsRequested: () => Effect.never,
+      onPartialResults: () => {},
     }
     const settling = yield* commitResult(job, message, judgement).pipe(
       Effect.provideService(EventStore, store),

@@ -6,6 +6,13 @@ import { Deferred, Duration, Effect, Exit, Fiber, Queue, Schedule } from "effect
 /** Progress of a row: not started, possibly on the wire, or with its outcome being written to the log. */
 export type Phase = "claimed" | "started" | "settling"
 
+/** Results of a part of the work, which are written when the time to stop has passed. */
+export interface PartialResults {
+  readonly exist: () => boolean
+  /** Ends the work with the results so far. */
+  readonly request: () => void
+}
+
 export interface ClaimedRow {
   readonly row: Leases.Leased
   /** The message, if the row was claimed by the commit that accepted it. */
@@ -15,8 +22,7 @@ export interface ClaimedRow {
   leased_at: number
   /** Whether the lease is lost, or may be. Nothing is started any more, even if no fiber works on the row yet. */
   dropped: boolean
-  /** Results of a part of the work that are written when the time to stop has passed, and how to request that. */
-  partialResults: { readonly exist: () => boolean; readonly requested: Deferred.Deferred<void> } | undefined
+  partialResults: PartialResults | undefined
   fiber: Fiber.Fiber<unknown, unknown> | undefined
 }
 
@@ -120,19 +126,12 @@ export const make = (): ClaimedRows => {
 export const abort = ({ fiber }: ClaimedRow): Effect.Effect<void> =>
   fiber === undefined ? Effect.void : Effect.asVoid(Fiber.interrupt(fiber))
 
-/** Ends when the results of a part of the work are requested, which happens only if there are any. */
-export const partialResultsRequested = (claimed: ClaimedRow, exist: () => boolean): Effect.Effect<void> => {
-  const requested = Deferred.makeUnsafe<void>()
-  claimed.partialResults = { exist, requested }
-  return Deferred.await(requested)
-}
-
 /** Requests partial results from the rows that have some, and waits until they are written. */
 export const writePartialResults = (rows: ReadonlyArray<ClaimedRow>): Effect.Effect<void> =>
   Effect.forEach(
     rows.filter(({ partialResults }) => partialResults?.exist() === true),
     ({ fiber, partialResults }) => {
-      if (partialResults !== undefined) Deferred.doneUnsafe(partialResults.requested, Exit.void)
+      partialResults?.request()
       return fiber === undefined ? Effect.void : Fiber.await(fiber)
     },
     { concurrency: "unbounded", discard: true },

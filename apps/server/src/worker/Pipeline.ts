@@ -47,8 +47,8 @@ export interface PipelineJob {
   readonly giveBack: Effect.Effect<void>
   /** Marks that the outcome is known and is being written to the log, which checks the lease. */
   readonly settle: () => void
-  /** Ends when the time to stop has passed and there are results to write; the rest of the work is lost then. */
-  readonly partialResultsRequested: (exist: () => boolean) => Effect.Effect<void>
+  /** Names the results that are written when the time to stop has passed; the rest of the work is lost then. */
+  readonly onPartialResults: (results: ClaimedRows.PartialResults) => void
 }
 
 export interface Options<R> {
@@ -111,7 +111,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       },
       giveBack: Effect.provideContext(giveBack([claimed]), context),
       settle: () => void (claimed.phase = "settling"),
-      partialResultsRequested: (exist) => ClaimedRows.partialResultsRequested(claimed, exist),
+      onPartialResults: (results) => void (claimed.partialResults = results),
     })
 
     const cellRows: RowBound.CellRows = { size: rows.size, onFree: () => (wantsMore ? signal() : undefined) }
@@ -142,7 +142,6 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         fibers,
         work.pipe(
           Effect.catchCause((cause) => handleFailure(claimed, cause)),
-          Effect.provideContext(context),
           Effect.ensuring(Effect.sync(() => finish(claimed))),
         ),
       ).pipe(Effect.tap((fiber) => Effect.sync(() => (claimed.fiber = fiber))))

@@ -1,6 +1,6 @@
 import type * as Recipient from "@waybill/domain/email/Recipient"
 import * as Transport from "@waybill/mail/transport/Transport"
-import { Duration, Effect } from "effect"
+import { Context, Duration, Effect, type Exit, Fiber } from "effect"
 import type { Attempted } from "./evaluateAttempts.ts"
 import type { PipelineJob } from "../Pipeline.ts"
 
@@ -32,11 +32,28 @@ export const collectOutcomes = (
   // Nearly every message has one transaction, which needs no fiber of its own.
   const sending = others.length === 0 ? only : Effect.all(sent, { concurrency: "unbounded", discard: true })
   const exist = () => soFar().some(({ outcome }) => !outcome.no_attempt)
-  return Effect.raceAllFirst([
-    Effect.map(Effect.provideService(sending, Transport.OutcomeReported, report), all),
-    Effect.map(Effect.sleep(limit), all),
-    Effect.map(job.partialResultsRequested(exist), soFar),
-  ])
+  return Effect.withFiber((parent) =>
+    Effect.callback((resume) => {
+      let result = all
+      const conclude = (exit: Exit.Exit<void>) => {
+        clearTimeout(timer)
+        resume(exit._tag === "Success" || isEnded ? Effect.sync(result) : exit)
+      }
+      let isEnded = false
+      // Callbacks instead of a race, which would cost two more fibers a message.
+      const end = (collect: () => ReadonlyArray<Attempted>) => () => {
+        if (isEnded) return
+        isEnded = true
+        result = collect
+        fiber.interruptUnsafe()
+      }
+      const timer = setTimeout(end(all), Duration.toMillis(limit))
+      job.onPartialResults({ exist, request: end(soFar) })
+      const fiber = Effect.runForkWith(Context.add(parent.context, Transport.OutcomeReported, report))(sending)
+      fiber.addObserver(conclude)
+      return Fiber.interrupt(fiber)
+    }),
+  )
 }
 
 const timedOut = (address: string, limit: Duration.Duration): Transport.RecipientOutcome =>
