@@ -4,7 +4,8 @@ import * as Compose from "@waybill/mail/compose/Compose"
 import * as Dkim from "@waybill/mail/dkim/Dkim"
 import * as DkimKey from "@waybill/mail/dkim/DkimKey"
 import type * as Message from "@waybill/mail/compose/Message"
-import { DateTime, Effect, Redacted, Result } from "effect"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
+import { Effect, Redacted, Result } from "effect"
 import { createPrivateKey } from "node:crypto"
 import { createRequire } from "node:module"
 import * as Measure from "./report/Measure.ts"
@@ -44,9 +45,9 @@ const html = `<!doctype html><html><body><table>${`<tr><td style="padding:8px">$
 const file = Buffer.alloc(200_000, "0123456789 abcdefghijklmnopqrstuvwxyz")
 
 const address = (value: string) => Result.getOrThrow(Address.parseAddress(value))
-const at = DateTime.makeUnsafe("2026-11-21T10:15:20.123Z")
+const at = "2026-11-21T10:15:20.123Z" as Timestamp
 const ours = (attached: boolean): Message.Message => ({
-  id: Id.make("EmailId", DateTime.toEpochMillis(at), Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])),
+  id: Id.make("EmailId", Date.parse(at), Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])),
   createdAt: at,
   from: { address: address("hi@acme.test"), name: "Acme" },
   to: [{ address: address("ana@example.org"), name: "Ana Nováková" }],
@@ -58,7 +59,7 @@ const ours = (attached: boolean): Message.Message => ({
 })
 const theirs = (attached: boolean) => ({
   messageId: "<msg_1@acme.test>",
-  date: new Date(DateTime.toEpochMillis(at)),
+  date: new Date(at),
   from: { address: "hi@acme.test", name: "Acme" },
   to: [{ address: "ana@example.org", name: "Ana Nováková" }],
   subject: "Your receipt for order № 4711",

@@ -2,7 +2,8 @@ import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import * as Violations from "@waybill/api/errors/Violations"
 import * as Id from "@waybill/domain/values/Id"
 import * as Message from "@waybill/mail/compose/Message"
-import { DateTime, Effect, Exit, Option, Schema } from "effect"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect, Exit, Option, Schema } from "effect"
 import { assert, describe, test } from "vitest"
 
 const decode = Schema.decodeUnknownExit(EmailMessage, { errors: "all" })
@@ -12,7 +13,7 @@ const ID = Id.make("EmailId", 0, new Uint8Array(10))
 const refusal = (message: EmailMessage) =>
   Message.check({
     id: ID,
-    createdAt: DateTime.makeUnsafe(0),
+    createdAt: Timestamp.fromMillis(0),
     from: message.from,
     to: message.to,
     cc: message.cc,

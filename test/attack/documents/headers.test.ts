@@ -2,7 +2,8 @@ import * as Header from "@waybill/domain/email/Header"
 import type { EmailId } from "@waybill/domain/values/Id"
 import type * as Address from "@waybill/domain/values/Address"
 import * as Compose from "@waybill/mail/compose/Compose"
-import { DateTime, Effect, Result } from "effect"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect, Result } from "effect"
 import { readFileSync } from "node:fs"
 import { assert, describe, it as plain, layer } from "../../support/effectTest.ts"
 import { fieldOf, HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
@@ -63,7 +64,7 @@ describe("the table of headers", () => {
   plain("forbidden headers of mail that was accepted earlier are not sent", () => {
     const composed = Compose.compose({
       id: "msg_01kakz5xq8e4vb2m0r7c3d9h1t" as EmailId,
-      createdAt: DateTime.makeUnsafe(0),
+      createdAt: Timestamp.fromMillis(0),
       from: { address: "hi@acme.test" as Address.Address },
       to: [{ address: "ana@example.org" as Address.Address }],
       subject: "x",

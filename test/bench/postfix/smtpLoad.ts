@@ -3,7 +3,8 @@
 import * as Address from "@waybill/domain/values/Address"
 import type { EmailId } from "@waybill/domain/values/Id"
 import * as Compose from "@waybill/mail/compose/Compose"
-import { DateTime, Result } from "effect"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Result } from "effect"
 import * as net from "node:net"
 import { MESSAGE, NUMBER, numbered } from "../accept/request.ts"
 
@@ -31,7 +32,7 @@ const message = (client: number): Buffer => {
     Compose.compose({
       ...MESSAGE,
       id: `em_${NUMBER}x${client}` as EmailId,
-      createdAt: DateTime.makeUnsafe(Date.now()),
+      createdAt: Timestamp.fromMillis(Date.now()),
       from: mailbox(MESSAGE.from),
       to: MESSAGE.to.map(mailbox),
       replyTo: [mailbox(MESSAGE.reply_to)],

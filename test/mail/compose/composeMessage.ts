@@ -1,10 +1,11 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Id from "@waybill/domain/values/Id"
 import type * as Message from "@waybill/mail/compose/Message"
-import { DateTime, Result } from "effect"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
+import { Result } from "effect"
 
-export const AT = DateTime.makeUnsafe("2026-11-21T10:15:20.123Z")
-export const ID = Id.make("EmailId", DateTime.toEpochMillis(AT), Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]))
+export const AT = "2026-11-21T10:15:20.123Z" as Timestamp
+export const ID = Id.make("EmailId", Date.parse(AT), Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]))
 
 export const address = (text: string): Address.Address => Result.getOrThrow(Address.parseAddress(text))
 

@@ -1,7 +1,8 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Header from "@waybill/domain/email/Header"
 import type { EmailId } from "@waybill/domain/values/Id"
-import { DateTime, Result } from "effect"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Result } from "effect"
 import { textFromHtml } from "./textFromHtml.ts"
 import * as MediaType from "./MediaType.ts"
 import * as Message from "./Message.ts"
@@ -201,11 +202,24 @@ const isUtf8 = (address: Address.Address): boolean => !/^\p{ASCII}*$/u.test(addr
 const endsInBreak = (chunk: string | Buffer): boolean =>
   typeof chunk === "string" ? chunk.endsWith("\r\n") : chunk.at(-1) === 10 && chunk.at(-2) === 13
 
-/** Concatenates the chunks. Only addresses may hold more than ASCII; a message without attachments is one string. */
-const concat = (chunks: ReadonlyArray<string | Buffer>): Uint8Array =>
-  chunks.every((chunk) => typeof chunk === "string")
-    ? Buffer.from(chunks.join(""))
-    : Buffer.concat(chunks.map((chunk) => (typeof chunk === "string" ? Buffer.from(chunk) : chunk)))
+/** A chunk up to this size joins the text around it, since one conversion costs less than many buffers. */
+const SMALL_CHUNK_BYTES = 64 * 1024
+
+/** Concatenates the chunks. Only addresses may hold more than ASCII. */
+const concat = (chunks: ReadonlyArray<string | Buffer>): Uint8Array => {
+  const buffers: Array<Buffer> = []
+  let text = ""
+  for (const chunk of chunks) {
+    const isSmall = typeof chunk === "string" || chunk.length <= SMALL_CHUNK_BYTES
+    if (isSmall) text += typeof chunk === "string" ? chunk : chunk.toString("latin1")
+    if (isSmall && text.length <= SMALL_CHUNK_BYTES) continue
+    buffers.push(Buffer.from(text))
+    text = ""
+    if (!isSmall) buffers.push(chunk)
+  }
+  const rest = Buffer.from(text)
+  return buffers.length === 0 ? rest : Buffer.concat([...buffers, rest])
+}
 
 const unsubscribe = (
   { unsubscribeUrl }: Message.Message,
@@ -221,12 +235,5 @@ const unsubscribe = (
           : ["List-Unsubscribe-Post: List-Unsubscribe=One-Click"]),
       ]
 
-const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-const two = (value: number): string => String(value).padStart(2, "0")
-
 /** Formats a Date header in UTC (RFC 5322 §3.3). */
-const date = (at: DateTime.Utc): string => {
-  const { day, hour, minute, month, second, weekDay, year } = DateTime.toPartsUtc(at)
-  return `${DAYS[weekDay]}, ${two(day)} ${MONTHS[month - 1]} ${year} ${two(hour)}:${two(minute)}:${two(second)} +0000`
-}
+const date = (at: Timestamp.Timestamp): string => new Date(at).toUTCString().replace("GMT", "+0000")

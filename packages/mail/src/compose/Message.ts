@@ -1,7 +1,8 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Header from "@waybill/domain/email/Header"
 import type { EmailId } from "@waybill/domain/values/Id"
-import { type DateTime, Result, Schema } from "effect"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Result, Schema } from "effect"
 import * as MediaType from "./MediaType.ts"
 import * as MimeHeader from "./MimeHeader.ts"
 import type * as TrackedHtml from "./TrackedHtml.ts"
@@ -17,7 +18,7 @@ export interface Attachment {
 export interface Message {
   /** The email's id. Message-ID and boundaries derive from it, so composing again gives the same bytes. */
   readonly id: EmailId
-  readonly createdAt: DateTime.Utc
+  readonly createdAt: Timestamp.Timestamp
   readonly from: Address.Mailbox
   readonly to: ReadonlyArray<Address.Mailbox>
   readonly cc?: ReadonlyArray<Address.Mailbox> | undefined

@@ -9,6 +9,10 @@ const PARSED_KEY_LIMIT = 1000
 /** RFC 8301 §3.2 forbids signing with less. */
 const MIN_RSA_BITS = 1024
 const LINE_LENGTH = 76
+/** Characters of a signature's value on a line. */
+const VALUE_LENGTH = 72
+/** Maximum number of folded lists of field names in memory. */
+const FOLDED_LIST_LIMIT = 1000
 
 /**
  * Headers signed once more than they occur (RFC 6376 §8.15), so that none can be added or repeated on the way. The last
@@ -66,21 +70,32 @@ export const sign = (bytes: Uint8Array, keys: ReadonlyArray<Key>): Effect.Effect
   Effect.suspend(() => {
     const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const bodyAt = Canonical.splitAt(message)
-    const fields = Canonical.fields(message.subarray(0, bodyAt))
-    const domain = keys[0]?.domain ?? ""
-    if (keys.length === 0) return new SigningFailed({ reason: "no_key", domain })
-    if (!fields.some((field) => field.name === "from")) return new SigningFailed({ reason: "no_from", domain })
+    const fields = Canonical.fields(message, bodyAt)
+    const [key, ...others] = keys
+    if (key === undefined) return Effect.fail(new SigningFailed({ reason: "no_key", domain: "" }))
+    if (!fields.some((field) => field.name === "from")) return Effect.fail(refusal(key, "no_from"))
     const bodyHash = createHash("sha256")
       .update(Canonical.relaxedBody(message.subarray(bodyAt)))
       .digest("base64")
     const signed = select(fields)
-    const [only, ...others] = keys.map((key) => signature(key, signed, bodyHash))
+    const first = signature(key, signed, bodyHash)
     const signatures =
-      only === undefined || others.length === 0
-        ? (only ?? Effect.succeed(""))
-        : Effect.map(Effect.all([only, ...others], { concurrency: "unbounded" }), (all) => all.join(""))
-    return Effect.map(signatures, (lines) => Buffer.concat([Buffer.from(lines, "latin1"), message]))
+      others.length === 0
+        ? first
+        : Effect.map(
+            Effect.all([first, ...others.map((other) => signature(other, signed, bodyHash))], {
+              concurrency: "unbounded",
+            }),
+            (all) => all.join(""),
+          )
+    return Effect.map(signatures, (lines) => {
+      const out = Buffer.allocUnsafe(lines.length + message.length)
+      message.copy(out, out.write(lines, "latin1"))
+      return out
+    })
   })
+
+const refusal = ({ domain }: Key, reason: SigningFailed["reason"]) => new SigningFailed({ reason, domain })
 
 const TRIAL = Buffer.from("From: trial@localhost\r\n\r\n")
 
@@ -88,48 +103,60 @@ const TRIAL = Buffer.from("From: trial@localhost\r\n\r\n")
 export const canSign = (key: Key): Effect.Effect<boolean> => Effect.isSuccess(sign(TRIAL, [key]))
 
 interface SignedHeaders {
+  /** Names of the fields, folded as they stand in a signature. */
   readonly names: string
   readonly canonical: string
 }
 
 /** RFC 6376 §5.4.2: of a repeated field the lowest instance is signed first. */
 const select = (fields: ReadonlyArray<Canonical.HeaderField>): SignedHeaders => {
-  const byName = Map.groupBy(fields, ({ name }) => name)
-  const names: Array<string> = []
+  let names = ""
   let canonical = ""
   for (const { isOversigned, lower, name } of SIGNED) {
-    for (const field of byName.get(lower)?.toReversed() ?? []) {
-      names.push(name)
+    for (let at = fields.length - 1; at >= 0; at--) {
+      const field = fields[at]
+      if (field === undefined || field.name !== lower) continue
+      names += `:${name}`
       canonical += `${Canonical.relaxedHeader(field)}\r\n`
     }
-    if (isOversigned) names.push(name)
+    if (isOversigned) names += `:${name}`
   }
-  return { names: foldList(names), canonical }
+  return { names: foldedNames(names.slice(1)), canonical }
 }
 
-const signature = Effect.fnUntraced(function* (
-  key: Key,
-  signed: SignedHeaders,
-  bodyHash: string,
-): Effect.fn.Return<string, SigningFailed> {
-  const refuse = (reason: SigningFailed["reason"]) => new SigningFailed({ reason, domain: key.domain })
+const foldedLists = new LruCache<string, string>({ maxEntries: FOLDED_LIST_LIMIT })
+
+/** Most messages have the same fields. */
+const foldedNames = (names: string): string => {
+  const cached = foldedLists.get(names)
+  if (cached !== undefined) return cached
+  const folded = foldList(names.split(":"))
+  foldedLists.set(names, folded)
+  return folded
+}
+
+const signature = (key: Key, signed: SignedHeaders, bodyHash: string): Effect.Effect<string, SigningFailed> => {
   // Refuses names that could end a tag or a line; the DNS allows neither in these names.
-  if (!DNS_NAME.test(key.domain) || !DNS_NAME.test(key.selector)) return yield* refuse("bad_selector")
-  const privateKey = yield* parsed(key)
+  if (!DNS_NAME.test(key.domain) || !DNS_NAME.test(key.selector)) return Effect.fail(refusal(key, "bad_selector"))
   const field =
     `DKIM-Signature: v=1; a=${key.algorithm}-sha256; c=relaxed/relaxed;\r\n d=${key.domain};\r\n s=${key.selector};\r\n` +
     ` h=${signed.names};\r\n bh=${bodyHash};\r\n b=`
-  const canonical = Canonical.relaxedHeader({ name: "dkim-signature", raw: Buffer.from(field, "latin1") })
+  const canonical = Canonical.relaxedHeader({ name: "dkim-signature", raw: field })
   const data = Buffer.from(signed.canonical + canonical, "latin1")
-  const value = yield* Effect.callback<string, SigningFailed>((resume) => {
-    const done = (error: Error | null, made: Buffer) =>
-      resume(error === null ? Effect.succeed(made.toString("base64")) : refuse("crypto"))
-    // RFC 8463 §3: Ed25519 signs the SHA-256 of the data, not the data.
-    if (key.algorithm === "ed25519") signBytes(null, createHash("sha256").update(data).digest(), privateKey, done)
-    else signBytes("sha256", data, privateKey, done)
-  })
-  return `${field}${foldValue(value)}\r\n`
-})
+  return Effect.flatMap(parsed(key), (privateKey) =>
+    Effect.callback((resume) => {
+      const done = (error: Error | null, made: Buffer) =>
+        resume(
+          error === null
+            ? Effect.succeed(`${field}${foldValue(made.toString("base64"))}\r\n`)
+            : Effect.fail(refusal(key, "crypto")),
+        )
+      // RFC 8463 §3: Ed25519 signs the SHA-256 of the data, not the data.
+      if (key.algorithm === "ed25519") signBytes(null, createHash("sha256").update(data).digest(), privateKey, done)
+      else signBytes("sha256", data, privateKey, done)
+    }),
+  )
+}
 
 const DNS_NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9_\-.]{0,251}[A-Za-z0-9_])?$/
 
@@ -138,16 +165,15 @@ const parsedKeys = new LruCache<string, KeyObject>({ maxEntries: PARSED_KEY_LIMI
 const parsed = (key: Key): Effect.Effect<KeyObject, SigningFailed> => {
   const cached = parsedKeys.get(key.id)
   if (cached !== undefined) return Effect.succeed(cached)
-  const refuse = (reason: SigningFailed["reason"]) => new SigningFailed({ reason, domain: key.domain })
   return Effect.try({
     try: () => createPrivateKey({ key: Buffer.from(Redacted.value(key.privateKey)), format: "der", type: "pkcs8" }),
     // Hides the cause, which may quote the key.
-    catch: () => refuse("bad_key"),
+    catch: () => refusal(key, "bad_key"),
   }).pipe(
     Effect.flatMap((privateKey) => {
-      if (privateKey.asymmetricKeyType !== key.algorithm) return refuse("key_type")
+      if (privateKey.asymmetricKeyType !== key.algorithm) return Effect.fail(refusal(key, "key_type"))
       const bits = privateKey.asymmetricKeyDetails?.modulusLength
-      if (bits !== undefined && bits < MIN_RSA_BITS) return refuse("weak_key")
+      if (bits !== undefined && bits < MIN_RSA_BITS) return Effect.fail(refusal(key, "weak_key"))
       parsedKeys.set(key.id, privateKey)
       return Effect.succeed(privateKey)
     }),
@@ -169,5 +195,9 @@ const foldList = (names: ReadonlyArray<string>): string => {
   return out
 }
 
-const foldValue = (value: string): string =>
-  value.replace(/.{1,72}/g, (piece, at) => (at === 0 ? piece : `\r\n ${piece}`))
+/** A loop, which is faster here than a regular expression. */
+const foldValue = (value: string): string => {
+  let out = value.slice(0, VALUE_LENGTH)
+  for (let at = VALUE_LENGTH; at < value.length; at += VALUE_LENGTH) out += `\r\n ${value.slice(at, at + VALUE_LENGTH)}`
+  return out
+}

@@ -14,39 +14,45 @@ export const splitAt = (bytes: Buffer): number => {
 }
 
 export interface HeaderField {
+  /** In lower case. */
   readonly name: string
-  /** The whole field with its folds, without the last line end. */
-  readonly raw: Buffer
+  /** The whole field with its folds, without the last line end. Octets are characters (latin1), so that they pass unchanged. */
+  readonly raw: string
 }
 
-/** Returns the fields in order. A raw field keeps its octets, since addresses may be UTF-8. */
-export const fields = (head: Buffer): ReadonlyArray<HeaderField> => {
+/** Returns the fields in order. */
+export const fields = (bytes: Buffer, bodyAt: number): ReadonlyArray<HeaderField> => {
+  const head = bytes.toString("latin1", 0, bodyAt)
   const list: Array<HeaderField> = []
   let start = 0
   while (start < head.length) {
-    let end = head.indexOf(CRLF, start)
+    let end = head.indexOf("\r\n", start)
     if (end === -1) end = head.length
-    while (head[end + 2] === SPACE || head[end + 2] === TAB) {
-      const next = head.indexOf(CRLF, end + 2)
+    while (isSpace(head.charCodeAt(end + 2))) {
+      const next = head.indexOf("\r\n", end + 2)
       end = next === -1 ? head.length : next
     }
-    const raw = head.subarray(start, end)
+    const raw = head.slice(start, end)
     const colon = raw.indexOf(":")
-    if (colon > 0) list.push({ name: raw.toString("latin1", 0, colon).trim().toLowerCase(), raw })
+    if (colon > 0) list.push({ name: raw.slice(0, colon).trim().toLowerCase(), raw })
     start = end + 2
   }
   return list
 }
 
-/** RFC 6376 §3.4.2, without the line end. latin1 on both sides, so octets pass unchanged. */
+const isSpace = (code: number): boolean => code === SPACE || code === TAB
+
+/** RFC 6376 §3.4.2, without the line end. */
 export const relaxedHeader = ({ name, raw }: HeaderField): string => {
-  const value = raw.toString("latin1", raw.indexOf(":") + 1)
-  // Not \s: in latin1 a no-break space is half of some UTF-8 character.
-  return `${name}:${value
-    .replace(/\r\n/g, "")
-    .replace(/[ \t]{2,}|\t/g, " ")
-    .replace(/^ | $/g, "")}`
+  const value = raw.slice(raw.indexOf(":") + 1)
+  const single = MORE_THAN_SPACES.test(value) ? value.replace(/\r\n/g, "").replace(/[ \t]{2,}|\t/g, " ") : value
+  const start = single.startsWith(" ") ? 1 : 0
+  const end = single.endsWith(" ") ? Math.max(start, single.length - 1) : single.length
+  return `${name}:${single.slice(start, end)}`
 }
+
+/** Not \s: in latin1 a no-break space is half of some UTF-8 character. */
+const MORE_THAN_SPACES = /[\r\t]| {2}/
 
 /**
  * RFC 6376 §3.4.4. Nearly every composed body is canonical except for its last line ends, so the bytes are copied only

@@ -29,7 +29,7 @@ export interface Signature {
 export const read = (bytes: Uint8Array): ReadonlyArray<Signature> => {
   const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const bodyAt = Canonical.splitAt(message)
-  const fields = Canonical.fields(message.subarray(0, bodyAt))
+  const fields = Canonical.fields(message, bodyAt)
   const hashes = new Map<string, string>()
   const bodyHash = (form: string): string => {
     const hash = hashes.get(form) ?? hashOf(message.subarray(bodyAt), form)
@@ -90,8 +90,7 @@ const signatureIn = (
 /** Whether a name is a domain or lies below it. */
 export const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
 
-const textOf = ({ raw }: Canonical.HeaderField): string =>
-  raw.toString("latin1", raw.indexOf(":") + 1).replaceAll("\r\n", "")
+const textOf = ({ raw }: Canonical.HeaderField): string => raw.slice(raw.indexOf(":") + 1).replaceAll("\r\n", "")
 
 /** RFC 6376 §5.4.2: the lowest instance of a repeated field is signed first. A field that is missing counts as empty. */
 const signedData = (
@@ -100,8 +99,7 @@ const signedData = (
   names: ReadonlyArray<string>,
   form: string,
 ): string => {
-  const canonical =
-    form === "relaxed" ? Canonical.relaxedHeader : (one: Canonical.HeaderField) => one.raw.toString("latin1")
+  const canonical = form === "relaxed" ? Canonical.relaxedHeader : (one: Canonical.HeaderField) => one.raw
   const left = new Map([...Map.groupBy(fields, ({ name }) => name)].map(([name, group]) => [name, [...group]]))
   let data = ""
   for (const name of names) {
@@ -112,12 +110,11 @@ const signedData = (
 }
 
 /** Removes the value of `b=` and keeps everything around it (RFC 6376 §3.7). */
-const withoutValue = (raw: Buffer): Buffer => {
-  const text = raw.toString("latin1")
-  const start = text.indexOf(":") + 1
-  const parts = text
+const withoutValue = (raw: string): string => {
+  const start = raw.indexOf(":") + 1
+  const parts = raw
     .slice(start)
     .split(";")
     .map((part) => (/^\s*b\s*=/u.test(part) ? part.slice(0, part.indexOf("=") + 1) : part))
-  return Buffer.from(text.slice(0, start) + parts.join(";"), "latin1")
+  return raw.slice(0, start) + parts.join(";")
 }

@@ -5,12 +5,12 @@ import * as Compose from "@waybill/mail/compose/Compose"
 import * as Dkim from "@waybill/mail/dkim/Dkim"
 import type { Message } from "@waybill/mail/compose/Message"
 import * as Parser from "@waybill/mail/parsing/Parser"
-import type { Addresses, HtmlEdits } from "@waybill/mail/compose/TrackedHtml"
+import type { HtmlEdits } from "@waybill/mail/compose/TrackedHtml"
 import type { OutgoingMessage } from "@waybill/mail/transport/Transport"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as Content from "@waybill/store/content/Content"
 import type { PendingDelivery } from "@waybill/store/outbox/PendingDeliveries"
-import { Data, DateTime, Effect, Option, Result } from "effect"
+import { Data, Effect, Option, Result } from "effect"
 import type { FeedbackHeaders } from "./feedbackHeaders.ts"
 import type { Track } from "../../links/TrackedLinks.ts"
 
@@ -32,25 +32,47 @@ export class Unsendable extends Data.TaggedError("Unsendable")<{
   readonly message: string
 }> {}
 
+type Composed = Pick<OutgoingMessage, "bytes" | "smtpUtf8">
+
 /**
  * Composes a message from the log and its content, so that each attempt has the same bytes. Only the host of tracked links
  * depends on the settings at the moment.
  */
-export const compose = Effect.fnUntraced(function* (
+export const compose = (
   account_id: string,
-  { content: loaded, domain, message }: Pick<PendingDelivery, "content" | "domain" | "message">,
-  { feedbackHeaders, track, unsubscribeUrl }: Pick<Sender, "feedbackHeaders" | "track" | "unsubscribeUrl">,
+  pending: Pick<PendingDelivery, "content" | "domain" | "message">,
+  sender: Pick<Sender, "feedbackHeaders" | "track" | "unsubscribeUrl">,
   parsing: Parser.Options = {},
-): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Parser.Busy, PgClient.PgClient> {
-  const { accepted } = message
-  const content = loaded === undefined ? yield* Content.findComplete(account_id, accepted.content) : Option.some(loaded)
-  if (Option.isNone(content)) {
-    return yield* new Unsendable({ category: "content_expired", message: "the body of this message is kept no longer" })
+): Effect.Effect<Composed, Unsendable | Parser.Busy, PgClient.PgClient> => {
+  const write = (content: Content.CompleteContent) => {
+    const mail = mailOf(account_id, pending, content, sender)
+    return Effect.flatMap(derived(account_id, mail, parsing), (parts) => {
+      const result = Compose.compose(mail, parts)
+      return Result.isSuccess(result)
+        ? Effect.succeed(result.success)
+        : Effect.fail(new Unsendable({ category: "not_composable", message: result.failure.message }))
+    })
   }
-  const { attachments, html, text } = content.value
-  const mail: Message = {
+  if (pending.content !== undefined) return Effect.suspend(() => write(pending.content as Content.CompleteContent))
+  return Effect.flatMap(Content.findComplete(account_id, pending.message.accepted.content), (content) =>
+    Option.isSome(content)
+      ? write(content.value)
+      : Effect.fail(
+          new Unsendable({ category: "content_expired", message: "the body of this message is kept no longer" }),
+        ),
+  )
+}
+
+const mailOf = (
+  account_id: string,
+  { domain, message }: Pick<PendingDelivery, "domain" | "message">,
+  { attachments, html, text }: Content.CompleteContent,
+  { feedbackHeaders, track, unsubscribeUrl }: Pick<Sender, "feedbackHeaders" | "track" | "unsubscribeUrl">,
+): Message => {
+  const { accepted } = message
+  return {
     id: accepted.email_id,
-    createdAt: DateTime.makeUnsafe(accepted.created_at),
+    createdAt: accepted.created_at,
     from: accepted.from,
     to: accepted.to,
     cc: accepted.cc,
@@ -70,11 +92,7 @@ export const compose = Effect.fnUntraced(function* (
     tracking: track?.(account_id, message, domain),
     ownHeaders: feedbackHeaders?.(account_id, message),
   }
-  const result = Compose.compose(mail, yield* derived(account_id, mail, parsing))
-  return Result.isFailure(result)
-    ? yield* new Unsendable({ category: "not_composable", message: result.failure.message })
-    : result.success
-})
+}
 
 const UNTRACKED: HtmlEdits = { edits: [], pixel: undefined }
 
@@ -82,39 +100,39 @@ const UNTRACKED: HtmlEdits = { edits: [], pixel: undefined }
  * Derives the text part and the places to track from the HTML, with bounded work. If the parser is stopped, the message is
  * still sent, without a text part and with its links unchanged.
  */
-const derived = Effect.fnUntraced(function* (
+const derived = (
   account_id: string,
   mail: Message,
   parsing: Parser.Options,
-): Effect.fn.Return<Compose.Derived, Parser.Busy> {
+): Effect.Effect<Compose.Derived, Parser.Busy> => {
   const { html, text, tracking } = mail
-  if (html === undefined) return {}
-  const derivedText = Parser.run("text", html, account_id, parsing).pipe(
-    Effect.catchTag("Killed", () => Effect.succeed("")),
+  if (html === undefined) return Effect.succeed({})
+  const derivedText =
+    text === undefined
+      ? Parser.run("text", html, account_id, parsing).pipe(Effect.catchTag("Killed", () => Effect.succeed("")))
+      : Effect.succeed(text)
+  if (tracking === undefined) return Effect.map(derivedText, (text) => ({ text }))
+  const edits = Parser.run("links", Compose.linksIn(mail, html, tracking), account_id, parsing).pipe(
+    Effect.catchTag("Killed", () => Effect.succeed(UNTRACKED)),
   )
-  const editsFor = (tracking: Addresses) =>
-    Parser.run("links", Compose.linksIn(mail, html, tracking), account_id, parsing).pipe(
-      Effect.catchTag("Killed", () => Effect.succeed(UNTRACKED)),
-    )
-  return {
-    text: text ?? (yield* derivedText),
-    edits: tracking === undefined ? undefined : yield* editsFor(tracking),
-  }
-})
+  return Effect.flatMap(derivedText, (text) => Effect.map(edits, (edits) => ({ text, edits })))
+}
 
 /** Composes and signs a message once for all its recipients. */
-export const composeAndSign = Effect.fnUntraced(function* (
+export const composeAndSign = (
   account_id: string,
   pending: Pick<PendingDelivery, "content" | "domain" | "message">,
   sender: Sender,
   keys: ReadonlyArray<Dkim.Key>,
-): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Dkim.SigningFailed, PgClient.PgClient> {
+): Effect.Effect<Composed, Unsendable | Dkim.SigningFailed, PgClient.PgClient> =>
   // No more messages wait than are delivered at once, so none is refused as busy.
-  const { bytes, smtpUtf8 } = yield* compose(account_id, pending, sender, { patient: true }).pipe(
-    Effect.catchTag("Busy", Effect.die),
+  Effect.flatMap(
+    Effect.catchTag(compose(account_id, pending, sender, { patient: true }), "Busy", Effect.die),
+    ({ bytes, smtpUtf8 }) =>
+      keys.length === 0
+        ? Effect.succeed({ bytes, smtpUtf8 })
+        : Effect.map(Dkim.sign(bytes, keys), (signed) => ({ bytes: signed, smtpUtf8 })),
   )
-  return { bytes: keys.length === 0 ? bytes : yield* Dkim.sign(bytes, keys), smtpUtf8 }
-})
 
 /** Returns the return path for these recipients. Their servers see it, so it names only recipients they may report on. */
 export const returnPathFor = (
@@ -123,8 +141,8 @@ export const returnPathFor = (
   recipients: ReadonlyArray<string>,
 ): string => {
   const index = message.recipients.findIndex(({ address }) => address === recipients[0])
-  const domains = new Set(recipients.map((recipient) => Address.domainOf(recipient as Address.Address)))
-  const isNamed = domains.size === 1 && index >= 0 && index < WHOLE_MESSAGE
+  const [first, ...others] = recipients.map((recipient) => Address.domainOf(recipient as Address.Address))
+  const isNamed = index >= 0 && index < WHOLE_MESSAGE && others.every((domain) => domain === first)
   return ReturnPath.make(returnPath.secretKey, returnPath.domain, {
     emailId: message.accepted.email_id,
     recipientIndex: isNamed ? index : WHOLE_MESSAGE,
