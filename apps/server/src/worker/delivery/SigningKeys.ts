@@ -82,14 +82,24 @@ export class SigningKeys extends Context.Service<
         return []
       })
 
+      const read = Effect.fnUntraced(function* (account_id: string, domain: DomainRecord) {
+        const [dkim, ...more] = Domain.signingKeys(domain)
+        const key = yield* firstKey(account_id, domain, dkim)
+        // Many receivers check only the first key, so mail is not signed by the second alone.
+        if (key === undefined) return []
+        return [key, ...(yield* Effect.forEach(more, (each) => secondKey(account_id, domain, each))).flat()]
+      })
+
       return SigningKeys.of({
-        of: Effect.fnUntraced(function* (account_id: string, domain: DomainRecord) {
-          const [dkim, ...more] = Domain.signingKeys(domain)
-          const key = yield* firstKey(account_id, domain, dkim)
-          // Many receivers check only the first key, so mail is not signed by the second alone.
-          if (key === undefined) return []
-          return [key, ...(yield* Effect.forEach(more, (each) => secondKey(account_id, domain, each))).flat()]
-        }),
+        of: (account_id, domain) => {
+          const keys: Array<Dkim.Key> = []
+          for (const dkim of Domain.signingKeys(domain)) {
+            const key = opened.get(idOf(account_id, domain.domain_id, dkim))
+            if (key === undefined) return read(account_id, domain)
+            keys.push(key)
+          }
+          return Effect.succeed(keys)
+        },
       })
     }),
   )

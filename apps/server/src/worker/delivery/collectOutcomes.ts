@@ -4,6 +4,14 @@ import { Context, Duration, Effect, type Exit, Fiber } from "effect"
 import type { Attempted } from "./evaluateAttempts.ts"
 import type { PipelineJob } from "../Pipeline.ts"
 
+export interface Transactions {
+  readonly sending: ReadonlyArray<Effect.Effect<ReadonlyArray<Transport.RecipientOutcome>>>
+  /** Adds what transports learn about the message. */
+  readonly provide: <R>(context: Context.Context<R>) => Context.Context<R>
+  /** Maximum time of all of them. */
+  readonly limit: Duration.Duration
+}
+
 /**
  * Runs the transactions of a message and returns the outcome of each recipient. A server that does not reply must not undo
  * what other servers have accepted, which would be sent again: at the limit the other recipients count as lost, and once
@@ -12,8 +20,7 @@ import type { PipelineJob } from "../Pipeline.ts"
 export const collectOutcomes = (
   job: PipelineJob,
   recipients: ReadonlyArray<Recipient.Recipient>,
-  transactions: ReadonlyArray<Effect.Effect<ReadonlyArray<Transport.RecipientOutcome>>>,
-  limit: Duration.Duration,
+  { limit, provide, sending: transactions }: Transactions,
 ): Effect.Effect<ReadonlyArray<Attempted>> => {
   const reported = new Map<string, Transport.RecipientOutcome>()
   const report = (outcome: Transport.RecipientOutcome) => void reported.set(outcome.recipient, outcome)
@@ -37,7 +44,7 @@ export const collectOutcomes = (
       let result = all
       const conclude = (exit: Exit.Exit<void>) => {
         clearTimeout(timer)
-        resume(exit._tag === "Success" || isEnded ? Effect.sync(result) : exit)
+        resume(isEnded ? Effect.sync(result) : Effect.map(exit, result))
       }
       let isEnded = false
       // Callbacks instead of a race, which would cost two more fibers a message.
@@ -49,7 +56,7 @@ export const collectOutcomes = (
       }
       const timer = setTimeout(end(all), Duration.toMillis(limit))
       job.onPartialResults({ exist, request: end(soFar) })
-      const fiber = Effect.runForkWith(Context.add(parent.context, Transport.OutcomeReported, report))(sending)
+      const fiber = Effect.runForkWith(provide(Context.add(parent.context, Transport.OutcomeReported, report)))(sending)
       fiber.addObserver(conclude)
       return Fiber.interrupt(fiber)
     }),

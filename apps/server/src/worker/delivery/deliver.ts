@@ -12,7 +12,7 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
 import * as Sandbox from "@waybill/store/content/Sandbox"
-import { DateTime, Duration, Effect, Random, Result } from "effect"
+import { Clock, Context, Duration, Effect, Random, Result } from "effect"
 import { collectOutcomes } from "./collectOutcomes.ts"
 import { commitResult } from "./commitResult.ts"
 import { type Attempted, type AttemptResult, evaluateAttempts, MAX_ATTEMPTS, type Policy } from "./evaluateAttempts.ts"
@@ -90,7 +90,7 @@ const isTest = ({ message }: PendingDeliveries.PendingDelivery, { account_id }: 
 
 /** The present time, on the test clock that the message lives on if it has one. It does not move during an attempt. */
 const timeOf = ({ clock }: PendingDeliveries.PendingDelivery) =>
-  clock === undefined ? Effect.map(DateTime.now, Timestamp.fromDateTime) : Effect.succeed(clock.now)
+  clock === undefined ? Effect.map(Clock.currentTimeMillis, Timestamp.fromMillis) : Effect.succeed(clock.now)
 
 /** Returns the script of a test message, which was checked when the message was accepted. */
 const scriptOf = ({ accepted: { script } }: Email.Message): Pick<Transport.OutgoingMessage, "script"> =>
@@ -186,18 +186,20 @@ const attempt = Effect.fnUntraced(function* (
       ...scriptOf(message),
     }
     const addresses = group.map(({ address }) => address)
-    return transport.deliver(mail, addresses).pipe(
-      Effect.provideService(Transport.MayBegin, begin),
-      Effect.provideService(SourceAddress.CurrentOwner, {
-        account_id: row.account_id,
-        domain_id: message.accepted.domain_id ?? null,
-      }),
-      Effect.provideService(Sandbox.Mail, { account_id: row.account_id, subject: message.accepted.subject }),
-    )
+    return transport.deliver(mail, addresses)
   }
+  const { account_id } = row
+  const { domain_id = null, subject } = message.accepted
+  const provide = <R>(context: Context.Context<R>): Context.Context<R> =>
+    context.pipe(
+      Context.add(Transport.MayBegin, begin),
+      Context.add(SourceAddress.CurrentOwner, { account_id, domain_id }),
+      Context.add(Sandbox.Mail, { account_id, subject }),
+    )
   const groups = Map.groupBy(recipients, ({ attempts }) => attempts)
   const sending = [...groups].map(([attempts, group]) => send(attempts, group))
-  const attempted = yield* collectOutcomes(job, recipients, sending, options.attemptLimit ?? ATTEMPT_LIMIT)
+  const limit = options.attemptLimit ?? ATTEMPT_LIMIT
+  const attempted = yield* collectOutcomes(job, recipients, { sending, provide, limit })
   // Nothing has left this machine and the service stops, so another process can take the row at once.
   const isUntouched = refused && attempted.every(({ outcome }) => outcome.no_attempt)
   return isUntouched ? yield* Effect.fail<OutgoingMessages.Unsendable | "not started">("not started") : attempted
