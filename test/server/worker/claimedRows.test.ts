@@ -11,6 +11,7 @@ import { LeaseLost } from "@waybill/store/commit/Commit"
 import { Duration, Effect, Fiber, Latch, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as ClaimedRows from "../../../apps/server/src/worker/ClaimedRows.ts"
+import * as LostClaims from "../../../apps/server/src/worker/LostClaims.ts"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
 import { commitResult } from "../../../apps/server/src/worker/delivery/commitResult.ts"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -37,6 +38,14 @@ const always = () => -Infinity
 const isDropped = ({ fiber }: ClaimedRows.ClaimedRow) => fiber?.pollUnsafe() !== undefined
 
 const statement = (text: string) => Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(sql.unsafe(text)))
+
+const noStore = EventStore.of({
+  load: () => Effect.die("not asked"),
+  state: () => Effect.die("not asked"),
+  commit: () => Effect.die("not asked"),
+  feed: () => Effect.die("not asked"),
+  transact: () => Effect.die("not asked"),
+})
 
 /** A store with one connection, so that queries are answered in order. */
 const OneConnection = Layer.unwrap(
@@ -136,19 +145,7 @@ layer(OneConnection)("work under a lease", (it) => {
       const { inFlight } = yield* Pipeline.make({
         kind: "domain_check",
         prepare: (jobs) => Effect.as(prepared.await, jobs.map(work)),
-      }).pipe(
-        Effect.provideService(Processes, processes),
-        Effect.provideService(
-          EventStore,
-          EventStore.of({
-            load: () => Effect.die("not asked"),
-            state: () => Effect.die("not asked"),
-            commit: () => Effect.die("not asked"),
-            feed: () => Effect.die("not asked"),
-            transact: () => Effect.die("not asked"),
-          }),
-        ),
-      )
+      }).pipe(Effect.provideService(Processes, processes), Effect.provideService(EventStore, noStore))
       yield* until(() => inFlight() === 1)
       yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'slow'")
       yield* pass(22_000)
@@ -158,6 +155,29 @@ layer(OneConnection)("work under a lease", (it) => {
       yield* statement("DELETE FROM outbox WHERE id = 'slow'")
     }).pipe(Effect.scoped, Effect.orDie),
   )
+
+  it.effect("is not given back as lost while the transaction that claims it is under way", function* () {
+    const rows = ClaimedRows.make()
+    const reserved = rows.reserve("under way")
+    reserved.take("acc")
+    const stopped = yield* Effect.forkChild(rows.empty, { startImmediately: true })
+    yield* statement(`
+      INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
+      VALUES ('new', 'acc', 'delivery', 'new', now(), true, '{}', 'under way', now() + interval '1 minute', 'prc_new')`)
+    const held = Effect.map(Leases.heldBy("prc_new"), ({ length }) => length)
+    const { release } = LostClaims.make("delivery", "prc_new", rows)
+    const releaseLost = Effect.provideService(release, EventStore, noStore)
+    yield* releaseLost
+    assert.strictEqual(yield* held, 1)
+    assert.strictEqual(rows.heldBy("acc"), 1)
+    assert.isUndefined(stopped.pollUnsafe())
+    reserved.free()
+    yield* releaseLost
+    assert.strictEqual(yield* held, 0)
+    assert.strictEqual(rows.size(), 0)
+    yield* Fiber.join(stopped)
+    yield* statement("DELETE FROM outbox WHERE id = 'new'")
+  })
 
   it.effect("is not dropped while its outcome is being committed", function* () {
     const rows = ClaimedRows.make()
@@ -174,10 +194,7 @@ layer(OneConnection)("work under a lease", (it) => {
     const { row } = yield* claim(ClaimedRows.make(), "learnt")
     let tries = 0
     const store = EventStore.of({
-      load: () => Effect.die("not asked"),
-      state: () => Effect.die("not asked"),
-      commit: () => Effect.die("not asked"),
-      feed: () => Effect.die("not asked"),
+      ...noStore,
       transact: () => (++tries < 100 ? Effect.die(new Error("away")) : Effect.fail(new LeaseLost({ id: row.id }))),
     })
     const message = Email.evolve(Email.initial, queued(id("EmailId"))) as Email.Message
