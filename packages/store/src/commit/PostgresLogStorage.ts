@@ -19,6 +19,7 @@ import * as AccountLocks from "./AccountLocks.ts"
 import * as BatchReads from "./BatchReads.ts"
 import {
   Failed,
+  type ChangedStream,
   type LogStorage,
   OutcomeUnknown,
   type OutboxRow,
@@ -161,11 +162,8 @@ const writeStatements = (
   const { arm, claim, disarm, release } = write.outbox
   const disarmed = new Set(disarm)
   const released = release.filter((id) => !disarmed.has(id))
-  const parts: Array<Fragment> = [events(sql, write.events)]
-  for (const model of readModels) {
-    const rows = rowsOf(model, write.changedStreams)
-    if (rows.length > 0) parts.push(model.write(sql, rows))
-  }
+  const parts: Array<Fragment> = [events(sql, write)]
+  for (const model of readModels) parts.push(...modelParts(sql, model, write.changedStreams))
   if (write.content.length > 0) parts.push(...StoredContent.inserts(sql, templates, write.content))
   if (write.usage.length > 0) parts.push(usage(sql, write.usage))
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
@@ -178,6 +176,26 @@ const writeStatements = (
   ]
 }
 
+/** Returns the parts that write the rows of a read model. Those of streams that begin cannot be there yet. */
+const modelParts = (
+  sql: PgClient.PgClient,
+  model: ReadModel,
+  changedStreams: ReadonlyArray<ChangedStream>,
+): ReadonlyArray<Fragment> => {
+  const { insert, write } = model
+  if (insert === undefined) return partOf(rowsOf(model, changedStreams), (rows) => write(sql, rows))
+  const begins = ({ added, version }: ChangedStream) => version === added.length
+  const begun = changedStreams.filter(begins)
+  const continued = begun.length === changedStreams.length ? [] : changedStreams.filter((stream) => !begins(stream))
+  return [
+    ...partOf(rowsOf(model, begun), (rows) => insert(sql, rows)),
+    ...partOf(rowsOf(model, continued), (rows) => write(sql, rows)),
+  ]
+}
+
+const partOf = <A>(rows: ReadonlyArray<A>, part: (rows: ReadonlyArray<A>) => Fragment): ReadonlyArray<Fragment> =>
+  rows.length === 0 ? [] : [part(rows)]
+
 const unclaimed = (arm: ReadonlyArray<OutboxRow>, claim: RowClaim | undefined): ReadonlyArray<OutboxRow> =>
   claim === undefined ? arm : arm.filter(({ id }) => !claim.ids.has(id))
 
@@ -188,24 +206,28 @@ const withWakeUps = (
   kinds: ReadonlyArray<OutboxRow["kind"]>,
   cell: CellName,
 ): ReadonlyArray<Statement<object>> => {
-  if (cell === FIRST) return [sql`WITH ${sql.csv(ctes)} ${Outbox.wakeUps(sql, kinds, cell)}`]
+  if (cell === FIRST && kinds.length > 0) return [sql`WITH ${sql.csv([...ctes, Outbox.wakeUps(sql, kinds, cell)])}`]
   const written = sql`WITH ${sql.csv(ctes)} SELECT 1 AS written`
-  return kinds.length === 0 ? [written] : [written, Outbox.wakeUps(sql, kinds, cell)]
+  return kinds.length === 0 ? [written] : [written, sql`WITH ${Outbox.wakeUps(sql, kinds, cell)}`]
 }
 
 /**
  * Inserts events. The answer serves only Citus: without one it copies the rows to the node, and then an error, such as a
  * taken version of a stream, loses its SQLSTATE.
  */
-const events = (sql: PgClient.PgClient, rows: ReadonlyArray<Stored>) => {
+const events = (sql: PgClient.PgClient, { events: rows, now }: Write) => {
   const columns = rows.map(PackedEvent.columnsOf)
+  // Most batches have only packed events.
+  const isPacked = columns.every(({ packed }) => packed !== null)
+  const json = isPacked
+    ? sql``
+    : sql`, ${jsonb(columns.map(({ data }) => data))}, ${jsonb(columns.map(({ meta }) => meta))}`
   return sql`
-  INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, packed, recorded_at)
-  SELECT * FROM unnest(${rows.map((row) => row.account_id)}::text[], ${rows.map((row) => row.stream_id)}::text[],
-    ${rows.map((row) => row.version)}::int[], ${rows.map((row) => row.stream)}::text[],
-    ${rows.map((row) => row.type)}::text[], ${rows.map((row) => row.event_id)}::text[],
-    ${jsonb(columns.map(({ data }) => data))}, ${jsonb(columns.map(({ meta }) => meta))},
-    ${texts(columns.map(({ packed }) => packed))}, ${rows.map((row) => row.recorded_at)}::timestamptz[])
+  INSERT INTO events (recorded_at, account_id, stream_id, version, stream, type, event_id, packed${sql.literal(isPacked ? "" : ", data, meta")})
+  SELECT ${now}::timestamptz, * FROM unnest(${rows.map((row) => row.account_id)}::text[],
+    ${rows.map((row) => row.stream_id)}::text[], ${rows.map((row) => row.version)}::int[],
+    ${rows.map((row) => row.stream)}::text[], ${rows.map((row) => row.type)}::text[],
+    ${rows.map((row) => row.event_id)}::text[], ${texts(columns.map(({ packed }) => packed))}${json})
   RETURNING 1 AS written`
 }
 
