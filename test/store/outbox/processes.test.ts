@@ -8,7 +8,7 @@ import { TestClock } from "effect/testing"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
-import { otherClient, blockedBackend } from "../../support/postgres/otherClient.ts"
+import { blockedBackend, type OtherClient, otherClient } from "../../support/postgres/otherClient.ts"
 
 const testWithDatabase = <E>(
   name: string,
@@ -47,6 +47,18 @@ const leaseTo = (owner: string) =>
       INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
       VALUES ('a1', 'a', 'webhook', 'a1', now(), true, '{}', 'token', now() + interval '1 minute', ${owner})`),
   )
+
+/**
+ * Waits until a process has read the answer to its first heartbeat, and sleeps until the next. On its session, the search for
+ * dead processes is sent after that answer.
+ */
+const firstHeartbeat = (watcher: OtherClient) =>
+  watcher
+    .query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'waybill process'
+        AND state = 'idle' AND query LIKE '%silent_ms%'`,
+    )
+    .pipe(Effect.repeat({ until: (rows) => rows.length > 0 }))
 
 interface Standing {
   readonly number: number
@@ -232,6 +244,7 @@ describe("worker processes", { concurrent: true }, () => {
       const [other, watcher] = [yield* otherClient(url), yield* otherClient(url)]
       const { isVisible: isSeen, trustedSince } = yield* startProcess([])
       const since = trustedSince()
+      yield* firstHeartbeat(watcher)
       yield* other.query("BEGIN")
       yield* other.query("SELECT FROM processes FOR UPDATE")
       yield* TestClock.adjust(BEAT_EVERY)
