@@ -53,19 +53,23 @@ const statuses = (seen: ReadonlyArray<Seen>) => seen.map(({ status }) => status)
 /** Headers other than the proxies' list in which a client may claim an address. */
 const ADDRESS_HEADERS = ["x-waybill-client", "x-real-ip", "cf-connecting-ip", "x-client-ip"]
 
-/** Guesses more often than one minute allows, even if the minute changes in between. */
-const guess = (
+/** Guesses until it is refused, and more often than one minute allows, even if the minute changes in between. */
+const guess = Effect.fnUntraced(function* (
   url: string,
   email: string,
   addressOf: (nth: number) => string,
   headersOf: (nth: number) => Readonly<Record<string, string>> = () => ({}),
-) =>
-  Effect.forEach(Array.from({ length: 2 * TRIES_PER_MINUTE + 5 }), (_, nth) =>
-    browser(url, addressOf(nth)).request("POST", "/auth/sign-in/email", {
-      body: { email, password: WRONG },
-      headers: headersOf(nth),
-    }),
-  )
+) {
+  const seen: Array<Seen> = []
+  while (seen.length < 2 * TRIES_PER_MINUTE + 5 && seen.at(-1)?.status !== 429)
+    seen.push(
+      yield* browser(url, addressOf(seen.length)).request("POST", "/auth/sign-in/email", {
+        body: { email, password: WRONG },
+        headers: headersOf(seen.length),
+      }),
+    )
+  return seen
+})
 
 const PASSWORD = "correct horse battery"
 
