@@ -11,15 +11,18 @@ type PairDone = (error: Error | null, publicKey: KeyObject, privateKey: KeyObjec
 type GeneratePair = (type: string, options: object, done: PairDone) => void
 
 const generatePair = crypto.generateKeyPair as GeneratePair
-const pairs: Array<Parameters<PairDone>> = []
-let turn = 0
+/** Keys by how they were asked for. */
+const pools = new Map<string, { readonly pairs: Array<Parameters<PairDone>>; turn: number }>()
 
 const reusePair: GeneratePair = (type, options, done) => {
   if (type !== "rsa") return generatePair(type, options, done)
-  const pair = pairs[turn++ % RSA_KEYS]
+  const asked = JSON.stringify(options)
+  const pool = pools.get(asked) ?? { pairs: [], turn: 0 }
+  pools.set(asked, pool)
+  const pair = pool.pairs[pool.turn++ % RSA_KEYS]
   if (pair !== undefined) return setImmediate(() => done(...pair))
   generatePair(type, options, (...made) => {
-    pairs.push(made)
+    pool.pairs.push(made)
     done(...made)
   })
 }
