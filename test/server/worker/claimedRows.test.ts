@@ -5,6 +5,7 @@ import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as StoreDatabase from "@waybill/store/postgres/Database"
+import * as StreamState from "@waybill/store/streams/StreamState"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Processes } from "@waybill/store/outbox/Processes"
 import { LeaseLost } from "@waybill/store/commit/Commit"
@@ -218,7 +219,8 @@ layer(OneConnection)("work under a lease", (it) => {
       settle: () => {},
       onPartialResults: () => {},
     }
-    const settling = yield* commitResult(job, message, judgement).pipe(
+    const pending = { message, stream: { ...StreamState.initial(Email), version: 1, state: message } }
+    const settling = yield* commitResult(job, pending, judgement).pipe(
       Effect.provideService(EventStore, store),
       Effect.forkChild({ startImmediately: true }),
     )

@@ -6,8 +6,15 @@ import * as Domains from "@waybill/store/readmodels/Domains"
 import * as ClockedRows from "@waybill/store/outbox/ClockedRows"
 import * as DueRows from "@waybill/store/outbox/DueRows"
 import * as Leases from "@waybill/store/outbox/Leases"
-import { FAR_FUTURE, type LogStorage, MAX_FEED_PAGE, type Write } from "@waybill/store/commit/LogStorage"
+import {
+  FAR_FUTURE,
+  type LastEvent,
+  type LogStorage,
+  MAX_FEED_PAGE,
+  type Write,
+} from "@waybill/store/commit/LogStorage"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
+import { NOTHING_ASSUMED } from "@waybill/store/commit/BatchFacts"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -83,6 +90,10 @@ const holds = (plans: ReadonlyArray<Plan>, index: string, most: number): void =>
   }
   for (const { pages, steps, text } of uses) assert.isAtMost(pages, most, `${text}\n${steps.join("\n")}`)
 }
+
+/** Whether a plan is of a statement of `writeStatements`. */
+const isWrite = ({ text }: Plan): boolean =>
+  /^(?:WITH part_0 AS \(\s*INSERT INTO events|UPDATE outbox|SELECT 1 \/ \(CASE)/u.test(text)
 
 /** A server with default settings: whatever a plan needs, the service has to set itself. */
 const asItCame = Layer.unwrap(
@@ -235,23 +246,40 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
       usage: [],
       outbox: { arm, disarm: ids.slice(50, 70), release: ids.slice(70) },
       deliveries: [],
+      assumed: NOTHING_ASSUMED,
       now: NOW,
     }
-    const found = yield* plans((storage) =>
-      // Rolled back, so that the same statements can be explained afterwards.
-      storage
-        .transaction({ accounts: [], isExclusive: false }, (transaction) =>
-          Effect.andThen(transaction.write(write), Effect.die("undone")),
-        )
-        .pipe(Effect.catchDefect(() => Effect.void)),
-    )
-    assert.lengthOf(
-      found.filter(({ text }) =>
-        /^(WITH part_0 AS \(\s*INSERT INTO events|UPDATE outbox|DELETE FROM outbox)/.test(text),
-      ),
-      3,
-    )
+    const written = (write: Write) =>
+      plans((storage) =>
+        // Rolled back, so that the same statements can be explained afterwards.
+        storage
+          .transaction({ accounts: [], isExclusive: false }, (transaction) =>
+            Effect.andThen(transaction.write(write), Effect.die("undone")),
+          )
+          .pipe(Effect.catchDefect(() => Effect.void)),
+      )
+    const found = yield* written(write)
+    assert.lengthOf(found.filter(isWrite), 2)
     holds(found, "outbox_pkey", 1500)
+
+    // What an outcome of each message assumes is checked by the same keys.
+    const sql = yield* PgClient.PgClient
+    const token = "token"
+    const rows = yield* sql<LastEvent>`
+      SELECT account_id, stream_id, version, event_id, xmin::text AS xmin FROM events
+      WHERE stream_id = ANY(${ids}::text[]) AND version = ${VERSIONS}::int`
+    yield* sql`UPDATE outbox SET lease_token = ${token}, lease_until = now() WHERE id = ANY(${ids}::text[])`
+    const assumed = {
+      lastEvents: rows,
+      leases: ids.map((id) => ({ id, token })),
+      subscriptions: new Map(events.map(({ account_id }) => [account_id, []])),
+    }
+    const settled = yield* written({ ...write, outbox: { arm: [], disarm: ids, release: ids }, assumed })
+    assert.lengthOf(settled.filter(isWrite), 1)
+    for (const index of ["outbox_pkey", "events_pkey", "webhooks_pkey"]) holds(settled, index, 3000)
+    const deferred = yield* written({ ...write, outbox: { ...write.outbox, arm: [], release: ids }, assumed })
+    assert.lengthOf(deferred.filter(isWrite), 3)
+    holds(deferred, "outbox_pkey", 3000)
   })
 
   it.effect("accounts with stopped links are read from their partial index", function* () {

@@ -4,6 +4,7 @@ import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
 import { StreamTurns } from "@waybill/store/streams/StreamTurns"
+import * as Subscriptions from "@waybill/store/webhooks/Subscriptions"
 import {
   type Facts,
   type LogStorage,
@@ -78,6 +79,7 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
     kinds: { isOpen: () => true },
     consequences: Consequences.live,
     cache: StreamStateCache.make(),
+    subscriptions: Subscriptions.makeCache(),
     turns: new StreamTurns(),
     claimer: () => undefined,
     nextEventId: () => "" as EventId,
@@ -95,6 +97,8 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
         const commit = {
           account_id: "acc" as AccountId,
           streams: [],
+          // Facts that are always read.
+          needs: { addresses: ["ana@example.org"] },
           decide: () => Result.succeed({ append: [], answer: nth }),
         }
         callers.push(yield* Effect.forkChild(group.submit(commit), { startImmediately: true }))

@@ -5,13 +5,14 @@ import * as Domain from "@waybill/domain/domain/Domain"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Team from "@waybill/domain/account/Team"
 import { EventStore, makeDeps } from "@waybill/store/commit/EventStore"
-import { MAX_DEFERRALS } from "@waybill/store/commit/BatchAttempt"
+import { MAX_DEFERRALS } from "@waybill/store/streams/loadStreams"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { MAX_STREAM_EVENTS_IN_BATCH } from "@waybill/store/streams/StreamStateCache"
 import { type LogStorage, OutcomeUnknown, type LogTransaction, type Write } from "@waybill/store/commit/LogStorage"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
 import { readLongStream } from "@waybill/store/streams/readLongStream"
 import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
+import { NOTHING_ASSUMED } from "@waybill/store/commit/BatchFacts"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
@@ -238,6 +239,7 @@ const appended = ({ version, ...last }: Stored, count: number): Write => ({
   usage: [],
   outbox: { arm: [], disarm: [], release: [] },
   deliveries: [],
+  assumed: NOTHING_ASSUMED,
   now: NOW,
 })
 

@@ -1,5 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
+import * as Watermark from "../feed/Watermark.ts"
+import type { TransactionScope } from "./LogStorage.ts"
 
 /** Class of the advisory locks of accounts. Batches share an account's lock; an exclusive transaction holds it alone. */
 export const ACCOUNT_LOCKS = 0x5742_4143
@@ -15,3 +17,23 @@ export const share = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) =
       SELECT DISTINCT hashtext(account_id) AS key FROM unnest(${locksOf(accounts)}::text[]) AS a(account_id) ORDER BY 1
     ) AS keys
   ) AS taking`
+
+/**
+ * First statement of each transaction: locks its accounts in the order of the key, then announces its writes to the readers
+ * of the feed. No reader goes past an announced transaction, so the announcement must follow all waiting for locks; the
+ * condition on `locks`, which always holds, makes Postgres evaluate them in this order.
+ */
+export const begin = (sql: PgClient.PgClient, { accounts, isExclusive }: TransactionScope) => sql`
+  WITH locked AS MATERIALIZED (
+    SELECT count(taken) AS locks FROM (
+      SELECT ${sql.literal(isExclusive ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared")}(${ACCOUNT_LOCKS}::int, key)::text AS taken
+      FROM (
+        SELECT DISTINCT hashtext(account_id) AS key FROM unnest(${locksOf(accounts)}::text[]) AS a(account_id) ORDER BY 1
+      ) AS keys
+    ) AS taking
+  )
+  SELECT 1 AS announced FROM locked CROSS JOIN LATERAL (${Watermark.announcement(sql, sql`locked.locks >= 0`)}) AS announcement`
+
+/** Locks accounts exclusively until the end of the transaction: no commit of them is under way then. */
+export const lockAccounts = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) =>
+  begin(sql, { accounts, isExclusive: true })

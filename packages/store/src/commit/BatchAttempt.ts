@@ -1,10 +1,10 @@
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
 import { type Claim, claimKey, IDEMPOTENCY_TTL_MS, type StoredAnswer } from "../idempotency/Claim.ts"
 import * as ClaimOnInsert from "../outbox/ClaimOnInsert.ts"
+import { type LoadedStreams, loadStreams } from "../streams/loadStreams.ts"
 import type { TypedStreamRef } from "../streams/readLongStream.ts"
-import * as StreamState from "../streams/StreamState.ts"
-import type { StreamStateCache } from "../streams/StreamStateCache.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
+import * as BatchFacts from "./BatchFacts.ts"
 import { BatchWrites } from "./BatchWrites.ts"
 import {
   type CommitDeps,
@@ -14,18 +14,8 @@ import {
   type CommitOutcome,
   type PendingCommit,
 } from "./Commit.ts"
-import {
-  type Facts,
-  type LogTransaction,
-  streamKey,
-  type StorageError,
-  type StreamRange,
-  TryAgain,
-} from "./LogStorage.ts"
+import { type Assumed, type Facts, type LogTransaction, streamKey, type StorageError, TryAgain } from "./LogStorage.ts"
 import type { Stored } from "./RecordedEvents.ts"
-
-/** After this many deferrals a long stream is read inside the batch anyway, so that its commit cannot starve. */
-export const MAX_DEFERRALS = 3
 
 /** A commit that waits until its long streams are read outside the batches, or until an earlier such commit is decided. */
 export interface Deferred {
@@ -44,23 +34,29 @@ export interface BatchResult {
   readonly events: ReadonlyArray<Stored>
   /** New deliveries of the batch that a pipeline of this process has claimed. */
   readonly claim: ClaimOnInsert.InsertClaim | undefined
+  /** Whether the writes check something that the batch did not read. */
+  readonly hasAssumed: boolean
 }
 
-/** Tries to commit a batch inside one transaction: reads everything, decides each commit, writes everything. */
+/**
+ * Tries to commit a batch inside one transaction: reads what it needs, decides each commit, writes everything. If
+ * `mayAssume`, it does not read what its commits or this process know already: its writes check that.
+ */
 export const attempt = Effect.fnUntraced(function* (
   deps: CommitDeps,
   transaction: LogTransaction,
   batch: ReadonlyArray<PendingCommit>,
+  mayAssume: boolean,
 ): Effect.fn.Return<BatchResult, StorageError> {
   const nowMillis = yield* Clock.currentTimeMillis
   const now = DateTime.formatIso(DateTime.makeUnsafe(nowMillis))
   const claims = batch.flatMap(({ commit }) => (commit.idempotency === undefined ? [] : [commit.idempotency]))
   // The three reads are sent together, in this order, and awaited once.
-  const [storedAnswers, { long, streams }, facts] = yield* Effect.all(
+  const [storedAnswers, { assumed: lastEvents, long, streams }, { assumed: subscriptions, facts }] = yield* Effect.all(
     [
       claims.length === 0 ? Effect.succeed(new Map<string, StoredAnswer>()) : transaction.findAnswers(claims, now),
-      loadStreams(deps, transaction, batch),
-      transaction.readFacts(batch.map(needsOf), now),
+      loadStreams(deps, transaction, batch, mayAssume),
+      BatchFacts.load(deps, transaction, batch, now, mayAssume),
     ],
     { concurrency: "unbounded" },
   )
@@ -68,6 +64,8 @@ export const attempt = Effect.fnUntraced(function* (
   const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
   const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
   const decided = decideAll({ writes, facts, storedAnswers, long, turns: deps.turns }, batch)
+  const assumed = assumedBy(decided.outcomes, lastEvents, subscriptions)
+  if (assumed === undefined) return yield* new TryAgain({ cause: "a refusal is decided from what was read" })
   if (writes.answers.size > 0) {
     const taken = yield* transaction.insertAnswers([...writes.answers.values()], now)
     // A duplicate in another transaction was first. Decisions of this batch may depend on the commit that lost, so the
@@ -75,14 +73,15 @@ export const attempt = Effect.fnUntraced(function* (
     if (taken.size > 0) return yield* new TryAgain({ cause: "an idempotency key was taken by another transaction" })
   }
   const { content, events, released, changedStreams: touched, usage } = writes
-  if (events.length === 0) return { ...decided, events, claim: undefined }
+  const hasAssumed = lastEvents.size > 0 || subscriptions !== undefined
+  if (events.length === 0) return { ...decided, events, claim: undefined, hasAssumed }
   const { arm, deliveries, disarm } = deps.consequences.work(touched, facts, now, () => deps.nextDeliveryId(nowMillis))
   const claim = yield* claimNew(deps, touched, content, arm, now)
   const outbox = { arm, claim, disarm, release: released }
   yield* transaction
-    .write({ changedStreams: touched, events, content, usage, outbox, deliveries, now })
+    .write({ changedStreams: touched, events, content, usage, outbox, deliveries, assumed, now })
     .pipe(Effect.onError(() => Effect.sync(() => claim?.end("rolled back"))))
-  return { ...decided, events, claim }
+  return { ...decided, events, claim, hasAssumed }
 })
 
 /** Lets the pipeline of this process claim the deliveries that begin with a batch. */
@@ -96,81 +95,30 @@ const claimNew = (
   return deliveries.length === 0 ? Effect.undefined : claiming.claim(deliveries)
 }
 
-const needsOf = ({ commit: { account_id, leases, needs } }: PendingCommit) => ({
-  account_id,
-  ...needs,
-  ...(leases === undefined ? {} : { outbox: [...(needs?.outbox ?? []), ...leases.map(({ id }) => id)] }),
-})
-
-interface StreamToLoad extends TypedStreamRef {
-  readonly cached: StreamState.StreamState
-  /** Whether the stream is read to its end, however long it is. */
-  readonly isReadWhole: boolean
-}
-
-interface LoadedStreams {
-  readonly streams: ReadonlyMap<string, StreamState.StreamState>
-  /** Keys of streams that have more events than a batch reads. */
-  readonly long: ReadonlySet<string>
-}
-
-const loadStreams = Effect.fnUntraced(function* (
-  { cache, shapes }: CommitDeps,
-  transaction: LogTransaction,
-  batch: ReadonlyArray<PendingCommit>,
-): Effect.fn.Return<LoadedStreams, StorageError> {
-  const streams = new Map<string, StreamState.StreamState>()
-  const long = new Set<string>()
-  let toLoad = streamsToLoad(cache, batch)
-  while (toLoad.size > 0) {
-    const read = yield* transaction.readStreams([...toLoad.values()].map((stream) => rangeOf(cache, stream)))
-    const changed = new Map<string, StreamToLoad>()
-    for (const [key, stream] of toLoad) {
-      const rows = read.get(key) ?? []
-      if (!StreamState.isContinuedBy(stream.cached, rows)) {
-        cache.delete(key)
-        changed.set(key, { ...stream, cached: StreamState.initial(stream.aggregate) })
-      } else if (rows.length > cache.maxStreamEvents && !stream.isReadWhole) long.add(key)
-      else {
-        const state = StreamState.advance(shapes, stream.cached, rows)
-        streams.set(key, state)
-        if (stream.cached.version > 0) cache.advance(key, state, rows)
-      }
-    }
-    toLoad = changed
+/**
+ * Returns what the writes have to check. Undefined if a commit that relies on an assumption appends nothing: a refusal is an
+ * answer, and nothing would check it.
+ */
+const assumedBy = (
+  outcomes: ReadonlyMap<PendingCommit, CommitOutcome>,
+  lastEvents: LoadedStreams["assumed"],
+  subscriptions: BatchFacts.BatchFacts["assumed"],
+): Assumed | undefined => {
+  if (lastEvents.size === 0 && subscriptions === undefined) return BatchFacts.NOTHING_ASSUMED
+  const leases: Array<Assumed["leases"][number]> = []
+  for (const [{ commit }, outcome] of outcomes) {
+    const held = subscriptions === undefined ? [] : (commit.leases ?? [])
+    leases.push(...held)
+    const relies =
+      held.length > 0 || commit.streams.some(({ id }) => lastEvents.has(streamKey({ ...commit, stream_id: id })))
+    const appends = Exit.isSuccess(outcome) && outcome.value._tag === "Committed" && outcome.value.events.length > 0
+    if (relies && !appends) return undefined
   }
-  return { streams, long }
-})
-
-const streamsToLoad = (
-  cache: StreamStateCache,
-  batch: ReadonlyArray<PendingCommit>,
-): ReadonlyMap<string, StreamToLoad> => {
-  const toLoad = new Map<string, StreamToLoad>()
-  for (const { commit, deferrals = 0, longStreams } of batch) {
-    for (const { aggregate, id, isNew } of commit.streams) {
-      if (isNew === true) continue
-      const ref = { account_id: commit.account_id, stream_id: id }
-      const key = streamKey(ref)
-      const other = toLoad.get(key)
-      toLoad.set(key, {
-        ...ref,
-        aggregate,
-        cached: longStreams?.get(key) ?? other?.cached ?? cache.find(key, aggregate) ?? StreamState.initial(aggregate),
-        isReadWhole: deferrals >= MAX_DEFERRALS || other?.isReadWhole === true,
-      })
-    }
+  return {
+    lastEvents: [...lastEvents.values()],
+    leases,
+    subscriptions: subscriptions ?? BatchFacts.NOTHING_ASSUMED.subscriptions,
   }
-  return toLoad
-}
-
-/** Returns a range of one event more than a batch folds, to see whether the stream is longer. */
-const rangeOf = (
-  { maxStreamEvents }: StreamStateCache,
-  { account_id, cached, isReadWhole, stream_id }: StreamToLoad,
-): StreamRange => {
-  const from = StreamState.readFrom(cached)
-  return { account_id, stream_id, from, ...(isReadWhole ? {} : { to: from + maxStreamEvents }) }
 }
 
 interface DecisionInput {
@@ -184,7 +132,7 @@ interface DecisionInput {
 const decideAll = (
   { facts, long, storedAnswers, turns, writes }: DecisionInput,
   batch: ReadonlyArray<PendingCommit>,
-): Omit<BatchResult, "events" | "claim"> => {
+): Omit<BatchResult, "events" | "claim" | "hasAssumed"> => {
   const outcomes = new Map<PendingCommit, CommitOutcome>()
   const duplicates: Array<PendingCommit> = []
   const deferred: Array<Deferred> = []

@@ -14,8 +14,9 @@ import type {
   SubscriptionFact,
 } from "./LogStorage.ts"
 import * as Outbox from "../outbox/Outbox.ts"
-import * as AccountCounts from "./AccountCounts.ts"
+import * as AccountCounts from "../readmodels/AccountCounts.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import * as Subscriptions from "../webhooks/Subscriptions.ts"
 
 type AccountNeeds = Needs & { readonly account_id: StreamRef["account_id"] }
 
@@ -52,14 +53,7 @@ export const readFacts = Effect.fnUntraced(function* (
   const clocksOf = pairs(needs, (need) => need.clocksOf ?? [])
   const part = (kind: FactRow["kind"], query: Fragment) =>
     sql`SELECT ${sql.literal(`'${kind}'`)} AS kind, to_jsonb(f) AS fact FROM (${query}) AS f`
-  const parts = [
-    part(
-      "subscription",
-      sql`
-        SELECT account_id, id, events FROM webhooks
-        WHERE account_id = ANY(${accountIds}::text[]) AND enabled AND NOT removed ORDER BY id`,
-    ),
-  ]
+  const parts = [part("subscription", Subscriptions.select(sql, accountIds))]
   if (domains.names.length > 0) parts.push(part("domain", domainsOf(sql, domains)))
   if (addresses.names.length > 0) parts.push(part("suppression", suppressionsOf(sql, addresses)))
   for (const { account_id, countOf } of needs) {

@@ -6,6 +6,7 @@ import type { Claimer } from "../outbox/ClaimOnInsert.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
+import type { SubscriptionCache } from "../webhooks/Subscriptions.ts"
 import type { Consequences } from "./Consequences.ts"
 import type { ContentRow, Facts, Needs } from "./LogStorage.ts"
 import type { Provenance } from "./Provenance.ts"
@@ -37,11 +38,20 @@ export interface Decision<A> {
   readonly answer: A
 }
 
+/** A stream that a commit loads. */
+export interface StreamOfCommit {
+  readonly aggregate: AnyAggregate
+  readonly id: string
+  /** The id was made for this commit, so the stream is not read. */
+  readonly isNew?: boolean
+  /** State that the caller has read. The commit is decided from it, and is decided again if the stream has changed since. */
+  readonly known?: StreamState
+}
+
 /** One caller's change of the log: committed as a whole or refused as a whole. */
 export interface Commit<A, E> {
   readonly account_id: AccountId
-  /** Streams to load. A new stream has an id that was made for this commit, so it is not read. */
-  readonly streams: ReadonlyArray<{ readonly aggregate: AnyAggregate; readonly id: string; readonly isNew?: boolean }>
+  readonly streams: ReadonlyArray<StreamOfCommit>
   readonly needs?: Needs
   readonly decide: (view: View) => Result.Result<Decision<A>, E>
   readonly idempotency?: Claim & { readonly encode: (answer: A) => Uint8Array }
@@ -88,6 +98,7 @@ export interface CommitDeps {
   readonly kinds: EventKindsShape
   readonly consequences: Consequences
   readonly cache: StreamStateCache
+  readonly subscriptions: SubscriptionCache
   readonly turns: StreamTurns
   /** The pipeline of this process that claims new deliveries, if there is one. */
   readonly claimer: () => Claimer | undefined

@@ -41,7 +41,7 @@ export const commit = (deps: Deps, wanted: Batch, tries = 1): Effect.Effect<void
       .transaction(
         scopeOf(batch),
         (transaction) =>
-          Effect.flatMap(BatchAttempt.attempt(deps, transaction, batch), (result) => {
+          Effect.flatMap(BatchAttempt.attempt(deps, transaction, batch, tries === 1), (result) => {
             // A caller who was told meanwhile that nothing was accepted must find nothing in the log.
             if (!batch.every(isUnsettled)) {
               result.claim?.end("rolled back")
@@ -94,6 +94,8 @@ const recover = (
   attempted: BatchAttempt.BatchResult | undefined,
 ): Effect.Effect<void> => {
   if (error._tag !== "OutcomeUnknown") attempted?.claim?.end("rolled back")
+  // An assumption may not hold, whatever the error says. The batch is decided again from what it reads.
+  if (attempted?.hasAssumed === true && error._tag !== "OutcomeUnknown") return retry(deps, batch, tries, error)
   switch (error._tag) {
     case "TryAgain":
       return retry(deps, batch, tries, error)

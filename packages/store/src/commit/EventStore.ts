@@ -17,9 +17,11 @@ import { Replica } from "../postgres/Replica.ts"
 import * as Span from "@waybill/domain/values/Span"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as ReadModels from "../readmodels/ReadModels.ts"
+import { MAX_DEFERRALS } from "../streams/loadStreams.ts"
 import { readLongStream } from "../streams/readLongStream.ts"
 import * as StreamStateCache from "../streams/StreamStateCache.ts"
 import { StreamTurns } from "../streams/StreamTurns.ts"
+import * as Subscriptions from "../webhooks/Subscriptions.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
 import type {
   CommitDeps,
@@ -155,6 +157,7 @@ export const makeDeps = (
   kinds,
   consequences,
   cache: StreamStateCache.make(cacheLimits),
+  subscriptions: Subscriptions.makeCache(),
   turns: new StreamTurns(),
   claimer,
   nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),
@@ -177,11 +180,10 @@ export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
     complete: () => {},
     progress: { phase: "waiting" },
     // No other batch follows to which the commit could be deferred: a long stream is read inside this transaction.
-    deferrals: BatchAttempt.MAX_DEFERRALS,
+    deferrals: MAX_DEFERRALS,
   }
-  const { outcomes } = yield* BatchAttempt.attempt(makeDeps(undefined, undefined, yield* EventKinds), transaction, [
-    pending,
-  ])
+  const deps = makeDeps(undefined, undefined, yield* EventKinds)
+  const { outcomes } = yield* BatchAttempt.attempt(deps, transaction, [pending], false)
   const outcome: CommitOutcome = outcomes.get(pending) ?? Exit.die(new Error("the commit has no outcome"))
   return yield* outcome as Exit.Exit<Committed<A>, E>
 })

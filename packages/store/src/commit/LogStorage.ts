@@ -3,7 +3,7 @@ import type { Tracking } from "@waybill/domain/email/Tracking"
 import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Data, type Effect } from "effect"
 import type { Claim, StoredAnswer } from "../idempotency/Claim.ts"
-import type { CountedKind } from "./AccountCounts.ts"
+import type { CountedKind } from "../readmodels/AccountCounts.ts"
 import type { AnyAggregate, EventRow, Recorded, Stored } from "./RecordedEvents.ts"
 
 export interface StreamRef {
@@ -137,6 +137,20 @@ export interface ChangedStream extends StreamRef {
   readonly added: ReadonlyArray<Recorded>
 }
 
+/** The last event of a stream when it was read, and the transaction that wrote its row. */
+export type LastEvent = StreamRef & Pick<EventRow, "version" | "event_id" | "xmin">
+
+/**
+ * Knowledge that a batch was decided from without reading it in its own transaction. The writes check it, and the whole batch
+ * fails if any of it does not hold.
+ */
+export interface Assumed {
+  readonly lastEvents: ReadonlyArray<LastEvent>
+  readonly leases: ReadonlyArray<{ readonly id: string; readonly token: string }>
+  /** Subscriptions of accounts, by their live ids; all subscriptions that they have. */
+  readonly subscriptions: ReadonlyMap<string, ReadonlyArray<SubscriptionFact>>
+}
+
 /** Everything that a batch writes, apart from the answers to idempotency keys. */
 export interface Write {
   readonly changedStreams: ReadonlyArray<ChangedStream>
@@ -152,6 +166,7 @@ export interface Write {
     readonly release: ReadonlyArray<string>
   }
   readonly deliveries: ReadonlyArray<WebhookDelivery>
+  readonly assumed: Assumed
   readonly now: string
 }
 

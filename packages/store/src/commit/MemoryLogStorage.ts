@@ -1,10 +1,13 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
+import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect, Semaphore } from "effect"
 import * as Feed from "../feed/Feed.ts"
 import { claimKey, type StoredAnswer } from "../idempotency/Claim.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
+import * as Subscriptions from "../webhooks/Subscriptions.ts"
 import {
   type AccountFact,
+  type Assumed,
   type ClockFact,
   type DomainFact,
   type Facts,
@@ -33,8 +36,19 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
   const outbox = new Map<string, OutboxRow & Omit<LeaseFact, keyof OutboxRow>>()
   const oneAtATime = Semaphore.makeUnsafe(1)
 
+  const holds = ({ lastEvents, leases, subscriptions }: Assumed, now: string): boolean =>
+    lastEvents.every((last) => streams.get(streamKey(last))?.[last.version - 1]?.event_id === last.event_id) &&
+    leases.every(({ id, token }) => outbox.get(id)?.lease_token === token) &&
+    Subscriptions.textOf(subscriptions) ===
+      Subscriptions.textOf(
+        new Map(
+          [...subscriptions.keys()].map((account) => [account, factsAt(now).subscriptions(account as AccountId)]),
+        ),
+      )
+
   const write = (batch: Write): Effect.Effect<void, TryAgain> =>
     Effect.suspend(() => {
+      if (!holds(batch.assumed, batch.now)) return Effect.fail(new TryAgain({ cause: "an assumption does not hold" }))
       const next = new Map<string, number>()
       for (const event of batch.events) {
         const key = streamKey(event)

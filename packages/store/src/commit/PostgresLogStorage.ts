@@ -1,6 +1,5 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
-import { type Cause, Effect, Result } from "effect"
-import { SqlError } from "effect/sql"
+import { Effect, Result } from "effect"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import * as AccountNames from "../cells/AccountNames.ts"
 import { type CellName, FIRST } from "../cells/CellName.ts"
@@ -14,11 +13,12 @@ import * as Iso from "../postgres/Iso.ts"
 import type * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
+import * as Subscriptions from "../webhooks/Subscriptions.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
 import * as AccountLocks from "./AccountLocks.ts"
 import * as BatchReads from "./BatchReads.ts"
 import {
-  Failed,
+  type Assumed,
   type ChangedStream,
   type LogStorage,
   OutcomeUnknown,
@@ -26,11 +26,7 @@ import {
   type LogTransaction,
   streamKey,
   type RowClaim,
-  RowRejected,
-  type TransactionScope,
-  type StorageError,
   type StreamRange,
-  TryAgain,
   type Write,
 } from "./LogStorage.ts"
 import type { EventRow, Stored } from "./RecordedEvents.ts"
@@ -48,10 +44,10 @@ export const make = (
 ): LogStorage => {
   const templates = new ContentTemplates()
   const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
-    readStreams: (ranges) => withStorageErrors(readStreams(sql, ranges)),
-    readFacts: (needs, now) => withStorageErrors(BatchReads.readFacts(sql, needs, now)),
-    findAnswers: (claims, now) => withStorageErrors(StoredAnswers.find(sql, claims, now)),
-    insertAnswers: (answers, now) => withStorageErrors(StoredAnswers.insert(sql, answers, now)),
+    readStreams: (ranges) => SqlErrors.asStorageErrors(readStreams(sql, ranges)),
+    readFacts: (needs, now) => SqlErrors.asStorageErrors(BatchReads.readFacts(sql, needs, now)),
+    findAnswers: (claims, now) => SqlErrors.asStorageErrors(StoredAnswers.find(sql, claims, now)),
+    insertAnswers: (answers, now) => SqlErrors.asStorageErrors(StoredAnswers.insert(sql, answers, now)),
     write: (write) =>
       Effect.suspend(() =>
         Effect.forEach([...names.writes(write), ...writeStatements(sql, readModels, templates, write, cell)], send, {
@@ -60,24 +56,24 @@ export const make = (
       ),
   })
   return {
-    readStreams: (ranges) => withStorageErrors(readStreams(sql, ranges)),
-    feed: (query) => withStorageErrors(Feed.read(sql, query)),
+    readStreams: (ranges) => SqlErrors.asStorageErrors(readStreams(sql, ranges)),
+    feed: (query) => SqlErrors.asStorageErrors(Feed.read(sql, query)),
     transaction: (scope, body, onWritten) =>
       connection
         .transaction(
           (send) =>
-            send(begin(sql, scope)).pipe(
-              Effect.andThen(withStorageErrors(names.check(scope.accounts))),
+            send(AccountLocks.begin(sql, scope)).pipe(
+              Effect.andThen(SqlErrors.asStorageErrors(names.check(scope.accounts))),
               Effect.andThen(body(transactionOn(send))),
             ),
           onWritten,
         )
         .pipe(
-          withStorageErrors,
+          SqlErrors.asStorageErrors,
           Effect.tap(() => onCommitted(scope.accounts)),
         ),
     isCommitted: (event, scope) =>
-      Effect.tap(withStorageErrors(isInLog(sql, event)), (isCommitted) =>
+      Effect.tap(SqlErrors.asStorageErrors(isInLog(sql, event)), (isCommitted) =>
         isCommitted ? onCommitted(scope.accounts) : Effect.void,
       ),
   }
@@ -98,26 +94,6 @@ const isInLog = Effect.fnUntraced(function* (sql: PgClient.PgClient, event: Stor
   if (upTo < position) return yield* new OutcomeUnknown({ cause: "the lost transaction may still be under way" })
   return false
 })
-
-/**
- * First statement of each transaction: locks its accounts in the order of the key, then announces its writes to the readers
- * of the feed. No reader goes past an announced transaction, so the announcement must follow all waiting for locks; the
- * condition on `locks`, which always holds, makes Postgres evaluate them in this order.
- */
-const begin = (sql: PgClient.PgClient, { accounts, isExclusive }: TransactionScope) => sql`
-  WITH locked AS MATERIALIZED (
-    SELECT count(taken) AS locks FROM (
-      SELECT ${sql.literal(isExclusive ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared")}(${AccountLocks.ACCOUNT_LOCKS}::int, key)::text AS taken
-      FROM (
-        SELECT DISTINCT hashtext(account_id) AS key FROM unnest(${AccountLocks.locksOf(accounts)}::text[]) AS a(account_id) ORDER BY 1
-      ) AS keys
-    ) AS taking
-  )
-  SELECT 1 AS announced FROM locked CROSS JOIN LATERAL (${Watermark.announcement(sql, sql`locked.locks >= 0`)}) AS announcement`
-
-/** Locks accounts exclusively until the end of the transaction: no commit of them is under way then. */
-export const lockAccounts = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) =>
-  begin(sql, { accounts, isExclusive: true })
 
 /** Maximum of the type of versions. */
 const LAST_VERSION = 2 ** 31 - 1
@@ -150,7 +126,7 @@ const jsonb = (values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.arra
 /**
  * Returns the writes of a batch: one statement with a part for each table, after the changes of outbox rows that the parts
  * write as well. Postgres does only one of two writes to the same row in one statement, so a lease is released before its
- * row is armed again.
+ * row is armed again. The statement also checks what the batch has assumed.
  */
 const writeStatements = (
   sql: PgClient.PgClient,
@@ -160,19 +136,27 @@ const writeStatements = (
   cell: CellName,
 ): ReadonlyArray<Statement<object>> => {
   const { arm, claim, disarm, release } = write.outbox
+  const { lastEvents, leases, subscriptions } = write.assumed
   const disarmed = new Set(disarm)
   const released = release.filter((id) => !disarmed.has(id))
   const parts: Array<Fragment> = [events(sql, write)]
+  const checks: Array<Fragment> = []
   for (const model of readModels) parts.push(...modelParts(sql, model, write.changedStreams))
   if (write.content.length > 0) parts.push(...StoredContent.inserts(sql, templates, write.content))
   if (write.usage.length > 0) parts.push(usage(sql, write.usage))
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
   if (arm.length > 0) parts.push(Outbox.rows(sql, arm, write.now, claim))
   const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
+  if (disarm.length > 0) ctes.push(sql`disarmed AS (${Outbox.disarm(sql, disarm)})`)
+  if (lastEvents.length > 0) checks.push(areLast(sql, lastEvents))
+  if (subscriptions.size > 0) checks.push(Subscriptions.areStill(sql, subscriptions))
+  // Without rows to release, all leases end with their rows. Otherwise all rows are locked first, in one order.
+  const isFirstLocked = leases.length > 0 && released.length > 0
+  if (leases.length > 0 && !isFirstLocked) checks.push(Outbox.areHeld(sql, leases, sql`disarmed`))
   return [
+    ...(isFirstLocked ? [holdLeases(sql, leases)] : []),
     ...(released.length > 0 ? [Outbox.release(sql, released)] : []),
-    ...(disarm.length > 0 ? [Outbox.disarm(sql, disarm)] : []),
-    ...withWakeUps(sql, ctes, Outbox.due(unclaimed(arm, claim), write.now), cell),
+    ...withWakeUps(sql, ctes, oneIf(sql, checks), Outbox.due(unclaimed(arm, claim), write.now), cell),
   ]
 }
 
@@ -199,17 +183,39 @@ const partOf = <A>(rows: ReadonlyArray<A>, part: (rows: ReadonlyArray<A>) => Fra
 const unclaimed = (arm: ReadonlyArray<OutboxRow>, claim: RowClaim | undefined): ReadonlyArray<OutboxRow> =>
   claim === undefined ? arm : arm.filter(({ id }) => !claim.ids.has(id))
 
+/** Returns 1 if all conditions hold, and fails otherwise: no other error can be raised alike here and on a node of Citus. */
+const oneIf = (sql: PgClient.PgClient, conditions: ReadonlyArray<Fragment>): Fragment =>
+  conditions.length === 0 ? sql`1` : sql`1 / (CASE WHEN ${sql.and(conditions)} THEN 1 ELSE 0 END)`
+
+/** Locks rows until the end of the transaction, and fails unless they are under these leases. */
+const holdLeases = (sql: PgClient.PgClient, leases: Assumed["leases"]) => {
+  const ids = leases.map(({ id }) => id)
+  return sql`SELECT ${oneIf(sql, [Outbox.areHeld(sql, leases, sql`(${Outbox.hold(sql, ids)})`)])} AS held`
+}
+
 /** The wake-ups of the first cell are part of its statement. Citus joins no table of another cell with those of the jobs. */
 const withWakeUps = (
   sql: PgClient.PgClient,
   ctes: ReadonlyArray<Fragment>,
+  checked: Fragment,
   kinds: ReadonlyArray<OutboxRow["kind"]>,
   cell: CellName,
 ): ReadonlyArray<Statement<object>> => {
-  if (cell === FIRST && kinds.length > 0) return [sql`WITH ${sql.csv([...ctes, Outbox.wakeUps(sql, kinds, cell)])}`]
-  const written = sql`WITH ${sql.csv(ctes)} SELECT 1 AS written`
-  return kinds.length === 0 ? [written] : [written, sql`WITH ${Outbox.wakeUps(sql, kinds, cell)}`]
+  const wakeUps = Outbox.wakeUps(sql, kinds, cell)
+  if (cell === FIRST && kinds.length > 0) return [sql`WITH ${sql.csv([...ctes, wakeUps])} UNION ALL SELECT ${checked}`]
+  const written = sql`WITH ${sql.csv(ctes)} SELECT ${checked} AS written`
+  return kinds.length === 0 ? [written] : [written, sql`WITH ${wakeUps}`]
 }
+
+/** Condition that these events are the last ones of their streams, apart from those that the statement appends itself. */
+const areLast = (sql: PgClient.PgClient, last: Assumed["lastEvents"]) => sql`
+  ${last.length}::int = (
+    SELECT count(*) FROM unnest(${last.map((event) => event.account_id)}::text[],
+      ${last.map((event) => event.stream_id)}::text[], ${last.map((event) => event.version)}::int[],
+      ${last.map((event) => event.event_id)}::text[], ${last.map((event) => event.xmin)}::text[])
+      AS last(account_id, stream_id, version, event_id, xmin)
+    JOIN events e ON e.account_id = last.account_id AND e.stream_id = last.stream_id AND e.version = last.version
+      AND e.event_id = last.event_id AND e.xmin::text = last.xmin)`
 
 /**
  * Inserts events. The answer serves only Citus: without one it copies the rows to the node, and then an error, such as a
@@ -236,25 +242,3 @@ const usage = (sql: PgClient.PgClient, entries: Write["usage"]) => sql`
   FROM unnest(${entries.map((entry) => entry.account_id)}::text[], ${entries.map((entry) => entry.month)}::text[],
     ${entries.map((entry) => entry.delta)}::bigint[]) AS d(account_id, month, delta)
   WHERE u.account_id = d.account_id AND u.month = d.month`
-
-/**
- * Turns database errors into storage errors. A connection lost inside a transaction arrives as a defect, because the
- * rollback that follows cannot be sent.
- */
-const withStorageErrors = <A>(
-  effect: Effect.Effect<A, SqlError.SqlError | StorageError>,
-): Effect.Effect<A, StorageError> =>
-  Effect.catchCause(effect, (cause) => {
-    for (const reason of cause.reasons) {
-      const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
-      if (isStorageError(error)) return Effect.fail(error)
-      if (error instanceof SqlError.SqlError) return Effect.fail(SqlErrors.classify(error))
-    }
-    return Effect.failCause(cause as Cause.Cause<never>)
-  })
-
-const isStorageError = (error: unknown): error is StorageError =>
-  error instanceof TryAgain ||
-  error instanceof RowRejected ||
-  error instanceof OutcomeUnknown ||
-  error instanceof Failed

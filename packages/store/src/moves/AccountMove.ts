@@ -6,7 +6,7 @@ import type { CellName } from "../cells/CellName.ts"
 import { Cells } from "../cells/Cells.ts"
 import { inCell } from "../cells/CurrentCell.ts"
 import * as Directory from "../cells/Directory.ts"
-import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
+import * as AccountLocks from "../commit/AccountLocks.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import * as Accounts from "../readmodels/Accounts.ts"
 import * as RequestLogDays from "../requests/RequestLogDays.ts"
@@ -142,7 +142,7 @@ const switchOnce = Effect.fnUntraced(function* (sql: PgClient.PgClient, move: Mo
   const work = Effect.gen(function* () {
     yield* MoveSteps.announceSwitch(sql, accounts[0] ?? "")
     // Commits of the account under way end first. Later ones find it in its new cell, and are refused in the old one.
-    yield* PostgresLogStorage.lockAccounts(sql, accounts)
+    yield* AccountLocks.lockAccounts(sql, accounts)
     if ((yield* MoveSteps.lastPosition(sql, from, accounts)) !== last) return yield* new WrittenMeanwhile()
     const rows = yield* MovedRows.copyAll(sql, move, move.tables)
     const differing = yield* MovedRows.differing(sql, move, move.tables)

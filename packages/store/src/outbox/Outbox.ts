@@ -4,7 +4,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { type CellName, FIRST } from "../cells/CellName.ts"
 import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as Iso from "../postgres/Iso.ts"
-import type { LeaseFact, OutboxRow, RowClaim } from "../commit/LogStorage.ts"
+import type { Assumed, LeaseFact, OutboxRow, RowClaim } from "../commit/LogStorage.ts"
 
 /** The graphile-worker task of each kind of work. */
 export const TASKS = {
@@ -28,8 +28,15 @@ export const hold = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql<
 export const release = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql`
   UPDATE outbox SET lease_token = NULL, lease_until = NULL, lease_owner = NULL WHERE id = ANY(${ids}::text[])`
 
+/** Deletes rows and returns the leases that they were under. Locks them in the order in which `hold` does. */
 export const disarm = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql`
-  DELETE FROM outbox WHERE id = ANY(${ids}::text[])`
+  DELETE FROM outbox WHERE id = ANY(${ids}::text[]) RETURNING id, lease_token`
+
+/** Condition that all rows of these leases are among the rows of a relation, and still under them. */
+export const areHeld = (sql: PgClient.PgClient, leases: Assumed["leases"], rows: Fragment) => sql`
+  ${leases.length}::int = (
+    SELECT count(*) FROM ${rows} AS r
+    WHERE r.id || ' ' || r.lease_token = ANY(${leases.map(({ id, token }) => `${id} ${token}`)}::text[]))`
 
 /**
  * Inserts rows, or moves existing ones to a new time. Leases and pauses that a receiving site asked for stay. At most

@@ -15,7 +15,7 @@ import { type ClockFact, streamKey } from "../commit/LogStorage.ts"
 import type { Leased } from "./Leases.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import * as Provenance from "../commit/Provenance.ts"
-import * as RecordedEvents from "../commit/RecordedEvents.ts"
+import * as StreamState from "../streams/StreamState.ts"
 
 /** Recipients of one message whose times lie this close together are attempted together. */
 export const TOGETHER_MS = 10_000
@@ -26,6 +26,8 @@ export const BODY_WITH_CLAIM_BYTES = 64 * 1024
 /** Current state that decides about a pending delivery; it may differ from the state at acceptance. */
 export interface PendingDelivery {
   readonly message: Email.Message
+  /** The stream that the message was folded from, if the claim read it. */
+  readonly stream: StreamState.StreamState | undefined
   /** Null if the domain was removed, and for test mail, which has none. */
   readonly domain: DomainRecord | null
   /** Suppressed recipients by `Address.keyOf`. */
@@ -53,12 +55,12 @@ export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyA
   )
 }
 
-type Loaded = Pick<PendingDelivery, "message" | "origin" | "content">
+type Loaded = Pick<PendingDelivery, "message" | "stream" | "origin" | "content">
 
 /** Loads all messages of a claim in four queries, by row id; a fifth reads test clocks, if a message lives on one. */
 export const load = Effect.fn("PendingDeliveries.load")(function* (rows: ReadonlyArray<Leased>) {
   const sql = yield* PgClient.PgClient
-  const { messages, origins } = yield* loadMessages(sql, rows)
+  const { folded, messages, origins } = yield* loadMessages(sql, rows)
   const bodies = yield* loadBodies(sql, rows, messages)
   const clocks = yield* TestClocks.timesOf(rows)
   const loaded = new Map<string, Loaded>()
@@ -66,7 +68,7 @@ export const load = Effect.fn("PendingDeliveries.load")(function* (rows: Readonl
     const message = messages.get(id)
     if (message === undefined) continue
     const content = bodies.get(`${account_id} ${message.accepted.content.sha256}`)
-    loaded.set(id, { message, origin: origins.get(id) ?? Provenance.system, content })
+    loaded.set(id, { message, stream: folded.get(id), origin: origins.get(id) ?? Provenance.system, content })
   }
   return yield* withCurrentState(sql, rows, loaded, clocks)
 })
@@ -79,7 +81,7 @@ export const loadAccepted = Effect.fn("PendingDeliveries.loadAccepted")(function
   const sql = yield* PgClient.PgClient
   const loaded = new Map<string, Loaded>()
   for (const [id, { body, message, origin }] of accepted)
-    loaded.set(id, { message, origin, content: body === undefined ? undefined : bodyOf(body) })
+    loaded.set(id, { message, stream: undefined, origin, content: body === undefined ? undefined : bodyOf(body) })
   return yield* withCurrentState(sql, rows, loaded, NO_CLOCKS)
 })
 
@@ -113,16 +115,17 @@ const loadMessages = Effect.fnUntraced(function* (sql: PgClient.PgClient, rows: 
   const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
   const streams = yield* Effect.orDie(PostgresLogStorage.readStreams(sql, refs))
   const messages = new Map<string, Email.Message>()
+  const folded = new Map<string, StreamState.StreamState>()
   const origins = new Map<string, Provenance.Provenance>()
   for (const row of rows) {
-    const history = (streams.get(streamKey(row as { account_id: AccountId; stream_id: string })) ?? []).map((stored) =>
-      RecordedEvents.decode(Email, DomainEvent, stored),
-    )
-    const state = RecordedEvents.fold(Email, history) as Email.State
+    const history = streams.get(streamKey(row as { account_id: AccountId; stream_id: string })) ?? []
+    const stream = StreamState.advance(DomainEvent, StreamState.initial(Email), history)
+    const state = stream.state as Email.State
     if (state._tag === "Message") messages.set(row.id, state)
+    folded.set(row.id, stream)
     origins.set(row.id, Provenance.following(history[0]))
   }
-  return { messages, origins }
+  return { folded, messages, origins }
 })
 
 /** Whether the body of a message is kept with its claim; that of a larger one is read when the message is attempted. */

@@ -78,8 +78,16 @@ export const make = Effect.fnUntraced(function* (
  * much as execution. The settings keep it from being a plan that suits the tables only while they are empty.
  */
 export const BY_KEY = { plan_cache_mode: "force_generic_plan", enable_seqscan: "off" } as const
-/** The settings of `BY_KEY` for statements whose joins are all lookups by key, without a join between two parts of a statement. */
-export const BY_KEY_NESTED_LOOPS = { ...BY_KEY, enable_hashjoin: "off", enable_mergejoin: "off" } as const
+/**
+ * The settings of `BY_KEY` for statements whose joins are all lookups by key, without a join between two parts of a statement.
+ * Without bitmaps an index scan locks the rows of a list in the order of their key.
+ */
+export const BY_KEY_NESTED_LOOPS = {
+  ...BY_KEY,
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  enable_bitmapscan: "off",
+} as const
 
 /**
  * Lets the server find out that this process is gone without a farewell, and release its locks. Not start-up parameters,

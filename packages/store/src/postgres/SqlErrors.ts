@@ -1,4 +1,4 @@
-import type { Cause } from "effect"
+import { type Cause, Effect } from "effect"
 import { SqlError } from "effect/sql"
 import { NotConfirmed, Unavailable } from "../availability/Unavailable.ts"
 import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from "../commit/LogStorage.ts"
@@ -86,3 +86,25 @@ export const sqlState = (error: SqlError.SqlError): string => {
   const cause: unknown = error.reason.cause
   return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
 }
+
+/**
+ * Turns database errors into storage errors. A connection lost inside a transaction arrives as a defect, because the
+ * rollback that follows cannot be sent.
+ */
+export const asStorageErrors = <A>(
+  effect: Effect.Effect<A, SqlError.SqlError | StorageError>,
+): Effect.Effect<A, StorageError> =>
+  Effect.catchCause(effect, (cause) => {
+    for (const reason of cause.reasons) {
+      const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
+      if (isStorageError(error)) return Effect.fail(error)
+      if (error instanceof SqlError.SqlError) return Effect.fail(classify(error))
+    }
+    return Effect.failCause(cause as Cause.Cause<never>)
+  })
+
+const isStorageError = (error: unknown): error is StorageError =>
+  error instanceof TryAgain ||
+  error instanceof RowRejected ||
+  error instanceof OutcomeUnknown ||
+  error instanceof Failed

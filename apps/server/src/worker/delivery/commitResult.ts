@@ -8,6 +8,7 @@ import * as SiteRules from "@waybill/mail/site/SiteRules"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as FullMailboxes from "@waybill/store/outbox/FullMailboxes"
 import * as Leases from "@waybill/store/outbox/Leases"
+import type { PendingDelivery } from "@waybill/store/outbox/PendingDeliveries"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
 import type { Append, View } from "@waybill/store/commit/Commit"
 import { Clock, Duration, Effect, Result } from "effect"
@@ -27,13 +28,15 @@ export const MAX_COMMIT_PAUSE = Duration.seconds(10)
  * Commits the result of an attempt, however long the database is away: a commit that comes too late changes nothing,
  * while a lost outcome means that the mail is sent again.
  */
-export const commitResult = (job: PipelineJob, message: Email.Message, result: AttemptResult) => {
+export const commitResult = (job: PipelineJob, pending: Attempted, result: AttemptResult) => {
   job.settle()
-  return retryDefects(commit(job.row, message, result), COMMIT_PAUSE)
+  return retryDefects(commit(job.row, pending, result), COMMIT_PAUSE)
 }
 
+type Attempted = Pick<PendingDelivery, "message" | "stream">
+
 /** Commits outcomes, suppressions and the row's next time or its end at once, if the lease still holds. */
-const commit = Effect.fnUntraced(function* (row: Leases.Leased, message: Email.Message, result: AttemptResult) {
+const commit = Effect.fnUntraced(function* (row: Leases.Leased, { message, stream }: Attempted, result: AttemptResult) {
   const repeated =
     result.suppressIfRepeated.length === 0
       ? []
@@ -55,7 +58,7 @@ const commit = Effect.fnUntraced(function* (row: Leases.Leased, message: Email.M
   const committed = store.transact({
     account_id,
     streams: [
-      { aggregate: Email, id: row.stream_id },
+      { aggregate: Email, id: row.stream_id, ...(stream === undefined ? {} : { known: stream }) },
       ...suppressions.map(({ id }) => ({ aggregate: Suppression, id })),
     ],
     leases: [row],

@@ -51,8 +51,8 @@ const deliverDue = Effect.fnUntraced(function* (
   const due = PendingDeliveries.due(message, now)
   if (unfinished.length === 0) return yield* Leases.remove(row)
   if (domain === null && !isTest(pending, row))
-    return yield* commitResult(job, message, failed(unfinished, "domain_removed"))
-  if (clock?.removed === true) return yield* commitResult(job, message, failed(unfinished, "test_clock_deleted"))
+    return yield* commitResult(job, pending, failed(unfinished, "domain_removed"))
+  if (clock?.removed === true) return yield* commitResult(job, pending, failed(unfinished, "test_clock_deleted"))
   if (due.length === 0) return yield* Leases.postponeInTime(row, firstDue(unfinished, message.scheduled_at ?? now))
 
   const suppressions = due.flatMap(({ address }): ReadonlyArray<DeliveryOutcome.Outcome> => {
@@ -63,13 +63,13 @@ const deliverDue = Effect.fnUntraced(function* (
   const expired = failed(allowed.filter(hasNoAttemptsLeft), "expired").outcomes
   const toAttempt = allowed.filter((recipient) => !hasNoAttemptsLeft(recipient))
   const withoutAttempt: AttemptResult = { ...NO_RESULT, outcomes: [...suppressions, ...expired] }
-  if (toAttempt.length === 0) return yield* commitResult(job, message, withoutAttempt)
+  if (toAttempt.length === 0) return yield* commitResult(job, pending, withoutAttempt)
 
   const attempted = yield* Effect.result(attempt(job, pending, toAttempt, options))
   if (Result.isFailure(attempted)) {
     if (attempted.failure === "not started") return yield* job.giveBack
     const { category, message: response } = attempted.failure
-    return yield* commitResult(job, message, merge(withoutAttempt, failed(toAttempt, category, response)))
+    return yield* commitResult(job, pending, merge(withoutAttempt, failed(toAttempt, category, response)))
   }
   const withOutcome = new Set(attempted.success.map(({ recipient }) => recipient))
   const lost = toAttempt.filter((recipient) => !withOutcome.has(recipient))
@@ -81,7 +81,7 @@ const deliverDue = Effect.fnUntraced(function* (
     due_since: message.scheduled_at ?? message.accepted.created_at,
     random,
   })
-  yield* commitResult(job, message, withLost(merge(result, withoutAttempt), lost))
+  yield* commitResult(job, pending, withLost(merge(result, withoutAttempt), lost))
 })
 
 /** Whether a message is test mail, which never leaves: by its account, or by its own history. */
