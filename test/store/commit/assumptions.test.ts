@@ -189,6 +189,29 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       }
     })
 
+    it.effect("hold their leases beside commits that read facts", function* () {
+      const sql = yield* PgClient.PgClient
+      const { transact } = yield* EventStore
+      const claims = yield* claimed(4)
+      const account_id = claims[0]?.row.account_id as AccountId
+      const reading = () => transact(send(account_id, { needs: { domains: ["acme.test"], month: "2026-11" } }))
+      const settles = claims.slice(0, 2).map((claim) => settling(claim))
+      const done = yield* together([...settles.map(({ commit }) => transact(commit)), reading()])
+      assert.isTrue(done.every(Exit.isSuccess))
+      assert.deepStrictEqual(
+        settles.map(({ seen }) => seen.length),
+        [1, 1],
+      )
+      const [lost, held] = claims.slice(2)
+      yield* sql`UPDATE outbox SET lease_token = 'successor' WHERE id = ${lost?.row.id ?? ""}`
+      const others = [lost, held].map((claim) => transact(settling(claim ?? assert.fail("nothing claimed")).commit))
+      const exits = yield* together([...others, reading()])
+      assert.deepStrictEqual(exits.map(hasLostLease), [true, false, false])
+      assert.isTrue(exits.slice(1).every(Exit.isSuccess))
+      const left = (yield* outboxRows).map(({ lease_token }) => lease_token)
+      assert.deepStrictEqual(left.toSorted(), [null, null, "successor"])
+    })
+
     it.effect("settle a row once, when two batches or two commits of one do", function* () {
       const { url } = yield* Database.Fresh
       const { transact } = yield* EventStore
@@ -249,6 +272,36 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
 )
 
 describe("a batch of commits that know their streams", () => {
+  it.effect("reads no leases beside facts, unless they do not hold", () =>
+    Effect.gen(function* () {
+      const memory = MemoryLogStorage.make(ReadModels.readModels)
+      const leasesRead: Array<ReadonlyArray<string>> = []
+      const noting = (transaction: LogTransaction): LogTransaction => ({
+        ...transaction,
+        readFacts: (needs, now) => {
+          leasesRead.push(needs.flatMap(({ outbox }) => outbox ?? []))
+          return transaction.readFacts(needs, now)
+        },
+      })
+      const storage: LogStorage = {
+        ...memory,
+        transaction: (scope, body, onWritten) =>
+          memory.transaction(scope, (transaction) => body(noting(transaction)), onWritten),
+      }
+      const group = yield* GroupCommit.make({ ...makeDeps(), storage })
+      const account_id = id("AccountId")
+      const { answer } = yield* committed(group.submit(send(account_id)))
+      leasesRead.length = 0
+      const lost = send(account_id, { leases: [{ id: answer, token: "former" }] })
+      const exits = yield* together([
+        group.submit(lost),
+        group.submit(send(account_id, { needs: { domains: ["acme.test"] } })),
+      ])
+      assert.deepStrictEqual(exits.map(hasLostLease), [true, false])
+      assert.deepStrictEqual(leasesRead, [[], [answer]])
+    }).pipe(Effect.scoped),
+  )
+
   it.effect("reads neither streams nor facts", () =>
     Effect.gen(function* () {
       const memory = MemoryLogStorage.make(ReadModels.readModels)

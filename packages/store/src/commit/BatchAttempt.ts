@@ -52,7 +52,7 @@ export const attempt = Effect.fnUntraced(function* (
   const now = DateTime.formatIso(DateTime.makeUnsafe(nowMillis))
   const claims = batch.flatMap(({ commit }) => (commit.idempotency === undefined ? [] : [commit.idempotency]))
   // The three reads are sent together, in this order, and awaited once.
-  const [storedAnswers, { assumed: lastEvents, long, streams }, { assumed: subscriptions, facts }] = yield* Effect.all(
+  const [storedAnswers, { assumed: lastEvents, long, streams }, { assumed: factsAssumed, facts }] = yield* Effect.all(
     [
       claims.length === 0 ? Effect.succeed(new Map<string, StoredAnswer>()) : transaction.findAnswers(claims, now),
       loadStreams(deps, transaction, batch, mayAssume),
@@ -64,7 +64,7 @@ export const attempt = Effect.fnUntraced(function* (
   const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
   const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
   const decided = decideAll({ writes, facts, storedAnswers, long, turns: deps.turns }, batch)
-  const assumed = assumedBy(decided.outcomes, lastEvents, subscriptions)
+  const assumed = assumedBy(decided.outcomes, lastEvents, factsAssumed)
   if (assumed === undefined) return yield* new TryAgain({ cause: "a refusal is decided from what was read" })
   if (writes.answers.size > 0) {
     const taken = yield* transaction.insertAnswers([...writes.answers.values()], now)
@@ -73,7 +73,7 @@ export const attempt = Effect.fnUntraced(function* (
     if (taken.size > 0) return yield* new TryAgain({ cause: "an idempotency key was taken by another transaction" })
   }
   const { content, events, released, changedStreams: touched, usage } = writes
-  const hasAssumed = lastEvents.size > 0 || subscriptions !== undefined
+  const hasAssumed = assumed !== BatchFacts.NOTHING_ASSUMED
   if (events.length === 0) return { ...decided, events, claim: undefined, hasAssumed }
   const { arm, deliveries, disarm } = deps.consequences.work(touched, facts, now, () => deps.nextDeliveryId(nowMillis))
   const claim = yield* claimNew(deps, touched, content, arm, now)
@@ -102,12 +102,12 @@ const claimNew = (
 const assumedBy = (
   outcomes: ReadonlyMap<PendingCommit, CommitOutcome>,
   lastEvents: LoadedStreams["assumed"],
-  subscriptions: BatchFacts.BatchFacts["assumed"],
+  { leases: areLeases, subscriptions }: BatchFacts.BatchFacts["assumed"],
 ): Assumed | undefined => {
-  if (lastEvents.size === 0 && subscriptions === undefined) return BatchFacts.NOTHING_ASSUMED
+  if (lastEvents.size === 0 && !areLeases && subscriptions === undefined) return BatchFacts.NOTHING_ASSUMED
   const leases: Array<Assumed["leases"][number]> = []
   for (const [{ commit }, outcome] of outcomes) {
-    const held = subscriptions === undefined ? [] : (commit.leases ?? [])
+    const held = areLeases ? (commit.leases ?? []) : []
     leases.push(...held)
     const relies =
       held.length > 0 || commit.streams.some(({ id }) => lastEvents.has(streamKey({ ...commit, stream_id: id })))

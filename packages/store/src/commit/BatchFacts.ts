@@ -9,13 +9,19 @@ export const NOTHING_ASSUMED: Assumed = { lastEvents: [], leases: [], subscripti
 /** Facts that the commits of a batch are decided by. */
 export interface BatchFacts {
   readonly facts: Facts
-  /** Subscriptions that were remembered instead of read; the leases of the batch are then assumed as well. */
-  readonly assumed: Subscriptions | undefined
+  readonly assumed: {
+    /** Subscriptions that were remembered instead of read. */
+    readonly subscriptions: Subscriptions | undefined
+    /** Whether the leases of the batch were not read. */
+    readonly leases: boolean
+  }
 }
 
+type FactOfLease = Facts["outbox"]
+
 /**
- * Reads the facts of a batch, or assumes them: most batches need none but their leases and the subscriptions of their
- * accounts. Rows are locked in one order, so a batch that reads any facts reads its leases with them.
+ * Reads the facts of a batch, and assumes what it can: the leases of its commits and, if they need no other facts, the
+ * subscriptions of their accounts.
  */
 export const load = (
   deps: CommitDeps,
@@ -25,46 +31,65 @@ export const load = (
   mayAssume: boolean,
 ): Effect.Effect<BatchFacts, StorageError> => {
   const accounts = batch.map(({ commit }) => commit.account_id)
-  const assumed = mayAssume && batch.every(needsNothing) ? deps.subscriptions.find(accounts) : undefined
-  const facts = assumed === undefined ? undefined : assumedFacts(assumed, batch)
-  if (facts !== undefined) return Effect.succeed({ facts, assumed })
-  return Effect.map(transaction.readFacts(batch.map(needsOf), now), (facts) => {
+  const outbox = mayAssume ? assumedLeases(batch) : undefined
+  const remembered = outbox !== undefined && batch.every(needsNothing) ? deps.subscriptions.find(accounts) : undefined
+  if (outbox !== undefined && remembered !== undefined)
+    return Effect.succeed({
+      facts: assumedFacts(remembered, outbox),
+      assumed: { subscriptions: remembered, leases: batch.some(hasLeases) },
+    })
+  const needs = batch.map((pending) => needsOf(pending, outbox === undefined))
+  return Effect.map(transaction.readFacts(needs, now), (facts) => {
     deps.subscriptions.store(accounts, facts)
-    return { facts, assumed: undefined }
+    return {
+      facts: outbox === undefined ? facts : { ...facts, outbox },
+      assumed: { subscriptions: undefined, leases: outbox !== undefined && batch.some(hasLeases) },
+    }
   })
 }
 
-const needsOf = ({ commit: { account_id, leases, needs } }: PendingCommit) => ({
+const needsOf = ({ commit: { account_id, leases, needs } }: PendingCommit, readsLeases: boolean) => ({
   account_id,
   ...needs,
-  ...(leases === undefined ? {} : { outbox: [...(needs?.outbox ?? []), ...leases.map(({ id }) => id)] }),
+  ...(leases === undefined || !readsLeases
+    ? {}
+    : { outbox: [...(needs?.outbox ?? []), ...leases.map(({ id }) => id)] }),
 })
+
+const hasLeases = ({ commit: { leases } }: PendingCommit): boolean => leases !== undefined && leases.length > 0
 
 const needsNothing = ({ commit: { needs } }: PendingCommit): boolean => needs === undefined || isEmpty(needs)
 
 const isEmpty = (needs: Needs): boolean => Object.keys(needs).length === 0
 
-/** Returns undefined if two commits settle the same row, of which one may have lost its lease to the other. */
-const assumedFacts = (subscriptions: Subscriptions, batch: ReadonlyArray<PendingCommit>): Facts | undefined => {
+/**
+ * Returns the leases that the commits of a batch hold. Undefined if a commit needs to know those of others, or if two settle
+ * the same row, of which one may have lost its lease to the other.
+ */
+const assumedLeases = (batch: ReadonlyArray<PendingCommit>): FactOfLease | undefined => {
   const leases = new Map<string, string>()
   let count = 0
-  for (const { commit } of batch)
+  for (const { commit } of batch) {
+    if (commit.needs?.outbox !== undefined) return undefined
     for (const { id, token } of commit.leases ?? []) {
       leases.set(id, token)
       count++
     }
+  }
   if (leases.size < count) return undefined
-  return {
-    account: () => undefined,
-    domain: () => undefined,
-    suppression: () => undefined,
-    acceptedIn: () => 0,
-    outbox: (id) => {
-      const lease_token = leases.get(id)
-      return lease_token === undefined ? undefined : { id, lease_token, lease_until: null, attempt: 0 }
-    },
-    countOf: () => 0,
-    clock: () => undefined,
-    subscriptions: (account) => subscriptions.get(Livemode.liveAccountOf(account)) ?? [],
+  return (id) => {
+    const lease_token = leases.get(id)
+    return lease_token === undefined ? undefined : { id, lease_token, lease_until: null, attempt: 0 }
   }
 }
+
+const assumedFacts = (subscriptions: Subscriptions, outbox: FactOfLease): Facts => ({
+  account: () => undefined,
+  domain: () => undefined,
+  suppression: () => undefined,
+  acceptedIn: () => 0,
+  outbox,
+  countOf: () => 0,
+  clock: () => undefined,
+  subscriptions: (account) => subscriptions.get(Livemode.liveAccountOf(account)) ?? [],
+})

@@ -66,14 +66,14 @@ export const readFacts = Effect.fnUntraced(function* (
       ),
     )
   }
-  if (leases.length > 0) parts.push(part("lease", Outbox.hold(sql, leases)))
   if (months.names.length > 0) {
     parts.push(
       part("account", sql`SELECT account_id, plan, record FROM accounts WHERE account_id = ANY(${accountIds}::text[])`),
       part("usage", sql`SELECT * FROM used`),
     )
   }
-  // Last, because the other rows are locked before clocks are.
+  // After the usage, as the leases that are only checked when everything is written, and before clocks.
+  if (leases.length > 0) parts.push(part("lease", Outbox.hold(sql, leases)))
   if (clocks.names.length + clocksOf.names.length > 0) parts.push(part("clock", clocksHeld(sql, clocks, clocksOf)))
   const rows = yield* sql<FactRow>`${months.names.length === 0 ? sql.literal("") : usageOf(sql, months)}
     ${parts.reduce((all, next) => sql`${all} UNION ALL ${next}`)}`
