@@ -56,6 +56,7 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
           flush: Deferred.succeed(mayFlush, undefined),
         }
         const transaction: LogTransaction = {
+          xmin: () => undefined,
           readStreams: never,
           findAnswers: never,
           insertAnswers: never,

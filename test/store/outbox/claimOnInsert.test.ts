@@ -2,6 +2,8 @@ import { PgClient } from "@effect/sql-pg"
 import { Cells } from "@waybill/store/cells/Cells"
 import { CurrentCell } from "@waybill/store/cells/CurrentCell"
 import * as ClaimOnInsert from "@waybill/store/outbox/ClaimOnInsert"
+import type * as Leases from "@waybill/store/outbox/Leases"
+import * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"
 import { Duration, Effect, Exit, Layer, Scope } from "effect"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
@@ -192,6 +194,40 @@ describe("mail that its own process delivers", () => {
       yield* worker(server)
       yield* deliveredOnce(refs, server)
     }),
+  )
+
+  fresh(
+    "knows the last event of its stream, so that its outcome is committed without reading it",
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const from = yield* World.verifiedDomain()
+      const accepted = new Map<string, PendingDeliveries.AcceptedMessage>()
+      const leased: Array<Leases.Leased> = []
+      const claimers = yield* ClaimOnInsert.ClaimOnInsert
+      yield* claimers.register(yield* CurrentCell, {
+        claim: (deliveries) =>
+          Effect.succeed({
+            token: "token",
+            owner: "prc_1",
+            ids: new Set(deliveries.map(({ row }) => row.id)),
+            end: (_, xmin) => {
+              for (const each of deliveries) {
+                accepted.set(each.row.id, { ...each.accepted, xmin })
+                leased.push({ ...each.row, token: "token" })
+              }
+            },
+          }),
+      })
+      const ref = yield* World.send(from)
+      yield* World.until(
+        Effect.sync(() => leased.length),
+        (length) => length > 0,
+      )
+      const stream = (yield* PendingDeliveries.loadAccepted(leased, accepted)).get(ref.stream_id)?.stream
+      const [last] = yield* sql`
+        SELECT version, event_id, xmin::text AS xmin FROM events WHERE stream_id = ${ref.stream_id}`
+      assert.deepStrictEqual({ version: stream?.version, ...stream?.last }, { ...last })
+    }).pipe(Effect.orDie),
   )
 
   fresh(

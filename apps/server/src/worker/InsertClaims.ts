@@ -69,10 +69,10 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<I
       claimed.set(id, delivery)
     }
     const leased_at = MonotonicClock.millisOf(clock)
-    const start = () => {
+    const start = (xmin: string | undefined) => {
       const isOverdue = MonotonicClock.millisOf(clock) - leased_at >= END_MILLIS
       const batch = [...claimed.values()].map(({ accepted, row }) => {
-        const added = rows.add({ ...row, token }, leased_at, accepted)
+        const added = rows.add({ ...row, token }, leased_at, { ...accepted, xmin })
         added.dropped = isOverdue
         return added
       })
@@ -88,10 +88,10 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<I
       token,
       owner: processes.id,
       ids: new Set(claimed.keys()),
-      end: (how) => {
+      end: (how, xmin) => {
         if (isEnded) return
         isEnded = true
-        if (how === "committed") start()
+        if (how === "committed") start(xmin)
         else if (how === "unknown") {
           lostClaims.expectFrom(MonotonicClock.millisOf(clock))
           signal()

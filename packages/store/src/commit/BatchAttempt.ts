@@ -34,6 +34,7 @@ export interface BatchResult {
   readonly events: ReadonlyArray<Stored>
   /** New deliveries of the batch that a pipeline of this process has claimed. */
   readonly claim: ClaimOnInsert.InsertClaim | undefined
+  readonly xmin: LogTransaction["xmin"]
   /** Whether the writes check something that the batch did not read. */
   readonly hasAssumed: boolean
 }
@@ -73,15 +74,16 @@ export const attempt = Effect.fnUntraced(function* (
     if (taken.size > 0) return yield* new TryAgain({ cause: "an idempotency key was taken by another transaction" })
   }
   const { content, events, released, changedStreams: touched, usage } = writes
+  const { xmin } = transaction
   const hasAssumed = assumed !== BatchFacts.NOTHING_ASSUMED
-  if (events.length === 0) return { ...decided, events, claim: undefined, hasAssumed }
+  if (events.length === 0) return { ...decided, events, claim: undefined, xmin, hasAssumed }
   const { arm, deliveries, disarm } = deps.consequences.work(touched, facts, now, () => deps.nextDeliveryId(nowMillis))
   const claim = yield* claimNew(deps, touched, content, arm, now)
   const outbox = { arm, claim, disarm, release: released }
   yield* transaction
     .write({ changedStreams: touched, events, content, usage, outbox, deliveries, assumed, now })
     .pipe(Effect.onError(() => Effect.sync(() => claim?.end("rolled back"))))
-  return { ...decided, events, claim, hasAssumed }
+  return { ...decided, events, claim, xmin, hasAssumed }
 })
 
 /** Lets the pipeline of this process claim the deliveries that begin with a batch. */
@@ -132,7 +134,7 @@ interface DecisionInput {
 const decideAll = (
   { facts, long, storedAnswers, turns, writes }: DecisionInput,
   batch: ReadonlyArray<PendingCommit>,
-): Omit<BatchResult, "events" | "claim" | "hasAssumed"> => {
+): Omit<BatchResult, "events" | "claim" | "xmin" | "hasAssumed"> => {
   const outcomes = new Map<PendingCommit, CommitOutcome>()
   const duplicates: Array<PendingCommit> = []
   const deferred: Array<Deferred> = []

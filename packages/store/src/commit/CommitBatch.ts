@@ -76,11 +76,11 @@ const scopeOf = (batch: Batch): TransactionScope => ({
 })
 
 /** Gives the callers of a committed batch their outcomes, and commits its duplicates in another batch. */
-const complete = (deps: Deps, { claim, deferred, duplicates, events, outcomes }: BatchAttempt.BatchResult) =>
+const complete = (deps: Deps, { claim, deferred, duplicates, events, outcomes, xmin }: BatchAttempt.BatchResult) =>
   Effect.suspend(() => {
     Metrics.batchCommitted(outcomes.size, events)
     for (const [pending, outcome] of outcomes) pending.complete(outcome)
-    claim?.end("committed")
+    claim?.end("committed", xmin())
     for (const each of deferred) deps.turns.whenOver(each.behind, () => Queue.offerUnsafe(deps.deferred, each))
     return duplicates.length === 0 ? Effect.void : commit(deps, duplicates)
   })

@@ -140,10 +140,7 @@ export interface ChangedStream extends StreamRef {
 /** The last event of a stream when it was read, and the transaction that wrote its row. */
 export type LastEvent = StreamRef & Pick<EventRow, "version" | "event_id" | "xmin">
 
-/**
- * Knowledge that a batch was decided from without reading it in its own transaction. The writes check it, and the whole batch
- * fails if any of it does not hold.
- */
+/** Knowledge of a batch that its transaction did not read. Its writes check it, and fail if any of it does not hold. */
 export interface Assumed {
   readonly lastEvents: ReadonlyArray<LastEvent>
   readonly leases: ReadonlyArray<{ readonly id: string; readonly token: string }>
@@ -214,6 +211,8 @@ export interface TransactionScope {
 
 /** A transaction on the log. */
 export interface LogTransaction {
+  /** Returns the `xmin` of rows that the transaction writes, once it is committed; undefined if it is not known. */
+  readonly xmin: () => string | undefined
   readonly readStreams: (
     ranges: ReadonlyArray<StreamRange>,
   ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<EventRow>>, StorageError>

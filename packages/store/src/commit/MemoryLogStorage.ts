@@ -124,6 +124,7 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
   })
 
   const logTransaction: LogTransaction = {
+    xmin: () => "",
     readStreams: (ranges) =>
       Effect.sync(
         () =>

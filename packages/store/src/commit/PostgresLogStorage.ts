@@ -43,7 +43,9 @@ export const make = (
   cell: CellName = FIRST,
 ): LogStorage => {
   const templates = new ContentTemplates()
-  const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
+  const transactionOn = (send: PipelinedConnection.Send, begun: PipelinedConnection.Sent): LogTransaction => ({
+    // A node of Citus has transactions of its own.
+    xmin: () => (cell === FIRST ? xminOf(begun) : undefined),
     readStreams: (ranges) => SqlErrors.asStorageErrors(readStreams(sql, ranges)),
     readFacts: (needs, now) => SqlErrors.asStorageErrors(BatchReads.readFacts(sql, needs, now)),
     findAnswers: (claims, now) => SqlErrors.asStorageErrors(StoredAnswers.find(sql, claims, now)),
@@ -62,9 +64,8 @@ export const make = (
       connection
         .transaction(
           (send) =>
-            send(AccountLocks.begin(sql, scope)).pipe(
-              Effect.andThen(SqlErrors.asStorageErrors(names.check(scope.accounts))),
-              Effect.andThen(body(transactionOn(send))),
+            Effect.flatMap(send(AccountLocks.begin(sql, scope)), (begun) =>
+              Effect.andThen(SqlErrors.asStorageErrors(names.check(scope.accounts)), body(transactionOn(send, begun))),
             ),
           onWritten,
         )
@@ -77,6 +78,11 @@ export const make = (
         isCommitted ? onCommitted(scope.accounts) : Effect.void,
       ),
   }
+}
+
+const xminOf = (begun: PipelinedConnection.Sent): string | undefined => {
+  const answer = begun.pollUnsafe()
+  return answer?._tag === "Success" ? (answer.value as ReadonlyArray<AccountLocks.Begun>)[0]?.xmin : undefined
 }
 
 /**

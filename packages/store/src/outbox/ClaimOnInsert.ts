@@ -16,8 +16,8 @@ export type TransactionEnd = "committed" | "rolled back" | "unknown"
 
 /** Rows that a pipeline of this process claims in the transaction that inserts them. */
 export interface InsertClaim extends RowClaim {
-  /** Called when the transaction has ended; only the first call has an effect. */
-  readonly end: (how: TransactionEnd) => void
+  /** Called when the transaction has ended; only the first call has an effect. `xmin` is the id of the transaction. */
+  readonly end: (how: TransactionEnd, xmin?: string) => void
 }
 
 /** A pipeline that claims new rows of its cell. */
@@ -73,6 +73,11 @@ export const newDeliveries = (
     const body = PendingDeliveries.isSmall(message)
       ? bodies.get(`${row.account_id} ${message.accepted.content.sha256}`)
       : undefined
-    return [{ row, accepted: { message, origin: Provenance.following(stream.added[0]), body } }]
+    const { version, added } = stream
+    const last = added.at(-1)
+    if (last === undefined) return []
+    return [
+      { row, accepted: { message, origin: Provenance.following(added[0]), body, version, event_id: last.event_id } },
+    ]
   })
 }

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Email from "@waybill/domain/email/Email"
-import type { AccountId } from "@waybill/domain/values/Id"
+import type { AccountId, EventId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import type * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -26,7 +26,7 @@ export const BODY_WITH_CLAIM_BYTES = 64 * 1024
 /** Current state that decides about a pending delivery; it may differ from the state at acceptance. */
 export interface PendingDelivery {
   readonly message: Email.Message
-  /** The stream that the message was folded from, if the claim read it. */
+  /** The stream that the message was folded from, if its last event is known. */
   readonly stream: StreamState.StreamState | undefined
   /** Null if the domain was removed, and for test mail, which has none. */
   readonly domain: DomainRecord | null
@@ -44,6 +44,10 @@ export interface PendingDelivery {
 export interface AcceptedMessage extends Pick<PendingDelivery, "message" | "origin"> {
   /** Body of a small message, if the commit stored it. */
   readonly body: Uint8Array | undefined
+  /** Last event of the message, and the transaction that wrote it, if that is known. */
+  readonly version: number
+  readonly event_id: EventId
+  readonly xmin?: string | undefined
 }
 
 /** Returns the unfinished recipients whose time has come. */
@@ -80,10 +84,15 @@ export const loadAccepted = Effect.fn("PendingDeliveries.loadAccepted")(function
 ) {
   const sql = yield* PgClient.PgClient
   const loaded = new Map<string, Loaded>()
-  for (const [id, { body, message, origin }] of accepted)
-    loaded.set(id, { message, stream: undefined, origin, content: body === undefined ? undefined : bodyOf(body) })
+  for (const [id, each] of accepted) {
+    const { body, message, origin } = each
+    loaded.set(id, { message, stream: streamOf(each), origin, content: body === undefined ? undefined : bodyOf(body) })
+  }
   return yield* withCurrentState(sql, rows, loaded, NO_CLOCKS)
 })
+
+const streamOf = ({ event_id, message, version, xmin }: AcceptedMessage): PendingDelivery["stream"] =>
+  xmin === undefined ? undefined : { aggregate: Email, version, state: message, last: { event_id, xmin } }
 
 const NO_CLOCKS: ReadonlyMap<string, ClockFact> = new Map()
 const NONE_SUPPRESSED: ReadonlyMap<string, Suppression.Reason> = new Map()

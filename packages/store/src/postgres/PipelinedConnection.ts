@@ -9,8 +9,11 @@ import type { Statement } from "effect/sql/Statement"
 /** How long an unused connection stays open: opening another one costs more than a commit. */
 export const IDLE_TIMEOUT = Duration.minutes(10)
 
+/** A statement that was sent. Its answer is here once the transaction has ended. */
+export type Sent = Fiber.Fiber<unknown, SqlError.SqlError>
+
 /** Sends a statement without waiting for its answer, which is awaited before the transaction ends. */
-export type Send = (statement: Statement<object>) => Effect.Effect<void>
+export type Send = (statement: Statement<object>) => Effect.Effect<Sent>
 
 export interface PipelinedConnection {
   /** Runs the body between BEGIN and COMMIT. The next transaction may be sent while this one is being flushed. */
@@ -112,10 +115,10 @@ const valueOf = (name: string, value: string): string =>
         THEN 'force_custom_plan' ELSE '${value}' END`
     : `'${value}'`
 
-interface Sent<A, E> {
+interface SentTransaction<A, E> {
   readonly result: Exit.Exit<A, E>
   /** Answers of all statements in their order; the last one is that of COMMIT or ROLLBACK. */
-  readonly answers: ReadonlyArray<Fiber.Fiber<unknown, SqlError.SqlError>>
+  readonly answers: ReadonlyArray<Sent>
 }
 
 const sendTransaction = Effect.fnUntraced(function* <A, E>(
@@ -123,16 +126,18 @@ const sendTransaction = Effect.fnUntraced(function* <A, E>(
   open: Effect.Effect<PgConnection.PgConnection, SqlError.SqlError, Scope.Scope>,
   invalidate: PgPool.PgPool["invalidate"],
   body: (send: Send) => Effect.Effect<A, E>,
-): Effect.fn.Return<Sent<A, E>, SqlError.SqlError, Scope.Scope> {
+): Effect.fn.Return<SentTransaction<A, E>, SqlError.SqlError, Scope.Scope> {
   const opened = yield* open
   const connection = counting(opened)
-  const answers: Array<Fiber.Fiber<unknown, SqlError.SqlError>> = []
+  const answers: Array<Sent> = []
   const send = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
     Effect.gen(function* () {
       const before = connection.sent()
-      answers.push(yield* Effect.forkChild(statement, { startImmediately: true }))
+      const answer = yield* Effect.forkChild(statement, { startImmediately: true })
+      answers.push(answer)
       // Otherwise a later statement would overtake this one.
       if (connection.sent() !== before + 1) yield* Effect.die(new Error("a pipelined statement was not sent at once"))
+      return answer
     })
   const within = Effect.provideService(sql.transactionService, [connection, 0] as const)
   return yield* Effect.gen(function* () {
@@ -148,7 +153,7 @@ const sendTransaction = Effect.fnUntraced(function* <A, E>(
 
 /** Fails with the first error of the transaction: the later ones only follow from it. */
 const awaitAnswers = Effect.fnUntraced(function* <A, E>(
-  { answers, result }: Sent<A, E>,
+  { answers, result }: SentTransaction<A, E>,
   onWritten: Effect.Effect<unknown>,
 ): Effect.fn.Return<A, E | SqlError.SqlError> {
   const beforeCommit = yield* Fiber.awaitAll(answers.slice(0, -1))
