@@ -59,7 +59,7 @@ const settling = ({ row, stream }: Claimed, outcome: DeliveryOutcome.Outcome = D
   return { commit, seen }
 }
 
-const together = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
+const together = <R>(effects: ReadonlyArray<Effect.Effect<unknown, unknown, R>>) =>
   Effect.forEach(effects, (effect) => Effect.exit(effect), { concurrency: "unbounded" })
 
 const hasLostLease = (exit: Exit.Exit<unknown, unknown>): boolean =>

@@ -63,14 +63,14 @@ const needsNothing = ({ commit: { needs } }: PendingCommit): boolean => needs ==
 const isEmpty = (needs: Needs): boolean => Object.keys(needs).length === 0
 
 /**
- * Returns the leases that the commits of a batch hold. Undefined if a commit needs to know those of others, or if two settle
- * the same row, of which one may have lost its lease to the other.
+ * Returns the leases that the commits of a batch hold. Undefined if a commit needs to know those of others or holds a test clock,
+ * or if two settle the same row, of which one may have lost its lease to the other.
  */
 const assumedLeases = (batch: ReadonlyArray<PendingCommit>): FactOfLease | undefined => {
   const leases = new Map<string, string>()
   let count = 0
   for (const { commit } of batch) {
-    if (commit.needs?.outbox !== undefined) return undefined
+    if (commit.needs?.outbox !== undefined || holdsClocks(commit)) return undefined
     for (const { id, token } of commit.leases ?? []) {
       leases.set(id, token)
       count++
@@ -82,6 +82,10 @@ const assumedLeases = (batch: ReadonlyArray<PendingCommit>): FactOfLease | undef
     return lease_token === undefined ? undefined : { id, lease_token, lease_until: null, attempt: 0 }
   }
 }
+
+/** Clocks are locked after the rows that live on them, which are read for that. */
+const holdsClocks = ({ needs }: PendingCommit["commit"]): boolean =>
+  needs?.clocks !== undefined || needs?.clocksOf !== undefined
 
 const assumedFacts = (subscriptions: Subscriptions, outbox: FactOfLease): Facts => ({
   account: () => undefined,
