@@ -26,10 +26,26 @@ declare module "vitest" {
   }
 }
 
+/** Folder in memory, on Linux. Databases in it take a fifth less processor time than on a disk. */
+const IN_MEMORY = "/dev/shm"
+/** Space that must be free there, several times what the databases of all tests and the log take. */
+const LEAST_FREE_BYTES = 4 * 1024 ** 3
+
+const parentFolder = async (): Promise<string> => {
+  const { bavail, bsize } = await fs.statfs(IN_MEMORY).catch(() => ({ bavail: 0, bsize: 0 }))
+  // What is written there takes memory from the tests.
+  const free = Math.min(bavail * bsize, process.availableMemory() / 2)
+  return free >= LEAST_FREE_BYTES ? IN_MEMORY : os.tmpdir()
+}
+
 const startServer = Effect.gen(function* () {
-  const folder = yield* Effect.promise(() => fs.mkdtemp(path.join(os.tmpdir(), "waybill-test-")))
-  // Several files run at the same time, and each starts several services.
-  const settings = { max_connections: "300", max_prepared_transactions: "20" }
+  const folder = yield* Effect.promise(async () => fs.mkdtemp(path.join(await parentFolder(), "waybill-test-")))
+  const settings = {
+    // Several files run at the same time, and each starts several services.
+    max_connections: "300",
+    max_prepared_transactions: "20",
+    max_wal_size: "512MB",
+  }
   return yield* EmbeddedPostgres.start({ dataDir: folder, scratch: true, settings })
 })
 
