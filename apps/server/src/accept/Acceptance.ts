@@ -178,22 +178,21 @@ const decide = (
     original,
   }
   return Result.map(EmailAcceptance.accept(facts, command), (events) => {
-    const state = events.reduce<Email.State>(Email.evolve, Email.initial)
+    const [queued] = events
+    const recipients = [...queued.to, ...queued.cc, ...queued.bcc].map(({ address }) => address)
     const days = Livemode.isLive(account_id) ? account.content_days : Content.TEST_CONTENT_DAYS
     const expires_on = Timestamp.plus(at, days * Timestamp.DAY).slice(0, "2026-11-21".length)
     return {
       events,
-      created_at: state._tag === "Message" ? state.accepted.created_at : at,
+      created_at: queued.created_at,
       // The body is the first.
       content: blobs.map((blob, nth): ContentRow => ({
         account_id,
         ...blob,
         expires_on,
-        ...(nth === 0 && state._tag === "Message" ? { sentTo: sentTo(state) } : {}),
+        ...(nth === 0 ? { sentTo: recipients.join(" ") } : {}),
       })),
-      recipients: (state._tag === "Message" ? state.recipients.length : 0) - (events.length - 1),
+      recipients: recipients.length - (events.length - 1),
     }
   })
 }
-
-const sentTo = ({ recipients }: Email.Message): string => recipients.map(({ address }) => address).join(" ")

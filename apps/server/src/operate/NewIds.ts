@@ -1,6 +1,6 @@
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as IdBytes from "@waybill/store/postgres/IdBytes"
+import * as IdBytes from "@waybill/store/streams/IdBytes"
 import { DateTime, Effect } from "effect"
 
 /** Current time, as deciders take it. */

@@ -1,4 +1,4 @@
-import { type Array, Result } from "effect"
+import { Result } from "effect"
 import * as Address from "../values/Address.ts"
 import type * as Content from "./Content.ts"
 import type * as DomainName from "../domain/DomainName.ts"
@@ -122,7 +122,7 @@ export const deduplicate = ({ bcc, cc, to }: Recipients): Recipients => {
 export const accept = (
   facts: Context,
   command: Command,
-): Result.Result<Array.NonEmptyReadonlyArray<EmailEvent.Event>, Refusal> => {
+): Result.Result<readonly [EmailEvent.EmailQueued, ...ReadonlyArray<EmailEvent.Event>], Refusal> => {
   const { clock, emailId, messageId, domain, key, plan, quota } = facts
   const noClock = checkClock(facts)
   if (noClock !== undefined) return Result.fail(noClock)

@@ -100,17 +100,19 @@ interface Ids {
  * is also a cursor. `random` is ten random bytes.
  */
 export const make = <Name extends keyof Ids>(name: Name, epochMillis: number, random: Uint8Array): Ids[Name] => {
-  const bytes = new Uint8Array(UUID_BYTES)
   let rest = epochMillis
   for (let i = 5; i >= 0; i--) {
     bytes[i] = rest % 256
     rest = Math.floor(rest / 256)
   }
-  bytes.set(random.subarray(0, 10), 6)
+  for (let i = 6; i < UUID_BYTES; i++) bytes[i] = random[i - 6] ?? 0
   bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)
   bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
   return `${PREFIXES[name]}_${base32(bytes)}` as Ids[Name]
 }
+
+/** The UUID of the id in the making. */
+const bytes = new Uint8Array(UUID_BYTES)
 
 /** Two characters for each number of ten bits: a text of few pieces takes less memory. */
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >>> 5]}${ALPHABET[bits & 31]}`)

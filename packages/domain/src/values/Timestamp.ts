@@ -29,9 +29,17 @@ const MAX_EPOCH_MILLIS = 253_402_300_799_999
 /** The first millisecond of the year 1: Postgres has no year 0. */
 const MIN_EPOCH_MILLIS = -62_135_596_800_000
 
+/** The last time that was made: many are of the same millisecond. */
+const last = { millis: 0, text: new Date(0).toISOString() as Timestamp }
+
 /** Clamped to the years 0001 to 9999, so that the width is always the same. */
-export const fromMillis = (epochMillis: number): Timestamp =>
-  new Date(Math.min(Math.max(epochMillis, MIN_EPOCH_MILLIS), MAX_EPOCH_MILLIS)).toISOString() as Timestamp
+export const fromMillis = (epochMillis: number): Timestamp => {
+  if (epochMillis !== last.millis) {
+    last.text = new Date(Math.min(Math.max(epochMillis, MIN_EPOCH_MILLIS), MAX_EPOCH_MILLIS)).toISOString() as Timestamp
+    last.millis = epochMillis
+  }
+  return last.text
+}
 
 export const fromDateTime = (moment: DateTime.Utc): Timestamp => fromMillis(DateTime.toEpochMillis(moment))
 

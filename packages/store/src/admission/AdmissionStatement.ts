@@ -1,7 +1,8 @@
-import { type PgClient, PgTypes } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import type { Mode } from "@waybill/domain/account/Livemode"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
+import * as Arrays from "../postgres/Arrays.ts"
 import * as RateWindows from "./RateWindows.ts"
 
 /** Requests with the same key, bucket and address, which are one row of the statement. */
@@ -35,14 +36,8 @@ export interface GroupRow {
   readonly now_ms: number
 }
 
-// Explicitly float8: the type of an array is taken from its first element, and that of 0 is too small for the others.
 const millis = (windows: ReadonlyArray<RateWindows.ExhaustedWindow | undefined>) =>
-  Result.getOrThrow(
-    PgTypes.array(
-      windows.map((each) => each?.window_ms ?? 0),
-      PgTypes.OID.float8,
-    ),
-  )
+  Arrays.floats(windows.map((each) => each?.window_ms ?? 0))
 
 /** Looks up every key, and decides which window counts each group. */
 const decided = (sql: PgClient.PgClient, groups: ReadonlyArray<RequestGroup>, kind: "" | "MATERIALIZED") => {
@@ -50,11 +45,11 @@ const decided = (sql: PgClient.PgClient, groups: ReadonlyArray<RequestGroup>, ki
   return sql`
   request ${as} (
     SELECT * FROM unnest(
-      ${groups.map((each) => each.hash ?? "")}::text[], ${groups.map((each) => each.bucket)}::text[],
-      ${groups.map((each) => RateLimit.PER_MINUTE[each.bucket])}::int[], ${groups.map((each) => each.address ?? "")}::text[],
-      ${groups.map((each) => each.anonymousWindow)}::text[], ${groups.map((each) => each.requests)}::int[],
+      ${Arrays.texts(groups.map((each) => each.hash ?? ""))}, ${Arrays.texts(groups.map((each) => each.bucket))},
+      ${Arrays.ints(groups.map((each) => RateLimit.PER_MINUTE[each.bucket]))}, ${Arrays.texts(groups.map((each) => each.address ?? ""))},
+      ${Arrays.texts(groups.map((each) => each.anonymousWindow))}, ${Arrays.ints(groups.map((each) => each.requests))},
       ${millis(groups.map((each) => each.exhaustedKey))},
-      ${groups.map((each) => each.exhaustedKey?.limit ?? 0)}::int[],
+      ${Arrays.ints(groups.map((each) => each.exhaustedKey?.limit ?? 0))},
       ${millis(groups.map((each) => each.exhaustedAnonymous))}
     ) WITH ORDINALITY AS r(hash, bucket, usual_limit, address, anonymous_window, requests, exhausted_key,
       exhausted_limit, exhausted_anonymous, nth)

@@ -14,6 +14,7 @@ import type {
   SubscriptionFact,
 } from "./LogStorage.ts"
 import * as Outbox from "../outbox/Outbox.ts"
+import * as Arrays from "../postgres/Arrays.ts"
 import * as AccountCounts from "../readmodels/AccountCounts.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as Subscriptions from "../webhooks/Subscriptions.ts"
@@ -103,12 +104,12 @@ const pairs = (needs: ReadonlyArray<AccountNeeds>, of: (need: AccountNeeds) => R
 
 const domainsOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
   SELECT d.account_id, d.id, d.name, d.status, d.record -> 'tracking' AS tracking
-  FROM unnest(${accounts}::text[], ${names}::text[]) AS wanted(account_id, name)
+  FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, name)
   JOIN domains d USING (account_id, name) WHERE NOT d.removed`
 
 const suppressionsOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
   SELECT s.account_id, s.address, s.reason
-  FROM unnest(${accounts}::text[], ${names}::text[]) AS wanted(account_id, address)
+  FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, address)
   JOIN suppressions s USING (account_id, address) WHERE s.active`
 
 /** Reads test clocks, and those of emails, and keeps them from moving until the batch is committed. */
@@ -129,7 +130,7 @@ const clocksHeld = (sql: PgClient.PgClient, clocks: Pairs, emails: Pairs) => sql
 const usageOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
   WITH used AS (
     INSERT INTO monthly_usage AS u (account_id, month, accepted)
-    SELECT account_id, month, 0 FROM unnest(${accounts}::text[], ${names}::text[]) AS wanted(account_id, month)
+    SELECT account_id, month, 0 FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, month)
     ORDER BY account_id, month
     ON CONFLICT (account_id, month) DO UPDATE SET accepted = u.accepted
     RETURNING account_id, month, accepted

@@ -1,5 +1,5 @@
-import { type PgClient, PgTypes } from "@effect/sql-pg"
-import { Effect, Result } from "effect"
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import * as AccountNames from "../cells/AccountNames.ts"
 import { type CellName, FIRST } from "../cells/CellName.ts"
@@ -9,6 +9,7 @@ import * as Feed from "../feed/Feed.ts"
 import * as Watermark from "../feed/Watermark.ts"
 import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
 import * as Outbox from "../outbox/Outbox.ts"
+import * as Arrays from "../postgres/Arrays.ts"
 import * as Iso from "../postgres/Iso.ts"
 import type * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
@@ -109,8 +110,8 @@ export const readStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, 
   const rows = yield* sql<PackedEvent.Row<EventRow>>`
     SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, ${PackedSql.columns(sql, "e")},
       ${Iso.iso(sql, "e.recorded_at")} AS recorded_at, e.xmin::text AS xmin
-    FROM unnest(${ranges.map((range) => range.account_id)}::text[], ${ranges.map((range) => range.stream_id)}::text[],
-      ${ranges.map(({ from = 1 }) => from)}::int[], ${ranges.map(({ to = LAST_VERSION }) => to)}::int[])
+    FROM unnest(${Arrays.texts(ranges.map((range) => range.account_id))}, ${Arrays.texts(ranges.map((range) => range.stream_id))},
+      ${Arrays.ints(ranges.map(({ from = 1 }) => from))}, ${Arrays.ints(ranges.map(({ to = LAST_VERSION }) => to))})
       AS wanted(account_id, stream_id, first, last)
     JOIN events e ON e.account_id = wanted.account_id AND e.stream_id = wanted.stream_id
       AND e.version >= wanted.first AND e.version <= wanted.last
@@ -125,9 +126,6 @@ export const readStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, 
   }
   return byStream
 })
-
-const texts = (values: ReadonlyArray<string | null>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
-const jsonb = (values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.jsonb))
 
 /**
  * Returns the writes of a batch: one statement with a part for each table, after the changes of outbox rows that the parts
@@ -233,18 +231,18 @@ const events = (sql: PgClient.PgClient, { events: rows, now }: Write) => {
   const isPacked = columns.every(({ packed }) => packed !== null)
   const json = isPacked
     ? sql``
-    : sql`, ${jsonb(columns.map(({ data }) => data))}, ${jsonb(columns.map(({ meta }) => meta))}`
+    : sql`, ${Arrays.jsonbs(columns.map(({ data }) => data))}, ${Arrays.jsonbs(columns.map(({ meta }) => meta))}`
   return sql`
   INSERT INTO events (recorded_at, account_id, stream_id, version, stream, type, event_id, packed${sql.literal(isPacked ? "" : ", data, meta")})
-  SELECT ${now}::timestamptz, * FROM unnest(${rows.map((row) => row.account_id)}::text[],
-    ${rows.map((row) => row.stream_id)}::text[], ${rows.map((row) => row.version)}::int[],
-    ${rows.map((row) => row.stream)}::text[], ${rows.map((row) => row.type)}::text[],
-    ${rows.map((row) => row.event_id)}::text[], ${texts(columns.map(({ packed }) => packed))}${json})
+  SELECT ${now}::timestamptz, * FROM unnest(${Arrays.texts(rows.map((row) => row.account_id))},
+    ${Arrays.texts(rows.map((row) => row.stream_id))}, ${Arrays.ints(rows.map((row) => row.version))},
+    ${Arrays.texts(rows.map((row) => row.stream))}, ${Arrays.texts(rows.map((row) => row.type))},
+    ${Arrays.texts(rows.map((row) => row.event_id))}, ${Arrays.texts(columns.map(({ packed }) => packed))}${json})
   RETURNING 1 AS written`
 }
 
 const usage = (sql: PgClient.PgClient, entries: Write["usage"]) => sql`
   UPDATE monthly_usage u SET accepted = greatest(0, u.accepted + d.delta)
-  FROM unnest(${entries.map((entry) => entry.account_id)}::text[], ${entries.map((entry) => entry.month)}::text[],
-    ${entries.map((entry) => entry.delta)}::bigint[]) AS d(account_id, month, delta)
+  FROM unnest(${Arrays.texts(entries.map((entry) => entry.account_id))}, ${Arrays.texts(entries.map((entry) => entry.month))},
+    ${Arrays.ints(entries.map((entry) => entry.delta))}) AS d(account_id, month, delta)
   WHERE u.account_id = d.account_id AND u.month = d.month`

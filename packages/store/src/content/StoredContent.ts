@@ -1,8 +1,9 @@
-import { type PgClient, PgTypes } from "@effect/sql-pg"
-import { Effect, Result } from "effect"
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { zstdDecompressSync } from "node:zlib"
 import type { ContentRow } from "../commit/LogStorage.ts"
+import * as Arrays from "../postgres/Arrays.ts"
 import type { ContentTemplates } from "./ContentTemplates.ts"
 import * as Difference from "./Difference.ts"
 
@@ -28,15 +29,14 @@ export const decode = ({ bytes, compressed, template }: StoredBytes): Uint8Array
 }
 
 /** Hashes as the table holds them; everybody else has them in hexadecimal digits. */
-export const hashes = (sha256s: ReadonlyArray<string>) => bytea(sha256s.map((sha256) => Buffer.from(sha256, "hex")))
+export const hashes = (sha256s: ReadonlyArray<string>) =>
+  Arrays.byteas(sha256s.map((sha256) => Buffer.from(sha256, "hex")))
 
 interface StoredTemplate {
   readonly account_id: string
   readonly id: Uint8Array
   readonly bytes: Uint8Array
 }
-
-const bytea = (values: ReadonlyArray<Uint8Array | null>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.bytea))
 
 /**
  * Returns the parts of a statement that insert content and the templates that it was compressed with. Each batch brings
@@ -54,10 +54,10 @@ export const inserts = (
       used.set(`${account_id} ${Buffer.from(template.id).toString("latin1")}`, { ...template, account_id })
   const content = sql`
     INSERT INTO content AS c (account_id, sha256, bytes, compressed, template, expires_on)
-    SELECT DISTINCT ON (1, 2) * FROM unnest(${stored.map((row) => row.account_id)}::text[],
-      ${hashes(stored.map((row) => row.sha256))}, ${bytea(stored.map((row) => row.bytes))},
-      ${stored.map((row) => row.compressed)}::bool[], ${bytea(stored.map((row) => row.template?.id ?? null))},
-      ${stored.map((row) => row.expires_on)}::date[]) AS new(account_id, sha256, bytes, compressed, template, expires_on)
+    SELECT DISTINCT ON (1, 2) * FROM unnest(${Arrays.texts(stored.map((row) => row.account_id))},
+      ${hashes(stored.map((row) => row.sha256))}, ${Arrays.byteas(stored.map((row) => row.bytes))},
+      ${Arrays.booleans(stored.map((row) => row.compressed))}, ${Arrays.byteas(stored.map((row) => row.template?.id ?? null))},
+      ${Arrays.texts(stored.map((row) => row.expires_on))}::date[]) AS new(account_id, sha256, bytes, compressed, template, expires_on)
     ORDER BY 1, 2, 6 DESC
     ON CONFLICT (account_id, sha256) DO UPDATE SET expires_on = excluded.expires_on
       WHERE c.expires_on < excluded.expires_on`
@@ -66,8 +66,8 @@ export const inserts = (
 
 const insertTemplates = (sql: PgClient.PgClient, templates: ReadonlyArray<StoredTemplate>): Fragment => sql`
   INSERT INTO content_templates (account_id, id, bytes)
-  SELECT * FROM unnest(${templates.map(({ account_id }) => account_id)}::text[], ${bytea(templates.map(({ id }) => id))},
-    ${bytea(templates.map(({ bytes }) => bytes))}) AS new(account_id, id, bytes)
+  SELECT * FROM unnest(${Arrays.texts(templates.map(({ account_id }) => account_id))}, ${Arrays.byteas(templates.map(({ id }) => id))},
+    ${Arrays.byteas(templates.map(({ bytes }) => bytes))}) AS new(account_id, id, bytes)
   ORDER BY 1, 2 ON CONFLICT DO NOTHING`
 
 /** Removes the templates that no content needs any more. A new one may be needed by a commit that is under way. */
@@ -87,7 +87,7 @@ export const removeTemplate = Effect.fnUntraced(function* (sql: PgClient.PgClien
     if (rows.length === 0) break
     yield* sql`
       UPDATE content c SET bytes = plain.bytes, compressed = false, template = NULL
-      FROM unnest(${bytea(rows.map(({ sha256 }) => sha256))}, ${bytea(rows.map(decode))}) AS plain(sha256, bytes)
+      FROM unnest(${Arrays.byteas(rows.map(({ sha256 }) => sha256))}, ${Arrays.byteas(rows.map(decode))}) AS plain(sha256, bytes)
       WHERE c.account_id = ${account_id} AND c.sha256 = plain.sha256`
   }
   yield* sql`DELETE FROM content_templates WHERE account_id = ${account_id} AND id = ${id}`

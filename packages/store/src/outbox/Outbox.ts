@@ -1,8 +1,9 @@
-import { type PgClient, PgTypes } from "@effect/sql-pg"
-import { Duration, Effect, Result } from "effect"
+import type { PgClient } from "@effect/sql-pg"
+import { Duration, Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { type CellName, FIRST } from "../cells/CellName.ts"
 import { CurrentCell } from "../cells/CurrentCell.ts"
+import * as Arrays from "../postgres/Arrays.ts"
 import * as Iso from "../postgres/Iso.ts"
 import type { Assumed, LeaseFact, OutboxRow, RowClaim } from "../commit/LogStorage.ts"
 
@@ -59,16 +60,10 @@ export const rows = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, no
   INSERT INTO outbox AS o (id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns}, ready${lease.columns})
   SELECT id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns},
     available_at <= ${now}::timestamptz${lease.selected}
-  FROM unnest(${armed.map((row) => row.id)}::text[],
-    ${armed.map((row) => row.account_id)}::text[], ${armed.map((row) => row.kind)}::text[],
-    ${armed.map((row) => row.stream_id)}::text[], ${armed.map((row) => row.available_at)}::timestamptz[],
-    ${armed.map((row) => row.attempt)}::int[],
-    ${Result.getOrThrow(
-      PgTypes.array(
-        armed.map((row) => row.payload),
-        PgTypes.OID.jsonb,
-      ),
-    )}${clocks.values}${lease.values})
+  FROM unnest(${Arrays.texts(armed.map((row) => row.id))}, ${Arrays.texts(armed.map((row) => row.account_id))},
+    ${Arrays.texts(armed.map((row) => row.kind))}, ${Arrays.texts(armed.map((row) => row.stream_id))},
+    ${Arrays.texts(armed.map((row) => row.available_at))}::timestamptz[], ${Arrays.ints(armed.map((row) => row.attempt))},
+    ${Arrays.jsonbs(armed.map((row) => row.payload))}${clocks.values}${lease.values})
     AS new(id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns}${lease.names})
   ON CONFLICT (id) DO UPDATE
     SET available_at = greatest(excluded.available_at, o.held_until), attempt = excluded.attempt,

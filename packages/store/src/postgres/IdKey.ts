@@ -23,23 +23,13 @@ const VALUES = Uint8Array.from({ length: 128 }, (_, code) => {
   const value = LETTERS.indexOf(String.fromCharCode(code))
   return value < 0 ? NO_LETTER : value
 })
-const digitsOf = (digits: number): ReadonlyArray<string> =>
-  Array.from({ length: 16 ** digits }, (_, value) => value.toString(16).padStart(digits, "0"))
-/** Numbers of two and of three digits. */
-const TWO = digitsOf(2)
-const THREE = digitsOf(3)
+/** Bytes of the key in the making. */
+const bytes = Buffer.alloc(16)
 
 /** Returns the key of an id. Throws for any other text, because callers pass ids that a border has decoded. */
 export const of = (id: string): IdKey => {
-  if (!isId(id)) throw new Error(`${JSON.stringify(id)} is not an id`)
-  // After two letters, which are two digits, four letters are five digits.
-  let key = TWO[lettersOf(id, PREFIX_CHARS, 2)] ?? ""
-  for (let at = PREFIX_CHARS + 2; at < id.length; at += 4) {
-    const value = lettersOf(id, at, 4)
-    key += THREE[value >> 8] ?? ""
-    key += TWO[value & 0xff] ?? ""
-  }
-  return key
+  write(id, bytes, 0)
+  return bytes.toString("hex")
 }
 
 /** Writes the UUID in an id as 16 bytes. Throws for any other text. */

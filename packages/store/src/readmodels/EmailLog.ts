@@ -14,12 +14,6 @@ const recipientKey = ({ address }: Email.Message["recipients"][number]): TermKey
   TermKey.of(recipientTerm(address))
 const tagKey = (tag: string): TermKey.TermKey => TermKey.of(tagTerm(tag))
 
-/** Keys of the recipients and of the tags of a message. They do not change after acceptance. */
-const termKeys = ({ accepted, recipients }: Email.Message) => ({
-  recipients: new Set(recipients.map(recipientKey)),
-  tags: new Set(accepted.tags.map(tagKey)),
-})
-
 /** Search terms of a message that `email_words` holds: its recipients and its tags. */
 export const wordsOf = ({ accepted, recipients }: Email.Message): ReadonlyArray<string> => [
   ...recipients.map(({ address }) => recipientTerm(address)),
@@ -67,7 +61,19 @@ export const readModel = ReadModel.make({
   },
 })
 
-const own = (key: TermKey.TermKey): TermKey.TermKey => key
+/** Adds the keys of some values, each once, besides the lowest. */
+const addOthers = <A>(
+  keys: Array<TermKey.TermKey>,
+  values: ReadonlyArray<A>,
+  keyOf: (value: A) => TermKey.TermKey,
+): void => {
+  if (values.length <= 1) return
+  const lowest = TermKey.lowestOf(values, keyOf)
+  for (const value of values) {
+    const key = keyOf(value)
+    if (key !== lowest && !keys.includes(key)) keys.push(key)
+  }
+}
 
 /** Key of the recipient of a message that has none. The domain accepts no such message. */
 const NO_RECIPIENT: TermKey.TermKey = 0n
@@ -81,12 +87,9 @@ export const terms = ReadModel.make({
   types: { account_id: "AccountId", term: "bigint", email_id: "EmailId" },
   rows: ({ account_id, stream_id }, state: Email.State) => {
     if (state._tag === "NotCreated") return []
-    if (state.recipients.length <= 1 && state.accepted.tags.length <= 1) return []
-    const { recipients, tags } = termKeys(state)
-    if (recipients.size <= 1 && tags.size <= 1) return []
-    const inLog = [TermKey.lowestOf(recipients, own), TermKey.lowestOf(tags, own)]
-    return [...new Set([...recipients, ...tags])]
-      .filter((term) => !inLog.includes(term))
-      .map((term) => ({ account_id: account_id as string, term, email_id: stream_id }))
+    const others: Array<TermKey.TermKey> = []
+    addOthers(others, state.recipients, recipientKey)
+    addOthers(others, state.accepted.tags, tagKey)
+    return others.map((term) => ({ account_id: account_id as string, term, email_id: stream_id }))
   },
 })

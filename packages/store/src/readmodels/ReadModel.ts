@@ -1,7 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { PgTypes } from "@effect/sql-pg"
-import { Result } from "effect"
 import type { Statement } from "effect/sql/Statement"
+import * as Arrays from "../postgres/Arrays.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import type { StreamRef, ChangedStream } from "../commit/LogStorage.ts"
 
@@ -122,10 +122,8 @@ const arrays = (sql: PgClient.PgClient, types: Types, rows: ReadonlyArray<object
   const names = Object.keys(types)
   const parameters = names.map((column) => {
     const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[column])
-    // With its type, because that of nothing but nulls is unknown.
     const type = types[column] ?? "text"
-    const oid = OIDS[type] ?? PgTypes.OID.text
-    return sql`${Result.getOrThrow(PgTypes.array(values, oid))}::${sql.literal(isIdName(type) ? "uuid[]" : `${type}[]`)}`
+    return sql`${Arrays.of(OIDS[type] ?? PgTypes.OID.text, values)}::${sql.literal(isIdName(type) ? "uuid[]" : `${type}[]`)}`
   })
   return sql`(${sql.literal(names.join(", "))}) SELECT * FROM unnest(${sql.csv(parameters)})`
 }
@@ -140,13 +138,16 @@ export const columns = (sql: PgClient.PgClient, key: ReadonlyArray<string>, rows
 }
 
 /** Returns the rows that a commit writes. Rows whose version is not newer than before the commit already exist. */
-export const rowsOf = (model: ReadModel, touched: ReadonlyArray<ChangedStream>): ReadonlyArray<object> =>
-  touched.flatMap((stream) => {
+export const rowsOf = (model: ReadModel, touched: ReadonlyArray<ChangedStream>): ReadonlyArray<object> => {
+  const { isStatic, rememberedEvents = Infinity } = model
+  const written: Array<object> = []
+  for (const stream of touched) {
     const before = stream.version - stream.added.length
-    if (stream.aggregate.stream !== model.stream || (model.isStatic && before > 0)) return []
-    const { rememberedEvents = Infinity } = model
+    if (stream.aggregate.stream !== model.stream || (isStatic && before > 0)) continue
     if (stream.added.length > rememberedEvents)
       throw new Error(`a commit appends at most ${rememberedEvents} events to a stream of ${model.name}`)
-    const rows = model.rows(stream, stream.state)
-    return model.isStatic ? rows : rows.filter((row) => (row as { readonly version: number }).version > before)
-  })
+    for (const row of model.rows(stream, stream.state))
+      if (isStatic || (row as { readonly version: number }).version > before) written.push(row)
+  }
+  return written
+}

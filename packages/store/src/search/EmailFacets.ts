@@ -40,10 +40,13 @@ interface Message {
 }
 
 export const of = ({ recipients, scheduled_at }: Message): Facets => {
-  const statuses = new Set(recipients.map(({ status }) => status))
+  let statuses: Facets = 0
+  for (const { status } of recipients) statuses |= bitOf(status)
   const isScheduled = scheduled_at !== null && EmailStatus.ofRecipients(recipients) === "queued"
-  return (statuses.size > 1 ? any([...statuses]) : 0) | (isScheduled ? SCHEDULED : 0)
+  return (hasOneBit(statuses) ? 0 : statuses) | (isScheduled ? SCHEDULED : 0)
 }
+
+const hasOneBit = (facets: Facets): boolean => (facets & (facets - 1)) === 0
 
 /** Returns the bits of these statuses. */
 export const any = (statuses: ReadonlyArray<EmailStatus.Status>): Facets =>

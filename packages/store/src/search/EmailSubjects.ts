@@ -1,5 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
+import * as Arrays from "../postgres/Arrays.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as ReadModel from "../readmodels/ReadModel.ts"
 import * as TermKey from "./TermKey.ts"
@@ -80,8 +81,8 @@ export const readModel: ReadModel.ReadModel = {
   // subjects from deadlocking.
   write: (sql, rows, table = "email_subjects") => sql`
     INSERT INTO ${sql(table)} (account_id, term, folded)
-    SELECT * FROM unnest(${rows.map((row) => (row as Row).account_id)}::uuid[],
-      ${rows.map((row) => (row as Row).term)}::bigint[], ${rows.map((row) => (row as Row).folded)}::text[])
+    SELECT * FROM unnest(${Arrays.texts(rows.map((row) => (row as Row).account_id))}::uuid[],
+      ${Arrays.bigints(rows.map((row) => (row as Row).term))}, ${Arrays.texts(rows.map((row) => (row as Row).folded))})
       AS new(account_id, term, folded) ORDER BY account_id, term
     ON CONFLICT (account_id, term) DO NOTHING`,
 }
