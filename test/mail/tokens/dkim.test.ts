@@ -138,6 +138,14 @@ layer(Keys.layer)("an independent judge", (it) => {
     assert.deepStrictEqual(yield* results(yield* Dkim.sign(bytes, [rsa])), ["rsa-sha256 pass"])
   })
 
+  it.effect("passes any number of the same header, whatever was signed before", function* () {
+    const { rsa } = yield* Keys
+    for (const times of [0, 3, 4, 1, 5, 4, 3, 0]) {
+      const bytes = Buffer.from(`From: a@acme.test\r\n${"Precedence: bulk\r\n".repeat(times)}\r\nx`)
+      assert.deepStrictEqual(yield* results(yield* Dkim.sign(bytes, [rsa])), ["rsa-sha256 pass"], `${times}`)
+    }
+  })
+
   it.effect("fails when a header is added, repeated or changed, or the body is", function* () {
     const { rsa } = yield* Keys
     const signed = Buffer.from(yield* Dkim.sign(composed({ unsubscribeUrl: "https://u.acme.test/1" }), [rsa])).toString(
