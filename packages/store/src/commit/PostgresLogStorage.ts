@@ -164,20 +164,20 @@ const writeStatements = (
   ]
 }
 
-/** Returns the parts that write the rows of a read model. Those of streams that begin cannot be there yet. */
+/** Returns the parts that write the rows of a read model. Those of streams that begin cannot be there yet, the others are. */
 const modelParts = (
   sql: PgClient.PgClient,
   model: ReadModel,
   changedStreams: ReadonlyArray<ChangedStream>,
 ): ReadonlyArray<Fragment> => {
-  const { insert, write } = model
+  const { changed, insert, update, write } = model
   if (insert === undefined) return partOf(rowsOf(model, changedStreams), (rows) => write(sql, rows))
   const begins = ({ added, version }: ChangedStream) => version === added.length
   const begun = changedStreams.filter(begins)
   const continued = begun.length === changedStreams.length ? [] : changedStreams.filter((stream) => !begins(stream))
   return [
     ...partOf(rowsOf(model, begun), (rows) => insert(sql, rows)),
-    ...partOf(rowsOf(model, continued), (rows) => write(sql, rows)),
+    ...partOf(rowsOf(model, continued, changed), (rows) => (update ?? write)(sql, rows)),
   ]
 }
 

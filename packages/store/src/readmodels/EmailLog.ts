@@ -20,6 +20,19 @@ export const wordsOf = ({ accepted, recipients }: Email.Message): ReadonlyArray<
   ...accepted.tags.map(tagTerm),
 ]
 
+/** The key of a row, and what later events change of it. */
+const changedOf = ({ account_id, stream_id, version }: ReadModel.StreamVersion, message: Email.Message) => {
+  const status = Email.status(message)
+  return {
+    account_id: account_id as string,
+    id: stream_id,
+    version,
+    status: EmailFacets.numberOf(status),
+    listed: EmailFacets.listedAs(status),
+    facets: EmailFacets.of(message),
+  }
+}
+
 /** Rows of the log hold what a message is found by. `EmailLogRecord` folds what is shown of it from its events. */
 export const readModel = ReadModel.make({
   name: "email_log",
@@ -39,26 +52,21 @@ export const readModel = ReadModel.make({
     listed: "smallint",
     facets: "smallint",
   },
-  rows: ({ account_id, stream_id, version }, state: Email.State) => {
+  rows: (stream, state: Email.State) => {
     if (state._tag === "NotCreated") return []
     const { accepted } = state
-    const status = Email.status(state)
     return [
       {
-        account_id: account_id as string,
-        id: stream_id,
         from_key: fromKey(accepted.from.address),
         subject_key: EmailSubjects.keyOf(accepted.subject),
         to_key: TermKey.lowestOf(state.recipients, recipientKey) ?? NO_RECIPIENT,
         tag_key: TermKey.lowestOf(accepted.tags, tagKey) ?? null,
         domain_key: domainKey(accepted.domain),
-        version,
-        status: EmailFacets.numberOf(status),
-        listed: EmailFacets.listedAs(status),
-        facets: EmailFacets.of(state),
+        ...changedOf(stream, state),
       },
     ]
   },
+  changed: (stream, state: Email.State) => (state._tag === "NotCreated" ? [] : [changedOf(stream, state)]),
 })
 
 /** Adds the keys of some values, each once, besides the lowest. */

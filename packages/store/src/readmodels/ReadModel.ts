@@ -24,6 +24,8 @@ export interface Description<Row, State> {
   readonly types?: { readonly [Column in keyof Row & string]: ColumnType }
   /** Returns the rows of one stream, with ids as text. Must be pure: commits and rebuilds call it. */
   readonly rows: (stream: StreamVersion, state: State) => ReadonlyArray<Row>
+  /** Returns the key and the changes of the same rows, for large tables. */
+  readonly changed?: (stream: StreamVersion, state: State) => ReadonlyArray<Partial<Row>>
 }
 
 /** Type of a column in SQL, or the name of the ids of which it holds the keys. */
@@ -52,6 +54,10 @@ export interface ReadModel {
   readonly write: (sql: PgClient.PgClient, rows: ReadonlyArray<object>, table?: string) => Statement<object>
   /** Writes rows that the live table does not have, of a large table: to look for each of them costs a tenth of a write. */
   readonly insert?: (sql: PgClient.PgClient, rows: ReadonlyArray<object>) => Statement<object>
+  /** Returns the keys of rows and what events change of them. */
+  readonly changed?: ReadModel["rows"]
+  /** Writes changes of rows that the live table has. */
+  readonly update?: (sql: PgClient.PgClient, rows: ReadonlyArray<object>) => Statement<object>
 }
 
 /**
@@ -81,6 +87,25 @@ export const make = <Row extends object, State>(description: Description<Row, St
     ...(types === undefined
       ? {}
       : { insert: (sql, rows) => sql`INSERT INTO ${sql(name)} ${arrays(sql, types, rows)} RETURNING 1 AS written` }),
+    ...updating(description, ids),
+  }
+}
+
+const updating = <Row extends object, State>(
+  { changed, changes, key, name, types }: Description<Row, State>,
+  ids: ReadonlyArray<string>,
+): Pick<ReadModel, "changed" | "update"> => {
+  if (changed === undefined || types === undefined) return {}
+  const columns: ReadonlyArray<string> = [...key, ...changes]
+  const own = Object.fromEntries(Object.entries<ColumnType>(types).filter(([column]) => columns.includes(column)))
+  const set = changes.map((column) => `${column} = n.${column}`).join(", ")
+  const isRow = key.map((column) => `t.${column} = n.${column}`).join(" AND ")
+  return {
+    changed: (stream, state) => keyed(changed(stream, state as State), ids),
+    update: (sql, rows) => sql`
+      UPDATE ${sql(name)} AS t SET ${sql.literal(set)} FROM (
+        SELECT * FROM unnest(${sql.csv(parameters(sql, own, rows))}) AS n(${sql.literal(Object.keys(own).join(", "))})) AS n
+      WHERE ${sql.literal(isRow)} AND t.version < n.version RETURNING 1 AS written`,
   }
 }
 
@@ -118,15 +143,15 @@ const OIDS: { readonly [T in ColumnType]?: number } = {
   bigint: PgTypes.OID.int8,
 }
 
-const arrays = (sql: PgClient.PgClient, types: Types, rows: ReadonlyArray<object>) => {
-  const names = Object.keys(types)
-  const parameters = names.map((column) => {
+const arrays = (sql: PgClient.PgClient, types: Types, rows: ReadonlyArray<object>) => sql`
+  (${sql.literal(Object.keys(types).join(", "))}) SELECT * FROM unnest(${sql.csv(parameters(sql, types, rows))})`
+
+const parameters = (sql: PgClient.PgClient, types: Types, rows: ReadonlyArray<object>) =>
+  Object.keys(types).map((column) => {
     const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[column])
     const type = types[column] ?? "text"
     return sql`${Arrays.of(OIDS[type] ?? PgTypes.OID.text, values)}::${sql.literal(isIdName(type) ? "uuid[]" : `${type}[]`)}`
   })
-  return sql`(${sql.literal(names.join(", "))}) SELECT * FROM unnest(${sql.csv(parameters)})`
-}
 
 /**
  * Lists column names explicitly, because a newer release may have added columns that this one leaves at their defaults.
@@ -138,7 +163,11 @@ export const columns = (sql: PgClient.PgClient, key: ReadonlyArray<string>, rows
 }
 
 /** Returns the rows that a commit writes. Rows whose version is not newer than before the commit already exist. */
-export const rowsOf = (model: ReadModel, touched: ReadonlyArray<ChangedStream>): ReadonlyArray<object> => {
+export const rowsOf = (
+  model: ReadModel,
+  touched: ReadonlyArray<ChangedStream>,
+  of: ReadModel["rows"] = model.rows,
+): ReadonlyArray<object> => {
   const { isStatic, rememberedEvents = Infinity } = model
   const written: Array<object> = []
   for (const stream of touched) {
@@ -146,7 +175,7 @@ export const rowsOf = (model: ReadModel, touched: ReadonlyArray<ChangedStream>):
     if (stream.aggregate.stream !== model.stream || (isStatic && before > 0)) continue
     if (stream.added.length > rememberedEvents)
       throw new Error(`a commit appends at most ${rememberedEvents} events to a stream of ${model.name}`)
-    for (const row of model.rows(stream, stream.state))
+    for (const row of of(stream, stream.state))
       if (isStatic || (row as { readonly version: number }).version > before) written.push(row)
   }
   return written
