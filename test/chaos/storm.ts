@@ -12,7 +12,7 @@ import { faultProxy } from "../support/postgres/faultProxy.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
 
-/** Faults that may strike an installation of two api and two worker processes. */
+/** Faults that may strike an installation of two api processes, of which one also delivers, and two worker processes. */
 export const FAULTS = [
   "kill an api process",
   "kill a worker process",
@@ -178,15 +178,18 @@ export const world = Effect.gen(function* () {
   // API processes capture mail, so that the reserved domain name needs no DNS.
   const api = nodeIn(clocks, proxy.url, { ...settings, ROLES: "api" })
   const relay = { TRANSPORT: "relay", SMTP_URL: `smtp://127.0.0.1:${sink.port}` }
+  const apiAndWorker = nodeIn(clocks, proxy.url, { ...settings, ...relay, ROLES: "api,worker" })
   const worker = nodeIn(clocks, proxy.url, { ...settings, ...relay, ROLES: "worker" })
-  const both = { concurrency: "unbounded" } as const
-  const [apis, workers] = yield* Effect.all([Effect.all([api, api], both), Effect.all([worker, worker], both)], both)
+  const makeApis = [api, apiAndWorker]
+  const makeWorkers = [worker, worker]
+  const atOnce = { concurrency: "unbounded" } as const
+  const [apis, workers] = yield* Effect.all([Effect.all(makeApis, atOnce), Effect.all(makeWorkers, atOnce)], atOnce)
   let turn = 0
-  const replace = (nodes: Array<Node>, make: typeof api, end: (node: Node) => Effect.Effect<unknown>) =>
+  const replace = (nodes: Array<Node>, makes: ReadonlyArray<typeof api>, end: (node: Node) => Effect.Effect<unknown>) =>
     Effect.gen(function* () {
       const index = turn++ % nodes.length
-      const node = nodes[index]
-      if (node === undefined) return
+      const [node, make] = [nodes[index], makes[index]]
+      if (node === undefined || make === undefined) return
       yield* end(node)
       nodes[index] = yield* make
     })
@@ -208,11 +211,11 @@ export const world = Effect.gen(function* () {
   const causeFault = (fault: Fault) => {
     switch (fault) {
       case "kill an api process":
-        return replace(apis, api, ({ kill }) => kill)
+        return replace(apis, makeApis, ({ kill }) => kill)
       case "kill a worker process":
-        return replace(workers, worker, ({ kill }) => kill)
+        return replace(workers, makeWorkers, ({ kill }) => kill)
       case "restart a worker process":
-        return replace(workers, worker, ({ stop }) => stop)
+        return replace(workers, makeWorkers, ({ stop }) => stop)
       case "freeze a worker process":
         return freeze(workers, FROZEN_MS)
       case "freeze an api process":
