@@ -34,6 +34,7 @@ const FALLS_BACK = "without a table of the cell, a statement finds that of the f
 const READS_COORDINATOR = "reads statistics of tables, which the coordinator does not have for tables of a node"
 const SHARES_BOUND = "counts rows in flight of a process that serves one cell; two cells share them"
 const NO_TRIGGERS = "Citus has no triggers on tables of a node"
+const OWN_TRANSACTIONS = "a node of Citus has transactions of its own, so that a batch does not know which one wrote it"
 const ONE_CLOCK = "the clock of the database cannot be stopped on a node"
 const NO_PLANS = "looks at a plan, which the coordinator does not show of a node"
 const PLACED_FIRST = "the test gives the account its cell before its first commit, and is interrupted there"
@@ -59,6 +60,7 @@ export const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>>
     "is claimed by the commit that accepts it, without a wake-up": NO_TRIGGERS,
     "is left to a claim if the pipeline is full, and every message is sent once": NO_TRIGGERS,
     "is left to a claim while older mail of its account waits for one, which mail of others does not": NO_TRIGGERS,
+    "is known as a claim would read it": OWN_TRANSACTIONS,
   },
   "test/server/worker/pipeline.test.ts": {
     "leaves room for others when all servers of one account hang": SHARES_BOUND,
