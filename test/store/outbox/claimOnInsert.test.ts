@@ -261,7 +261,7 @@ describe("mail of a commit whose outcome is unknown", () => {
       yield* Effect.provide(Effect.orDie(Effect.scoped(body(proxy))), process)
     })
 
-  for (const fault of ["before", "after", "late"] as const) {
+  for (const fault of ["before", "after"] as const) {
     fresh(
       `is neither lost nor doubled if the connection is cut ${fault} the COMMIT`,
       proxied((proxy) =>
@@ -273,12 +273,11 @@ describe("mail of a commit whose outcome is unknown", () => {
           const exits = yield* Effect.forEach(Array.from({ length: 5 }), () => Effect.exit(World.send(from)), {
             concurrency: "unbounded",
           })
-          proxy.release()
           const refs = exits.flatMap((exit) => (Exit.isSuccess(exit) ? [exit.value] : []))
           for (const ref of refs) yield* World.settled(ref, HANGS)
           yield* World.until(rows, (left) => left.length === 0, HANGS)
           for (const ref of refs) assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued", "EmailDelivered"])
-          assert.isAtLeast(server.counts.size, refs.length)
+          assert.strictEqual(server.counts.size, 5)
           assert.isTrue([...server.counts.values()].every((count) => count === 1))
           assert.strictEqual(proxy.struck(), 1)
         }),
