@@ -13,10 +13,10 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import * as StreamState from "@waybill/store/streams/StreamState"
-import { Context, Effect, Exit, Layer, Result } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { describe } from "vitest"
 import { assert, it, layer } from "../../support/effectTest.ts"
-import { otherClient } from "../../support/postgres/otherClient.ts"
+import { blockedBackend, otherClient } from "../../support/postgres/otherClient.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { committed, open, send } from "./commits.ts"
@@ -250,6 +250,37 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       const again = settling((yield* claimed(1))[0] ?? assert.fail("nothing claimed"))
       yield* transact(again.commit)
       assert.lengthOf(again.seen, 1)
+    })
+
+    it.effect("lock the rows of their leases in the order of ids, wherever they lie in the table", function* () {
+      const sql = yield* PgClient.PgClient
+      const { url } = yield* Database.Fresh
+      const { transact } = yield* EventStore
+      const claims = (yield* claimed(2)).toSorted((one, other) => (one.row.id < other.row.id ? -1 : 1))
+      const [low, high] = claims.map(({ row }) => row.id)
+      // Its new row lies behind that of the other.
+      yield* sql`UPDATE outbox SET lease_until = now() + interval '1 hour' WHERE id = ${low ?? ""}`
+      const [holding, watching] = [yield* otherClient(url), yield* otherClient(url)]
+      yield* holding.query("BEGIN")
+      yield* holding.query("SELECT FROM outbox WHERE id = $1 FOR UPDATE", [low])
+      const settles = claims.map((claim) => settling(claim).commit)
+      const both: Commit<number, unknown> = {
+        account_id: claims[0]?.row.account_id as AccountId,
+        streams: settles.flatMap(({ streams }) => streams),
+        leases: settles.flatMap(({ leases }) => leases ?? []),
+        decide: (view) =>
+          Result.map(Result.all(settles.map(({ decide }) => decide(view))), (decisions) => ({
+            append: decisions.flatMap(({ append }) => append),
+            answer: 0,
+          })),
+      }
+      const settled = yield* Effect.forkChild(transact(both))
+      yield* blockedBackend(watching)
+      const free = yield* watching.query("SELECT id FROM outbox WHERE id = $1 FOR UPDATE SKIP LOCKED", [high])
+      assert.deepStrictEqual(free, [{ id: high }])
+      yield* holding.query("COMMIT")
+      yield* Fiber.join(settled)
+      assert.deepStrictEqual(yield* outboxRows, [])
     })
 
     it.effect("do not wait for the renewal of their leases with rows locked in another order", function* () {

@@ -4,6 +4,8 @@ import type { Address } from "@waybill/domain/values/Address"
 import * as Domain from "@waybill/domain/domain/Domain"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Team from "@waybill/domain/account/Team"
+import type { CellName } from "@waybill/store/cells/CellName"
+import { CurrentCell } from "@waybill/store/cells/CurrentCell"
 import { EventStore, makeDeps } from "@waybill/store/commit/EventStore"
 import { MAX_DEFERRALS } from "@waybill/store/streams/loadStreams"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
@@ -74,6 +76,11 @@ const change = (account_id: AccountId, domain_id: string): Commit<readonly [numb
   },
 })
 
+const storageIn = Effect.fnUntraced(function* (sql: PgClient.PgClient, cell: CellName) {
+  const connection = yield* PipelinedConnection.make(sql)
+  return PostgresLogStorage.make(sql, connection, ReadModels.readModels, undefined, undefined, cell)
+})
+
 /** Wraps a log; counts the rows of each read of streams, in batches and outside. */
 const counted = (storage: LogStorage) => {
   const inBatches: Array<number> = []
@@ -101,9 +108,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a stream of thousands
   it.effect("is read once, outside the batches; a change reads only the events since the previous one", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const { inBatches, outside, storage } = counted(
-        PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), ReadModels.readModels),
-      )
+      const { inBatches, outside, storage } = counted(yield* storageIn(sql, yield* CurrentCell))
       const deps = makeDeps()
       const group = yield* GroupCommit.make({ storage, ...deps })
       const account_id = id("AccountId")
@@ -141,9 +146,7 @@ layer(Rebuilding, { excludeTestServices: true })("a team with very many former m
   it.effect("is changed by reading its new events and writing the rows of the members that changed", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const { inBatches, outside, storage } = counted(
-        PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), ReadModels.readModels),
-      )
+      const { inBatches, outside, storage } = counted(yield* storageIn(sql, yield* CurrentCell))
       const { submit } = yield* GroupCommit.make({ storage, ...makeDeps() })
       const account_id = id("AccountId")
       const append = (decide: Decide<Team.State, Team.Event, unknown>) =>

@@ -151,7 +151,7 @@ const writeStatements = (
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
   if (arm.length > 0) parts.push(Outbox.rows(sql, arm, write.now, claim))
   const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
-  if (disarm.length > 0) ctes.push(sql`disarmed AS (${Outbox.disarm(sql, disarm)})`)
+  if (disarm.length > 0) ctes.push(sql`disarmed AS (${Outbox.disarm(sql, disarm, cell)})`)
   if (lastEvents.length > 0) checks.push(areLast(sql, lastEvents))
   if (subscriptions.size > 0) checks.push(Subscriptions.areStill(sql, subscriptions))
   // Without rows to release, all leases end with their rows. Otherwise all rows are locked first, in one order.

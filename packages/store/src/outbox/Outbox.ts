@@ -29,9 +29,15 @@ export const hold = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql<
 export const release = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql`
   UPDATE outbox SET lease_token = NULL, lease_until = NULL, lease_owner = NULL WHERE id = ANY(${ids}::text[])`
 
-/** Deletes rows and returns the leases that they were under. Locks them in the order in which `hold` does. */
-export const disarm = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql`
-  DELETE FROM outbox WHERE id = ANY(${ids}::text[]) RETURNING id, lease_token`
+/**
+ * Deletes rows and returns the leases that they were under. Locks them in the order in which `hold` does: by the plan of the
+ * connection of the batches, which a node of Citus does not follow, so that the rows of another cell are locked first.
+ */
+export const disarm = (sql: PgClient.PgClient, ids: ReadonlyArray<string>, cell: CellName) => {
+  const rows = sql`${ids}::text[]`
+  const locked = sql`ARRAY(SELECT id FROM outbox WHERE id = ANY(${rows}) ORDER BY id FOR UPDATE)`
+  return sql`DELETE FROM outbox WHERE id = ANY(${cell === FIRST ? rows : locked}) RETURNING id, lease_token`
+}
 
 /** Condition that all rows of these leases are among the rows of a relation, and still under them. */
 export const areHeld = (sql: PgClient.PgClient, leases: Assumed["leases"], rows: Fragment) => sql`
