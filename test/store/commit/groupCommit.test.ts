@@ -118,25 +118,41 @@ const settled = Effect.repeat(Effect.yieldNow, { times: 20 })
 
 const sizes = (batches: ReadonlyArray<Batch>) => batches.map(({ size }) => size)
 
+const ENOUGH = GroupCommit.MIN_OVERLAP_COMMITS
+
 describe("group commit", () => {
   it.effect("starts the next batch while the previous one is flushed, not while it is written", () =>
     Effect.gen(function* () {
       const { batches, flush, submit, write } = yield* slow
       const [first] = yield* submit(1)
-      const [second] = yield* submit(1)
+      const [second] = yield* submit(ENOUGH)
       assert.deepStrictEqual(sizes(batches), [1])
 
       yield* write(0)
-      assert.deepStrictEqual(sizes(batches), [1, 1])
+      assert.deepStrictEqual(sizes(batches), [1, ENOUGH])
       assert.strictEqual(first?.pollUnsafe(), undefined, "no caller is answered before the flush")
 
+      yield* submit(ENOUGH)
       yield* write(1)
-      yield* submit(1)
-      assert.deepStrictEqual(sizes(batches), [1, 1], "a third batch waits until the first is committed")
+      assert.deepStrictEqual(sizes(batches), [1, ENOUGH], "a third batch waits until the first is committed")
       yield* flush(0)
-      assert.deepStrictEqual(sizes(batches), [1, 1, 1])
+      assert.deepStrictEqual(sizes(batches), [1, ENOUGH, ENOUGH])
       assert.strictEqual(first?.pollUnsafe()?._tag, "Success")
       assert.strictEqual(second?.pollUnsafe(), undefined)
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("starts a batch of few commits when the previous one is flushed, with what has arrived until then", () =>
+    Effect.gen(function* () {
+      const { batches, flush, submit, write } = yield* slow
+      yield* submit(1)
+      yield* submit(ENOUGH - 1)
+      yield* write(0)
+      assert.deepStrictEqual(sizes(batches), [1])
+      yield* submit(3)
+      assert.deepStrictEqual(sizes(batches), [1])
+      yield* flush(0)
+      assert.deepStrictEqual(sizes(batches), [1, ENOUGH + 2])
     }).pipe(Effect.scoped),
   )
 
@@ -154,6 +170,7 @@ describe("group commit", () => {
       yield* flush(2)
       assert.deepStrictEqual(sizes(batches), [1, 2, 1, 1])
       yield* write(3)
+      yield* flush(3)
       assert.deepStrictEqual(sizes(batches), [1, 2, 1, 1, 1])
     }).pipe(Effect.scoped),
   )

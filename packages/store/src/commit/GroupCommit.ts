@@ -26,6 +26,11 @@ export const MAX_COMMITS_PER_BATCH = 100
  * answers the other half meanwhile; in a single batch, database and process would take turns at waiting for each other.
  */
 export const MIN_SPLIT_COMMITS = 32
+/**
+ * A batch of fewer commits does not start while the previous one is flushed: it would cost Postgres as much as a large one, and
+ * more commits arrive until then.
+ */
+export const MIN_OVERLAP_COMMITS = 16
 /** A batch takes no more commits once it has this many bytes of content. */
 export const MAX_BYTES_PER_BATCH = 256 * 1024
 /** Maximum number of waiting commits; more callers wait until a place is free. */
@@ -146,8 +151,8 @@ type Commits = Batcher.Batcher<Committed<unknown>, unknown, PendingCommit>
 type CommitBatchFn = (batch: ReadonlyArray<PendingCommit>, onWritten: Effect.Effect<unknown>) => Effect.Effect<void>
 
 /**
- * Starts a batch when the previous one is written, so that its reads follow while the previous one is flushed. It does not
- * start sooner, although the connection would allow it: it would take fewer commits.
+ * Starts a batch when the previous one is written and enough commits wait, so that its reads follow while the previous one is
+ * flushed. It does not start sooner, although the connection would allow it: it would take fewer commits.
  *
  * The end of the service interrupts the waiting between batches, and no batch that is under way.
  */
@@ -165,7 +170,8 @@ const runBatches = (commits: Commits, commitBatch: CommitBatchFn): Effect.Effect
           { startImmediately: true, uninterruptible: true },
         )
         yield* restore(Deferred.await(written))
-        if (previous !== undefined) yield* restore(Fiber.await(previous))
+        if (commits.waiting() < MIN_OVERLAP_COMMITS) yield* restore(Fiber.await(current))
+        else if (previous !== undefined) yield* restore(Fiber.await(previous))
         previous = current
       }),
     ).pipe(Effect.forever)

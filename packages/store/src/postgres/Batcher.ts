@@ -25,6 +25,8 @@ export interface Batcher<Answer, Refusal, I extends Item<Answer, Refusal>> {
   readonly resubmit: (item: I) => Effect.Effect<void>
   /** Waits for an item and returns it with those behind it that fit into the same batch. */
   readonly take: Effect.Effect<ReadonlyArray<I>>
+  /** Number of items that wait to be taken. */
+  readonly waiting: () => number
   /** Items that have been submitted and not completed, whether they wait or were taken. */
   readonly uncompleted: ReadonlySet<I>
   /** Completes all items that wait, and all that are submitted later, with the given outcome. */
@@ -87,6 +89,7 @@ export const make = Effect.fnUntraced(function* <Answer, Refusal, I extends Item
         uncompleted.delete(item)
         resume(waitForPlace(makeItem))
       }),
+    waiting: () => Queue.sizeUnsafe(queue) + (exclusive === undefined ? 0 : 1),
     uncompleted,
     resubmit: (item) =>
       Effect.map(Queue.offer(queue, item), (isAdded) => {
