@@ -48,12 +48,19 @@ const programsOf = async (coordinator: string): Promise<string> => {
   return `/usr/lib/postgresql/${row?.["major"]}/bin`
 }
 
+/** Returns how servers of a cluster connect to each other, with encryption or without. */
+const conninfoOf = async (coordinator: string): Promise<string> => {
+  const [row] = await query(coordinator, "SELECT current_setting('citus.node_conninfo') AS conninfo")
+  return `citus.node_conninfo = '${row?.["conninfo"]}'`
+}
+
 /** Makes a server with the version and the superuser of a cluster, and starts it. It ends with the scope. */
 export const start = Effect.fnUntraced(function* (coordinator: string) {
   const programs = yield* Effect.promise(() => programsOf(coordinator))
+  const conninfo = yield* Effect.promise(() => conninfoOf(coordinator))
   const { username } = new URL(coordinator)
   const made = yield* serverIn(programs, username, (data) => {
-    const settings = SETTINGS.map((line) => `"${line}"`).join(" ")
+    const settings = [...SETTINGS, conninfo].map((line) => `"${line}"`).join(" ")
     return `initdb --pgdata="${data}" --username="${username}" --auth=trust --encoding=UTF8 --locale=C.UTF-8 --no-sync
       printf '%s\\n' ${settings} >> "${data}/postgresql.conf"`
   })
