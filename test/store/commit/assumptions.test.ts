@@ -302,6 +302,13 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
   },
 )
 
+/** The storage, with other reads in its transactions. */
+const withReads = (storage: LogStorage, reads: (transaction: LogTransaction) => LogTransaction): LogStorage => ({
+  ...storage,
+  transaction: (scope, body, onWritten) =>
+    storage.transaction(scope, (transaction) => body(reads(transaction)), onWritten),
+})
+
 describe("a batch of commits that know their streams", () => {
   it.effect("reads no leases beside facts, unless they do not hold", () =>
     Effect.gen(function* () {
@@ -314,12 +321,7 @@ describe("a batch of commits that know their streams", () => {
           return transaction.readFacts(needs, now)
         },
       })
-      const storage: LogStorage = {
-        ...memory,
-        transaction: (scope, body, onWritten) =>
-          memory.transaction(scope, (transaction) => body(noting(transaction)), onWritten),
-      }
-      const group = yield* GroupCommit.make({ ...makeDeps(), storage })
+      const group = yield* GroupCommit.make({ ...makeDeps(), storage: withReads(memory, noting) })
       const account_id = id("AccountId")
       const { answer } = yield* committed(group.submit(send(account_id)))
       leasesRead.length = 0
@@ -350,12 +352,7 @@ describe("a batch of commits that know their streams", () => {
             transaction.readFacts(needs, now),
           ),
       })
-      const storage: LogStorage = {
-        ...memory,
-        transaction: (scope, body, onWritten) =>
-          memory.transaction(scope, (transaction) => body(counted(transaction)), onWritten),
-      }
-      const group = yield* GroupCommit.make({ ...makeDeps(), storage })
+      const group = yield* GroupCommit.make({ ...makeDeps(), storage: withReads(memory, counted) })
       const account_id = id("AccountId")
       const { answer } = yield* committed(group.submit(send(account_id)))
       assert.strictEqual(reads, 1)

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Content from "@waybill/store/content/Content"
 import * as ContentTemplates from "@waybill/store/content/ContentTemplates"
+import * as Difference from "@waybill/store/content/Difference"
 import * as EraseContent from "@waybill/store/erasure/EraseContent"
 import * as Mask from "@waybill/store/erasure/Mask"
 import type { Address } from "@waybill/domain/values/Address"
@@ -78,14 +79,14 @@ describe("a body of a template", () => {
 
   it("has no template if it consists of very many parts, and takes no longer then", () => {
     const templates = new ContentTemplates.ContentTemplates()
-    const bytes = Buffer.from("<a>".repeat(ContentTemplates.MOST_BYTES / 3))
+    const bytes = Buffer.from("<a>".repeat(Difference.MOST_BYTES / 3))
     for (let n = 0; n < 10; n++) assert.isUndefined(templates.compress("acc_1", bytes, `person ${n}`).template)
   })
 
   it("is left alone if it is too small, too large, or cannot be made smaller", () => {
     const templates = new ContentTemplates.ContentTemplates()
     const random = Buffer.concat(Array.from({ length: 60 }, (_, n) => createHash("sha256").update(`${n}`).digest()))
-    for (const bytes of [Buffer.from("short"), Buffer.alloc(ContentTemplates.MOST_BYTES + 1, "a"), random])
+    for (const bytes of [Buffer.from("short"), Buffer.alloc(Difference.MOST_BYTES + 1, "a"), random])
       assert.deepStrictEqual(templates.compress("acc_1", bytes, "ana"), {
         bytes,
         compressed: false,

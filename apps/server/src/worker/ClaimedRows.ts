@@ -1,5 +1,6 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import * as Leases from "@waybill/store/outbox/Leases"
+import * as Outbox from "@waybill/store/outbox/Outbox"
 import type * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"
 import { Deferred, Duration, Effect, Exit, Fiber, Queue, Schedule } from "effect"
 
@@ -161,7 +162,7 @@ export const keepLeases = Effect.fnUntraced(function* (rows: ClaimedRows, truste
   })
   const dropOverdue = Effect.gen(function* () {
     const now = yield* MonotonicClock.millis
-    const end = Duration.toMillis(Leases.LEASE) - Duration.toMillis(LEASE_MARGIN)
+    const end = Duration.toMillis(Outbox.LEASE) - Duration.toMillis(LEASE_MARGIN)
     const since = trustedSince() ?? -Infinity
     if (rows.all().some((claimed) => claimed.leased_at < since)) Queue.offerUnsafe(due, undefined)
     for (const claimed of rows.all())

@@ -5,13 +5,14 @@ import { CurrentCell } from "@waybill/store/cells/CurrentCell"
 import type { OutboxRow } from "@waybill/store/commit/LogStorage"
 import * as ClaimOnInsert from "@waybill/store/outbox/ClaimOnInsert"
 import * as Leases from "@waybill/store/outbox/Leases"
+import * as Outbox from "@waybill/store/outbox/Outbox"
 import type { Processes } from "@waybill/store/outbox/Processes"
 import { Clock, Duration, Effect, Queue, type Scope } from "effect"
 import * as ClaimedRows from "./ClaimedRows.ts"
 import type * as LostClaims from "./LostClaims.ts"
 
 /** A lease of this age is not worked on any more. */
-const END_MILLIS = Duration.toMillis(Leases.LEASE) - Duration.toMillis(ClaimedRows.LEASE_MARGIN)
+const END_MILLIS = Duration.toMillis(Outbox.LEASE) - Duration.toMillis(ClaimedRows.LEASE_MARGIN)
 
 export interface Deps {
   readonly kind: OutboxRow["kind"]

@@ -1,7 +1,7 @@
 import { LruCache } from "@waybill/domain/values/LruCache"
 import { constants, zstdCompressSync } from "node:zlib"
 import * as Difference from "./Difference.ts"
-import { hashOf, BodyParts } from "./BodyParts.ts"
+import { BodyParts, hashOf } from "./BodyParts.ts"
 import * as Template from "./Template.ts"
 
 /** Accounts whose templates a process remembers, and templates of each. */
@@ -21,9 +21,8 @@ const ENOUGH_SHARE = 0.9
 const SAMPLED_PARTS = 16
 /** Share of a body by which a new template must be better than the best. */
 const LEAST_GAIN = 0.1
-/** Smaller bodies gain nothing, and larger ones would hold up other requests. */
+/** Smaller bodies gain nothing. */
 export const LEAST_BYTES = 200
-export const MOST_BYTES = Difference.MOST_BYTES
 /** Compressed bytes, as a share of the body's, above which it is stored as it is. */
 const WORTHWHILE_SHARE = 0.8
 
@@ -58,7 +57,7 @@ export class ContentTemplates {
 
   /** `sentTo` is the recipients of the message. Nothing is learned from content that is no body, which has none. */
   compress(account_id: string, bytes: Uint8Array, sentTo: string | undefined): Compressed {
-    if (bytes.length < LEAST_BYTES || bytes.length > MOST_BYTES) return asIs(bytes)
+    if (bytes.length < LEAST_BYTES || bytes.length > Difference.MOST_BYTES) return asIs(bytes)
     const account = this.#accountOf(account_id)
     if (!this.#parts.read(bytes)) return compressed(bytes, undefined)
     const likely = this.#likely(account)

@@ -12,13 +12,12 @@ import * as Outbox from "./Outbox.ts"
 
 /** Maximum number of rows of one claim, and of accounts among which the claim divides them. */
 export const MAX_CLAIM = 100
-export const { LEASE } = Outbox
 /** Interval of renewals. Two renewals may fail before the lease ends. */
 export const RENEW_EVERY = Duration.seconds(20)
 /** Maximum number of expired leases of one search. */
 export const MAX_EXPIRED = 1_000
 
-const LEASE_SECONDS = Duration.toSeconds(LEASE)
+const LEASE_SECONDS = Duration.toSeconds(Outbox.LEASE)
 
 type Kind = OutboxRow["kind"]
 

@@ -43,10 +43,10 @@ export const of = ({ recipients, scheduled_at }: Message): Facets => {
   let statuses: Facets = 0
   for (const { status } of recipients) statuses |= bitOf(status)
   const isScheduled = scheduled_at !== null && EmailStatus.ofRecipients(recipients) === "queued"
-  return (hasOneBit(statuses) ? 0 : statuses) | (isScheduled ? SCHEDULED : 0)
+  return (hasAtMostOneBit(statuses) ? 0 : statuses) | (isScheduled ? SCHEDULED : 0)
 }
 
-const hasOneBit = (facets: Facets): boolean => (facets & (facets - 1)) === 0
+const hasAtMostOneBit = (facets: Facets): boolean => (facets & (facets - 1)) === 0
 
 /** Returns the bits of these statuses. */
 export const any = (statuses: ReadonlyArray<EmailStatus.Status>): Facets =>

@@ -17,8 +17,8 @@ export interface SubscriptionCache {
   readonly store: (accounts: ReadonlyArray<AccountId>, facts: Facts) => void
 }
 
-export const makeCache = (maxEntries = MAX_CACHED_ACCOUNTS): SubscriptionCache => {
-  const cache = new LruCache<string, ReadonlyArray<SubscriptionFact>>({ maxEntries })
+export const makeCache = (): SubscriptionCache => {
+  const cache = new LruCache<string, ReadonlyArray<SubscriptionFact>>({ maxEntries: MAX_CACHED_ACCOUNTS })
   return {
     find: (accounts) => {
       const found = new Map<string, ReadonlyArray<SubscriptionFact>>()
