@@ -15,7 +15,7 @@ import {
 } from "@waybill/store/postgres/Replica"
 import * as ReadModel from "@waybill/store/readmodels/ReadModel"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
-import { Cause, Context, Effect, Exit, Fiber, Layer, Result, Scope } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Option, Result, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -85,6 +85,21 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost dur
     assert.deepStrictEqual([proxy.struck(), written], [1, [ref.account_id]])
   })
   it.effect("several times: still appends once", () => expectOnce(["before", "before", "after"], 3))
+
+  it.effect("while it opens at the end of the service: commits, and the service ends", function* () {
+    const fresh = yield* Database.Fresh
+    const proxy = yield* faultProxy(fresh.url)
+    const scope = yield* Scope.make()
+    const store = yield* Scope.provide(storeOn({ ...fresh, url: proxy.url }), scope)
+    proxy.holdNew()
+    const commit = yield* Effect.forkChild(store.transact(send(id("AccountId"))))
+    yield* until(() => proxy.heldNew() > 0)
+    // Not of this fiber, because without an end it would keep it from ending as well.
+    const end = yield* Effect.forkDetach(Scope.close(scope, Exit.void), { startImmediately: true })
+    proxy.letIn()
+    assert.isTrue(Option.isSome(yield* Effect.timeoutOption(Fiber.join(end), "20 seconds")), "the service did not end")
+    assert.strictEqual((yield* Fiber.join(commit))._tag, "Committed")
+  })
 
   it.effect("with the COMMIT still under way: waits for it and does not commit twice", function* () {
     const { decided, fresh, openCounted, proxy, ref, store } = yield* setUp

@@ -26,6 +26,12 @@ export interface FaultProxy {
   readonly swallow: () => void
   /** Forwards again. What was sent meanwhile is gone. */
   readonly hear: () => void
+  /** Leaves new clients waiting for an answer from now on. */
+  readonly holdNew: () => void
+  /** Number of clients that wait. */
+  readonly heldNew: () => number
+  /** Connects the clients that wait, and again every new one. */
+  readonly letIn: () => void
   /** Connects new clients to another server, as after a failover. */
   readonly lead: (url: Redacted.Redacted) => void
   /** Number of connection attempts while the proxy was down. */
@@ -42,6 +48,8 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
     let struck = 0
     let isDown = false
     let isDeaf = false
+    let isHolding = false
+    const waiting: Array<net.Socket> = []
     let refused = 0
     let target = url
     const server = net.createServer((client) => {
@@ -50,6 +58,10 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
         client.on("error", () => {}).destroy()
         return
       }
+      if (isHolding) waiting.push(client.on("error", () => {}))
+      else letIn(client)
+    })
+    const letIn = (client: net.Socket) => {
       const upstream = net.connect(addressOf(target))
       for (const socket of [client, upstream]) {
         open.add(socket)
@@ -70,9 +82,9 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
         hold: (pass) => held.push(pass),
         isDeaf: () => isDeaf,
       })
-    })
+    }
     const cutAll = () => {
-      for (const socket of open) socket.destroy()
+      for (const socket of [...open, ...waiting.splice(0)]) socket.destroy()
     }
     yield* Effect.acquireRelease(
       Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
@@ -108,6 +120,14 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
       },
       hear: () => {
         isDeaf = false
+      },
+      holdNew: () => {
+        isHolding = true
+      },
+      heldNew: () => waiting.length,
+      letIn: () => {
+        isHolding = false
+        waiting.splice(0).forEach(letIn)
       },
       lead: (other) => {
         target = other

@@ -1,5 +1,5 @@
 import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
-import { Duration, Effect, Exit, Fiber, type Scope, Semaphore, Stream } from "effect"
+import { Duration, Effect, Exit, Fiber, Scope, Semaphore, Stream } from "effect"
 import type { SqlError } from "effect/sql"
 import * as CellClient from "../cells/CellClient.ts"
 import { FIRST } from "../cells/CellName.ts"
@@ -39,15 +39,16 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<PipelinedConnection, never, Scope.Scope> {
   // The first transaction opens the connection, and the first one after a loss opens it again.
   const { config } = yield* Effect.orDie(CellClient.here(sql))
-  const pool = yield* Effect.orDie(
-    PgPool.make({
-      ...config,
-      multiplex: true,
-      minConnections: 0,
-      maxConnections: 1,
-      idleTimeout: IDLE_TIMEOUT,
-    }),
-  )
+  // In a scope of its own, which closes after its users. Otherwise the opening of the connection would end before them, and a
+  // transaction that waits for it, and for which the scope waits, would never end.
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const pool = yield* PgPool.make({
+    ...config,
+    multiplex: true,
+    minConnections: 0,
+    maxConnections: 1,
+    idleTimeout: IDLE_TIMEOUT,
+  }).pipe(Scope.provide(scope), Effect.orDie)
   const oneAtATime = Semaphore.makeUnsafe(1)
   const prepared = new WeakSet<PgConnection.PgConnection>()
   const open = Effect.tap(pool.get, (connection) =>
