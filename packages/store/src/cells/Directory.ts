@@ -3,7 +3,9 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import { LruCache } from "@waybill/domain/values/LruCache"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Clock, Duration, Effect, Semaphore } from "effect"
+import type { SqlError } from "effect/sql"
 import { Unavailable } from "../availability/Unavailable.ts"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type CellName, FIRST } from "./CellName.ts"
 import type { CellsShape } from "./Cells.ts"
 
@@ -12,6 +14,8 @@ export const TRUSTED_FOR = Duration.seconds(2)
 /** Time limit of a read, and pause after one that failed. */
 export const READ_TIMEOUT = Duration.millis(500)
 const TRIED_AGAIN_AFTER = Duration.millis(500)
+/** Maximum number of further tries at a lookup whose connection was lost, each at once and on another connection. */
+const MAX_RETRIES = 3
 /** Time after a change of the cells by which every process has noticed it. */
 export const NOTICED_AFTER = Duration.seconds(3)
 /** How long a request waits for the end of the last step of its account's move. */
@@ -48,14 +52,19 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
   const isFresh = () => now() < usedUntil
   const read = Effect.gen(function* () {
     const began = now()
-    const next = yield* Effect.orDie(load(sql))
+    const next = yield* load(sql)
     // A cell that was remembered before the change may be that of an account that has moved.
     if (next.change !== known.change) cells = noCells()
     known = next
     readAt = began
     usedUntil = began + trustedMillis
   })
-  const refresh = oneAtATime.withPermit(read)
+  const refresh = oneAtATime.withPermit(Effect.orDie(read))
+  /** No request can have changed anything before it, so one that meets a database that is away is told so. */
+  const readFirst = read.pipe(
+    onOtherConnections,
+    Effect.catch((error) => Effect.die(isConnectionLost(error) ? new Unavailable() : error)),
+  )
   /**
    * A database that does not answer must not hold up requests here, where nothing watches it. What is known is used a
    * little longer, and the next statement meets the fault. A commit looks its accounts up itself then (`isCertainlyAlone`).
@@ -63,7 +72,7 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
   const useLonger = Effect.sync(() => void (usedUntil = now() + Duration.toMillis(TRIED_AGAIN_AFTER)))
   const readUnlessFresh = Effect.suspend(() => {
     if (isFresh()) return Effect.void
-    return readAt === -Infinity ? read : Effect.catchCause(Effect.timeout(read, READ_TIMEOUT), () => useLonger)
+    return readAt === -Infinity ? readFirst : Effect.catchCause(Effect.timeout(read, READ_TIMEOUT), () => useLonger)
   })
   const current = Effect.suspend(() =>
     isFresh() ? Effect.succeed(known) : Effect.map(oneAtATime.withPermit(readUnlessFresh), () => known),
@@ -122,6 +131,12 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
 
 const FIRST_CELL = Effect.succeed(FIRST)
 
+const isConnectionLost = (error: SqlError.SqlError): boolean => SqlErrors.classify(error)._tag === "OutcomeUnknown"
+
+/** Runs a lookup again when its connection is lost. */
+const onOtherConnections = <A>(lookup: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> =>
+  Effect.retry(lookup, { while: isConnectionLost, times: MAX_RETRIES })
+
 /** First key of our advisory locks with two keys: "WB", moves. */
 export const MOVES = 0x5742_0004
 /** The same for the transactions of switches, which may outlive their mover by a moment. */
@@ -178,18 +193,16 @@ const byCell = (cells: ReadonlyArray<CellName>, accounts: ReadonlyArray<string>)
 }
 
 const cellOf = (sql: PgClient.PgClient, account_id: string) =>
-  Effect.orDie(
-    Effect.map(
-      sql<{ readonly cell: string }>`SELECT cell FROM account_cells WHERE account_id = ${account_id}`,
-      ([row]) => row?.cell ?? FIRST,
-    ),
+  sql<{ readonly cell: string }>`SELECT cell FROM account_cells WHERE account_id = ${account_id}`.pipe(
+    onOtherConnections,
+    Effect.map(([row]) => row?.cell ?? FIRST),
+    Effect.orDie,
   )
 
 const accountNamed = (sql: PgClient.PgClient, kind: Kind, name: string) =>
-  Effect.orDie(
-    Effect.map(
-      sql<{ readonly account_id: string }>`
-        SELECT account_id FROM account_names WHERE kind = ${kind} AND name = ${name}`,
-      ([row]) => row?.account_id,
-    ),
+  sql<{ readonly account_id: string }>`
+    SELECT account_id FROM account_names WHERE kind = ${kind} AND name = ${name}`.pipe(
+    onOtherConnections,
+    Effect.map(([row]) => row?.account_id),
+    Effect.orDie,
   )
