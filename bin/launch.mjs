@@ -6,10 +6,12 @@ import { pathToFileURL } from "node:url"
 import { ensureModules, ensureNode, isPacked, root, Unavailable } from "./install.mjs"
 
 const PARENT_WATCH_MS = 250
-/** Sets the space that Node keeps for new objects, up to 128 MiB by default, as a service under load soon does. */
-const NEW_SPACE = "--max-semi-space-size"
-/** Bounds that space to 48 MiB. Less would not fit the objects of the requests under way, which then age too early. */
-const SERVICE_FLAGS = [`${NEW_SPACE}=16`]
+/**
+ * Flags of a service, of which the operator may set each otherwise. Node would keep up to 128 MiB for new objects; less than
+ * 48 MiB would not fit those of the requests under way, which then age too early. V8 would make objects old at once that it
+ * takes for long-lived, and those keep their whole request until the next major collection (docs/decisions/0058-let-requests-die-young.md).
+ */
+export const SERVICE_FLAGS = ["--max-semi-space-size=16", "--no-allocation-site-pretenuring"]
 
 /**
  * Runs a file on a suitable Node: in this process if possible, else in a child process with the same command line.
@@ -19,7 +21,7 @@ const SERVICE_FLAGS = [`${NEW_SPACE}=16`]
  * @param {{ file?: () => string, args: string[], dev: boolean, service?: boolean, before?: () => void | Promise<void> }} options
  */
 export async function launch(options) {
-  const flags = options.service === true && !isNewSpaceSet() ? SERVICE_FLAGS : []
+  const flags = options.service === true ? SERVICE_FLAGS.filter((flag) => !isSet(flag)) : []
   const launcher = process.env.WAYBILL_LAUNCHER
   stopWithParent()
   try {
@@ -36,8 +38,12 @@ export async function launch(options) {
   }
 }
 
-/** Whether the operator has set it. */
-const isNewSpaceSet = () => [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ").includes(NEW_SPACE)
+/** Whether the operator has set a flag, to this or another value. */
+const isSet = (flag) => {
+  const [name = ""] = flag.replace("--no-", "--").split("=")
+  const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ").replaceAll("--no-", "--")
+  return given.includes(name)
+}
 
 /** Starts this program again in the same process, with flags. Without effect on Windows, which cannot. */
 function restart(flags, launcher) {

@@ -2,6 +2,7 @@ import { type ChildProcess, fork, spawn } from "node:child_process"
 import { once } from "node:events"
 import * as path from "node:path"
 import { createInterface } from "node:readline"
+import { SERVICE_FLAGS } from "../../support/process/serviceFlags.ts"
 import type { Answer, Order, Report } from "./load.ts"
 
 export interface Server {
@@ -13,9 +14,9 @@ export interface Server {
 /** Time limit of a start; a cold start on a small machine takes less. */
 const READY_WITHIN_MS = 60_000
 
-/** Starts a program of this folder, and waits until it prints its port. */
+/** Starts a program of this folder with the flags of a service, and waits until it prints its port. */
 export const start = async (file: string, env: Readonly<Record<string, string>>): Promise<Server> => {
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, file)], {
+  const child = spawn(process.execPath, [...SERVICE_FLAGS, path.join(import.meta.dirname, file)], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   })

@@ -7,6 +7,7 @@ import { once } from "node:events"
 import * as os from "node:os"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
+import { SERVICE_FLAGS } from "../../support/process/serviceFlags.ts"
 import * as World from "../../support/world/World.ts"
 import * as Cpu from "../accept/Cpu.ts"
 import { HTML, recipient, SUBJECT, TEXT } from "./mail.ts"
@@ -35,7 +36,7 @@ export const child = (scope: Scope.Scope, file: string) =>
   acquire(
     scope,
     async () => {
-      const forked = fork(here(file))
+      const forked = fork(here(file), { execArgv: [...SERVICE_FLAGS] })
       const [hello] = (await once(forked, "message")) as [{ readonly port?: number }]
       return { process: forked, pid: forked.pid ?? 0, port: hello.port ?? 0 }
     },
@@ -49,6 +50,7 @@ const worker = (scope: Scope.Scope, url: Redacted.Redacted, port: number) =>
       const started = spawn(
         process.execPath,
         [
+          ...SERVICE_FLAGS,
           "--import",
           AS_IN_MAIN,
           here("../../support/process/workerProcess.ts"),
@@ -126,7 +128,10 @@ export const byHand = async (scope: Scope.Scope, url: Redacted.Redacted, port: n
     scope,
     async () => {
       const args = [Redacted.value(url), String(port), String(CONNECTIONS)]
-      const forked = fork(here("../byHand/drain.ts"), args, { env: { ...process.env, ...threads } })
+      const forked = fork(here("../byHand/drain.ts"), args, {
+        env: { ...process.env, ...threads },
+        execArgv: [...SERVICE_FLAGS],
+      })
       await once(forked, "message")
       return forked
     },

@@ -7,7 +7,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/commit/Provenance"
 import { Replica } from "@waybill/store/postgres/Replica"
 import type { Writer } from "@waybill/store/requests/RequestLogWriter"
-import { Context, Effect, Exit, Fiber, Option, Schema, Scope as Lifetime } from "effect"
+import { Context, Effect, Exit, Option, Schema } from "effect"
 import type { IncomingMessage } from "node:http"
 import * as Acceptance from "../accept/Acceptance.ts"
 import * as RequestCommit from "../accept/RequestCommit.ts"
@@ -25,6 +25,7 @@ import * as Validation from "./middleware/Validation.ts"
 import type { FastPath } from "./NodeServer.ts"
 import * as PlainSends from "./PlainSends.ts"
 import * as Position from "./Position.ts"
+import * as RunningRequests from "./RunningRequests.ts"
 
 /** Larger bodies are read by the normal path, within the memory budget. */
 export const MAX_FAST_BYTES = 256 * 1024
@@ -95,7 +96,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
   const hosts = yield* TrackingHosts.TrackingHosts
   const replica = yield* Replica
   // Ends with the server's connections, so that requests in progress are finished when the service stops.
-  const lifetime = Lifetime.forkUnsafe(yield* Effect.scope, "parallel")
+  const running = yield* RunningRequests.make
   const { requestLog } = options
   const maxBytes = Math.min(MAX_FAST_BYTES, options.maxBodyBytes)
   const run = Effect.runForkWith(context)
@@ -163,7 +164,8 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
       })
       return Traces.ofRequest(handling, id, request.method, headers)
     })
-    const fiber = Fiber.runIn(run(handled), lifetime)
+    const fiber = run(handled)
+    running.add(fiber)
     response.on("close", () => {
       if (!response.writableEnded) fiber.interruptUnsafe()
       if (requestLog !== undefined && logged !== undefined) Calls.end(requestLog, logged)

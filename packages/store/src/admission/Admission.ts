@@ -114,7 +114,7 @@ const admitOne = Effect.fnUntraced(function* (sql: PgClient.PgClient, uses: KeyU
     closed,
   )
   yield* Effect.addFinalizer(() => requests.close)
-  yield* availability.onLost(() => Batcher.completeAll([...requests.uncompleted], Exit.die(new Unavailable())))
+  yield* availability.onLost(() => Batcher.completeAll(requests.uncompleted(), Exit.die(new Unavailable())))
   yield* Effect.forEach(
     Array.from({ length: CONCURRENT_STATEMENTS }),
     // Each has a connection of its own, because a statement that waits would hold up the next one.
@@ -125,8 +125,12 @@ const admitOne = Effect.fnUntraced(function* (sql: PgClient.PgClient, uses: KeyU
         uses,
         exhausted,
       }
-      const isWaiting = (request: PendingRequest) => requests.uncompleted.has(request)
-      const admitBatch = Effect.flatMap(requests.take, (batch) => admitAll(deps, batch.filter(isWaiting)))
+      const admitBatch = Effect.flatMap(requests.take, (batch) =>
+        admitAll(
+          deps,
+          batch.filter(({ isCompleted }) => !isCompleted()),
+        ),
+      )
       yield* Effect.forkScoped(Effect.forever(admitBatch), { startImmediately: true })
     }),
     { discard: true },
@@ -141,7 +145,7 @@ const admitOne = Effect.fnUntraced(function* (sql: PgClient.PgClient, uses: KeyU
       }
       if (availability.problem() !== undefined) return Effect.die(new Unavailable())
       const groupKey = `${request.tokenHash} ${request.bucket} ${address.text}`
-      return requests.submit((complete) => ({ groupKey, request, address, complete }))
+      return requests.submit((complete, isCompleted) => ({ groupKey, request, address, complete, isCompleted }))
     })
 })
 
@@ -153,6 +157,7 @@ interface PendingRequest {
   readonly request: Request
   readonly address: RateWindows.ClientAddress
   readonly complete: (verdict: Exit.Exit<Verdict>) => void
+  readonly isCompleted: () => boolean
 }
 
 interface Deps {

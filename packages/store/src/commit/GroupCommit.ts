@@ -117,7 +117,7 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
   yield* Effect.forkScoped(runBatches(commits, commitBatch), { startImmediately: true })
 
   yield* availability.onLost(() => {
-    for (const { complete, progress } of commits.uncompleted)
+    for (const { complete, progress } of commits.uncompleted())
       complete(Exit.die(progress.phase === "sent" ? new NotConfirmed() : new Unavailable()))
   })
 
@@ -151,31 +151,35 @@ type Commits = Batcher.Batcher<Committed<unknown>, unknown, PendingCommit>
 type CommitBatchFn = (batch: ReadonlyArray<PendingCommit>, onWritten: Effect.Effect<unknown>) => Effect.Effect<void>
 
 /**
- * Starts a batch when the previous one is written and enough commits wait, so that its reads follow while the previous one is
- * flushed. It does not start sooner, although the connection would allow it: it would take fewer commits.
+ * Starts a batch behind the previous one when as many commits wait as that has, or when that is written and fewer wait, so that
+ * its reads follow while the previous one is flushed. It does not start sooner: it would take fewer commits.
  *
  * The end of the service interrupts the waiting between batches, and no batch that is under way.
  */
 const runBatches = (commits: Commits, commitBatch: CommitBatchFn): Effect.Effect<never> =>
-  Effect.suspend(() => {
-    let previous: Fiber.Fiber<void> | undefined
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.gen(function* () {
-        const batch = yield* restore(commits.take)
-        const written = Deferred.makeUnsafe<void>()
-        const setWritten = Deferred.succeed(written, undefined)
-        const current = yield* Effect.forkChild(
-          // A batch that fails is never written, but the next one may start.
-          Effect.ensuring(commitBatch(batch, setWritten), setWritten),
-          { startImmediately: true, uninterruptible: true },
-        )
-        yield* restore(Deferred.await(written))
-        if (commits.waiting() < MIN_OVERLAP_COMMITS) yield* restore(Fiber.await(current))
-        else if (previous !== undefined) yield* restore(Fiber.await(previous))
-        previous = current
-      }),
-    ).pipe(Effect.forever)
-  })
+  Effect.uninterruptibleMask((restore) => runBatchesWith(restore, commits, commitBatch))
+
+const runBatchesWith = Effect.fnUntraced(function* (
+  restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>,
+  commits: Commits,
+  commitBatch: CommitBatchFn,
+): Effect.fn.Return<never> {
+  for (let previous: Fiber.Fiber<void> | undefined; ;) {
+    const batch = yield* restore(commits.take)
+    const mayFollow = Deferred.makeUnsafe<void>()
+    const setWritten = Deferred.succeed(mayFollow, undefined)
+    commits.onWaiting(Math.max(batch.length, MIN_SPLIT_COMMITS), () => Deferred.doneUnsafe(mayFollow, Exit.void))
+    const current = yield* Effect.forkChild(
+      // A batch that fails is never written, but the next one may start.
+      Effect.ensuring(commitBatch(batch, setWritten), setWritten),
+      { startImmediately: true, uninterruptible: true },
+    )
+    yield* restore(Deferred.await(mayFollow))
+    if (commits.waiting() < MIN_OVERLAP_COMMITS) yield* restore(Fiber.await(current))
+    else if (previous !== undefined) yield* restore(Fiber.await(previous))
+    previous = current
+  }
+})
 
 /**
  * Reads the long streams of one deferred commit, if any, and submits it again. An error of the read is ignored: the batch meets it

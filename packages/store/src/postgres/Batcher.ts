@@ -1,3 +1,4 @@
+import { type Entry, Roster } from "@waybill/domain/values/Roster"
 import { Deferred, Effect, Exit, Queue } from "effect"
 
 /** A request that waits to be done together with others. */
@@ -18,17 +19,26 @@ export interface Options<I> {
   readonly isExclusive?: (item: I) => boolean
 }
 
+/** Makes the item of a caller. */
+export type MakeItem<Answer, Refusal, I> = (
+  complete: Item<Answer, Refusal>["complete"],
+  /** Whether the caller has been answered. */
+  isCompleted: () => boolean,
+) => I
+
 export interface Batcher<Answer, Refusal, I extends Item<Answer, Refusal>> {
   /** Adds an item and waits until it is completed. */
-  readonly submit: (makeItem: (complete: Item<Answer, Refusal>["complete"]) => I) => Effect.Effect<Answer, Refusal>
+  readonly submit: (makeItem: MakeItem<Answer, Refusal, I>) => Effect.Effect<Answer, Refusal>
   /** Adds an item again whose caller still waits. */
   readonly resubmit: (item: I) => Effect.Effect<void>
   /** Waits for an item and returns it with those behind it that fit into the same batch. */
   readonly take: Effect.Effect<ReadonlyArray<I>>
   /** Number of items that wait to be taken. */
   readonly waiting: () => number
-  /** Items that have been submitted and not completed, whether they wait or were taken. */
-  readonly uncompleted: ReadonlySet<I>
+  /** Runs once, as soon as so many items wait; replaced by the next call. */
+  readonly onWaiting: (items: number, run: () => void) => void
+  /** Returns the items that have been submitted and not completed, whether they wait or were taken. */
+  readonly uncompleted: () => ReadonlyArray<I>
   /** Completes all items that wait, and all that are submitted later, with the given outcome. */
   readonly close: Effect.Effect<void>
 }
@@ -62,35 +72,47 @@ export const make = Effect.fnUntraced(function* <Answer, Refusal, I extends Item
     return batch
   }
 
-  const uncompleted = new Set<I>()
-  const track = (makeItem: MakeItem, complete: Item<Answer, Refusal>["complete"]): I => {
-    const item = makeItem((outcome) => {
-      if (uncompleted.delete(item)) complete(outcome)
-    })
-    uncompleted.add(item)
-    return item
+  const waiting = () => Queue.sizeUnsafe(queue) + (exclusive === undefined ? 0 : 1)
+  let watch: { readonly items: number; readonly run: () => void } | undefined
+  const notify = () => {
+    if (watch === undefined || waiting() < watch.items) return
+    const { run } = watch
+    watch = undefined
+    run()
   }
 
-  type MakeItem = Parameters<Batcher<Answer, Refusal, I>["submit"]>[0]
-  const waitForPlace = Effect.fnUntraced(function* (makeItem: MakeItem) {
+  const uncompleted = new Roster<I>()
+  const track = (makeItem: MakeItem<Answer, Refusal, I>, answer: Item<Answer, Refusal>["complete"]): Entry<I> => {
+    const complete: typeof answer = (outcome) => {
+      if (uncompleted.remove(entry)) answer(outcome)
+    }
+    const entry = uncompleted.add(makeItem(complete, () => entry.place < 0))
+    return entry
+  }
+
+  const waitForPlace = Effect.fnUntraced(function* (makeItem: MakeItem<Answer, Refusal, I>) {
     const outcome = Deferred.makeUnsafe<Answer, Refusal>()
-    const item = track(makeItem, (exit) => Deferred.doneUnsafe(outcome, exit))
-    const isAdded = yield* Queue.offer(queue, item)
+    const entry = track(makeItem, (exit) => Deferred.doneUnsafe(outcome, exit))
+    const isAdded = yield* Queue.offer(queue, entry.item)
     if (isAdded) return yield* Deferred.await(outcome)
-    uncompleted.delete(item)
+    uncompleted.remove(entry)
     return yield* closed
   })
 
   return {
     submit: (makeItem) =>
       Effect.callback((resume) => {
-        const item = track(makeItem, resume)
-        if (Queue.offerUnsafe(queue, item)) return
-        uncompleted.delete(item)
+        const entry = track(makeItem, resume)
+        if (Queue.offerUnsafe(queue, entry.item)) return notify()
+        uncompleted.remove(entry)
         resume(waitForPlace(makeItem))
       }),
-    waiting: () => Queue.sizeUnsafe(queue) + (exclusive === undefined ? 0 : 1),
-    uncompleted,
+    waiting,
+    onWaiting: (items, run) => {
+      watch = { items, run }
+      notify()
+    },
+    uncompleted: () => uncompleted.items,
     resubmit: (item) =>
       Effect.map(Queue.offer(queue, item), (isAdded) => {
         if (!isAdded) item.complete(closed)

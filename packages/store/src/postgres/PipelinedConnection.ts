@@ -122,34 +122,44 @@ interface SentTransaction<A, E> {
   readonly answers: ReadonlyArray<Sent>
 }
 
-const sendTransaction = Effect.fnUntraced(function* <A, E>(
+const sendTransaction = <A, E>(
   sql: PgClient.PgClient,
   open: Effect.Effect<PgConnection.PgConnection, SqlError.SqlError, Scope.Scope>,
   invalidate: PgPool.PgPool["invalidate"],
   body: (send: Send) => Effect.Effect<A, E>,
-): Effect.fn.Return<SentTransaction<A, E>, SqlError.SqlError, Scope.Scope> {
-  const opened = yield* open
-  const connection = counting(opened)
-  const answers: Array<Sent> = []
-  const send = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
-    Effect.gen(function* () {
-      const before = connection.sent()
-      const answer = yield* Effect.forkChild(statement, { startImmediately: true })
-      answers.push(answer)
-      // Otherwise a later statement would overtake this one.
-      if (connection.sent() !== before + 1) yield* Effect.die(new Error("a pipelined statement was not sent at once"))
-      return answer
-    })
-  const within = Effect.provideService(sql.transactionService, [connection, 0] as const)
-  return yield* Effect.gen(function* () {
-    yield* send(connection.execute("BEGIN", [], undefined))
-    const result = yield* Effect.exit(within(body((statement) => send(within(statement)))))
-    yield* send(
-      Exit.isSuccess(result) ? CellClient.checkedCommit(connection) : connection.execute("ROLLBACK", [], undefined),
-    )
-    return { result, answers }
+): Effect.Effect<SentTransaction<A, E>, SqlError.SqlError, Scope.Scope> =>
+  Effect.flatMap(open, (opened) =>
     // The state of the connection is unknown after an error here.
-  }).pipe(Effect.onError(() => invalidate(opened)))
+    Effect.onError(sendOn(sql, counting(opened), body), () => invalidate(opened)),
+  )
+
+const sendOn = Effect.fnUntraced(function* <A, E>(
+  sql: PgClient.PgClient,
+  connection: CountingConnection,
+  body: (send: Send) => Effect.Effect<A, E>,
+): Effect.fn.Return<SentTransaction<A, E>, SqlError.SqlError> {
+  const answers: Array<Sent> = []
+  const within = Effect.provideService(sql.transactionService, [connection, 0] as const)
+  yield* send(connection, answers, connection.execute("BEGIN", [], undefined))
+  const result = yield* Effect.exit(within(body((statement) => send(connection, answers, within(statement)))))
+  const end = Exit.isSuccess(result)
+    ? CellClient.checkedCommit(connection)
+    : connection.execute("ROLLBACK", [], undefined)
+  yield* send(connection, answers, end)
+  return { result, answers }
+})
+
+const send = Effect.fnUntraced(function* (
+  connection: CountingConnection,
+  answers: Array<Sent>,
+  statement: Effect.Effect<unknown, SqlError.SqlError>,
+) {
+  const before = connection.sent()
+  const answer = yield* Effect.forkChild(statement, { startImmediately: true })
+  answers.push(answer)
+  // Otherwise a later statement would overtake this one.
+  if (connection.sent() !== before + 1) yield* Effect.die(new Error("a pipelined statement was not sent at once"))
+  return answer
 })
 
 /** Fails with the first error of the transaction: the later ones only follow from it. */
@@ -163,8 +173,10 @@ const awaitAnswers = Effect.fnUntraced(function* <A, E>(
   return yield* failed === undefined ? result : Effect.failCause(failed.cause)
 })
 
-/** Counts the statements that are sent on a connection. */
-const counting = (connection: PgConnection.PgConnection): Connection & { readonly sent: () => number } => {
+/** Counts the statements that are sent on it. */
+type CountingConnection = Connection & { readonly sent: () => number }
+
+const counting = (connection: PgConnection.PgConnection): CountingConnection => {
   let sent = 0
   // Counts when the statement runs, not when its effect is built.
   const counted = <A>(statement: () => Effect.Effect<A, SqlError.SqlError>) =>
