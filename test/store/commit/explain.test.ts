@@ -14,7 +14,7 @@ import {
   type Write,
 } from "@waybill/store/commit/LogStorage"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
-import { NOTHING_ASSUMED } from "@waybill/store/commit/BatchFacts"
+import { NOTHING_ASSUMED } from "@waybill/store/facts/BatchFacts"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -265,6 +265,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
     // What an outcome of each message assumes is checked by the same keys.
     const sql = yield* PgClient.PgClient
     const token = "token"
+    const accounts = [...new Set(events.map(({ account_id }) => account_id))]
     const rows = yield* sql<LastEvent>`
       SELECT account_id, stream_id, version, event_id, xmin::text AS xmin FROM events
       WHERE stream_id = ANY(${ids}::text[]) AND version = ${VERSIONS}::int`
@@ -272,11 +273,20 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
     const assumed = {
       lastEvents: rows,
       leases: ids.map((id) => ({ id, token })),
-      subscriptions: new Map(events.map(({ account_id }) => [account_id, []])),
+      facts: {
+        subscriptions: new Map(events.map(({ account_id }) => [account_id, []])),
+        accounts: accounts.map((account_id) => ({ account_id, version: 1 })),
+        domains: stretch(50).map((n) => ({ account_id: account(n % ACCOUNTS), id: `dom_${n}`, version: 1 })),
+        addresses: stretch(100).map((n) => ({ account_id: account(n % ACCOUNTS), address: `new.${n}@example.org` })),
+        usage: accounts.map((account_id) => ({ account_id, month: "2026-11", atMost: 1 })),
+      },
     }
-    const settled = yield* written({ ...write, outbox: { arm: [], disarm: ids, release: ids }, assumed })
+    const usage = accounts.map((account_id) => ({ account_id, month: "2026-11", delta: 1 }))
+    const settled = yield* written({ ...write, usage, outbox: { arm: [], disarm: ids, release: ids }, assumed })
     assert.lengthOf(settled.filter(isWrite), 1)
-    for (const index of ["outbox_pkey", "events_pkey", "webhooks_pkey"]) holds(settled, index, 3000)
+    for (const index of ["outbox_pkey", "events_pkey", "webhooks_pkey", "accounts_pkey", "domains_pkey"])
+      holds(settled, index, 4000)
+    for (const index of ["suppressions_pkey", "monthly_usage_pkey"]) holds(settled, index, 4000)
     const deferred = yield* written({ ...write, outbox: { ...write.outbox, arm: [], release: ids }, assumed })
     assert.lengthOf(deferred.filter(isWrite), 3)
     holds(deferred, "outbox_pkey", 3000)

@@ -4,14 +4,9 @@ import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
 import { StreamTurns } from "@waybill/store/streams/StreamTurns"
-import * as Subscriptions from "@waybill/store/webhooks/Subscriptions"
-import {
-  type Facts,
-  type LogStorage,
-  OutcomeUnknown,
-  type LogTransaction,
-  RowRejected,
-} from "@waybill/store/commit/LogStorage"
+import { RememberedFacts } from "@waybill/store/facts/RememberedFacts"
+import type { Facts } from "@waybill/store/facts/Facts"
+import { type LogStorage, OutcomeUnknown, type LogTransaction, RowRejected } from "@waybill/store/commit/LogStorage"
 import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
 import { Deferred, Effect, Exit, type Fiber, Result } from "effect"
 import { describe } from "vitest"
@@ -80,7 +75,7 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
     kinds: { isOpen: () => true },
     consequences: Consequences.live,
     cache: StreamStateCache.make(),
-    subscriptions: Subscriptions.makeCache(),
+    remembered: new RememberedFacts(),
     turns: new StreamTurns(),
     claimer: () => undefined,
     nextEventId: () => "" as EventId,
@@ -99,7 +94,7 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
           account_id: "acc" as AccountId,
           streams: [],
           // Facts that are always read.
-          needs: { addresses: ["ana@example.org"] },
+          needs: { clocks: ["clk_1"] },
           decide: () => Result.succeed({ append: [], answer: nth }),
         }
         callers.push(yield* Effect.forkChild(group.submit(commit), { startImmediately: true }))
@@ -153,6 +148,24 @@ describe("group commit", () => {
       assert.deepStrictEqual(sizes(batches), [1])
       yield* flush(0)
       assert.deepStrictEqual(sizes(batches), [1, ENOUGH + 2])
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("starts the next batch while the previous one is written if as many commits wait as that has", () =>
+    Effect.gen(function* () {
+      const { batches, flush, submit, write } = yield* slow
+      const many = GroupCommit.MIN_SPLIT_COMMITS
+      yield* submit(1)
+      yield* submit(many - 1)
+      assert.deepStrictEqual(sizes(batches), [1])
+      yield* submit(1)
+      assert.deepStrictEqual(sizes(batches), [1, many])
+      yield* submit(many)
+      yield* write(0)
+      yield* write(1)
+      assert.deepStrictEqual(sizes(batches), [1, many], "a third batch waits until the first is committed")
+      yield* flush(0)
+      assert.deepStrictEqual(sizes(batches), [1, many, many])
     }).pipe(Effect.scoped),
   )
 

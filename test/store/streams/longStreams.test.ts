@@ -14,7 +14,7 @@ import { type LogStorage, OutcomeUnknown, type LogTransaction, type Write } from
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
 import { readLongStream } from "@waybill/store/streams/readLongStream"
 import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
-import { NOTHING_ASSUMED } from "@waybill/store/commit/BatchFacts"
+import { NOTHING_ASSUMED } from "@waybill/store/facts/BatchFacts"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"

@@ -88,7 +88,8 @@ export const accept = <A, E, F>({ answer, at, load = [], messages, sender }: Acc
         }
         verdicts.push(Result.map(decided, ({ created_at }) => ({ id, created_at })))
       }
-      return Result.map(answer(verdicts), (answer) => ({ append, content, answer }))
+      const hasRefused = append.length < messages.length
+      return Result.map(answer(verdicts), (answer) => ({ append, content, answer, hasRefused }))
     },
   }
 }

@@ -7,7 +7,7 @@ import * as Address from "@waybill/domain/values/Address"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as MediaType from "@waybill/mail/compose/MediaType"
 import { bareContentId } from "@waybill/mail/compose/Message"
-import type { Needs } from "@waybill/store/commit/LogStorage"
+import type { Needs } from "@waybill/store/facts/Facts"
 import * as Content from "@waybill/store/content/Content"
 
 /** A message as requested, and the content to store for it. */

@@ -4,7 +4,7 @@ import * as ClaimOnInsert from "../outbox/ClaimOnInsert.ts"
 import { type LoadedStreams, loadStreams } from "../streams/loadStreams.ts"
 import type { TypedStreamRef } from "../streams/readLongStream.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
-import * as BatchFacts from "./BatchFacts.ts"
+import * as BatchFacts from "../facts/BatchFacts.ts"
 import { BatchWrites } from "./BatchWrites.ts"
 import {
   type CommitDeps,
@@ -14,7 +14,8 @@ import {
   type CommitOutcome,
   type PendingCommit,
 } from "./Commit.ts"
-import { type Assumed, type Facts, type LogTransaction, streamKey, type StorageError, TryAgain } from "./LogStorage.ts"
+import type { Facts } from "../facts/Facts.ts"
+import { type Assumed, type LogTransaction, streamKey, type StorageError, TryAgain } from "./LogStorage.ts"
 import type { Stored } from "./RecordedEvents.ts"
 
 /** A commit that waits until its long streams are read outside the batches, or until an earlier such commit is decided. */
@@ -65,8 +66,12 @@ export const attempt = Effect.fnUntraced(function* (
   const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
   const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
   const decided = decideAll({ writes, facts, storedAnswers, long, turns: deps.turns }, batch)
-  const assumed = assumedBy(decided.outcomes, lastEvents, factsAssumed)
-  if (assumed === undefined) return yield* new TryAgain({ cause: "a refusal is decided from what was read" })
+  const assumed = assumedBy(decided, lastEvents, factsAssumed)
+  if (assumed === undefined) {
+    deps.remembered.doubt(decided.refused.map((pending) => BatchFacts.needsOf(pending, false)))
+    return yield* new TryAgain({ cause: "a refusal is decided from what was read" })
+  }
+  deps.remembered.count(writes.usage)
   if (writes.answers.size > 0) {
     const taken = yield* transaction.insertAnswers([...writes.answers.values()], now)
     // A duplicate in another transaction was first. Decisions of this batch may depend on the commit that lost, so the
@@ -98,16 +103,17 @@ const claimNew = (
 }
 
 /**
- * Returns what the writes have to check. Undefined if a commit that relies on an assumption appends nothing: a refusal is an
- * answer, and nothing would check it.
+ * Returns what the writes have to check. Undefined if a commit that relies on an assumption is refused or appends nothing: that
+ * is an answer, and nothing would check it, or a quota is exceeded only by the most that may have been used.
  */
 const assumedBy = (
-  outcomes: ReadonlyMap<PendingCommit, CommitOutcome>,
+  { outcomes, refused }: Pick<Decided, "outcomes" | "refused">,
   lastEvents: LoadedStreams["assumed"],
-  { leases: areLeases, subscriptions }: BatchFacts.BatchFacts["assumed"],
+  { facts, leases: areLeases }: BatchFacts.BatchFacts["assumed"],
 ): Assumed | undefined => {
-  if (lastEvents.size === 0 && !areLeases && subscriptions === undefined) return BatchFacts.NOTHING_ASSUMED
+  if (lastEvents.size === 0 && !areLeases && facts === undefined) return BatchFacts.NOTHING_ASSUMED
   const leases: Array<Assumed["leases"][number]> = []
+  if (facts !== undefined && refused.some(({ commit }) => commit.needs !== undefined)) return undefined
   for (const [{ commit }, outcome] of outcomes) {
     const held = areLeases ? (commit.leases ?? []) : []
     leases.push(...held)
@@ -116,11 +122,12 @@ const assumedBy = (
     const appends = Exit.isSuccess(outcome) && outcome.value._tag === "Committed" && outcome.value.events.length > 0
     if (relies && !appends) return undefined
   }
-  return {
-    lastEvents: [...lastEvents.values()],
-    leases,
-    subscriptions: subscriptions ?? BatchFacts.NOTHING_ASSUMED.subscriptions,
-  }
+  return { lastEvents: [...lastEvents.values()], leases, facts: facts ?? BatchFacts.NO_FACTS }
+}
+
+interface Decided extends Pick<BatchResult, "outcomes" | "duplicates" | "deferred"> {
+  /** Commits that are refused, or a part of which is. */
+  readonly refused: ReadonlyArray<PendingCommit>
 }
 
 interface DecisionInput {
@@ -134,8 +141,9 @@ interface DecisionInput {
 const decideAll = (
   { facts, long, storedAnswers, turns, writes }: DecisionInput,
   batch: ReadonlyArray<PendingCommit>,
-): Omit<BatchResult, "events" | "claim" | "xmin" | "hasAssumed"> => {
+): Decided => {
   const outcomes = new Map<PendingCommit, CommitOutcome>()
+  const refused: Array<PendingCommit> = []
   const duplicates: Array<PendingCommit> = []
   const deferred: Array<Deferred> = []
   const decided = new Set<number>()
@@ -153,12 +161,14 @@ const decideAll = (
       const deferral = deferralOf(pending, long, turns, decided)
       if (deferral !== undefined) deferred.push(deferral)
       else {
-        outcomes.set(pending, decide(writes, pending, key))
+        const outcome = decide(writes, pending, key)
+        outcomes.set(pending, outcome.exit)
+        if (outcome.hasRefused) refused.push(pending)
         decided.add(pending.nth)
       }
     }
   }
-  return { outcomes, duplicates, deferred }
+  return { outcomes, duplicates, deferred, refused }
 }
 
 /** Returns how a commit is deferred; `undefined` for one that can be decided. */
@@ -182,14 +192,19 @@ const deferralOf = (
 }
 
 /** Decides one commit. A decision or a fold that throws fails only its own caller. */
-const decide = (writes: BatchWrites, pending: PendingCommit, claimKey: string | undefined): CommitOutcome => {
+const decide = (
+  writes: BatchWrites,
+  pending: PendingCommit,
+  claimKey: string | undefined,
+): { readonly exit: CommitOutcome; readonly hasRefused: boolean } => {
   try {
     const decision = pending.commit.decide(writes.view(pending.commit.account_id))
-    if (Result.isFailure(decision)) return Exit.fail(decision.failure)
+    if (Result.isFailure(decision)) return { exit: Exit.fail(decision.failure), hasRefused: true }
+    const { answer, hasRefused = false } = decision.success
     const events = writes.add(pending, decision.success, claimKey)
-    return Exit.succeed({ _tag: "Committed", answer: decision.success.answer, events })
+    return { exit: Exit.succeed({ _tag: "Committed", answer, events }), hasRefused: hasRefused || events.length === 0 }
   } catch (defect) {
-    return Exit.die(defect)
+    return { exit: Exit.die(defect), hasRefused: true }
   }
 }
 

@@ -4,7 +4,8 @@ import { UpgradeInProgress } from "../feed/EventKinds.ts"
 import type { StoredAnswer } from "../idempotency/Claim.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
-import { type ContentRow, type Facts, streamKey, type StreamRef, type ChangedStream } from "./LogStorage.ts"
+import type { Facts } from "../facts/Facts.ts"
+import { type ContentRow, streamKey, type StreamRef, type ChangedStream } from "./LogStorage.ts"
 import * as RecordedEvents from "./RecordedEvents.ts"
 
 /** Times that all rows of a batch share. */

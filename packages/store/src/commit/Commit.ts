@@ -1,14 +1,15 @@
 import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import { Data, type Exit, type Result } from "effect"
+import type { RememberedFacts } from "../facts/RememberedFacts.ts"
 import type { EventKindsShape } from "../feed/EventKinds.ts"
 import type { Claim } from "../idempotency/Claim.ts"
 import type { Claimer } from "../outbox/ClaimOnInsert.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
-import type { SubscriptionCache } from "../webhooks/Subscriptions.ts"
 import type { Consequences } from "./Consequences.ts"
-import type { ContentRow, Facts, Needs } from "./LogStorage.ts"
+import type { Facts, Needs } from "../facts/Facts.ts"
+import type { ContentRow } from "./LogStorage.ts"
 import type { Provenance } from "./Provenance.ts"
 import type { AnyAggregate, AnyEvent, Shapes, Stored } from "./RecordedEvents.ts"
 
@@ -36,6 +37,8 @@ export interface Decision<A> {
   readonly append: ReadonlyArray<Append>
   readonly content?: ReadonlyArray<ContentRow>
   readonly answer: A
+  /** Whether the answer refuses a part of the request. */
+  readonly hasRefused?: boolean
 }
 
 /** A stream that a commit loads. */
@@ -98,7 +101,7 @@ export interface CommitDeps {
   readonly kinds: EventKindsShape
   readonly consequences: Consequences
   readonly cache: StreamStateCache
-  readonly subscriptions: SubscriptionCache
+  readonly remembered: RememberedFacts
   readonly turns: StreamTurns
   /** The pipeline of this process that claims new deliveries, if there is one. */
   readonly claimer: () => Claimer | undefined

@@ -95,7 +95,10 @@ const recover = (
 ): Effect.Effect<void> => {
   if (error._tag !== "OutcomeUnknown") attempted?.claim?.end("rolled back")
   // An assumption may not hold, whatever the error says. The batch is decided again from what it reads.
-  if (attempted?.hasAssumed === true && error._tag !== "OutcomeUnknown") return retry(deps, batch, tries, error)
+  if (attempted?.hasAssumed === true && error._tag !== "OutcomeUnknown") {
+    deps.remembered.doubt(batch.map(({ commit }) => ({ account_id: commit.account_id, ...commit.needs })))
+    return retry(deps, batch, tries, error)
+  }
   switch (error._tag) {
     case "TryAgain":
       return retry(deps, batch, tries, error)

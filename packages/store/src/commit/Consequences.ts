@@ -7,7 +7,8 @@ import type { TestClockId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import * as UsageChange from "@waybill/domain/account/UsageChange"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
-import { FAR_FUTURE, type Facts, type OutboxRow, type ChangedStream, type WebhookDelivery } from "./LogStorage.ts"
+import type { Facts } from "../facts/Facts.ts"
+import { FAR_FUTURE, type OutboxRow, type ChangedStream, type WebhookDelivery } from "./LogStorage.ts"
 import type { AnyEvent, Recorded } from "./RecordedEvents.ts"
 
 export interface Work {

@@ -8,6 +8,7 @@ import * as CellClient from "../cells/CellClient.ts"
 import { Cells, type CellsShape } from "../cells/Cells.ts"
 import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as PerCell from "../cells/PerCell.ts"
+import { RememberedFacts } from "../facts/RememberedFacts.ts"
 import { EventKinds, type EventKindsShape } from "../feed/EventKinds.ts"
 import { ClaimOnInsert } from "../outbox/ClaimOnInsert.ts"
 import * as Epoch from "../postgres/Epoch.ts"
@@ -21,7 +22,6 @@ import { MAX_DEFERRALS } from "../streams/loadStreams.ts"
 import { readLongStream } from "../streams/readLongStream.ts"
 import * as StreamStateCache from "../streams/StreamStateCache.ts"
 import { StreamTurns } from "../streams/StreamTurns.ts"
-import * as Subscriptions from "../webhooks/Subscriptions.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
 import type {
   CommitDeps,
@@ -157,7 +157,7 @@ export const makeDeps = (
   kinds,
   consequences,
   cache: StreamStateCache.make(cacheLimits),
-  subscriptions: Subscriptions.makeCache(),
+  remembered: new RememberedFacts(),
   turns: new StreamTurns(),
   claimer,
   nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),

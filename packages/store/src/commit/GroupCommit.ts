@@ -178,6 +178,8 @@ const runBatchesWith = Effect.fnUntraced(function* (
     if (commits.waiting() < MIN_OVERLAP_COMMITS) yield* restore(Fiber.await(current))
     else if (previous !== undefined) yield* restore(Fiber.await(previous))
     previous = current
+    // The commits that other fibers submit in this turn belong to the next batch as well.
+    yield* restore(Effect.yieldNow)
   }
 })
 

@@ -1,9 +1,7 @@
 import type { AccountId, WebhookDeliveryId } from "@waybill/domain/values/Id"
-import type { Tracking } from "@waybill/domain/email/Tracking"
-import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Data, type Effect } from "effect"
+import type { AccountNeeds, AssumedFacts, Facts } from "../facts/Facts.ts"
 import type { Claim, StoredAnswer } from "../idempotency/Claim.ts"
-import type { CountedKind } from "../readmodels/AccountCounts.ts"
 import type { AnyAggregate, EventRow, Recorded, Stored } from "./RecordedEvents.ts"
 
 export interface StreamRef {
@@ -16,67 +14,6 @@ export const streamKey = (ref: StreamRef): string => `${ref.account_id}/${ref.st
 export interface StreamRange extends StreamRef {
   readonly from?: number
   readonly to?: number
-}
-
-/** Facts that a decision needs beside its own streams. The needs of a whole batch are read in one statement. */
-export interface Needs {
-  /** Names of sending domains. */
-  readonly domains?: ReadonlyArray<string>
-  /** Addresses whose suppression matters, in lower case. */
-  readonly addresses?: ReadonlyArray<string>
-  /** UTC month whose usage is needed, with the account's plan; the usage stays locked until the commit. */
-  readonly month?: string
-  /** Ids of outbox rows, which stay locked until the commit. */
-  readonly outbox?: ReadonlyArray<string>
-  /** Ids of test clocks whose time the decision needs; they do not move until the commit. */
-  readonly clocks?: ReadonlyArray<string>
-  /** Ids of emails, for the test clocks that they live on. */
-  readonly clocksOf?: ReadonlyArray<string>
-  /** Kind of object to count in the account. The commit gets a batch of its own, so that the count holds until its end. */
-  readonly countOf?: CountedKind
-}
-
-export interface DomainFact {
-  readonly id: string
-  readonly name: string
-  readonly status: string
-  readonly tracking?: Tracking | null
-}
-export interface AccountFact {
-  readonly plan: string
-  readonly record: Readonly<Record<string, unknown>>
-}
-export interface LeaseFact {
-  readonly id: string
-  readonly lease_token: string | null
-  readonly lease_until: string | null
-  readonly attempt: number
-}
-export interface SubscriptionFact {
-  readonly account_id: AccountId
-  readonly id: string
-  readonly events: ReadonlyArray<string>
-}
-
-/** A test clock, deleted ones included, and the time that it shows. */
-export interface ClockFact {
-  readonly account_id: string
-  readonly id: string
-  readonly now: Timestamp
-  readonly removed: boolean
-}
-
-export interface Facts {
-  readonly account: (account: AccountId) => AccountFact | undefined
-  readonly domain: (account: AccountId, name: string) => DomainFact | undefined
-  /** Reason of an active suppression. */
-  readonly suppression: (account: AccountId, address: string) => string | undefined
-  /** Recipients accepted in a month so far. */
-  readonly acceptedIn: (account: AccountId, month: string) => number
-  readonly outbox: (id: string) => LeaseFact | undefined
-  readonly countOf: (account: AccountId, kind: CountedKind) => number
-  readonly clock: (account: AccountId, id: string) => ClockFact | undefined
-  readonly subscriptions: (account: AccountId) => ReadonlyArray<SubscriptionFact>
 }
 
 export interface ContentRow {
@@ -144,8 +81,7 @@ export type LastEvent = StreamRef & Pick<EventRow, "version" | "event_id" | "xmi
 export interface Assumed {
   readonly lastEvents: ReadonlyArray<LastEvent>
   readonly leases: ReadonlyArray<{ readonly id: string; readonly token: string }>
-  /** Subscriptions of accounts, by their live ids; all subscriptions that they have. */
-  readonly subscriptions: ReadonlyMap<string, ReadonlyArray<SubscriptionFact>>
+  readonly facts: AssumedFacts
 }
 
 /** Everything that a batch writes, apart from the answers to idempotency keys. */
@@ -216,10 +152,7 @@ export interface LogTransaction {
   readonly readStreams: (
     ranges: ReadonlyArray<StreamRange>,
   ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<EventRow>>, StorageError>
-  readonly readFacts: (
-    needs: ReadonlyArray<Needs & { readonly account_id: AccountId }>,
-    now: string,
-  ) => Effect.Effect<Facts, StorageError>
+  readonly readFacts: (needs: ReadonlyArray<AccountNeeds>, now: string) => Effect.Effect<Facts, StorageError>
   readonly findAnswers: (
     claims: ReadonlyArray<Claim>,
     now: string,

@@ -5,20 +5,14 @@ import * as Feed from "../feed/Feed.ts"
 import { claimKey, type StoredAnswer } from "../idempotency/Claim.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import * as Subscriptions from "../webhooks/Subscriptions.ts"
+import type { AccountFact, ClockFact, DomainFact, Facts, LeaseFact, SubscriptionFact } from "../facts/Facts.ts"
 import {
-  type AccountFact,
-  type Assumed,
-  type ClockFact,
-  type DomainFact,
-  type Facts,
   type FeedPage,
-  type LeaseFact,
   type LogStorage,
   MAX_FEED_PAGE,
   type OutboxRow,
   type LogTransaction,
   streamKey,
-  type SubscriptionFact,
   TryAgain,
   type Write,
 } from "./LogStorage.ts"
@@ -36,19 +30,33 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
   const outbox = new Map<string, OutboxRow & Omit<LeaseFact, keyof OutboxRow>>()
   const oneAtATime = Semaphore.makeUnsafe(1)
 
-  const holds = ({ lastEvents, leases, subscriptions }: Assumed, now: string): boolean =>
-    lastEvents.every((last) => streams.get(streamKey(last))?.[last.version - 1]?.event_id === last.event_id) &&
-    leases.every(({ id, token }) => outbox.get(id)?.lease_token === token) &&
-    Subscriptions.textOf(subscriptions) ===
-      Subscriptions.textOf(
-        new Map(
-          [...subscriptions.keys()].map((account) => [account, factsAt(now).subscriptions(account as AccountId)]),
-        ),
-      )
+  const holds = ({ assumed: { facts, lastEvents, leases }, now }: Write): boolean => {
+    const current = factsAt(now)
+    const rowOf = (table: string, wanted: object) =>
+      rowsOfTable(table).some((row) => Object.entries(wanted).every(([column, value]) => row[column] === value))
+    return (
+      lastEvents.every((last) => streams.get(streamKey(last))?.[last.version - 1]?.event_id === last.event_id) &&
+      leases.every(({ id, token }) => outbox.get(id)?.lease_token === token) &&
+      facts.accounts.every((account) => rowOf("accounts", account)) &&
+      facts.domains.every((domain) => rowOf("domains", { ...domain, removed: false })) &&
+      facts.addresses.every(
+        ({ account_id, address }) => !rowOf("suppressions", { account_id, address, active: true }),
+      ) &&
+      facts.usage.every(
+        ({ account_id, atMost, month }) => current.acceptedIn(account_id as AccountId, month) <= atMost,
+      ) &&
+      Subscriptions.textOf(facts.subscriptions) ===
+        Subscriptions.textOf(
+          new Map(
+            [...facts.subscriptions.keys()].map((account) => [account, current.subscriptions(account as AccountId)]),
+          ),
+        )
+    )
+  }
 
   const write = (batch: Write): Effect.Effect<void, TryAgain> =>
     Effect.suspend(() => {
-      if (!holds(batch.assumed, batch.now)) return Effect.fail(new TryAgain({ cause: "an assumption does not hold" }))
+      if (!holds(batch)) return Effect.fail(new TryAgain({ cause: "an assumption does not hold" }))
       const next = new Map<string, number>()
       for (const event of batch.events) {
         const key = streamKey(event)

@@ -14,10 +14,10 @@ import * as Iso from "../postgres/Iso.ts"
 import type * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
-import * as Subscriptions from "../webhooks/Subscriptions.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
 import * as AccountLocks from "./AccountLocks.ts"
-import * as BatchReads from "./BatchReads.ts"
+import * as FactChecks from "../facts/FactChecks.ts"
+import * as FactReads from "../facts/FactReads.ts"
 import {
   type Assumed,
   type ChangedStream,
@@ -48,7 +48,7 @@ export const make = (
     // A node of Citus has transactions of its own.
     xmin: () => (cell === FIRST ? xminOf(begun) : undefined),
     readStreams: (ranges) => SqlErrors.asStorageErrors(readStreams(sql, ranges)),
-    readFacts: (needs, now) => SqlErrors.asStorageErrors(BatchReads.readFacts(sql, needs, now)),
+    readFacts: (needs, now) => SqlErrors.asStorageErrors(FactReads.readFacts(sql, needs, now)),
     findAnswers: (claims, now) => SqlErrors.asStorageErrors(StoredAnswers.find(sql, claims, now)),
     insertAnswers: (answers, now) => SqlErrors.asStorageErrors(StoredAnswers.insert(sql, answers, now)),
     write: (write) =>
@@ -140,20 +140,24 @@ const writeStatements = (
   cell: CellName,
 ): ReadonlyArray<Statement<object>> => {
   const { arm, claim, disarm, release } = write.outbox
-  const { lastEvents, leases, subscriptions } = write.assumed
+  const { facts, lastEvents, leases } = write.assumed
   const disarmed = new Set(disarm)
   const released = release.filter((id) => !disarmed.has(id))
   const parts: Array<Fragment> = [events(sql, write)]
   const checks: Array<Fragment> = []
   for (const model of readModels) parts.push(...modelParts(sql, model, write.changedStreams))
   if (write.content.length > 0) parts.push(...StoredContent.inserts(sql, templates, write.content))
-  if (write.usage.length > 0) parts.push(usage(sql, write.usage))
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
   if (arm.length > 0) parts.push(Outbox.rows(sql, arm, write.now, claim))
   const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
+  if (write.usage.length > 0) {
+    const usage = FactChecks.count(sql, write.usage, facts.usage)
+    ctes.push(sql`used AS (${usage.part})`)
+    checks.push(...usage.checks(sql`used`))
+  }
   if (disarm.length > 0) ctes.push(sql`disarmed AS (${Outbox.disarm(sql, disarm, cell)})`)
   if (lastEvents.length > 0) checks.push(areLast(sql, lastEvents))
-  if (subscriptions.size > 0) checks.push(Subscriptions.areStill(sql, subscriptions))
+  checks.push(...FactChecks.areStill(sql, facts))
   // Without rows to release, all leases end with their rows. Otherwise all rows are locked first, in one order.
   const isFirstLocked = leases.length > 0 && released.length > 0
   if (leases.length > 0 && !isFirstLocked) checks.push(Outbox.areHeld(sql, leases, sql`disarmed`))
@@ -240,9 +244,3 @@ const events = (sql: PgClient.PgClient, { events: rows, now }: Write) => {
     ${Arrays.texts(rows.map((row) => row.event_id))}, ${Arrays.texts(columns.map(({ packed }) => packed))}${json})
   RETURNING 1 AS written`
 }
-
-const usage = (sql: PgClient.PgClient, entries: Write["usage"]) => sql`
-  UPDATE monthly_usage u SET accepted = greatest(0, u.accepted + d.delta)
-  FROM unnest(${Arrays.texts(entries.map((entry) => entry.account_id))}, ${Arrays.texts(entries.map((entry) => entry.month))},
-    ${Arrays.ints(entries.map((entry) => entry.delta))}) AS d(account_id, month, delta)
-  WHERE u.account_id = d.account_id AND u.month = d.month`

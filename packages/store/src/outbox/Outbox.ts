@@ -5,7 +5,8 @@ import { type CellName, FIRST } from "../cells/CellName.ts"
 import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as Iso from "../postgres/Iso.ts"
-import type { Assumed, LeaseFact, OutboxRow, RowClaim } from "../commit/LogStorage.ts"
+import type { LeaseFact } from "../facts/Facts.ts"
+import type { Assumed, OutboxRow, RowClaim } from "../commit/LogStorage.ts"
 
 /** The graphile-worker task of each kind of work. */
 export const TASKS = {

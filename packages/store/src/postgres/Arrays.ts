@@ -10,7 +10,7 @@ export const of = (oid: number, values: ReadonlyArray<unknown>): PgTypes.Paramet
 
 export const texts = (values: ReadonlyArray<string | null>) => of(PgTypes.OID.text, values)
 export const ints = (values: ReadonlyArray<number>) => of(PgTypes.OID.int4, values)
-export const floats = (values: ReadonlyArray<number>) => of(PgTypes.OID.float8, values)
+export const floats = (values: ReadonlyArray<number | null>) => of(PgTypes.OID.float8, values)
 export const bigints = (values: ReadonlyArray<bigint>) => of(PgTypes.OID.int8, values)
 export const booleans = (values: ReadonlyArray<boolean>) => of(PgTypes.OID.bool, values)
 export const byteas = (values: ReadonlyArray<Uint8Array | null>) => of(PgTypes.OID.bytea, values)

@@ -4,7 +4,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
-import type { ClockFact } from "../commit/LogStorage.ts"
+import type { ClockFact } from "../facts/Facts.ts"
 import * as ReadModel from "./ReadModel.ts"
 
 export interface TestClockRecord {

@@ -5,21 +5,19 @@ import type { Fragment } from "effect/sql/Statement"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type {
   AccountFact,
+  AccountNeeds,
   ClockFact,
   DomainFact,
   Facts,
   LeaseFact,
-  Needs,
-  StreamRef,
+  OfAccount,
   SubscriptionFact,
-} from "./LogStorage.ts"
+} from "./Facts.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as AccountCounts from "../readmodels/AccountCounts.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as Subscriptions from "../webhooks/Subscriptions.ts"
-
-type AccountNeeds = Needs & { readonly account_id: StreamRef["account_id"] }
 
 /** One row of the statement: a fact and its kind. */
 type FactRow =
@@ -34,9 +32,6 @@ type FactRow =
     }
   | { readonly kind: "clock"; readonly fact: ClockFact }
   | { readonly kind: "usage"; readonly fact: OfAccount & { readonly month: string; readonly accepted: number } }
-interface OfAccount {
-  readonly account_id: string
-}
 
 /** Reads the needs of all commits of a batch in one statement, so that the batch waits for one answer instead of many. */
 export const readFacts = Effect.fnUntraced(function* (
@@ -69,7 +64,10 @@ export const readFacts = Effect.fnUntraced(function* (
   }
   if (months.names.length > 0) {
     parts.push(
-      part("account", sql`SELECT account_id, plan, record FROM accounts WHERE account_id = ANY(${accountIds}::text[])`),
+      part(
+        "account",
+        sql`SELECT account_id, version, plan, record FROM accounts WHERE account_id = ANY(${accountIds}::text[])`,
+      ),
       part("usage", sql`SELECT * FROM used`),
     )
   }
@@ -103,7 +101,7 @@ const pairs = (needs: ReadonlyArray<AccountNeeds>, of: (need: AccountNeeds) => R
 }
 
 const domainsOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
-  SELECT d.account_id, d.id, d.name, d.status, d.record -> 'tracking' AS tracking
+  SELECT d.account_id, d.id, d.version, d.name, d.status, d.record -> 'tracking' AS tracking
   FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, name)
   JOIN domains d USING (account_id, name) WHERE NOT d.removed`
 

@@ -1,0 +1,84 @@
+import type { Tracking } from "@waybill/domain/email/Tracking"
+import type { AccountId } from "@waybill/domain/values/Id"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
+import type { CountedKind } from "../readmodels/AccountCounts.ts"
+
+/** Facts that a decision needs beside its own streams. The needs of a whole batch are read in one statement. */
+export interface Needs {
+  /** Names of sending domains. */
+  readonly domains?: ReadonlyArray<string>
+  /** Addresses whose suppression matters, in lower case. */
+  readonly addresses?: ReadonlyArray<string>
+  /** UTC month whose usage is needed, with the account's plan; the usage stays locked until the commit. */
+  readonly month?: string
+  /** Ids of outbox rows, which stay locked until the commit. */
+  readonly outbox?: ReadonlyArray<string>
+  /** Ids of test clocks whose time the decision needs; they do not move until the commit. */
+  readonly clocks?: ReadonlyArray<string>
+  /** Ids of emails, for the test clocks that they live on. */
+  readonly clocksOf?: ReadonlyArray<string>
+  /** Kind of object to count in the account. The commit gets a batch of its own, so that the count holds until its end. */
+  readonly countOf?: CountedKind
+}
+export type AccountNeeds = Needs & { readonly account_id: AccountId }
+
+export interface DomainFact {
+  readonly id: string
+  readonly version: number
+  readonly name: string
+  readonly status: string
+  readonly tracking?: Tracking | null
+}
+export interface AccountFact {
+  readonly version: number
+  readonly plan: string
+  readonly record: Readonly<Record<string, unknown>>
+}
+export interface LeaseFact {
+  readonly id: string
+  readonly lease_token: string | null
+  readonly lease_until: string | null
+  readonly attempt: number
+}
+export interface SubscriptionFact {
+  readonly account_id: AccountId
+  readonly id: string
+  readonly events: ReadonlyArray<string>
+}
+
+/** A test clock, deleted ones included, and the time that it shows. */
+export interface ClockFact {
+  readonly account_id: string
+  readonly id: string
+  readonly now: Timestamp
+  readonly removed: boolean
+}
+
+export interface Facts {
+  readonly account: (account: AccountId) => AccountFact | undefined
+  readonly domain: (account: AccountId, name: string) => DomainFact | undefined
+  /** Reason of an active suppression. */
+  readonly suppression: (account: AccountId, address: string) => string | undefined
+  /** Recipients accepted in a month so far. */
+  readonly acceptedIn: (account: AccountId, month: string) => number
+  readonly outbox: (id: string) => LeaseFact | undefined
+  readonly countOf: (account: AccountId, kind: CountedKind) => number
+  readonly clock: (account: AccountId, id: string) => ClockFact | undefined
+  readonly subscriptions: (account: AccountId) => ReadonlyArray<SubscriptionFact>
+}
+
+/** Facts that a batch is decided by and has not read. */
+export interface AssumedFacts {
+  /** Subscriptions of accounts, by their live ids; all subscriptions that they have. */
+  readonly subscriptions: ReadonlyMap<string, ReadonlyArray<SubscriptionFact>>
+  /** Accounts, by their live ids. */
+  readonly accounts: ReadonlyArray<OfAccount & { readonly version: number }>
+  readonly domains: ReadonlyArray<OfAccount & { readonly id: string; readonly version: number }>
+  /** Addresses that are not suppressed. */
+  readonly addresses: ReadonlyArray<OfAccount & { readonly address: string }>
+  /** Months in which no more than so many recipients were accepted before the batch. */
+  readonly usage: ReadonlyArray<OfAccount & { readonly month: string; readonly atMost: number }>
+}
+export interface OfAccount {
+  readonly account_id: string
+}
