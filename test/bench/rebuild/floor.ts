@@ -1,4 +1,4 @@
-import * as Copy from "@waybill/store/postgres/Copy"
+import * as Copy from "@waybill/store/copy/Copy"
 import { COLUMNS } from "@waybill/store/rebuild/HistoryReader"
 import { INDEX_SETTINGS } from "@waybill/store/rebuild/Rebuild"
 import pg from "pg"

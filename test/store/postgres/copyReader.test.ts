@@ -1,5 +1,5 @@
-import * as Copy from "@waybill/store/postgres/Copy"
-import { CopyReader } from "@waybill/store/postgres/CopyReader"
+import * as Copy from "@waybill/store/copy/Copy"
+import { CopyReader } from "@waybill/store/copy/CopyReader"
 import { Effect, Redacted } from "effect"
 import pg from "pg"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"

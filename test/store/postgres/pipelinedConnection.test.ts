@@ -1,4 +1,5 @@
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
+import * as Rests from "@waybill/store/postgres/Rests"
 import { PgClient } from "@effect/sql-pg"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import * as StoreDatabase from "@waybill/store/postgres/Database"
@@ -12,6 +13,12 @@ import { otherClient, blockedBackend } from "../../support/postgres/otherClient.
 
 const LOCK = 4711
 const lock = (sql: PgClient.PgClient) => sql`SELECT pg_advisory_xact_lock(${LOCK}::bigint)::text AS taken`
+
+/** Statements of a transaction: BEGIN, its own and COMMIT. */
+const STATEMENTS = 3
+/** Number of statements that the driver keeps of a connection, answered or not. */
+const entriesOf = (connection: object | undefined): number =>
+  (connection as { readonly pipelineInFlight: ReadonlyArray<unknown> }).pipelineInFlight.length
 
 layer(Database.layerFresh, { excludeTestServices: true })("pipelined connection", (it) => {
   it.effect("sends the next transaction before the first is answered", function* () {
@@ -32,6 +39,26 @@ layer(Database.layerFresh, { excludeTestServices: true })("pipelined connection"
     yield* other.query("SELECT pg_advisory_unlock($1)", [LOCK])
     yield* Fiber.join(first)
     assert.deepStrictEqual(yield* Fiber.join(second), [{ one: 1 }])
+  })
+
+  it.effect("rests after so many transactions, so that the driver forgets what it has sent", function* () {
+    const sql = yield* PgClient.PgClient
+    const opened: Array<object> = []
+    const connection = yield* PipelinedConnection.make(sql, undefined, (one) =>
+      Effect.sync(() => void opened.push(one)),
+    )
+    let kept = 0
+    const slow = (send: PipelinedConnection.Send) => send(sql`SELECT pg_sleep(0.001)::text AS slept`)
+    const loop = Effect.forEach(Array.from({ length: Rests.MAX_SENT_WITHOUT_REST }), () =>
+      // Another transaction is under way whenever one is answered.
+      Effect.tap(
+        connection.transaction(slow),
+        Effect.sync(() => (kept = Math.max(kept, entriesOf(opened[0])))),
+      ),
+    )
+    yield* Effect.all([loop, loop, loop], { concurrency: "unbounded" })
+    assert.isAbove(kept, STATEMENTS * (Rests.MAX_SENT_WITHOUT_REST - 3))
+    assert.isBelow(kept, STATEMENTS * (Rests.MAX_SENT_WITHOUT_REST + 3))
   })
 
   it.effect("isolates transactions: only committed rows remain", function* () {

@@ -5,6 +5,7 @@ import * as CellClient from "../cells/CellClient.ts"
 import { FIRST } from "../cells/CellName.ts"
 import type { Connection } from "effect/sql/SqlConnection"
 import type { Statement } from "effect/sql/Statement"
+import * as Rests from "./Rests.ts"
 
 /** How long an unused connection stays open: opening another one costs more than a commit. */
 export const IDLE_TIMEOUT = Duration.minutes(10)
@@ -50,6 +51,7 @@ export const make = Effect.fnUntraced(function* (
     idleTimeout: IDLE_TIMEOUT,
   }).pipe(Scope.provide(scope), Effect.orDie)
   const oneAtATime = Semaphore.makeUnsafe(1)
+  const rests = Rests.make()
   const prepared = new WeakSet<PgConnection.PgConnection>()
   const open = Effect.tap(pool.get, (connection) =>
     prepared.has(connection)
@@ -63,8 +65,9 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     transaction: (body, onWritten = Effect.void) =>
-      oneAtATime.withPermit(sendTransaction(sql, open, pool.invalidate, body)).pipe(
-        Effect.flatMap((sent) => awaitAnswers(sent, onWritten)),
+      oneAtATime.withPermit(Effect.andThen(rests.due, sendTransaction(sql, open, pool.invalidate, body))).pipe(
+        Effect.tap(() => Effect.sync(rests.sent)),
+        Effect.flatMap((sent) => Effect.ensuring(awaitAnswers(sent, onWritten), Effect.sync(rests.answered))),
         Effect.scoped,
         Effect.uninterruptible,
       ),

@@ -3,7 +3,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import * as RecordedEvents from "../commit/RecordedEvents.ts"
 import * as EventView from "../packed/EventView.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
-import type { CopyReader } from "../postgres/CopyReader.ts"
+import type { CopyReader } from "../copy/CopyReader.ts"
 import type { StreamFold } from "./StreamFold.ts"
 
 /** Columns that a fill reads of each event, in this order. */

@@ -1,6 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { Column } from "../postgres/CopyBinary.ts"
+import type { Column } from "../copy/CopyBinary.ts"
 
 /** Creates a table like the live one, without what slows down filling it: indexes and vacuum follow later. */
 export const createLike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live: string, table: string) {

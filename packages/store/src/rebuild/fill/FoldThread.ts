@@ -2,7 +2,7 @@ import { Effect, Redacted, type Scope } from "effect"
 import module from "node:module"
 import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
-import type { Column } from "../../postgres/CopyBinary.ts"
+import type { Column } from "../../copy/CopyBinary.ts"
 import type { SliceRows, Range } from "./SliceFold.ts"
 
 /** Time that an idle thread may take to close its connection. */

@@ -1,6 +1,6 @@
 import pg from "pg"
-import * as Copy from "../../postgres/Copy.ts"
-import { type Column, CopyBinary } from "../../postgres/CopyBinary.ts"
+import * as Copy from "../../copy/Copy.ts"
+import { type Column, CopyBinary } from "../../copy/CopyBinary.ts"
 import type { ReadModel } from "../../readmodels/ReadModel.ts"
 import { aggregateOf, COLUMNS, HistoryReader } from "../HistoryReader.ts"
 import { StreamFold } from "../StreamFold.ts"

@@ -1,5 +1,5 @@
 import * as Id from "@waybill/domain/values/Id"
-import * as IdKey from "./IdKey.ts"
+import * as IdKey from "../postgres/IdKey.ts"
 
 /** A column of a table: its name, and the name of its type as `format_type` has it. */
 export interface Column {
