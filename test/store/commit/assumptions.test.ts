@@ -213,12 +213,8 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     })
 
     it.effect("settle a row once, when two batches or two commits of one do", function* () {
-      const { url } = yield* Database.Fresh
       const { transact } = yield* EventStore
-      const second = yield* Effect.map(
-        Layer.build(EventStore.layer().pipe(Layer.provide(PgClient.layer({ url })))),
-        (services) => Context.get(services, EventStore),
-      )
+      const second = yield* Effect.map(Layer.build(EventStore.layer()), (services) => Context.get(services, EventStore))
       const claims = yield* claimed(8)
       yield* second.transact(send(claims[0]?.row.account_id as AccountId))
       const done = yield* together(

@@ -66,12 +66,8 @@ const accepted = Effect.fnUntraced(function* (account_id: AccountId) {
   return rows[0]?.accepted
 })
 
-/** A second process on the same database. */
-const otherStore = Effect.gen(function* () {
-  const { url } = yield* Database.Fresh
-  const services = yield* Layer.build(EventStore.layer().pipe(Layer.provide(PgClient.layer({ url }))))
-  return Context.get(services, EventStore)
-})
+/** The store of another process, which remembers other facts and writes by a connection of its own. */
+const otherStore = Effect.map(Layer.build(EventStore.layer()), (services) => Context.get(services, EventStore))
 
 const isRefused = (exit: Exit.Exit<unknown, unknown>): boolean =>
   Exit.isFailure(exit) && exit.cause.reasons.some((each) => each._tag === "Fail" && each.error instanceof Refused)

@@ -32,9 +32,10 @@ const domainsAreStill = (sql: PgClient.PgClient, domains: AssumedFacts["domains"
     JOIN domains d ON d.account_id = known.account_id AND d.id = known.id AND d.version = known.version
       AND NOT d.removed)`
 
+/** Counts instead of asking whether one exists: Citus writes `unnest` of several arrays within EXISTS without its columns. */
 const noneIsSuppressed = (sql: PgClient.PgClient, addresses: AssumedFacts["addresses"]) => sql`
-  NOT EXISTS (
-    SELECT FROM unnest(${Arrays.texts(addresses.map(({ account_id }) => account_id))},
+  0 = (
+    SELECT count(*) FROM unnest(${Arrays.texts(addresses.map(({ account_id }) => account_id))},
       ${Arrays.texts(addresses.map(({ address }) => address))}) AS wanted(account_id, address)
     JOIN suppressions s ON s.account_id = wanted.account_id AND s.address = wanted.address WHERE s.active)`
 
