@@ -19,7 +19,7 @@ const losingConnection = Effect.fnUntraced(function* <A>(table: string, work: Ef
   const [other, watcher] = [yield* otherClient(adminUrl), yield* otherClient(adminUrl)]
   yield* other.query(`BEGIN; LOCK TABLE ${table}`)
   const fiber = yield* Effect.forkChild(work)
-  yield* other.query("SELECT pg_terminate_backend($1)", [yield* blockedBackend(watcher)])
+  yield* other.query("SELECT pg_terminate_backend($1::int)", [yield* blockedBackend(watcher)])
   yield* other.query("ROLLBACK")
   return yield* Fiber.join(fiber)
 })
