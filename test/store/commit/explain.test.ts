@@ -280,6 +280,14 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
         addresses: stretch(100).map((n) => ({ account_id: account(n % ACCOUNTS), address: `new.${n}@example.org` })),
         usage: accounts.map((account_id) => ({ account_id, month: "2026-11", atMost: 1 })),
       },
+      answers: stretch(20).map((n) => ({
+        account_id: account(n % ACCOUNTS),
+        route: "POST /email/send",
+        key: `new_${n}`,
+        fingerprint: "f",
+        answer: new Uint8Array(),
+        expires_at: NOW,
+      })),
     }
     const usage = accounts.map((account_id) => ({ account_id, month: "2026-11", delta: 1 }))
     const settled = yield* written({ ...write, usage, outbox: { arm: [], disarm: ids, release: ids }, assumed })

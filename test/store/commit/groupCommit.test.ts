@@ -4,6 +4,7 @@ import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
 import { StreamTurns } from "@waybill/store/streams/StreamTurns"
+import { KnownKeys } from "@waybill/store/idempotency/KnownKeys"
 import { RememberedFacts } from "@waybill/store/facts/RememberedFacts"
 import type { Facts } from "@waybill/store/facts/Facts"
 import { type LogStorage, OutcomeUnknown, type LogTransaction, RowRejected } from "@waybill/store/commit/LogStorage"
@@ -76,6 +77,7 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
     consequences: Consequences.live,
     cache: StreamStateCache.make(),
     remembered: new RememberedFacts(),
+    keys: new KnownKeys(),
     turns: new StreamTurns(),
     claimer: () => undefined,
     nextEventId: () => "" as EventId,

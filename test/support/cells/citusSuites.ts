@@ -12,7 +12,7 @@
 export const FILES = [
   "test/server/{compat,domainReports,feed,http,links,mcp,providers,signIn,smtp,testMode,webhooks,worker}/*.test.ts",
   "test/store/admission/*.test.ts",
-  "test/store/commit/{assumptions,eventStore,faults,hangs,packedEvents,rememberedFacts}.test.ts",
+  "test/store/commit/{assumptions,eventStore,faults,hangs,newKeys,packedEvents,rememberedFacts}.test.ts",
   "test/store/erasure/{content,contentTemplates,eraseCommand,eraseHistories,retention,sandbox}.test.ts",
   "test/store/feed/{cursors,eventKinds,feedSoak}.test.ts",
   "test/store/operations/{audit,conservation,eventsCommand}.test.ts",

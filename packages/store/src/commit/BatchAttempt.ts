@@ -40,6 +40,8 @@ export interface BatchResult {
   readonly hasAssumed: boolean
 }
 
+const NO_ANSWERS = Effect.succeed<ReadonlyMap<string, StoredAnswer>>(new Map())
+
 /**
  * Tries to commit a batch inside one transaction: reads what it needs, decides each commit, writes everything. If
  * `mayAssume`, it does not read what its commits or this process know already: its writes check that.
@@ -53,10 +55,12 @@ export const attempt = Effect.fnUntraced(function* (
   const nowMillis = yield* Clock.currentTimeMillis
   const now = DateTime.formatIso(DateTime.makeUnsafe(nowMillis))
   const claims = batch.flatMap(({ commit }) => (commit.idempotency === undefined ? [] : [commit.idempotency]))
+  const areNew = mayAssume && deps.keys.areNew(claims)
+  deps.keys.add(claims)
   // The three reads are sent together, in this order, and awaited once.
   const [storedAnswers, { assumed: lastEvents, long, streams }, { assumed: factsAssumed, facts }] = yield* Effect.all(
     [
-      claims.length === 0 ? Effect.succeed(new Map<string, StoredAnswer>()) : transaction.findAnswers(claims, now),
+      areNew || claims.length === 0 ? NO_ANSWERS : transaction.findAnswers(claims, now),
       loadStreams(deps, transaction, batch, mayAssume),
       BatchFacts.load(deps, transaction, batch, now, mayAssume),
     ],
@@ -66,14 +70,15 @@ export const attempt = Effect.fnUntraced(function* (
   const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
   const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
   const decided = decideAll({ writes, facts, storedAnswers, long, turns: deps.turns }, batch)
-  const assumed = assumedBy(decided, lastEvents, factsAssumed)
+  const answers = [...writes.answers.values()]
+  const assumed = assumedBy(decided, lastEvents, factsAssumed, areNew ? answers : undefined)
   if (assumed === undefined) {
     deps.remembered.doubt(decided.refused.map((pending) => BatchFacts.needsOf(pending, false)))
     return yield* new TryAgain({ cause: "a refusal is decided from what was read" })
   }
   deps.remembered.count(writes.usage)
-  if (writes.answers.size > 0) {
-    const taken = yield* transaction.insertAnswers([...writes.answers.values()], now)
+  if (answers.length > assumed.answers.length) {
+    const taken = yield* transaction.insertAnswers(answers, now)
     // A duplicate in another transaction was first. Decisions of this batch may depend on the commit that lost, so the
     // whole batch is decided again, and that commit then finds the stored answer.
     if (taken.size > 0) return yield* new TryAgain({ cause: "an idempotency key was taken by another transaction" })
@@ -110,19 +115,23 @@ const assumedBy = (
   { outcomes, refused }: Pick<Decided, "outcomes" | "refused">,
   lastEvents: LoadedStreams["assumed"],
   { facts, leases: areLeases }: BatchFacts.BatchFacts["assumed"],
+  /** Answers whose keys are assumed to be new; undefined if the keys were read. */
+  answers: Assumed["answers"] | undefined,
 ): Assumed | undefined => {
-  if (lastEvents.size === 0 && !areLeases && facts === undefined) return BatchFacts.NOTHING_ASSUMED
+  const relies = ({ commit: { idempotency, needs } }: PendingCommit) =>
+    (facts !== undefined && needs !== undefined) || (answers !== undefined && idempotency !== undefined)
+  if (refused.some(relies)) return undefined
+  if (lastEvents.size === 0 && !areLeases && facts === undefined && !answers?.length) return BatchFacts.NOTHING_ASSUMED
   const leases: Array<Assumed["leases"][number]> = []
-  if (facts !== undefined && refused.some(({ commit }) => commit.needs !== undefined)) return undefined
   for (const [{ commit }, outcome] of outcomes) {
     const held = areLeases ? (commit.leases ?? []) : []
     leases.push(...held)
-    const relies =
+    const reliesOnRead =
       held.length > 0 || commit.streams.some(({ id }) => lastEvents.has(streamKey({ ...commit, stream_id: id })))
     const appends = Exit.isSuccess(outcome) && outcome.value._tag === "Committed" && outcome.value.events.length > 0
-    if (relies && !appends) return undefined
+    if (reliesOnRead && !appends) return undefined
   }
-  return { lastEvents: [...lastEvents.values()], leases, facts: facts ?? BatchFacts.NO_FACTS }
+  return { lastEvents: [...lastEvents.values()], leases, facts: facts ?? BatchFacts.NO_FACTS, answers: answers ?? [] }
 }
 
 interface Decided extends Pick<BatchResult, "outcomes" | "duplicates" | "deferred"> {

@@ -3,6 +3,7 @@ import { Data, type Exit, type Result } from "effect"
 import type { RememberedFacts } from "../facts/RememberedFacts.ts"
 import type { EventKindsShape } from "../feed/EventKinds.ts"
 import type { Claim } from "../idempotency/Claim.ts"
+import type { KnownKeys } from "../idempotency/KnownKeys.ts"
 import type { Claimer } from "../outbox/ClaimOnInsert.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
@@ -102,6 +103,7 @@ export interface CommitDeps {
   readonly consequences: Consequences
   readonly cache: StreamStateCache
   readonly remembered: RememberedFacts
+  readonly keys: KnownKeys
   readonly turns: StreamTurns
   /** The pipeline of this process that claims new deliveries, if there is one. */
   readonly claimer: () => Claimer | undefined

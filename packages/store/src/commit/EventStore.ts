@@ -10,6 +10,7 @@ import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as PerCell from "../cells/PerCell.ts"
 import { RememberedFacts } from "../facts/RememberedFacts.ts"
 import { EventKinds, type EventKindsShape } from "../feed/EventKinds.ts"
+import { KnownKeys } from "../idempotency/KnownKeys.ts"
 import { ClaimOnInsert } from "../outbox/ClaimOnInsert.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as IdBytes from "../streams/IdBytes.ts"
@@ -158,6 +159,7 @@ export const makeDeps = (
   consequences,
   cache: StreamStateCache.make(cacheLimits),
   remembered: new RememberedFacts(),
+  keys: new KnownKeys(),
   turns: new StreamTurns(),
   claimer,
   nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),

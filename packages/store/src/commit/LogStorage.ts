@@ -82,9 +82,11 @@ export interface Assumed {
   readonly lastEvents: ReadonlyArray<LastEvent>
   readonly leases: ReadonlyArray<{ readonly id: string; readonly token: string }>
   readonly facts: AssumedFacts
+  /** Answers to idempotency keys that are assumed to be new. They are stored with the other writes. */
+  readonly answers: ReadonlyArray<StoredAnswer>
 }
 
-/** Everything that a batch writes, apart from the answers to idempotency keys. */
+/** Everything that a batch writes, apart from answers to idempotency keys of which it has read that they are new. */
 export interface Write {
   readonly changedStreams: ReadonlyArray<ChangedStream>
   readonly events: ReadonlyArray<Stored>

@@ -30,12 +30,13 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
   const outbox = new Map<string, OutboxRow & Omit<LeaseFact, keyof OutboxRow>>()
   const oneAtATime = Semaphore.makeUnsafe(1)
 
-  const holds = ({ assumed: { facts, lastEvents, leases }, now }: Write): boolean => {
+  const holds = ({ assumed: { answers: added, facts, lastEvents, leases }, now }: Write): boolean => {
     const current = factsAt(now)
     const rowOf = (table: string, wanted: object) =>
       rowsOfTable(table).some((row) => Object.entries(wanted).every(([column, value]) => row[column] === value))
     return (
       lastEvents.every((last) => streams.get(streamKey(last))?.[last.version - 1]?.event_id === last.event_id) &&
+      added.every((answer) => (answers.get(claimKey(answer))?.expires_at ?? "") <= now) &&
       leases.every(({ id, token }) => outbox.get(id)?.lease_token === token) &&
       facts.accounts.every((account) => rowOf("accounts", account)) &&
       facts.domains.every((domain) => rowOf("domains", { ...domain, removed: false })) &&
@@ -64,6 +65,7 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
         if (event.version !== expected) return Effect.fail(new TryAgain({ cause: `version ${event.version} is taken` }))
         next.set(key, expected + 1)
       }
+      for (const answer of batch.assumed.answers) answers.set(claimKey(answer), answer)
       for (const event of batch.events) {
         const stored = { ...event, position: BigInt(log.length + 1) }
         log.push(stored)

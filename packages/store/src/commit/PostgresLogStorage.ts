@@ -140,7 +140,7 @@ const writeStatements = (
   cell: CellName,
 ): ReadonlyArray<Statement<object>> => {
   const { arm, claim, disarm, release } = write.outbox
-  const { facts, lastEvents, leases } = write.assumed
+  const { answers, facts, lastEvents, leases } = write.assumed
   const disarmed = new Set(disarm)
   const released = release.filter((id) => !disarmed.has(id))
   const parts: Array<Fragment> = [events(sql, write)]
@@ -154,6 +154,10 @@ const writeStatements = (
     const usage = FactChecks.count(sql, write.usage, facts.usage)
     ctes.push(sql`used AS (${usage.part})`)
     checks.push(...usage.checks(sql`used`))
+  }
+  if (answers.length > 0) {
+    ctes.push(sql`answered AS (${StoredAnswers.insertion(sql, answers, write.now)})`)
+    checks.push(StoredAnswers.areStored(sql, answers, sql`answered`))
   }
   if (disarm.length > 0) ctes.push(sql`disarmed AS (${Outbox.disarm(sql, disarm, cell)})`)
   if (lastEvents.length > 0) checks.push(areLast(sql, lastEvents))

@@ -4,7 +4,7 @@ import type { AccountNeeds, AssumedFacts, Facts } from "./Facts.ts"
 import type { Assumed, LogTransaction, StorageError } from "../commit/LogStorage.ts"
 
 export const NO_FACTS: AssumedFacts = { subscriptions: new Map(), accounts: [], domains: [], addresses: [], usage: [] }
-export const NOTHING_ASSUMED: Assumed = { lastEvents: [], leases: [], facts: NO_FACTS }
+export const NOTHING_ASSUMED: Assumed = { lastEvents: [], leases: [], facts: NO_FACTS, answers: [] }
 
 /** Facts that the commits of a batch are decided by. */
 export interface BatchFacts {

@@ -1,5 +1,7 @@
-import { type PgClient, PgTypes } from "@effect/sql-pg"
-import { Effect, Result } from "effect"
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import * as Arrays from "../postgres/Arrays.ts"
 import { type Claim, claimKey, type StoredAnswer } from "./Claim.ts"
 
 /** Returns the unexpired answers to these claims, by claim key; the fingerprint of an answer may differ from its claim's. */
@@ -21,26 +23,26 @@ export const insert = Effect.fnUntraced(function* (
   answers: ReadonlyArray<StoredAnswer>,
   now: string,
 ) {
-  const bytes = Result.getOrThrow(
-    PgTypes.array(
-      answers.map((answer) => answer.answer),
-      PgTypes.OID.bytea,
-    ),
-  )
   const inserted = yield* sql<Claim>`
-    WITH inserted AS (
-      INSERT INTO idempotency_keys AS k (account_id, route, key, fingerprint, answer, expires_at)
-      SELECT * FROM unnest(${answers.map((answer) => answer.account_id)}::text[],
-        ${answers.map((answer) => answer.route)}::text[], ${answers.map((answer) => answer.key)}::text[],
-        ${answers.map((answer) => answer.fingerprint)}::text[], ${bytes},
-        ${answers.map((answer) => answer.expires_at)}::timestamptz[])
-        AS new(account_id, route, key, fingerprint, answer, expires_at)
-      ORDER BY new.account_id, new.route, new.key
-      ON CONFLICT (account_id, route, key) DO UPDATE
-        SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at
-        WHERE k.expires_at <= ${now}::timestamptz
-      RETURNING account_id, route, key, fingerprint)
-    SELECT account_id, route, key, fingerprint FROM inserted`
+    WITH inserted AS (${insertion(sql, answers, now)}) SELECT account_id, route, key, fingerprint FROM inserted`
   const stored = new Set(inserted.map(claimKey))
   return new Set(answers.map(claimKey).filter((key) => !stored.has(key)))
 })
+
+/** Part of a statement that stores answers and returns those whose keys are not taken. */
+export const insertion = (sql: PgClient.PgClient, answers: ReadonlyArray<StoredAnswer>, now: string) => sql`
+  INSERT INTO idempotency_keys AS k (account_id, route, key, fingerprint, answer, expires_at)
+  SELECT * FROM unnest(${Arrays.texts(answers.map((answer) => answer.account_id))},
+    ${Arrays.texts(answers.map((answer) => answer.route))}, ${Arrays.texts(answers.map((answer) => answer.key))},
+    ${Arrays.texts(answers.map((answer) => answer.fingerprint))}, ${Arrays.byteas(answers.map(({ answer }) => answer))},
+    ${Arrays.texts(answers.map((answer) => answer.expires_at))}::timestamptz[])
+    AS new(account_id, route, key, fingerprint, answer, expires_at)
+  ORDER BY new.account_id, new.route, new.key
+  ON CONFLICT (account_id, route, key) DO UPDATE
+    SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at
+    WHERE k.expires_at <= ${now}::timestamptz
+  RETURNING account_id, route, key, fingerprint`
+
+/** Condition that all answers were stored that a part of the statement stores. */
+export const areStored = (sql: PgClient.PgClient, answers: ReadonlyArray<StoredAnswer>, part: Fragment) =>
+  sql`${answers.length}::int = (SELECT count(*) FROM ${part})`
