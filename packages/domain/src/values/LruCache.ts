@@ -1,3 +1,5 @@
+import { Line, type Place } from "./Line.ts"
+
 export interface Bounds<V> {
   readonly maxEntries: number
   /** Maximum sum of the weights of all values. A heavier value is not stored. */
@@ -5,10 +7,20 @@ export interface Bounds<V> {
   readonly weigh?: (value: V) => number
 }
 
-/** A map of bounded size. When a bound is exceeded, the entries used longest ago are removed first. */
+interface Entry<K, V> {
+  readonly key: K
+  value: V
+}
+
+/**
+ * A map of bounded size. When a bound is exceeded, the entries used longest ago are removed first.
+ *
+ * The order of use is a line of its own. To insert a used entry again would do, but a Map with few entries gets a new table
+ * with each deletion (docs/decisions/0058-let-requests-die-young.md).
+ */
 export class LruCache<K, V> {
-  /** In the order of use: a Map iterates in the order of insertion, and a used entry is inserted again. */
-  readonly #entries = new Map<K, V>()
+  readonly #places = new Map<K, Place<Entry<K, V>>>()
+  readonly #line = new Line<Entry<K, V>>()
   readonly #bounds: Required<Bounds<V>>
   #weight = 0
 
@@ -17,31 +29,39 @@ export class LruCache<K, V> {
   }
 
   get size(): number {
-    return this.#entries.size
+    return this.#places.size
   }
 
   get(key: K): V | undefined {
-    const value = this.#entries.get(key)
-    if (value !== undefined) this.set(key, value)
-    return value
+    const place = this.#places.get(key)
+    if (place === undefined) return undefined
+    this.#line.moveToEnd(place)
+    return place.item.value
   }
 
   set(key: K, value: V): void {
     const { maxEntries, maxWeight, weigh } = this.#bounds
-    this.delete(key)
-    if (weigh(value) > maxWeight) return
-    this.#entries.set(key, value)
+    if (weigh(value) > maxWeight) return this.delete(key)
+    const place = this.#places.get(key)
+    if (place === undefined) this.#places.set(key, this.#line.add({ key, value }))
+    else {
+      this.#weight -= weigh(place.item.value)
+      place.item.value = value
+      this.#line.moveToEnd(place)
+    }
     this.#weight += weigh(value)
-    // Checked before the iteration, which has to pass the places of all entries that were used since.
-    if (this.size <= maxEntries && this.#weight <= maxWeight) return
-    for (const oldest of this.#entries.keys()) {
-      this.delete(oldest)
-      if (this.size <= maxEntries && this.#weight <= maxWeight) return
+    while (this.size > maxEntries || this.#weight > maxWeight) {
+      const oldest = this.#line.first
+      if (oldest === undefined) return
+      this.delete(oldest.item.key)
     }
   }
 
   delete(key: K): void {
-    const value = this.#entries.get(key)
-    if (value !== undefined && this.#entries.delete(key)) this.#weight -= this.#bounds.weigh(value)
+    const place = this.#places.get(key)
+    if (place === undefined) return
+    this.#places.delete(key)
+    this.#line.remove(place)
+    this.#weight -= this.#bounds.weigh(place.item.value)
   }
 }
