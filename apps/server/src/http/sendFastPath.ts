@@ -25,7 +25,7 @@ import * as Validation from "./middleware/Validation.ts"
 import type { FastPath } from "./NodeServer.ts"
 import * as PlainSends from "./PlainSends.ts"
 import * as Position from "./Position.ts"
-import * as RunningRequests from "./RunningRequests.ts"
+import * as RunningFibers from "../operate/RunningFibers.ts"
 
 /** Larger bodies are read by the normal path, within the memory budget. */
 export const MAX_FAST_BYTES = 256 * 1024
@@ -96,7 +96,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
   const hosts = yield* TrackingHosts.TrackingHosts
   const replica = yield* Replica
   // Ends with the server's connections, so that requests in progress are finished when the service stops.
-  const running = yield* RunningRequests.make
+  const running = yield* RunningFibers.make
   const { requestLog } = options
   const maxBytes = Math.min(MAX_FAST_BYTES, options.maxBodyBytes)
   const run = Effect.runForkWith(context)

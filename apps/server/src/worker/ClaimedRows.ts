@@ -1,4 +1,5 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import { type Entry, Roster } from "@waybill/domain/values/Roster"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as Outbox from "@waybill/store/outbox/Outbox"
 import type * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"
@@ -25,6 +26,8 @@ export interface ClaimedRow {
   dropped: boolean
   partialResults: PartialResults | undefined
   fiber: Fiber.Fiber<unknown, unknown> | undefined
+  /** Place among the rows of this process; undefined before it has one. */
+  place: Entry<ClaimedRow> | undefined
 }
 
 /** Rows that a transaction under way inserts with a lease. They count as claimed, so that nothing else takes their places. */
@@ -56,8 +59,9 @@ const RENEW_TIMEOUT = Duration.seconds(10)
 
 /** Rows of one kind that this process works on. */
 export const make = (): ClaimedRows => {
-  const rows = new Set<ClaimedRow>()
-  const reservations = new Map<Reservation, string>()
+  const rows = new Roster<ClaimedRow>()
+  /** Tokens of reservations. */
+  const reservations = new Roster<string>()
   let reserved = 0
   const accounts = new Map<string, number>()
   const waiting = new Set<Deferred.Deferred<void>>()
@@ -73,6 +77,7 @@ export const make = (): ClaimedRows => {
   }
   const reserve = (token: string) => {
     const held: Array<string> = []
+    const entry = reservations.add(token)
     const reservation: Reservation = {
       take: (account) => {
         held.push(account)
@@ -80,18 +85,17 @@ export const make = (): ClaimedRows => {
         count(account, 1)
       },
       free: () => {
-        if (!reservations.delete(reservation)) return
+        if (!reservations.remove(entry)) return
         reserved -= held.length
         for (const account of held) count(account, -1)
         endIfEmpty()
       },
     }
-    reservations.set(reservation, token)
     return reservation
   }
   return {
     size: () => rows.size + reserved,
-    all: () => [...rows],
+    all: () => rows.items,
     add: (row, now, accepted) => {
       const claimed: ClaimedRow = {
         row,
@@ -101,18 +105,19 @@ export const make = (): ClaimedRows => {
         dropped: false,
         partialResults: undefined,
         fiber: undefined,
+        place: undefined,
       }
-      rows.add(claimed)
+      claimed.place = rows.add(claimed)
       count(row.account_id, 1)
       return claimed
     },
     remove: (claimed) => {
-      if (!rows.delete(claimed)) return
+      if (claimed.place === undefined || !rows.remove(claimed.place)) return
       count(claimed.row.account_id, -1)
       endIfEmpty()
     },
     reserve,
-    reservedTokens: () => new Set(reservations.values()),
+    reservedTokens: () => new Set(reservations.items),
     heldBy: (account) => accounts.get(account) ?? 0,
     accountsWithAtLeast: (least) => new Set([...accounts].flatMap(([account, has]) => (has >= least ? [account] : []))),
     empty: Effect.suspend(() => {

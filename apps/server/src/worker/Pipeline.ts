@@ -8,8 +8,9 @@ import * as Outbox from "@waybill/store/outbox/Outbox"
 import { Processes } from "@waybill/store/outbox/Processes"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
 import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
-import { Cause, DateTime, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Scope } from "effect"
+import { Cause, DateTime, Duration, Effect, Fiber, Queue, Schedule, Scope } from "effect"
 import * as Stop from "../boot/Stop.ts"
+import * as RunningFibers from "../operate/RunningFibers.ts"
 import * as ClaimedRows from "./ClaimedRows.ts"
 import * as InsertClaims from "./InsertClaims.ts"
 import * as LostClaims from "./LostClaims.ts"
@@ -90,7 +91,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     const signals = yield* Queue.sliding<void>(1)
     const signal = () => void Queue.offerUnsafe(signals, undefined)
     const kick = Effect.sync(signal)
-    const fibers = yield* FiberSet.make<void>()
+    const running = yield* RunningFibers.make
     let stopping = false
     let wantsMore = false
     let after = ""
@@ -109,7 +110,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         claimed.phase = "started"
         return true
       },
-      giveBack: Effect.provideContext(giveBack([claimed]), context),
+      giveBack: Effect.suspend(() => Effect.provideContext(giveBack([claimed]), context)),
       settle: () => void (claimed.phase = "settling"),
       onPartialResults: (results) => void (claimed.partialResults = results),
     })
@@ -138,13 +139,15 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       })
 
     const run = (claimed: ClaimedRows.ClaimedRow, work: Effect.Effect<void, never, R>) =>
-      FiberSet.run(
-        fibers,
-        work.pipe(
-          Effect.catchCause((cause) => handleFailure(claimed, cause)),
-          Effect.ensuring(Effect.sync(() => finish(claimed))),
+      Effect.map(
+        running.start(
+          Effect.ensuring(
+            Effect.catchCause(work, (cause) => handleFailure(claimed, cause)),
+            Effect.sync(() => finish(claimed)),
+          ),
         ),
-      ).pipe(Effect.tap((fiber) => Effect.sync(() => (claimed.fiber = fiber))))
+        (fiber) => void (claimed.fiber = fiber),
+      )
 
     const runAll = (batch: ReadonlyArray<ClaimedRows.ClaimedRow>): Effect.Effect<void, never, R | PgClient.PgClient> =>
       prepare(batch.map(jobOf)).pipe(
@@ -198,7 +201,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       inserted.noteClaim(claimed.more, without)
       if (claimed.rows.length > 0) lostClaims.remember(token)
       const batch = claimed.rows.map((row) => rows.add(row, now))
-      if (batch.length > 0) yield* FiberSet.run(fibers, Effect.provideContext(runAll(batch), context))
+      if (batch.length > 0) yield* running.start(Effect.provideContext(runAll(batch), context))
       return claimed.more
       // Leases that the database granted must be given back, also if its reply arrives while the service stops.
     }).pipe(Effect.uninterruptible)
@@ -219,7 +222,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
     })
 
     const retryLater = Effect.suspend(() =>
-      FiberSet.run(fibers, Effect.andThen(Effect.sleep(processes.isVisible() ? CLAIM_PACE : UNSEEN_PAUSE), kick)),
+      running.start(Effect.andThen(Effect.sleep(processes.isVisible() ? CLAIM_PACE : UNSEEN_PAUSE), kick)),
     )
 
     const callOthers = Effect.gen(function* () {
@@ -241,7 +244,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       Effect.forever,
       Effect.forkScoped,
     )
-    const runInserted = Effect.flatMap(inserted.take, (batch) => FiberSet.run(fibers, runAll(batch)))
+    const runInserted = Effect.flatMap(inserted.take, (batch) => running.start(runAll(batch)))
     yield* Effect.forkScoped(Effect.provideContext(Effect.forever(runInserted), context))
     yield* Effect.forkScoped(Effect.repeat(kick, Schedule.spaced(LOOK_EVERY)))
     const watchSession = Effect.suspend(() => (processes.isVisible() ? Effect.void : lostClaims.expect))

@@ -1,3 +1,4 @@
+import { Line, type Place } from "@waybill/domain/values/Line"
 import * as Cooldown from "./Cooldown.ts"
 import type { SmtpConnection } from "../smtp/SmtpConnection.ts"
 
@@ -38,6 +39,7 @@ interface Waiting {
   readonly route: string
   /** When it gives up. */
   readonly deadline: number
+  readonly resume: () => void
 }
 
 /** Connections to one site, and the messages that wait for one. */
@@ -50,7 +52,7 @@ export class SiteConnections {
   /** Whether connections are offered: not to a site that lost a message which began on an offer. */
   passesOn = true
   /** Waiting messages in the order of arrival. */
-  readonly waiting = new Map<() => void, Waiting>()
+  readonly waiting = new Line<Waiting>()
   cooldown: Cooldown.Cooldown
 
   constructor(site: Site) {
@@ -96,7 +98,7 @@ export class SiteConnections {
    * be connections. Of fewer, each is served sooner by the connection that is free first.
    */
   offer(offer: Offer): void {
-    const [next] = this.waiting.values()
+    const next = this.waiting.first?.item
     const { limit } = this.cooldown
     if (!this.passesOn || next?.route !== offer.route || this.waiting.size < limit || this.open > limit) return
     this.#offers.push(offer)
@@ -110,16 +112,15 @@ export class SiteConnections {
 
   /** Resumes the message that has waited longest. */
   resumeNext(): void {
-    const [resume] = this.waiting.keys()
-    if (resume === undefined) return
-    this.waiting.delete(resume)
-    resume()
+    const next = this.waiting.first
+    if (next !== undefined) this.resume(next)
   }
 
   resumeAll(): void {
-    for (const resume of this.waiting.keys()) {
-      this.waiting.delete(resume)
-      resume()
-    }
+    for (const place of this.waiting.places) this.resume(place)
+  }
+
+  resume(place: Place<Waiting>): void {
+    if (this.waiting.remove(place)) place.item.resume()
   }
 }

@@ -99,13 +99,12 @@ export const make = (
       })
     const waitForSlot = (site: Site, connections: SiteConnections, deadline: number): Effect.Effect<void> =>
       Effect.callback((resume) => {
-        const resumed = () => resume(Effect.void)
         // A slot may have become free since the last check.
-        if (connections.open < connections.cooldown.limit) return resumed()
-        connections.waiting.set(resumed, { route: site.route, deadline })
+        if (connections.open < connections.cooldown.limit) return resume(Effect.void)
+        const place = connections.waiting.add({ route: site.route, deadline, resume: () => resume(Effect.void) })
         return Effect.sync(() => {
           // Resumed and interrupted at once: the slot must go to the next message.
-          if (!connections.waiting.delete(resumed)) connections.resumeNext()
+          if (!connections.waiting.remove(place)) connections.resumeNext()
         })
       })
 
@@ -226,11 +225,7 @@ export const make = (
           connections.idle.splice(connections.idle.indexOf(idle), 1)
           yield* close(connections, idle.connection)
         }
-        for (const [resume, { deadline }] of connections.waiting) {
-          if (now < deadline) continue
-          connections.waiting.delete(resume)
-          resume()
-        }
+        for (const place of connections.waiting.places) if (now >= place.item.deadline) connections.resume(place)
       }
     })
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(Math.min(REAP_MS, idle_ms)), reap)))

@@ -1,3 +1,4 @@
+import { Line } from "@waybill/domain/values/Line"
 import { LruCache } from "@waybill/domain/values/LruCache"
 import { Deferred, Duration, Effect, Exit, Option } from "effect"
 
@@ -21,7 +22,7 @@ interface Endpoint {
   /** Number of calls admitted from the queue so far. */
   admitted: number
   stuck: boolean
-  readonly queue: Set<Waiting>
+  readonly queue: Line<Waiting>
 }
 
 interface Waiting {
@@ -57,7 +58,7 @@ export const make = (): EndpointTurns => {
     if (existing !== undefined) return existing
     const limit = limits.get(webhook_id) ?? MAX_CALLS_PER_WEBHOOK
     limits.delete(webhook_id)
-    const endpoint: Endpoint = { limit, calls: 0, admitted: 0, stuck: false, queue: new Set() }
+    const endpoint: Endpoint = { limit, calls: 0, admitted: 0, stuck: false, queue: new Line() }
     endpoints.set(webhook_id, endpoint)
     return endpoint
   }
@@ -68,21 +69,22 @@ export const make = (): EndpointTurns => {
     isFull(endpoint) && (endpoint.stuck || endpoint.queue.size >= maxWaiting(endpoint))
 
   const admit = (endpoint: Endpoint) => {
-    for (const next of endpoint.queue) {
-      if (isFull(endpoint)) return
-      endpoint.queue.delete(next)
+    while (!isFull(endpoint)) {
+      const next = endpoint.queue.first
+      if (next === undefined) return
+      endpoint.queue.remove(next)
       endpoint.calls++
       endpoint.admitted++
-      next.admitted = true
-      Deferred.doneUnsafe(next.turn, Exit.succeed(true))
+      next.item.admitted = true
+      Deferred.doneUnsafe(next.item.turn, Exit.succeed(true))
     }
   }
 
   const dismissQueue = (endpoint: Endpoint) => {
     endpoint.stuck = true
-    const waiting = [...endpoint.queue]
-    endpoint.queue.clear()
-    for (const { turn } of waiting) Deferred.doneUnsafe(turn, Exit.succeed(false))
+    const waiting = endpoint.queue.places
+    for (const place of waiting) endpoint.queue.remove(place)
+    for (const { item } of waiting) Deferred.doneUnsafe(item.turn, Exit.succeed(false))
   }
 
   const forgetIfIdle = (webhook_id: string, { calls, limit, queue }: Endpoint) => {
@@ -106,9 +108,9 @@ export const make = (): EndpointTurns => {
   const waitForTurn = Effect.fnUntraced(function* (endpoint: Endpoint, webhook_id: string, restore: Restore) {
     const waiting: Waiting = { turn: Deferred.makeUnsafe<boolean>(), admitted: false }
     const before = endpoint.admitted
-    endpoint.queue.add(waiting)
+    const place = endpoint.queue.add(waiting)
     const exit = yield* Effect.exit(restore(Effect.timeoutOption(Deferred.await(waiting.turn), MAX_WAIT)))
-    const isStillQueued = endpoint.queue.delete(waiting)
+    const isStillQueued = endpoint.queue.remove(place)
     if (Exit.isFailure(exit)) {
       if (waiting.admitted) leave(webhook_id, true)
       return yield* Effect.failCause(exit.cause)
