@@ -31,17 +31,16 @@ export const hold = Effect.fnUntraced(function* (sql: PgClient.PgClient, account
  * Runs work that writes rows of an account beside the log, in the cell of the account, which cannot move before the work is
  * committed. Inside a transaction of the caller, which is in that cell, the work is a part of it.
  */
-export const run = <A, E, R>(
+export const run = Effect.fnUntraced(function* <A, E, R>(
   account_id: string,
   work: Effect.Effect<A, E, R>,
-): Effect.Effect<A, E, R | PgClient.PgClient> =>
-  Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
-    const { isCertainlyAlone } = yield* Cells
-    if ((yield* TransactionCell) !== undefined) return yield* work
-    if (isCertainlyAlone()) return yield* inCellOf(account_id, work)
-    return yield* retryMoved(inCellOf(account_id, sql.withTransaction(Effect.andThen(hold(sql, [account_id]), work))))
-  })
+): Effect.fn.Return<A, E, R | PgClient.PgClient> {
+  const sql = yield* PgClient.PgClient
+  const { isCertainlyAlone } = yield* Cells
+  if ((yield* TransactionCell) !== undefined) return yield* work
+  if (isCertainlyAlone()) return yield* inCellOf(account_id, work)
+  return yield* retryMoved(inCellOf(account_id, sql.withTransaction(Effect.andThen(hold(sql, [account_id]), work))))
+})
 
 /** Repeats work that finds its cells anew, while accounts move between the choice of a cell and its transaction. */
 export const retryMoved = <A, E, R>(

@@ -35,18 +35,18 @@ export const recorder = Effect.map(PgClient.PgClient, (sql) =>
     const mail = yield* Mail
     if (mail === undefined) return yield* Effect.die(new Error("mail of nobody's in the sandbox"))
     const retention = Livemode.isLive(mail.account_id) ? RETENTION : TEST_RETENTION
-    const keeping = Effect.gen(function* () {
-      const inserted = yield* sql`
-        INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
-        VALUES (${mail.account_id}, ${message.emailId}, ${recipients}::text[], ${mail.subject}, ${message.mailFrom},
-          ${message.bytes.length}::int, ${message.bytes}, now() + make_interval(secs => ${Duration.toSeconds(retention)}::float8))
-        ON CONFLICT (account_id, id) DO NOTHING RETURNING id`
-      if (inserted.length > 0) return
-      yield* sql`
-        UPDATE sandbox_messages m SET recipients = m.recipients ||
-          ARRAY(SELECT r FROM unnest(${recipients}::text[]) AS r WHERE r <> ALL(m.recipients))
-        WHERE m.account_id = ${mail.account_id} AND m.id = ${message.emailId}`
-    })
+    const inserting = sql`
+      INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
+      VALUES (${mail.account_id}, ${message.emailId}, ${recipients}::text[], ${mail.subject}, ${message.mailFrom},
+        ${message.bytes.length}::int, ${message.bytes}, now() + make_interval(secs => ${Duration.toSeconds(retention)}::float8))
+      ON CONFLICT (account_id, id) DO NOTHING RETURNING id`
+    const addingRecipients = sql`
+      UPDATE sandbox_messages m SET recipients = m.recipients ||
+        ARRAY(SELECT r FROM unnest(${recipients}::text[]) AS r WHERE r <> ALL(m.recipients))
+      WHERE m.account_id = ${mail.account_id} AND m.id = ${message.emailId}`
+    const keeping = Effect.flatMap(inserting, ({ length }) =>
+      length > 0 ? Effect.void : Effect.asVoid(addingRecipients),
+    )
     yield* AccountWrites.run(mail.account_id, Effect.orDie(keeping)).pipe(Effect.provideService(PgClient.PgClient, sql))
   }),
 )
