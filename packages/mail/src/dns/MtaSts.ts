@@ -1,4 +1,5 @@
 import { LruCache } from "@waybill/domain/values/LruCache"
+import * as Span from "@waybill/domain/values/Span"
 import { Cache, Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import * as Dns from "./Dns.ts"
 import * as TagList from "../compose/TagList.ts"
@@ -77,14 +78,14 @@ export class MtaSts extends Context.Service<
             return next
           }),
         })
-        const enforced = Effect.fn("MtaSts.enforced")(function* (domain: string) {
+        const enforced = Effect.fnUntraced(function* (domain: string) {
           const entry = yield* Cache.get(checks, domain)
           const now = yield* Clock.currentTimeMillis
           return entry !== undefined && entry.policy.mode === "enforce" && now < entry.expires_at
             ? entry.policy
             : undefined
         })
-        return MtaSts.of({ enforced })
+        return MtaSts.of({ enforced: (domain) => Span.around(enforced(domain), "MtaSts.enforced") })
       }),
     )
 }

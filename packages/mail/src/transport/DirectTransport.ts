@@ -14,6 +14,7 @@ import * as SiteRules from "../site/SiteRules.ts"
 import type * as SmtpTimeouts from "../smtp/SmtpTimeouts.ts"
 import * as SmtpDelivery from "../smtp/SmtpDelivery.ts"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import * as Span from "@waybill/domain/values/Span"
 import { deliverFromSources } from "../source/deliverFromSources.ts"
 import type { Source, Sources } from "../source/SourceAddress.ts"
 import { targetFamilies } from "../source/targetFamilies.ts"
@@ -105,10 +106,7 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
         )
       })
 
-      const deliver = Effect.fn("DirectTransport.deliver")(function* (
-        message: OutgoingMessage,
-        recipients: ReadonlyArray<string>,
-      ) {
+      const deliver = Effect.fnUntraced(function* (message: OutgoingMessage, recipients: ReadonlyArray<string>) {
         const report = yield* Transport.OutcomeReported
         // One domain a transaction, even when two share their servers: some of those refuse a mixture.
         const groups = Map.groupBy(recipients, domainOf)
@@ -129,7 +127,10 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
         )
         return recipients.map((recipient) => outcomes.get(recipient) ?? undeliverable(recipient))
       })
-      return Transport.Transport.of({ kind: "direct", deliver })
+      return Transport.Transport.of({
+        kind: "direct",
+        deliver: (message, recipients) => Span.around(deliver(message, recipients), "DirectTransport.deliver"),
+      })
     }),
   )
 

@@ -1,4 +1,5 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import * as Span from "@waybill/domain/values/Span"
 import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
 import type { Attempt } from "@waybill/store/webhooks/WebhookDeliveries"
@@ -27,7 +28,7 @@ export interface Options {
 export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout = CALL_TIMEOUT }: Options) {
   const agents = yield* Effect.sync(() => WebhookExchange.makeAgents(ca))
 
-  return Effect.fn("callWebhook")(function* (call: Call) {
+  const makeCall = Effect.fnUntraced(function* (call: Call) {
     const at = yield* Clock.currentTimeMillis
     const began = yield* MonotonicClock.millis
     const url = new URL(call.url)
@@ -78,6 +79,7 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
     }
     return attempt
   })
+  return (call: Call) => Span.around(makeCall(call), "callWebhook")
 })
 
 /** Time without an answer after which an endpoint counts as hanging. A quick refusal delays nothing. */
