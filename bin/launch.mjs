@@ -7,12 +7,11 @@ import { ensureModules, ensureNode, isPacked, root, Unavailable } from "./instal
 
 const PARENT_WATCH_MS = 250
 /**
- * Flags of a service, of which the operator may set each otherwise. Node would keep up to 128 MiB for new objects; less than
- * 48 MiB would not fit those of the requests under way, which then age too early. V8 would make objects old at once that it
- * takes for long-lived, and those keep their whole request until the next major collection, and its threads for minor collections cost
- * more than what is left to copy (docs/decisions/0058-let-requests-die-young.md).
+ * Flags of a service, each unless the operator has set it. They bound the space for new objects, keep V8 from making objects old
+ * that it takes for long-lived, with the requests that they refer to, and let the main thread alone collect young garbage: what is
+ * left to copy is less work than starting threads (docs/decisions/0058-let-requests-die-young.md).
  */
-export const SERVICE_FLAGS = ["--max-semi-space-size=16", "--no-allocation-site-pretenuring", "--no-parallel-scavenge"]
+export const SERVICE_FLAGS = ["--max-semi-space-size=32", "--no-allocation-site-pretenuring", "--no-parallel-scavenge"]
 
 /**
  * Runs a file on a suitable Node: in this process if possible, else in a child process with the same command line.

@@ -192,7 +192,10 @@ describe("running", () => {
     const { child, ended } = start(checkout(), "start")
     const { code, output } = await ended
     assert.strictEqual(code, 0, output)
-    assert.include(output, `${child.pid} has --max-semi-space-size=16 --no-allocation-site-pretenuring --no-parallel-scavenge`)
+    assert.include(
+      output,
+      `${child.pid} has --max-semi-space-size=32 --no-allocation-site-pretenuring --no-parallel-scavenge`,
+    )
   })
 
   it("SIGTERM stops it cleanly", async () => {
