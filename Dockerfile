@@ -55,6 +55,6 @@ USER 1000:1000
 STOPSIGNAL SIGTERM
 # Every role has the metrics port, with or without an API.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "bin/health.mjs"]
-# Bounds the space for new objects, as the launcher does.
+# The flags with which the launcher runs a service.
 ENTRYPOINT ["node", "--max-semi-space-size=32", "--no-allocation-site-pretenuring", "--no-parallel-scavenge", "apps/server/src/boot/main.ts"]
 CMD ["start"]

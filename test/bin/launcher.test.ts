@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { promisify } from "node:util"
 import { afterEach, assert, describe, it } from "../support/effectTest.ts"
+import { SERVICE_FLAGS } from "../support/process/serviceFlags.ts"
 
 /** The time of `bin/waybill.mjs` within which signals are one Ctrl-C. */
 const SAME_KEYSTROKE_MS = 300
@@ -196,6 +197,11 @@ describe("running", () => {
       output,
       `${child.pid} has --max-semi-space-size=32 --no-allocation-site-pretenuring --no-parallel-scavenge`,
     )
+  })
+
+  it("the image runs a service with the same flags", () => {
+    const entrypoint = /^ENTRYPOINT (.*)$/mu.exec(readFileSync("Dockerfile", "utf8"))?.[1] ?? "[]"
+    assert.deepStrictEqual(JSON.parse(entrypoint), ["node", ...SERVICE_FLAGS, "apps/server/src/boot/main.ts"])
   })
 
   it("SIGTERM stops it cleanly", async () => {

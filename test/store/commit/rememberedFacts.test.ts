@@ -207,7 +207,7 @@ describe("the memory of facts", () => {
       usage: [{ account_id, month: MONTH, atMost: 900 + USAGE_MARGIN }],
     })
     assert.strictEqual(remembered.acceptedIn(account_id, MONTH), 900 + USAGE_MARGIN)
-    memory.count([{ account_id, month: MONTH, delta: 80 }])
+    memory.noteUsage([{ account_id, month: MONTH, delta: 80 }])
     assert.strictEqual(memory.find([wanted])?.assumed.usage[0]?.atMost, 990 + USAGE_MARGIN)
   })
 

@@ -11,6 +11,7 @@ import { Context, Effect, Exit, Option, Schema } from "effect"
 import type { IncomingMessage } from "node:http"
 import * as Acceptance from "../accept/Acceptance.ts"
 import * as RequestCommit from "../accept/RequestCommit.ts"
+import * as RunningFibers from "../boot/RunningFibers.ts"
 import * as TrackingHosts from "../links/TrackingHosts.ts"
 import * as Traces from "../observability/Traces.ts"
 import * as NewIds from "../operate/NewIds.ts"
@@ -25,7 +26,6 @@ import * as Validation from "./middleware/Validation.ts"
 import type { FastPath } from "./NodeServer.ts"
 import * as PlainSends from "./PlainSends.ts"
 import * as Position from "./Position.ts"
-import * as RunningFibers from "../operate/RunningFibers.ts"
 
 /** Larger bodies are read by the normal path, within the memory budget. */
 export const MAX_FAST_BYTES = 256 * 1024

@@ -76,7 +76,7 @@ export const attempt = Effect.fnUntraced(function* (
     deps.remembered.doubt(decided.refused.map((pending) => BatchFacts.needsOf(pending, false)))
     return yield* new TryAgain({ cause: "a refusal is decided from what was read" })
   }
-  deps.remembered.count(writes.usage)
+  deps.remembered.noteUsage(writes.usage)
   if (answers.length > assumed.answers.length) {
     const taken = yield* transaction.insertAnswers(answers, now)
     // A duplicate in another transaction was first. Decisions of this batch may depend on the commit that lost, so the
@@ -118,18 +118,18 @@ const assumedBy = (
   /** Answers whose keys are assumed to be new; undefined if the keys were read. */
   answers: Assumed["answers"] | undefined,
 ): Assumed | undefined => {
-  const relies = ({ commit: { idempotency, needs } }: PendingCommit) =>
+  const reliesOnMemory = ({ commit: { idempotency, needs } }: PendingCommit) =>
     (facts !== undefined && needs !== undefined) || (answers !== undefined && idempotency !== undefined)
-  if (refused.some(relies)) return undefined
+  if (refused.some(reliesOnMemory)) return undefined
   if (lastEvents.size === 0 && !areLeases && facts === undefined && !answers?.length) return BatchFacts.NOTHING_ASSUMED
   const leases: Array<Assumed["leases"][number]> = []
   for (const [{ commit }, outcome] of outcomes) {
     const held = areLeases ? (commit.leases ?? []) : []
     leases.push(...held)
-    const reliesOnRead =
+    const reliesOnItsOwn =
       held.length > 0 || commit.streams.some(({ id }) => lastEvents.has(streamKey({ ...commit, stream_id: id })))
     const appends = Exit.isSuccess(outcome) && outcome.value._tag === "Committed" && outcome.value.events.length > 0
-    if (reliesOnRead && !appends) return undefined
+    if (reliesOnItsOwn && !appends) return undefined
   }
   return { lastEvents: [...lastEvents.values()], leases, facts: facts ?? BatchFacts.NO_FACTS, answers: answers ?? [] }
 }

@@ -4,6 +4,7 @@ import type { AvailabilityShape } from "../availability/Availability.ts"
 import { Unavailable } from "../availability/Unavailable.ts"
 import { completeAll } from "../postgres/Batcher.ts"
 import * as Metrics from "../statistics/Metrics.ts"
+import * as BatchFacts from "../facts/BatchFacts.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
 import type { CommitDeps, PendingCommit } from "./Commit.ts"
 import { type LogStorage, type TransactionScope, type StorageError, TryAgain } from "./LogStorage.ts"
@@ -96,7 +97,7 @@ const recover = (
   if (error._tag !== "OutcomeUnknown") attempted?.claim?.end("rolled back")
   // An assumption may not hold, whatever the error says. The batch is decided again from what it reads.
   if (attempted?.hasAssumed === true && error._tag !== "OutcomeUnknown") {
-    deps.remembered.doubt(batch.map(({ commit }) => ({ account_id: commit.account_id, ...commit.needs })))
+    deps.remembered.doubt(batch.map((pending) => BatchFacts.needsOf(pending, false)))
     return retry(deps, batch, tries, error)
   }
   switch (error._tag) {

@@ -151,7 +151,7 @@ const writeStatements = (
   if (arm.length > 0) parts.push(Outbox.rows(sql, arm, write.now, claim))
   const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
   if (write.usage.length > 0) {
-    const usage = FactChecks.count(sql, write.usage, facts.usage)
+    const usage = FactChecks.addUsage(sql, write.usage, facts.usage)
     ctes.push(sql`used AS (${usage.part})`)
     checks.push(...usage.checks(sql`used`))
   }

@@ -42,8 +42,10 @@ export const load = (
   })
 }
 
+/** No commit needs these where facts are assumed. */
 const NEVER_ASSUMED: Pick<Facts, "countOf" | "clock"> = { countOf: () => 0, clock: () => undefined }
 
+/** Returns what a commit needs to know, with the leases of its rows if they are read. */
 export const needsOf = (
   { commit: { account_id, leases, needs } }: PendingCommit,
   readsLeases: boolean,

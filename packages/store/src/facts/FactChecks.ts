@@ -7,7 +7,7 @@ import type { AssumedFacts } from "./Facts.ts"
 
 type Usage = Write["usage"][number] & { readonly atMost: number | undefined }
 
-/** Returns conditions that facts are still as a batch assumes them, apart from the usage, which `count` checks. */
+/** Returns conditions that facts are still as a batch assumes them, apart from the usage, which `addUsage` checks. */
 export const areStill = (sql: PgClient.PgClient, facts: AssumedFacts): ReadonlyArray<Fragment> => {
   const { accounts, addresses, domains, subscriptions } = facts
   const conditions: Array<Fragment> = []
@@ -43,7 +43,7 @@ const noneIsSuppressed = (sql: PgClient.PgClient, addresses: AssumedFacts["addre
  * Changes the usage of months: a part of a statement, and the condition that no month had more before than a batch assumes. The
  * rows are locked in the order of their key, as those that a batch reads are.
  */
-export const count = (
+export const addUsage = (
   sql: PgClient.PgClient,
   entries: Write["usage"],
   assumed: AssumedFacts["usage"],

@@ -25,7 +25,7 @@ interface Usage {
   readonly delta: number
 }
 
-/** Account whose facts were not as they were remembered. */
+/** How an account is read whose facts were not as they were remembered. */
 interface Doubt {
   /** Batches that read its facts from now on. */
   reads: number
@@ -54,6 +54,7 @@ export class RememberedFacts {
     return this.#isDoubted(found.accounts.keys()) ? undefined : found
   }
 
+  /** Remembers the facts that were read for a batch. */
   store(batch: ReadonlyArray<AccountNeeds>, facts: Facts): void {
     for (const { account_id, addresses = [], domains = [], month } of batch) {
       this.#subscriptions.set(Livemode.liveAccountOf(account_id), facts.subscriptions(account_id))
@@ -70,7 +71,7 @@ export class RememberedFacts {
   }
 
   /** Notes what this process adds to the usage of months. */
-  count(usage: ReadonlyArray<Usage>): void {
+  noteUsage(usage: ReadonlyArray<Usage>): void {
     for (const { account_id, delta, month } of usage) {
       const accepted = this.#usage.get(keyOf(account_id, month))
       if (accepted !== undefined && delta > 0) this.#usage.set(keyOf(account_id, month), accepted + delta)
@@ -82,7 +83,7 @@ export class RememberedFacts {
     for (const account of new Set(batch.filter(({ month }) => month !== undefined).map(liveOf))) {
       const held = this.#doubts.get(account)
       // The assumption that did not hold was counted as one that does when its facts were found.
-      const reads = held === undefined ? 1 : held.next + 1
+      const reads = held === undefined ? 1 : Math.min(held.next + 1, MAX_BATCHES_IN_DOUBT)
       this.#doubts.set(account, { reads, next: Math.min(reads * 2, MAX_BATCHES_IN_DOUBT) })
     }
   }

@@ -65,7 +65,7 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     transaction: (body, onWritten = Effect.void) =>
-      oneAtATime.withPermit(Effect.andThen(rests.due, sendTransaction(sql, open, pool.invalidate, body))).pipe(
+      oneAtATime.withPermit(Effect.andThen(rests.takeIfDue, sendTransaction(sql, open, pool.invalidate, body))).pipe(
         Effect.tap(() => Effect.sync(rests.sent)),
         Effect.flatMap((sent) => Effect.ensuring(awaitAnswers(sent, onWritten), Effect.sync(rests.answered))),
         Effect.scoped,
@@ -176,7 +176,7 @@ const awaitAnswers = Effect.fnUntraced(function* <A, E>(
   return yield* failed === undefined ? result : Effect.failCause(failed.cause)
 })
 
-/** Counts the statements that are sent on it. */
+/** A connection that counts the statements which are sent on it. */
 type CountingConnection = Connection & { readonly sent: () => number }
 
 const counting = (connection: PgConnection.PgConnection): CountingConnection => {

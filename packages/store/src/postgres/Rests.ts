@@ -10,7 +10,8 @@ export const MAX_SENT_WITHOUT_REST = 100
 /** Lets a connection come to rest now and then. */
 export interface Rests {
   /** Waits for the answers of all transactions if too many were sent without a rest. Only one caller may wait. */
-  readonly due: Effect.Effect<void>
+  readonly takeIfDue: Effect.Effect<void>
+  /** Notes that a transaction was sent. */
   readonly sent: () => void
   /** Notes that a transaction was answered. */
   readonly answered: () => void
@@ -20,7 +21,7 @@ export const make = (): Rests => {
   let [unanswered, sinceRest] = [0, 0]
   let rest: Deferred.Deferred<void> | undefined
   return {
-    due: Effect.suspend(() => {
+    takeIfDue: Effect.suspend(() => {
       if (sinceRest < MAX_SENT_WITHOUT_REST || unanswered === 0) return Effect.void
       rest = Deferred.makeUnsafe<void>()
       return Deferred.await(rest)

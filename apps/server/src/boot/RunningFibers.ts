@@ -1,4 +1,4 @@
-import { type Entry, Roster } from "@waybill/domain/values/Roster"
+import { Roster } from "@waybill/domain/values/Roster"
 import { Effect, Fiber, type Scope } from "effect"
 
 /**
@@ -21,8 +21,9 @@ export const make: Effect.Effect<RunningFibers, never, Scope.Scope> = Effect.gen
     }),
   )
   const add = (fiber: Fiber.Fiber<unknown, unknown>): void => {
-    if (isOver) fiber.interruptUnsafe()
-    else follow(running, fiber)
+    if (isOver) return fiber.interruptUnsafe()
+    const entry = running.add(fiber)
+    fiber.addObserver(() => void running.remove(entry))
   }
   return {
     add,
@@ -33,8 +34,3 @@ export const make: Effect.Effect<RunningFibers, never, Scope.Scope> = Effect.gen
       }),
   }
 })
-
-const follow = (running: Roster<Fiber.Fiber<unknown, unknown>>, fiber: Fiber.Fiber<unknown, unknown>): void => {
-  const entry: Entry<typeof fiber> = running.add(fiber)
-  fiber.addObserver(() => void running.remove(entry))
-}
