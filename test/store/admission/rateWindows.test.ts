@@ -53,6 +53,16 @@ describe("a client's address", () => {
       "ip/unknown",
     ])
   })
+
+  it("is read the same again, and after many others", () => {
+    for (let round = 0; round < 2; round++)
+      for (let n = 0; n < 1_000; n++) {
+        const text = `192.0.${n >> 8}.${n & 255}`
+        const expected = { text, bucket: `ip/${text}` }
+        for (const written of [text, `::ffff:${text}`, text, `::ffff:${text}%${"e".repeat(n)}`])
+          assert.deepStrictEqual(RateWindows.clientAddress(written), expected)
+      }
+  })
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("the sweep of rate windows", (it) => {
