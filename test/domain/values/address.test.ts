@@ -167,6 +167,42 @@ describe("a mailbox", () => {
     assert.strictEqual(Address.localOf(address), "Ana.B")
   })
 
+  it("an address is parsed the same whether its domain is in lower case, as most are, or not", () => {
+    const labels = [
+      "b",
+      "0",
+      "xn--bcher-kva",
+      "xn--",
+      "a-b",
+      "-a",
+      "a-",
+      "0x1f",
+      "a_b",
+      "",
+      "ü",
+      "l".repeat(63),
+      "l".repeat(64),
+    ]
+    const domains = labels.flatMap((a) => labels.flatMap((b) => [`${a}.${b}`, `${a}.${b}.co`, `x.${a}.${b}`]))
+    const locals = [..."!\"#$%&'*+/=?^_`{|}~-().,:;<>@[\\] \u0000\u007f\u212aüA0"].flatMap((each) => [
+      each,
+      `a${each}b`,
+    ])
+    locals.push("", "a..b", ".a", "a.b.c", "xn--a", "a".repeat(64), "a".repeat(65))
+    const size = (local: number, last: number) => [
+      `${"a".repeat(local)}@${`${"l".repeat(60)}.`.repeat(3)}${"m".repeat(last)}`,
+    ]
+    const texts = [
+      ...locals.flatMap((local) => [`${local}@b.co`, `${local}@b`]),
+      ...domains.map((domain) => `a@${domain}`),
+      ...[58, 60, 62].flatMap((last) => [5, 7, 8, 9, 10, 64].flatMap((local) => size(local, last))),
+    ]
+    for (const text of texts) {
+      const upper = text.slice(0, text.lastIndexOf("@")) + text.slice(text.lastIndexOf("@")).toUpperCase()
+      for (const parse of [Address.parse, Address.parseAddress]) assert.deepStrictEqual(parse(text), parse(upper), text)
+    }
+  })
+
   it.prop("a generated address fits an event", { mailbox: Arbitrary.schema(Address.MailboxObject) }, ({ mailbox }) =>
     Schema.is(Address.MailboxObject)(JSON.parse(JSON.stringify(mailbox))),
   )

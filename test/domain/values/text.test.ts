@@ -1,3 +1,4 @@
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import * as Text from "@waybill/domain/values/Text"
 import { Schema } from "effect"
 import { assert, describe, it } from "../../support/effectTest.ts"
@@ -29,6 +30,14 @@ describe("text", () => {
     assert.match(Text.nameProblem("a\ud83d") ?? "", /unpaired surrogate/u)
     assert.match(Text.nameProblem("x\u202egpj.exe") ?? "", /invisible characters/u)
     assert.isUndefined(Text.nameProblem("Ana Müller"))
+  })
+
+  it("only an ASCII character that is a control is a problem", () => {
+    for (let code = 0; code < 0x80; code++) {
+      const text = `a${String.fromCharCode(code)}`
+      const isProblem = Text.hasControl(text) || HiddenCharacters.hasHidden(text)
+      assert.strictEqual(Text.nameProblem(text) !== undefined, isProblem, code.toString(16))
+    }
   })
 
   it("a text with a lone surrogate is not well-formed and cannot be stored", () => {

@@ -7,7 +7,8 @@ const MAX_LABEL_OCTETS = 63
 /** Longer than any valid name before encoding. Keeps hostile input away from the IDNA tables. */
 const MAX_INPUT_CHARS = 1000
 
-const LABEL = `[a-z0-9](?:[a-z0-9-]{0,${MAX_LABEL_OCTETS - 2}}[a-z0-9])?`
+/** Pattern of one label, without anchors. */
+export const LABEL = `[a-z0-9](?:[a-z0-9-]{0,${MAX_LABEL_OCTETS - 2}}[a-z0-9])?`
 /** At least two labels, the last not a number in any notation, so that an IP address is not a name. */
 const NAME = new RegExp(`^(?:${LABEL}\\.)+(?!(?:[0-9]+|0x[0-9a-f]*)$)${LABEL}$`, "u")
 

@@ -36,7 +36,7 @@ export const hasControl = (text: string): boolean => CONTROL.test(text)
 /**
  * Whether a text has no lone surrogate. A lone surrogate has no UTF-8 form and would be replaced silently on the wire.
  */
-export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
+export const isWellFormed = (text: string): boolean => text.isWellFormed()
 
 /** Returns the number of octets in UTF-8 without encoding the text. */
 export const octets = (text: string): number => {
@@ -49,8 +49,12 @@ export const octets = (text: string): number => {
   return size
 }
 
+/** Printable ASCII, with which names have no problem. */
+const PLAIN = /^[ -~]*$/u
+
 /** Returns the error in a name, worded to continue after the field's name, or `undefined`. */
 export const nameProblem = (name: string): string | undefined => {
+  if (PLAIN.test(name)) return undefined
   if (hasControl(name)) return "must not contain control characters or line breaks"
   if (!isWellFormed(name)) return "must not contain an unpaired surrogate"
   return HiddenCharacters.hasHidden(name)
