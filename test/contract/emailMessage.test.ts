@@ -136,6 +136,51 @@ describe("violations", () => {
     test(`violations of ${JSON.stringify(value)}: ${words.join("; ")}`, () =>
       assert.deepStrictEqual(violations(schema, value), words))
 
+  for (const [character, octets] of [
+    ["x", 1],
+    ["ü", 2],
+    ["€", 3],
+    ["😀", 4],
+  ] as const)
+    test(`a run of ${character} in the value of a header has up to 900 octets`, () => {
+      for (const before of ["", " ", "a b ", "\t"]) {
+        const words = (length: number) => {
+          const headers = { "X-A": before + character.repeat(length) }
+          return violations(EmailMessage.fields.headers, headers)
+        }
+        const longest = 900 / octets
+        assert.deepStrictEqual(words(longest), [])
+        const refused = `has ${900 + octets} octets without a space; at most 900 are allowed`
+        assert.deepStrictEqual(words(longest + 1), [`X-A ${refused}`])
+      }
+    })
+
+  test("the problems of headers are described", () => {
+    const words = violations(EmailMessage.fields.headers, {
+      "X A": "v",
+      "X\nA": "v",
+      "X-\ud800": "v",
+      "List-Id": "v",
+      "LIST-ID": "v",
+      "X-Twice": "v",
+      "x-twice": "v",
+      Subject: "v",
+      "DKIM-X": "v",
+      "X-Break": "a\rb",
+      "X-Half": "\ud800",
+    })
+    assert.deepStrictEqual(words, [
+      "X?A is not a header name: printable ASCII without spaces and colons",
+      "X?A is a name that must not contain CR, LF or NUL",
+      "X-? is a name that must not contain an unpaired surrogate",
+      "LIST-ID is set twice",
+      "Subject is set by the service and cannot be overridden",
+      "DKIM-X is reserved for mail servers and cannot be set",
+      "X-Break must not contain CR, LF or NUL",
+      "X-Half must not contain an unpaired surrogate",
+    ])
+  })
+
   test("violations are limited in number", () => {
     const many = Array.from({ length: 5_000 }, () => 1)
     assert.strictEqual(violations(Schema.Array(Schema.String), many).length, Violations.MAX_DETAILS)

@@ -1,3 +1,4 @@
+import * as Text from "@waybill/domain/values/Text"
 import { Schema } from "effect"
 
 /** Checks the number of items. The error names the actual number, OpenAPI the bounds. */
@@ -13,15 +14,22 @@ export const items = (minimum: number, maximum: number, noun: string) =>
 export const counted = (minimum: number, maximum: number, noun: string, actual: number): string =>
   `takes ${minimum === 0 ? "at most" : `${minimum} to`} ${maximum} ${noun}; ${actual} ${actual === 1 ? "was" : "were"} given`
 
+interface Issue {
+  readonly path: ReadonlyArray<number>
+  readonly issue: string
+}
+
 /** Checks the number of texts and each text, and reports all errors at once. */
 export const texts = (maximum: number, noun: string, problemOf: (text: string) => string | undefined) =>
   Schema.makeFilter<ReadonlyArray<string>>(
     (list) => {
-      const issues = list.flatMap((text, nth) => {
+      const issues: Array<Issue> = []
+      if (list.length > maximum) issues.push({ path: [], issue: counted(0, maximum, noun, list.length) })
+      for (const [nth, text] of list.entries()) {
         const issue = problemOf(text)
-        return issue === undefined ? [] : [{ path: [nth], issue }]
-      })
-      return list.length <= maximum ? issues : [{ path: [], issue: counted(0, maximum, noun, list.length) }, ...issues]
+        if (issue !== undefined) issues.push({ path: [nth], issue })
+      }
+      return issues
     },
     { toJsonSchema: () => ({ maxItems: maximum }), arbitraryConstraint: { maxLength: maximum } },
   )
@@ -37,15 +45,13 @@ export const sized = (text: string, maximum: number): string | undefined =>
   text.length > maximum ? `is ${text.length} characters; at most ${maximum} are allowed` : undefined
 
 const BREAK = /[\r\n\0]/u
-// A lone surrogate has no UTF-8 form. With the `u` flag a complete pair does not match.
-const LONE_SURROGATE = /\p{Surrogate}/u
 
 /** Returns the error if a text could start another header or the body, or cannot be encoded. */
 export const problem = (text: string): string | undefined =>
   BREAK.test(text)
     ? "must not contain CR, LF or NUL"
-    : LONE_SURROGATE.test(text)
-      ? "must not contain an unpaired surrogate"
-      : undefined
+    : Text.isWellFormed(text)
+      ? undefined
+      : "must not contain an unpaired surrogate"
 
 export const oneLine = Schema.makeFilter<string>((text) => problem(text) ?? true)

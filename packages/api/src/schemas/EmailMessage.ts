@@ -53,8 +53,10 @@ const parseMailboxes = (
       issues.push(typeof value === "string" ? issue : new SchemaIssue.Pointer([nth], issue))
     }
   }
-  const [first, ...rest] = issues
-  return first === undefined ? Effect.succeed(parsed) : Effect.fail(new SchemaIssue.Composite(ast, [first, ...rest]))
+  const first = issues[0]
+  return first === undefined
+    ? Effect.succeed(parsed)
+    : Effect.fail(new SchemaIssue.Composite(ast, [first, ...issues.slice(1)]))
 }
 
 const optionalMailboxes = (maximum: number, description: string) =>

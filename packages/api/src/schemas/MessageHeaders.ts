@@ -21,6 +21,8 @@ const SINGLE: ReadonlySet<string> = new Set([
   "list-unsubscribe-post",
   "list-id",
 ])
+/** Number of UTF-16 code units that never have more than `MAX_UNBROKEN_OCTETS`: each has at most three octets. */
+const ALWAYS_SHORT_CHARS = Header.MAX_UNBROKEN_OCTETS / 3
 const NAME = /^[!-9;-~]+$/u
 
 type Problem = { readonly path: ReadonlyArray<PropertyKey>; readonly issue: string }
@@ -30,7 +32,7 @@ const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<P
   const names = Object.keys(headers)
   if (names.length > Header.MAX_HEADERS)
     result.push({ path: [], issue: Checks.counted(0, Header.MAX_HEADERS, "headers", names.length) })
-  const seen = new Set<string>()
+  const seen: Array<string> = []
   for (const name of names) {
     const lower = name.toLowerCase()
     const issue =
@@ -39,9 +41,9 @@ const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<P
       (lower === Header.TEST_CLOCK && !isClock(headers[name]) ? "must be the id of a test clock, clk_…" : undefined) ??
       (lower === Script.HEADER ? scriptProblem(headers[name] ?? "") : undefined) ??
       (lower === Header.SENDER ? senderProblem(headers[name] ?? "") : undefined) ??
-      (SINGLE.has(lower) && seen.has(lower) ? "is set twice" : undefined)
+      (seen.includes(lower) ? "is set twice" : undefined)
     if (issue !== undefined) result.push({ path: [printable(name)], issue })
-    seen.add(lower)
+    if (SINGLE.has(lower)) seen.push(lower)
   }
   return result
 }
@@ -51,9 +53,11 @@ const isClock = Schema.is(Id.TestClockId)
 const nameProblem = (name: string, lower: string): string | undefined => {
   if (name.length > MAX_NAME_CHARS)
     return `is a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`
-  const broken = Checks.problem(name)
-  if (broken !== undefined) return `is a name that ${broken}`
-  if (!NAME.test(name)) return "is not a header name: printable ASCII without spaces and colons"
+  if (!NAME.test(name)) {
+    const broken = Checks.problem(name)
+    if (broken !== undefined) return `is a name that ${broken}`
+    return "is not a header name: printable ASCII without spaces and colons"
+  }
   if (Header.isServiceHeader(lower)) return "is set by the service and cannot be overridden"
   return Header.isReservedHeader(lower) ? "is reserved for mail servers and cannot be set" : undefined
 }
@@ -74,9 +78,10 @@ const valueProblem = (value: string): string | undefined => {
     return `is ${value.length} characters; at most ${Header.MAX_HEADER_VALUE_CHARS} are allowed`
   const broken = Checks.problem(value)
   if (broken !== undefined) return broken
+  if (value.length <= ALWAYS_SHORT_CHARS) return undefined
   // Folding breaks a line before white space and moves all of it to the next line.
   for (const [, run = ""] of value.trim().matchAll(/[ \t]?([ \t]*[^ \t]+)/gu))
-    if (run.length > Header.MAX_UNBROKEN_OCTETS / 4 && Text.octets(run) > Header.MAX_UNBROKEN_OCTETS)
+    if (run.length > ALWAYS_SHORT_CHARS && Text.octets(run) > Header.MAX_UNBROKEN_OCTETS)
       return `has ${Text.octets(run)} octets without a space; at most ${Header.MAX_UNBROKEN_OCTETS} are allowed`
   return undefined
 }
