@@ -46,6 +46,18 @@ describe("the difference of a body from its template", () => {
     }
   })
 
+  it("has the same bytes in every release", () => {
+    const template = templateOf(
+      "<p>Dear Ana,</p><p>Your order is on its way.</p>\n<p>7</p><p>It arrives today.</p>",
+      (nth) => nth !== 1,
+    )
+    const body = "<p>Dear Bo,</p><p>It arrives today.</p><p>Your order is on its way.</p>\n<p>8 €</p>."
+    assert.strictEqual(
+      Buffer.from(encode(body, template) ?? []).toString("hex"),
+      "015500010000021c094465617220426f2c3c0334000302001510033c703e217b063820e282ac3c0304012e",
+    )
+  })
+
   it("is what the template has not, and a few bytes", () => {
     const row = (n: number) => `<tr><td>Article ${n}</td><td>of this shop</td></tr>`
     const page = (name: string) => `<p>Dear ${name},</p>${Array.from({ length: 24 }, (_, n) => row(n)).join("")}`

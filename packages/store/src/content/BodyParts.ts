@@ -3,7 +3,8 @@ export const MAX_PARTS = 1_000
 
 /** Bytes that end a part: of a tag, a line, a sentence, and the backslash of an escaped line break. */
 const ENDS = Uint8Array.from({ length: 256 }, (_, byte) => ("<>\n.\\".includes(String.fromCharCode(byte)) ? 1 : 0))
-const FNV_OFFSET = 0x811c_9dc5
+/** A signed integer, as the hashes are: with the offset as it is, the loops compute with floating-point numbers. */
+const FNV_OFFSET = 0x811c_9dc5 | 0
 const FNV_PRIME = 0x0100_0193
 
 /** The parts of one body: where each ends, where the next begins, and its hash. Reused, because bodies pass all the time. */
@@ -14,17 +15,18 @@ export class BodyParts {
 
   /** Returns false for a body of too many parts. */
   read(bytes: Uint8Array): boolean {
-    this.count = 0
-    let hash = FNV_OFFSET
-    for (let at = 0; at < bytes.length; at++) {
+    const [ends, hashes, { length }] = [this.#ends, this.#hashes, bytes]
+    let [count, hash] = [0, FNV_OFFSET]
+    for (let at = 0; at < length; at++) {
       const byte = bytes[at] ?? 0
       hash = Math.imul(hash ^ byte, FNV_PRIME)
       if (ENDS[byte] === 0) continue
-      if (this.count === MAX_PARTS) return false
-      this.#ends[this.count] = at + 1
-      this.#hashes[this.count++] = hash
+      if (count === MAX_PARTS) return false
+      ends[count] = at + 1
+      hashes[count++] = hash
       hash = FNV_OFFSET
     }
+    this.count = count
     return true
   }
 

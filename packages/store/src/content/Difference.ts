@@ -80,11 +80,12 @@ export const encode = (
     const from = Template.beginOf(template, first)
     const to = Template.beginOf(template, next)
     // Parts with the same hash may differ.
-    if (!isEqual(bytes.subarray(begin, parts.end(part - 1)), template.bytes.subarray(from, to))) return undefined
+    const end = parts.end(part - 1)
+    if (template.bytes.compare(bytes, begin, end, from, to) !== 0) return undefined
     writer.text(bytes, written, begin)
     writer.number(to - from)
     writer.number(zigzag(from - passed))
-    written = parts.end(part - 1)
+    written = end
     passed = to
   }
   if (written < bytes.length) writer.text(bytes, written, bytes.length)
@@ -98,8 +99,6 @@ const placeOf = (template: Template.Template, parts: BodyParts, part: number, ne
   for (let place = next; place < until; place++) if (template.hashes[place] === hash) return place
   return parts.length(part) < LEAST_JUMP_BYTES ? undefined : template.places.get(hash)
 }
-
-const isEqual = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 
 /** A number without a sign, small for small steps in both directions. */
 const zigzag = (step: number): number => (step << 1) ^ (step >> 31)

@@ -6,7 +6,7 @@ const ID_BYTES = 16
 /** Text that bodies of an account have in common, with which they are stored. It consists of parts of bodies. */
 export interface Template {
   readonly id: Uint8Array
-  readonly bytes: Uint8Array
+  readonly bytes: Buffer
   /** Where each part ends. */
   readonly ends: Int32Array
   readonly hashes: Int32Array
