@@ -1,4 +1,5 @@
 import * as Id from "@waybill/domain/values/Id"
+import { randomBytes } from "node:crypto"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
 /** Crockford's base32 alphabet. */
@@ -21,6 +22,22 @@ describe("id", () => {
   it("an id keeps all random bits besides the UUID's version", () => {
     const made = Id.make("EmailId", 0xffffffffffff, new Uint8Array(10).fill(0xff))
     assert.strictEqual(hexOf(made), "ffffffffffff7fffbfffffffffffffff")
+  })
+
+  it("an id has the same bits whether the last one was of its millisecond or not", () => {
+    for (let n = 0; n < 2_000; n++) {
+      const random = randomBytes(10)
+      const millis = Math.floor((n % 7) * 2 ** 45.2) + (n % 3)
+      const uuid = Buffer.concat([Buffer.from(millis.toString(16).padStart(12, "0"), "hex"), random])
+      uuid[6] = 0x70 | ((uuid[6] ?? 0) & 0x0f)
+      uuid[8] = 0x80 | ((uuid[8] ?? 0) & 0x3f)
+      for (const name of ["EmailId", "EventId"] as const) {
+        const made = Id.make(name, millis, random)
+        assert.strictEqual(hexOf(made), uuid.toString("hex"))
+        assert.strictEqual(made, `${Id.PREFIXES[name]}_${Id.base32(uuid)}`)
+        assert.strictEqual(Id.timeOf(made), millis)
+      }
+    }
   })
 
   it("ids sort by time, after the lowest id of their millisecond", () => {
