@@ -1,5 +1,5 @@
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Result, Schema } from "effect"
+import { Arbitrary, Result, Schema } from "effect"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
 const read = (text: string) => Result.merge(Timestamp.parse(text))
@@ -68,6 +68,22 @@ describe("time", () => {
     "a time converts to milliseconds and back",
     { millis },
     ({ millis }) => Timestamp.toMillis(Timestamp.fromMillis(millis)) === millis,
+  )
+
+  it.prop(
+    "the day after some days is that of the time after as much",
+    {
+      at: Timestamp.Timestamp,
+      days: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: -3, maximum: 400 }))),
+    },
+    ({ at, days }) => {
+      for (const each of [days, 0, 30, days]) {
+        const expected = Timestamp.plus(at, each * Timestamp.DAY).slice(0, 10)
+        assert.strictEqual(Timestamp.dayAfter(at, each), expected)
+        const midnight = `${at.slice(0, 10)}T00:00:00.000Z` as Timestamp.Timestamp
+        assert.strictEqual(Timestamp.dayAfter(midnight, each), expected)
+      }
+    },
   )
 
   it("a time stays within four digits of a year", () => {

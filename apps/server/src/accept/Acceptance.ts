@@ -182,7 +182,7 @@ const decide = (
     const [queued] = events
     const recipients = [...queued.to, ...queued.cc, ...queued.bcc].map(({ address }) => address)
     const days = Livemode.isLive(account_id) ? account.content_days : Content.TEST_CONTENT_DAYS
-    const expires_on = Timestamp.plus(at, days * Timestamp.DAY).slice(0, "2026-11-21".length)
+    const expires_on = Timestamp.dayAfter(at, days)
     return {
       events,
       created_at: queued.created_at,

@@ -99,8 +99,8 @@ export const needsOf = (drafts: ReadonlyArray<Draft>, at: Timestamp.Timestamp, c
   }) satisfies Needs
 
 const clocksOf = (drafts: ReadonlyArray<Draft>, clock: Id.TestClockId | undefined): Pick<Needs, "clocks"> => {
-  const clocks = new Set(drafts.map(({ command }) => command.test_clock ?? clock).filter((id) => id !== undefined))
-  return clocks.size === 0 ? {} : { clocks: [...clocks] }
+  const clocks = drafts.map(({ command }) => command.test_clock ?? clock).filter((id) => id !== undefined)
+  return clocks.length === 0 ? {} : { clocks: [...new Set(clocks)] }
 }
 
 /** Approximate size of the drafts in a commit. */

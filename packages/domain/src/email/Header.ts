@@ -79,8 +79,10 @@ export const isAllowed = (name: string): boolean => !isServiceHeader(name) && !i
  */
 export const SENDER = "sender"
 
-export const senderIn = (headers: { readonly [name: string]: string }): string | undefined =>
-  Object.entries(headers).find(([name]) => name.toLowerCase() === SENDER)?.[1]
+export const senderIn = (headers: { readonly [name: string]: string }): string | undefined => {
+  const sender = Object.keys(headers).find((name) => name.toLowerCase() === SENDER)
+  return sender === undefined ? undefined : headers[sender]
+}
 
 /** The headers above in their usual spelling, for documentation. */
 export const FORBIDDEN_DESCRIPTION =

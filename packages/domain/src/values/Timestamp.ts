@@ -47,6 +47,23 @@ export const toMillis = (at: Timestamp): number => Date.parse(at)
 
 export const plus = (at: Timestamp, millis: number): Timestamp => fromMillis(toMillis(at) + millis)
 
+/** Days that `dayAfter` has returned, by their distance from the same day. */
+const later = { than: "", days: new Map<number, string>() }
+
+/** Returns the UTC day, as `2026-11-21`, that lies whole days after `at`. */
+export const dayAfter = (at: Timestamp, days: number): string => {
+  const today = at.slice(0, "2026-11-21".length)
+  if (today !== later.than) {
+    later.than = today
+    later.days = new Map()
+  }
+  const remembered = later.days.get(days)
+  if (remembered !== undefined) return remembered
+  const day = plus(at, days * DAY).slice(0, "2026-11-21".length)
+  later.days.set(days, day)
+  return day
+}
+
 /** Returns milliseconds from `from` to `to`; negative if `to` is earlier. */
 export const between = (from: Timestamp, to: Timestamp): number => toMillis(to) - toMillis(from)
 
