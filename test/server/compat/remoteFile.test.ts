@@ -1,7 +1,7 @@
 import type { Network } from "@waybill/domain/values/Network"
 import { Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import type { AdmittedKey } from "@waybill/store/admission/Admission"
+import type { AdmittedKey } from "@waybill/store/admission/AdmittedKey"
 import { Admitted } from "../../../apps/server/src/http/middleware/Admitted.ts"
 import { Instance } from "../../../apps/server/src/http/Instance.ts"
 import * as RemoteFile from "../../../apps/server/src/compat/RemoteFile.ts"

@@ -53,6 +53,7 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
         }
         const transaction: LogTransaction = {
           xmin: () => undefined,
+          admit: never,
           readStreams: never,
           findAnswers: never,
           insertAnswers: never,

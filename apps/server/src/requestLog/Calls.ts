@@ -1,6 +1,6 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type * as Id from "@waybill/domain/values/Id"
-import type { AdmittedKey } from "@waybill/store/admission/Admission"
+import type { AdmittedKey } from "@waybill/store/admission/AdmittedKey"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import type { Row, Writer } from "@waybill/store/requests/RequestLogWriter"
 import type { HttpServerResponse } from "effect/http"

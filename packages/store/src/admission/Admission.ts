@@ -14,11 +14,13 @@ import { type CellName, FIRST } from "../cells/CellName.ts"
 import { Cells } from "../cells/Cells.ts"
 import { CurrentCell } from "../cells/CurrentCell.ts"
 import * as PerCell from "../cells/PerCell.ts"
+import type { AdmittedKey } from "./AdmittedKey.ts"
 import * as AdmissionStatement from "./AdmissionStatement.ts"
 import * as Batcher from "../postgres/Batcher.ts"
 import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
 import { KeyUses } from "./KeyUses.ts"
 import * as RateWindows from "./RateWindows.ts"
+import { type AssumedAdmission, RememberedAdmissions } from "./RememberedAdmissions.ts"
 import * as Span from "@waybill/domain/values/Span"
 
 /** Maximum number of requests that one statement admits. */
@@ -36,17 +38,6 @@ export interface Request {
   readonly bucket: RateLimit.Bucket
   /** Address of the client, behind trusted proxies. */
   readonly address: string
-}
-
-export interface AdmittedKey {
-  readonly id: Id.ApiKeyId
-  /** The account whose mail the key reads and sends: for a test key, its account's test account. */
-  readonly account_id: Id.AccountId
-  readonly scopes: ReadonlyArray<Scope.Scope>
-  /** The only domain that the key may send from; null for all. */
-  readonly domain: DomainName.DomainName | null
-  /** The test clock that the mail of a test key lives on. */
-  readonly test_clock?: Id.TestClockId
 }
 
 /** The decision on a request, with the state of its rate window, which every response reports (contract §1). */
@@ -73,12 +64,20 @@ export interface RateLimited {
 
 /**
  * Admits requests: one statement checks the key, its expiry, revocation and addresses and counts the rate window, for all
- * requests that wait when it is sent. Nothing about a key is cached, and a request never joins a statement that was sent
- * before it came, so every revocation that was confirmed before the request is in the statement's snapshot.
+ * requests that wait when it is sent. A request never joins a statement that was sent before it came, so every revocation that
+ * was confirmed before the request is in the statement's snapshot. A commit may admit its request itself, by the same
+ * conditions in its own transaction (`assume`).
  */
 export class Admission extends Context.Service<
   Admission,
-  { readonly admit: (request: Request) => Effect.Effect<Verdict> }
+  {
+    readonly admit: (request: Request) => Effect.Effect<Verdict>
+    /**
+     * Returns the key of a request like those that this process has admitted before, for its commit to admit it. Undefined if
+     * the request has to be admitted first.
+     */
+    readonly assume: (request: Request) => AssumedAdmission | undefined
+  }
 >()("@waybill/store/admission/Admission") {
   static readonly layer = Layer.effect(
     Admission,
@@ -86,7 +85,8 @@ export class Admission extends Context.Service<
       const sql = yield* PgClient.PgClient
       const uses = yield* KeyUses
       const cells = yield* Cells
-      const admissions = yield* PerCell.make(admitOne(sql, uses))
+      const remembered = new RememberedAdmissions(uses)
+      const admissions = yield* PerCell.make(admitOne(sql, uses, remembered))
       const admitIn = (request: Request) => (cell: CellName) =>
         Effect.flatMap(admissions.at(cell), (admit) => admit(request))
       return Admission.of({
@@ -97,17 +97,27 @@ export class Admission extends Context.Service<
               : Effect.flatMap(cells.ofKey(request.tokenHash), admitIn(request)),
             "Admission.admit",
           ),
+        assume: (request) => remembered.assume(groupKeyOf(request, RateWindows.clientAddress(request.address))),
       })
     }),
   )
 }
 
+/** Key of requests that are one row of the statement. */
+const groupKeyOf = ({ bucket, tokenHash }: Request, { text }: RateWindows.ClientAddress): string =>
+  `${tokenHash} ${bucket} ${text}`
+
 /** Makes the admission of the fiber's cell. */
-const admitOne = Effect.fnUntraced(function* (sql: PgClient.PgClient, uses: KeyUses["Service"]) {
+const admitOne = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  uses: KeyUses["Service"],
+  remembered: RememberedAdmissions,
+) {
   const client = yield* Effect.orDie(CellClient.here(sql))
   const availability = yield* Availability.here
   const repeated = retryWhileAvailable(availability, MAX_RETRIES)
-  const admitted = (yield* CurrentCell) === FIRST ? AdmissionStatement.statement : AdmissionStatement.inTwo
+  const isFirst = (yield* CurrentCell) === FIRST
+  const admitted = isFirst ? AdmissionStatement.statement : AdmissionStatement.inTwo
   const exhausted = RateWindows.exhaustedWindows()
   const requests = yield* Batcher.make<Verdict, never, PendingRequest>(
     { capacity: MAX_REQUESTS_WAITING, maxItems: () => MAX_REQUESTS_PER_STATEMENT },
@@ -124,6 +134,8 @@ const admitOne = Effect.fnUntraced(function* (sql: PgClient.PgClient, uses: KeyU
         query: (groups) => repeated(connection.run(admitted(client, groups))),
         uses,
         exhausted,
+        // The windows of other cells may lie on another node than their keys, so no commit counts there.
+        remembered: isFirst ? remembered : undefined,
       }
       const admitBatch = Effect.flatMap(requests.take, (batch) =>
         admitAll(
@@ -144,7 +156,7 @@ const admitOne = Effect.fnUntraced(function* (sql: PgClient.PgClient, uses: KeyU
         if (refused !== undefined) return Effect.succeed(refused)
       }
       if (availability.problem() !== undefined) return Effect.die(new Unavailable())
-      const groupKey = `${request.tokenHash} ${request.bucket} ${address.text}`
+      const groupKey = groupKeyOf(request, address)
       return requests.submit((complete, isCompleted) => ({ groupKey, request, address, complete, isCompleted }))
     })
 })
@@ -166,6 +178,7 @@ interface Deps {
   ) => Effect.Effect<ReadonlyArray<AdmissionStatement.GroupRow>, SqlError.SqlError>
   readonly uses: KeyUses["Service"]
   readonly exhausted: RateWindows.ExhaustedWindows
+  readonly remembered: RememberedAdmissions | undefined
 }
 
 const admitAll = (deps: Deps, batch: ReadonlyArray<PendingRequest>): Effect.Effect<void> =>
@@ -202,9 +215,24 @@ const decideAll = Effect.fnUntraced(function* (deps: Deps, batch: ReadonlyArray<
     const verdict = verdictOf(request, row, count)
     if (verdict._tag === "Admitted")
       deps.uses.note(Livemode.liveAccountOf(verdict.key.account_id), verdict.key.id, row.now_ms)
+    remember(deps.remembered, groupKey, request, row, verdict, count)
     complete(Exit.succeed(verdict))
   }
 })
+
+const remember = (
+  remembered: RememberedAdmissions | undefined,
+  groupKey: string,
+  { tokenHash }: Request,
+  { account_version, key_version, limit_count, now_ms, window_name }: AdmissionStatement.GroupRow,
+  verdict: Verdict,
+  count: number,
+): void => {
+  if (verdict._tag !== "Admitted" || tokenHash === null || account_version === null || key_version === null)
+    return remembered?.forget(groupKey)
+  const group = { hash: tokenHash, key_version, account_version, window_name, limit_count }
+  remembered?.store(groupKey, { key: verdict.key, group, count, now_ms })
+}
 
 const keyWindow = (hash: string | null, bucket: RateLimit.Bucket): string => `${hash}/${bucket}`
 

@@ -28,6 +28,9 @@ export interface GroupRow {
   readonly domain: string | null
   readonly mode: Mode | null
   readonly test_clock: string | null
+  /** Versions of the rows of the key and its account. */
+  readonly key_version: number | null
+  readonly account_version: number | null
   readonly window_name: string
   readonly limit_count: number
   /** Requests of the window including these; null when it was known to be exhausted and these were not counted. */
@@ -58,6 +61,7 @@ const decided = (sql: PgClient.PgClient, groups: ReadonlyArray<RequestGroup>, ki
       (extract(epoch FROM date_trunc('minute', statement_timestamp())) * 1000)::float8 AS minute_ms
   ), checked ${as} (
     SELECT r.*, k.account_id, k.id AS key_id, k.scopes, k.domain, k.mode, k.test_clock,
+      k.version AS key_version, a.version AS account_version,
       CASE
         WHEN k.id IS NULL THEN 'unknown'
         WHEN k.revoked_at IS NOT NULL THEN 'revoked'
@@ -80,8 +84,8 @@ const decided = (sql: PgClient.PgClient, groups: ReadonlyArray<RequestGroup>, ki
   )`
 }
 
-const COLUMNS = `d.nth::int, d.verdict, d.account_id, d.key_id, d.scopes, d.domain, d.mode, d.test_clock, d.window_name,
-    d.limit_count, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms`
+const COLUMNS = `d.nth::int, d.verdict, d.account_id, d.key_id, d.scopes, d.domain, d.mode, d.test_clock, d.key_version,
+    d.account_version, d.window_name, d.limit_count, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms`
 
 /**
  * Looks up every key, decides which window counts each group, and adds to the windows, all in one snapshot. The windows are
@@ -119,3 +123,50 @@ export const inTwo = Effect.fnUntraced(function* (sql: PgClient.PgClient, groups
     total: totals.get(row.window_name) ?? null,
   }))
 })
+
+/** Requests by one key, which was valid when its row and that of its account had these versions. */
+export interface AssumedGroup {
+  readonly hash: string
+  readonly key_version: number
+  readonly account_version: number
+  /** Window of the key, and its limit. */
+  readonly window_name: string
+  readonly limit_count: number
+  readonly requests: number
+}
+
+/** Number of requests that a window has counted. */
+export interface Counted {
+  readonly window_name: string
+  readonly total: number
+  readonly now_ms: number
+}
+
+/**
+ * Adds requests to the windows of their keys, which differ, and fails unless all keys are as they were and no window is over its limit.
+ * Both are numbered by the name of the window, because a join of two lists would compare each with each.
+ */
+export const assumed = (sql: PgClient.PgClient, unordered: ReadonlyArray<AssumedGroup>) => {
+  const groups = unordered.toSorted((one, other) => (one.window_name < other.window_name ? -1 : 1))
+  return sql<Counted>`
+  WITH counted AS (
+    INSERT INTO rate_windows AS w (bucket, window_start, count)
+    SELECT name, date_trunc('minute', statement_timestamp()), requests
+    FROM unnest(${Arrays.texts(groups.map((each) => each.window_name))}, ${Arrays.ints(groups.map((each) => each.requests))})
+      AS r(name, requests)
+    ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + excluded.count
+    RETURNING w.bucket, w.count
+  ), valid AS MATERIALIZED (
+    SELECT count(*) AS keys FROM unnest(${Arrays.texts(groups.map((each) => each.hash))},
+      ${Arrays.ints(groups.map((each) => each.key_version))}, ${Arrays.ints(groups.map((each) => each.account_version))})
+      AS r(hash, key_version, account_version)
+    JOIN api_keys k ON k.hash = r.hash AND k.version = r.key_version AND k.revoked_at IS NULL
+      AND (k.expires_at IS NULL OR k.expires_at > statement_timestamp())
+    JOIN accounts a ON a.account_id = k.account_id AND a.version = r.account_version
+  ), numbered AS (
+    SELECT bucket, count, row_number() OVER (ORDER BY bucket) AS nth FROM counted
+  )
+  SELECT bucket AS window_name, count AS total, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms,
+    1 / (CASE WHEN count <= (${Arrays.ints(groups.map((each) => each.limit_count))})[nth] AND keys = ${groups.length}::int THEN 1 ELSE 0 END) AS holds
+  FROM numbered CROSS JOIN valid`
+}

@@ -1,4 +1,5 @@
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
+import * as RememberedAdmissions from "../admission/RememberedAdmissions.ts"
 import { type Claim, claimKey, IDEMPOTENCY_TTL_MS, type StoredAnswer } from "../idempotency/Claim.ts"
 import * as ClaimOnInsert from "../outbox/ClaimOnInsert.ts"
 import { type LoadedStreams, loadStreams } from "../streams/loadStreams.ts"
@@ -36,6 +37,8 @@ export interface BatchResult {
   /** New deliveries of the batch that a pipeline of this process has claimed. */
   readonly claim: ClaimOnInsert.InsertClaim | undefined
   readonly xmin: LogTransaction["xmin"]
+  /** Tells the requests that the transaction has admitted how they were counted. */
+  readonly noteCounted: () => void
   /** Whether the writes check something that the batch did not read. */
   readonly hasAssumed: boolean
 }
@@ -57,6 +60,7 @@ export const attempt = Effect.fnUntraced(function* (
   const claims = batch.flatMap(({ commit }) => (commit.idempotency === undefined ? [] : [commit.idempotency]))
   const areNew = mayAssume && deps.keys.areNew(claims)
   deps.keys.add(claims)
+  const noteCounted = yield* admit(transaction, batch)
   // The three reads are sent together, in this order, and awaited once.
   const [storedAnswers, { assumed: lastEvents, long, streams }, { assumed: factsAssumed, facts }] = yield* Effect.all(
     [
@@ -85,16 +89,33 @@ export const attempt = Effect.fnUntraced(function* (
   }
   const { content, events, released, changedStreams: touched, usage } = writes
   const { xmin } = transaction
-  const hasAssumed = assumed !== BatchFacts.NOTHING_ASSUMED
-  if (events.length === 0) return { ...decided, events, claim: undefined, xmin, hasAssumed }
+  const hasAssumed = assumed !== BatchFacts.NOTHING_ASSUMED || noteCounted !== nothingToNote
+  const result = { ...decided, events, xmin, noteCounted, hasAssumed }
+  if (events.length === 0) return { ...result, claim: undefined }
   const { arm, deliveries, disarm } = deps.consequences.work(touched, facts, now, () => deps.nextDeliveryId(nowMillis))
   const claim = yield* claimNew(deps, touched, content, arm, now)
   const outbox = { arm, claim, disarm, release: released }
   yield* transaction
     .write({ changedStreams: touched, events, content, usage, outbox, deliveries, assumed, now })
     .pipe(Effect.onError(() => Effect.sync(() => claim?.end("rolled back"))))
-  return { ...decided, events, claim, xmin, hasAssumed }
+  return { ...result, claim }
 })
+
+const nothingToNote = () => {}
+
+/** Counts the requests of a batch that are not admitted yet. */
+const admit = (
+  transaction: LogTransaction,
+  batch: ReadonlyArray<PendingCommit>,
+): Effect.Effect<() => void, StorageError> => {
+  const requests = batch.flatMap(({ commit: { admission } }) =>
+    admission === undefined || admission.isCounted ? [] : [admission],
+  )
+  if (requests.length === 0) return Effect.succeed(nothingToNote)
+  const windows = RememberedAdmissions.windowsOf(requests)
+  const groups = [...windows.values()].map(({ group, requests }) => ({ ...group, requests: requests.length }))
+  return Effect.map(transaction.admit(groups), (counted) => () => RememberedAdmissions.noteCounted(windows, counted()))
+}
 
 /** Lets the pipeline of this process claim the deliveries that begin with a batch. */
 const claimNew = (

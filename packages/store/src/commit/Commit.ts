@@ -1,5 +1,6 @@
 import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import { Data, type Exit, type Result } from "effect"
+import type { AssumedAdmission } from "../admission/RememberedAdmissions.ts"
 import type { RememberedFacts } from "../facts/RememberedFacts.ts"
 import type { EventKindsShape } from "../feed/EventKinds.ts"
 import type { Claim } from "../idempotency/Claim.ts"
@@ -61,6 +62,8 @@ export interface Commit<A, E> {
   readonly idempotency?: Claim & { readonly encode: (answer: A) => Uint8Array }
   /** Outbox rows that the commit settles; it fails with `LeaseLost` when one of the leases has passed on. */
   readonly leases?: ReadonlyArray<{ readonly id: string; readonly token: string }>
+  /** The request of the commit, if it is not admitted yet. The commit fails with `NotAdmitted` unless it can be admitted with it. */
+  readonly admission?: AssumedAdmission
   /** Approximate number of bytes to write, which bounds the size of a batch. */
   readonly bytes?: number
 }

@@ -1,6 +1,7 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Cause, Effect, Exit, Option, Queue } from "effect"
 import type { AvailabilityShape } from "../availability/Availability.ts"
+import { NotAdmitted } from "../admission/RememberedAdmissions.ts"
 import { Unavailable } from "../availability/Unavailable.ts"
 import { completeAll } from "../postgres/Batcher.ts"
 import * as Metrics from "../statistics/Metrics.ts"
@@ -77,9 +78,11 @@ const scopeOf = (batch: Batch): TransactionScope => ({
 })
 
 /** Gives the callers of a committed batch their outcomes, and commits its duplicates in another batch. */
-const complete = (deps: Deps, { claim, deferred, duplicates, events, outcomes, xmin }: BatchAttempt.BatchResult) =>
+const complete = (deps: Deps, result: BatchAttempt.BatchResult) =>
   Effect.suspend(() => {
+    const { claim, deferred, duplicates, events, noteCounted, outcomes, xmin } = result
     Metrics.batchCommitted(outcomes.size, events)
+    noteCounted()
     for (const [pending, outcome] of outcomes) pending.complete(outcome)
     claim?.end("committed", xmin())
     for (const each of deferred) deps.turns.whenOver(each.behind, () => Queue.offerUnsafe(deps.deferred, each))
@@ -98,12 +101,14 @@ const recover = (
   // An assumption may not hold, whatever the error says. The batch is decided again from what it reads.
   if (attempted?.hasAssumed === true && error._tag !== "OutcomeUnknown") {
     deps.remembered.doubt(batch.map((pending) => BatchFacts.needsOf(pending, false)))
+    sendBack(batch)
     return retry(deps, batch, tries, error)
   }
   switch (error._tag) {
     case "TryAgain":
       return retry(deps, batch, tries, error)
     case "RowRejected":
+      if (sendBack(batch)) return retry(deps, batch, tries, error)
       return error.isDuplicate === true && batch.length === 1
         ? retry(deps, batch, tries, error)
         : split(deps, batch, error.cause)
@@ -119,6 +124,13 @@ const recover = (
           )
     }
   }
+}
+
+/** Sends the commits whose requests are not admitted back to their callers: they may be why the batch failed. */
+const sendBack = (batch: Batch): boolean => {
+  const unadmitted = batch.filter(({ commit: { admission } }) => admission?.isCounted === false)
+  completeAll(unadmitted, Exit.fail(new NotAdmitted()))
+  return unadmitted.length > 0
 }
 
 const retry = (deps: Deps, batch: Batch, tries: number, error: StorageError): Effect.Effect<void> =>

@@ -1,5 +1,6 @@
 import type { AccountId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import { Data, type Effect } from "effect"
+import type { AssumedGroup, Counted } from "../admission/AdmissionStatement.ts"
 import type { AccountNeeds, AssumedFacts, Facts } from "../facts/Facts.ts"
 import type { Claim, StoredAnswer } from "../idempotency/Claim.ts"
 import type { AnyAggregate, EventRow, Recorded, Stored } from "./RecordedEvents.ts"
@@ -151,6 +152,13 @@ export interface TransactionScope {
 export interface LogTransaction {
   /** Returns the `xmin` of rows that the transaction writes, once it is committed; undefined if it is not known. */
   readonly xmin: () => string | undefined
+  /**
+   * Counts requests by keys that are assumed to be valid, and checks that. Returns what was counted, once the transaction is
+   * committed; undefined if it is not known.
+   */
+  readonly admit: (
+    groups: ReadonlyArray<AssumedGroup>,
+  ) => Effect.Effect<() => ReadonlyArray<Counted> | undefined, StorageError>
   readonly readStreams: (
     ranges: ReadonlyArray<StreamRange>,
   ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<EventRow>>, StorageError>

@@ -135,6 +135,7 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
 
   const logTransaction: LogTransaction = {
     xmin: () => "",
+    admit: () => Effect.die(new Error("a log in memory has no API keys")),
     readStreams: (ranges) =>
       Effect.sync(
         () =>

@@ -1,16 +1,15 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Fragment, Statement } from "effect/sql/Statement"
+import * as AdmissionStatement from "../admission/AdmissionStatement.ts"
 import * as AccountNames from "../cells/AccountNames.ts"
 import { type CellName, FIRST } from "../cells/CellName.ts"
 import { ContentTemplates } from "../content/ContentTemplates.ts"
 import * as StoredContent from "../content/StoredContent.ts"
 import * as Feed from "../feed/Feed.ts"
-import * as Watermark from "../feed/Watermark.ts"
 import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import * as Arrays from "../postgres/Arrays.ts"
-import * as Iso from "../postgres/Iso.ts"
 import type * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
@@ -22,17 +21,14 @@ import {
   type Assumed,
   type ChangedStream,
   type LogStorage,
-  OutcomeUnknown,
   type OutboxRow,
   type LogTransaction,
-  streamKey,
   type RowClaim,
-  type StreamRange,
   type Write,
+  RowRejected,
 } from "./LogStorage.ts"
-import type { EventRow, Stored } from "./RecordedEvents.ts"
+import * as LogReads from "./LogReads.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
-import * as PackedSql from "../packed/PackedSql.ts"
 
 export const make = (
   sql: PgClient.PgClient,
@@ -46,8 +42,15 @@ export const make = (
   const templates = new ContentTemplates()
   const transactionOn = (send: PipelinedConnection.Send, begun: PipelinedConnection.Sent): LogTransaction => ({
     // A node of Citus has transactions of its own.
-    xmin: () => (cell === FIRST ? xminOf(begun) : undefined),
-    readStreams: (ranges) => SqlErrors.asStorageErrors(readStreams(sql, ranges)),
+    xmin: () => (cell === FIRST ? answerOf<AccountLocks.Begun>(begun)?.[0]?.xmin : undefined),
+    admit: (groups) =>
+      cell === FIRST
+        ? Effect.map(
+            send(AdmissionStatement.assumed(sql, groups)),
+            (sent) => () => answerOf<AdmissionStatement.Counted>(sent),
+          )
+        : Effect.fail(new RowRejected({ cause: "requests by keys of another cell are admitted first" })),
+    readStreams: (ranges) => SqlErrors.asStorageErrors(LogReads.readStreams(sql, ranges)),
     readFacts: (needs, now) => SqlErrors.asStorageErrors(FactReads.readFacts(sql, needs, now)),
     findAnswers: (claims, now) => SqlErrors.asStorageErrors(StoredAnswers.find(sql, claims, now)),
     insertAnswers: (answers, now) => SqlErrors.asStorageErrors(StoredAnswers.insert(sql, answers, now)),
@@ -59,7 +62,7 @@ export const make = (
       ),
   })
   return {
-    readStreams: (ranges) => SqlErrors.asStorageErrors(readStreams(sql, ranges)),
+    readStreams: (ranges) => SqlErrors.asStorageErrors(LogReads.readStreams(sql, ranges)),
     feed: (query) => SqlErrors.asStorageErrors(Feed.read(sql, query)),
     transaction: (scope, body, onWritten) =>
       connection
@@ -75,57 +78,17 @@ export const make = (
           Effect.tap(() => onCommitted(scope.accounts)),
         ),
     isCommitted: (event, scope) =>
-      Effect.tap(SqlErrors.asStorageErrors(isInLog(sql, event)), (isCommitted) =>
+      Effect.tap(SqlErrors.asStorageErrors(LogReads.isInLog(sql, event)), (isCommitted) =>
         isCommitted ? onCommitted(scope.accounts) : Effect.void,
       ),
   }
 }
 
-const xminOf = (begun: PipelinedConnection.Sent): string | undefined => {
-  const answer = begun.pollUnsafe()
-  return answer?._tag === "Success" ? (answer.value as ReadonlyArray<AccountLocks.Begun>)[0]?.xmin : undefined
+/** Returns the rows of a statement whose transaction is committed. */
+const answerOf = <Row>(sent: PipelinedConnection.Sent): ReadonlyArray<Row> | undefined => {
+  const answer = sent.pollUnsafe()
+  return answer?._tag === "Success" ? (answer.value as ReadonlyArray<Row>) : undefined
 }
-
-/**
- * Returns whether the event of a lost transaction is in the log. The transaction may still be under way: its writes and its
- * COMMIT may not even have arrived. It announced itself to the readers of the feed before the position that is allocated
- * here, so once the log is quiet up to that position, an event that is missing will never be written.
- */
-const isInLog = Effect.fnUntraced(function* (sql: PgClient.PgClient, event: Stored) {
-  const position = (yield* Watermark.allocate(sql))[0]?.position ?? 0n
-  const upTo = yield* Feed.quiet(sql)
-  const rows = yield* sql`
-    SELECT 1 AS one FROM events WHERE account_id = ${event.account_id} AND stream_id = ${event.stream_id}
-      AND version = ${event.version} AND event_id = ${event.event_id}`
-  if (rows.length > 0) return true
-  if (upTo < position) return yield* new OutcomeUnknown({ cause: "the lost transaction may still be under way" })
-  return false
-})
-
-/** Maximum of the type of versions. */
-const LAST_VERSION = 2 ** 31 - 1
-
-/** Reads ranges of streams; the events of each stream are in order. */
-export const readStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, ranges: ReadonlyArray<StreamRange>) {
-  const rows = yield* sql<PackedEvent.Row<EventRow>>`
-    SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, ${PackedSql.columns(sql, "e")},
-      ${Iso.iso(sql, "e.recorded_at")} AS recorded_at, e.xmin::text AS xmin
-    FROM unnest(${Arrays.texts(ranges.map((range) => range.account_id))}, ${Arrays.texts(ranges.map((range) => range.stream_id))},
-      ${Arrays.ints(ranges.map(({ from = 1 }) => from))}, ${Arrays.ints(ranges.map(({ to = LAST_VERSION }) => to))})
-      AS wanted(account_id, stream_id, first, last)
-    JOIN events e ON e.account_id = wanted.account_id AND e.stream_id = wanted.stream_id
-      AND e.version >= wanted.first AND e.version <= wanted.last
-    ORDER BY e.account_id, e.stream_id, e.version`
-  const byStream = new Map<string, Array<EventRow>>()
-  for (const packed of rows) {
-    const row = PackedEvent.open(packed)
-    const key = streamKey(row)
-    const events = byStream.get(key)
-    if (events === undefined) byStream.set(key, [row])
-    else events.push(row)
-  }
-  return byStream
-})
 
 /**
  * Returns the writes of a batch: one statement with a part for each table, after the changes of outbox rows that the parts

@@ -14,7 +14,7 @@ import * as TestClocks from "../readmodels/TestClocks.ts"
 import type { ClockFact } from "../facts/Facts.ts"
 import { streamKey } from "../commit/LogStorage.ts"
 import type { Leased } from "./Leases.ts"
-import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
+import * as LogReads from "../commit/LogReads.ts"
 import * as Provenance from "../commit/Provenance.ts"
 import * as StreamState from "../streams/StreamState.ts"
 
@@ -123,7 +123,7 @@ const withCurrentState = Effect.fnUntraced(function* (
 
 const loadMessages = Effect.fnUntraced(function* (sql: PgClient.PgClient, rows: ReadonlyArray<Leased>) {
   const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
-  const streams = yield* Effect.orDie(PostgresLogStorage.readStreams(sql, refs))
+  const streams = yield* Effect.orDie(LogReads.readStreams(sql, refs))
   const messages = new Map<string, Email.Message>()
   const folded = new Map<string, StreamState.StreamState>()
   const origins = new Map<string, Provenance.Provenance>()

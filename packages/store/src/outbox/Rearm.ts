@@ -5,7 +5,7 @@ import { Clock, Effect } from "effect"
 import { pending } from "../commit/Consequences.ts"
 import type { OutboxRow, StreamRef } from "../commit/LogStorage.ts"
 import * as Outbox from "./Outbox.ts"
-import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
+import * as LogReads from "../commit/LogReads.ts"
 import * as EmailFacets from "../search/EmailFacets.ts"
 import { aggregateOf } from "../rebuild/HistoryReader.ts"
 import * as RecordedEvents from "../commit/RecordedEvents.ts"
@@ -46,7 +46,7 @@ const insertRows = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
 })
 
 const rowsOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, refs: ReadonlyArray<StreamRef>, now: string) {
-  const streams = yield* PostgresLogStorage.readStreams(sql, refs)
+  const streams = yield* LogReads.readStreams(sql, refs)
   return [...streams.values()].flatMap((stored): ReadonlyArray<OutboxRow> => {
     const [first] = stored
     if (first === undefined) return []

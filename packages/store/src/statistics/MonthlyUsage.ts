@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { Counts } from "../feed/Counts.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import { streamKey } from "../commit/LogStorage.ts"
-import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
+import * as LogReads from "../commit/LogReads.ts"
 import { eventOf } from "../rebuild/HistoryReader.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 
@@ -69,7 +69,7 @@ const changes = Effect.fnUntraced(function* (sql: PgClient.PgClient, events: Rea
   const byStream = Map.groupBy(events, streamKey)
   const incomplete = [...byStream.values()].flatMap((each) => (isComplete(each) ? [] : each.slice(0, 1)))
   const histories =
-    incomplete.length === 0 ? new Map<string, Array<Stored>>() : yield* PostgresLogStorage.readStreams(sql, incomplete)
+    incomplete.length === 0 ? new Map<string, Array<Stored>>() : yield* LogReads.readStreams(sql, incomplete)
   return [...byStream].flatMap(([key, counted]) => changesOf(histories.get(key) ?? counted, counted))
 })
 

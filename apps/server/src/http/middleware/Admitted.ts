@@ -1,4 +1,4 @@
-import type { AdmittedKey } from "@waybill/store/admission/Admission"
+import type { AdmittedKey } from "@waybill/store/admission/AdmittedKey"
 import type { RequestUser } from "@waybill/store/readmodels/Members"
 import type { Verdict } from "@waybill/store/admission/Admission"
 import { Context, type Exit } from "effect"
