@@ -1,5 +1,7 @@
 import * as Idempotency from "@waybill/api/schemas/Idempotency"
 import { Effect } from "effect"
+import { once } from "node:events"
+import * as net from "node:net"
 import { MAX_FAST_BYTES } from "../../../apps/server/src/http/sendFastPath.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { type Answer, EMAIL, HttpWorld, type RequestOptions, signUp } from "../../support/world/HttpWorld.ts"
@@ -129,6 +131,21 @@ const essence = ({ headers, status, text }: Answer) => ({
   headers: Object.fromEntries([...headers].map(([name, value]) => [name, PASSING.includes(name) ? "…" : value])),
 })
 
+/** Sends parts of a request, each in a packet of its own. */
+const answerTo = async (port: number, parts: ReadonlyArray<string>): Promise<string> => {
+  const socket = net.connect(port, "127.0.0.1").setNoDelay(true)
+  await once(socket, "connect")
+  let answer = ""
+  socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")))
+  for (const part of parts) {
+    await new Promise((resolve) => socket.write(part, resolve))
+    // The server reads what has arrived before its next turn.
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
+  }
+  await once(socket, "close")
+  return answer
+}
+
 const LAYER = { excludeTestServices: true, timeout: "90 seconds" } as const
 
 const setUp = Effect.gen(function* () {
@@ -155,6 +172,36 @@ layer(HttpWorld.layer({ minuteStands: true }), LAYER)("fast and normal path of a
       assert.strictEqual(fast.status, status, `${what}: ${fast.text}`)
       assert.match(fast.headers.get("x-request-id") ?? "", /^req_/u)
     }
+  })
+
+  it.effect("give equal responses to a key that is revoked after it has sent", function* () {
+    const { keys, world } = yield* setUp
+    const { account } = yield* signUp({ domains: ["acme.test"] })
+    const admin = yield* world.key(account)
+    const leaver = yield* world.key(account)
+    const options: RequestOptions = { key: leaver.secret, body: EMAIL }
+    for (let sent = 0; sent < 3; sent++) assert.strictEqual((yield* world.request("POST", FAST, options)).status, 200)
+    yield* world.request("DELETE", `/v1/api-keys/${leaver.id}`, { key: admin.secret })
+    const [fast, normal] = [yield* world.request("POST", FAST, options), yield* world.request("POST", NORMAL, options)]
+    assert.deepStrictEqual(essence(fast), essence(normal))
+    assert.strictEqual(fast.status, 401)
+    assert.strictEqual((yield* world.request("POST", FAST, { key: keys.good, body: EMAIL })).status, 200)
+  })
+
+  it.effect("accept a body that comes after its headers, in parts", function* () {
+    const { keys, world } = yield* setUp
+    const body = JSON.stringify(EMAIL)
+    const head =
+      `POST ${FAST} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keys.good}\r\nConnection: close\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`
+    const { port } = new URL(world.url)
+    for (const parts of [
+      [head + body],
+      [head, body],
+      [head, body.slice(0, 20), body.slice(20)],
+      [head + body.slice(0, 20), body.slice(20)],
+    ])
+      assert.match(yield* Effect.promise(() => answerTo(Number(port), parts)), /^HTTP\/1\.1 200 /u)
   })
 
   it.effect("give equal responses when a table is gone, for the admission or for the commit", function* () {

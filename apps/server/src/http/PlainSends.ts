@@ -1,5 +1,5 @@
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
-import { HttpServerResponse } from "effect/http"
+import type { HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import type { Origin } from "../accept/Origin.ts"
@@ -20,16 +20,33 @@ export interface Send {
   readonly originOf: (bytes: Buffer) => Origin | undefined
 }
 
+/** An answer as Node writes it. A text goes out together with the headers, bytes do not. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array | undefined
+}
+
+export const answerOf = ({ body, headers, status }: Response): Answer => ({
+  status,
+  headers,
+  body: body._tag === "Uint8Array" ? body.body : undefined,
+})
+
 export interface Translated {
   readonly body: unknown
-  readonly accepted: (acknowledgement: Acknowledgement, headers: object) => Response
+  readonly accepted: (acknowledgement: Acknowledgement, headers: object) => Answer
   readonly refused: (response: Response) => Response
 }
 
 export const ENDPOINT = { method: "POST", path: "/v1/email/send" } as const
 
 const OWN_ANSWERS: Omit<Translated, "body"> = {
-  accepted: (body, headers) => HttpServerResponse.jsonUnsafe(body, { headers: { ...headers } }),
+  accepted: (acknowledgement, headers) => {
+    const body = JSON.stringify(acknowledgement)
+    const length = String(Buffer.byteLength(body))
+    return { status: 200, headers: { ...headers, "content-type": "application/json", "content-length": length }, body }
+  },
   refused: (response) => response,
 }
 
@@ -44,10 +61,10 @@ const sendOf = (door: Door, { path, translate }: PlainSend): Send => ({
   translate: (sent) => {
     const translation = translate(sent)
     if (translation === undefined) return undefined
-    const { answerOf, body, spelling } = translation
+    const { answerOf: shape, body, spelling } = translation
     return {
       body,
-      accepted: (acknowledgement, replayed) => DoorRequests.responseOf(answerOf(acknowledgement), replayed),
+      accepted: (acknowledgement, replayed) => answerOf(DoorRequests.responseOf(shape(acknowledgement), replayed)),
       refused: (response) => DoorRequests.inShapeOf(door, response, spelling),
     }
   },
