@@ -7,7 +7,7 @@ import * as Text from "@waybill/domain/values/Text"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { MessageHeaders } from "./MessageHeaders.ts"
-import { optional } from "./optional.ts"
+import { nullIfAbsent, optional } from "./optional.ts"
 import * as Checks from "./Checks.ts"
 
 /** Above the recipient limit of every plan. A plan's own limit is checked later, as a 422. */
@@ -60,7 +60,7 @@ const parseMailboxes = (
 }
 
 const optionalMailboxes = (maximum: number, description: string) =>
-  mailboxes(Schema.NullOr(oneOrMany(0, maximum)), description).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+  nullIfAbsent(mailboxes(Schema.NullOr(oneOrMany(0, maximum)), description))
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/u
 const isBase64 = (text: string): boolean => text.length % 4 === 0 && BASE64.test(text)
