@@ -6,6 +6,7 @@ import type { ContentRow } from "../commit/LogStorage.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type { ContentTemplates } from "./ContentTemplates.ts"
 import * as Difference from "./Difference.ts"
+import type { Template } from "./Template.ts"
 
 /** Columns of a row of `content`, as `columns` reads them. */
 export interface StoredBytes {
@@ -32,12 +33,6 @@ export const decode = ({ bytes, compressed, template }: StoredBytes): Uint8Array
 export const hashes = (sha256s: ReadonlyArray<string>) =>
   Arrays.byteas(sha256s.map((sha256) => Buffer.from(sha256, "hex")))
 
-interface StoredTemplate {
-  readonly account_id: string
-  readonly id: Uint8Array
-  readonly bytes: Uint8Array
-}
-
 /**
  * Returns the parts of a statement that insert content and the templates that it was compressed with. Each batch brings
  * its templates along, because the expiry may have removed one that was not needed for a while.
@@ -47,27 +42,29 @@ export const inserts = (
   templates: ContentTemplates,
   rows: ReadonlyArray<ContentRow>,
 ): ReadonlyArray<Fragment> => {
-  const stored = rows.map((row) => ({ ...row, ...templates.compress(row.account_id, row.bytes, row.sentTo) }))
-  const used = new Map<string, StoredTemplate>()
-  for (const { account_id, template } of stored)
-    if (template !== undefined)
-      used.set(`${account_id} ${Buffer.from(template.id).toString("latin1")}`, { ...template, account_id })
+  /** Templates that the rows need, with the account that each is of. */
+  const used = new Map<Template, string>()
+  const stored = rows.map(({ account_id, bytes, sentTo }) => {
+    const compressed = templates.compress(account_id, bytes, sentTo)
+    if (compressed.template !== undefined) used.set(compressed.template, account_id)
+    return compressed
+  })
   const content = sql`
     INSERT INTO content AS c (account_id, sha256, bytes, compressed, template, expires_on)
-    SELECT DISTINCT ON (1, 2) * FROM unnest(${Arrays.texts(stored.map((row) => row.account_id))},
-      ${hashes(stored.map((row) => row.sha256))}, ${Arrays.byteas(stored.map((row) => row.bytes))},
+    SELECT DISTINCT ON (1, 2) * FROM unnest(${Arrays.texts(rows.map((row) => row.account_id))},
+      ${hashes(rows.map((row) => row.sha256))}, ${Arrays.byteas(stored.map((row) => row.bytes))},
       ${Arrays.booleans(stored.map((row) => row.compressed))}, ${Arrays.byteas(stored.map((row) => row.template?.id ?? null))},
-      ${Arrays.texts(stored.map((row) => row.expires_on))}::date[]) AS new(account_id, sha256, bytes, compressed, template, expires_on)
+      ${Arrays.texts(rows.map((row) => row.expires_on))}::date[]) AS new(account_id, sha256, bytes, compressed, template, expires_on)
     ORDER BY 1, 2, 6 DESC
     ON CONFLICT (account_id, sha256) DO UPDATE SET expires_on = excluded.expires_on
       WHERE c.expires_on < excluded.expires_on`
-  return used.size === 0 ? [content] : [insertTemplates(sql, [...used.values()]), content]
+  return used.size === 0 ? [content] : [insertTemplates(sql, used), content]
 }
 
-const insertTemplates = (sql: PgClient.PgClient, templates: ReadonlyArray<StoredTemplate>): Fragment => sql`
+const insertTemplates = (sql: PgClient.PgClient, used: ReadonlyMap<Template, string>): Fragment => sql`
   INSERT INTO content_templates (account_id, id, bytes)
-  SELECT * FROM unnest(${Arrays.texts(templates.map(({ account_id }) => account_id))}, ${Arrays.byteas(templates.map(({ id }) => id))},
-    ${Arrays.byteas(templates.map(({ bytes }) => bytes))}) AS new(account_id, id, bytes)
+  SELECT * FROM unnest(${Arrays.texts([...used.values()])}, ${Arrays.byteas([...used.keys()].map(({ id }) => id))},
+    ${Arrays.byteas([...used.keys()].map(({ bytes }) => bytes))}) AS new(account_id, id, bytes)
   ORDER BY 1, 2 ON CONFLICT DO NOTHING`
 
 /** Removes the templates that no content needs any more. A new one may be needed by a commit that is under way. */
