@@ -51,8 +51,20 @@ describe("the key of an id", () => {
       id.toUpperCase(),
       `msg_8${id.slice(5)}`,
       `x${id}`,
-    ])
+      id.replace("_", "-"),
+      ...["i", "l", "o", "u", "Z", "é", "€", " "].flatMap((letter) =>
+        Array.from({ length: IdKey.ID_LENGTH - 4 }, (_, at) => `${id.slice(0, at + 4)}${letter}${id.slice(at + 5)}`),
+      ),
+    ]) {
       assert.throws(() => IdKey.of(text), "is not an id")
+      assert.throws(() => IdKey.ofAccount(text), "is not an id")
+    }
+  })
+
+  it("is remembered for accounts, also for those that share a place", () => {
+    const accounts = Array.from({ length: 3_000 }, () => Id.make("AccountId", BEGAN_MS, randomBytes(10)))
+    for (const id of [...accounts, ...accounts, ...accounts.slice(0, 2).flatMap((one) => [one, one])])
+      assert.strictEqual(IdKey.ofAccount(id), IdKey.of(id))
   })
 })
 

@@ -12,17 +12,14 @@ export const HIGHEST: IdKey = "f".repeat(32)
 
 const LENGTH = 32
 const BITS_PER_LETTER = 5
-const NO_LETTER = 32
 /** Three letters and a separator are before the UUID, whose first letter has two bits less. */
 const PREFIX_CHARS = 4
-const MOST_FIRST = 7
+/** Highest number of the first two letters. */
+const MOST_FIRST = 255
 const [LOWEST_LETTER, HIGHEST_LETTER, SEPARATOR] = [0x61, 0x7a, 0x5f]
 const LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
-/** Value of each letter, by its code. */
-const VALUES = Uint8Array.from({ length: 128 }, (_, code) => {
-  const value = LETTERS.indexOf(String.fromCharCode(code))
-  return value < 0 ? NO_LETTER : value
-})
+/** Value of each letter, by its code; -1 for what is no letter. */
+const VALUES = Int8Array.from({ length: 128 }, (_, code) => LETTERS.indexOf(String.fromCharCode(code)))
 /** Bytes of the key in the making. */
 const bytes = Buffer.alloc(16)
 
@@ -32,15 +29,33 @@ export const of = (id: string): IdKey => {
   return bytes.toString("hex")
 }
 
+/** Accounts whose keys a process remembers. An account has one place, where it replaces another. */
+const REMEMBERED = 1_024
+const accounts: Array<string | undefined> = Array.from({ length: REMEMBERED })
+const accountKeys: Array<IdKey> = Array.from({ length: REMEMBERED }, () => "")
+
+/** Returns the key of an account's id, which comes with each of its messages. */
+export const ofAccount = (id: string): IdKey => {
+  // The last letters of an id are random.
+  const place = lettersOf(id, id.length - 2, 2) & (REMEMBERED - 1)
+  if (accounts[place] !== id) {
+    accountKeys[place] = of(id)
+    accounts[place] = id
+  }
+  return accountKeys[place] ?? ""
+}
+
 /** Writes the UUID in an id as 16 bytes. Throws for any other text. */
 export const write = (id: string, to: Uint8Array, at: number): void => {
-  if (!isId(id)) throw new Error(`${JSON.stringify(id)} is not an id`)
-  to[at] = lettersOf(id, PREFIX_CHARS, 2)
+  const first = lettersOf(id, PREFIX_CHARS, 2)
+  let all = first | (MOST_FIRST - first)
+  to[at] = first
   // After two letters, which are a byte, eight letters are five bytes.
   let next = at + 1
-  for (let letter = PREFIX_CHARS + 2; letter < id.length; letter += 8) {
+  for (let letter = PREFIX_CHARS + 2; letter < ID_LENGTH; letter += 8) {
     const high = lettersOf(id, letter, 4)
     const low = lettersOf(id, letter + 4, 4)
+    all |= high | low
     to[next] = high >> 12
     to[next + 1] = high >> 4
     to[next + 2] = (high << 4) | (low >> 16)
@@ -48,26 +63,25 @@ export const write = (id: string, to: Uint8Array, at: number): void => {
     to[next + 4] = low
     next += 5
   }
+  if (all < 0 || !hasPrefix(id)) throw new Error(`${JSON.stringify(id)} is not an id`)
 }
 
 /** Length of an id. */
 export const ID_LENGTH = PREFIX_CHARS + Id.ENCODED_LENGTH
 
-const isId = (id: string): boolean => {
-  if (id.length !== PREFIX_CHARS + Id.ENCODED_LENGTH || id.charCodeAt(PREFIX_CHARS - 1) !== SEPARATOR) return false
+const hasPrefix = (id: string): boolean => {
+  if (id.length !== ID_LENGTH || id.charCodeAt(PREFIX_CHARS - 1) !== SEPARATOR) return false
   for (let at = 0; at < PREFIX_CHARS - 1; at++) {
     const code = id.charCodeAt(at)
     if (code < LOWEST_LETTER || code > HIGHEST_LETTER) return false
   }
-  let all = 0
-  for (let at = PREFIX_CHARS; at < id.length; at++) all |= VALUES[id.charCodeAt(at)] ?? NO_LETTER
-  return all < NO_LETTER && lettersOf(id, PREFIX_CHARS, 1) <= MOST_FIRST
+  return true
 }
 
-/** Returns the number that some letters are. */
+/** Returns the number that some letters are; a negative number if one of them is no letter. */
 const lettersOf = (id: string, begin: number, count: number): number => {
   let value = 0
-  for (let at = begin; at < begin + count; at++) value = (value << BITS_PER_LETTER) | (VALUES[id.charCodeAt(at)] ?? 0)
+  for (let at = begin; at < begin + count; at++) value = (value << BITS_PER_LETTER) | (VALUES[id.charCodeAt(at)] ?? -1)
   return value
 }
 

@@ -66,7 +66,7 @@ export interface ReadModel {
 export const make = <Row extends object, State>(description: Description<Row, State>): ReadModel => {
   const { changes, key, name, rememberedEvents, types } = description
   const target = key.join(", ")
-  const ids = types === undefined ? [] : idColumns(types).map(([column]) => column)
+  const ids = types === undefined ? [] : idColumns(types)
   const action =
     changes.length === 0
       ? "DO NOTHING"
@@ -93,7 +93,7 @@ export const make = <Row extends object, State>(description: Description<Row, St
 
 const updating = <Row extends object, State>(
   { changed, changes, key, name, types }: Description<Row, State>,
-  ids: ReadonlyArray<string>,
+  ids: IdColumns,
 ): Pick<ReadModel, "changed" | "update"> => {
   if (changed === undefined || types === undefined) return {}
   const columns: ReadonlyArray<string> = [...key, ...changes]
@@ -113,11 +113,14 @@ type Types = Readonly<Record<string, ColumnType>>
 
 const idColumns = (types: Types) =>
   Object.entries(types).flatMap(([column, type]) => (isIdName(type) ? [[column, type] as const] : []))
+type IdColumns = ReturnType<typeof idColumns>
 
 /** Replaces the ids of new rows by their keys, in these columns. */
-const keyed = <Row extends object>(rows: ReadonlyArray<Row>, ids: ReadonlyArray<string>): ReadonlyArray<Row> => {
-  for (const column of ids)
-    for (const row of rows as ReadonlyArray<Record<string, unknown>>) row[column] = IdKey.of(String(row[column]))
+const keyed = <Row extends object>(rows: ReadonlyArray<Row>, ids: IdColumns): ReadonlyArray<Row> => {
+  for (const [column, name] of ids) {
+    const keyOf = name === "AccountId" ? IdKey.ofAccount : IdKey.of
+    for (const row of rows as ReadonlyArray<Record<string, unknown>>) row[column] = keyOf(String(row[column]))
+  }
   return rows
 }
 
