@@ -7,7 +7,8 @@ import * as Text from "@waybill/domain/values/Text"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { MessageHeaders } from "./MessageHeaders.ts"
-import { nullIfAbsent, optional } from "./optional.ts"
+import { nullIfAbsent } from "./nullIfAbsent.ts"
+import { optional } from "./optional.ts"
 import * as Checks from "./Checks.ts"
 
 /** Above the recipient limit of every plan. A plan's own limit is checked later, as a 422. */

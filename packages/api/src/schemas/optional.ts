@@ -1,17 +1,5 @@
-import { Option, Schema, SchemaGetter } from "effect"
-
-const NULL = Option.some(null)
-
-/** An absent field is `null`. As `withDecodingDefaultKey`, but without effects: a message has ten such fields. */
-export const nullIfAbsent = <S extends Schema.Top & { readonly Encoded: unknown }>(schema: S) =>
-  Schema.optionalKey(Schema.toEncoded(schema)).pipe(
-    Schema.decodeTo(schema, {
-      decode: SchemaGetter.transformOptional<S["Encoded"], S["Encoded"]>((value) =>
-        Option.isNone(value) ? NULL : value,
-      ),
-      encode: SchemaGetter.passthrough(),
-    }),
-  )
+import { Schema } from "effect"
+import { nullIfAbsent } from "./nullIfAbsent.ts"
 
 /** An optional request field. `null` means the same as absent. */
 export const optional = <S extends Schema.Top>(schema: S, description: string) =>
