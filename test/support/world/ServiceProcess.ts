@@ -52,9 +52,9 @@ export const start = (url: Redacted.Redacted, settings: Readonly<Record<string, 
     )
   })
 
-/** Starts the service without its worker on a database. */
-export const startApi = (url: Redacted.Redacted) =>
-  run([API_ONLY], url, { env: {} }, (line) => (/^\d+$/u.test(line) ? Number(line) : undefined))
+/** Starts the service without its worker on a database, with flags of Node. */
+export const startApi = (url: Redacted.Redacted, flags: ReadonlyArray<string> = []) =>
+  run([...flags, API_ONLY], url, { env: {} }, (line) => (/^\d+$/u.test(line) ? Number(line) : undefined))
 
 const run = (
   args: ReadonlyArray<string>,
