@@ -67,10 +67,11 @@ export class AssumedAdmission {
   }
 }
 
-/** The answers to one batch come in order, but an answer to another one may be newer. */
+/** Notes a count, unless it is that of an earlier window: another connection may have brought a later one. */
 const note = (remembered: Remembered, total: number, now_ms: number): void => {
-  const isSameWindow = RateLimit.windowStart(now_ms) === RateLimit.windowStart(remembered.now_ms)
-  remembered.count = isSameWindow ? Math.max(remembered.count, total) : total
+  const [begun, known] = [RateLimit.windowStart(now_ms), RateLimit.windowStart(remembered.now_ms)]
+  if (begun < known) return
+  remembered.count = begun === known ? Math.max(remembered.count, total) : total
   remembered.now_ms = Math.max(remembered.now_ms, now_ms)
 }
 
