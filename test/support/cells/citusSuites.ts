@@ -11,7 +11,7 @@
  */
 export const FILES = [
   "test/server/{compat,domainReports,feed,http,links,mcp,providers,signIn,smtp,testMode,webhooks,worker}/*.test.ts",
-  "test/store/admission/*.test.ts",
+  "test/store/admission/!(assumed)*.test.ts",
   "test/store/commit/{assumptions,eventStore,faults,hangs,newKeys,packedEvents,rememberedFacts}.test.ts",
   "test/store/erasure/{content,contentTemplates,eraseCommand,eraseHistories,retention,sandbox}.test.ts",
   "test/store/feed/{cursors,eventKinds,feedSoak}.test.ts",
@@ -24,8 +24,11 @@ export const FILES = [
   "test/store/streams/{longStreams,streamStateCache}.test.ts",
 ]
 
-/** Suites of cells, which make their own, here on nodes of Citus. The suites that need Citus make their databases themselves. */
-export const OF_CELLS = ["test/{server,store}/cells/!(citus)*.test.ts"]
+/**
+ * Suites of cells, which make their own, here on nodes of Citus. The suites that need Citus make their databases themselves.
+ * Those of the first cell run here, too: no commit of another cell admits its request.
+ */
+export const OF_CELLS = ["test/{server,store}/cells/!(citus)*.test.ts", "test/store/admission/assumed*.test.ts"]
 
 /** The cell, which has a name of its own, because the search path of its tables must differ from that of the first one. */
 export const CELL = "cell_t"
