@@ -134,8 +134,9 @@ const admitOne = Effect.fnUntraced(function* (
         query: (groups) => repeated(connection.run(admitted(client, groups))),
         uses,
         exhausted,
+        remembered,
         // The windows of other cells may lie on another node than their keys, so no commit counts there.
-        remembered: isFirst ? remembered : undefined,
+        mayAssume: isFirst,
       }
       const admitBatch = Effect.flatMap(requests.take, (batch) =>
         admitAll(
@@ -178,7 +179,9 @@ interface Deps {
   ) => Effect.Effect<ReadonlyArray<AdmissionStatement.GroupRow>, SqlError.SqlError>
   readonly uses: KeyUses["Service"]
   readonly exhausted: RateWindows.ExhaustedWindows
-  readonly remembered: RememberedAdmissions | undefined
+  readonly remembered: RememberedAdmissions
+  /** Whether commits may admit requests like these. */
+  readonly mayAssume: boolean
 }
 
 const admitAll = (deps: Deps, batch: ReadonlyArray<PendingRequest>): Effect.Effect<void> =>
@@ -215,23 +218,24 @@ const decideAll = Effect.fnUntraced(function* (deps: Deps, batch: ReadonlyArray<
     const verdict = verdictOf(request, row, count)
     if (verdict._tag === "Admitted")
       deps.uses.note(Livemode.liveAccountOf(verdict.key.account_id), verdict.key.id, row.now_ms)
-    remember(deps.remembered, groupKey, request, row, verdict, count)
+    remember(deps, groupKey, request, row, verdict, count)
     complete(Exit.succeed(verdict))
   }
 })
 
 const remember = (
-  remembered: RememberedAdmissions | undefined,
+  { mayAssume, remembered }: Deps,
   groupKey: string,
   { tokenHash }: Request,
   { account_version, key_version, limit_count, now_ms, window_name }: AdmissionStatement.GroupRow,
   verdict: Verdict,
   count: number,
 ): void => {
-  if (verdict._tag !== "Admitted" || tokenHash === null || account_version === null || key_version === null)
-    return remembered?.forget(groupKey)
+  const isKnown = tokenHash !== null && account_version !== null && key_version !== null
+  // An account that has moved away from the first cell may be remembered from there.
+  if (!mayAssume || verdict._tag !== "Admitted" || !isKnown) return remembered.forget(groupKey)
   const group = { hash: tokenHash, key_version, account_version, window_name, limit_count }
-  remembered?.store(groupKey, { key: verdict.key, group, count, now_ms })
+  remembered.store(groupKey, { key: verdict.key, group, count, now_ms })
 }
 
 const keyWindow = (hash: string | null, bucket: RateLimit.Bucket): string => `${hash}/${bucket}`
