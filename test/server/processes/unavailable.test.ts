@@ -25,8 +25,9 @@ const service = Effect.gen(function* () {
   const request = (method: string, path: string, options: Partial<ServiceProcess.RequestOptions> = {}) =>
     Effect.promise(() => node.request(method, path, { key, ...options }))
   yield* request("POST", "/v1/domains", { body: { name: "acme.test" } })
-  const send = (subject: string, idempotencyKey?: string) =>
+  const send = (subject: string, idempotencyKey?: string, by = key) =>
     request("POST", "/v1/email/send", {
+      key: by,
       body: { ...message, subject },
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     })
@@ -46,10 +47,17 @@ layer(World.layer, { excludeTestServices: true })("a service whose database hang
   it.effect(
     "answers 503 after the time limit and at once from then on, until the database answers again",
     function* () {
-      const { accepted, request, isSending, node, proxy, send } = yield* service
+      const { account_id, accepted, request, isSending, node, proxy, send } = yield* service
+      const unused = yield* World.key(account_id)
       assert.strictEqual((yield* send("before")).status, 200)
       proxy.swallow()
-      const [first, read] = yield* Effect.all([send("first"), request("GET", "/v1/email/logs")], { concurrency: 2 })
+      const [first, known, read] = yield* Effect.all(
+        [send("first", undefined, unused.secret), send("known"), request("GET", "/v1/email/logs")],
+        { concurrency: 3 },
+      )
+      // The commit of a send by a key that the process knows is on its way at once.
+      assert.deepStrictEqual([known.status, known.json.error.reason], [500, "outcome_unknown"])
+      assert.isBelow(took(known), LATEST_MS)
       for (const each of [first, read]) {
         assert.deepStrictEqual(
           [each.status, each.json.error.reason, each.headers.get("retry-after")],
@@ -67,7 +75,7 @@ layer(World.layer, { excludeTestServices: true })("a service whose database hang
       yield* World.until(isSending, (is) => is, RECOVERY)
       assert.strictEqual((yield* request("GET", "/readyz")).status, 200)
       const subjects = yield* accepted
-      assert.notIncludeMembers(subjects, ["first", "second"])
+      assert.notIncludeMembers(subjects, ["first", "known", "second"])
       assert.lengthOf(node.output().match(/does not respond: requests are answered 503/gu) ?? [], 1)
       assert.notInclude(node.output(), "request failed")
     },
