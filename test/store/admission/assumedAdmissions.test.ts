@@ -141,6 +141,25 @@ layer(World, { excludeTestServices: true })("a request that its commit admits", 
     assert.isUndefined(again(request(revoked.hash)))
   })
 
+  it.effect(
+    "is checked by what it knows, beside one from another address that knows a newer version of the key",
+    function* () {
+      const sql = yield* PgClient.PgClient
+      const { transact } = yield* EventStore
+      const { admit, assume: may } = yield* Admission
+      const { account_id, hash, id: key_id } = yield* used()
+      const elsewhere = { ...request(hash), address: "203.0.113.8" }
+      const before = yield* assume(hash)
+      yield* sql`UPDATE api_keys SET version = version + 1, allowed_ips = '{203.0.113.8}' WHERE id = ${key_id}`
+      assert.strictEqual((yield* admit(elsewhere))._tag, "Admitted")
+      const newer = may(elsewhere)
+      assert.isDefined(newer)
+      const both = [newer, before].map((each) => transact(sending(account_id, each)))
+      assert.deepStrictEqual((yield* together(both)).map(isNotAdmitted), [true, true])
+      assert.strictEqual(yield* messagesOf(account_id), 0)
+    },
+  )
+
   it.effect("is refused once its key has expired", function* () {
     const { transact } = yield* EventStore
     yield* setDatabaseClock("2026-11-21T12:00:30Z")

@@ -68,6 +68,7 @@ export class FastSend {
     if (requestLog !== undefined && this.#logged !== undefined) Calls.end(requestLog, this.#logged)
   }
 
+  /** Accepts the message, or hands the request to the normal path. */
   handle(id: string): Effect.Effect<void> {
     const { headers, request, send } = this.#exchange
     const assumed = this.#assumed
@@ -79,13 +80,13 @@ export class FastSend {
   }
 
   /** Admits the request first. If it is refused, the normal path does not need its body, which may have been read. */
-  #admit(id: string, read?: SentMessage.SentMessage): Effect.Effect<void> {
+  #admit(id: string, alreadyRead?: SentMessage.SentMessage): Effect.Effect<void> {
     const { headers, request, send } = this.#exchange
     return Effect.matchCauseEffect(this.#services.admission.admit(this.#wanted), {
       onFailure: (cause) => this.#handOver(Exit.failCause(cause)),
       onSuccess: (verdict) => {
         if (verdict._tag !== "Admitted" || !permits(verdict.key)) return this.#handOver(Exit.succeed(verdict))
-        const sent = read ?? SentMessage.read(request, headers, send)
+        const sent = alreadyRead ?? SentMessage.read(request, headers, send)
         return sent === undefined
           ? this.#handOver(Exit.succeed(verdict))
           : Effect.orDie(this.#answer(id, verdict, sent))
@@ -149,7 +150,7 @@ export class FastSend {
           ? Effect.fail(error)
           : Effect.map(Responses.fromCause(cause, id), (response) => {
               if (this.#logged !== undefined) this.#logged.reason = Calls.reasonOf(response)
-              return PlainSends.answerOf(translated.refused(response))
+              return PlainSends.toAnswer(translated.refused(response))
             })
       },
       onSuccess: ({ body, headers }) => Effect.succeed(translated.accepted(body, headers)),

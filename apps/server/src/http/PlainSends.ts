@@ -27,7 +27,7 @@ export interface Answer {
   readonly body: string | Uint8Array | undefined
 }
 
-export const answerOf = ({ body, headers, status }: Response): Answer => ({
+export const toAnswer = ({ body, headers, status }: Response): Answer => ({
   status,
   headers,
   body: body._tag === "Uint8Array" ? body.body : undefined,
@@ -61,10 +61,10 @@ const sendOf = (door: Door, { path, translate }: PlainSend): Send => ({
   translate: (sent) => {
     const translation = translate(sent)
     if (translation === undefined) return undefined
-    const { answerOf: shape, body, spelling } = translation
+    const { answerOf, body, spelling } = translation
     return {
       body,
-      accepted: (acknowledgement, replayed) => answerOf(DoorRequests.responseOf(shape(acknowledgement), replayed)),
+      accepted: (acknowledgement, replayed) => toAnswer(DoorRequests.responseOf(answerOf(acknowledgement), replayed)),
       refused: (response) => DoorRequests.inShapeOf(door, response, spelling),
     }
   },

@@ -43,7 +43,8 @@ const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<P
       (lower === Header.SENDER ? senderProblem(headers[name] ?? "") : undefined) ??
       (seen.includes(lower) ? "is set twice" : undefined)
     if (issue !== undefined) result.push({ path: [printable(name)], issue })
-    if (SINGLE.has(lower)) seen.push(lower)
+    // Each name once, or many spellings of one would make each further look long.
+    if (SINGLE.has(lower) && !seen.includes(lower)) seen.push(lower)
   }
   return result
 }

@@ -25,8 +25,8 @@ interface Remembered {
 }
 
 /**
- * A request that is assumed to be admitted. The transaction of its commit counts it, and checks that the key is still as it was: what
- * a batch writes waits for no other statement.
+ * A request that is assumed to be admitted. The transaction of its commit counts it, and checks that the key is still as it was, so
+ * that a send waits for one transaction instead of two.
  */
 export class AssumedAdmission {
   readonly #remembered: Remembered
@@ -76,8 +76,8 @@ const note = (remembered: Remembered, total: number, now_ms: number): void => {
 }
 
 /**
- * The keys by which this process has admitted requests last. A revoked key and one near its limit are forgotten, so that few
- * batches meet one and are decided twice.
+ * The keys by which this process has admitted requests last. A key that is refused is forgotten, and a request near the limit of its
+ * key is admitted first, so that few batches are decided twice.
  */
 export class RememberedAdmissions {
   readonly #admitted = new LruCache<string, Remembered>({ maxEntries: MAX_REMEMBERED })
@@ -108,7 +108,7 @@ export class RememberedAdmissions {
 
 /** Requests of one key that a transaction counts together. */
 interface Window {
-  readonly group: Remembered["group"]
+  group: Remembered["group"]
   readonly requests: Array<AssumedAdmission>
 }
 
@@ -119,10 +119,23 @@ export const windowsOf = (requests: Iterable<AssumedAdmission>): ReadonlyMap<str
     const { window_name } = request.group
     const window = windows.get(window_name)
     if (window === undefined) windows.set(window_name, { group: request.group, requests: [request] })
-    else window.requests.push(request)
+    else {
+      window.requests.push(request)
+      window.group = older(window.group, request.group)
+    }
   }
   return windows
 }
+
+/**
+ * Returns the group with the older versions: requests from two addresses may know the key by different ones, and a check of the
+ * newer one alone would let the other request pass.
+ */
+const older = (one: Remembered["group"], other: Remembered["group"]): Remembered["group"] => ({
+  ...one,
+  key_version: Math.min(one.key_version, other.key_version),
+  account_version: Math.min(one.account_version, other.account_version),
+})
 
 /** Tells requests how they were counted, in their order; without the answer of the database if it is lost. */
 export const noteCounted = (windows: ReadonlyMap<string, Window>, rows: ReadonlyArray<Counted> | undefined): void => {
