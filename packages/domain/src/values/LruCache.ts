@@ -1,4 +1,4 @@
-import { Line, type Place } from "./Line.ts"
+import { LinkedList, type Place } from "./LinkedList.ts"
 
 export interface Bounds<V> {
   readonly maxEntries: number
@@ -15,12 +15,12 @@ interface Entry<K, V> {
 /**
  * A map of bounded size. When a bound is exceeded, the entries used longest ago are removed first.
  *
- * The order of use is a line of its own. To insert a used entry again would do, but a Map with few entries gets a new table
+ * The order of use is a list of its own. To insert a used entry again would do, but a Map with few entries gets a new table
  * with each deletion (docs/decisions/0058-let-requests-die-young.md).
  */
 export class LruCache<K, V> {
   readonly #places = new Map<K, Place<Entry<K, V>>>()
-  readonly #line = new Line<Entry<K, V>>()
+  readonly #byUse = new LinkedList<Entry<K, V>>()
   readonly #bounds: Required<Bounds<V>>
   #weight = 0
 
@@ -35,7 +35,7 @@ export class LruCache<K, V> {
   get(key: K): V | undefined {
     const place = this.#places.get(key)
     if (place === undefined) return undefined
-    this.#line.moveToEnd(place)
+    this.#byUse.moveToEnd(place)
     return place.item.value
   }
 
@@ -43,15 +43,15 @@ export class LruCache<K, V> {
     const { maxEntries, maxWeight, weigh } = this.#bounds
     if (weigh(value) > maxWeight) return this.delete(key)
     const place = this.#places.get(key)
-    if (place === undefined) this.#places.set(key, this.#line.add({ key, value }))
+    if (place === undefined) this.#places.set(key, this.#byUse.add({ key, value }))
     else {
       this.#weight -= weigh(place.item.value)
       place.item.value = value
-      this.#line.moveToEnd(place)
+      this.#byUse.moveToEnd(place)
     }
     this.#weight += weigh(value)
     while (this.size > maxEntries || this.#weight > maxWeight) {
-      const oldest = this.#line.first
+      const oldest = this.#byUse.first
       if (oldest === undefined) return
       this.delete(oldest.item.key)
     }
@@ -61,7 +61,7 @@ export class LruCache<K, V> {
     const place = this.#places.get(key)
     if (place === undefined) return
     this.#places.delete(key)
-    this.#line.remove(place)
+    this.#byUse.remove(place)
     this.#weight -= this.#bounds.weigh(place.item.value)
   }
 }

@@ -1,4 +1,4 @@
-import { Line, type Place } from "@waybill/domain/values/Line"
+import { LinkedList, type Place } from "@waybill/domain/values/LinkedList"
 import * as Cooldown from "./Cooldown.ts"
 import type { SmtpConnection } from "../smtp/SmtpConnection.ts"
 
@@ -52,7 +52,7 @@ export class SiteConnections {
   /** Whether connections are offered: not to a site that lost a message which began on an offer. */
   passesOn = true
   /** Waiting messages in the order of arrival. */
-  readonly waiting = new Line<Waiting>()
+  readonly waiting = new LinkedList<Waiting>()
   cooldown: Cooldown.Cooldown
 
   constructor(site: Site) {

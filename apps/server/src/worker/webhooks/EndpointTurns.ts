@@ -1,4 +1,4 @@
-import { Line } from "@waybill/domain/values/Line"
+import { LinkedList } from "@waybill/domain/values/LinkedList"
 import { LruCache } from "@waybill/domain/values/LruCache"
 import { Deferred, Duration, Effect, Exit, Option } from "effect"
 
@@ -22,7 +22,7 @@ interface Endpoint {
   /** Number of calls admitted from the queue so far. */
   admitted: number
   stuck: boolean
-  readonly queue: Line<Waiting>
+  readonly queue: LinkedList<Waiting>
 }
 
 interface Waiting {
@@ -58,7 +58,7 @@ export const make = (): EndpointTurns => {
     if (existing !== undefined) return existing
     const limit = limits.get(webhook_id) ?? MAX_CALLS_PER_WEBHOOK
     limits.delete(webhook_id)
-    const endpoint: Endpoint = { limit, calls: 0, admitted: 0, stuck: false, queue: new Line() }
+    const endpoint: Endpoint = { limit, calls: 0, admitted: 0, stuck: false, queue: new LinkedList() }
     endpoints.set(webhook_id, endpoint)
     return endpoint
   }

@@ -1,4 +1,4 @@
-/** Place of an item in a line. */
+/** Place of an item in a list. */
 export interface Place<A> {
   readonly item: A
   before: Place<A> | undefined
@@ -10,7 +10,7 @@ export interface Place<A> {
  * Items in the order in which they came, of which any may leave, such as messages that wait for a connection. A place that is
  * left refers to no other, so it keeps nothing alive (see `Roster` for items without an order).
  */
-export class Line<A> {
+export class LinkedList<A> {
   #first: Place<A> | undefined
   #last: Place<A> | undefined
   #size = 0
