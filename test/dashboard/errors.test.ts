@@ -38,7 +38,7 @@ describe("an error of the API in the dashboard", () => {
       domain.message,
       "The domain a.dev is not a domain of this account. Add it in Domains and publish its DKIM record.",
     )
-    const list = await shown("`reply_to[0]` is not an address (and 2 more, see details)", [
+    const list = await shown("`reply_to[0]` is not an address. 2 more errors are in `details`.", [
       { path: "reply_to[0]", message: "is not an address" },
     ])
     assert.deepStrictEqual(

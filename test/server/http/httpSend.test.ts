@@ -231,7 +231,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       { path: "tags", message: "takes at most 5 tags; 6 were given" },
       { path: "tags[0]", message: "must not be empty" },
     ])
-    assert.strictEqual(json.error.message, "`from` is not an address: it has no @ (and 6 more, see details).")
+    assert.strictEqual(json.error.message, "`from` is not an address: it has no @. 6 more errors are in `details`.")
   })
 
   it.effect("accepts exactly ten megabytes by default", function* () {

@@ -46,7 +46,7 @@ const readable = (message: string): string =>
     withoutEndpoints(
       message
         .replace(/^`([^`]*)`/u, (_, path: string) => path.replaceAll(/\[\d+\]/gu, "").replaceAll(/[_.-]+/gu, " "))
-        .replace(/ \(and \d+ more, see details\)/u, ""),
+        .replace(/ \d+ more errors? (?:is|are) in `details`\.$/u, ""),
     ),
   )
 

@@ -85,11 +85,10 @@ const bodyOf = Effect.fnUntraced(function* (
   ).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)))
 })
 
-const parse = (bytes: Buffer) =>
-  Effect.try({
-    try: () => JSON.parse(bytes.toString("utf8")) as unknown,
-    catch: () => Validation.refuse("malformed_json", "is not valid JSON"),
-  })
+const parse = (bytes: Buffer) => {
+  const text = bytes.toString("utf8")
+  return Effect.try({ try: () => JSON.parse(text) as unknown, catch: () => Validation.malformed(text) })
+}
 
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex")
 

@@ -40,7 +40,7 @@ export const violations = Effect.fnUntraced(function* (query: Schema.Top | undef
     if (first !== undefined && !wrong.has(name)) sent[name] = isList ? values : first
   }
   const codec = Schema.toCodecArrayFromSingle(query as Schema.Codec<unknown, unknown>)
-  const decoded = yield* Effect.result(Schema.decodeUnknownEffect(codec, { errors: "all" })(sent))
+  const decoded = yield* Effect.result(Schema.decodeUnknownEffect(codec, { errors: "all", reportInput: true })(sent))
   return Result.isSuccess(decoded) ? names : Violations.join([names, Violations.fromIssue(decoded.failure.issue)])
 })
 

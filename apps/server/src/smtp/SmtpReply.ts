@@ -49,9 +49,9 @@ export const ofRefusal = (refusal: Refusal): SmtpReply => {
   return reply(code, enhanced, `${refusal.reason}: ${messageOf(refusal)}${wait}`)
 }
 
-/** Returns the API's message without its pointer to a field that SMTP replies do not have. */
+/** Returns the API's message without its pointer to `details`, which SMTP replies do not have. */
 const messageOf = (refusal: Refusal): string =>
-  refusal instanceof RequestRefusal.InvalidRequest ? refusal.message.replace(", see details", "") : refusal.message
+  refusal instanceof RequestRefusal.InvalidRequest ? refusal.first : refusal.message
 
 /** Reply to an internal error: the client keeps the message and tries again. */
 export const INTERNAL_ERROR = reply(451, "4.3.0", "Something went wrong on our side, please try again later")

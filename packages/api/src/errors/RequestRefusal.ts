@@ -21,12 +21,17 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
   readonly status = 400
   readonly code = "invalid_request"
   override get message() {
-    const [first, ...more] = this.details
+    const more = this.details.length - 1
+    if (more <= 0) return this.first
+    return `${this.first} ${more} more ${more === 1 ? "error is" : "errors are"} in \`details\`.`
+  }
+  /** The first error as a sentence, for readers who do not see `details`. */
+  get first() {
+    const [first] = this.details
     if (first === undefined) return this.summary ?? "The request is not valid."
     const words =
       this.summary ?? (first.path === "" ? `The body ${first.message}` : `\`${first.path}\` ${first.message}`)
-    if (more.length === 0) return /[.?]$/u.test(words) ? words : `${words}.`
-    return `${words} (and ${more.length} more, see details).`
+    return /[.?]$/u.test(words) ? words : `${words}.`
   }
 }
 
@@ -55,6 +60,17 @@ export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{
   }
 }
 
+/** An id, or another name of an object in a path, that no object can have. */
+export class MalformedId extends Data.TaggedError("MalformedId")<{ readonly details: ReadonlyArray<Detail> }> {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "malformed_id"
+  override get message() {
+    const [first] = this.details
+    return first === undefined ? "The path is not valid." : `In the path, \`${first.path}\` ${first.message}.`
+  }
+}
+
 /** A request that the log does not have: unknown, of another account, too old, or not logged. */
 export class RequestNotFound extends Data.TaggedError("RequestNotFound")<{}> {
   readonly status = 404
@@ -67,7 +83,8 @@ export class RequestNotFound extends Data.TaggedError("RequestNotFound")<{}> {
 
 const MESSAGES = {
   missing: "No API key was sent. Send one in the header: Authorization: Bearer <key>.",
-  malformed: "The Authorization header does not contain a complete API key.",
+  unschemed: "The Authorization header does not begin with Bearer. Send the key as: Authorization: Bearer <key>.",
+  malformed: `The Authorization header does not contain a complete API key. A key is ${ApiKeySecret.MARK} or ${ApiKeySecret.TEST_MARK} and ${ApiKeySecret.BODY_CHARS + ApiKeySecret.CHECKSUM_CHARS} characters; copy it whole.`,
   unknown: "This API key does not exist.",
   expired: "This API key has expired.",
   revoked: "This API key has been revoked.",

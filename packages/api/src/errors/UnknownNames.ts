@@ -35,6 +35,14 @@ export const describe = (
   }
 }
 
+/** Returns the error of a value that is near to one of the known ones; `undefined` if it is near to none. */
+export const suggest = (value: string, known: ReadonlyArray<string>): string | undefined => {
+  const nearest = nearestName(value, known)
+  return nearest === undefined
+    ? undefined
+    : `is not known; did you mean \`${nearest}\`? Known are ${known.slice(0, MAX_LISTED_NAMES).join(", ")}${known.length > MAX_LISTED_NAMES ? " and others" : ""}`
+}
+
 const adviceOf = (kind: Kind, name: string, known: ReadonlyArray<string>, otherwise: string | undefined): string => {
   const nearest = nearestName(name, known)
   if (nearest !== undefined) return `did you mean \`${nearest}\`?`

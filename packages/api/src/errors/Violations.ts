@@ -5,6 +5,9 @@ import * as UnknownNames from "./UnknownNames.ts"
 /** Maximum number of violations in one response. */
 export const MAX_DETAILS = 1_000
 
+/** Most values of a request that are compared with the known ones to suggest the nearest. */
+export const MAX_COMPARED_VALUES = 20
+
 /** The violations of a request, those by unknown fields first because they usually explain the others. */
 export interface Violations {
   readonly details: ReadonlyArray<Detail>
@@ -17,7 +20,7 @@ export interface Violations {
  * types and filters; clients know fields. `otherwise` is the advice for an unknown field that is near to no known one.
  */
 export const fromIssue = (issue: SchemaIssue.Issue, otherwise?: string): Violations => {
-  const found: Found = { details: [], unknown: [], otherwise }
+  const found: Found = { details: [], unknown: [], otherwise, compared: 0 }
   collect(issue, [], undefined, found)
   return of(found.unknown, found.details)
 }
@@ -37,6 +40,8 @@ interface Found {
   readonly details: Array<Detail>
   readonly unknown: Array<UnknownNames.UnknownName>
   readonly otherwise: string | undefined
+  /** Number of values that were compared with the known ones. */
+  compared: number
 }
 
 const collect = (
@@ -60,17 +65,20 @@ const collect = (
     case "Composite":
       for (const each of issue.issues) collect(each, path, annotation, found)
       return
-    case "AnyOf":
-      if (issue.issues.length === 0) add(`must be ${expected(issue.ast)}`)
+    case "AnyOf": {
+      const own = annotated(issue.ast.annotations) ?? (issue.issues.length === 0 ? memberMessage(issue.ast) : undefined)
+      if (own !== undefined) return void add(own)
+      if (issue.issues.length === 0) add(suggestionOf(issue, found) ?? `must be ${expected(issue.ast)}`)
       for (const each of issue.issues) collect(each, path, annotation, found)
       return
+    }
     case "MissingKey":
       add("is required")
       return
     case "InvalidType":
       // `Never` is the value of every field of an object that takes none.
       if (SchemaAST.isNever(issue.ast)) describeUnknown([])
-      else add(`must be ${expected(issue.ast)}`)
+      else add(annotated(issue.ast.annotations) ?? `must be ${expected(issue.ast)}`)
       return
     case "InvalidValue":
     case "Forbidden":
@@ -84,6 +92,27 @@ const collect = (
       return
   }
 }
+
+/** Returns the error of a value that is near to one of those of an enumeration, without repeating it. */
+const suggestionOf = ({ ast, input }: SchemaIssue.AnyOf, found: Found): string | undefined => {
+  if (typeof input !== "string" || found.compared >= MAX_COMPARED_VALUES) return undefined
+  found.compared++
+  return UnknownNames.suggest(input, literalsOf(ast))
+}
+
+/** Returns the message of the only alternative to null. */
+const memberMessage = ({ types }: SchemaAST.Union): string | undefined => {
+  const [member, ...others] = types.filter(({ _tag }) => _tag !== "Null")
+  return others.length === 0 ? annotated(member?.annotations) : undefined
+}
+
+/** Returns the texts of which a value must be one. */
+const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+  SchemaAST.isUnion(ast)
+    ? ast.types.flatMap(literalsOf)
+    : SchemaAST.isLiteral(ast) && typeof ast.literal === "string"
+      ? [ast.literal]
+      : []
 
 /** Returns the fields of an object's schema. */
 const namesOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>

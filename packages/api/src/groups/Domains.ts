@@ -90,6 +90,7 @@ export type Change = typeof Change.Type
 /** In a path: the name, or the id. */
 export const Reference = Schema.Union([Id.DomainId, DomainName.FromText]).annotate({
   description: "Name or id of the domain",
+  message: `must be the name of a domain, such as mail.example.org, or its id: ${Id.PREFIXES.DomainId}_ followed by ${Id.ENCODED_LENGTH} characters`,
 })
 
 const params = { domain: Reference }

@@ -5,6 +5,7 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import * as UnknownNames from "../errors/UnknownNames.ts"
 import { Authorization, Bucket } from "../Authorization.ts"
 import { EmailRecord, WithContent } from "../schemas/EmailRecord.ts"
 import { annotate } from "../annotate.ts"
@@ -28,7 +29,7 @@ const commaList = <S extends Schema.Top & { readonly literals: ReadonlyArray<str
   examples: readonly [string, ...Array<string>],
 ) => {
   const isItem = Schema.is(item)
-  const message = `takes one or several of ${item.literals.join(", ")}`
+  const otherwise = `takes one or several of ${item.literals.join(", ")}`
   return Schema.String.annotate({ description, examples }).pipe(
     Schema.decodeTo(
       Schema.Array(item),
@@ -36,9 +37,10 @@ const commaList = <S extends Schema.Top & { readonly literals: ReadonlyArray<str
         decode: (text) => {
           const words = text.split(",").map((word) => word.trim())
           const items = words.filter(isItem)
-          return items.length === words.length
-            ? Effect.succeed(items)
-            : Effect.fail(new SchemaIssue.InvalidValue({ message }))
+          if (items.length === words.length) return Effect.succeed(items)
+          const unknown = words.find((word) => !isItem(word)) ?? ""
+          const message = UnknownNames.suggest(unknown, item.literals) ?? otherwise
+          return Effect.fail(new SchemaIssue.InvalidValue({ message }))
         },
         encode: (items) => Effect.succeed(items.join(",")),
       }),

@@ -3,6 +3,7 @@ import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import * as UnknownNames from "../errors/UnknownNames.ts"
 import { Authorization } from "../Authorization.ts"
 import { annotate } from "../annotate.ts"
 import * as Page from "../schemas/Page.ts"
@@ -19,6 +20,11 @@ export const MAX_SHOWN_TAGS = 1_000
 const Group = Schema.Literals(["hour", "day", "domain", "tag"])
 export type Group = typeof Group.Type
 const isGroup = Schema.is(Group)
+
+const problemOf = (words: ReadonlyArray<string>): string => {
+  const unknown = words.find((word) => !isGroup(word))
+  return (unknown === undefined ? undefined : UnknownNames.suggest(unknown, Group.literals)) ?? GROUPS
+}
 
 const GROUPS = "must be hour or day, domain or tag, or one of each separated by a comma"
 
@@ -38,7 +44,7 @@ const Groups = Schema.String.annotate({
         const isOneOfEach = times.length <= 1 && groups.length - times.length <= 1
         return groups.length === words.length && isOneOfEach
           ? Effect.succeed(groups)
-          : Effect.fail(new SchemaIssue.InvalidValue({ message: GROUPS }))
+          : Effect.fail(new SchemaIssue.InvalidValue({ message: problemOf(words) }))
       },
       encode: (groups) => Effect.succeed(groups.join(",")),
     }),

@@ -39,6 +39,9 @@ const mailboxes = <S extends Schema.Codec<string | ReadonlyArray<string> | null,
     ),
   )
 
+const LIST_IN_STRING = 'has several addresses in one string; use an array: ["ana@example.org", "bo@example.org"]'
+const LIST_IN_ITEM = "has several addresses in one string; make each an item of the array"
+
 const parseMailboxes = (
   { ast }: Schema.Top,
   value: string | ReadonlyArray<string> | null,
@@ -50,7 +53,10 @@ const parseMailboxes = (
     const mailbox = Address.parse(text)
     if (Result.isSuccess(mailbox)) parsed.push(mailbox.success)
     else {
-      const issue = new SchemaIssue.InvalidValue({ message: mailbox.failure })
+      const severally = typeof value === "string" ? LIST_IN_STRING : LIST_IN_ITEM
+      const issue = new SchemaIssue.InvalidValue({
+        message: Address.isList(text) ? severally : mailbox.failure,
+      })
       issues.push(typeof value === "string" ? issue : new SchemaIssue.Pointer([nth], issue))
     }
   }
@@ -116,6 +122,8 @@ export type Attachment = typeof Attachment.Type
 const tagProblem = (tag: string): string | undefined =>
   tag === "" ? "must not be empty" : (Checks.sized(tag, MAX_TAG_CHARS) ?? Text.nameProblem(tag))
 
+const TAG_FORM = "write a name with a value as `name:value`"
+
 export const ScheduledAt = Timestamp.FromIso
 
 const Tracking = Schema.Struct({
@@ -143,7 +151,9 @@ export const EmailMessage = Schema.Struct({
   reply_to: optionalMailboxes(MAX_REPLY_TO, "Addresses for replies"),
   headers: optional(MessageHeaders, "Custom headers, except those that the service writes"),
   tags: optional(
-    Schema.Array(Schema.String).check(Checks.texts(MAX_TAGS, "tags", tagProblem)),
+    Schema.Array(Schema.String.annotate({ message: `must be a string; ${TAG_FORM}` }))
+      .annotate({ message: `must be an array of strings; ${TAG_FORM}` })
+      .check(Checks.texts(MAX_TAGS, "tags", tagProblem)),
     `Labels for filtering the logs; 1 to ${MAX_TAG_CHARS} characters each`,
   ),
   scheduled_at: optional(ScheduledAt, "When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`"),

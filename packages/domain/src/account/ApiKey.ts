@@ -171,7 +171,7 @@ export class TestClockNotForKey extends Schema.TaggedError<TestClockNotForKey>()
   override get message() {
     return this.problem === "live key"
       ? "Live mail never lives on a test clock. Set `mode` to `test`, or leave `test_clock` out."
-      : "This account has no such test clock. Create one with POST /test/clocks."
+      : "This account has no such test clock. Create one with POST /v1/test/clocks."
   }
   get details(): ReadonlyArray<Detail> {
     const message =

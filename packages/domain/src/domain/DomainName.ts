@@ -27,6 +27,18 @@ const UNICODE_NAME = /^[\u200c\u200d\p{L}\p{N}\p{M}\u00b7\u0375\u05f3\u05f4\u30f
 const ASCII_NAME = /^[a-z0-9.-]+$/u
 
 export const parse = (text: string): Result.Result<DomainName, string> => {
+  const name = parseName(text)
+  if (Result.isSuccess(name) || text.length > MAX_INPUT_CHARS) return name
+  const inner = INNER.exec(text)?.groups?.["name"]
+  if (inner === undefined || inner === text) return name
+  const meant = parseName(inner)
+  return Result.isFailure(meant) ? name : Result.fail(`is not a domain name; did you mean \`${meant.success}\`?`)
+}
+
+/** The host in a URL or an address that was given in place of a domain name. */
+const INNER = /^(?:[a-z]{1,10}:)?(?:\/\/)?(?:[^@/?#]*@)?(?:\*\.)?(?<name>[^@/?#:*]+)(?::\d*)?(?:[/?#].*)?$/iu
+
+const parseName = (text: string): Result.Result<DomainName, string> => {
   if (text.length > MAX_INPUT_CHARS) return Result.fail(`is over ${MAX_DOMAIN_OCTETS} octets`)
   const lower = text.toLowerCase()
   const plain = ASCII_NAME.test(lower) && !lower.includes("xn--")

@@ -47,7 +47,7 @@ export class TestClockUnknown extends Schema.TaggedError<TestClockUnknown>()("Te
   readonly code = "unprocessable"
   readonly reason = "test_clock_not_found"
   override get message() {
-    return `This account has no test clock ${this.clock}. Create one with POST /test/clocks.`
+    return `This account has no test clock ${this.clock}. Create one with POST /v1/test/clocks.`
   }
   get details(): ReadonlyArray<Detail> {
     return [{ path: TEST_CLOCK_FIELD, message: "must be a test clock of this account that is not deleted" }]
@@ -80,9 +80,12 @@ export class DomainNotVerified extends Schema.TaggedError<DomainNotVerified>()("
   readonly code = "unprocessable"
   readonly reason = "domain_not_verified"
   override get message() {
-    return this.domain_status === null
-      ? `The domain ${this.domain} is not a domain of this account. Add it with POST /domains and publish its DKIM record.`
-      : `The domain ${this.domain} is ${this.domain_status}, not verified. Publish its DKIM record and verify it before sending.`
+    if (this.domain_status === null)
+      return `The domain ${this.domain} is not a domain of this account. Add it with POST /v1/domains and publish its DKIM record.`
+    const verify = `with POST /v1/domains/${this.domain}/verify`
+    return this.domain_status === "failed"
+      ? `The verification of the domain ${this.domain} has failed: its DKIM record was not found. Publish the record, then verify the domain ${verify}.`
+      : `The domain ${this.domain} is not verified yet. Publish its DKIM record, then verify it ${verify}.`
   }
   get details(): ReadonlyArray<Detail> {
     return [{ path: this.field, message: `${this.domain} must be a verified domain of this account` }]

@@ -55,6 +55,17 @@ const isPlain = (text: string): text is Address =>
  */
 export const parse = (text: string): Result.Result<Mailbox, string> => {
   if (isPlain(text)) return Result.succeed({ address: text })
+  const mailbox = parseMailbox(text)
+  return Result.isFailure(mailbox) && isList(text) ? Result.fail("has several addresses; one is accepted") : mailbox
+}
+
+/** Whether a text that is no mailbox looks like several of them, with commas or semicolons between. */
+export const isList = (text: string): boolean => LIST.test(text.slice(0, MAX_MAILBOX_CHARS))
+
+/** An address, a separator, and then another address or the end. */
+const LIST = /@[^@,;]*[,;](?:\s*$|[^@,;]*@)/u
+
+const parseMailbox = (text: string): Result.Result<Mailbox, string> => {
   if (text.length > MAX_MAILBOX_CHARS)
     return Result.fail(`is ${text.length} characters; at most ${MAX_MAILBOX_CHARS} are allowed`)
   if (Text.hasControl(text)) return Result.fail("must not contain line breaks or other control characters")

@@ -42,12 +42,17 @@ export const FromText = Text.parsed(
 export class UrlNotAllowed extends Schema.TaggedError<UrlNotAllowed>()("UrlNotAllowed", {
   url: Schema.String,
   problem: Schema.String,
+  /** Whether the URL is of the machine that the service runs on. */
+  local: Schema.optionalKey(Schema.Boolean),
 }) {
   readonly status = 422
   readonly code = "unprocessable"
   readonly reason = "url_not_allowed"
   override get message() {
-    return `${this.url} is not allowed: ${this.problem}. An operator can allow a network with ${ALLOW_SETTING}.`
+    const refused = `${this.url} is not allowed: ${this.problem}. An operator can allow a network with ${ALLOW_SETTING}.`
+    return this.local === true
+      ? `${refused} While you develop, \`waybill listen --forward-to ${this.url}\` calls it from your machine.`
+      : refused
   }
 }
 
@@ -60,13 +65,17 @@ export const check = (
   allowed: ReadonlyArray<Network.Network>,
 ): Result.Result<WebhookUrl, UrlNotAllowed> => {
   const { protocol, hostname } = new URL(url)
-  const refuse = (problem: string) => Result.fail(new UrlNotAllowed({ url, problem }))
+  const refuse = (problem: string, local = false) => Result.fail(new UrlNotAllowed({ url, problem, local }))
   const ip = ipOf(hostname)
   if (ip !== undefined && SpecialNetworks.isAllowed(allowed, ip)) return Result.succeed(url)
-  if (ip !== undefined && SpecialNetworks.isSpecial(ip)) return refuse(`${ip} is not a public address`)
+  if (ip !== undefined && SpecialNetworks.isSpecial(ip)) {
+    const problem = `${ip} is not a public address`
+    return refuse(problem, Network.contains(LOOPBACK_NETWORKS, ip))
+  }
   const host = hostname.replace(/\.$/u, "")
   const local = host === "localhost" || host.endsWith(".localhost")
-  if (local && !LOOPBACK.some((address) => Network.contains(allowed, address))) return refuse(`${host} is this machine`)
+  if (local && !LOOPBACK.some((address) => Network.contains(allowed, address)))
+    return refuse(`${host} is this machine`, true)
   if (protocol === "https:") return Result.succeed(url)
   // Over plain http, only a host name may still resolve to an allowed network.
   return ip === undefined && allowed.length > 0
@@ -75,6 +84,7 @@ export const check = (
 }
 
 const LOOPBACK = ["127.0.0.1", "::1"]
+const LOOPBACK_NETWORKS = ["127.0.0.0/8", "::1"].map((text) => Network.Network.make(text))
 
 const ipOf = (hostname: string): string | undefined => {
   const text = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname

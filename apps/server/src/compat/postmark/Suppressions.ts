@@ -120,7 +120,8 @@ const change = (path: string, done: string, isDone: string, request: (address: s
 })
 
 /** Other refusals concern the whole request, such as a key without the scope. An address in a path is checked as one. */
-const isAboutAddress = ({ error, status }: NativeError): boolean => status === 400 || error.reason === "route_not_found"
+const isAboutAddress = ({ error, status }: NativeError): boolean =>
+  status === 400 || ["route_not_found", "malformed_id"].includes(error.reason)
 
 const add = change(PATH, "Suppressed", "already_suppressed", (email) => ({
   method: "POST",

@@ -14,6 +14,7 @@ import * as HttpSettings from "../../boot/settings/HttpSettings.ts"
 import * as Calls from "../../requestLog/Calls.ts"
 import * as Query from "../Query.ts"
 import * as Bodies from "./Bodies.ts"
+import { jsonErrorIn, MAX_SEARCHED_CHARS } from "./jsonErrorIn.ts"
 
 /** Maximum number of values in a body; three times what the largest batch needs. */
 export const MAX_VALUES = 100_000
@@ -21,7 +22,7 @@ export const MAX_VALUES = 100_000
 export const MAX_DEPTH = 32
 
 /** Decodes requests strictly: an unknown field is refused, because it is probably a misspelled one. */
-const STRICT = { errors: "all", onExcessProperty: "error" } as const
+const STRICT = { errors: "all", onExcessProperty: "error", reportInput: true } as const
 
 /** Reads and checks query and body before any schema decodes them, and explains what a schema refuses. */
 export const layer = (maxBodyBytes: number) =>
@@ -39,7 +40,7 @@ export const layer = (maxBodyBytes: number) =>
     )
   })
 
-type Refused = RequestRefusal.NoSuchRoute | RequestRefusal.InvalidRequest
+type Refused = RequestRefusal.NoSuchRoute | RequestRefusal.MalformedId | RequestRefusal.InvalidRequest
 
 const explained = <A, E, R>(handler: Effect.Effect<A, E, R>, endpoint: HttpApiEndpoint.Top) =>
   Effect.catch(handler, (error): Effect.Effect<never, E | Refused, HttpRouter.Provided> =>
@@ -132,9 +133,11 @@ const checkQuery = (endpoint: HttpApiEndpoint.Top) =>
 const refuseAll = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
   const { headers, method, url } = yield* HttpServerRequest.HttpServerRequest
   const { params } = yield* HttpRouter.RouteContext
-  // An id of a wrong form matches nothing, like any unknown path.
-  if ((yield* issuesOf(endpoint.params, params)) !== undefined)
+  // An id of a wrong form names nothing, like an unknown one.
+  const names = yield* issuesOf(endpoint.params, params)
+  if (names !== undefined && Object.values(params).includes(""))
     return yield* new RequestRefusal.NoSuchRoute({ method, path: url.split("?", 1)[0] ?? url })
+  if (names !== undefined) return yield* new RequestRefusal.MalformedId({ details: names.details })
   const header = yield* issuesOf(endpoint.headers, headers)
   const around = Violations.join([
     { details: header?.details.map(spell) ?? [], unknown: undefined },
@@ -149,7 +152,7 @@ const refuseAll = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
 const issuesOf = Effect.fnUntraced(function* (
   schema: Schema.Top | undefined,
   sent: unknown,
-  options: SchemaAST.ParseOptions = { errors: "all" },
+  options: SchemaAST.ParseOptions = { errors: "all", reportInput: true },
 ) {
   if (schema === undefined) return undefined
   const decode = Schema.decodeUnknownEffect(schema as Schema.Codec<unknown, unknown>, options)
@@ -182,9 +185,19 @@ const parsedBody = Effect.fnUntraced(function* (empty: unknown) {
   const text = yield* Effect.orDie(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => request.text))
   return yield* Effect.try({
     try: (): unknown => (text === "" ? empty : JSON.parse(text)),
-    catch: () => refuse("malformed_json", "is not valid JSON"),
+    catch: () => malformed(text),
   })
 })
+
+/** Refuses a body that is not JSON. Its content may be confidential, so the error names only the place. */
+export const malformed = (text: string): RequestRefusal.InvalidRequest => {
+  const error = jsonErrorIn(text)
+  const where =
+    error === undefined
+      ? `; the error is after the first ${MAX_SEARCHED_CHARS} characters`
+      : `: line ${error.line}, column ${error.column} should have ${error.expected}`
+  return refuse("malformed_json", `is not valid JSON${where}`)
+}
 
 const spell = ({ message, path }: Detail) => ({ path: path === "idempotency-key" ? "Idempotency-Key" : path, message })
 

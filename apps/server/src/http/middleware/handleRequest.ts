@@ -236,7 +236,8 @@ const refusalOf = (
   if (verdict._tag === "RateLimited") return verdict.refusal
   if (verdict._tag !== "Unauthorized" || !needsKey) return undefined
   if (verdict.reason !== "missing") return new RequestRefusal.Unauthorized({ why: verdict.reason })
-  const why = authorization === undefined ? "missing" : "malformed"
+  const why =
+    authorization === undefined ? "missing" : /^bearer(?: |$)/iu.test(authorization) ? "malformed" : "unschemed"
   return ForeignKeys.refuse(headers) ?? new RequestRefusal.Unauthorized({ why })
 }
 

@@ -3,6 +3,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as ApiError from "../../errors/ApiError.ts"
+import * as UnknownNames from "../../errors/UnknownNames.ts"
 import { Authorization } from "../../Authorization.ts"
 import { annotate } from "../../annotate.ts"
 import { EventRecord } from "../../schemas/EventRecord.ts"
@@ -31,7 +32,11 @@ const Types = Schema.String.annotate({
         const unknown = words.find((word) => DomainEvent.tagsOf(word).length === 0)
         return unknown === undefined
           ? Effect.succeed(words)
-          : Effect.fail(new SchemaIssue.InvalidValue({ message: `takes one or several of ${TYPES.join(", ")}` }))
+          : Effect.fail(
+              new SchemaIssue.InvalidValue({
+                message: UnknownNames.suggest(unknown, TYPES) ?? `takes one or several of ${TYPES.join(", ")}`,
+              }),
+            )
       },
       encode: (types) => Effect.succeed(types.join(",")),
     }),
