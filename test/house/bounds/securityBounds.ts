@@ -97,6 +97,18 @@ export const securityBounds: ReadonlyArray<Group> = [
         "400 `payload_too_large`",
       ),
       customer("JSON values in a request", "MAX_VALUES", JSON_SHAPE, "400 `payload_too_large`"),
+      internal(
+        "Characters of malformed JSON that are searched for its error",
+        "MAX_SEARCHED_CHARS",
+        "apps/server/src/http/middleware/jsonErrorIn.ts",
+        "an error without its place",
+      ),
+      internal(
+        "Values of a request that are compared with the known ones to name the nearest",
+        "MAX_COMPARED_VALUES",
+        "packages/api/src/errors/Violations.ts",
+        "the known ones only",
+      ),
       customer("Depth of the JSON of a request", "MAX_DEPTH", JSON_SHAPE, "400 `payload_too_large`"),
       internal("A request body at `/auth`", "MAX_AUTH_BODY_BYTES", "apps/server/src/signIn/AuthRoutes.ts", "400"),
       customer(

@@ -56,7 +56,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 
   it.effect("is searched for its error in the first million characters only", function* () {
     const send = yield* setUp
-    const textTo = (chars: number) => `{"text": "${"é".repeat(chars - 12)}"}x`
+    const textTo = (chars: number) => `{"text": "${"é".repeat(chars - 13)}"}x`
     const { json } = yield* send(textTo(1_000_000))
     assert.strictEqual(json.error.message, "The body is not valid JSON: line 1, column 1000000 should have the end.")
     for (const body of [textTo(1_000_001), textTo(4_000_000), `"${"é".repeat(2_000_000)}`])
