@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Function, Layer } from "effect"
 import { setImmediate as turn, setTimeout as pause } from "node:timers/promises"
 
 /** Upper bound of the duration of a test that counts by month. */
@@ -32,6 +32,22 @@ const set = (clock: Clock.Clock, wallMillis: number, later = 0): Clock.Clock => 
     sleep: (duration) => clock.sleep(duration),
   }
 }
+
+/** Wall clock that stands, so that no minute ends while a test counts. Pauses and the monotonic time go on. */
+export const layerStanding = Layer.effect(
+  Clock.Clock,
+  Effect.map(Clock.Clock, (clock) => {
+    const currentTimeMillisUnsafe = Function.constant(clock.currentTimeMillisUnsafe())
+    const currentTimeNanosUnsafe = Function.constant(clock.currentTimeNanosUnsafe())
+    return {
+      ...set(clock, 0),
+      currentTimeMillisUnsafe,
+      currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
+      currentTimeNanosUnsafe,
+      currentTimeNanos: Effect.sync(currentTimeNanosUnsafe),
+    }
+  }),
+)
 
 /** Runs an effect as if the wall clock had been set meanwhile. */
 export const withWallClockShifted =

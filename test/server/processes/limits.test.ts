@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { freezeDatabaseClock, setDatabaseClock } from "../../store/admission/admissionKeys.ts"
+import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
 
@@ -13,7 +13,7 @@ class Nodes extends Context.Service<Nodes, readonly [ServiceProcess.ServiceProce
     Nodes,
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
-      yield* freezeDatabaseClock
+      yield* DatabaseClock.freeze
       return yield* Effect.all([ServiceProcess.start(url), ServiceProcess.start(url)], { concurrency: 2 })
     }),
   )
@@ -35,7 +35,7 @@ layer(TwoNodes, { excludeTestServices: true })("a rate limit over two processes"
       const [one, other] = yield* Nodes
       const { secret } = yield* World.key(yield* World.account())
       for (const minute of minutes) {
-        yield* setDatabaseClock(`2026-11-21T${minute}:30Z`)
+        yield* DatabaseClock.set(`2026-11-21T${minute}:30Z`)
         const halves = yield* Effect.promise(() =>
           Promise.all([
             ServiceProcess.sendMany(each, request(one, secret)),

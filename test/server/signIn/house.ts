@@ -5,6 +5,7 @@ import * as Service from "../../../apps/server/src/boot/Service.ts"
 import * as Settings from "../../../apps/server/src/boot/Settings.ts"
 import * as Submission from "../../../apps/server/src/smtp/Submission.ts"
 import { asService } from "../../support/cells/testCell.ts"
+import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
 
@@ -21,6 +22,8 @@ interface Node {
   readonly smtpPort: number
 }
 
+const freshDatabase = Layer.effect(Database.Fresh, Database.freshDatabase)
+
 /** A service with its first owner on a new database. */
 export class House extends Context.Service<
   House,
@@ -32,7 +35,7 @@ export class House extends Context.Service<
     readonly another: Effect.Effect<Node>
   }
 >()("test/House") {
-  static readonly layerWith = (more: Readonly<Record<string, string>>) =>
+  static readonly layerWith = (more: Readonly<Record<string, string>>, fresh = freshDatabase) =>
     Layer.unwrap(
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
@@ -74,8 +77,10 @@ export class House extends Context.Service<
         )
         return Layer.provideMerge(house, nodeOf(settings, url))
       }),
-    ).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
+    ).pipe(Layer.provideMerge(fresh))
   static readonly layer = House.layerWith({})
+  /** Its minutes never end, for tests that count in a rate window. */
+  static readonly layerOfOneMinute = House.layerWith({}, DatabaseClock.layerFresh)
 }
 
 export interface Seen {

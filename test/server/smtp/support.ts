@@ -20,6 +20,7 @@ import nodemailer, { type SendMailOptions } from "nodemailer"
 import type SMTPTransport from "nodemailer/lib/smtp-transport/index.js"
 import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import * as Submission from "../../../apps/server/src/smtp/Submission.ts"
+import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
@@ -29,11 +30,13 @@ export const CERTIFICATE = { key: fixture("server.key"), cert: fixture("server.p
 export const CA = fixture("ca.pem")
 
 /** The services of a node on a new database, with a DNS that knows no name. */
-export const layer = Admission.layer.pipe(
-  Layer.provide(KeyUses.layer),
-  Layer.provideMerge(World.layer),
-  Layer.provideMerge(dnsZones({})),
-)
+const layerOn = <A, E, R>(world: Layer.Layer<A, E, R>) =>
+  Admission.layer.pipe(Layer.provide(KeyUses.layer), Layer.provideMerge(world), Layer.provideMerge(dnsZones({})))
+
+export const layer = layerOn(World.layer)
+
+/** Its minutes end when a test says so. */
+export const layerOfOneMinute = layerOn(World.layerOn(DatabaseClock.layerFresh))
 
 export const MAX_MESSAGE_BYTES = 1024 * 1024
 

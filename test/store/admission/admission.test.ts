@@ -12,10 +12,11 @@ import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as WallClock from "../../support/WallClock.ts"
-import { account, key, layerFrozen, revoke, setDatabaseClock } from "./admissionKeys.ts"
+import { account, key, revoke } from "./admissionKeys.ts"
 
 /** A second node with a pool and a memory of its own. */
 class OtherNode extends Context.Service<OtherNode, Admission["Service"]>()("test/OtherNode") {
@@ -32,7 +33,7 @@ class OtherNode extends Context.Service<OtherNode, Admission["Service"]>()("test
 
 const World = Layer.mergeAll(Admission.layer, OtherNode.layer, EventStore.layer()).pipe(
   Layer.provideMerge(KeyUses.layer),
-  Layer.provideMerge(layerFrozen),
+  Layer.provideMerge(DatabaseClock.layer),
 )
 
 const request = (tokenHash: string | null, bucket: RateLimit.Bucket = "other", address = "203.0.113.7"): Request => ({
@@ -96,7 +97,7 @@ layer(World, { excludeTestServices: true })("admission", (it) => {
   })
 
   it.effect("returns the key and the state of its window", function* () {
-    yield* setDatabaseClock("2026-11-21T12:00:30.250Z")
+    yield* DatabaseClock.set("2026-11-21T12:00:30.250Z")
     const { account_id, hash, id } = yield* key(yield* account)
     assert.deepStrictEqual(yield* admit(request(hash)), {
       _tag: "Admitted",
@@ -117,11 +118,11 @@ layer(World, { excludeTestServices: true })("admission", (it) => {
 
   it.effect("starts a new window with the minute", function* () {
     const { hash } = yield* key(yield* account)
-    yield* setDatabaseClock("2026-11-21T12:10:00Z")
+    yield* DatabaseClock.set("2026-11-21T12:10:00Z")
     yield* Effect.forEach(Array.from({ length: 60 }), () => admit(request(hash, "logs")), { concurrency: 60 })
-    yield* setDatabaseClock("2026-11-21T12:10:59.999Z")
+    yield* DatabaseClock.set("2026-11-21T12:10:59.999Z")
     const late = yield* admit(request(hash, "logs"))
-    yield* setDatabaseClock("2026-11-21T12:11:00Z")
+    yield* DatabaseClock.set("2026-11-21T12:11:00Z")
     const next = yield* admit(request(hash, "logs"))
     assert.deepStrictEqual(late._tag === "RateLimited" && late.refusal.retry_after_s, 1)
     assert.deepStrictEqual([next._tag, next.standing.remaining], ["Admitted", 59])
@@ -156,7 +157,7 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
   it.effect("is refused by the first request after its revocation, on every node, under load", function* () {
     const nodes = [yield* Admission, yield* OtherNode]
     for (let round = 0; round < 20; round++) {
-      yield* setDatabaseClock(`2026-11-21T13:${String(round).padStart(2, "0")}:00Z`)
+      yield* DatabaseClock.set(`2026-11-21T13:${String(round).padStart(2, "0")}:00Z`)
       const created = yield* key(yield* account)
       // The load uses up the window of its address, so the others come from another one.
       const admitOn = (node: Admission["Service"]) =>
@@ -209,9 +210,9 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
   it.effect("is refused from the moment of its expiry", function* () {
     const expires_at = Timestamp.fromMillis(Date.UTC(2026, 10, 21, 14, 0, 0))
     const { hash } = yield* key(yield* account, { expires_at })
-    yield* setDatabaseClock("2026-11-21T13:59:59.999Z")
+    yield* DatabaseClock.set("2026-11-21T13:59:59.999Z")
     const before = yield* admit(request(hash))
-    yield* setDatabaseClock("2026-11-21T14:00:00Z")
+    yield* DatabaseClock.set("2026-11-21T14:00:00Z")
     assert.deepStrictEqual([spell(before), spell(yield* admit(request(hash)))], ["Admitted", "expired"])
   })
 
@@ -266,7 +267,7 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
     const lastUse = sql<{
       readonly at: string
     }>`SELECT last_used_at::text AS at FROM api_key_uses WHERE key_id = ${id}`
-    yield* setDatabaseClock("2026-11-21T15:00:01.500Z")
+    yield* DatabaseClock.set("2026-11-21T15:00:01.500Z")
     yield* admit(request(hash))
     const before = yield* lastUse
     yield* uses.flush
@@ -300,11 +301,11 @@ layer(World, { excludeTestServices: true })("a client without a valid key", (it)
   })
 
   it.effect("is refused without a query once its window is known to be exhausted", function* () {
-    yield* setDatabaseClock("2026-11-21T16:00:30Z")
+    yield* DatabaseClock.set("2026-11-21T16:00:30Z")
     const admission = admit(request(null, "other", "192.0.2.4"))
     yield* Effect.forEach(Array.from({ length: 120 }), () => admission, { concurrency: 50 })
     // On the database's clock the next window has begun; on this process's clock it begins in 30 s.
-    yield* setDatabaseClock("2026-11-21T16:01:00Z")
+    yield* DatabaseClock.set("2026-11-21T16:01:00Z")
     const verdict = yield* admission
     assert.deepStrictEqual(verdict._tag === "RateLimited" && verdict.standing, {
       limit: 120,
@@ -314,10 +315,10 @@ layer(World, { excludeTestServices: true })("a client without a valid key", (it)
   })
 
   it.effect("is admitted after its window has ended, also when the process's wall clock was set back", function* () {
-    yield* setDatabaseClock("2026-11-21T17:00:30Z")
+    yield* DatabaseClock.set("2026-11-21T17:00:30Z")
     const admission = admit(request(null, "other", "192.0.2.5"))
     yield* Effect.forEach(Array.from({ length: 120 }), () => admission, { concurrency: 50 })
-    yield* setDatabaseClock("2026-11-21T17:01:01Z")
+    yield* DatabaseClock.set("2026-11-21T17:01:01Z")
     assert.strictEqual(spell(yield* WallClock.withWallClockShifted(-600_000, 31_000)(admission)), "missing")
   })
 

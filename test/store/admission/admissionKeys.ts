@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
@@ -7,9 +6,8 @@ import * as Id from "@waybill/domain/values/Id"
 import type * as Network from "@waybill/domain/values/Network"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { createHash, randomBytes } from "node:crypto"
-import * as Database from "../../support/postgres/Database.ts"
 
 const NOW = Timestamp.fromMillis(Date.UTC(2026, 10, 21, 12, 0, 0))
 const id = <Name extends Parameters<typeof Id.make>[0]>(name: Name) => Id.make(name, Date.now(), randomBytes(10))
@@ -57,30 +55,3 @@ export const revoke = Effect.fnUntraced(function* (of: {
   const store = yield* EventStore
   yield* Effect.orDie(store.commit(ApiKey, { account_id: of.account_id, stream_id: of.id }, ApiKey.revoke(NOW)))
 })
-
-/**
- * Gives every connection opened from now on a clock that only a test moves: a function with the name of the built-in one
- * that comes first in the search path. The schema of new objects does not change.
- */
-export const freezeDatabaseClock = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
-  yield* sql`CREATE SCHEMA frozen`
-  yield* sql`CREATE TABLE frozen.clock (at timestamptz NOT NULL)`
-  yield* sql`INSERT INTO frozen.clock VALUES ('2026-11-21T12:00:30Z')`
-  yield* sql`CREATE FUNCTION frozen.statement_timestamp() RETURNS timestamptz LANGUAGE sql STABLE
-    AS 'SELECT at FROM frozen.clock'`
-  const [row] = yield* sql<{ readonly name: string }>`SELECT current_database()::text AS name`
-  yield* sql`ALTER DATABASE ${sql(row?.name ?? "")} SET search_path = public, frozen, pg_catalog`
-})
-
-/** Uses a pool of its own, because only connections opened afterwards have the frozen clock. */
-export const layerFrozen = Layer.unwrap(
-  Effect.gen(function* () {
-    const fresh = yield* Database.Fresh
-    yield* Effect.provide(freezeDatabaseClock, Database.layerOf(fresh))
-    return Database.layerOf(fresh)
-  }),
-).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
-
-export const setDatabaseClock = (at: string) =>
-  Effect.flatMap(PgClient.PgClient, (sql) => sql`UPDATE frozen.clock SET at = ${at}::timestamptz`)

@@ -9,11 +9,12 @@ import type { Commit } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance, system } from "@waybill/store/commit/Provenance"
 import { Context, Effect, Exit, Layer, Result } from "effect"
+import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { Refused, send } from "../commit/commits.ts"
-import { account, key, layerFrozen, type NewKey, revoke, setDatabaseClock } from "./admissionKeys.ts"
+import { account, key, type NewKey, revoke } from "./admissionKeys.ts"
 
 /** Another process, whose connections and memory are its own. */
 class OtherProcess extends Context.Service<OtherProcess, Context.Context<Admission | EventStore>>()("test/Other") {
@@ -30,7 +31,7 @@ class OtherProcess extends Context.Service<OtherProcess, Context.Context<Admissi
 
 const World = Layer.mergeAll(Admission.layer, OtherProcess.layer, EventStore.layer()).pipe(
   Layer.provideMerge(KeyUses.layer),
-  Layer.provideMerge(layerFrozen),
+  Layer.provideMerge(DatabaseClock.layer),
 )
 
 const LIMIT = 1_000
@@ -162,13 +163,13 @@ layer(World, { excludeTestServices: true })("a request that its commit admits", 
 
   it.effect("is refused once its key has expired", function* () {
     const { transact } = yield* EventStore
-    yield* setDatabaseClock("2026-11-21T12:00:30Z")
+    yield* DatabaseClock.set("2026-11-21T12:00:30Z")
     const { account_id, hash } = yield* used({ expires_at: Timestamp.Timestamp.make("2026-11-21T12:00:31.000Z") })
     const [before, after] = [yield* assume(hash), yield* assume(hash)]
     yield* transact(sending(account_id, before))
-    yield* setDatabaseClock("2026-11-21T12:00:31Z")
+    yield* DatabaseClock.set("2026-11-21T12:00:31Z")
     assert.isTrue(isNotAdmitted(yield* Effect.exit(transact(sending(account_id, after)))))
-    yield* setDatabaseClock("2026-11-21T12:00:30Z")
+    yield* DatabaseClock.set("2026-11-21T12:00:30Z")
   })
 
   it.effect("is admitted first after the limits of its account have changed", function* () {
@@ -228,11 +229,11 @@ layer(World, { excludeTestServices: true })("a request that its commit admits", 
 
   it.effect("counts in the window of the next minute", function* () {
     const { transact } = yield* EventStore
-    yield* setDatabaseClock("2026-11-21T12:10:59Z")
+    yield* DatabaseClock.set("2026-11-21T12:10:59Z")
     const { account_id, hash } = yield* used()
     const [last, next] = [yield* assume(hash), yield* assume(hash)]
     yield* transact(sending(account_id, last))
-    yield* setDatabaseClock("2026-11-21T12:11:00Z")
+    yield* DatabaseClock.set("2026-11-21T12:11:00Z")
     yield* transact(sending(account_id, next))
     const minute = Date.UTC(2026, 10, 21, 12, 11) / 1000
     assert.deepStrictEqual(last.standing, { limit: LIMIT, remaining: LIMIT - 2, reset_s: minute })
@@ -243,10 +244,10 @@ layer(World, { excludeTestServices: true })("a request that its commit admits", 
     const sql = yield* PgClient.PgClient
     const { flush } = yield* KeyUses
     const { transact } = yield* EventStore
-    yield* setDatabaseClock("2026-11-21T12:20:00Z")
+    yield* DatabaseClock.set("2026-11-21T12:20:00Z")
     const { account_id, hash, id: key_id } = yield* used()
     const assumed = yield* assume(hash)
-    yield* setDatabaseClock("2026-11-21T12:20:40Z")
+    yield* DatabaseClock.set("2026-11-21T12:20:40Z")
     yield* transact(sending(account_id, assumed))
     yield* flush
     assert.deepStrictEqual(

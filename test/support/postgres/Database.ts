@@ -48,12 +48,26 @@ export const freshDatabase: Effect.Effect<Database, SqlError.SqlError, Scope.Sco
         Effect.retry(onEach([adminUrl, ...nodes], `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`), { times: 5 }),
       ),
   )
+  if (process.env["WAYBILL_TEST_WINDOWS"] === "second")
+    for (const statement of windowsOfSeconds(name)) yield* administer(onDatabase(adminUrl, name), statement)
   return {
     name,
     url: Redacted.make(onDatabase(url, name)),
     adminUrl: Redacted.make(onDatabase(adminUrl, name)),
   }
 })
+
+/**
+ * Makes every rate window of a database end after a second: a function with the name of the built-in one comes first in the
+ * search path. A test that counts in a window of the real clock, and fails when a minute ends meanwhile, then fails always.
+ */
+const windowsOfSeconds = (database: string): ReadonlyArray<string> => [
+  "CREATE SCHEMA seconds",
+  `CREATE FUNCTION seconds.date_trunc(text, timestamptz) RETURNS timestamptz LANGUAGE sql STABLE AS
+    $$SELECT pg_catalog.date_trunc(CASE $1 WHEN 'minute' THEN 'second' ELSE $1 END, $2)$$`,
+  "GRANT USAGE ON SCHEMA seconds TO PUBLIC",
+  `ALTER DATABASE ${database} SET search_path = public, seconds, pg_catalog`,
+]
 
 /**
  * The clock of the system, also in tests with a clock of their own: a failed connection is tried again after a pause, which

@@ -25,8 +25,8 @@ import * as UnsubscribePage from "../../../apps/server/src/http/pages/Unsubscrib
 import { DEFAULT_MAX_BODY_BYTES } from "../../../apps/server/src/boot/settings/HttpSettings.ts"
 import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
-import { layerFrozen } from "../../store/admission/admissionKeys.ts"
 import { dnsZones, type Zones } from "../mail/dnsZones.ts"
+import * as DatabaseClock from "../DatabaseClock.ts"
 import * as Database from "../postgres/Database.ts"
 import { nextMillisecond } from "../WallClock.ts"
 import * as World from "./World.ts"
@@ -109,7 +109,7 @@ export class HttpWorld extends Context.Service<
       Layer.provideMerge(served(setup)),
       Layer.provideMerge(setup.requestLog === true ? requestLog : Layer.empty),
       Layer.provideMerge(store),
-      Layer.provideMerge(setup.minuteStands === true ? layerFrozen : Database.layerFresh),
+      Layer.provideMerge(setup.minuteStands === true ? DatabaseClock.layer : Database.layerFresh),
     )
 }
 

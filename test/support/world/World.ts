@@ -44,9 +44,10 @@ export const services = (url: Redacted.Redacted, connections = 10) =>
   )
 
 /** Services of a node, on a database of their own. */
-export const layer = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => services(url))).pipe(
-  Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)),
-)
+export const layerOn = <E>(fresh: Layer.Layer<Database.Fresh, E>) =>
+  Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => services(url))).pipe(Layer.provideMerge(fresh))
+
+export const layer = layerOn(Layer.effect(Database.Fresh, Database.freshDatabase))
 
 /** Transport that relays to a test server. */
 export const relay = (server: Pick<SmtpServer, "host" | "port">, connections = 10): Layer.Layer<Transport> =>
