@@ -172,9 +172,8 @@ function takeGuard() {
 }
 
 /**
- * `npm install` instead of `npm ci`, which refuses a lock file without a package for another system, and first deletes
- * files that a running service may still load. The lock file is followed and never changed. Install scripts are off,
- * because newer npm versions refuse them and no package needs one.
+ * `npm install` instead of `npm ci`, which first deletes files that a running service may still load. The lock file is
+ * followed and never changed. Install scripts are off, because newer npm versions refuse them and no package needs one.
  */
 const installArguments = [
   "install",
