@@ -93,6 +93,7 @@ const REPLY_BY_REASON: Readonly<Record<string, number>> = {
   request_rate: 450,
   monthly_quota: 452,
   domain_not_verified: 550,
+  header_not_allowed: 550,
   all_recipients_suppressed: 550,
 }
 const REPLY_BY_STATUS: Readonly<Record<number, number>> = { 401: 535, 403: 550, 408: 451, 429: 450 }

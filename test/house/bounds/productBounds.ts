@@ -16,6 +16,7 @@ const PLANS = "packages/domain/src/account/Plan.ts"
 const ACCEPTANCE = "packages/domain/src/email/Acceptance.ts"
 const ADDRESS = "packages/domain/src/values/Address.ts"
 const HEADER = "packages/domain/src/email/Header.ts"
+const STEERING = "packages/domain/src/email/SteeringHeader.ts"
 const ACCOUNT = "packages/domain/src/account/Account.ts"
 const WEBHOOK = "packages/domain/src/webhook/Webhook.ts"
 const MESSAGE = "packages/api/src/schemas/EmailMessage.ts"
@@ -240,6 +241,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("Members", "MAX_MEMBERS", "packages/domain/src/account/TeamRefusal.ts", "422 `too_many_members`"),
       customer("The name of a member", "MAX_NAME_CHARS", "packages/domain/src/account/Team.ts", "400"),
       operator("The name of an account", "MAX_NAME_CHARS", ACCOUNT, "refused"),
+      operator("Headers that can be allowed to an account", "MAX_ALLOWED", STEERING, "refused"),
       operator("Days for which content is kept, by default", "DEFAULT_RETENTION_DAYS", ACCOUNT, "content is deleted"),
       operator("Days for which content is kept, at most", "MAX_RETENTION_DAYS", ACCOUNT, "refused"),
       operator("Days for which histories are kept, at least, where they expire", "MIN_LOG_DAYS", ACCOUNT, "refused"),

@@ -10,6 +10,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "domain.tracking_domain_set": "Domain tracking domain set",
   "account.keeping_changed": "Account content retention changed",
   "account.links_changed": "Account link settings changed",
+  "account.allowed_headers_changed": "Allowed headers changed",
   "account.address_erased": "Address erased",
   "member.link_made": "Member sign-in link created",
   "member.factors_removed": "Member two-factor removed",

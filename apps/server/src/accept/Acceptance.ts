@@ -171,6 +171,7 @@ const decide = (
     key,
     clock: clockOf(view, account_id, command.test_clock ?? key?.test_clock),
     plan: { name: Plan.TERMS[account.plan].name, max_recipients: account.limits.max_recipients },
+    allowedHeaders: account.allowed_headers,
     suppressed,
     quota: {
       used: view.facts.acceptedIn(account_id, Draft.monthOf(at)) + recipientsBefore,

@@ -10,6 +10,7 @@ import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Effect, Result, Schema } from "effect"
 import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
+import * as ControlHeaders from "./ControlHeaders.ts"
 
 /** Sender and recipients of MAIL FROM and RCPT TO. */
 export interface Envelope {
@@ -22,25 +23,6 @@ export interface ConvertedEmail {
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined
 }
 
-/** Headers that are instructions to this service; recipients do not get them. */
-const KEY = "x-idempotency-key"
-/** Resend's and Postmark's names of the same instructions, so that programs written for them need no change. */
-const RESEND_KEY = "resend-idempotency-key"
-const POSTMARK_TAG = "x-pm-tag"
-const TAG = "x-tag"
-const SCHEDULED_AT = "x-scheduled-at"
-const TRACK_OPENS = "x-track-opens"
-const TRACK_CLICKS = "x-track-clicks"
-const INSTRUCTIONS: ReadonlySet<string> = new Set([
-  KEY,
-  RESEND_KEY,
-  TAG,
-  POSTMARK_TAG,
-  SCHEDULED_AT,
-  TRACK_OPENS,
-  TRACK_CLICKS,
-])
-
 /**
  * Converts a submitted message to the form of `POST /email/send`, under the same rules. The envelope decides who
  * receives it; To and Cc only decide which of those recipients are shown.
@@ -50,21 +32,15 @@ export const read = (
   envelope: Envelope,
 ): Effect.Effect<ConvertedEmail, RequestRefusal.InvalidRequest> =>
   Effect.gen(function* () {
-    const instructions = instructionsIn(submitted.headers)
+    const control = ControlHeaders.read(submitted.headers)
     const shown = shownTo(submitted, envelope.recipients)
     // The API requires a recipient in `to`; a borrowed one is given back below.
     const lender = shown.to.length > 0 ? "to" : shown.bcc.length > 0 ? "bcc" : "cc"
     const custom = customHeaders(submitted.headers)
-    const scheduled = instructions.get(SCHEDULED_AT) ?? []
-    const keys = [...(instructions.get(KEY) ?? []), ...(instructions.get(RESEND_KEY) ?? [])]
     const problems = [
       ...(submitted.from.length > 1 ? [{ path: "from", message: "must be a single address" }] : []),
       ...(submitted.subjects > 1 ? [{ path: "subject", message: "must appear only once" }] : []),
-      ...(scheduled.length > 1 ? [repeated("X-Scheduled-At")] : []),
-      ...(keys.length > 1 ? [repeated("X-Idempotency-Key")] : []),
-      ...((instructions.get(TRACK_OPENS)?.length ?? 0) > 1 ? [repeated("X-Track-Opens")] : []),
-      ...((instructions.get(TRACK_CLICKS)?.length ?? 0) > 1 ? [repeated("X-Track-Clicks")] : []),
-      ...custom.repeated.map(repeated),
+      ...[...control.repeated, ...custom.repeated].map(repeated),
     ]
     const written = {
       from: mailboxText(submitted.from[0] ?? { address: envelope.from, name: "" }),
@@ -74,23 +50,23 @@ export const read = (
       headers: custom.headers,
       html: submitted.html,
       text: submitted.text,
-      tags: tagsIn(instructions),
-      scheduled_at: scheduled[0] ?? null,
-      ...trackingIn(instructions),
+      tags: control.tags,
+      scheduled_at: control.scheduledAt,
+      ...control.tracking,
       attachments: submitted.files.map(attachment),
     }
     const decoded = Schema.decodeUnknownResult(EmailMessage, { errors: "all" })(written)
     const details = [
       ...problems,
       ...(Result.isFailure(decoded) ? Violations.fromIssue(decoded.failure.issue).details : []),
-      ...keyProblems(keys),
+      ...keyProblems(control.key),
     ]
     if (Result.isFailure(decoded) || details.length > 0)
       return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
     const message = decoded.success
     return {
       message: lender === "to" ? message : { ...message, to: [], [lender]: [...message.to, ...message[lender]] },
-      idempotency: keys[0] === undefined ? undefined : { key: keys[0], fingerprint: fingerprint(written) },
+      idempotency: control.key === undefined ? undefined : { key: control.key, fingerprint: fingerprint(written) },
     }
   })
 
@@ -98,30 +74,10 @@ const repeated = (name: string): Detail => ({ path: `headers.${name}`, message: 
 
 const isKey = Schema.is(Idempotency.headers["idempotency-key"].schema)
 
-const keyProblems = (keys: ReadonlyArray<string>): ReadonlyArray<Detail> =>
-  keys.every((key) => isKey(key))
+const keyProblems = (key: string | undefined): ReadonlyArray<Detail> =>
+  key === undefined || isKey(key)
     ? []
     : [{ path: "X-Idempotency-Key", message: `must be 1 to ${Idempotency.MAX_KEY_CHARS} printable characters` }]
-
-const instructionsIn = (headers: ReadonlyArray<Field>): ReadonlyMap<string, ReadonlyArray<string>> => {
-  const instructions = new Map(Array.from(INSTRUCTIONS, (name) => [name, [] as Array<string>]))
-  for (const { name, value } of headers) instructions.get(name.toLowerCase())?.push(value.trim())
-  return instructions
-}
-
-/** Commas separate tags, except in Postmark's header, which has one. */
-const tagsIn = (instructions: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyArray<string> =>
-  [...(instructions.get(TAG) ?? []).flatMap((value) => value.split(",")), ...(instructions.get(POSTMARK_TAG) ?? [])]
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== "")
-
-/** Omitted without such headers, so that the fingerprint of an idempotency key stays that of earlier releases. */
-const trackingIn = (instructions: ReadonlyMap<string, ReadonlyArray<string>>) => {
-  const [opens, clicks] = [TRACK_OPENS, TRACK_CLICKS].map((name) => instructions.get(name)?.[0]?.toLowerCase())
-  // Any other value is refused by the schema.
-  const flag = (word: string | undefined) => (word === "true" || word === "false" ? word === "true" : (word ?? null))
-  return opens === undefined && clicks === undefined ? {} : { tracking: { opens: flag(opens), clicks: flag(clicks) } }
-}
 
 const customHeaders = (fields: ReadonlyArray<Field>) => {
   const headers: Record<string, string> = {}
@@ -129,7 +85,7 @@ const customHeaders = (fields: ReadonlyArray<Field>) => {
   const repeated: Array<string> = []
   for (const { name, value } of fields) {
     const lower = name.toLowerCase()
-    if (!Header.isAllowed(lower) || INSTRUCTIONS.has(lower)) continue
+    if (!Header.isAllowed(lower) || ControlHeaders.isControl({ name, value })) continue
     if (seen.has(lower)) repeated.push(name)
     seen.add(lower)
     headers[name] = lower === Header.SENDER ? oneMailbox(value) : lower === REFERENCES ? references(value) : value

@@ -105,6 +105,6 @@ export const MessageHeaders = Schema.Record(Schema.String, Schema.String)
     ),
   )
   .annotate({
-    description: `Custom headers. Headers that this service or other mail servers write are refused: ${Header.FORBIDDEN_DESCRIPTION}. \`Sender\` must be one address of a verified domain.`,
+    description: `Custom headers. Headers that this service or other mail servers write are refused: ${Header.FORBIDDEN_DESCRIPTION}. So are headers that mail providers obey, such as X-SMTPAPI, X-SES-*, X-MSYS-*, X-MC-*, X-Mailgun-* and X-PM-*, unless your operator allows them. \`Sender\` must be one address of a verified domain.`,
     examples: [{ "X-Order": "7041", "List-Id": "receipts.acme.test" }],
   })

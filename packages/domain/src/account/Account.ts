@@ -4,6 +4,7 @@ import * as Id from "../values/Id.ts"
 import * as Plan from "./Plan.ts"
 import * as RateLimit from "./RateLimit.ts"
 import { NothingNew } from "../values/Refusal.ts"
+import * as SteeringHeader from "../email/SteeringHeader.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 
@@ -60,6 +61,8 @@ export const Event = Schema.TaggedUnion({
   KeepingChanged: { keeping: Keeping, at },
   /** Whether tracked links of this account redirect. An operator stops them when they are used for phishing. */
   LinksChanged: { followed: Schema.Boolean, at },
+  /** Headers that steer a provider and that this account may send, in place of those before. */
+  AllowedHeadersChanged: { names: Schema.Array(Text.Stored), at },
   /** An address was erased from this account's history. `erased_as` is the pseudonym that replaced it. */
   AddressErased: { erased_as: Text.Stored, streams: Schema.Natural, events: Schema.Natural, at },
 })
@@ -77,6 +80,8 @@ export type State =
       readonly keeping: Keeping
       /** When an operator stopped this account's tracked links; absent while they redirect. */
       readonly links_stopped_at?: Timestamp.Timestamp
+      /** Headers that an operator allowed; absent without any. */
+      readonly allowed_headers?: ReadonlyArray<string>
       readonly created_at: Timestamp.Timestamp
     }
 export type Account = Extract<State, { readonly _tag: "Account" }>
@@ -115,6 +120,10 @@ export const evolve = (state: State, event: Event): State => {
     case "LinksChanged": {
       const { links_stopped_at, ...others } = state
       return event.followed ? others : { ...others, links_stopped_at: links_stopped_at ?? event.at }
+    }
+    case "AllowedHeadersChanged": {
+      const { allowed_headers: _, ...others } = state
+      return event.names.length === 0 ? others : { ...others, allowed_headers: event.names }
     }
     case "AddressErased":
       return state
@@ -188,6 +197,16 @@ export const changeLinks = (now: Timestamp.Timestamp, followed: boolean) =>
     followed,
     at: now,
   })
+
+/** Replaces the headers that steer a provider and that the account may send. */
+export const changeAllowedHeaders = (now: Timestamp.Timestamp, allowed: ReadonlyArray<string>) => {
+  const names = SteeringHeader.normalize(allowed)
+  return change(({ allowed_headers = [] }) => allowed_headers.join() !== names.join(), {
+    _tag: "AllowedHeadersChanged",
+    names,
+    at: now,
+  })
+}
 
 export const recordErased = (
   now: Timestamp.Timestamp,

@@ -8,6 +8,7 @@ import * as EmailRefusal from "./EmailRefusal.ts"
 import * as Header from "./Header.ts"
 import type * as Id from "../values/Id.ts"
 import type { Mode } from "../account/Livemode.ts"
+import * as SteeringHeader from "./SteeringHeader.ts"
 import type * as Suppression from "../suppression/Suppression.ts"
 import * as Tag from "./Tag.ts"
 import * as Timestamp from "../values/Timestamp.ts"
@@ -65,6 +66,8 @@ export interface Context {
   /** `null` when a dashboard session sends. */
   readonly key: { readonly id: Id.ApiKeyId; readonly domain: DomainName.DomainName | null } | null
   readonly plan: { readonly name: string; readonly max_recipients: number }
+  /** Headers that steer a provider and that an operator allows the account. */
+  readonly allowedHeaders?: ReadonlyArray<string> | undefined
   /** Suppressed recipients of this message, by `Address.keyOf`. */
   readonly suppressed: ReadonlyMap<string, Suppression.Reason>
   /** Recipients accepted in this UTC month. `limit` is `null` on a plan without one. */
@@ -83,6 +86,7 @@ export type Refusal =
   | EmailRefusal.NothingToResend
   | EmailRefusal.DomainNotAllowed
   | EmailRefusal.DomainNotVerified
+  | EmailRefusal.HeaderNotAllowed
   | EmailRefusal.RecipientLimitExceeded
   | EmailRefusal.ScheduledAtOutOfRange
   | EmailRefusal.ScriptOfLiveMail
@@ -140,6 +144,8 @@ export const accept = (
   const notAllowed = checkKey(key, name, facts.sender?.domain)
   if (notAllowed !== undefined) return Result.fail(notAllowed)
   if (command.script !== undefined && facts.mode === "live") return Result.fail(new EmailRefusal.ScriptOfLiveMail())
+  const steering = SteeringHeader.sort(command.headers, facts.allowedHeaders ?? SteeringHeader.NONE_ALLOWED)
+  if (steering.refused.length > 0) return Result.fail(new EmailRefusal.HeaderNotAllowed({ names: steering.refused }))
   if (facts.original?.content_kept === false) return Result.fail(new EmailRefusal.ContentExpired())
   if (facts.original !== undefined && all.length === 0)
     return Result.fail(new EmailRefusal.NothingToResend({ recipients: facts.original.recipients }))
@@ -168,6 +174,7 @@ export const accept = (
     reply_to: command.reply_to,
     subject: command.subject,
     headers: command.headers,
+    ...(steering.allowed.length === 0 ? {} : { allowed_headers: steering.allowed }),
     tags: Tag.distinct(command.tags),
     scheduled_at: command.scheduled_at,
     domain: name,

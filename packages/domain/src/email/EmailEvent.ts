@@ -33,6 +33,8 @@ export const Event = Schema.TaggedUnion({
     reply_to: mailboxes,
     subject: Text.Stored,
     headers: Schema.Record(Text.Stored, Text.Stored),
+    /** Names of those headers that steer a provider and that an operator allowed then. All others are never sent. */
+    allowed_headers: Schema.optionalKey(Schema.Array(Text.Stored)),
     tags: Schema.Array(Text.Stored),
     scheduled_at: Schema.NullOr(Timestamp.Timestamp),
     domain: DomainName.DomainName,

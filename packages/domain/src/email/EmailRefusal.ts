@@ -67,6 +67,27 @@ export class ScriptOfLiveMail extends Schema.TaggedError<ScriptOfLiveMail>()("Sc
   }
 }
 
+/** A message with headers that a mail provider would obey. */
+export class HeaderNotAllowed extends Schema.TaggedError<HeaderNotAllowed>()("HeaderNotAllowed", {
+  /** Names as the message spells them. */
+  names: Schema.Array(Schema.String),
+}) {
+  readonly status = 400
+  readonly code = "invalid_request"
+  readonly reason = "header_not_allowed"
+  override get message() {
+    const [first = "", ...more] = this.names
+    const subject = more.length === 0 ? `The header ${first} is` : `The headers ${this.names.join(", ")} are`
+    return `${subject} not allowed: mail providers take such headers as instructions. Leave them out, or ask your operator to allow them.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return this.names.map((name) => ({
+      path: `headers.${name}`,
+      message: "is an instruction to a mail provider and cannot be set",
+    }))
+  }
+}
+
 /** The field of a message that names the sender's domain. */
 const Field = Schema.Literals(["from", "headers.Sender"])
 

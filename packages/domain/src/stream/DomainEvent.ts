@@ -85,6 +85,7 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   RetentionChanged: "account.retention_changed",
   KeepingChanged: "account.keeping_changed",
   LinksChanged: "account.links_changed",
+  AllowedHeadersChanged: "account.allowed_headers_changed",
   AddressErased: "account.address_erased",
   MemberInvited: "member.invited",
   MemberJoined: "member.joined",

@@ -52,6 +52,7 @@ export type QuietType =
   | "account.retention_changed"
   | "account.keeping_changed"
   | "account.links_changed"
+  | "account.allowed_headers_changed"
   | "account.address_erased"
   | "member.invited"
   | "member.joined"

@@ -1,5 +1,6 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Header from "@waybill/domain/email/Header"
+import * as SteeringHeader from "@waybill/domain/email/SteeringHeader"
 import type { EmailId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Result, Schema } from "effect"
@@ -29,6 +30,8 @@ export interface Message {
   readonly html?: string | undefined
   readonly text?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Names of the headers that may be written although providers obey them. */
+  readonly allowedHeaders?: ReadonlyArray<string> | undefined
   readonly attachments?: ReadonlyArray<Attachment> | undefined
   /** https address that takes a one-click POST (RFC 8058). */
   readonly unsubscribeUrl?: string | undefined
@@ -114,11 +117,21 @@ const checkHeaders = (message: Message): Refusal => {
 }
 
 /**
- * Returns the message's own headers that may be written. Mail from before the table of owned headers may still hold
- * some of those.
+ * Returns the message's own headers that may be written. Mail that was accepted by an earlier release may still hold others,
+ * which no server gets, whatever was checked before.
  */
-export const customHeaders = ({ headers = {} }: Message): ReadonlyArray<[name: string, value: string]> =>
-  Object.entries(headers).filter(([name]) => !Header.isReservedHeader(name))
+export const customHeaders = ({ allowedHeaders, headers = {} }: Message): ReadonlyArray<[string, string]> =>
+  Object.entries(headers).filter(([name]) => !Header.isReservedHeader(name) && !steers(name, allowedHeaders))
+
+const steers = (name: string, allowed: ReadonlyArray<string> = SteeringHeader.NONE_ALLOWED): boolean =>
+  SteeringHeader.isSteering(name) && !allowed.includes(name)
+
+/** Returns the names of headers that a message holds and that are not written because providers obey them. */
+export const removedHeaders = ({
+  allowedHeaders,
+  headers = {},
+}: Pick<Message, "allowedHeaders" | "headers">): ReadonlyArray<string> =>
+  Object.keys(headers).filter((name) => steers(name, allowedHeaders))
 
 const checkUnsubscribe = (url: string | undefined): Refusal => {
   if (url === undefined) return undefined

@@ -17,6 +17,7 @@ export interface StoredAccount {
   readonly content_days: number
   readonly keeping: Account.Keeping
   readonly links_stopped_at?: Timestamp.Timestamp
+  readonly allowed_headers?: ReadonlyArray<string>
   readonly created_at: string
 }
 
@@ -27,7 +28,8 @@ export const readModel = ReadModel.make({
   changes: ["version", "plan", "record"],
   rows: ({ version }, state: Account.State) => {
     if (state._tag === "NotCreated") return []
-    const { account_id, content_days, created_at, granted, keeping, links_stopped_at, name, plan } = state
+    const { account_id, allowed_headers, content_days, created_at, granted, keeping, links_stopped_at, name, plan } =
+      state
     const limits = Account.limitsOf(state)
     const record: StoredAccount = {
       object: "account",
@@ -39,6 +41,7 @@ export const readModel = ReadModel.make({
       content_days,
       keeping,
       ...(links_stopped_at === undefined ? {} : { links_stopped_at }),
+      ...(allowed_headers === undefined ? {} : { allowed_headers }),
       created_at,
     }
     return [{ account_id, version, plan, record }]

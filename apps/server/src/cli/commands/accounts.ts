@@ -1,6 +1,7 @@
 import * as Account from "@waybill/domain/account/Account"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Plan from "@waybill/domain/account/Plan"
+import * as SteeringHeader from "@waybill/domain/email/SteeringHeader"
 import * as CellName from "@waybill/store/cells/CellName"
 import * as Placement from "@waybill/store/cells/Placement"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
@@ -162,6 +163,26 @@ const links = Command.make(
   }),
 ).pipe(Command.withDescription("Disable or enable the links of an account's tracked mail"))
 
+const headers = Command.make(
+  "headers",
+  {
+    account,
+    allow: Flag.String("allow").pipe(
+      Flag.withDescription("Header that the account may send, such as X-PM-Tag or X-Mailgun-*; repeat for several"),
+      Flag.between(0, SteeringHeader.MAX_ALLOWED),
+    ),
+    none: Flag.Boolean("none").pipe(Flag.withDescription("Allow none"), Flag.withDefault(false)),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ account, allow, json, none }) {
+    const id = yield* AccountArgument.idOf(account)
+    if (none === allow.length > 0) return yield* new InvalidFlags({ message: "Set either --allow or --none." })
+    const names = yield* Schema.decodeUnknownEffect(SteeringHeader.Allowed)(allow)
+    yield* change(id, Account.changeAllowedHeaders(yield* NewIds.now, names))
+    yield* show(id, json)
+  }),
+).pipe(Command.withDescription("Set all headers that an account may send although mail providers obey them"))
+
 export const accounts = Command.make("accounts").pipe(
   Command.withDescription("Manage accounts, their plans and limits"),
   Command.withSubcommands([
@@ -171,6 +192,7 @@ export const accounts = Command.make("accounts").pipe(
     limits.pipe(Command.provide(CliStore.layer)),
     retention.pipe(Command.provide(CliStore.layer)),
     links.pipe(Command.provide(CliStore.layer)),
+    headers.pipe(Command.provide(CliStore.layer)),
     move.pipe(Command.provide(CliStore.layer)),
   ]),
 )

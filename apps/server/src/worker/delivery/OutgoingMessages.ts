@@ -3,7 +3,7 @@ import * as Address from "@waybill/domain/values/Address"
 import type * as Email from "@waybill/domain/email/Email"
 import * as Compose from "@waybill/mail/compose/Compose"
 import * as Dkim from "@waybill/mail/dkim/Dkim"
-import type { Message } from "@waybill/mail/compose/Message"
+import { type Message, removedHeaders } from "@waybill/mail/compose/Message"
 import * as Parser from "@waybill/mail/parsing/Parser"
 import type { HtmlEdits } from "@waybill/mail/compose/TrackedHtml"
 import type { OutgoingMessage } from "@waybill/mail/transport/Transport"
@@ -82,6 +82,7 @@ const mailOf = (
     html: html ?? undefined,
     text: text ?? undefined,
     headers: accepted.headers,
+    allowedHeaders: accepted.allowed_headers,
     attachments: attachments.map(({ bytes, content_id, content_type, filename }) => ({
       filename,
       content: bytes,
@@ -132,7 +133,18 @@ export const composeAndSign = (
       keys.length === 0
         ? Effect.succeed({ bytes, smtpUtf8 })
         : Effect.map(Dkim.sign(bytes, keys), (signed) => ({ bytes: signed, smtpUtf8 })),
-  )
+  ).pipe(Effect.tap(() => reportRemoved(pending.message)))
+
+/** Logs headers that were left out, which only mail of an earlier release has. */
+const reportRemoved = ({ accepted: { allowed_headers, email_id, headers } }: Email.Message): Effect.Effect<void> => {
+  const removed = removedHeaders({ headers, allowedHeaders: allowed_headers })
+  return removed.length === 0
+    ? Effect.void
+    : Effect.logWarning("headers that steer a provider are left out of a message of an earlier release", {
+        email_id,
+        headers: removed.join(", "),
+      })
+}
 
 /** Returns the return path for these recipients. Their servers see it, so it names only recipients they may report on. */
 export const returnPathFor = (
