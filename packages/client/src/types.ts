@@ -152,7 +152,7 @@ export type BatchResult = {
     readonly reason: string
     /** Also in `X-Request-Id`; include it in support requests */
     readonly request_id: string
-    /** All violations, not only the first; empty if no field is at fault */
+    /** All violations, not only the first, up to 100; empty if no field is at fault */
     readonly details: ReadonlyArray<ErrorDetail>
   } | null
 }
@@ -498,7 +498,7 @@ export type Error = {
     readonly reason: string
     /** Also in `X-Request-Id`; include it in support requests */
     readonly request_id: string
-    /** All violations, not only the first; empty if no field is at fault */
+    /** All violations, not only the first, up to 100; empty if no field is at fault */
     readonly details: ReadonlyArray<ErrorDetail>
   }
 }

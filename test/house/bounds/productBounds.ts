@@ -204,7 +204,7 @@ export const productBounds: ReadonlyArray<Group> = [
         "Details of a refusal",
         "MAX_DETAILS",
         "packages/api/src/errors/Violations.ts",
-        "further details are left out",
+        "further details are counted",
       ),
     ],
   },

@@ -8,7 +8,8 @@ const ANSWERS = "apps/server/src/http/responses/LargeResponses.ts"
 const REMOTE = "apps/server/src/compat/RemoteFile.ts"
 const DOCUMENTS = "apps/server/src/http/pages/DocumentWindows.ts"
 const PREVIEW = "apps/server/src/http/pages/PreviewPages.ts"
-const JSON_SHAPE = "apps/server/src/http/middleware/Validation.ts"
+const EXCESS = "packages/api/src/errors/Excess.ts"
+const JSON_SHAPE = "apps/server/src/http/middleware/BodyScan.ts"
 const AUTH = "apps/server/src/signIn/BetterAuth.ts"
 const SIGN_IN = "apps/server/src/signIn/Options.ts"
 const MCP = "apps/server/src/mcp/overHttp.ts"
@@ -110,6 +111,21 @@ export const securityBounds: ReadonlyArray<Group> = [
         "the known ones only",
       ),
       customer("Depth of the JSON of a request", "MAX_DEPTH", JSON_SHAPE, "400 `payload_too_large`"),
+      customer("Fields of an object in a request", "MAX_FIELDS", JSON_SHAPE, "400 `payload_too_large`"),
+      internal("Values of a message on the fast path of a send", "MAX_FEW_VALUES", JSON_SHAPE, "the normal path"),
+      internal("Items of a list for which an endpoint names no maximum", "MAX_UNCOUNTED", EXCESS, "400"),
+      internal(
+        "Items and fields of a value that is decoded before they are counted",
+        "SMALL_SIZE",
+        EXCESS,
+        "counted first",
+      ),
+      internal(
+        "Unknown fields or parameters of a request that are compared with the known ones",
+        "MAX_COMPARED_NAMES",
+        "packages/api/src/errors/Violations.ts",
+        "the error lists the known ones",
+      ),
       internal("A request body at `/auth`", "MAX_AUTH_BODY_BYTES", "apps/server/src/signIn/AuthRoutes.ts", "400"),
       customer(
         "Requests without a valid key per address and minute",

@@ -198,7 +198,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
 
     it.effect("are shown shortened, printable and without keys, in limited number", function* () {
       const { key, refusal } = yield* setUp
-      const names = ["x".repeat(5_000), "a\r\nb`c", key, ...Array.from({ length: 3_000 }, (_, nth) => `n${nth}`)]
+      const names = ["x".repeat(5_000), "a\r\nb`c", key, ...Array.from({ length: 900 }, (_, nth) => `n${nth}`)]
       const { details } = yield* refusal("POST", "/v1/email/send", {
         ...MESSAGE,
         ...Object.fromEntries(names.map((name) => [name, 1])),

@@ -56,13 +56,12 @@ export const read = (
       attachments: submitted.files.map(attachment),
     }
     const decoded = Schema.decodeUnknownResult(EmailMessage, { errors: "all" })(written)
-    const details = [
-      ...problems,
-      ...(Result.isFailure(decoded) ? Violations.fromIssue(decoded.failure.issue).details : []),
-      ...keyProblems(control.key),
-    ]
-    if (Result.isFailure(decoded) || details.length > 0)
-      return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
+    const violations = Violations.join([
+      Violations.of([], problems),
+      Result.isFailure(decoded) ? Violations.fromIssue(decoded.failure.issue) : Violations.NONE,
+      Violations.of([], keyProblems(control.key)),
+    ])
+    if (Result.isFailure(decoded) || !Violations.isNone(violations)) return yield* RequestRefusal.invalid(violations)
     const message = decoded.success
     return {
       message: lender === "to" ? message : { ...message, to: [], [lender]: [...message.to, ...message[lender]] },

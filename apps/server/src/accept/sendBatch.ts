@@ -36,10 +36,11 @@ const checkAllWellFormed = (emails: ReadonlyArray<DecodedMessage>) => {
   const violations = Violations.join(
     emails.flatMap((judged, index) => (Result.isSuccess(judged) ? [] : [inBatch(index, judged.failure.violations)])),
   )
-  return violations.details.length === 0 ? Effect.void : Effect.fail(RequestRefusal.invalid(violations))
+  return Violations.isNone(violations) ? Effect.void : Effect.fail(RequestRefusal.invalid(violations))
 }
 
-const inBatch = (index: number, { details, unknown }: Violations.Violations): Violations.Violations => ({
+const inBatch = (index: number, { details, more, unknown }: Violations.Violations): Violations.Violations => ({
+  more,
   details: details.map((detail) => ({ ...detail, path: pathOf(index, detail.path) })),
   unknown: unknown === undefined ? undefined : `Message ${index} of the batch: ${unknown}`,
 })

@@ -3,29 +3,36 @@ import * as Violations from "@waybill/api/errors/Violations"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import { Effect, Result, Schema, SchemaAST } from "effect"
 
-const NONE: Violations.Violations = { details: [], unknown: undefined }
-
-/** Returns the parameters of a request's query, as the router separates it from the path. */
-const parametersOf = (url: string): ReadonlyArray<readonly [name: string, value: string]> => {
+/** Returns the parameters of a request's query by name, as the router separates it from the path. */
+const parametersOf = (url: string): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const parameters = new Map<string, Array<string>>()
   const start = url.search(/[?;]/u)
-  return start === -1 ? [] : [...new URLSearchParams(url.slice(start + 1).split("#", 1)[0])]
+  if (start === -1) return parameters
+  for (const [name, value] of new URLSearchParams(url.slice(start + 1).split("#", 1)[0])) {
+    const values = parameters.get(name)
+    if (values === undefined) parameters.set(name, [value])
+    else values.push(value)
+  }
+  return parameters
 }
 
 /** Returns the violations by parameters that are unknown, without a name, or repeated where one value is taken. */
 export const nameViolations = (query: Schema.Top | undefined, url: string): Violations.Violations => {
-  const sent = new Map<string, number>()
-  for (const [name] of parametersOf(url)) sent.set(name, (sent.get(name) ?? 0) + 1)
-  if (sent.size === 0) return NONE
+  const sent = parametersOf(url)
+  if (sent.size === 0) return Violations.NONE
   const fields = fieldsOf(query)
+  const known = [...fields.keys()]
   const unknown: Array<UnknownNames.UnknownName> = []
   const repeated: Array<Detail> = []
-  for (const [name, count] of sent) {
+  let more = 0
+  for (const [name, { length }] of sent) {
     const isList = fields.get(name)
-    if (isList === undefined) unknown.push(name === "" ? NAMELESS : describe(name, [...fields.keys()]))
-    else if (count > 1 && !isList) repeated.push({ path: name, message: `is given ${count} times; give it once` })
-    if (unknown.length >= Violations.MAX_DETAILS) break
+    if (isList !== undefined && (isList || length === 1)) continue
+    if (unknown.length + repeated.length >= Violations.MAX_DETAILS) more++
+    else if (isList === false) repeated.push({ path: name, message: `is given ${length} times; give it once` })
+    else unknown.push(name === "" ? NAMELESS : describe(name, known, unknown.length < Violations.MAX_COMPARED_NAMES))
   }
-  return Violations.of(unknown, repeated)
+  return Violations.of(unknown, repeated, more)
 }
 
 /** Returns all violations of the query. */
@@ -34,10 +41,11 @@ export const violations = Effect.fnUntraced(function* (query: Schema.Top | undef
   if (query === undefined) return names
   const sent: Record<string, string | Array<string>> = {}
   const wrong = new Set(names.details.map(({ path }) => path))
+  const parameters = parametersOf(url)
   for (const [name, isList] of fieldsOf(query)) {
-    const values = parametersOf(url).flatMap(([each, value]) => (each === name ? [value] : []))
+    const values = parameters.get(name) ?? []
     const [first] = values
-    if (first !== undefined && !wrong.has(name)) sent[name] = isList ? values : first
+    if (first !== undefined && !wrong.has(name)) sent[name] = isList ? [...values] : first
   }
   const codec = Schema.toCodecArrayFromSingle(query as Schema.Codec<unknown, unknown>)
   const decoded = yield* Effect.result(Schema.decodeUnknownEffect(codec, { errors: "all", reportInput: true })(sent))
@@ -51,7 +59,8 @@ const fieldsOf = (query: Schema.Top | undefined): ReadonlyMap<string, boolean> =
   return new Map(ast.propertySignatures.map(({ name, type }) => [String(name), SchemaAST.isArrays(type)]))
 }
 
-const describe = (name: string, known: ReadonlyArray<string>) => UnknownNames.describe("parameter", "", name, known)
+const describe = (name: string, known: ReadonlyArray<string>, isCompared: boolean) =>
+  UnknownNames.describe("parameter", "", name, known, { compared: isCompared ? name : undefined })
 
 const NAMELESS: UnknownNames.UnknownName = {
   path: "",

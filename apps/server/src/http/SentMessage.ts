@@ -2,7 +2,7 @@ import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import * as Idempotency from "@waybill/api/schemas/Idempotency"
 import { Option, Schema } from "effect"
 import type { IncomingMessage } from "node:http"
-import * as Validation from "./middleware/Validation.ts"
+import * as BodyScan from "./middleware/BodyScan.ts"
 import type * as PlainSends from "./PlainSends.ts"
 
 const Call = Schema.Struct({ headers: Schema.Struct(Idempotency.headers), payload: Schema.toCodecJson(EmailMessage) })
@@ -34,7 +34,8 @@ export const read = (
   if (request.readableLength !== Number(headers["content-length"])) return undefined
   const bytes = request.read() as Buffer
   try {
-    if (Validation.problemOf(bytes) === undefined) {
+    const { problem, values } = BodyScan.scan(bytes)
+    if (problem === undefined && values <= BodyScan.MAX_FEW_VALUES) {
       const key = headers["idempotency-key"]
       const given = key === undefined ? {} : { "idempotency-key": key }
       const translated = translate(JSON.parse(decoder.decode(bytes)))

@@ -1,4 +1,5 @@
-import * as Violations from "@waybill/api/errors/Violations"
+import { decodeStrictly } from "@waybill/api/errors/decodeStrictly"
+import type * as Violations from "@waybill/api/errors/Violations"
 import { type Waybill, WaybillError } from "@waybill/client/Waybill"
 import { Data, Effect, Schema } from "effect"
 import type { ToolAnswer } from "./ToolAnswer.ts"
@@ -27,8 +28,6 @@ export interface Tool {
   readonly call: (waybill: Waybill, input: unknown) => Effect.Effect<ToolAnswer, ToolRefusal>
 }
 
-const STRICT = { errors: "all", onExcessProperty: "error" } as const
-
 interface Definition<A> {
   readonly name: string
   readonly title: string
@@ -42,11 +41,8 @@ export const tool = <A>({ input, run, ...described }: Definition<A>): Tool => ({
   ...described,
   inputSchema: jsonSchemaOf(input),
   call: (waybill, sent) =>
-    Schema.decodeUnknownEffect(
-      input,
-      STRICT,
-    )(sent).pipe(
-      Effect.mapError(({ issue }) => new ToolRefusal({ message: sentenceOf(Violations.fromIssue(issue)) })),
+    decodeStrictly(input)(sent).pipe(
+      Effect.mapError((violations) => new ToolRefusal({ message: sentenceOf(violations) })),
       Effect.flatMap((decoded) => run(waybill, decoded)),
     ),
 })
@@ -57,8 +53,11 @@ const jsonSchemaOf = (input: Schema.Top): Tool["inputSchema"] => {
   return { ...schema, type: "object", ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }) }
 }
 
-const sentenceOf = ({ details }: Violations.Violations): string =>
-  details.map(({ message, path }) => `${path === "" ? "The input" : `\`${path}\``} ${message}.`).join(" ")
+const sentenceOf = ({ details, more }: Violations.Violations): string =>
+  [
+    ...details.map(({ message, path }) => `${path === "" ? "The input" : `\`${path}\``} ${message}.`),
+    ...(more === 0 ? [] : [`There are ${more} more errors.`]),
+  ].join(" ")
 
 /** Calls the API. A refusal becomes a sentence. */
 export const ask = <A>(request: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, ToolRefusal> =>

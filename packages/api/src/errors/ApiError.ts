@@ -22,7 +22,7 @@ export const Body = Schema.Struct({
     reason: Schema.String.annotate({ description: "The specific cause; new values may appear" }),
     request_id: Schema.String.annotate({ description: "Also in `X-Request-Id`; include it in support requests" }),
     details: Schema.Array(Detail).annotate({
-      description: "All violations, not only the first; empty if no field is at fault",
+      description: "All violations, not only the first, up to 100; empty if no field is at fault",
     }),
   }),
 }).annotate({ identifier: "Error" })

@@ -17,13 +17,19 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
   readonly details: ReadonlyArray<Detail>
   /** The message, if the first detail does not give it. */
   readonly summary?: string
+  /** Number of violations besides those in `details`. */
+  readonly more?: number
 }> {
   readonly status = 400
   readonly code = "invalid_request"
   override get message() {
-    const more = this.details.length - 1
-    if (more <= 0) return this.first
-    return `${this.first} ${more} more ${more === 1 ? "error is" : "errors are"} in \`details\`.`
+    const { more = 0 } = this
+    const others = this.details.length - 1 + more
+    if (others <= 0) return this.first
+    const counted = `${this.first} ${others} more ${others === 1 ? "error is" : "errors are"}`
+    return more === 0
+      ? `${counted} in \`details\`.`
+      : `${counted} found; \`details\` lists the first ${this.details.length}.`
   }
   /** The first error as a sentence, for readers who do not see `details`. */
   get first() {
@@ -38,10 +44,10 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
 export const isInvalid = (value: object): value is InvalidRequest => value instanceof InvalidRequest
 
 /** Refuses a request for its violations. */
-export const invalid = ({ details, unknown }: Violations): InvalidRequest =>
+export const invalid = ({ details, more, unknown }: Violations): InvalidRequest =>
   unknown === undefined
-    ? new InvalidRequest({ reason: "validation_failed", details })
-    : new InvalidRequest({ reason: "unknown_field", details, summary: unknown })
+    ? new InvalidRequest({ reason: "validation_failed", details, more })
+    : new InvalidRequest({ reason: "unknown_field", details, more, summary: unknown })
 
 export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{
   readonly method: string

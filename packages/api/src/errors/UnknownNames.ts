@@ -14,20 +14,24 @@ export interface UnknownName extends Detail {
   readonly sentence: string
 }
 
-/**
- * `parent` is the path of the object with the field; empty for the body or the query. `otherwise` is the advice for a name
- * that is near to no known one, in place of a list of these.
- */
+interface Advice {
+  /** Advice for a name that is near to no known one, in place of a list of these. */
+  readonly otherwise?: string | undefined
+  /** The name to compare with the known ones; undefined if so many were compared that no more are. */
+  readonly compared?: string | undefined
+}
+
+/** `parent` is the path of the object with the field; empty for the body or the query. */
 export const describe = (
   kind: Kind,
   parent: string,
   name: string,
   known: ReadonlyArray<string>,
-  otherwise?: string,
+  { compared, otherwise }: Advice = { compared: name },
 ): UnknownName => {
   const shown = printable(name)
   const owner = parent === "" ? (kind === "field" ? "The body" : "The query") : `\`${parent}\``
-  const advice = adviceOf(kind, name, known, otherwise)
+  const advice = adviceOf(kind, compared, known, otherwise)
   return {
     path: parent === "" ? shown : `${parent}.${shown}`,
     message: `is an unknown ${kind}; ${advice}`,
@@ -43,8 +47,13 @@ export const suggest = (value: string, known: ReadonlyArray<string>): string | u
     : `is not known; did you mean \`${nearest}\`? Known are ${known.slice(0, MAX_LISTED_NAMES).join(", ")}${known.length > MAX_LISTED_NAMES ? " and others" : ""}`
 }
 
-const adviceOf = (kind: Kind, name: string, known: ReadonlyArray<string>, otherwise: string | undefined): string => {
-  const nearest = nearestName(name, known)
+const adviceOf = (
+  kind: Kind,
+  name: string | undefined,
+  known: ReadonlyArray<string>,
+  otherwise: string | undefined,
+): string => {
+  const nearest = name === undefined ? undefined : nearestName(name, known)
   if (nearest !== undefined) return `did you mean \`${nearest}\`?`
   if (otherwise !== undefined) return otherwise
   if (known.length === 0) return kind === "field" ? "none is accepted here" : "this endpoint takes none"

@@ -2,39 +2,61 @@ import type { Detail } from "@waybill/domain/values/Refusal"
 import { SchemaAST, type SchemaIssue } from "effect"
 import * as UnknownNames from "./UnknownNames.ts"
 
-/** Maximum number of violations in one response. */
-export const MAX_DETAILS = 1_000
-
+/** Maximum number of violations that a response lists; further ones are counted. */
+export const MAX_DETAILS = 100
+/** Maximum unknown names of a request that are compared with the known ones. */
+export const MAX_COMPARED_NAMES = 10
 /** Most values of a request that are compared with the known ones to suggest the nearest. */
 export const MAX_COMPARED_VALUES = 20
+/** Maximum characters of a name in a path, longer than any name that the API knows. */
+const MAX_STEP_CHARS = 100
 
 /** The violations of a request, those by unknown fields first because they usually explain the others. */
 export interface Violations {
   readonly details: ReadonlyArray<Detail>
   /** The first unknown field as a sentence; `undefined` if all fields are known. */
   readonly unknown: string | undefined
+  /** Number of violations besides those in `details`. */
+  readonly more: number
 }
+
+export const NONE: Violations = { details: [], unknown: undefined, more: 0 }
+
+export const isNone = ({ details, more }: Violations): boolean => details.length === 0 && more === 0
 
 /**
  * Returns all violations of a request in plain English, worded to continue after the field's name. Schema issues name
  * types and filters; clients know fields. `otherwise` is the advice for an unknown field that is near to no known one.
  */
 export const fromIssue = (issue: SchemaIssue.Issue, otherwise?: string): Violations => {
-  const found: Found = { details: [], unknown: [], otherwise, compared: 0 }
+  const found: Found = { details: [], unknown: [], otherwise, compared: 0, more: 0 }
   collect(issue, [], undefined, found)
-  return of(found.unknown, found.details)
+  return of(found.unknown, found.details, found.more)
 }
 
-export const of = (unknown: ReadonlyArray<UnknownNames.UnknownName>, others: ReadonlyArray<Detail>): Violations => ({
-  details: [...unknown.map(({ message, path }) => ({ path, message })), ...others].slice(0, MAX_DETAILS),
-  unknown: unknown[0]?.sentence,
-})
+export const of = (
+  unknown: ReadonlyArray<UnknownNames.UnknownName>,
+  others: ReadonlyArray<Detail> = [],
+  more = 0,
+): Violations =>
+  limited([...unknown.map(({ message, path }) => ({ path, message })), ...others], unknown[0]?.sentence, more)
 
 /** Joins the violations of several parts of a request. */
 export const join = (parts: ReadonlyArray<Violations>): Violations => {
   const sorted = parts.toSorted((one, other) => Number(other.unknown !== undefined) - Number(one.unknown !== undefined))
-  return { details: sorted.flatMap(({ details }) => details).slice(0, MAX_DETAILS), unknown: sorted[0]?.unknown }
+  const more = parts.reduce((sum, part) => sum + part.more, 0)
+  return limited(
+    sorted.flatMap(({ details }) => details),
+    sorted[0]?.unknown,
+    more,
+  )
 }
+
+const limited = (details: ReadonlyArray<Detail>, unknown: string | undefined, more: number): Violations => ({
+  details: details.slice(0, MAX_DETAILS),
+  unknown,
+  more: more + Math.max(0, details.length - MAX_DETAILS),
+})
 
 interface Found {
   readonly details: Array<Detail>
@@ -42,6 +64,7 @@ interface Found {
   readonly otherwise: string | undefined
   /** Number of values that were compared with the known ones. */
   compared: number
+  more: number
 }
 
 const collect = (
@@ -51,10 +74,16 @@ const collect = (
   found: Found,
 ): void => {
   const { details, otherwise, unknown } = found
-  if (details.length + unknown.length >= MAX_DETAILS) return
+  if (details.length + unknown.length >= MAX_DETAILS) {
+    found.more += numberOf(issue)
+    return
+  }
   const add = (message: string) => details.push({ path: formatPath(path), message: annotation ?? message })
-  const describeUnknown = (known: ReadonlyArray<string>) =>
-    unknown.push(UnknownNames.describe("field", formatPath(path.slice(0, -1)), String(path.at(-1)), known, otherwise))
+  const describeUnknown = (known: ReadonlyArray<string>) => {
+    const [parent, name] = [formatPath(path.slice(0, -1)), String(path.at(-1))]
+    const compared = unknown.length < MAX_COMPARED_NAMES ? name : undefined
+    unknown.push(UnknownNames.describe("field", parent, name, known, { otherwise, compared }))
+  }
   switch (issue._tag) {
     case "Pointer":
       return collect(issue.issue, [...path, ...issue.path], annotation, found)
@@ -114,6 +143,24 @@ const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
       ? [ast.literal]
       : []
 
+/** Returns the number of violations in an issue. */
+const numberOf = (issue: SchemaIssue.Issue): number => {
+  switch (issue._tag) {
+    case "Pointer":
+    case "Encoding":
+    case "Filter":
+      return numberOf(issue.issue)
+    case "Composite":
+      return issue.issues.reduce((sum, each) => sum + numberOf(each), 0)
+    case "AnyOf":
+      return issue.issues.length === 0 || annotated(issue.ast.annotations) !== undefined
+        ? 1
+        : issue.issues.reduce((sum, each) => sum + numberOf(each), 0)
+    default:
+      return 1
+  }
+}
+
 /** Returns the fields of an object's schema. */
 const namesOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
   SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
@@ -162,6 +209,11 @@ const oneOf = (members: ReadonlyArray<SchemaAST.AST>): string => {
   return members.every(({ _tag }) => _tag === "Literal") ? `one of ${list}` : list
 }
 
-/** Formats a path such as `to[3]`, `headers.X-Id` or `emails[4].from`. */
-const formatPath = (path: ReadonlyArray<PropertyKey>): string =>
-  path.map((step, nth) => (typeof step === "number" ? `[${step}]` : `${nth === 0 ? "" : "."}${String(step)}`)).join("")
+/** Formats a path such as `to[3]`, `headers.X-Id` or `emails[4].from`. Long names are cut, because a client chose them. */
+export const formatPath = (path: ReadonlyArray<PropertyKey>): string =>
+  path.map((step, nth) => (typeof step === "number" ? `[${step}]` : `${nth === 0 ? "" : "."}${shown(step)}`)).join("")
+
+const shown = (step: PropertyKey): string => {
+  const name = String(step)
+  return name.length > MAX_STEP_CHARS ? `${name.slice(0, MAX_STEP_CHARS)}…` : name
+}

@@ -4,7 +4,8 @@ import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effec
 import * as ApiError from "../errors/ApiError.ts"
 import { EmailMessage } from "./EmailMessage.ts"
 import * as Checks from "./Checks.ts"
-import * as Violations from "../errors/Violations.ts"
+import { decodeStrictly } from "../errors/decodeStrictly.ts"
+import type * as Violations from "../errors/Violations.ts"
 
 export const MAX_BATCH = 100
 
@@ -20,7 +21,7 @@ export interface Malformed {
   readonly json: unknown
 }
 
-const decode = Schema.decodeUnknownEffect(EmailMessage, { errors: "all", onExcessProperty: "error" })
+const decode = decodeStrictly(EmailMessage)
 const encode = Schema.encodeEffect(EmailMessage)
 
 /**
@@ -31,10 +32,7 @@ const Item = Schema.Unknown.pipe(
   Schema.decodeTo(
     Schema.declare((u): u is DecodedMessage => Result.isResult(u)),
     SchemaTransformation.transformEffect<DecodedMessage, unknown>({
-      decode: (json) =>
-        Effect.result(
-          Effect.mapError(decode(json), ({ issue }): Malformed => ({ violations: Violations.fromIssue(issue), json })),
-        ),
+      decode: (json) => Effect.result(Effect.mapError(decode(json), (violations): Malformed => ({ violations, json }))),
       encode: (decoded) =>
         Result.isSuccess(decoded)
           ? Effect.mapError(encode(decoded.success), (error) => error.issue)

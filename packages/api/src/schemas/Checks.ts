@@ -1,11 +1,13 @@
 import * as Text from "@waybill/domain/values/Text"
 import { Schema } from "effect"
+import * as Counts from "../errors/Counts.ts"
 
 /** Checks the number of items. The error names the actual number, OpenAPI the bounds. */
 export const items = (minimum: number, maximum: number, noun: string) =>
   Schema.makeFilter<ReadonlyArray<unknown>>(
     (list) => (list.length >= minimum && list.length <= maximum) || counted(minimum, maximum, noun, list.length),
     {
+      ...Counts.annotation({ maximum, message: (actual) => counted(minimum, maximum, noun, actual) }),
       toJsonSchema: () => (minimum === 0 ? { maxItems: maximum } : { minItems: minimum, maxItems: maximum }),
       arbitraryConstraint: { minLength: minimum, maxLength: maximum },
     },
@@ -31,7 +33,11 @@ export const texts = (maximum: number, noun: string, problemOf: (text: string) =
       }
       return issues
     },
-    { toJsonSchema: () => ({ maxItems: maximum }), arbitraryConstraint: { maxLength: maximum } },
+    {
+      ...Counts.annotation({ maximum, message: (actual) => counted(0, maximum, noun, actual) }),
+      toJsonSchema: () => ({ maxItems: maximum }),
+      arbitraryConstraint: { maxLength: maximum },
+    },
   )
 
 /** Checks the length in UTF-16 code units. */

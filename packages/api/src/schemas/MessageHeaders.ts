@@ -4,6 +4,7 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Script from "@waybill/domain/email/Script"
 import * as Text from "@waybill/domain/values/Text"
 import { Result, Schema, SchemaIssue } from "effect"
+import * as Counts from "../errors/Counts.ts"
 import * as Checks from "./Checks.ts"
 
 /** Leaves space for the colon and the first bytes of the value in a line of 76 characters. */
@@ -30,8 +31,7 @@ type Problem = { readonly path: ReadonlyArray<PropertyKey>; readonly issue: stri
 const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<Problem> => {
   const result: Array<Problem> = []
   const names = Object.keys(headers)
-  if (names.length > Header.MAX_HEADERS)
-    result.push({ path: [], issue: Checks.counted(0, Header.MAX_HEADERS, "headers", names.length) })
+  if (names.length > Header.MAX_HEADERS) result.push({ path: [], issue: tooMany(names.length) })
   const seen: Array<string> = []
   for (const name of names) {
     const lower = name.toLowerCase()
@@ -48,6 +48,8 @@ const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<P
   }
   return result
 }
+
+const tooMany = (actual: number): string => Checks.counted(0, Header.MAX_HEADERS, "headers", actual)
 
 const isClock = Schema.is(Id.TestClockId)
 
@@ -101,7 +103,10 @@ export const MessageHeaders = Schema.Record(Schema.String, Schema.String)
               ({ path, issue }) => new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message: issue })),
             )
       },
-      { toJsonSchema: () => ({ maxProperties: Header.MAX_HEADERS }) },
+      {
+        ...Counts.annotation({ maximum: Header.MAX_HEADERS, message: tooMany }),
+        toJsonSchema: () => ({ maxProperties: Header.MAX_HEADERS }),
+      },
     ),
   )
   .annotate({
