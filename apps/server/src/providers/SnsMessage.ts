@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/values/LruCache"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import { Clock, Effect, Result } from "effect"
 import { type KeyObject, verify, X509Certificate } from "node:crypto"
 import { rootCertificates } from "node:tls"

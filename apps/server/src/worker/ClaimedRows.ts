@@ -1,5 +1,5 @@
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
-import { type Entry, Roster } from "@waybill/domain/values/Roster"
+import { type Entry, Roster } from "@waybill/domain/collections/Roster"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as Outbox from "@waybill/store/outbox/Outbox"
 import type * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"

@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/values/LruCache"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import type { OutboxRow } from "@waybill/store/commit/LogStorage"
 import * as Leases from "@waybill/store/outbox/Leases"

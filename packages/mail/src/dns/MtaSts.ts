@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/values/LruCache"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import * as Span from "@waybill/domain/values/Span"
 import { Cache, Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import * as Dns from "./Dns.ts"

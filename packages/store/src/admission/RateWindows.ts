@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { LruCache } from "@waybill/domain/values/LruCache"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import * as Network from "@waybill/domain/values/Network"
 import { Effect } from "effect"
 

@@ -1,6 +1,6 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
-import { LruCache } from "@waybill/domain/values/LruCache"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import { Data } from "effect"
 import type { AdmittedKey } from "./AdmittedKey.ts"
 import type { AssumedGroup, Counted } from "./AdmissionStatement.ts"

@@ -1,6 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
-import { LruCache } from "@waybill/domain/values/LruCache"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 import { Clock, Duration, Effect, Semaphore } from "effect"
 import type { SqlError } from "effect/sql"

@@ -1,5 +1,5 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
-import { LruCache } from "@waybill/domain/values/LruCache"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import type { AccountFact, AccountNeeds, AssumedFacts, DomainFact, Facts, SubscriptionFact } from "./Facts.ts"
 
 /** Maximum number of facts of each kind that a process remembers. */

@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/values/LruCache"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import { type Claim, claimKey } from "./Claim.ts"
 
 /** Maximum number of idempotency keys that a process remembers. */

@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/values/LruCache"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import type { AnyAggregate, EventRow } from "../commit/RecordedEvents.ts"
 import type { StreamState } from "./StreamState.ts"
 

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import type { AccountId } from "@waybill/domain/values/Id"
-import { LruCache } from "@waybill/domain/values/LruCache"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
 import type { ClockFact } from "@waybill/store/facts/Facts"

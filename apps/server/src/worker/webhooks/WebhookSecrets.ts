@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/values/LruCache"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"

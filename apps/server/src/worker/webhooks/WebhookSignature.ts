@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/values/LruCache"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 
 // Standard Webhooks. Imported by the command line too, so without other code of the service.

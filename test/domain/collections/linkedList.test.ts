@@ -1,4 +1,4 @@
-import { LinkedList } from "@waybill/domain/values/LinkedList"
+import { LinkedList } from "@waybill/domain/collections/LinkedList"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
 const items = (list: LinkedList<string>) => list.places.map(({ item }) => item)

@@ -1,4 +1,4 @@
-import { Roster } from "@waybill/domain/values/Roster"
+import { Roster } from "@waybill/domain/collections/Roster"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
 describe("a roster", () => {

@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/values/LruCache"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
 describe("LRU cache", () => {
