@@ -1,6 +1,6 @@
 import type { Provider } from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
 import { createHmac, createSign, generateKeyPairSync } from "node:crypto"
-import { readFileSync } from "node:fs"
+import * as Authority from "./authority.ts"
 import type { About, Forms } from "./forms/About.ts"
 import * as AmazonSes from "./forms/AmazonSes.ts"
 import * as Mailgun from "./forms/Mailgun.ts"
@@ -11,9 +11,24 @@ import * as SparkPost from "./forms/SparkPost.ts"
 
 export type { About }
 
-const tls = (name: string) => readFileSync(new URL(`../../fixtures/tls/${name}`, import.meta.url), "utf8")
-export const SNS = { key: tls("sns.key"), cert: tls("sns.pem"), ca: tls("sns-ca.pem") }
 export const SNS_HOST = "sns.us-east-1.amazonaws.com"
+const ROOT = Authority.issue({ name: "Root of a test", isAuthority: true })
+export const ISSUER_HOST = "crt.test01.amazontrust.com"
+export const ISSUER_URL = `http://${ISSUER_HOST}/test01.cer`
+/** Authorities in the place of Amazon's, and a certificate as Amazon SNS has it. */
+export const SNS = {
+  root: ROOT,
+  issuer: Authority.issue({ name: "Issuer of a test", isAuthority: true, issuer: ROOT }),
+  leaf: (wanted: Partial<Authority.Wanted> = {}) =>
+    Authority.issue({
+      name: "sns.amazonaws.com",
+      names: ["sns.amazonaws.com", SNS_HOST],
+      issuer: SNS.issuer,
+      issuerUrl: ISSUER_URL,
+      ...wanted,
+    }),
+}
+export const SNS_LEAF = SNS.leaf()
 export const TOPIC = "arn:aws:sns:us-east-1:123456789012:waybill"
 
 const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" })
@@ -47,7 +62,11 @@ export interface SignedCall {
 }
 
 /** A notification of Amazon SNS, signed with the key of the test's authority. */
-export const notification = (fields: Readonly<Record<string, string>>, at: number): string => {
+export const notification = (
+  fields: Readonly<Record<string, string>>,
+  at: number,
+  { key = SNS_LEAF.privateKey, url = `https://${SNS_HOST}/SimpleNotificationService-test.pem` } = {},
+): string => {
   const all = {
     MessageId: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324",
     TopicArn: TOPIC,
@@ -56,12 +75,12 @@ export const notification = (fields: Readonly<Record<string, string>>, at: numbe
   }
   const names = Object.keys(all).sort()
   const text = names.map((name) => `${name}\n${all[name as keyof typeof all]}\n`).join("")
-  const Signature = createSign("RSA-SHA256").update(text).sign(SNS.key, "base64")
+  const Signature = createSign("RSA-SHA256").update(text).sign(key, "base64")
   return JSON.stringify({
     ...all,
     SignatureVersion: "2",
     Signature,
-    SigningCertURL: `https://${SNS_HOST}/SimpleNotificationService-test.pem`,
+    SigningCertURL: url,
     // Not among the fields that are signed.
     ...(fields["Type"] === "Notification"
       ? { UnsubscribeURL: `https://${SNS_HOST}/?Action=Unsubscribe&SubscriptionArn=${TOPIC}:c9135db0` }

@@ -2,45 +2,21 @@ import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
 import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTransport"
 import { Transport } from "@waybill/mail/transport/Transport"
-import { Effect, Layer, Result } from "effect"
-import * as Network from "@waybill/mail/dns/Network"
-import * as https from "node:https"
-import type { AddressInfo } from "node:net"
+import { Effect, Layer } from "effect"
 import { createTransport } from "nodemailer"
 import { PROVIDERS } from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
 import * as AccessToken from "../../../apps/server/src/providers/AccessToken.ts"
-import * as AmazonFetch from "../../../apps/server/src/providers/AmazonFetch.ts"
 import * as HandedOver from "../../../apps/server/src/providers/HandedOver.ts"
 import { MAX_CALL_BYTES } from "../../../apps/server/src/providers/HookRoutes.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as World from "../../support/world/World.ts"
+import * as Amazon from "./amazon.ts"
 import * as Calls from "./calls.ts"
 import { makeHook, SECRETS, setUp } from "./support.ts"
 
-/** Paths that the server in Amazon's place was asked for. */
-const asked: Array<string> = []
-
-/** A server in the place of Amazon SNS, on loopback, with a certificate of the test's authority. */
-const amazon = Layer.effect(
-  AmazonFetch.AmazonHosts,
-  Effect.gen(function* () {
-    const server = https.createServer({ key: Calls.SNS.key, cert: Calls.SNS.cert }, (request, response) => {
-      asked.push(request.url ?? "")
-      response.end(request.url?.endsWith("-forged.pem") === true ? Calls.SNS.ca : Calls.SNS.cert)
-    })
-    yield* Effect.acquireRelease(
-      Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
-      () => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void))),
-    )
-    const { isAllowed } = yield* AmazonFetch.AmazonHosts
-    const { port } = server.address() as AddressInfo
-    return { isAllowed, allowed: Result.getOrThrow(Network.parseAll(["127.0.0.0/8"])), port, ca: [Calls.SNS.ca] }
-  }),
-)
-
-const world = HttpWorld.layer({ zones: { [Calls.SNS_HOST]: { A: ["127.0.0.1"] } } }).pipe(Layer.provide(amazon))
+const world = HttpWorld.layer({ zones: Amazon.ZONES }).pipe(Layer.provide(Amazon.layer))
 
 layer(world, { excludeTestServices: true, timeout: "90 seconds" })("hooks of mail providers", (it) => {
   for (const provider of PROVIDERS)
@@ -210,14 +186,14 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("hooks of mai
       (yield* send({ raw: confirmation(`https://${Calls.SNS_HOST}${path}`), headers: {} })).status,
       200,
     )
-    assert.include(asked, path)
-    const before = asked.length
+    assert.include(Amazon.asked, path)
+    const before = Amazon.asked.length
     for (const url of [`https://evil.example/${path}`, `http://${Calls.SNS_HOST}/`, "https://127.0.0.1/", ""])
       assert.strictEqual((yield* send({ raw: confirmation(url), headers: {} })).status, 400, url)
     const forged = JSON.parse(Calls.notification({ Type: "Notification", Message: "{}" }, Date.now()))
     const at = (SigningCertURL: string) => send({ raw: JSON.stringify({ ...forged, SigningCertURL }), headers: {} })
     assert.strictEqual((yield* at("https://sns.us-east-1.amazonaws.com.evil.example/a.pem")).status, 400)
-    assert.strictEqual(asked.length, before)
+    assert.strictEqual(Amazon.asked.length, before)
     // The authority's own certificate is not one of Amazon SNS.
     assert.strictEqual((yield* at(`https://${Calls.SNS_HOST}/a-forged.pem`)).status, 401)
     const topic = yield* send({

@@ -1,5 +1,6 @@
 import type { Networks } from "@waybill/mail/dns/Network"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
+import * as Table from "@waybill/domain/collections/Table"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Clock, Context, Effect, Metric, Option, Semaphore } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -126,7 +127,7 @@ const orRefused = <R>(
       count(provider, "refused")
       yield* ProviderHooks.countRefused(hook_id, reason)
       yield* warn({ provider, hook: hook_id, from: address, reason })
-      return answer(STATUSES[reason] ?? 401, `Refused: ${reason}. Nothing was changed.`)
+      return answer(Table.at(STATUSES, reason) ?? 401, `Refused: ${reason}. Nothing was changed.`)
     }),
   )
 

@@ -1,26 +1,19 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
-import { Clock, Effect, Result } from "effect"
-import { type KeyObject, verify, X509Certificate } from "node:crypto"
-import { rootCertificates } from "node:tls"
+import * as Table from "@waybill/domain/collections/Table"
+import { Clock, Effect } from "effect"
+import { verify } from "node:crypto"
 import * as AmazonFetch from "./AmazonFetch.ts"
 import * as Event from "./formats/ProviderEvent.ts"
+import * as SigningCertificate from "./SigningCertificate.ts"
 
 /** Age of a notification beyond which it counts as replayed. Amazon repeats one for up to an hour. */
 export const MAX_AGE_MS = 2 * 3_600_000
-/** Certificates whose keys are remembered. Amazon changes them about once a year in each region. */
-const MAX_CERTIFICATES = 50
-/** Certificates of a file that are read. */
-const MAX_CHAIN = 10
 
-const NAME = "sns.amazonaws.com"
 const FIELDS: Readonly<Record<string, ReadonlyArray<string>>> = {
   Notification: ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"],
   SubscriptionConfirmation: ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"],
   UnsubscribeConfirmation: ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"],
 }
 const ALGORITHMS: Readonly<Record<string, string>> = { "1": "RSA-SHA1", "2": "RSA-SHA256" }
-
-const keys = new LruCache<string, KeyObject>({ maxEntries: MAX_CERTIFICATES })
 
 /**
  * Checks a notification of Amazon SNS and returns the message in it. Confirms a subscription. Fails with the reason of a
@@ -29,15 +22,15 @@ const keys = new LruCache<string, KeyObject>({ maxEntries: MAX_CERTIFICATES })
 export const open = Effect.fn("SnsMessage.open")(function* (topic: string, body: unknown) {
   const fields = Event.fields(body)
   const type = whole(fields["Type"])
-  const signed = FIELDS[type]
+  const signed = Table.at(FIELDS, type)
   if (signed === undefined) return yield* Effect.fail("not_a_notification")
   const now = yield* Clock.currentTimeMillis
   const age = now - Date.parse(whole(fields["Timestamp"]))
   if (!(Math.abs(age) <= MAX_AGE_MS)) return yield* Effect.fail("signature_too_old")
   if (topic !== "" && whole(fields["TopicArn"]) !== topic) return yield* Effect.fail("topic_wrong")
-  const algorithm = ALGORITHMS[whole(fields["SignatureVersion"])]
+  const algorithm = Table.at(ALGORITHMS, whole(fields["SignatureVersion"]))
   if (algorithm === undefined) return yield* Effect.fail("signature_missing")
-  const key = yield* keyAt(whole(fields["SigningCertURL"]), now)
+  const key = yield* SigningCertificate.keyAt(whole(fields["SigningCertURL"]), now)
   const text = signed.flatMap((name) => (fields[name] === undefined ? [] : [name, whole(fields[name])]))
   const signature = Buffer.from(whole(fields["Signature"]), "base64")
   if (!verify(algorithm, Buffer.from(`${text.join("\n")}\n`), key, signature))
@@ -58,46 +51,3 @@ const parsed = (text: string): unknown => {
     return undefined
   }
 }
-
-const keyAt = Effect.fnUntraced(function* (url: string, now: number) {
-  const cached = keys.get(url)
-  if (cached !== undefined) return cached
-  const pem = yield* AmazonFetch.get(url)
-  const { ca = [] } = yield* AmazonFetch.AmazonHosts
-  const key = keyOf(pem, new URL(url).hostname, now, ca)
-  if (Result.isFailure(key)) return yield* Effect.fail(key.failure)
-  keys.set(url, key.success)
-  return key.success
-})
-
-/**
- * Returns the key of a certificate that is Amazon's. Amazon serves the certificate alone, over TLS of its own host; if
- * the file has its issuers too, each must have signed the one before it, and a known root the last.
- */
-const keyOf = (
-  pem: string,
-  host: string,
-  now: number,
-  ca: ReadonlyArray<string>,
-): Result.Result<KeyObject, "certificate_wrong"> => {
-  const wrong = Result.fail("certificate_wrong" as const)
-  try {
-    const texts = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu) ?? []
-    const [leaf, ...issuers] = texts.slice(0, MAX_CHAIN).map((text) => new X509Certificate(text))
-    if (leaf === undefined) return wrong
-    if (leaf.checkHost(NAME) === undefined && leaf.checkHost(host) === undefined) return wrong
-    const chain = [leaf, ...issuers]
-    if (chain.some(({ validFrom, validTo }) => now < Date.parse(validFrom) || now > Date.parse(validTo))) return wrong
-    if (chain.some((each, nth) => nth > 0 && !isIssuedBy(chain[nth - 1], each))) return wrong
-    const roots = () => [...ca, ...rootCertificates].map((text) => new X509Certificate(text))
-    const last = chain.at(-1)
-    if (issuers.length > 0 && !roots().some((root) => isIssuedBy(last, root) || last?.raw.equals(root.raw) === true))
-      return wrong
-    return Result.succeed(leaf.publicKey)
-  } catch {
-    return wrong
-  }
-}
-
-const isIssuedBy = (certificate: X509Certificate | undefined, issuer: X509Certificate): boolean =>
-  certificate !== undefined && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey)

@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import * as Event from "./ProviderEvent.ts"
 
 interface Type {
@@ -23,7 +24,7 @@ export const read: Event.Read = (value) => {
   const message = Event.fields(value)
   const named = Event.text(message["eventType"] ?? message["notificationType"])
   if (named === undefined) return undefined
-  const type = TYPES[named]
+  const type = Table.at(TYPES, named)
   if (type === undefined) return "ignored"
   const mail = Event.fields(message["mail"])
   const ref = Event.refOf(mail["messageId"])

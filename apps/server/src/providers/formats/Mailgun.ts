@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import * as Event from "./ProviderEvent.ts"
 
 const KINDS: Readonly<Record<string, Event.Kind>> = {
@@ -14,7 +15,7 @@ export const read: Event.Read = (value) => {
   const type = Event.text(data["event"])
   const id = Event.text(data["id"])
   if (type === undefined || id === undefined) return undefined
-  const kind = type === "failed" && data["severity"] === "temporary" ? "deferred" : KINDS[type]
+  const kind = type === "failed" && data["severity"] === "temporary" ? "deferred" : Table.at(KINDS, type)
   if (kind === undefined) return "ignored"
   const delivery = Event.fields(data["delivery-status"])
   const messageId = Event.text(Event.fields(Event.fields(data["message"])["headers"])["message-id"])

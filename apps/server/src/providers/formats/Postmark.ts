@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import * as Event from "./ProviderEvent.ts"
 
 const KINDS: Readonly<Record<string, Event.Kind>> = {
@@ -31,7 +32,7 @@ export const read: Event.Read = (value) => {
   if (record === undefined || ref === undefined) return undefined
   const type = Event.text(call["Type"]) ?? ""
   const isComplaint = record === "Bounce" && type === "SpamComplaint"
-  const kind = PASSING_TYPES.has(type) ? "deferred" : isComplaint ? "complained" : KINDS[record]
+  const kind = PASSING_TYPES.has(type) ? "deferred" : isComplaint ? "complained" : Table.at(KINDS, record)
   if (kind === undefined || OTHER_TYPES.has(type)) return "ignored"
   const at = Event.time(call["DeliveredAt"] ?? call["BouncedAt"] ?? call["ReceivedAt"])
   const recipient = Event.text(call["Recipient"] ?? call["Email"])

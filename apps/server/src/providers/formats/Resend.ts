@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import * as Event from "./ProviderEvent.ts"
 
 const KINDS: Readonly<Record<string, Event.Kind>> = {
@@ -19,7 +20,7 @@ export const read: Event.Read = (value) => {
   const data = Event.fields(call["data"])
   const ref = Event.refOf(data["email_id"])
   if (type === undefined || (ref === undefined && type.startsWith("email."))) return undefined
-  const kind = KINDS[type]
+  const kind = Table.at(KINDS, type)
   if (kind === undefined || ref === undefined) return "ignored"
   const at = Event.time(call["created_at"])
   const bounce = Event.fields(data["bounce"])

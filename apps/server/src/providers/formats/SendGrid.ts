@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import * as Event from "./ProviderEvent.ts"
 
 const KINDS: Readonly<Record<string, Event.Kind>> = {
@@ -16,7 +17,7 @@ export const read: Event.Read = (value) => {
   const type = Event.text(event["event"])
   const id = Event.text(event["sg_event_id"])
   if (type === undefined || id === undefined) return undefined
-  const kind = KINDS[type]
+  const kind = Table.at(KINDS, type)
   if (kind === undefined) return "ignored"
   const detail = Event.text(event["reason"]) ?? Event.text(event["response"])
   return [

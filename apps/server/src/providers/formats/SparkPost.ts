@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import * as Event from "./ProviderEvent.ts"
 
 const KINDS: Readonly<Record<string, Event.Kind>> = {
@@ -30,7 +31,7 @@ export const read: Event.Read = (value) => {
   const type = Event.text(event["type"])
   const id = Event.text(event["event_id"])
   if (type === undefined || id === undefined) return undefined
-  const kind = KINDS[type]
+  const kind = Table.at(KINDS, type)
   const bounceClass = String(event["bounce_class"] ?? "")
   if (kind === undefined || (kind === "bounced" && OTHER_CLASSES.has(bounceClass))) return "ignored"
   const isVisit = kind === "opened" || kind === "clicked"
