@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted, Schema } from "effect"
 import { randomBytes } from "node:crypto"
+import { request } from "node:http"
 import pg from "pg"
 import { make } from "../../../apps/server/src/signIn/BetterAuth.ts"
 import { type Options, urlsOf } from "../../../apps/server/src/signIn/Options.ts"
@@ -245,3 +246,23 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })
     )
   },
 )
+
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("sign-in by a host of a wrong form", (it) => {
+  it.effect("is answered, and is no error of the service", function* () {
+    const { url } = yield* House
+    const body = JSON.stringify({ email: "nobody@example.org", password: PASSWORD })
+    const statusOf = (host: string, path = "/auth/sign-in/email") =>
+      Effect.callback<number>((resume) => {
+        const { port } = new URL(url)
+        const headers = { host, "content-type": "application/json" }
+        const sent = request({ host: "127.0.0.1", port, path, method: "POST", headers }, (response) => {
+          response.resume().on("end", () => resume(Effect.succeed(response.statusCode ?? 0)))
+        })
+        sent.end(body)
+      })
+    for (const host of ["a@b", "a:b", "127.0.0.1:99999", "[", "[::1", "1.2.3.999", "::", "a:b:c", "..", "-", "%"])
+      assert.isBelow(yield* statusOf(host), 500, host)
+    for (const path of ["http://a@b/auth/sign-in/email", "//auth/sign-in/email", "http://[/auth/sign-in/email"])
+      assert.isBelow(yield* statusOf("127.0.0.1", path), 500, path)
+  })
+})

@@ -31,3 +31,39 @@ describe("a file of suppressions", () => {
     assert.deepStrictEqual(read(SuppressionFile.write(rows)), [[2, rows[0]?.email, "manual"]])
   })
 })
+
+describe("cells that a spreadsheet would take for formulas", () => {
+  const row = (email: string) => ({ email, reason: "manual", created_at: "2026-11-03T08:00:00.000Z" })
+  const addresses = [
+    '=hyperlink("//evil.example")@example.org',
+    "+cmd@example.org",
+    "-2+3@example.org",
+    "@sum(1)@example.org",
+    "'=1@example.org",
+    "''+1@example.org",
+    "'ana@example.org",
+    "ana+tag@example.org",
+  ]
+
+  it("are written with an apostrophe, and read as they were", () => {
+    const text = SuppressionFile.write(addresses.map(row))
+    const cells = text.split("\n").slice(1, -1)
+    for (const cell of cells) assert.match(cell, /^"?(?:''?'?[=+\-@]|'?ana)/u)
+    assert.deepStrictEqual(
+      SuppressionFile.parse(text).lines.map(({ email }) => email),
+      addresses,
+    )
+    assert.include(text, "\nana+tag@example.org,")
+  })
+
+  it("are written with an apostrophe also among lines that were not imported", () => {
+    const text = SuppressionFile.writeRejected([{ line: 1, text: "=1+1,x", problem: "is no address" }])
+    assert.strictEqual(text, `line,problem,text\n1,is no address,"'=1+1,x"\n`)
+  })
+
+  it("begin with a tab or a line end too", () => {
+    for (const text of ["\t=1", "\r=1", "\n=1", "=1"])
+      assert.match(SuppressionFile.cell(text), /^"?'/u, JSON.stringify(text))
+    assert.strictEqual(SuppressionFile.cell("plain"), "plain")
+  })
+})

@@ -181,6 +181,12 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer("Redirects to an attachment", "MAX_REDIRECTS", REMOTE, "422 at `/compat/resend`"),
       operator("Attachments fetched at the same time per process", "MAX_CONCURRENT_FETCHES", REMOTE, "the next wait"),
       customer(
+        "Attachments of an account fetched at the same time",
+        "MAX_FETCHES_PER_ACCOUNT",
+        REMOTE,
+        "the next wait",
+      ),
+      customer(
         "Time that a link to an attachment works",
         "ATTACHMENT_LINK_LIFETIME",
         "apps/server/src/links/AttachmentLinks.ts",

@@ -68,7 +68,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 })
 
 const zones = { "files.test": { A: ["127.0.0.1"] } }
-layer(HttpWorld.layer({ zones, allowedNetworks: ["127.0.0.0/8"] }), {
+layer(HttpWorld.layer({ zones, attachmentNetworks: ["127.0.0.0/8"] }), {
   excludeTestServices: true,
   timeout: "90 seconds",
 })("attachments that the package resend names by URL", (it) => {

@@ -92,6 +92,7 @@ layer(World.layer, { excludeTestServices: true })("a worker with direct delivery
         transport: "direct",
         returnPath: null,
         allowedNetworks: [],
+        attachmentNetworks: [],
         baseUrl: null,
         tracks: false,
         trackingHost: null,

@@ -34,6 +34,7 @@ import * as World from "./World.ts"
 export interface Setup {
   readonly transport?: "capture" | "relay" | "direct"
   readonly allowedNetworks?: ReadonlyArray<string>
+  readonly attachmentNetworks?: ReadonlyArray<string>
   readonly trustedProxies?: Networks
   readonly maxBodyBytes?: number
   readonly timeouts?: Timeouts
@@ -129,6 +130,7 @@ const store = nodeStore.pipe(
 const served = (setup: Setup) => {
   const {
     allowedNetworks = [],
+    attachmentNetworks = [],
     budgets,
     connections,
     documents,
@@ -170,6 +172,7 @@ const served = (setup: Setup) => {
         transport,
         returnPath: { kind: "cname", label: "bounce", target: "bounces.waybill.example" },
         allowedNetworks: allowedNetworks as ReadonlyArray<Network.Network>,
+        attachmentNetworks: attachmentNetworks as ReadonlyArray<Network.Network>,
         baseUrl: null,
         tracks,
         trackingHost,

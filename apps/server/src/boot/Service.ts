@@ -66,6 +66,7 @@ export const instance = (settings: Settings) =>
     transport: settings.transport,
     returnPath: { kind: "cname", label: RETURN_PATH_LABEL, target: settings.returnPathDomain },
     allowedNetworks: settings.webhookAllowNetworks,
+    attachmentNetworks: settings.attachmentAllowNetworks,
     baseUrl: Option.getOrNull(settings.baseUrl),
     tracks: TrackedLinks.trackingUrlOf(settings) !== undefined,
     trackingHost: TrackedLinks.trackingHostOf(settings),

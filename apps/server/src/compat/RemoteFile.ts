@@ -2,12 +2,13 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
 import * as AnswerBudget from "@waybill/mail/smtp/AnswerBudget"
-import { Data, Duration, Effect, PartitionedSemaphore, Result } from "effect"
+import { Data, Duration, Effect, Result } from "effect"
 import * as http from "node:http"
 import * as https from "node:https"
 import { isIP } from "node:net"
 import { Instance } from "../http/Instance.ts"
 import { Admitted } from "../http/middleware/Admitted.ts"
+import * as FairSlots from "../http/middleware/FairSlots.ts"
 
 /** Maximum bytes of all files that one request has fetched. In base64 they fit a body of the default maximum size. */
 export const MAX_REMOTE_BYTES = 7 * 1024 * 1024
@@ -19,6 +20,8 @@ export const REMOTE_FILE_TIMEOUT = Duration.seconds(10)
 export const MAX_REDIRECTS = 3
 /** Files that a process fetches at the same time. */
 export const MAX_CONCURRENT_FETCHES = 16
+/** Files that a process fetches at the same time for one account; a quarter, so that slow files hold up their own account only. */
+export const MAX_FETCHES_PER_ACCOUNT = 4
 
 export interface File {
   /** The bytes in base64. */
@@ -39,8 +42,7 @@ class Unfetched extends Data.TaggedError("Unfetched")<{ readonly message: string
 
 const tooMany = new Unfetched({ message: `is one of more than ${MAX_REMOTE_FILES} files to fetch` })
 
-/** Accounts take turns, so that one account's slow files do not hold up another's. */
-const slots = PartitionedSemaphore.makeUnsafe<string>({ permits: MAX_CONCURRENT_FETCHES })
+const slots = FairSlots.make({ all: MAX_CONCURRENT_FETCHES, perOwner: MAX_FETCHES_PER_ACCOUNT })
 
 /**
  * Fetches a file that a client names by a URL. Its host is resolved, checked and pinned, so that no request reaches the
@@ -53,7 +55,7 @@ export const fetch = (url: string, field: string, left: FetchBudget) =>
       orElse: () =>
         Effect.fail(new Unfetched({ message: `did not arrive within ${Duration.toSeconds(REMOTE_FILE_TIMEOUT)} s` })),
     }),
-    (fetching) => Effect.flatMap(Admitted, (admitted) => slots.withPermits(accountOf(admitted), 1)(fetching)),
+    (fetching) => Effect.flatMap(Admitted, (admitted) => slots(accountOf(admitted))(fetching)),
     Effect.mapError(
       ({ message }) =>
         new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path: field, message }] }),
@@ -90,7 +92,7 @@ type Requirements = Effect.Services<ReturnType<typeof addressOf>>
 
 const parsed = (text: string) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  return url === undefined || !(url.protocol in MODULES) || url.username !== "" || url.password !== ""
+  return url === undefined || !Object.hasOwn(MODULES, url.protocol) || url.username !== "" || url.password !== ""
     ? Effect.fail(new Unfetched({ message: "must be an http or https URL without a user name" }))
     : Effect.succeed(url)
 }
@@ -101,8 +103,8 @@ const MODULES = { "http:": http, "https:": https } as const
 
 /** The error is the same whether DNS has no record or a private one, as it is for webhooks. */
 const addressOf = Effect.fnUntraced(function* (url: URL) {
-  const { allowedNetworks } = yield* Instance
-  const allowed = Result.getOrElse(Network.parseAll(allowedNetworks), () => [])
+  const { attachmentNetworks } = yield* Instance
+  const allowed = Result.getOrElse(Network.parseAll(attachmentNetworks), () => [])
   const refused = new Unfetched({ message: `has a host without a public address: ${url.hostname}` })
   const addresses = yield* Effect.mapError(NetworkGuard.resolvePublic(url.hostname, allowed), () => refused)
   return addresses[0] ?? (yield* refused)

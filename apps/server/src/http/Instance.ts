@@ -21,6 +21,8 @@ export class Instance extends Context.Service<
     readonly returnPath: ReturnPath | null
     /** Private networks that webhooks may reach. */
     readonly allowedNetworks: ReadonlyArray<Network>
+    /** Private networks that attachments may be read from. */
+    readonly attachmentNetworks: ReadonlyArray<Network>
     /** Address that clients reach this service under, as the operator set it; `null` if it is not set. */
     readonly baseUrl: string | null
     /** Whether an address for tracked links is set, so that opens and clicks can be tracked. */

@@ -4,6 +4,7 @@ import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import { Clock, Duration, Effect } from "effect"
 import { Instance } from "../http/Instance.ts"
+import * as HostNames from "../observability/HostNames.ts"
 
 /** How long a link to an attachment works. */
 export const ATTACHMENT_LINK_LIFETIME = Duration.hours(1)
@@ -13,12 +14,13 @@ export const attachmentKeys = Effect.map(InstanceKey, (keyring) => keyring.deriv
 
 /**
  * Returns the links to an email's attachments and the time at which they expire. Without BASE_URL they lead to the
- * host that the client asked.
+ * host that the client asked, or are paths if that is no host.
  */
 export const linksOf = Effect.fnUntraced(function* (email_id: EmailId, host: string | undefined) {
   const [key = new Uint8Array()] = yield* attachmentKeys
   const { baseUrl } = yield* Instance
-  const base = (baseUrl ?? `http://${host}`).replace(/\/+$/u, "")
+  const asked = host !== undefined && HostNames.isHost(host) ? `http://${host}` : ""
+  const base = (baseUrl ?? asked).replace(/\/+$/u, "")
   const expires_ms = (yield* Clock.currentTimeMillis) + Duration.toMillis(ATTACHMENT_LINK_LIFETIME)
   return {
     expires_at: Timestamp.fromMillis(expires_ms),

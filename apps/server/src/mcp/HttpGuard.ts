@@ -28,7 +28,8 @@ export const refusalOf = (request: Request, { hosts, token }: Guard): Response |
   return undefined
 }
 
-const refuse = (status: number, message: string): Response =>
+/** Returns a refusal in the form of the protocol. */
+export const refuse = (status: number, message: string): Response =>
   Response.json(
     { jsonrpc: "2.0", id: null, error: { code: -32_000, message } },
     { status, ...(status === 401 ? { headers: { "www-authenticate": "Bearer" } } : {}) },

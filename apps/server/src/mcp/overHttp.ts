@@ -1,8 +1,9 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { createMcpHandler, type McpServerFactory } from "@modelcontextprotocol/server"
-import { Effect, Layer } from "effect"
-import { HttpEffect, HttpServer } from "effect/http"
+import { Effect, Layer, Option } from "effect"
+import { HttpEffect, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
+import * as HostNames from "../observability/HostNames.ts"
 import * as HttpGuard from "./HttpGuard.ts"
 
 /** Maximum size of a request's body. */
@@ -28,11 +29,27 @@ export const overHttp = (factory: McpServerFactory, guard: HttpGuard.Guard, { ho
     const refusal = HttpGuard.refusalOf(request, guard)
     return refusal === undefined ? handler.fetch(request) : Promise.resolve(refusal)
   }
-  return HttpServer.serve(HttpEffect.fromWebHandler(respond)).pipe(
+  return HttpServer.serve(Effect.flatMap(unreadable, (refusal) => refusal ?? HttpEffect.fromWebHandler(respond))).pipe(
     Layer.merge(Layer.effectDiscard(Effect.addFinalizer(() => Effect.promise(handler.close)))),
     Layer.provideMerge(NodeHttpServer.layer(listener, { host, port })),
   )
 }
+
+/** Methods of the protocol, and those by which clients ask for them. */
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "DELETE", "OPTIONS"])
+
+/** Refuses a request that has no form as a request of the web, such as one with a user name in its host. */
+const unreadable = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
+  if (!METHODS.has(request.method)) return refuse(405, "The method is not one of this server.")
+  const url = Option.getOrUndefined(HttpServerRequest.toURL(request))
+  const { host = "" } = request.headers
+  return url === undefined || url.username !== "" || url.password !== "" || !HostNames.isHost(host)
+    ? refuse(400, "The host or the path of the request cannot be read.")
+    : undefined
+})
+
+const refuse = (status: number, message: string) =>
+  Effect.succeed(HttpServerResponse.fromWeb(HttpGuard.refuse(status, message)))
 
 const listener = () => {
   const server = createServer({

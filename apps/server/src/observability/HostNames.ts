@@ -24,13 +24,16 @@ const withoutDot = (name: string) => name.toLowerCase().replace(/\.$/u, "")
 
 export const make = (names: ReadonlyArray<string>): HostNames => new Set(names.map(withoutDot))
 
+/** Whether a `Host` is a name or an address with or without a port, so that a URL can be built from it. */
+export const isHost = (host: string): boolean => WRITTEN_AS_HOST.test(host) && URL.canParse(`http://${host}/`)
+
 /**
  * Whether a request with this `Host` is allowed. True for addresses, for names of one label, which only a local resolver
  * knows, and without a `Host`, since every browser sends one.
  */
 export const includes = (names: HostNames, host: string | undefined): boolean => {
   if (host === undefined || host === "") return true
-  if (!WRITTEN_AS_HOST.test(host) || !URL.canParse(`http://${host}/`)) return false
+  if (!isHost(host)) return false
   const name = withoutDot(new URL(`http://${host}/`).hostname)
   if (name.startsWith("[") || isIP(name) !== 0) return true
   return !name.includes(".") || PRIVATE_NAME.test(name) || names.has(name)

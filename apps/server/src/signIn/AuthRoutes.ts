@@ -12,6 +12,7 @@ import { readRequest } from "./readRequest.ts"
 import * as Refusals from "./Refusals.ts"
 import { SignIn } from "./SignIn.ts"
 import * as ClientAddress from "../http/middleware/ClientAddress.ts"
+import * as HostNames from "../observability/HostNames.ts"
 import * as Responses from "../http/responses/Responses.ts"
 import * as Session from "../http/middleware/Session.ts"
 
@@ -99,5 +100,5 @@ const urlOf = (
 ): string => {
   const host = headers["host"] ?? ""
   const scheme = new URL(urls.url).protocol
-  return /^[\w.:[\]-]+$/u.test(host) ? `${scheme}//${host}${url}` : `${urls.url}${url}`
+  return HostNames.isHost(host) ? `${scheme}//${host}${url}` : `${urls.url}${url}`
 }

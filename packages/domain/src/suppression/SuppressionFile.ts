@@ -91,7 +91,8 @@ const cellsOf = (row: string): ReadonlyArray<string> => {
     const end = isQuoted ? endOfQuotes(row, at) : row.indexOf(",", at)
     const stop = end === -1 ? row.length : end
     const cell = row.slice(at, stop)
-    cells.push((isQuoted ? cell.replace(/^"|"\s*$/gu, "").replaceAll('""', '"') : cell).trim())
+    const text = (isQuoted ? cell.replace(/^"|"\s*$/gu, "").replaceAll('""', '"') : cell).trim()
+    cells.push(MARKED.test(text) ? text.slice(1) : text)
     at = stop + 1
   }
   return cells
@@ -120,4 +121,13 @@ export const writeRejected = (rejected: ReadonlyArray<RejectedLine>): string =>
     "",
   ].join("\n")
 
-const cell = (text: string): string => (/[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+/** First characters for which a spreadsheet takes a cell for a formula, also behind apostrophes of our own. */
+const FORMULA = /^'*[=+\-@\t\r\n]/u
+/** A cell that `cell` wrote with an apostrophe. */
+const MARKED = /^'+[=+\-@\t\r\n]/u
+
+/** Writes a cell. A text that a spreadsheet would run as a formula begins with an apostrophe, which makes it text. */
+export const cell = (value: string): string => {
+  const text = FORMULA.test(value) ? `'${value}` : value
+  return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,11 +1,7 @@
-/** First characters for which a spreadsheet takes a cell for a formula. */
-const FORMULA = /^[=+\-@\t\r]/u
+import * as SuppressionFile from "@waybill/domain/suppression/SuppressionFile"
 
-/** Writes a cell. A text that a spreadsheet would run as a formula begins with an apostrophe, which makes it text. */
-const cell = (value: string | number | null): string => {
-  const text = typeof value === "string" && FORMULA.test(value) ? `'${value}` : String(value ?? "")
-  return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
+const cell = (value: string | number | null): string =>
+  typeof value === "string" ? SuppressionFile.cell(value) : String(value ?? "")
 
 export const row = (values: ReadonlyArray<string | number | null>): string => `${values.map(cell).join(",")}\r\n`
 

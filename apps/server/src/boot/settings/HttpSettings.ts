@@ -75,6 +75,12 @@ export const TABLE = {
     "none",
     Networks("WEBHOOK_ALLOW_NETWORKS"),
   ),
+  attachmentAllowNetworks: setting(
+    "ATTACHMENT_ALLOW_NETWORKS",
+    "Private networks (CIDR, comma-separated) that attachments named by a URL may be read from.",
+    "none",
+    Networks("ATTACHMENT_ALLOW_NETWORKS"),
+  ),
   oidcIssuer: setting(
     "OIDC_ISSUER",
     "Issuer URL of an OpenID Connect provider for signing in to the dashboard.",

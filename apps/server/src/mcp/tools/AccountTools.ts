@@ -56,10 +56,15 @@ const suppression = tool({
     askFor(() => waybill.suppressions.get(email)).pipe(
       Effect.map((found): ToolAnswer =>
         found === undefined
-          ? { summary: `${email} is not suppressed.` }
+          ? { summary: "The address is not suppressed.", facts: { untrusted: { email } } }
           : {
-              summary: `${email} is suppressed: mail to it is not sent.`,
-              facts: { email, reason: found.reason, created_at: found.created_at, email_id: found.email_id },
+              summary: "The address is suppressed: mail to it is not sent.",
+              facts: {
+                reason: found.reason,
+                created_at: found.created_at,
+                email_id: found.email_id,
+                untrusted: { email },
+              },
             },
       ),
     ),

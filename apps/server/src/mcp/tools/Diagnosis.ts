@@ -15,11 +15,14 @@ export interface Evidence {
 }
 
 export interface RecipientDiagnosis {
-  readonly address: string
   readonly status: EmailRecipient["status"]
   readonly explanation: string
   readonly next_step: string
-  readonly untrusted?: { readonly server: string | undefined; readonly response: string }
+  readonly untrusted: {
+    readonly address: string
+    readonly server?: string | undefined
+    readonly response?: string
+  }
 }
 
 /** Explains in words what happened to each recipient, those without delivery first. */
@@ -29,13 +32,13 @@ export const diagnose = (evidence: Evidence): ReadonlyArray<RecipientDiagnosis> 
       const [explanation, next_step] = explain(recipient, evidence)
       const response = recipient.smtp?.response ?? null
       return {
-        address: recipient.address,
         status: recipient.status,
         explanation: [explanation, pathOf(recipient)].filter((part) => part !== "").join(" "),
         next_step,
-        ...(response === null
-          ? {}
-          : { untrusted: { server: recipient.smtp?.mx ?? undefined, response: clipped(response) } }),
+        untrusted: {
+          address: clipped(recipient.address),
+          ...(response === null ? {} : { server: recipient.smtp?.mx ?? undefined, response: clipped(response) }),
+        },
       }
     })
     .toSorted((one, other) => Number(isDelivered(one)) - Number(isDelivered(other)))

@@ -92,12 +92,11 @@ const senders = ({
     untrusted: { value: record === null ? null : clipped(record.value) },
   },
   rows: sources.map(({ aligned, dkim_domain, last_day, messages, overrides, reporters, source_ip, spf_domain }) => ({
-    source_ip,
     messages,
     passed: aligned,
     last_day,
     policy_not_applied: overrides.map(({ reason }) => reason).join(", "),
-    untrusted: { dkim_domain, spf_domain, reporters: listed(reporters) },
+    untrusted: { source_ip, dkim_domain, spf_domain, reporters: listed(reporters) },
   })),
 })
 

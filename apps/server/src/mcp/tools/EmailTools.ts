@@ -114,20 +114,18 @@ const recordOf = (email: EmailLogWithContent, withBody: boolean): ToolAnswer => 
     ...(email.content === null ? {} : { content: contentOf(email.content, withBody) }),
   },
   rows: email.recipients.map(({ address, attempts, kind, last_event_at, smtp, status, suppression }) => ({
-    address,
     kind,
     status,
     attempts,
     last_event_at,
     suppression: suppression ?? undefined,
-    ...(smtp === null
-      ? {}
-      : {
-          category: smtp.category ?? undefined,
-          code: smtp.code ?? undefined,
-          enhanced_code: smtp.enhanced_code ?? undefined,
-          untrusted: { server: smtp.mx ?? undefined, response: clipped(smtp.response ?? "") },
-        }),
+    category: smtp?.category ?? undefined,
+    code: smtp?.code ?? undefined,
+    enhanced_code: smtp?.enhanced_code ?? undefined,
+    untrusted: {
+      address: clipped(address),
+      ...(smtp === null ? {} : { server: smtp.mx ?? undefined, response: clipped(smtp.response ?? "") }),
+    },
   })),
 })
 
@@ -147,9 +145,9 @@ const contentOf = ({ attachments, html, text }: NonNullable<EmailLogWithContent[
 const bodyOf = (text: string | null): string | undefined => (text === null ? undefined : clipped(text, MAX_BODY_CHARS))
 
 /** Fields of an event's data that a timeline shows; the others are of no use here, or personal. */
-const SHOWN = ["recipient", "reason", "bounce_type", "category", "code", "enhanced_code", "attempt"] as const
+const SHOWN = ["reason", "bounce_type", "category", "code", "enhanced_code", "attempt"] as const
 const SHOWN_TIMES = ["next_attempt_at", "scheduled_at"] as const
-const SHOWN_TEXTS = ["response", "mx", "feedback_type"] as const
+const SHOWN_TEXTS = ["recipient", "response", "mx", "feedback_type"] as const
 
 const timeline = tool({
   name: "get_timeline",

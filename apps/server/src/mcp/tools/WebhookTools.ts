@@ -91,8 +91,14 @@ const attemptRow = ({ at, duration_ms, error, response_body, status, url }: Webh
   origin: originOf(url),
   status: status ?? undefined,
   duration_ms,
-  error: error === null ? undefined : clipped(error),
-  ...(response_body === null ? {} : { untrusted: { response: clipped(response_body, MAX_RESPONSE_CHARS) } }),
+  ...(error === null && response_body === null
+    ? {}
+    : {
+        untrusted: {
+          error: error === null ? undefined : clipped(error),
+          response: response_body === null ? undefined : clipped(response_body, MAX_RESPONSE_CHARS),
+        },
+      }),
 })
 
 export const all = [webhooks, deliveries, delivery]
