@@ -23,7 +23,7 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
     const doorRequest: DoorRequest = {
       method: request.method,
       path,
-      query: new URLSearchParams(request.url.split("?", 2)[1] ?? ""),
+      query: new URLSearchParams(RequestTarget.queryOf(request.url)),
       headers: request.headers,
       body: bytes.length === 0 ? undefined : yield* parse(bytes),
     }

@@ -114,7 +114,8 @@ export class FastSend {
     const { key } = admitted
     if (requestLog !== undefined) {
       const [caller, began, body] = [Calls.callerOf(key), this.#began, sent.bytes]
-      this.#logged = { request, response, id, caller, address: this.#wanted.address, began, body, reason: null }
+      const [target, { address }] = [request.url ?? "", this.#wanted]
+      this.#logged = { request, response, target, id, caller, address, began, body, reason: null }
     }
     const admission = "_tag" in admitted ? undefined : admitted
     return Effect.map(this.#commit(id, key, sent, admission), ({ body, headers: own, status }) => {

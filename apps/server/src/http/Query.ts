@@ -1,14 +1,13 @@
 import * as UnknownNames from "@waybill/api/errors/UnknownNames"
 import * as Violations from "@waybill/api/errors/Violations"
 import type { Detail } from "@waybill/domain/values/Refusal"
+import * as RequestTarget from "./middleware/RequestTarget.ts"
 import { Effect, Result, Schema, SchemaAST } from "effect"
 
-/** Returns the parameters of a request's query by name, as the router separates it from the path. */
+/** Returns the parameters of a request's query by name. */
 const parametersOf = (url: string): ReadonlyMap<string, ReadonlyArray<string>> => {
   const parameters = new Map<string, Array<string>>()
-  const start = url.search(/[?;]/u)
-  if (start === -1) return parameters
-  for (const [name, value] of new URLSearchParams(url.slice(start + 1).split("#", 1)[0])) {
+  for (const [name, value] of new URLSearchParams(RequestTarget.queryOf(url))) {
     const values = parameters.get(name)
     if (values === undefined) parameters.set(name, [value])
     else values.push(value)

@@ -23,12 +23,11 @@ for (const one of series.values()) one.valueUnsafe(EMPTY)
 
 /** Observes requests of the API, and no probes or pages. */
 export const observe = (request: IncomingMessage, response: ServerResponse): void => {
-  const path = request.url ?? ""
+  const path = RequestTarget.pathOf(RequestTarget.canonical(request.url ?? ""))
   if (!path.startsWith("/v1/")) return
   const began = performance.now()
   response.on("close", () => {
-    const query = path.indexOf("?")
-    const bucket = RequestTarget.bucketOf(request.method ?? "", query === -1 ? path : path.slice(0, query))
+    const bucket = RequestTarget.bucketOf(request.method ?? "", path)
     const status = response.writableFinished ? `${Math.floor(response.statusCode / 100)}xx` : "gone"
     series.get(`${bucket} ${status}`)?.updateUnsafe((performance.now() - began) / 1000, EMPTY)
   })

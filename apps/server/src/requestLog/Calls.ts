@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import * as RequestTarget from "../http/middleware/RequestTarget.ts"
 import { maskedBody } from "./maskedBody.ts"
 import { maskedQuery } from "./maskedQuery.ts"
-import { maskedText } from "./maskedText.ts"
+import { maskedPath } from "./maskedPath.ts"
 
 /** Maximum length of a method. Node accepts only known ones. */
 const MAX_METHOD_CHARS = 16
@@ -35,6 +35,8 @@ export const memberOf = (account_id: Id.AccountId, user_id: string, livemode: bo
 export interface Call {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  /** The canonical target, which was routed. */
+  readonly target: string
   readonly id: string
   readonly caller: Caller
   readonly address: string
@@ -85,14 +87,14 @@ export const reasonOf = ({ body }: HttpServerResponse.HttpServerResponse): strin
   }
 }
 
-const rowOf = ({ address, began, body, caller, id, reason, request, response }: Call): Row => {
-  const url = request.url ?? ""
+const rowOf = ({ address, began, body, caller, id, reason, request, response, target }: Call): Row => {
+  const query = RequestTarget.queryOf(target)
   return {
     ...caller,
     id,
     method: (request.method ?? "").slice(0, MAX_METHOD_CHARS),
-    path: printable(maskedText(RequestTarget.pathOf(url))),
-    query: url.includes("?") ? printable(maskedQuery(url)) : "",
+    path: printable(maskedPath(RequestTarget.pathOf(target))),
+    query: query === "" ? "" : printable(maskedQuery(query)),
     status: response.headersSent ? response.statusCode : null,
     reason,
     address: RateWindows.clientAddress(address).text ?? "",

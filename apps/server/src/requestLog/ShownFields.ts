@@ -19,11 +19,21 @@ const SHOWN: ReadonlySet<string> = new Set(
     .split(/\s+/u),
 )
 
-/** Names of headers that hold secrets, whatever their values look like. */
-const SECRET_HEADER = /auth|token|secret|key|cookie|passw|signature|credential/iu
+/** Parts of the names of headers that hold secrets, whatever their values look like. */
+const SECRET_HEADER =
+  /auth|token|secret|key|cookie|pass|pwd|signature|credential|session|bearer|jwt|otp|access|private|code|csrf|xsrf|hmac|nonce/iu
+const NO_LETTER = /[^a-z]/giu
 
 export const isShown = (name: string): boolean => SHOWN.has(name) || SHOWN.has(name.toLowerCase())
 
 export const isHeaders = (name: string): boolean => name.length === 7 && name.toLowerCase() === "headers"
 
-export const isSecretHeader = (name: string): boolean => SECRET_HEADER.test(name)
+/** Compares letters only, so that `X-API-Key`, `x_api_key` and `Api Key` are one name. */
+export const isSecretHeader = (name: string): boolean =>
+  SECRET_HEADER.test(name.normalize("NFKC").replaceAll(NO_LETTER, ""))
+
+/** Names of the fields by which a list of headers tells the name of one. */
+export const isHeaderName = (field: string): boolean => /^(?:name|key|header|field)$/iu.test(field)
+
+/** Names of the fields by which a list of headers tells the value of one. */
+export const isHeaderValue = (field: string): boolean => /^(?:value|val|content)$/iu.test(field)

@@ -1,15 +1,25 @@
-import { MASK, maskedText } from "./maskedText.ts"
+import { MASK, MAX_SEARCHED_CHARS, maskedText } from "./maskedText.ts"
 import * as ShownFields from "./ShownFields.ts"
 
 /** Maximum size of a masked body; the rest is cut. */
 export const MAX_LOGGED_BODY_BYTES = 16 * 1024
-/** Maximum characters between strings that are read, so that a body of millions of numbers costs little. */
+/** Maximum characters between strings, and quotes in strings, that are read, so that a body of millions of them costs little. */
 const MAX_READ_CHARS = 256 * 1024
+/** Maximum characters of texts that are searched for secrets in a body, which is the most of the work. */
+const MAX_SEARCHED_BODY_CHARS = 4 * MAX_LOGGED_BODY_BYTES
+/** Maximum fields of an object of headers; of one with more, all values are masked. */
+const MAX_HEADER_FIELDS = 200
 const MAX_DEPTH = 32
 const CUT = "…"
 
-/** How the values of an object or list are shown. In headers every name is shown. */
+/** How a value is shown. */
 type Mode = "shown" | "masked" | "headers"
+
+/** An object of headers, which may be a pair of a name and a value. */
+interface HeaderPair {
+  readonly hasValue: boolean
+  readonly isSecret: boolean
+}
 
 /** Thrown at the end of what is shown: the body is cut, too large, or no JSON. */
 const END = new Error("end of what is shown")
@@ -28,7 +38,7 @@ class Masking {
   #at = 0
   #read = 0
   #depth = 0
-  #headerName = ""
+  #searched = 0
 
   constructor(bytes: Uint8Array) {
     // One character for each byte; text in other scripts is decoded where it is shown.
@@ -38,9 +48,10 @@ class Masking {
   value(mode: Mode): void {
     const start = this.#peek()
     if (mode === "masked") return this.#mask(start)
-    if (start === "{") return this.#list("}", () => this.#field(mode))
+    if (mode === "headers") return this.#headers(start)
+    if (start === "{") return this.#list("}", () => this.#field())
     if (start === "[") return this.#list("]", () => this.value(mode))
-    if (start === '"') return this.#write(shown(this.#string()))
+    if (start === '"') return this.#show(this.#string())
     this.#write(this.#word())
   }
 
@@ -60,29 +71,87 @@ class Masking {
     this.#write(close)
   }
 
-  #field(mode: Mode): void {
-    if (this.#peek() !== '"') throw END
-    const quoted = this.#string()
+  #field(): void {
+    const quoted = this.#fieldName()
     const name = textOf(quoted) ?? ""
-    this.#write(shown(quoted))
-    if (this.#peek() !== ":") throw END
-    this.#at++
+    this.#show(quoted)
     this.#write(":")
-    if (mode === "headers") return this.#headerField(name)
     this.value(ShownFields.isHeaders(name) ? "headers" : ShownFields.isShown(name) ? "shown" : "masked")
   }
 
-  /** Headers are an object by name, or a list of names and values. */
-  #headerField(name: string): void {
-    const isPair = /^(?:name|value)$/iu.test(name)
-    if (/^name$/iu.test(name) && this.#peek() === '"') {
-      const at = this.#at
-      this.#headerName = textOf(this.#string()) ?? ""
-      this.#at = at
+  /** Returns the name of a field with its quotes. */
+  #fieldName(): string {
+    if (this.#peek() !== '"') throw END
+    const quoted = this.#string()
+    if (this.#peek() !== ":") throw END
+    this.#at++
+    return quoted
+  }
+
+  /** Headers are an object by name, or a list of objects that hold a name and a value. Anything else is masked. */
+  #headers(start: string): void {
+    if (start === "{") return this.#headersOf(this.#pair())
+    if (start !== "[") return this.#mask(start)
+    this.#list("]", () => {
+      const item = this.#peek()
+      if (item === "{") this.#headersOf(this.#pair())
+      else this.#mask(item)
+    })
+  }
+
+  #headersOf({ hasValue, isSecret }: HeaderPair): void {
+    this.#list("}", () => {
+      const quoted = this.#fieldName()
+      const field = textOf(quoted) ?? ""
+      this.#show(quoted)
+      this.#write(":")
+      const isName = hasValue && ShownFields.isHeaderName(field)
+      const start = this.#peek()
+      const isMasked = isName ? false : isSecret || ShownFields.isSecretHeader(field)
+      if (isMasked || start === "{" || start === "[") this.#mask(start)
+      else this.value("shown")
+    })
+  }
+
+  /**
+   * Reads an object of headers in advance, because the name of a header may stand behind its value, and several times. One that
+   * is cut off may hold a secret.
+   */
+  #pair(): HeaderPair {
+    const [at, read] = [this.#at, this.#read]
+    const names: Array<string> = []
+    let hasValue = false
+    let isComplete = false
+    try {
+      this.#skipFields((field) => {
+        hasValue ||= ShownFields.isHeaderValue(field)
+        if (ShownFields.isHeaderName(field) && this.#peek() === '"') {
+          const start = this.#at
+          names.push(textOf(this.#string()) ?? "")
+          this.#at = start
+        }
+      })
+      isComplete = true
+    } catch (error) {
+      if (error !== END) throw error
     }
-    this.value(
-      ShownFields.isSecretHeader(isPair ? this.#headerName : name) && !/^name$/iu.test(name) ? "masked" : "headers",
-    )
+    this.#at = at
+    this.#read = read
+    const isNameless = hasValue && names.length === 0
+    return { hasValue, isSecret: !isComplete || isNameless || names.some(ShownFields.isSecretHeader) }
+  }
+
+  /** Calls `see` with the name of each field of an object, before its value. */
+  #skipFields(see: (field: string) => void): void {
+    this.#at++
+    for (let fields = 0; this.#peek() !== "}"; fields++) {
+      if (fields === MAX_HEADER_FIELDS) throw END
+      see(textOf(this.#fieldName()) ?? "")
+      this.#skip(this.#peek())
+      if (this.#peek() !== ",") break
+      this.#at++
+    }
+    if (this.#peek() !== "}") throw END
   }
 
   #mask(start: string): void {
@@ -112,7 +181,10 @@ class Masking {
   #string(): string {
     const start = this.#at
     let end = this.#text.indexOf('"', start + 1)
-    while (end > 0 && this.#isEscaped(end)) end = this.#text.indexOf('"', end + 1)
+    while (end > 0 && this.#isEscaped(end)) {
+      if (++this.#read > MAX_READ_CHARS) throw END
+      end = this.#text.indexOf('"', end + 1)
+    }
     if (end < 0) throw END
     this.#at = end + 1
     return this.#text.slice(start, this.#at)
@@ -143,6 +215,12 @@ class Masking {
     return this.#text.charAt(this.#at)
   }
 
+  #show(quoted: string): void {
+    this.#searched += Math.min(quoted.length, MAX_SEARCHED_CHARS)
+    if (this.#searched > MAX_SEARCHED_BODY_CHARS) throw END
+    this.#write(shown(quoted))
+  }
+
   #write(piece: string): void {
     this.out += piece
     if (this.out.length > MAX_LOGGED_BODY_BYTES) throw END
@@ -160,8 +238,26 @@ const textOf = (quoted: string): string | undefined => {
   }
 }
 
+/** Strings of JSON of more characters are decoded in part only. */
+const MAX_DECODED_CHARS = 4 * MAX_SEARCHED_CHARS
+/** Maximum length of an escape such as `\u00e9`. */
+const ESCAPE_CHARS = 6
+
+/** Returns the beginning of a long string of JSON, which ends before an escape or character that would be cut in two. */
+const beginningOf = (quoted: string): string | undefined => {
+  for (let end = MAX_DECODED_CHARS; end > MAX_DECODED_CHARS - ESCAPE_CHARS; end--) {
+    const text = textOf(`${quoted.slice(0, end)}"`)
+    if (text !== undefined) return text
+  }
+  return undefined
+}
+
 /** Returns a string of JSON with the secrets in it masked. */
 const shown = (quoted: string): string => {
+  if (quoted.length > MAX_DECODED_CHARS) {
+    const beginning = beginningOf(quoted)
+    return JSON.stringify(beginning === undefined ? MASK : maskedText(beginning, `${quoted.length - 2} bytes`))
+  }
   const text = textOf(quoted)
   if (text === undefined) return `"${MASK}"`
   const masked = maskedText(text)

@@ -28,6 +28,7 @@ import * as Version from "../../boot/Version.ts"
 import { addressViews } from "../../sources/addressViews.ts"
 import { Admitted } from "../middleware/Admitted.ts"
 import * as Authorization from "../middleware/Authorization.ts"
+import * as RequestTarget from "../middleware/RequestTarget.ts"
 import * as DashboardRoute from "./DashboardRoute.ts"
 import { inviteWithAccount } from "../api/MemberHandlers.ts"
 
@@ -44,7 +45,7 @@ const operator = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const admitted = yield* Admitted
   if (admitted === undefined || !("user" in admitted) || !admitted.user.operator)
-    return yield* new RequestRefusal.NoSuchRoute({ method: request.method, path: request.url.split("?", 1)[0] ?? "" })
+    return yield* new RequestRefusal.NoSuchRoute({ method: request.method, path: RequestTarget.pathOf(request.url) })
   return admitted
 })
 

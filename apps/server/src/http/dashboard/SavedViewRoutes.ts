@@ -5,6 +5,7 @@ import * as SavedViews from "@waybill/store/users/SavedViews"
 import { Data, Effect } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { Admitted } from "../middleware/Admitted.ts"
+import * as RequestTarget from "../middleware/RequestTarget.ts"
 import * as DashboardRoute from "./DashboardRoute.ts"
 
 class TooManyViews extends Data.TaggedError("TooManyViews")<{}> {
@@ -26,7 +27,7 @@ const owner = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const admitted = yield* Admitted
   if (admitted === undefined || !("user" in admitted))
-    return yield* new RequestRefusal.NoSuchRoute({ method: request.method, path: request.url.split("?", 1)[0] ?? "" })
+    return yield* new RequestRefusal.NoSuchRoute({ method: request.method, path: RequestTarget.pathOf(request.url) })
   return { account_id: admitted.user.account_id, user_id: admitted.user.user_id }
 })
 

@@ -12,26 +12,52 @@ export const bucketOf = (method: string, path: string): RateLimit.Bucket => {
       return "other"
   }
 }
-/** Returns the path of a request as the router reads it, so that an encoded spelling counts in the same rate window. */
-export const pathOf = (url: string): string => {
-  const path = encodedPathOf(url)
+/** Targets with another spelling than `/path?query`: with a scheme and host, a `;` before the query, or a fragment. */
+const OTHER_SPELLING = /^[^/]|[;#]/u
+/** Scheme and host of an absolute target that URL parsers reject (`http://[/v1`). */
+const AUTHORITY = /^https?:\/\/.*?\//u
+
+/**
+ * Returns the target of a request in the one spelling that routing, limits, metrics and the request log read, so that none of
+ * them sees another request than the one that is handled.
+ */
+export const canonical = (url: string): string => {
+  if (!OTHER_SPELLING.test(url)) return url
+  const [target = ""] = originForm(url).split("#", 1)
+  const end = target.search(/[?;]/u)
+  return end === -1 ? target : `${target.slice(0, end)}?${target.slice(end + 1)}`
+}
+
+const originForm = (url: string): string => {
+  if (url.startsWith("/")) return url
+  const parsed = /^https?:\/\//iu.test(url) ? URL.parse(url) : null
+  return parsed === null ? url.replace(AUTHORITY, "/") : parsed.pathname + parsed.search
+}
+
+/** Returns the path of a canonical target as the router matches it, so that an encoded spelling counts in the same rate window. */
+export const pathOf = (target: string): string => {
+  const path = encodedPathOf(target)
   if (!path.includes("%")) return path
   try {
-    return decodeURI(path)
+    // An encoded percent sign stays encoded, as in the router.
+    return decodeURI(path.replaceAll("%25", "%2525"))
   } catch {
     return path
   }
 }
 
-/** Returns the path of a request as it was sent. */
-export const encodedPathOf = (url: string): string => url.replace(AUTHORITY, "/").split(/[?#;]/u, 1)[0] ?? url
+/** Returns the path of a canonical target as it was sent. */
+export const encodedPathOf = (target: string): string => target.split("?", 1)[0] ?? target
 
-/** Scheme and host of an absolute target that URL parsers reject (`http://[/v1`); the router ignores them too. */
-const AUTHORITY = /^https?:\/\/.*?\//u
+/** Returns the query of a canonical target without its question mark; empty if there is none. */
+export const queryOf = (target: string): string => {
+  const start = target.indexOf("?")
+  return start === -1 ? "" : target.slice(start + 1)
+}
 
 /** Returns the parameter `livemode`, whose form is checked with the other parameters. */
-export const livemodeOf = (url: string): boolean | undefined => {
-  if (!url.includes("livemode=")) return undefined
-  const value = new URLSearchParams(url.slice(url.indexOf("?") + 1)).get("livemode")
+export const livemodeOf = (target: string): boolean | undefined => {
+  if (!target.includes("livemode=")) return undefined
+  const value = new URLSearchParams(queryOf(target)).get("livemode")
   return value === null ? undefined : value !== "false"
 }

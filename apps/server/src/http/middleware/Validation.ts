@@ -17,6 +17,7 @@ import * as Query from "../Query.ts"
 import * as Bodies from "./Bodies.ts"
 import * as BodyScan from "./BodyScan.ts"
 import { jsonErrorIn, MAX_SEARCHED_CHARS } from "./jsonErrorIn.ts"
+import * as RequestTarget from "./RequestTarget.ts"
 
 /** Reads and checks query and body before any schema decodes them, and explains what a schema refuses. */
 export const layer = (maxBodyBytes: number) =>
@@ -141,7 +142,7 @@ const refuseAll = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
   // An id of a wrong form names nothing, like an unknown one.
   const names = yield* violationsOf(endpoint.params, params)
   if (!Violations.isNone(names) && Object.values(params).includes(""))
-    return yield* new RequestRefusal.NoSuchRoute({ method, path: url.split("?", 1)[0] ?? url })
+    return yield* new RequestRefusal.NoSuchRoute({ method, path: RequestTarget.pathOf(url) })
   if (!Violations.isNone(names)) return yield* new RequestRefusal.MalformedId({ details: names.details })
   const header = yield* violationsOf(endpoint.headers, headers)
   const around = Violations.join([

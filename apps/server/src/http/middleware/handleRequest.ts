@@ -73,7 +73,9 @@ interface Incoming {
  */
 export const handleRequest = <E, R>(app: Effect.Effect<Response, E, R>, options: Options) =>
   Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
+    const received = yield* HttpServerRequest.HttpServerRequest
+    const url = RequestTarget.canonical(received.url)
+    const request = url === received.url ? received : received.modify({ url })
     const began = performance.now()
     const id = yield* NewIds.newId("RequestId")
     const path = RequestTarget.pathOf(request.url)
@@ -81,7 +83,7 @@ export const handleRequest = <E, R>(app: Effect.Effect<Response, E, R>, options:
     const responding = Effect.map(responseTo(app, options, { request, id, path, door, began }), (response) => {
       Calls.noteRefusal(NodeHttpServerRequest.toIncomingMessage(request), response)
       return response
-    })
+    }).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request))
     const shaped =
       door === undefined ? responding : Effect.map(responding, (response) => DoorRequests.inShapeOf(door, response))
     return yield* Traces.ofRequest(shaped, id, request.method, request.headers)
@@ -203,7 +205,18 @@ const logCall = (
   if (caller === undefined) return
   const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
   const source = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
-  Calls.begin(requestLog, { request: source, response, id, caller, address, began, body: undefined, reason: null })
+  const target = request.url
+  Calls.begin(requestLog, {
+    request: source,
+    response,
+    target,
+    id,
+    caller,
+    address,
+    began,
+    body: undefined,
+    reason: null,
+  })
 }
 
 const callerOf = (
