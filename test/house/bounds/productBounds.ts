@@ -284,6 +284,12 @@ export const productBounds: ReadonlyArray<Group> = [
         "older ones are not shown",
       ),
       customer(
+        "Attempts of a delivery with the answers to them",
+        "MAX_HISTORY_BYTES",
+        "packages/store/src/webhooks/WebhookDeliveries.ts",
+        "answers to older attempts are not shown",
+      ),
+      customer(
         "Simultaneous calls per process of an endpoint that answers",
         "MAX_CALLS_PER_WEBHOOK",
         TURNS,

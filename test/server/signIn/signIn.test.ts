@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
+import * as Users from "@waybill/store/users/Users"
 import { Effect } from "effect"
 import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -33,6 +34,23 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     assert.deepInclude(events.json.data[0], { type: "email.queued", actor: { type: "user", id: json.actor.id } })
     assert.strictEqual((yield* page.request("GET", `/v1/email/logs/${sent.json.id}`)).json.api_key_id, null)
     assert.strictEqual(house.owner.email, "owner@acme.test")
+  })
+
+  it.effect("keeps the newest sessions of a user only, however often they sign in", function* () {
+    const { page } = yield* owner
+    const sql = yield* PgClient.PgClient
+    const { json } = yield* page.request("GET", "/v1/session")
+    const user_id = json.actor.id as string
+    yield* Effect.orDie(sql`
+      INSERT INTO user_sessions (id, user_id, token, expires_at, created_at, updated_at)
+      SELECT 'old' || n, ${user_id}, 'old' || n, now() + interval '1 day', now() - interval '1 hour', now() - interval '1 hour'
+      FROM generate_series(1, ${Users.MAX_SESSIONS + 20}::int) AS n`)
+    const again = yield* owner
+    const [counted] = yield* Effect.orDie(sql<{ readonly n: number }>`
+      SELECT count(*)::int AS n FROM user_sessions WHERE user_id = ${user_id}`)
+    assert.strictEqual(counted?.n, Users.MAX_SESSIONS)
+    for (const each of [page, again.page]) assert.strictEqual((yield* each.request("GET", "/v1/session")).status, 200)
+    yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE starts_with(id, 'old')`)
   })
 
   it.effect("logs what it changes as the user's call, for test mail apart, and not what it reads", function* () {

@@ -206,10 +206,12 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
     assert.strictEqual((yield* replayRange(endpoint)).queued, 0)
   })
 
-  it.effect("keeps the last 32 attempts", function* () {
+  it.effect("keeps the last 32 attempts, and the answers of the newest ones", function* () {
     const sql = yield* PgClient.PgClient
     yield* working({ nextAt: (now, attempts) => (attempts > 33 ? null : Webhooks.retrySoon(now, 1)) })
-    const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: 500, body: `${nth}` }) })
+    const receiver = yield* Receiver.listen({
+      answer: (_, nth) => ({ status: 500, body: `${nth} ${"x".repeat(4_000)}` }),
+    })
     const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
     yield* Webhooks.acceptEmail(endpoint.account_id)
     // The worker checks for due rows twice a second; this test checks more often.
@@ -222,7 +224,12 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
     const record = yield* Webhooks.settledOne(endpoint, undefined)
     yield* Fiber.interrupt(hurry)
     assert.deepStrictEqual([record.attempts, record.history.length], [34, WebhookDeliveries.MAX_HISTORY])
-    assert.deepStrictEqual([record.history[0]?.response_body, record.history.at(-1)?.response_body], ["3", "34"])
+    const numbers = record.history.map(({ response_body }) => response_body?.split(" ")[0] ?? null)
+    assert.deepStrictEqual([numbers[0], numbers.at(-1)], [null, "34"])
+    const kept = numbers.filter((number) => number !== null)
+    assert.deepStrictEqual(kept, ["31", "32", "33", "34"].slice(-kept.length))
+    const bytes = Buffer.byteLength(JSON.stringify(record.history.map((each) => ({ ...each, request_headers: {} }))))
+    assert.isBelow(bytes, 2 * WebhookDeliveries.MAX_HISTORY_BYTES)
   })
 })
 

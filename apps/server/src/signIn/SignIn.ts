@@ -102,7 +102,7 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
     secret: Buffer.from(keyring.derive("sign-in")[0] ?? new Uint8Array()).toString("base64"),
     beforeSession: ({ userId }) =>
       run(Effect.map(Members.find(userId), (member) => (Option.isNone(member) ? (false as const) : undefined))),
-    afterSession: ({ userId }) => run(recordJoin(userId)),
+    afterSession: ({ userId }) => run(Effect.andThen(Users.endOldestSessions(userId), recordJoin(userId))),
     endSessions: (userId) => run(Users.endSessions(userId)),
     proofs: {
       version: (user_id) => run(Users.proofVersion(user_id)),

@@ -231,6 +231,17 @@ export const endSessions = Effect.fn("Users.endSessions")(function* (id: string)
   yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE user_id = ${id}`)
 })
 
+/** Maximum number of sessions of a user. */
+export const MAX_SESSIONS = 100
+
+/** Ends all but the newest sessions of a user, because each sign-in adds one that stays for days. */
+export const endOldestSessions = Effect.fn("Users.endOldestSessions")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    DELETE FROM user_sessions WHERE id IN (
+      SELECT id FROM user_sessions WHERE user_id = ${id} ORDER BY updated_at DESC, id OFFSET ${MAX_SESSIONS}::int)`)
+})
+
 export const endSession = Effect.fn("Users.endSession")(function* (session_id: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE id = ${session_id}`)

@@ -49,8 +49,7 @@ export const free = Effect.fn("LostCalls.free")(function* (
     )
     UPDATE webhook_deliveries d
     SET status = 'failed', next_attempt_at = NULL, attempts = d.attempts + 1,
-      history = (CASE WHEN jsonb_array_length(d.history) >= ${WebhookDeliveries.MAX_HISTORY}::int THEN d.history - 0 ELSE d.history END)
-        || lost.attempt
+      history = ${WebhookDeliveries.earlierAttempts(sql)} || lost.attempt
     FROM lost WHERE d.account_id = lost.account_id AND d.id = lost.id`
   yield* Effect.orDie(sql.withTransaction(Effect.andThen(statement, Outbox.wake(sql, "webhook"))))
 })

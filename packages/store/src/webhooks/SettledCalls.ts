@@ -62,8 +62,7 @@ const record = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) => sql<
   SET status = CASE WHEN s.rearmed THEN 'pending' ELSE s.status END, attempts = d.attempts + 1,
     next_attempt_at = CASE WHEN s.rearmed THEN d.next_attempt_at ELSE s.next_attempt_at END,
     delivered_at = coalesce(s.delivered_at, d.delivered_at),
-    history = (CASE WHEN jsonb_array_length(d.history) >= ${WebhookDeliveries.MAX_HISTORY}::int THEN d.history - 0 ELSE d.history END)
-      || s.attempt
+    history = ${WebhookDeliveries.earlierAttempts(sql)} || s.attempt
   FROM held s
   WHERE d.account_id = s.account_id AND d.id = s.id
   RETURNING d.id, d.account_id, d.webhook_id, s.clock IS NULL AND NOT EXISTS (

@@ -13,6 +13,19 @@ import * as PackedEvent from "../packed/PackedEvent.ts"
 
 /** Maximum number of attempts in a delivery's history: one full retry schedule and as many replays. */
 export const MAX_HISTORY = 32
+/**
+ * Size of a history beyond which only its newest attempt keeps an answer, because each has up to 9 KB that the endpoint
+ * chooses. Shortly before, a history holds so many bytes and one more attempt.
+ */
+export const MAX_HISTORY_BYTES = 16 * 1024
+
+/** The history of a delivery `d`, without the oldest attempt and without answers, if it is full. */
+export const earlierAttempts = (sql: PgClient.PgClient) => sql`
+  (SELECT coalesce(jsonb_agg(CASE WHEN octet_length(d.history::text) > ${MAX_HISTORY_BYTES}::int
+      THEN earlier || '{"response_headers": {}, "response_body": null}'::jsonb ELSE earlier END ORDER BY nth), '[]'::jsonb)
+    FROM jsonb_array_elements(d.history) WITH ORDINALITY AS e(earlier, nth)
+    WHERE nth > jsonb_array_length(d.history) - ${MAX_HISTORY - 1}::int)`
+
 /** Type of a call that only tests the endpoint; it belongs to no stream. */
 export const TEST_TYPE = "webhook.test"
 
