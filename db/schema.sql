@@ -421,6 +421,16 @@ CREATE TABLE request_log (
   CONSTRAINT request_log_pkey PRIMARY KEY (account_id, id)
 ) PARTITION BY RANGE (id);
 
+CREATE TABLE request_log_counts (
+  account_id text COLLATE "C" NOT NULL,
+  caller_id text COLLATE "C" NOT NULL,
+  day date NOT NULL,
+  kept_rows bigint NOT NULL,
+  kept_bytes bigint NOT NULL,
+  not_kept bigint NOT NULL,
+  CONSTRAINT request_log_counts_pkey PRIMARY KEY (account_id, caller_id, day)
+) WITH (fillfactor=50);
+
 CREATE TABLE sandbox_messages (
   account_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,

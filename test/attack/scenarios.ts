@@ -11,6 +11,7 @@ import { halfBodies } from "./scenarios/http/halfBodies.ts"
 import { metricsHost } from "./scenarios/http/metricsHost.ts"
 import { pipelined } from "./scenarios/http/pipelined.ts"
 import { previewCid } from "./scenarios/http/previewCid.ts"
+import { requestLogFlood } from "./scenarios/http/requestLogFlood.ts"
 import { sandboxLines } from "./scenarios/http/sandboxLines.ts"
 import { unreadDocs } from "./scenarios/http/unreadDocs.ts"
 import { webhookHints } from "./scenarios/http/webhookHints.ts"
@@ -38,6 +39,7 @@ export const SCENARIOS: ReadonlyArray<Scenario> = [
   previewCid,
   halfBodies,
   sandboxLines,
+  requestLogFlood,
   connections,
   metricsHost,
   webhookHints,

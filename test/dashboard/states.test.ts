@@ -211,6 +211,24 @@ describe.skipIf(typeof browser === "string")(
       }
     })
 
+    it("says on which days requests were counted and not kept", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      await page.route("**/v1/requests*", async (route) => {
+        const response = await route.fetch()
+        const not_kept = [28, 27, 26, 25].map((day) => ({ date: `2026-11-${day}`, count: 17_212 + day }))
+        await route.fulfill({ response, json: { ...((await response.json()) as object), not_kept } })
+      })
+      await page.goto("/requests")
+      const notice = page.getByRole("region", { name: "Requests not kept" })
+      await notice.getByText(/17,240 on .*28.*, 17,239 on .*, 17,238 on .*, more on 1 earlier day/u).waitFor()
+      await ContactSheet.shoot(page, "requests-not-kept")
+      await page.unroute("**/v1/requests*")
+      await page.goto("/requests")
+      await page.getByRole("heading", { level: 1, name: "Requests" }).waitFor()
+      await Browser.eventually(() => notice.count()).toBe(0)
+      assert.strictEqual(await page.title(), "Requests · Waybill")
+    })
+
     it("answers 404, 429 and 403 inside the shell, in words", { timeout: TIMEOUT }, async () => {
       const { page } = tab
       const navigation = page.getByRole("navigation", { name: "Main" })

@@ -1,11 +1,15 @@
 import type { Audience, Bound, Group } from "./Bound.ts"
 import { clockBounds } from "./clockBounds.ts"
 import { productBounds } from "./productBounds.ts"
+import { requestLogBounds } from "./requestLogBounds.ts"
 import { securityBounds } from "./securityBounds.ts"
 import { sourceBounds } from "./sourceBounds.ts"
 import { testModeBounds } from "./testModeBounds.ts"
 import { toolBounds } from "./toolBounds.ts"
 import { read } from "../source.ts"
+
+/** Groups of docs/security.md. */
+const SECURITY: ReadonlyArray<Group> = [...securityBounds, requestLogBounds]
 
 export const GROUPS: ReadonlyArray<Group> = [
   ...productBounds,
@@ -13,7 +17,7 @@ export const GROUPS: ReadonlyArray<Group> = [
   ...testModeBounds,
   clockBounds,
   ...toolBounds,
-  ...securityBounds,
+  ...SECURITY,
 ]
 
 const declared = (constant: string, path: string): string => {
@@ -76,21 +80,19 @@ export const valueOf = ({ constant, path, value }: Bound): string => {
 
 /** The generated part of docs/security.md. */
 export const writtenBounds = (): string =>
-  securityBounds
-    .map(({ bounds, title }) =>
-      [
-        `### ${title}`,
-        "",
-        "| bound | value | constant | when it is exceeded |",
-        "|---|---|---|---|",
-        ...bounds.map(
-          (bound) =>
-            `| ${bound.what} | ${valueOf(bound)} | \`${bound.constant}\` in \`${bound.path}\` | ${bound.beyond} |`,
-        ),
-        "",
-      ].join("\n"),
-    )
-    .join("\n")
+  SECURITY.map(({ bounds, title }) =>
+    [
+      `### ${title}`,
+      "",
+      "| bound | value | constant | when it is exceeded |",
+      "|---|---|---|---|",
+      ...bounds.map(
+        (bound) =>
+          `| ${bound.what} | ${valueOf(bound)} | \`${bound.constant}\` in \`${bound.path}\` | ${bound.beyond} |`,
+      ),
+      "",
+    ].join("\n"),
+  ).join("\n")
 
 export const BEGIN_LIMITS = "<!-- limits, written by scripts/generate/limits.ts -->"
 export const END_LIMITS = "<!-- end of the limits -->"

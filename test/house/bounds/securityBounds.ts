@@ -34,9 +34,6 @@ const PEER = "packages/mail/src/dane/DanePeer.ts"
 const POLICY = "packages/mail/src/dns/MtaSts.ts"
 const POLICY_FETCH = "packages/mail/src/dns/MtaStsFetch.ts"
 const COMPRESSION = "apps/server/src/http/responses/Compression.ts"
-const MASKED_BODY = "apps/server/src/requestLog/maskedBody.ts"
-const MASKED_TEXT = "apps/server/src/requestLog/maskedText.ts"
-const REQUEST_LOG = "packages/store/src/requests/RequestLogWriter.ts"
 const RATES = "packages/domain/src/account/RateLimit.ts"
 
 /** Bounds that stop an attacker, as docs/security.md lists them. A new bound is a line here. */
@@ -135,22 +132,6 @@ export const securityBounds: ReadonlyArray<Group> = [
       ),
       customer("An answer that is compressed, at least", "MIN_COMPRESSED_BYTES", COMPRESSION, "sent as it is"),
       customer("An answer that is compressed, at most", "MAX_COMPRESSED_BYTES", COMPRESSION, "sent as it is"),
-      customer("A body in the request log", "MAX_LOGGED_BODY_BYTES", MASKED_BODY, "cut"),
-      customer("A text of a body in the request log", "MAX_TEXT_CHARS", MASKED_TEXT, "cut"),
-      customer(
-        "Accepted API calls that are logged per process in half a second, on average",
-        "ACCEPTED_PER_FLUSH",
-        REQUEST_LOG,
-        "not logged, counted",
-      ),
-      customer(
-        "Accepted API calls that are logged per process at once, after a pause",
-        "MAX_ACCEPTED_AT_ONCE",
-        REQUEST_LOG,
-        "not logged, counted",
-      ),
-      operator("API calls that wait to be logged per process", "MAX_ROWS_WAITING", REQUEST_LOG, "not logged, counted"),
-      operator("Bytes of API calls that wait to be logged", "MAX_BYTES_WAITING", REQUEST_LOG, "not logged, counted"),
       customer("Reads of the own session per user and minute", "SESSION_READS_PER_MINUTE", RATES, "429 `request_rate`"),
       internal("Places of a preview that may show an image", "MAX_PICTURES", PREVIEW, "further images are left out"),
       customer(
@@ -228,6 +209,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer("Wrong codes in a row", "MAX_WRONG_CODES", AUTH, "429 `account_temporarily_locked` for 15 minutes"),
       customer("A password, at least", "MIN_PASSWORD_CHARS", SIGN_IN, "400"),
       customer("A password, at most", "MAX_PASSWORD_CHARS", SIGN_IN, "400"),
+      customer("Sessions of a user", "MAX_SESSIONS", "packages/store/src/users/Users.ts", "the oldest ends"),
       customer("A session that is not used", "SESSION_DAYS", AUTH, "it ends"),
       customer("A link that sets a password", "LINK_HOURS", SIGN_IN, "it no longer works"),
     ],

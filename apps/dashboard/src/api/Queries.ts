@@ -16,6 +16,7 @@ import type {
   EmailWithContent,
   EventRecord,
   Member,
+  NotKeptRequests,
   Request,
   RequestDetail,
   Page,
@@ -198,7 +199,7 @@ export const requests = (filters: RequestFilters) =>
     queryKey: ["requests", filters],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
-      Api.get<Page<Request>>(
+      Api.get<Page<Request> & { readonly not_kept: ReadonlyArray<NotKeptRequests> }>(
         "/requests",
         {
           ...filters,

@@ -33,6 +33,7 @@ export type Member = typeof MembersApi.ListedMember.Encoded
 export type MemberLink = typeof MembersApi.Link.Encoded
 export type Request = typeof RequestsApi.RequestRecord.Encoded
 export type RequestDetail = typeof RequestsApi.RequestDetail.Encoded
+export type NotKeptRequests = typeof RequestsApi.NotKept.Encoded
 export type Role = Member["role"]
 export type Session = typeof MembersApi.Session.Encoded
 export type SandboxMessage = typeof SandboxApi.CapturedMessage.Encoded

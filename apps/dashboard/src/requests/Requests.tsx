@@ -12,6 +12,7 @@ import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { PagedRows } from "../ui/layout/PagedRows.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { type Column, Table } from "../ui/layout/Table.tsx"
+import { NotKept } from "./NotKept.tsx"
 import { RequestFilterBar } from "./RequestFilterBar.tsx"
 import { isFiltered, isRequestId, type RequestFilters } from "./RequestFilters.ts"
 import { RequestStatus } from "./RequestStatus.tsx"
@@ -40,6 +41,7 @@ export const Requests = () => {
       }
     >
       <RequestFilterBar filters={filters} typed={typed} keyNames={keyNames} onChange={change} />
+      <NotKept days={query.data?.pages[0]?.not_kept ?? []} />
       <PagedRows
         query={query}
         isPending={typed.isPending}

@@ -2,7 +2,8 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type * as Id from "@waybill/domain/values/Id"
 import type { AdmittedKey } from "@waybill/store/admission/AdmittedKey"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
-import type { Row, Writer } from "@waybill/store/requests/RequestLogWriter"
+import type { Writer } from "@waybill/store/requests/RequestLogWriter"
+import type { Row } from "@waybill/store/requests/RequestRow"
 import type { HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as RequestTarget from "../http/middleware/RequestTarget.ts"
@@ -61,7 +62,7 @@ export const begin = (writer: Writer, call: Call): void => {
 /** Logs a call at its end. Its row is made only if it has a place in the log. */
 export const end = (writer: Writer, call: Call): void => {
   const { headersSent, statusCode } = call.response
-  writer.note(() => rowOf(call), headersSent && statusCode < 400)
+  writer.note(call.caller, () => rowOf(call), headersSent && statusCode < 400)
 }
 
 /** Notes the body of a call that was begun. */

@@ -12,6 +12,7 @@ export const HOME_TABLES: ReadonlySet<string> = new Set([
   "provider_hooks",
   "rate_windows",
   "saved_views",
+  "request_log_counts",
   "schema_migrations",
   "source_addresses",
   "source_assignments",

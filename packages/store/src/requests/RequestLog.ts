@@ -3,7 +3,7 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { Row } from "./RequestLogWriter.ts"
+import type { Row } from "./RequestRow.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 
 /** Time after the start of a call in which its messages may have been made, beyond its duration. */

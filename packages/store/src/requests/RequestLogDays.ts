@@ -3,6 +3,10 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import { FIRST } from "../cells/CellName.ts"
+import { CurrentCell } from "../cells/CurrentCell.ts"
+import * as LogDay from "./LogDay.ts"
+import * as RequestLogCounts from "./RequestLogCounts.ts"
 
 /** Days whose table is made in advance. The first call of another day makes its table itself. */
 export const DAYS_AHEAD = 2
@@ -12,15 +16,8 @@ const LOCK_TIMEOUT = "5s"
 /** Advisory lock that lets one process at a time change the tables of days. */
 const DAYS_LOCK = 0x5742_4d52
 
-/** Days since 1970, in UTC. */
-export type Day = number
-
-export const dayOf = (epochMillis: number): Day => Math.floor(epochMillis / Timestamp.DAY)
-const startOf = (day: Day): string => Id.lowest("RequestId", day * Timestamp.DAY)
-const tableOf = (day: Day): string =>
-  `${TABLE}_${Timestamp.fromMillis(day * Timestamp.DAY)
-    .slice(0, 10)
-    .replaceAll("-", "_")}`
+const startOf = (day: LogDay.Day): string => Id.lowest("RequestId", day * Timestamp.DAY)
+const tableOf = (day: LogDay.Day): string => `${TABLE}_${LogDay.dateOf(day).replaceAll("-", "_")}`
 
 export interface KeptDays {
   readonly made: ReadonlyArray<string>
@@ -30,12 +27,13 @@ export interface KeptDays {
 /** Makes the tables of coming days, and drops those that ended more than `days` days ago. Runs hourly. */
 export const keep = Effect.fn("RequestLogDays.keep")(function* (days: number) {
   const sql = yield* PgClient.PgClient
-  const today = dayOf(yield* Clock.currentTimeMillis)
+  const today = LogDay.dayOf(yield* Clock.currentTimeMillis)
   const oldest = tableOf(today - days)
   const existing = yield* Effect.orDie(tables(sql))
   // The names sort by their day.
   const dropped = existing.filter((name) => name < oldest)
   for (const name of dropped) yield* alone(sql, sql`DROP TABLE IF EXISTS ${sql(name)}`)
+  if ((yield* CurrentCell) === FIRST) yield* RequestLogCounts.expire(today - days)
   const needed = days === 0 ? [] : Array.from({ length: DAYS_AHEAD + 1 }, (_, nth) => today + nth)
   const missing = needed.filter((day) => !existing.includes(tableOf(day)))
   for (const day of missing) yield* make(day)
@@ -43,7 +41,7 @@ export const keep = Effect.fn("RequestLogDays.keep")(function* (days: number) {
 })
 
 /** Makes the table of a day, if there is none. */
-export const make = Effect.fn("RequestLogDays.make")(function* (day: Day) {
+export const make = Effect.fn("RequestLogDays.make")(function* (day: LogDay.Day) {
   const sql = yield* PgClient.PgClient
   const name = tableOf(day)
   const [from, to] = [startOf(day), startOf(day + 1)]
@@ -68,7 +66,7 @@ export const copyDays = Effect.fn("RequestLogDays.copyDays")(function* (from: st
     WHERE i.inhparent = ${`${from}.${TABLE}`}::regclass ORDER BY 1`)
   for (const { name } of days) {
     const at = Date.parse(name.slice(TABLE.length + 1).replaceAll("_", "-"))
-    if (Number.isFinite(at)) yield* make(dayOf(at))
+    if (Number.isFinite(at)) yield* make(LogDay.dayOf(at))
   }
 })
 

@@ -1,20 +1,17 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
-import { Context, Duration, Effect, Layer, Redacted, Scope, Semaphore } from "effect"
-import pg from "pg"
-import * as CellName from "../cells/CellName.ts"
+import { Clock, Context, Duration, Effect, Layer, type Redacted, Scope, Semaphore } from "effect"
 import { Cells } from "../cells/Cells.ts"
-import { CurrentCell, inCell } from "../cells/CurrentCell.ts"
+import { inCell } from "../cells/CurrentCell.ts"
 import * as PerCell from "../cells/PerCell.ts"
-import * as Copy from "../copy/Copy.ts"
-import { type Column, CopyBinary } from "../copy/CopyBinary.ts"
 import * as Metrics from "../statistics/Metrics.ts"
-import * as RequestLogDays from "./RequestLogDays.ts"
+import * as LogDay from "./LogDay.ts"
+import { type Caller, type Charged, RequestLogBudget } from "./RequestLogBudget.ts"
+import * as RequestLogConnection from "./RequestLogConnection.ts"
+import type { Row } from "./RequestRow.ts"
 
 /** How often rows are written, in one statement; the request log lags its answers by as much. */
 export const FLUSH_EVERY = Duration.millis(500)
-/** Time limit of a write. A database that is slower gets no rows, and no answer waits for it. */
-export const FLUSH_TIMEOUT = Duration.seconds(5)
 /** Maximum rows and bytes that wait to be written. Beyond them, calls are not logged but counted. */
 export const MAX_ROWS_WAITING = 10_000
 export const MAX_BYTES_WAITING = 16 * 1024 * 1024
@@ -27,55 +24,15 @@ export const ACCEPTED_PER_FLUSH = 50
 export const MAX_ACCEPTED_AT_ONCE = 1_000
 /** Maximum rows of a statement, so that their encoding does not hold up the event loop. */
 const MAX_ROWS_PER_STATEMENT = 1_000
-/** Approximate size of a row beside its texts. */
-const ROW_BYTES = 200
-/**
- * SQLSTATEs of a row that belongs to no partition: check violation and, because Citus passes on the errors of rows that it
- * copies to a node without theirs, internal error.
- */
-const NO_PARTITION: ReadonlyArray<unknown> = ["23514", "XX000"]
-
-/** One call, as it is stored. */
-export interface Row {
-  readonly account_id: string
-  readonly id: string
-  readonly method: string
-  readonly path: string
-  readonly query: string
-  /** `null` if the client left before the answer. */
-  readonly status: number | null
-  readonly reason: string | null
-  readonly api_key_id: string | null
-  readonly user_id: string | null
-  readonly address: string
-  readonly duration_ms: number
-  readonly body_bytes: number
-  readonly body: string
-  readonly livemode: boolean
-}
-
-const TYPES: { readonly [C in keyof Row]: string } = {
-  account_id: "text",
-  id: "text",
-  method: "text",
-  path: "text",
-  query: "text",
-  status: "integer",
-  reason: "text",
-  api_key_id: "text",
-  user_id: "text",
-  address: "text",
-  duration_ms: "integer",
-  body_bytes: "integer",
-  body: "text",
-  livemode: "boolean",
-}
-const COLUMNS: ReadonlyArray<Column> = Object.entries(TYPES).map(([name, type]) => ({ name, type }))
-const COPY = `COPY request_log (${Object.keys(TYPES).join(", ")}) FROM STDIN (FORMAT binary)`
+/** Size of a row on disk beside its texts, with its entries in indexes, as measured (docs/decisions/0039). */
+const ROW_BYTES = 850
 
 export interface Writer {
-  /** Notes a call, which `make` describes unless too many wait, or too many accepted ones came lately. */
-  readonly note: (make: () => Row, isAccepted: boolean) => void
+  /**
+   * Notes a call, which `make` describes unless too many wait, too many accepted ones came lately, or the bounds of its caller are
+   * reached. Such a call is counted.
+   */
+  readonly note: (caller: Caller, make: () => Row, isAccepted: boolean) => void
   /** Writes what waits. */
   readonly flush: Effect.Effect<void>
 }
@@ -91,124 +48,101 @@ export const layer = (url: Redacted.Redacted): Layer.Layer<never, never, PgClien
 
 const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const cells = yield* Cells
+  const clock = yield* Clock.Clock
   // Closed after the last write.
   const scope = yield* Scope.fork(yield* Effect.scope)
-  const writers = yield* Scope.provide(PerCell.make(makeWriter(url)), scope)
+  const connections = yield* Scope.provide(PerCell.make(RequestLogConnection.make(url)), scope)
+  const budget = new RequestLogBudget()
   let waiting: Array<Row> = []
   let bytes = 0
   /** Number of accepted calls that may be logged now, and of those that were left out since the last write. */
   let allowed = MAX_ACCEPTED_AT_ONCE
   let leftOut = 0
+  let beyondBounds = 0
   /** One write at a time. */
   const turn = yield* Semaphore.make(1)
 
+  const lose = (rows: ReadonlyArray<Row & Charged>, cause: unknown) => {
+    Metrics.requestsNotLogged("write_failed", rows.length)
+    budget.giveBack(rows)
+    return Effect.logWarning(`${rows.length} API calls could not be logged`, cause)
+  }
   /** Writes rows to the log of the cell of each account, in all cells at once. */
-  const writeToCells = Effect.fnUntraced(function* (batch: ReadonlyArray<Row>) {
+  const writeToCells = Effect.fnUntraced(function* (batch: ReadonlyArray<Row & Charged>) {
     const placed = yield* Effect.forEach(batch, (row) =>
       Effect.map(cells.of(row.account_id), (cell) => ({ cell, row })),
     )
     yield* Effect.forEach(
       Map.groupBy(placed, ({ cell }) => cell),
-      ([cell, ofCell]) =>
-        Effect.flatMap(writers.at(cell), (write) => inCell(cell, write(ofCell.map(({ row }) => row)))),
+      ([cell, ofCell]) => {
+        const rows = ofCell.map(({ row }) => row)
+        const writing = Effect.flatMap(connections.at(cell), ({ copy }) => inCell(cell, copy(rows)))
+        return Effect.catchCause(writing, (cause) => lose(rows, cause))
+      },
       { concurrency: "unbounded", discard: true },
     )
   })
-  const writeAll = (batch: ReadonlyArray<Row>) =>
-    Effect.catchCause(writeToCells(batch), (cause) => {
-      Metrics.requestsNotLogged("write_failed", batch.length)
-      return Effect.logWarning(`${batch.length} API calls could not be logged`, cause)
-    })
+  /** Adds rows and calls that were not kept to the sums of all processes, and writes the rows that fit in them. */
+  const writeAll = Effect.fnUntraced(function* (batch: ReadonlyArray<Row>) {
+    const now_ms = clock.currentTimeMillisUnsafe()
+    const rows = batch.map((row) => ({ ...row, day: dayOf(row.id), bytes: sizeOf(row) }))
+    const changes = budget.take(rows, now_ms)
+    if (changes.length === 0) return
+    const totals = yield* Effect.exit(connections.first.add(changes))
+    if (totals._tag === "Failure") {
+      budget.restore(changes)
+      // Nothing is kept that is not counted.
+      return yield* rows.length === 0 ? Effect.void : lose(rows, totals.cause)
+    }
+    const kept = budget.settle(rows, totals.value, now_ms)
+    const isKept = new Set(kept)
+    const beyond = rows.filter((row) => !isKept.has(row))
+    beyondBounds += beyond.length
+    budget.giveBack(beyond)
+    if (kept.length > 0) yield* Effect.catchCause(writeToCells(kept), (cause) => lose(kept, cause))
+  })
 
   const flush = Effect.gen(function* () {
     allowed = Math.min(allowed + ACCEPTED_PER_FLUSH, MAX_ACCEPTED_AT_ONCE)
-    if (leftOut > 0) Metrics.requestsNotLogged("many_accepted", leftOut)
-    leftOut = 0
-    while (waiting.length > 0) {
+    do {
       const batch = waiting.slice(0, MAX_ROWS_PER_STATEMENT)
       yield* writeAll(batch)
       // Counted until they are written, so that a slow database holds no more than the maximum.
       waiting = waiting.slice(batch.length)
       for (const row of batch) bytes -= sizeOf(row)
-    }
+    } while (waiting.length > 0)
+    if (leftOut > 0) Metrics.requestsNotLogged("many_accepted", leftOut)
+    if (beyondBounds > 0) Metrics.requestsNotLogged("beyond_bounds", beyondBounds)
+    leftOut = beyondBounds = 0
   }).pipe(turn.withPermit, Effect.uninterruptible, Effect.withSpan("RequestLogWriter.flush"))
   yield* Effect.addFinalizer(() => flush)
   yield* Effect.forkScoped(Effect.forever(Effect.delay(flush, FLUSH_EVERY)))
 
-  const note = (makeRow: () => Row, isAccepted: boolean): void => {
+  const note = (caller: Caller, makeRow: () => Row, isAccepted: boolean): void => {
     if (isAccepted && allowed === 0) {
       leftOut++
-      return
+      return budget.skip(caller)
     }
-    if (waiting.length >= MAX_ROWS_WAITING || bytes >= MAX_BYTES_WAITING)
-      return Metrics.requestsNotLogged("buffer_full", 1)
+    if (waiting.length >= MAX_ROWS_WAITING || bytes >= MAX_BYTES_WAITING) {
+      Metrics.requestsNotLogged("buffer_full", 1)
+      return budget.skip(caller)
+    }
+    if (!budget.permits(caller, isAccepted, clock.currentTimeMillisUnsafe())) {
+      beyondBounds++
+      return budget.skip(caller)
+    }
     if (isAccepted) allowed--
     const row = makeRow()
+    budget.charge(caller, sizeOf(row))
     bytes += sizeOf(row)
     waiting.push(row)
   }
   return { note, flush } satisfies Writer
 })
 
-/** Returns the writer of rows to the log of the fiber's cell, on a connection of its own. */
-const makeWriter = Effect.fnUntraced(function* (url: Redacted.Redacted) {
-  const sql = yield* PgClient.PgClient
-  const cell = yield* CurrentCell
-  let client: pg.Client | undefined
-  const rows = new CopyBinary(COLUMNS)
-  const disconnect = () => {
-    const former = client
-    client = undefined
-    return former?.end().catch(() => {})
-  }
-  const connect = async (): Promise<pg.Client> => {
-    if (client !== undefined) return client
-    const next = new pg.Client({
-      connectionString: Redacted.value(CellName.urlOf(url, cell)),
-      application_name: "waybill request log",
-      connectionTimeoutMillis: Duration.toMillis(FLUSH_TIMEOUT),
-      statement_timeout: Duration.toMillis(FLUSH_TIMEOUT),
-    })
-    // Without a listener a lost connection would end the process; the next write fails and connects again.
-    next.on("error", () => {
-      if (client === next) client = undefined
-    })
-    await next.connect()
-    // A crash of the server may lose the last rows, and no write waits for the disk.
-    await next.query("SET synchronous_commit = off")
-    return (client = next)
-  }
-  const copy = async (batch: ReadonlyArray<Row>): Promise<void> => {
-    rows.begin()
-    for (const row of batch) rows.add(row)
-    rows.end()
-    await Copy.into(await connect(), COPY, rows.chunks)
-  }
-  const write = (batch: ReadonlyArray<Row>) =>
-    Effect.tryPromise(() => copy(batch)).pipe(
-      Effect.catchIf(
-        (error) => NO_PARTITION.includes((error.cause as { readonly code?: unknown } | undefined)?.code),
-        () =>
-          Effect.forEach(new Set(batch.map(({ id }) => dayOf(id))), RequestLogDays.make, { discard: true }).pipe(
-            Effect.andThen(Effect.tryPromise(() => copy(batch))),
-          ),
-      ),
-      Effect.interruptible,
-      Effect.timeout(FLUSH_TIMEOUT),
-      Effect.catchCause((cause) => {
-        Metrics.requestsNotLogged("write_failed", batch.length)
-        return Effect.andThen(
-          Effect.promise(async () => void (await disconnect())),
-          Effect.logWarning(`${batch.length} API calls could not be logged`, cause),
-        )
-      }),
-      Effect.provideService(PgClient.PgClient, sql),
-    )
-  yield* Effect.addFinalizer(() => Effect.promise(async () => void (await disconnect())))
-  return write
-})
-
-const sizeOf = ({ body, path, query }: Row): number => ROW_BYTES + 2 * (body.length + path.length + query.length)
+const sizeOf = ({ body, path, query }: Row): number =>
+  // A path is also in an index.
+  ROW_BYTES + Buffer.byteLength(body) + 2 * Buffer.byteLength(path) + Buffer.byteLength(query)
 
 /** Returns the day of a request id, which begins with its time. */
-const dayOf = (id: string): RequestLogDays.Day => RequestLogDays.dayOf(Id.timeOf(id))
+const dayOf = (id: string): LogDay.Day => LogDay.dayOf(Id.timeOf(id))

@@ -42,7 +42,8 @@ const unreadReports = Metric.counter("waybill_unread_reports_total", {
 })
 
 const unloggedRequests = Metric.counter("waybill_requests_not_logged_total", {
-  description: "API calls that this process left out of the request log, because too many waited or a write failed",
+  description:
+    "API calls that this process left out of the request log, because too many waited, a bound was reached or a write failed",
   incremental: true,
 })
 
@@ -79,9 +80,10 @@ const countFeedback = seriesBy(feedback, "outcome", ["recorded", "dropped"])
 
 export const feedbackReceived = (outcome: "recorded" | "dropped"): void => countFeedback(outcome, 1)
 
-const countUnlogged = seriesBy(unloggedRequests, "cause", ["many_accepted", "buffer_full", "write_failed"])
+const NOT_LOGGED = ["many_accepted", "buffer_full", "beyond_bounds", "write_failed"] as const
+const countUnlogged = seriesBy(unloggedRequests, "cause", NOT_LOGGED)
 
-export const requestsNotLogged = (cause: "many_accepted" | "buffer_full" | "write_failed", count: number): void =>
+export const requestsNotLogged = (cause: (typeof NOT_LOGGED)[number], count: number): void =>
   countUnlogged(cause, count)
 
 /** Records a committed batch. */

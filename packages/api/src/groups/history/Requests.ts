@@ -66,6 +66,12 @@ export const RequestDetail = Schema.Struct({
 }).annotate({ identifier: "RequestDetail" })
 export type RequestDetail = typeof RequestDetail.Type
 
+/** Counts of calls that the log does not hold, because its bounds were reached. */
+export const NotKept = Schema.Struct({
+  date: Schema.String.annotate({ description: "Day in UTC", examples: ["2026-11-28"] }),
+  count: Schema.Int,
+}).annotate({ identifier: "RequestsNotKept" })
+
 const filter = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
 
 export class Requests extends HttpApiGroup.make("requests")
@@ -88,12 +94,18 @@ export class Requests extends HttpApiGroup.make("requests")
         created_after: filter(Timestamp.FromIso),
         created_before: filter(Timestamp.FromIso),
       },
-      success: Page.of(RequestRecord),
+      success: Schema.Struct({
+        ...Page.of(RequestRecord).fields,
+        not_kept: Schema.Array(NotKept).annotateKey({
+          description:
+            "Days on which requests of the account (of the key, if it is bound to a domain) were counted and not kept, because they reached the bounds of the log; newest first",
+        }),
+      }),
     }).annotateMerge(
       annotate(
         "List requests",
         "email:logs:read",
-        "API requests of the account, also refused ones, newest first. Requests appear about a second after their response and are kept for 7 days, unless the operator has set another period. Requests by which the dashboard reads are left out. A key that is bound to a domain sees its own requests.",
+        "API requests of the account, also refused ones, newest first. Requests appear about a second after their response and are kept for 7 days, unless the operator has set another period. Requests by which the dashboard reads are left out. Beyond what the log keeps of a key and an account in a minute and a day, requests are counted in `not_kept`. A key that is bound to a domain sees its own requests.",
       ),
     ),
     HttpApiEndpoint.get("get", "/requests/:id", {

@@ -5,6 +5,7 @@ import type { RequestRecord } from "@waybill/api/groups/history/Requests"
 import * as Page from "@waybill/api/schemas/Page"
 import type * as Id from "@waybill/domain/values/Id"
 import * as RequestLog from "@waybill/store/requests/RequestLog"
+import * as RequestLogCounts from "@waybill/store/requests/RequestLogCounts"
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 
@@ -16,7 +17,7 @@ export const RequestHandlers = HttpApiBuilder.group(Api, "requests", (handlers) 
         const { limit, livemode: _, request_id, status, ...filter } = query
         const own = yield* ownKey
         if (own !== undefined && filter.api_key_id !== undefined && filter.api_key_id !== own)
-          return Page.make([], limit)
+          return { ...Page.make([], limit), not_kept: [] }
         const rows = yield* RequestLog.list({
           account_id,
           ...filter,
@@ -25,7 +26,8 @@ export const RequestHandlers = HttpApiBuilder.group(Api, "requests", (handlers) 
           ...(request_id === undefined ? {} : { id: request_id }),
           ...(status === undefined ? {} : { statuses: status.map(rangeOf) }),
         })
-        return Page.make(rows.map(recordOf), limit)
+        const not_kept = yield* RequestLogCounts.notKeptOf(account_id, own)
+        return { ...Page.make(rows.map(recordOf), limit), not_kept }
       }),
     get: ({ params: { id } }) =>
       Effect.gen(function* () {
