@@ -34,7 +34,11 @@ const REFUSED: ReadonlyArray<readonly [mail: object, code: string, path: string]
   [{ headers: { "X-Tag": "receipt" } }, "EMESSAGE", "headers.X-Tag"],
   [{ headers: { "Message-ID": "<a@b.cc>" } }, "EMESSAGE", "headers.Message-ID"],
   [{ headers: { "X-A": "a\nBcc: eve@example.org" } }, "EMESSAGE", "headers.X-A"],
+  [{ headers: { "X-A": { other: "a" } } }, "EMESSAGE", "headers.X-A"],
+  [{ headers: { "X-A": ["a", () => "b"] } }, "EMESSAGE", "headers.X-A"],
+  [{ headers: { "X-PM-Tag": "receipt" } }, "EMESSAGE", "headers.X-PM-Tag"],
   [{ priority: "urgent" }, "EMESSAGE", "priority"],
+  [{ priority: "constructor" }, "EMESSAGE", "priority"],
   [{ references: `<${"a".repeat(4_000)}@b.cc>` }, "EMESSAGE", "references"],
   [{ replyTo: "nobody" }, "EMESSAGE", "replyTo"],
   [{ replyTo: "a@-" }, "EMESSAGE", "replyTo[0]"],
@@ -51,6 +55,20 @@ const REFUSED: ReadonlyArray<readonly [mail: object, code: string, path: string]
   [{ from: ["a@acme.test", "b@acme.test"] }, "EENVELOPE", "from"],
   [{ envelope: { from: "bounces@acme.test", to: "ana@example.org" } }, "EENVELOPE", "envelope.from"],
   [{ envelope: { to: "bo@example.org" } }, "EENVELOPE", "envelope.to"],
+  [{ envelope: ["bo@example.org"] }, "EENVELOPE", "envelope"],
+  [{ envelope: "bo@example.org" }, "EENVELOPE", "envelope"],
+  [
+    { envelope: { to: ["ana@example.org", "bo@example.org>\r\nRCPT TO:<eve@example.org"] } },
+    "EENVELOPE",
+    "envelope.to",
+  ],
+  [{ envelope: { to: ["ana@example.org", "bo@example.org Bcc: eve@example.org"] } }, "EENVELOPE", "envelope.to"],
+  [{ to: "ana@example.org\r\nBcc: eve@example.org" }, "EENVELOPE", "to"],
+  [{ to: "ana@example.org Bcc: eve@example.org" }, "EENVELOPE", "to"],
+  [{ cc: ["bo@example.org", { name: "Bo\nBcc: x", address: "bo@example.org" }] }, "EENVELOPE", "cc"],
+  [{ bcc: { name: "Bo", address: "bo@example.org\r\nRCPT TO:<eve@example.org>" } }, "EENVELOPE", "bcc"],
+  [{ from: "hi@acme.test\r\nX-SMTPAPI: {}" }, "EENVELOPE", "from"],
+  [{ replyTo: "hi@acme.test\r\nX-SMTPAPI: {}" }, "EMESSAGE", "replyTo"],
 ]
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })(

@@ -199,6 +199,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     assert.strictEqual(headers["references"], "<a@example.org> <b@example.org>")
     assert.strictEqual(headers["list-id"], '"Receipts" <receipts.acme.test>')
     assert.strictEqual(headers["list-unsubscribe"], "<https://acme.test/u>, <mailto:u@acme.test>")
+    const names = JSON.parse('{"__proto__":"1","constructor":"2","toString":"3"}') as Record<string, string>
+    const odd = headersOf((yield* deliver({ headers: names })).message.raw)
+    assert.deepStrictEqual(
+      Object.keys(names).map((name) => Object.getOwnPropertyDescriptor(odd, name.toLowerCase())?.value as unknown),
+      ["1", "2", "3"],
+    )
     // A list of headers, and a default of the transport.
     const { id } = yield* send({ headers: [{ key: "X-Order", value: "8" }] }, { headers: { "X-Default": "d" } })
     const other = headersOf((yield* captured(id)).raw)

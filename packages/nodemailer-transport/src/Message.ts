@@ -46,12 +46,13 @@ export const translate = async (mail: ComposedMail): Promise<Translated> => {
   const given = mail.data as Record<string, unknown>
   const problems: Array<FieldProblem> = []
   for (const [path, message] of Object.entries(UNSUPPORTED)) if (isSet(given[path])) problems.push({ path, message })
+  checkLines(given, problems)
   const addresses = addressesOf(mail, given, problems)
   given["attachments"] = Attachments.prepare(given["attachments"], problems)
   if (problems.length > 0) throw fromProblems(problems)
 
   const data = await normalized(mail)
-  for (const path of ["from", "sender", "to", "cc", "bcc", "replyTo"])
+  for (const path of ADDRESSES)
     for (const name of namesWithoutAddress(data[path]))
       problems.push({ path, message: `has ${JSON.stringify(name)}, which is not an address` })
   const { fields, headers } = Headers.ofData(given, data, problems)
@@ -87,6 +88,35 @@ export const translate = async (mail: ComposedMail): Promise<Translated> => {
     signal: signal instanceof AbortSignal ? signal : undefined,
     fields: new Map([...fields, ["headers.Sender", "sender"], [`attachments[${files.length}]`, "icalEvent"]]),
   }
+}
+
+/** Fields with addresses, which nodemailer parses. */
+const ADDRESSES = ["from", "sender", "to", "cc", "bcc", "replyTo"] as const
+
+/**
+ * Refuses addresses that end a line, and groups in an envelope. Nodemailer would read what stands before a colon as the name of
+ * a group, so that a recipient with "\r\nBcc: other@…" appended would be replaced by the other.
+ */
+const checkLines = (given: Data, problems: Array<FieldProblem>): void => {
+  for (const path of ADDRESSES)
+    if (textsIn(given[path]).some(endsLine)) problems.push({ path, message: "must not contain line breaks" })
+  const { envelope } = given
+  if (!isSet(envelope)) return
+  if (!isData(envelope))
+    return void problems.push({ path: "envelope", message: "must be an object with `from` and `to`" })
+  for (const path of ["from", "to", "cc", "bcc"])
+    if (textsIn(envelope[path]).some((text) => endsLine(text) || text.includes(":")))
+      problems.push({ path: `envelope.${path}`, message: "must be addresses" })
+}
+
+/** A line break before white space continues a header. */
+const endsLine = (text: string): boolean => /[\r\n\0]/.test(text.replaceAll(/\r?\n(?=[ \t])/g, ""))
+
+/** Texts of an address, of its parts, or of a list of addresses. */
+const textsIn = (value: unknown): ReadonlyArray<string> => {
+  if (typeof value === "string") return [value]
+  if (Array.isArray(value)) return value.flatMap(textsIn)
+  return isData(value) ? [value["name"], value["address"]].filter((text) => typeof text === "string") : []
 }
 
 /** Has nodemailer read all streams, files and URLs, under its own settings that may forbid this. */
@@ -149,11 +179,14 @@ const hiddenIn = (
     .map((address) => ({ address }))
 }
 
-/** Names that nodemailer has read as addresses without an address, and would leave out. */
+/** Names that nodemailer has read as addresses without an address, or as those of groups, and would leave out. */
 const namesWithoutAddress = (value: unknown): ReadonlyArray<unknown> =>
   listOf(value).flatMap((each) => {
     if (!isData(each) || isSet(each["address"])) return []
-    return Array.isArray(each["group"]) ? namesWithoutAddress(each["group"]) : [each["name"]]
+    const name = each["name"]
+    if (!Array.isArray(each["group"])) return [name]
+    // An address before a colon was meant to be one.
+    return [...(typeof name === "string" && name.includes("@") ? [name] : []), ...namesWithoutAddress(each["group"])]
   })
 
 const format = ({ address, name = "" }: Mailbox): string =>

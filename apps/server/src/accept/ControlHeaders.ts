@@ -34,10 +34,10 @@ export interface ControlHeaders {
   readonly repeated: ReadonlyArray<string>
 }
 
-const instructionOf = ({ name, value }: Field): { readonly is: Instruction; readonly value: string } | undefined => {
-  const control = CONTROL.get(name.toLowerCase())
+const instructionOf = (field: Field): { readonly is: Instruction; readonly value: string } | undefined => {
+  const control = CONTROL.get(field.name.toLowerCase())
   if (control === undefined) return undefined
-  const text = value.trim()
+  const text = field.value.trim()
   if (control.values === undefined) return { is: control.is, value: text }
   const word = text.toLowerCase()
   return Object.hasOwn(control.values, word) ? { is: control.is, value: control.values[word] ?? "" } : undefined

@@ -1,4 +1,5 @@
 import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import * as Checks from "@waybill/api/schemas/Checks"
 import * as Idempotency from "@waybill/api/schemas/Idempotency"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
@@ -40,7 +41,8 @@ export const read = (
     const problems = [
       ...(submitted.from.length > 1 ? [{ path: "from", message: "must be a single address" }] : []),
       ...(submitted.subjects > 1 ? [{ path: "subject", message: "must appear only once" }] : []),
-      ...[...control.repeated, ...custom.repeated].map(repeated),
+      ...control.repeated.map(repeated),
+      ...custom.problems,
     ]
     const written = {
       from: mailboxText(submitted.from[0] ?? { address: envelope.from, name: "" }),
@@ -78,18 +80,23 @@ const keyProblems = (key: string | undefined): ReadonlyArray<Detail> =>
     ? []
     : [{ path: "X-Idempotency-Key", message: `must be 1 to ${Idempotency.MAX_KEY_CHARS} printable characters` }]
 
+/** Counts the headers before it looks at each: a message may have tens of thousands. */
 const customHeaders = (fields: ReadonlyArray<Field>) => {
-  const headers: Record<string, string> = {}
-  const seen = new Set<string>()
-  const repeated: Array<string> = []
-  for (const { name, value } of fields) {
-    const lower = name.toLowerCase()
-    if (!Header.isAllowed(lower) || ControlHeaders.isControl({ name, value })) continue
-    if (seen.has(lower)) repeated.push(name)
-    seen.add(lower)
-    headers[name] = lower === Header.SENDER ? oneMailbox(value) : lower === REFERENCES ? references(value) : value
+  const custom = fields.filter((field) => Header.isAllowed(field.name) && !ControlHeaders.isControl(field))
+  if (custom.length > Header.MAX_HEADERS) {
+    const message = Checks.counted(0, Header.MAX_HEADERS, "headers", custom.length)
+    return { headers: {}, problems: [{ path: "headers", message }] }
   }
-  return { headers, repeated }
+  const headers = new Map<string, string>()
+  const seen = new Set<string>()
+  const problems: Array<Detail> = []
+  for (const { name, value } of custom) {
+    const lower = name.toLowerCase()
+    if (seen.has(lower)) problems.push(repeated(name))
+    seen.add(lower)
+    headers.set(name, lower === Header.SENDER ? oneMailbox(value) : lower === REFERENCES ? references(value) : value)
+  }
+  return { headers: Object.fromEntries(headers), problems }
 }
 
 const REFERENCES = "references"

@@ -11,6 +11,7 @@ const DESCRIPTIONS = {
   too_many_addresses: `has more than ${MAX_ADDRESSES} addresses`,
   nested_groups: "has address groups inside address groups",
   empty_multipart: "declares a multipart type, but does not contain its boundary",
+  header_without_colon: "has a line without a colon in its headers; an empty line must separate headers and text",
   too_slow: "takes too long to parse",
   unknown_charset: "is in a charset that this service cannot read; send UTF-8",
   unknown_encoding:
@@ -26,6 +27,7 @@ export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {
     "too_many_addresses",
     "nested_groups",
     "empty_multipart",
+    "header_without_colon",
     "signed_or_encrypted",
     "too_slow",
     "unknown_charset",

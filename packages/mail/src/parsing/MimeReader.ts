@@ -26,6 +26,8 @@ export interface Node extends Part {
   readonly contentType: { readonly multipart: string | false; readonly parsed: StructuredValue }
   readonly contentDisposition: { readonly parsed: StructuredValue }
   readonly headers: ReadonlyArray<Field>
+  /** The lines of its headers, each with those that continue it. */
+  readonly rawHeaderLines: ReadonlyArray<{ readonly line: string }>
 }
 
 interface StructuredValue {

@@ -27,6 +27,7 @@ export type Reason =
   | "too_many_addresses"
   | "nested_groups"
   | "empty_multipart"
+  | "header_without_colon"
   | "signed_or_encrypted"
   | Encodings.Unknown
 
@@ -37,6 +38,8 @@ export const readSubmitted = async (bytes: Uint8Array): Promise<SubmittedMessage
   if (reason !== undefined) return reason
   const mail = await MimeReader.read(EightBit.inUtf8(buffer), { exact: true }).catch(() => undefined)
   if (mail === undefined) return "too_complex"
+  // Such a line is text to some readers and a header to others: one of them would lose it.
+  if (mail.root.rawHeaderLines.some(({ line }) => !line.includes(":"))) return "header_without_colon"
   if (SIGNED_OR_ENCRYPTED.test(headerOf(mail, "content-type"))) return "signed_or_encrypted"
   // Nothing of it would be read, and an empty mail would be sent.
   if (hasNoParts(mail.root) || mail.root.childNodes.some(hasEmptyMultipart)) return "empty_multipart"
