@@ -114,6 +114,77 @@ process.stdin.on("data", (chunk) => chunks.push(chunk)).on("end", () => require(
     ])
   })
 
+  const unreadable = {
+    toString: () => {
+      throw new Error("not a text")
+    },
+  }
+  const fragile = (name: string) =>
+    Object.defineProperty({}, name, {
+      get: () => {
+        throw new Error("not to be read")
+      },
+    })
+
+  it.effect(
+    "an odd answer of a transport that took the message counts as taken, so that it is not sent again",
+    function* () {
+      const bare = Object.create(null) as object
+      const answers = [
+        { response: bare },
+        { messageId: unreadable },
+        { response: Symbol("x") },
+        { response: 250 },
+        { response: "x".repeat(1_000_000) },
+        { rejectedErrors: [null, 1, bare, fragile("recipient")] },
+        { rejected: [bare, unreadable, null] },
+        fragile("response"),
+        fragile("rejected"),
+        fragile("rejectedErrors"),
+        bare,
+        "250 OK",
+        7,
+        undefined,
+      ]
+      for (const [nth, answer] of answers.entries()) {
+        const [outcome] = yield* answering(() => answer).deliver(outgoing(), [ANA])
+        assert.strictEqual(outcome?.status, "delivered", String(nth))
+        assert.isAtMost(outcome?.response?.length ?? 0, 1_000)
+      }
+    },
+  )
+
+  it.effect("an odd error of a transport defers", function* () {
+    for (const error of [Object.create(null) as object, fragile("code"), fragile("response"), { $metadata: null }]) {
+      const transporter = createTransport({
+        name: "own",
+        version: "1",
+        send: (_, callback) => callback(error as Error, undefined as never),
+      })
+      const [outcome] = yield* NodemailerTransport.make("own", transporter).deliver(outgoing(), [ANA])
+      assert.strictEqual(outcome?.status, "deferred")
+    }
+  })
+
+  for (const [name, send, expected] of [
+    ["throws", 'send() { throw new Error("thrown") }', `${ANA} deferred unavailable`],
+    ["rejects", 'async send() { throw new Error("thrown") }', `${ANA} deferred unavailable`],
+    [
+      "rejects later",
+      "send: (_, done) => new Promise((_, reject) => setImmediate(() => (done(null, {}), reject(new Error()))))",
+      `${ANA} delivered null`,
+    ],
+    ["answers twice", "send: (_, done) => (done(null, {}), done(new Error()))", `${ANA} delivered null`],
+    ["answers and throws", "send: (_, done) => { done(null, {}); throw new Error() }", `${ANA} delivered null`],
+  ] as const) {
+    it.effect(`a module that ${name} does not end the process`, function* () {
+      const module = join(folder, `${name.replaceAll(" ", "-")}.mjs`)
+      writeFileSync(module, `export default () => ({ name: "own", version: "1", ${send} })`)
+      const [outcome] = yield* by(module, {})
+      assert.strictEqual(outcome === undefined ? "" : short(outcome), expected)
+    })
+  }
+
   it.effect("a provider that limits the rate pauses all mail, longer each time, and burns no attempt", function* () {
     let calls = 0
     let limited = true

@@ -48,7 +48,31 @@ const made = async (module: string, options: Options): Promise<Transporter> => {
   const transport: unknown =
     typeof make !== "function" ? make : isClass(make) ? Reflect.construct(make, [options]) : await make(options)
   if (!isTransport(transport)) throw new Unusable("exports no transport of nodemailer, which has a method send")
-  return createTransport(transport)
+  return createTransport(guarded(transport))
+}
+
+/**
+ * Makes a transport answer once, and with an error if it throws or rejects: nodemailer leaves both to the process, which they
+ * would end.
+ */
+const guarded = (transport: Transport): Transport => {
+  const send: (...args: Parameters<Transport["send"]>) => unknown = transport.send.bind(transport)
+  transport.send = (mail, callback) => {
+    let isAnswered = false
+    const answer: typeof callback = (...args) => {
+      if (isAnswered) return
+      isAnswered = true
+      callback(...args)
+    }
+    const fail = (cause: unknown) =>
+      answer(cause instanceof Error ? cause : new Error("the transport failed"), undefined as never)
+    try {
+      Promise.resolve(send(mail, answer)).catch(fail)
+    } catch (cause) {
+      fail(cause)
+    }
+  }
+  return transport
 }
 
 const isClass = (value: object): boolean =>

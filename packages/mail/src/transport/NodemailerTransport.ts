@@ -3,7 +3,7 @@ import { Effect, Layer, Result, Semaphore } from "effect"
 import type { Transporter } from "nodemailer"
 import * as ProviderError from "../provider/ProviderError.ts"
 import * as ProviderModule from "../provider/ProviderModule.ts"
-import type { Rule } from "../provider/ProviderRules.ts"
+import * as ProviderRules from "../provider/ProviderRules.ts"
 import * as Cooldown from "../site/Cooldown.ts"
 import type { OutgoingMessage, RecipientOutcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
@@ -58,14 +58,18 @@ export const make = (
       cooldown = Cooldown.accepted(cooldown, CONCURRENT_MESSAGES)
       const own = new Map(refusalsIn(sent.success))
       return recipients.map((recipient) =>
-        outcomeOf(recipient, sent.success, own.get(recipient), hop, recipients.length > 1),
+        // It has taken the message, whatever its answer is: an error here would send the message again.
+        attempt(
+          () => outcomeOf(recipient, sent.success, own.get(recipient), hop, recipients.length > 1),
+          () => Transport.handedOver(recipient, hop, ACCEPTED),
+        ),
       )
     }
     if (sent.failure === NO_ANSWER) {
       const response = `no answer of ${name} within ${Math.round(limit_ms / 1_000)} s`
       return recipients.map((recipient) => Transport.deferred(recipient, hop, "lost_answer", response))
     }
-    const error = ProviderError.read(sent.failure)
+    const error = readError(sent.failure)
     if (error._tag === "Rule" && error.rule.action === "throttle") {
       cooldown = Cooldown.throttled(cooldown, now, Math.max(error.rule.pause_ms ?? 0, error.retry_after_ms ?? 0))
       const wait = Cooldown.remaining(cooldown, now)
@@ -74,12 +78,7 @@ export const make = (
     const own = new Map(refusalsIn(sent.failure))
     return recipients.map((recipient) => {
       const ownError = own.get(recipient)
-      return refusal(
-        recipient,
-        hop,
-        ownError === undefined ? error : ProviderError.read(ownError),
-        ownError === undefined,
-      )
+      return refusal(recipient, hop, ownError === undefined ? error : readError(ownError), ownError === undefined)
     })
   })
   return {
@@ -104,6 +103,23 @@ const sendMail = (
     catch: (cause) => cause,
   }).pipe(Effect.timeoutOrElse({ duration: limit_ms, orElse: () => Effect.fail<unknown>(NO_ANSWER) }))
 
+const ACCEPTED = "accepted"
+
+/** Reads what a transport gave, which may be anything. */
+const attempt = <A>(read: () => A, otherwise: () => A): A => {
+  try {
+    return read()
+  } catch {
+    return otherwise()
+  }
+}
+
+const readError = (error: unknown): ProviderError.ProviderError =>
+  attempt(
+    () => ProviderError.read(error),
+    () => ({ _tag: "Rule", rule: ProviderRules.FALLBACK, text: "the transport failed", retry_after_ms: null }),
+  )
+
 /** Result of a transport. Only those that speak SMTP tell recipients apart. */
 interface Answer {
   readonly rejected?: unknown
@@ -119,7 +135,7 @@ const outcomeOf = (
   isShared: boolean,
 ): RecipientOutcome => {
   const { messageId, rejected, response } = (answer ?? {}) as Answer
-  if (ownError !== undefined) return refusal(recipient, hop, ProviderError.read(ownError), false)
+  if (ownError !== undefined) return refusal(recipient, hop, readError(ownError), false)
   if (Array.isArray(rejected) && rejected.some((each) => addressOf(each) === recipient)) {
     return refusal(
       recipient,
@@ -128,7 +144,7 @@ const outcomeOf = (
       isShared,
     )
   }
-  const text = String(response ?? messageId ?? "accepted")
+  const text = String(response ?? messageId ?? ACCEPTED)
   const code = /^2\d\d\b/u.exec(text)?.[0]
   return code === undefined
     ? Transport.handedOver(recipient, hop, text)
@@ -136,19 +152,30 @@ const outcomeOf = (
 }
 
 /** A recipient that the transport lists as rejected, without an error of its own. */
-const REJECTED: Rule = { id: "rejected", action: "bounce", category: "policy" }
+const REJECTED: ProviderRules.Rule = { id: "rejected", action: "bounce", category: "policy" }
 
 /** Returns the errors of single recipients, which nodemailer's SMTP transports list. */
 const refusalsIn = (value: unknown): ReadonlyArray<readonly [recipient: string, error: unknown]> => {
-  const { rejectedErrors } = (value ?? {}) as { readonly rejectedErrors?: unknown }
-  if (!Array.isArray(rejectedErrors)) return []
-  return rejectedErrors.map(
-    (error) => [addressOf((error as { readonly recipient?: unknown }).recipient), error] as const,
+  const errors = attempt(
+    () => ((value ?? {}) as { readonly rejectedErrors?: unknown }).rejectedErrors,
+    () => undefined,
+  )
+  if (!Array.isArray(errors)) return []
+  return errors.flatMap((error: unknown) =>
+    attempt(
+      (): ReadonlyArray<readonly [recipient: string, error: unknown]> => [
+        [addressOf((error as { readonly recipient?: unknown }).recipient), error],
+      ],
+      () => [],
+    ),
   )
 }
 
 const addressOf = (value: unknown): string =>
-  typeof value === "string" ? value : String((value as { readonly address?: unknown } | null)?.address ?? "")
+  attempt(
+    () => (typeof value === "string" ? value : String((value as { readonly address?: unknown } | null)?.address ?? "")),
+    () => "",
+  )
 
 const refusal = (
   recipient: string,
