@@ -135,6 +135,41 @@ layer(Store, { excludeTestServices: true })("the move of an account", (it) => {
     }
   })
 
+  it.effect("reads only what has changed meanwhile while its requests wait", function* () {
+    yield* CellSchema.make("cell_f")
+    const account = yield* World.account()
+    for (let nth = 0; nth < 60; nth++) yield* sendMail(account)
+    const sql = yield* PgClient.PgClient
+    const { count: rows } = (yield* sql<{ readonly count: number }>`
+      SELECT ((SELECT count(*) FROM events WHERE account_id = ${account}) +
+        (SELECT count(*) FROM content WHERE account_id = ${account}) + (SELECT count(*) FROM outbox WHERE account_id = ${account})
+        )::int AS count`)[0] ?? { count: 0 }
+    const idle = yield* AccountMove.move(account, "cell_f", ALONE)
+    // Those of its statistics, which are counted before the switch.
+    assert.isBelow(idle.rows_while_waiting, rows / 10)
+    const report = (line: string) => (line.startsWith("waiting for") ? sendMail(account) : Effect.void)
+    const used = yield* AccountMove.move(account, "public", { ...ALONE, report })
+    assert.isAbove(used.rows_while_waiting, 0)
+    assert.isBelow(used.rows_while_waiting, rows / 4)
+    assert.strictEqual(yield* rowsIn("public", account), 62)
+  })
+
+  it.effect("lets requests go on when its last rows take too long, and can be run again", function* () {
+    yield* CellSchema.make("cell_g")
+    const account = yield* World.account()
+    yield* sendMail(account)
+    const impatient = { ...ALONE, longestWait: Duration.zero }
+    const { message } = yield* Effect.flip(AccountMove.move(account, "cell_g", impatient))
+    assert.match(
+      message,
+      /^the last rows of acc_\w+ were not copied within 0 s, .* it stays in public: run the command again/u,
+    )
+    yield* sendMail(account)
+    assert.strictEqual(yield* rowsIn("public", account), 3)
+    yield* AccountMove.move(account, "cell_g", ALONE)
+    assert.strictEqual(yield* rowsIn("cell_g", account), 3)
+  })
+
   it.effect("is refused for an account or a cell that is unknown, full, or the same", function* () {
     yield* CellSchema.make("cell_e")
     const sql = yield* PgClient.PgClient

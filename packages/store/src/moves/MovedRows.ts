@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { CellName } from "../cells/CellName.ts"
 import * as MovedTables from "./MovedTables.ts"
+import * as RowVersions from "./RowVersions.ts"
 
 /** Rows that are copied or deleted in one statement, so that none takes long. */
 export const CHUNK_ROWS = 20_000
@@ -22,13 +23,22 @@ export interface Copy {
 const quoted = (names: ReadonlyArray<string>, alias = "") =>
   names.map((name) => `${alias}"${name.replaceAll('"', '""')}"`).join(", ")
 
-const statements = (sql: PgClient.PgClient, { accounts, from, to }: Copy, table: MovedTables.MovedTable) => {
+/** TableParts of each table to copy or compare, by its name; of a table that is not named, none. Absent: all of all tables. */
+export type TableParts = ReadonlyMap<string, ReadonlyArray<number>>
+
+const statements = (
+  sql: PgClient.PgClient,
+  { accounts, from, to }: Copy,
+  table: MovedTables.MovedTable,
+  parts?: ReadonlyArray<number>,
+) => {
   const key = quoted(table.key)
   const old = sql(`${from}.${table.name}`)
   const copy = sql(`${to}.${table.name}`)
-  const isOf = (alias: string) => MovedTables.isOf(sql, table, alias, accounts)
+  const isOf = (alias: string) =>
+    sql`${MovedTables.isOf(sql, table, alias, accounts)} AND ${RowVersions.isIn(sql, table, alias, parts)}`
   const isSame = sql.literal(table.key.map((column) => `o."${column}" = n."${column}"`).join(" AND "))
-  const hash = (alias: string) => sql.literal(`hashtextextended(ROW(${quoted(table.columns, `${alias}.`)})::text, 0)`)
+  const hash = (alias: string) => sql.literal(RowVersions.hash(table, alias))
   const sums = (rows: Fragment, alias: string) => sql<Sum>`
     SELECT count(*)::int AS rows, coalesce(sum(${hash(alias)}::numeric), 0)::text AS sum FROM ${rows} WHERE ${isOf(alias)}`
   return {
@@ -54,35 +64,45 @@ const statements = (sql: PgClient.PgClient, { accounts, from, to }: Copy, table:
   }
 }
 
-/** Makes the copies of an account's rows equal to its rows, in all tables, and returns the number of rows it copied. */
+const within = (tables: ReadonlyArray<MovedTables.MovedTable>, parts: TableParts | undefined) =>
+  parts === undefined ? tables : tables.filter(({ name }) => (parts.get(name)?.length ?? 0) > 0)
+
+/** Makes the copies of an account's rows equal to its rows, and returns the number of rows it copied. */
 export const copyAll = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   copy: Copy,
   tables: ReadonlyArray<MovedTables.MovedTable>,
+  parts?: TableParts,
 ) {
-  for (const table of tables.toReversed()) yield* statements(sql, copy, table).removeStale
-  let copied = 0
-  for (const table of tables) {
-    const { addMissing } = statements(sql, copy, table)
-    for (let rows = CHUNK_ROWS; rows === CHUNK_ROWS; copied += rows)
-      rows = (yield* addMissing(CHUNK_ROWS))[0]?.rows ?? 0
+  const copied = within(tables, parts)
+  for (const table of copied.toReversed()) yield* statements(sql, copy, table, parts?.get(table.name)).removeStale
+  let count = 0
+  for (const table of copied) {
+    const { addMissing } = statements(sql, copy, table, parts?.get(table.name))
+    for (let rows = CHUNK_ROWS; rows === CHUNK_ROWS; count += rows) rows = (yield* addMissing(CHUNK_ROWS))[0]?.rows ?? 0
   }
-  return copied
+  return count
 })
 
-/** Returns the tables in which the rows of the account and their copies differ, by their number and the sum of their hashes. */
-export const differing = Effect.fnUntraced(function* (
+/**
+ * Returns the tables in which the rows of the account and their copies differ, by their number and the sum of their hashes, and
+ * how many rows were compared.
+ */
+export const compare = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   copy: Copy,
   tables: ReadonlyArray<MovedTables.MovedTable>,
+  parts: TableParts,
 ) {
-  const names: Array<string> = []
-  for (const table of tables) {
-    const { sum, sumOfCopy } = statements(sql, copy, table)
+  const differing: Array<string> = []
+  let rows = 0
+  for (const table of within(tables, parts)) {
+    const { sum, sumOfCopy } = statements(sql, copy, table, parts.get(table.name))
     const [one, other] = [(yield* sum)[0], (yield* sumOfCopy)[0]]
-    if (one?.rows !== other?.rows || one?.sum !== other?.sum) names.push(table.name)
+    if (one?.rows !== other?.rows || one?.sum !== other?.sum) differing.push(table.name)
+    rows += one?.rows ?? 0
   }
-  return names
+  return { differing, rows }
 })
 
 /** Deletes the rows of the account in the cell that it left, a part at a time. */
