@@ -22,6 +22,7 @@ import { flowed } from "./scenarios/mail/flowed.ts"
 import { ipv6 } from "./scenarios/mail/ipv6.ts"
 import { signInDuringReports } from "./scenarios/mail/signInDuringReports.ts"
 import { stopDuringReport } from "./scenarios/mail/stopDuringReport.ts"
+import { scheduleAndCancel } from "./scenarios/mail/scheduleAndCancel.ts"
 import { idleClients } from "./scenarios/mail/idleClients.ts"
 
 /** All attacks in the order of the table. To add one, write a file in `scenarios/` and list it here. */
@@ -50,4 +51,5 @@ export const SCENARIOS: ReadonlyArray<Scenario> = [
   boundKey,
   terminal,
   unsubscribeTokens,
+  scheduleAndCancel,
 ]

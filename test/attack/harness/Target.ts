@@ -1,3 +1,4 @@
+import type * as Account from "@waybill/domain/account/Account"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option, Redacted } from "effect"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
@@ -40,7 +41,7 @@ export interface Target {
   /** Returns the output of the process until now. */
   readonly output: () => string
   readonly owner: Owner
-  readonly customer: () => Promise<Customer>
+  readonly customer: (limits?: Partial<Account.Limits>) => Promise<Customer>
   /** Returns a valid return path, which every recipient of the email knows. */
   readonly returnPath: (emailId: string) => string
   /** Returns the token in the List-Unsubscribe header of an email. */
@@ -127,7 +128,7 @@ export const start = async (
     owner,
     settings: env,
     output: () => service.output,
-    customer: () => customer(deployment, http),
+    customer: (limits) => customer(deployment, http, limits),
     returnPath: (emailId) =>
       ReturnPath.make(keys.returnPath, RETURN_PATH_DOMAIN, { emailId: emailId as never, recipientIndex: 0 }),
     unsubscribeToken: (emailId) => Unsubscribe.token(keys.unsubscribe, emailId as never),
@@ -162,10 +163,16 @@ const ownerIn = (output: string): Owner => {
 }
 
 let customers = 0
-const customer = async ({ run }: Deployment, http: Endpoint): Promise<Customer> => {
+const customer = async (
+  { run }: Deployment,
+  http: Endpoint,
+  limits: Partial<Account.Limits> = {},
+): Promise<Customer> => {
   const { account_id, secret } = await run(
     Effect.gen(function* () {
-      const account_id = yield* World.account({ limits: { send: NO_LIMIT, logs: NO_LIMIT, other: NO_LIMIT } })
+      const account_id = yield* World.account({
+        limits: { send: NO_LIMIT, logs: NO_LIMIT, other: NO_LIMIT, ...limits },
+      })
       return { account_id, ...(yield* World.key(account_id)) }
     }),
   )
