@@ -64,6 +64,16 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
 );
 
+CREATE TABLE canceled_content (
+  account_id text COLLATE "C" NOT NULL,
+  email_id text COLLATE "C" NOT NULL,
+  month text COLLATE "C" NOT NULL,
+  bytes bigint NOT NULL,
+  hashes text[] COLLATE "C" NOT NULL,
+  canceled_at timestamp with time zone NOT NULL,
+  CONSTRAINT canceled_content_pkey PRIMARY KEY (account_id, email_id)
+);
+
 CREATE TABLE cells (
   name text COLLATE "C" NOT NULL,
   state text COLLATE "C" NOT NULL,
@@ -79,6 +89,7 @@ CREATE TABLE content (
   expires_on date NOT NULL,
   compressed boolean NOT NULL DEFAULT false,
   template bytea,
+  uses integer,
   CONSTRAINT content_pkey PRIMARY KEY (account_id, sha256),
   CONSTRAINT content_template FOREIGN KEY (account_id, template) REFERENCES content_templates(account_id, id)
 ) WITH (autovacuum_analyze_scale_factor=0.3);
@@ -584,6 +595,15 @@ CREATE TABLE unread_reports (
   CONSTRAINT unread_reports_reason_check CHECK ((reason = ANY (ARRAY['deadline'::text, 'memory'::text, 'crash'::text])))
 );
 
+CREATE TABLE unsent_mail (
+  account_id text COLLATE "C" NOT NULL,
+  month text COLLATE "C" NOT NULL,
+  bytes bigint NOT NULL DEFAULT 0,
+  refunded bigint NOT NULL DEFAULT 0,
+  CONSTRAINT unsent_mail_pkey PRIMARY KEY (account_id, month),
+  CONSTRAINT unsent_mail_month_check CHECK ((month ~ '^\d{4}-\d{2}$'::text))
+) WITH (fillfactor=50);
+
 CREATE TABLE user_credentials (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
@@ -752,6 +772,8 @@ CREATE INDEX account_names_by_account ON account_names USING btree (account_id);
 CREATE INDEX accounts_links_stopped ON accounts USING btree (account_id) WHERE (record ? 'links_stopped_at'::text);
 
 CREATE UNIQUE INDEX api_keys_by_hash ON api_keys USING btree (hash);
+
+CREATE INDEX canceled_content_by_time ON canceled_content USING btree (canceled_at);
 
 CREATE INDEX content_by_expiry ON content USING btree (expires_on);
 

@@ -28,7 +28,11 @@ const ours = account()
 const theirs = account()
 const bare = account()
 
-const none: Consequences = { work: () => ({ arm: [], disarm: [], deliveries: [] }), usage: () => [] }
+const none: Consequences = {
+  work: () => ({ arm: [], disarm: [], deliveries: [], canceled: [] }),
+  usage: () => [],
+  unsent: () => undefined,
+}
 
 const WHOLE = "grouped"
 const WHOLE_SINGLE = "one transaction each"

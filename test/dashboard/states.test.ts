@@ -328,7 +328,9 @@ describe.skipIf(typeof browser === "string")(
       await ContactSheet.shoot(page, "scheduled")
       await page.getByRole("button", { name: "Cancel", exact: true }).click()
       await page.getByRole("button", { name: "Cancel email" }).click()
-      await page.getByText(/^Canceled on .* Nothing was sent\.$/u).waitFor()
+      await page
+        .getByText(/^Canceled on .* Nothing was sent\. The text and attachments are deleted within an hour\.$/u)
+        .waitFor()
     })
 
     it("deliveries of a webhook show the status code", { timeout: TIMEOUT }, async () => {

@@ -15,6 +15,8 @@ export type Account = {
     readonly month: string
     /** Recipients accepted in this month; canceled ones are refunded */
     readonly emails: number
+    /** Bytes of content of mail accepted in this month that is scheduled, or was canceled and is not removed yet */
+    readonly scheduled_bytes: number
     readonly resets_at: Timestamp
   }
   readonly limits: {
@@ -22,6 +24,8 @@ export type Account = {
     readonly monthly_emails: number | null
     /** Per message, across to, cc and bcc */
     readonly max_recipients: number
+    /** Bytes of content of scheduled mail of a month */
+    readonly scheduled_bytes: number
     readonly send_per_minute: number
     readonly logs_per_minute: number
     readonly other_per_minute: number

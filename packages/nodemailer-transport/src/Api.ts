@@ -92,6 +92,7 @@ const REPLY_BY_REASON: Readonly<Record<string, number>> = {
   payload_too_large: 552,
   request_rate: 450,
   monthly_quota: 452,
+  scheduled_size_exceeded: 452,
   domain_not_verified: 550,
   header_not_allowed: 550,
   all_recipients_suppressed: 550,

@@ -122,6 +122,7 @@ const isAccepted = (facts: Facts, waiting: Waiting, before: number): boolean => 
       key: { id: key_id, domain: null },
       plan: { name: "Business", max_recipients: 100 },
       suppressed: new Map(reason === null ? [] : [[addressOf(waiting), reason]]),
+      unsent: { bytes: 0, limit: Infinity },
       quota: { used: Number(accepted) + before, limit: monthly_emails === null ? null : Number(monthly_emails) },
     },
     command,

@@ -62,6 +62,7 @@ export const facts = (over: Partial<Acceptance.Context> = {}): Acceptance.Contex
   plan: { name: "Starter", max_recipients: 50 },
   suppressed: new Map(),
   tracks: true,
+  unsent: { bytes: 0, limit: 256 * 1024 * 1024 },
   quota: { used: 0, limit: 50_000 },
   ...over,
 })

@@ -1,5 +1,5 @@
 import * as Plan from "@waybill/domain/account/Plan"
-import * as RateLimit from "@waybill/domain/account/RateLimit"
+import { ofPlans, volumeBounds } from "./volumeBounds.ts"
 import { customer, type Group, operator } from "./Bound.ts"
 
 const POSTMARK_LISTS = "apps/server/src/compat/postmark/Paging.ts"
@@ -10,8 +10,6 @@ const JUDGE = "apps/server/src/worker/delivery/evaluateAttempts.ts"
 const DELIVER = "apps/server/src/worker/delivery/deliver.ts"
 const TURNS = "apps/server/src/worker/webhooks/EndpointTurns.ts"
 const CALLS = "apps/server/src/worker/webhooks/WebhookPipeline.ts"
-const RATES = "packages/domain/src/account/RateLimit.ts"
-const USAGE = "packages/domain/src/account/UsageChange.ts"
 const PLANS = "packages/domain/src/account/Plan.ts"
 const ACCEPTANCE = "packages/domain/src/email/Acceptance.ts"
 const ADDRESS = "packages/domain/src/values/Address.ts"
@@ -27,45 +25,9 @@ const LOGS = "packages/api/src/groups/Logs.ts"
 const SEARCH = "packages/api/src/schemas/EmailSearch.ts"
 const STATS = "packages/api/src/groups/Stats.ts"
 
-const ofPlans = (value: (terms: Plan.Terms) => number | null): string =>
-  Plan.ALL.map((plan) => {
-    const number = value(Plan.TERMS[plan])
-    return `${Plan.TERMS[plan].name} ${number === null ? "unlimited" : number.toLocaleString("en-US")}`
-  }).join(", ")
-const rate = (bucket: RateLimit.Bucket): string => RateLimit.PER_MINUTE[bucket].toLocaleString("en-US")
-
 /** Bounds of the product: what a plan, a message, an account or an installation may have. */
 export const productBounds: ReadonlyArray<Group> = [
-  {
-    title: "Request rates and monthly volume",
-    bounds: [
-      customer(
-        "`POST /email/send` and `POST /email/send/batch` together per key and minute",
-        "PER_MINUTE",
-        RATES,
-        "429 `request_rate`",
-        rate("send"),
-      ),
-      customer("`GET /email/logs` per key and minute", "PER_MINUTE", RATES, "429 `request_rate`", rate("logs")),
-      customer("All other requests per key and minute", "PER_MINUTE", RATES, "429 `request_rate`", rate("other")),
-      customer(
-        "Accepted recipients per account and UTC month",
-        "TERMS",
-        PLANS,
-        "429 `monthly_quota`",
-        ofPlans(({ monthly_emails }) => monthly_emails),
-      ),
-      customer("Test emails per account and UTC month", "TEST_MONTHLY_EMAILS", USAGE, "429 `monthly_quota`"),
-      customer(
-        "Size for which a test email counts once more",
-        "TEST_PIECE_BYTES",
-        USAGE,
-        "each full piece counts as one more test email",
-      ),
-      operator("Requests per minute that can be granted to an account", "MAX_GRANTED_PER_MINUTE", ACCOUNT, "refused"),
-      operator("Monthly volume that can be granted to an account", "MAX_GRANTED_MONTHLY", ACCOUNT, "refused"),
-    ],
-  },
+  volumeBounds,
   {
     title: "Messages",
     bounds: [

@@ -244,6 +244,8 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
       events,
       content: [],
       usage: [],
+      unsent: [],
+      canceled: [],
       outbox: { arm, disarm: ids.slice(50, 70), release: ids.slice(70) },
       deliveries: [],
       assumed: NOTHING_ASSUMED,

@@ -21,6 +21,7 @@ const facts: Facts = {
   domain: () => undefined,
   suppression: () => undefined,
   acceptedIn: () => 0,
+  unsent: () => ({ bytes: 0, refunded: 0 }),
   outbox: () => undefined,
   countOf: () => 0,
   clock: () => undefined,

@@ -188,6 +188,7 @@ describe("the memory of facts", () => {
     domain: (_, name) => ({ id: "dom_1", version: 4, name, status: "verified" }),
     suppression: (_, address) => (address === "bob@example.org" ? "bounce" : undefined),
     acceptedIn: () => 800,
+    unsent: () => ({ bytes: 0, refunded: 0 }),
     outbox: () => undefined,
     countOf: () => 0,
     clock: () => undefined,

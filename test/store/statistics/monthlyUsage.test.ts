@@ -92,6 +92,7 @@ const facts = (
   key: null,
   plan: { name: "Free", max_recipients: 10 },
   suppressed: new Map(silenced.map((name) => [`${name}@example.org`, "manual"])),
+  unsent: { bytes: 0, limit: Infinity },
   quota: { used: view.facts.acceptedIn(account_id, monthOf(at)), limit },
   tracks: false,
 })

@@ -240,6 +240,8 @@ const appended = ({ version, ...last }: Stored, count: number): Write => ({
   })),
   content: [],
   usage: [],
+  unsent: [],
+  canceled: [],
   outbox: { arm: [], disarm: [], release: [] },
   deliveries: [],
   assumed: NOTHING_ASSUMED,

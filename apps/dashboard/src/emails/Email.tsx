@@ -164,7 +164,9 @@ const Notice = ({
     status === "scheduled" && email.scheduled_at !== null
       ? `Scheduled for ${formatDateTime(email.scheduled_at)}. Nothing was sent yet.`
       : status === "canceled"
-        ? `Canceled${canceledAt === undefined ? "" : ` on ${formatDateTime(canceledAt)}`}. Nothing was sent.`
+        ? `Canceled${canceledAt === undefined ? "" : ` on ${formatDateTime(canceledAt)}`}. Nothing was sent.${
+            email.content === null ? "" : " The text and attachments are deleted within an hour."
+          }`
         : undefined
   if (text === undefined) return undefined
   return (

@@ -57,10 +57,11 @@ export const EmailActions = ({ email, onChanged }: Props) => {
         onConfirm={async () => {
           await Api.post(`/email/${email.id}/cancel`)
           onChanged()
-          showToast("Email canceled. It no longer counts toward the monthly limit.")
+          showToast("Email canceled.")
         }}
       >
-        Recipients who have not received it yet will not receive it.
+        Recipients who have not received it yet will not receive it. If nobody has, its text and attachments are deleted
+        within an hour; until then you can send a copy.
       </ConfirmDialog>
       <ConfirmDialog
         open={resending}

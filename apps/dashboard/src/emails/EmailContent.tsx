@@ -27,7 +27,10 @@ export const EmailContent = ({ email, events }: Props) => {
     return (
       <Panel>
         <EmptyState icon={<FileQuestion size={20} />} title="Content deleted">
-          The text and attachments are deleted after the retention period of your plan. The event history is retained.
+          {email.status === "canceled"
+            ? "The text and attachments of a canceled email are deleted within an hour."
+            : "The text and attachments are deleted after the retention period of your account."}{" "}
+          The event history is retained.
         </EmptyState>
       </Panel>
     )

@@ -6,6 +6,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { formatDateTime } from "../ui/display/Time.tsx"
+import { formatBytes } from "../ui/display/formatBytes.ts"
 import { UsageMeter } from "./UsageMeter.tsx"
 
 const number = new Intl.NumberFormat()
@@ -31,7 +32,7 @@ export const Plan = () => {
                 limit={query.data.limits.monthly_emails}
               />
               <p className="mt-2 text-xs text-ink-3">
-                Counted per recipient; canceled mail is refunded. Resets on{" "}
+                Counted per recipient; canceled mail is refunded, up to as much as the plan has. Resets on{" "}
                 {resetDay.format(new Date(query.data.usage.resets_at))}.
               </p>
             </div>
@@ -43,6 +44,10 @@ export const Plan = () => {
                 ["Sends per minute and key", number.format(query.data.limits.send_per_minute)],
                 ["Log reads per minute and key", number.format(query.data.limits.logs_per_minute)],
                 ["Other requests per minute and key", number.format(query.data.limits.other_per_minute)],
+                [
+                  "Content of scheduled mail",
+                  `${formatBytes(query.data.usage.scheduled_bytes)} of ${formatBytes(query.data.limits.scheduled_bytes)}`,
+                ],
                 ["Content retention", query.data.content_days === 1 ? "1 day" : `${query.data.content_days} days`],
                 [
                   "Account ID",

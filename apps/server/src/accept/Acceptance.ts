@@ -2,6 +2,8 @@ import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import type * as DomainName from "@waybill/domain/domain/DomainName"
 import type * as DomainStatus from "@waybill/domain/domain/DomainStatus"
 import * as Livemode from "@waybill/domain/account/Livemode"
+import * as Account from "@waybill/domain/account/Account"
+import * as UnsentMail from "@waybill/domain/account/UnsentMail"
 import * as UsageChange from "@waybill/domain/account/UsageChange"
 import * as EmailAcceptance from "@waybill/domain/email/Acceptance"
 import * as Email from "@waybill/domain/email/Email"
@@ -76,15 +78,15 @@ export const accept = <A, E, F>({ answer, at, load = [], messages, sender }: Acc
       const append: Array<Append> = []
       const content: Array<ContentRow> = []
       const verdicts: Array<Verdict<E>> = []
-      // Recipients of this request that count towards the month's volume.
-      let recipients = 0
+      const before: Before = { recipients: 0, scheduled_bytes: 0 }
       for (const { draft, id, rebuild } of messages) {
         const current = rebuild === undefined ? draft : rebuild(view)
-        const decided = Result.flatMap(current, (each) => decide(view, sender, id, each, at, recipients))
+        const decided = Result.flatMap(current, (each) => decide(view, sender, id, each, at, before))
         if (Result.isSuccess(decided)) {
           append.push({ aggregate: Email, id, events: decided.success.events })
           content.push(...decided.success.content)
-          recipients += decided.success.recipients
+          before.recipients += decided.success.recipients
+          before.scheduled_bytes += decided.success.scheduled_bytes
         }
         verdicts.push(Result.map(decided, ({ created_at }) => ({ id, created_at })))
       }
@@ -114,6 +116,12 @@ export const only =
     return Result.map(verdict, answer)
   }
 
+/** Sums of the messages of a request that come before this one. */
+interface Before {
+  recipients: number
+  scheduled_bytes: number
+}
+
 const clockOf = (
   { facts }: View,
   account_id: Id.AccountId,
@@ -134,7 +142,7 @@ const decide = (
   id: Id.EmailId,
   { blobs, command, original }: Draft.Draft,
   at: Timestamp.Timestamp,
-  recipientsBefore: number,
+  before: Before,
 ) => {
   const { account_id, key, tracks } = sender
   const account = view.facts.account(account_id)?.record as StoredAccount | undefined
@@ -173,8 +181,12 @@ const decide = (
     plan: { name: Plan.TERMS[account.plan].name, max_recipients: account.limits.max_recipients },
     allowedHeaders: account.allowed_headers,
     suppressed,
+    unsent: {
+      bytes: view.facts.unsent(account_id, Draft.monthOf(at)).bytes + before.scheduled_bytes,
+      limit: Livemode.isLive(account_id) ? Account.scheduledBytesOf(account) : UnsentMail.TEST_SCHEDULED_BYTES,
+    },
     quota: {
-      used: view.facts.acceptedIn(account_id, Draft.monthOf(at)) + recipientsBefore,
+      used: view.facts.acceptedIn(account_id, Draft.monthOf(at)) + before.recipients,
       limit: Livemode.isLive(account_id) ? account.limits.monthly_emails : UsageChange.TEST_MONTHLY_EMAILS,
     },
     original,
@@ -195,6 +207,7 @@ const decide = (
         ...(nth === 0 ? { sentTo: recipients.join(" ") } : {}),
       })),
       recipients: recipients.length - (events.length - 1),
+      scheduled_bytes: queued.scheduled_at === null ? 0 : queued.size_bytes,
     }
   })
 }

@@ -96,6 +96,7 @@ export const needsOf = (drafts: ReadonlyArray<Draft>, at: Timestamp.Timestamp, c
     domains: drafts.flatMap(({ command }) => domainsOf(command)),
     addresses: drafts.flatMap(({ command }) => recipientKeys(command)),
     month: monthOf(at),
+    ...(drafts.some(({ command }) => command.scheduled_at !== null) ? { unsent: monthOf(at) } : {}),
   }) satisfies Needs
 
 const clocksOf = (drafts: ReadonlyArray<Draft>, clock: Id.TestClockId | undefined): Pick<Needs, "clocks"> => {

@@ -1,6 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Cells from "@waybill/store/cells/Cells"
 import * as ForEachCell from "@waybill/store/cells/ForEachCell"
+import * as CanceledContent from "@waybill/store/content/CanceledContent"
 import * as Content from "@waybill/store/content/Content"
 import * as DomainKeys from "@waybill/store/secrets/DomainKeys"
 import * as ExpiredKeys from "@waybill/store/idempotency/ExpiredKeys"
@@ -54,6 +55,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
       const tasks: Graphile.Tasks<T | PgClient.PgClient | Secrets> = {
         drain_deliveries: CellPipelines.taskOf(deliveries),
         expire_sandbox: { run: inCells(Sandbox.expire()), cron: "7 * * * *" },
+        remove_canceled_content: { run: inCells(CanceledContent.remove()), cron: CanceledContent.REMOVAL_CRON },
         expire_content: { run: inCells(Content.expire()), cron: "17 * * * *" },
         expire_idempotency_keys: { run: inCells(ExpiredKeys.expire()), cron: "27 * * * *" },
         expire_history: { run: inCells(Retention.expire()), cron: "47 * * * *" },

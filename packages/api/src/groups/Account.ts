@@ -20,11 +20,16 @@ export const AccountRecord = Schema.Struct({
   usage: Schema.Struct({
     month: Schema.String.annotate({ description: "UTC month", examples: ["2026-11"] }),
     emails: Schema.Natural.annotate({ description: "Recipients accepted in this month; canceled ones are refunded" }),
+    scheduled_bytes: Schema.Natural.annotate({
+      description:
+        "Bytes of content of mail accepted in this month that is scheduled, or was canceled and is not removed yet",
+    }),
     resets_at: at,
   }),
   limits: Schema.Struct({
     monthly_emails: Schema.NullOr(Schema.Natural).annotate({ description: "`null` is unlimited" }),
     max_recipients: Schema.Natural.annotate({ description: "Per message, across to, cc and bcc" }),
+    scheduled_bytes: Schema.Natural.annotate({ description: "Bytes of content of scheduled mail of a month" }),
     send_per_minute: Schema.Natural,
     logs_per_minute: Schema.Natural,
     other_per_minute: Schema.Natural,

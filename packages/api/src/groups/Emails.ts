@@ -65,7 +65,7 @@ export class Emails extends HttpApiGroup.make("emails")
       annotate(
         "Cancel an email",
         "email:send",
-        "Possible while the email is queued; else, and during a delivery attempt, 422 `not_cancelable`. Canceled mail is refunded to the monthly quota. For a key without `email:logs:read`, the fields for content and recipients are empty.",
+        "Possible while the email is queued; else, and during a delivery attempt, 422 `not_cancelable`. Canceled mail is refunded to the monthly quota, up to as much as the quota has. If nobody has received it, its content is removed within an hour. For a key without `email:logs:read`, the fields for content and recipients are empty.",
       ),
     ),
     HttpApiEndpoint.patch("reschedule", "/email/:id", {

@@ -30,6 +30,7 @@ export const MAX_DELIVERY_DAYS = 365
 /** The highest limits that an operator can grant: far above any real client, far below a counter overflow. */
 export const MAX_GRANTED_PER_MINUTE = 1_000_000
 export const MAX_GRANTED_MONTHLY = 1_000_000_000
+export const MAX_GRANTED_SCHEDULED_BYTES = 1024 * 1024 * 1024 * 1024
 
 const Granted = Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_GRANTED_PER_MINUTE })))
 
@@ -39,6 +40,10 @@ export const Limits = Schema.Struct({
   logs: Granted,
   other: Granted,
   monthly_emails: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_GRANTED_MONTHLY }))),
+  /** Absent to keep the plan's, as in the events of former releases. */
+  scheduled_bytes: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_GRANTED_SCHEDULED_BYTES })),
+  ),
 })
 export type Limits = typeof Limits.Type
 
@@ -142,6 +147,10 @@ export const limitsOf = (account: Account) => {
   }
 }
 
+/** Returns the bytes of content that scheduled mail of a month may have. Not stored with the other limits. */
+export const scheduledBytesOf = ({ granted, plan }: Pick<Account, "granted" | "plan">): number =>
+  granted.scheduled_bytes ?? Plan.TERMS[plan].scheduled_bytes
+
 export class AccountNotFound extends Schema.TaggedError<AccountNotFound>()("AccountNotFound", {}) {
   readonly status = 404
   readonly code = "not_found"
@@ -177,7 +186,8 @@ export const changeLimits = (now: Timestamp.Timestamp, limits: Limits) =>
       granted.send !== limits.send ||
       granted.logs !== limits.logs ||
       granted.other !== limits.other ||
-      granted.monthly_emails !== limits.monthly_emails,
+      granted.monthly_emails !== limits.monthly_emails ||
+      granted.scheduled_bytes !== limits.scheduled_bytes,
     { _tag: "LimitsChanged", limits, at: now },
   )
 

@@ -33,22 +33,30 @@ export interface Change {
 
 /**
  * Returns the change of the monthly count: one per accepted recipient in the month of acceptance. Recipients suppressed
- * at acceptance do not count; canceled ones are given back. `message` is the state after the event.
+ * at acceptance do not count; canceled ones are given back unless the event says otherwise. `message` is the state after the event.
  */
 export const changesOf = (event: EmailEvent.Event, message: AcceptedEmail): ReadonlyArray<Change> =>
-  isCounted(event) ? [{ month: acceptedAt(message).slice(0, "2026-11".length), delta: delta(event, message) }] : []
+  isCounted(event) ? [{ month: monthOf(message), delta: delta(event, message) }] : []
+
+/** Returns the UTC month in which a message was accepted, such as `2026-11`. */
+export const monthOf = (message: AcceptedEmail): string => acceptedAt(message).slice(0, "2026-11".length)
+
+/** Returns the recipients that the cancellation of a message gives back. `message` is the state after the event. */
+export const refundOf = ({ refunded }: EmailEvent.EmailCanceled, { recipients }: AcceptedEmail): number =>
+  refunded === false ? 0 : recipients.filter(({ status }) => status === "canceled").length
 
 /** Real time of acceptance, from the id where `created_at` is a time of a test clock. */
 const acceptedAt = ({ accepted }: AcceptedEmail): Timestamp.Timestamp =>
   accepted.test_clock === undefined ? accepted.created_at : Timestamp.fromMillis(Id.millisOf(accepted.email_id))
 
-const delta = (event: Counted, { accepted, recipients }: AcceptedEmail): number => {
+const delta = (event: Counted, message: AcceptedEmail): number => {
+  const { accepted, recipients } = message
   switch (event._tag) {
     case "EmailQueued":
       return recipients.length + piecesOf(accepted)
     case "EmailSuppressed":
       return event.at === accepted.created_at ? -1 : 0
     case "EmailCanceled":
-      return -recipients.filter(({ status }) => status === "canceled").length
+      return -refundOf(event, message)
   }
 }

@@ -72,6 +72,8 @@ export interface Context {
   readonly suppressed: ReadonlyMap<string, Suppression.Reason>
   /** Recipients accepted in this UTC month. `limit` is `null` on a plan without one. */
   readonly quota: { readonly used: number; readonly limit: number | null }
+  /** Bytes of content stored for unsent mail of this UTC month, and the most that scheduled mail may have. */
+  readonly unsent: { readonly bytes: number; readonly limit: number }
   /** The test clock that the message lives on, and the time that it shows; no time if there is no such clock. */
   readonly clock?: { readonly id: Id.TestClockId; readonly now: Timestamp.Timestamp | undefined } | undefined
   /** For a resend: the message that is copied. */
@@ -89,6 +91,7 @@ export type Refusal =
   | EmailRefusal.HeaderNotAllowed
   | EmailRefusal.RecipientLimitExceeded
   | EmailRefusal.ScheduledAtOutOfRange
+  | EmailRefusal.ScheduledSizeExceeded
   | EmailRefusal.ScriptOfLiveMail
   | EmailRefusal.TrackingUnavailable
   | EmailRefusal.AllRecipientsSuppressed
@@ -157,6 +160,9 @@ export const accept = (
     )
   const outOfRange = command.scheduled_at === null ? undefined : checkSchedule(now, command.scheduled_at)
   if (outOfRange !== undefined) return Result.fail(outOfRange)
+  const { bytes, limit } = facts.unsent
+  if (command.scheduled_at !== null && bytes + command.size_bytes > limit)
+    return Result.fail(new EmailRefusal.ScheduledSizeExceeded({ bytes, size_bytes: command.size_bytes, limit }))
   // A resend keeps the tracking of its original, and is accepted even if this instance no longer tracks.
   if (!facts.tracks && command.resend_of === null && requestsTracking(command.tracking))
     return Result.fail(new EmailRefusal.TrackingUnavailable({ path: "tracking" }))

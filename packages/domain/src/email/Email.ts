@@ -39,9 +39,13 @@ export const queue =
 export const cancel = (
   now: Timestamp.Timestamp,
   attempt: AttemptState = "none",
+  /** Whether the recipients are given back to the monthly volume. */
+  isRefunded = true,
 ): EmailState.Decide<EmailRefusal.NotCancelable | EmailRefusal.EmailNotFound> =>
   EmailState.ofMessage((message) =>
-    Result.map(whileWaiting(message, attempt), () => Array.of<Event>({ _tag: "EmailCanceled", at: now })),
+    Result.map(whileWaiting(message, attempt), () =>
+      Array.of<Event>({ _tag: "EmailCanceled", ...(isRefunded ? {} : { refunded: false }), at: now }),
+    ),
   )
 
 /** Maximum number of reschedules, so that a message's history stays short enough to read at once. */

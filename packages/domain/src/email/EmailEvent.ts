@@ -84,8 +84,10 @@ export const Event = Schema.TaggedUnion({
     ip: Schema.NullOr(Text.Stored),
     at,
   },
-  EmailCanceled: { at },
+  /** `refunded` is false if the account has canceled so much in the month that this mail still counts. */
+  EmailCanceled: { refunded: Schema.optionalKey(Schema.Literal(false)), at },
   EmailRescheduled: { scheduled_at: Timestamp.Timestamp, at },
 })
 export type Event = typeof Event.Type
 export type EmailQueued = typeof Event.cases.EmailQueued.Type
+export type EmailCanceled = typeof Event.cases.EmailCanceled.Type

@@ -158,6 +158,26 @@ export class ScheduledAtOutOfRange extends Schema.TaggedError<ScheduledAtOutOfRa
   }
 }
 
+/** More content of scheduled mail than an account may store. */
+export class ScheduledSizeExceeded extends Schema.TaggedError<ScheduledSizeExceeded>()("ScheduledSizeExceeded", {
+  bytes: Schema.Int,
+  size_bytes: Schema.Int,
+  limit: Schema.Int,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "scheduled_size_exceeded"
+  override get message() {
+    return (
+      `The content of scheduled mail may have ${mebibytes(this.limit)} MiB; ${mebibytes(this.bytes)} are stored, and this ` +
+      `email has ${mebibytes(this.size_bytes)}. Sent mail no longer counts, canceled mail for up to an hour. ` +
+      "Send this email without `scheduled_at`, or later."
+    )
+  }
+}
+
+const mebibytes = (bytes: number): number => Math.ceil((bytes / 1024 / 1024) * 100) / 100
+
 export class TrackingUnavailable extends Schema.TaggedError<TrackingUnavailable>()("TrackingUnavailable", {
   /** The request field that asks for tracking. */
   path: Schema.String,

@@ -87,16 +87,18 @@ export const attempt = Effect.fnUntraced(function* (
     // whole batch is decided again, and that commit then finds the stored answer.
     if (taken.size > 0) return yield* new TryAgain({ cause: "an idempotency key was taken by another transaction" })
   }
-  const { content, events, released, changedStreams: touched, usage } = writes
+  const { content, events, released, changedStreams: touched, unsent, usage } = writes
   const { xmin } = transaction
   const hasAssumed = assumed !== BatchFacts.NOTHING_ASSUMED || noteCounted !== nothingToNote
   const result = { ...decided, events, xmin, noteCounted, hasAssumed }
   if (events.length === 0) return { ...result, claim: undefined }
-  const { arm, deliveries, disarm } = deps.consequences.work(touched, facts, now, () => deps.nextDeliveryId(nowMillis))
+  const { arm, canceled, deliveries, disarm } = deps.consequences.work(touched, facts, now, () =>
+    deps.nextDeliveryId(nowMillis),
+  )
   const claim = yield* claimNew(deps, touched, content, arm, now)
   const outbox = { arm, claim, disarm, release: released }
   yield* transaction
-    .write({ changedStreams: touched, events, content, usage, outbox, deliveries, assumed, now })
+    .write({ changedStreams: touched, events, content, usage, unsent, canceled, outbox, deliveries, assumed, now })
     .pipe(Effect.onError(() => Effect.sync(() => claim?.end("rolled back"))))
   return { ...result, claim }
 })

@@ -5,7 +5,8 @@ import type { StoredAnswer } from "../idempotency/Claim.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
 import type { Facts } from "../facts/Facts.ts"
-import { type ContentRow, streamKey, type StreamRef, type ChangedStream } from "./LogStorage.ts"
+import { UnsentChanges } from "../facts/UnsentChanges.ts"
+import { type ContentRow, streamKey, type StreamRef, type ChangedStream, type UnsentChange } from "./LogStorage.ts"
 import * as RecordedEvents from "./RecordedEvents.ts"
 
 /** Times that all rows of a batch share. */
@@ -29,6 +30,13 @@ interface Usage {
   delta: number
 }
 
+/** Additions of one commit, before they are added to the batch. */
+interface Added {
+  readonly rows: Array<RecordedEvents.Stored>
+  readonly usage: Array<Usage>
+  readonly unsent: Array<UnsentChange>
+}
+
 /** Events of one commit for one stream, before they are added to the batch. */
 interface Continuation {
   readonly stream: Stream
@@ -49,6 +57,7 @@ export class BatchWrites {
   readonly answers = new Map<string, StoredAnswer>()
   readonly #streams = new Map<string, Stream>()
   readonly #usage = new Map<string, Usage>()
+  readonly #unsent = new UnsentChanges()
   readonly #deps: CommitDeps
   readonly #loaded: ReadonlyMap<string, StreamState>
   readonly #facts: Facts
@@ -62,6 +71,7 @@ export class BatchWrites {
       ...facts,
       acceptedIn: (account, month) =>
         facts.acceptedIn(account, month) + (this.#usage.get(`${account} ${month}`)?.delta ?? 0),
+      unsent: (account, month) => this.#unsent.addedTo(facts.unsent(account, month), account, month),
     }
   }
 
@@ -73,6 +83,11 @@ export class BatchWrites {
   /** Changes of the accounts' monthly usage. */
   get usage(): ReadonlyArray<Usage> {
     return [...this.#usage.values()].filter(({ delta }) => delta !== 0)
+  }
+
+  /** Changes of the content stored for unsent mail. */
+  get unsent(): ReadonlyArray<UnsentChange> {
+    return this.#unsent.all
   }
 
   view(account_id: AccountId): View {
@@ -98,7 +113,8 @@ export class BatchWrites {
     const continuations = new Map<string, Continuation>()
     const rows: Array<RecordedEvents.Stored> = []
     const usage: Array<Usage> = []
-    for (const append of decision.append) this.#continue(pending, append, continuations, rows, usage)
+    const unsent: Array<UnsentChange> = []
+    for (const append of decision.append) this.#continue(pending, append, continuations, { rows, usage, unsent })
 
     for (const { recorded, state, stream } of continuations.values()) {
       stream.added.push(...recorded)
@@ -107,6 +123,7 @@ export class BatchWrites {
     }
     this.events.push(...rows)
     this.#addUsage(usage)
+    for (const change of unsent) this.#unsent.add(change)
     this.content.push(...(decision.content ?? []))
     for (const { id } of leases ?? []) this.released.push(id)
     if (idempotency !== undefined && claimKey !== undefined && answer !== undefined) {
@@ -121,8 +138,7 @@ export class BatchWrites {
     { commit: { account_id }, provenance }: PendingCommit,
     { aggregate, events, id }: Append,
     continuations: Map<string, Continuation>,
-    rows: Array<RecordedEvents.Stored>,
-    usage: Array<Usage>,
+    { rows, unsent, usage }: Added,
   ): void {
     const { now, nowMillis } = this.#time
     const stream = this.#stream(account_id, aggregate, id)
@@ -144,8 +160,11 @@ export class BatchWrites {
       }
       rows.push({ ...envelope, type: event._tag, data: RecordedEvents.encode(aggregate, event) })
       continuation.recorded.push({ ...envelope, event })
-      continuation.state = aggregate.evolve(continuation.state, event)
+      const before = continuation.state
+      continuation.state = aggregate.evolve(before, event)
       usage.push(...this.#usageOf(account_id, event, continuation.state))
+      const change = this.#deps.consequences.unsent(event, before, continuation.state)
+      if (change !== undefined) unsent.push({ account_id, ...change })
     }
   }
 

@@ -5,10 +5,17 @@ import * as Email from "@waybill/domain/email/Email"
 import * as TestClock from "@waybill/domain/clock/TestClock"
 import type { TestClockId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
+import * as UnsentMail from "@waybill/domain/account/UnsentMail"
 import * as UsageChange from "@waybill/domain/account/UsageChange"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import type { Facts } from "../facts/Facts.ts"
-import { FAR_FUTURE, type OutboxRow, type ChangedStream, type WebhookDelivery } from "./LogStorage.ts"
+import {
+  type CanceledContent,
+  FAR_FUTURE,
+  type OutboxRow,
+  type ChangedStream,
+  type WebhookDelivery,
+} from "./LogStorage.ts"
 import type { AnyEvent, Recorded } from "./RecordedEvents.ts"
 
 export interface Work {
@@ -18,6 +25,8 @@ export interface Work {
   readonly disarm: ReadonlyArray<string>
   /** One row for each event and each webhook that subscribes to it. */
   readonly deliveries: ReadonlyArray<WebhookDelivery>
+  /** Messages whose content is to be removed soon. */
+  readonly canceled: ReadonlyArray<CanceledContent>
 }
 
 /** Computes what a commit writes because of its events, beside the read models. Pure functions. */
@@ -30,6 +39,8 @@ export interface Consequences {
   ) => Work
   /** Returns what an event adds to or takes from a month's volume. `state` is the state of the stream after the event. */
   readonly usage: (event: AnyEvent, state: unknown) => ReadonlyArray<UsageChange.Change>
+  /** Returns what an event changes of the content stored for unsent mail, from the states before and after it. */
+  readonly unsent: (event: AnyEvent, before: unknown, after: unknown) => UnsentMail.Change | undefined
 }
 
 export const live: Consequences = {
@@ -37,10 +48,12 @@ export const live: Consequences = {
     const arm: Array<OutboxRow> = []
     const disarm: Array<string> = []
     const deliveries: Array<WebhookDelivery> = []
+    const canceled: Array<CanceledContent> = []
     for (const stream of touched) {
       const row = pending(stream, now)
       if (row === "none") disarm.push(stream.stream_id)
       else if (row !== undefined) arm.push(row)
+      if (stream.added.some(({ event }) => event._tag === "EmailCanceled")) canceled.push(...canceledContent(stream))
       for (const subscription of facts.subscriptions(stream.account_id)) {
         for (const recorded of stream.added) {
           if (!isSubscribed(subscription.events, recorded)) continue
@@ -54,11 +67,17 @@ export const live: Consequences = {
         }
       }
     }
-    return { arm, disarm, deliveries }
+    return { arm, disarm, deliveries, canceled }
   },
   usage: (event, state) => {
     const message = state as Email.State
     return isEmailEvent(event) && message._tag === "Message" ? UsageChange.changesOf(event, message) : []
+  },
+  unsent: (event, before, after) => {
+    const message = after as Email.State
+    return isEmailEvent(event) && message._tag === "Message"
+      ? UnsentMail.changeOf(event, before as Email.State, message)
+      : undefined
   },
 }
 
@@ -98,6 +117,15 @@ const delivery = (stream: ChangedStream, message: Email.State): OutboxRow | "non
     attempt: unfinished.reduce((most, { attempts }) => Math.max(most, attempts), 0),
     payload: Email.status(message) === "deferred" ? DEFERRED : {},
   }
+}
+
+/** Returns the content of a message that was canceled before it reached anybody. */
+const canceledContent = ({ account_id, state, stream_id }: ChangedStream): ReadonlyArray<CanceledContent> => {
+  const message = state as Email.State
+  if (message._tag === "NotCreated" || !UnsentMail.isCanceled(message)) return []
+  const { content, size_bytes } = message.accepted
+  const hashes = [content.sha256, ...content.attachments.map(({ sha256 }) => sha256)]
+  return [{ account_id, email_id: stream_id, month: UsageChange.monthOf(message), bytes: size_bytes, hashes }]
 }
 
 /** The test clock that a stream lives on. */

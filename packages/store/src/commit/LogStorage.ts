@@ -1,4 +1,5 @@
 import type { AccountId, WebhookDeliveryId } from "@waybill/domain/values/Id"
+import type * as UnsentMail from "@waybill/domain/account/UnsentMail"
 import { Data, type Effect } from "effect"
 import type { AssumedGroup, Counted } from "../admission/AdmissionStatement.ts"
 import type { AccountNeeds, AssumedFacts, Facts } from "../facts/Facts.ts"
@@ -24,6 +25,22 @@ export interface ContentRow {
   readonly expires_on: string
   /** Recipients of the message, if this is its body: a template holds only what several have got. */
   readonly sentTo?: string
+}
+
+/** Content of a message that was canceled before it was sent, which is removed within an hour. */
+export interface CanceledContent {
+  readonly account_id: AccountId
+  readonly email_id: string
+  /** UTC month in which the message was accepted. */
+  readonly month: string
+  readonly bytes: number
+  /** Hash of each part, as often as the message has it. */
+  readonly hashes: ReadonlyArray<string>
+}
+
+/** Change by a batch of the content that an account stores for unsent mail. */
+export interface UnsentChange extends UnsentMail.Change {
+  readonly account_id: AccountId
 }
 
 /** `available_at` of a row that waits for its test clock: no worker on real time ever comes to it. */
@@ -93,6 +110,8 @@ export interface Write {
   readonly events: ReadonlyArray<Stored>
   readonly content: ReadonlyArray<ContentRow>
   readonly usage: ReadonlyArray<{ readonly account_id: AccountId; readonly month: string; readonly delta: number }>
+  readonly unsent: ReadonlyArray<UnsentChange>
+  readonly canceled: ReadonlyArray<CanceledContent>
   readonly outbox: {
     readonly arm: ReadonlyArray<OutboxRow>
     /** Rows to insert with a lease. */

@@ -1,4 +1,5 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
+import * as UnsentMail from "@waybill/domain/account/UnsentMail"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect, Semaphore } from "effect"
 import * as Feed from "../feed/Feed.ts"
@@ -27,6 +28,7 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
   const streams = new Map<string, Array<Stored>>()
   const answers = new Map<string, StoredAnswer>()
   const usage = new Map<string, number>()
+  const unsent = new Map<string, UnsentMail.Unsent>()
   const outbox = new Map<string, OutboxRow & Omit<LeaseFact, keyof OutboxRow>>()
   const oneAtATime = Semaphore.makeUnsafe(1)
 
@@ -83,6 +85,11 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
         const key = `${account_id} ${month}`
         usage.set(key, Math.max(0, (usage.get(key) ?? 0) + delta))
       }
+      for (const { account_id, bytes, month, refunded } of batch.unsent) {
+        const key = `${account_id} ${month}`
+        const stored = unsent.get(key) ?? UnsentMail.NONE
+        unsent.set(key, { bytes: Math.max(0, stored.bytes + bytes), refunded: stored.refunded + refunded })
+      }
       for (const id of batch.outbox.release) {
         const row = outbox.get(id)
         if (row !== undefined) outbox.set(id, { ...row, lease_token: null, lease_until: null })
@@ -113,6 +120,7 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
         (row) => row["account_id"] === account && row["address"] === address && row["active"] === true,
       )?.["reason"] as string | undefined,
     acceptedIn: (account, month) => usage.get(`${account} ${month}`) ?? 0,
+    unsent: (account, month) => unsent.get(`${account} ${month}`) ?? UnsentMail.NONE,
     outbox: (id) => outbox.get(id),
     countOf: (account, kind) =>
       rowsOfTable(`${kind}s`).filter(

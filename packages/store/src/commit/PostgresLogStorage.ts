@@ -4,6 +4,7 @@ import type { Fragment, Statement } from "effect/sql/Statement"
 import * as AdmissionStatement from "../admission/AdmissionStatement.ts"
 import * as AccountNames from "../cells/AccountNames.ts"
 import { type CellName, FIRST } from "../cells/CellName.ts"
+import * as CanceledContent from "../content/CanceledContent.ts"
 import { ContentTemplates } from "../content/ContentTemplates.ts"
 import * as StoredContent from "../content/StoredContent.ts"
 import * as Feed from "../feed/Feed.ts"
@@ -16,6 +17,7 @@ import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
 import * as AccountLocks from "./AccountLocks.ts"
 import * as FactChecks from "../facts/FactChecks.ts"
+import * as UnsentRows from "../facts/UnsentRows.ts"
 import * as FactReads from "../facts/FactReads.ts"
 import {
   type Assumed,
@@ -110,6 +112,8 @@ const writeStatements = (
   const checks: Array<Fragment> = []
   for (const model of readModels) parts.push(...modelParts(sql, model, write.changedStreams))
   if (write.content.length > 0) parts.push(...StoredContent.inserts(sql, templates, write.content))
+  if (write.unsent.length > 0) parts.push(UnsentRows.add(sql, write.unsent))
+  if (write.canceled.length > 0) parts.push(CanceledContent.insert(sql, write.canceled, write.now))
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
   if (arm.length > 0) parts.push(Outbox.rows(sql, arm, write.now, claim))
   const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)

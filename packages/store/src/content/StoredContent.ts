@@ -4,7 +4,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { zstdDecompressSync } from "node:zlib"
 import type { ContentRow } from "../commit/LogStorage.ts"
 import * as Arrays from "../postgres/Arrays.ts"
-import type { ContentTemplates } from "./ContentTemplates.ts"
+import type { Compressed, ContentTemplates } from "./ContentTemplates.ts"
 import * as Difference from "./Difference.ts"
 import type { Template } from "./Template.ts"
 
@@ -29,12 +29,15 @@ export const decode = ({ bytes, compressed, template }: StoredBytes): Uint8Array
     : zstdDecompressSync(bytes, { dictionary: template })
 }
 
+/** The count of a content's uses ends here. It is only compared with 0. */
+const MOST_USES = 2_147_483_647
+
 /** Hashes as the table holds them; everybody else has them in hexadecimal digits. */
 export const hashes = (sha256s: ReadonlyArray<string>) =>
   Arrays.byteas(sha256s.map((sha256) => Buffer.from(sha256, "hex")))
 
 /**
- * Returns the parts of a statement that insert content and the templates that it was compressed with. Each batch brings
+ * Returns the parts of a statement that insert content, or count one more use of content that is there, and the templates that it was compressed with. Each batch brings
  * its templates along, because the expiry may have removed one that was not needed for a while.
  */
 export const inserts = (
@@ -44,20 +47,27 @@ export const inserts = (
 ): ReadonlyArray<Fragment> => {
   /** Templates that the rows need, with the account that each is of. */
   const used = new Map<Template, string>()
-  const stored = rows.map(({ account_id, bytes, sentTo }) => {
-    const compressed = templates.compress(account_id, bytes, sentTo)
-    if (compressed.template !== undefined) used.set(compressed.template, account_id)
-    return compressed
-  })
+  const stored = new Map<string, Compressed & ContentRow & { readonly uses: number }>()
+  for (const row of rows) {
+    const compressed = templates.compress(row.account_id, row.bytes, row.sentTo)
+    if (compressed.template !== undefined) used.set(compressed.template, row.account_id)
+    const key = `${row.account_id} ${row.sha256}`
+    const same = stored.get(key)
+    const expires_on = same === undefined || same.expires_on < row.expires_on ? row.expires_on : same.expires_on
+    stored.set(key, { ...row, ...compressed, expires_on, uses: (same?.uses ?? 0) + 1 })
+  }
+  const added = [...stored.values()]
   const content = sql`
-    INSERT INTO content AS c (account_id, sha256, bytes, compressed, template, expires_on)
-    SELECT DISTINCT ON (1, 2) * FROM unnest(${Arrays.texts(rows.map((row) => row.account_id))},
-      ${hashes(rows.map((row) => row.sha256))}, ${Arrays.byteas(stored.map((row) => row.bytes))},
-      ${Arrays.booleans(stored.map((row) => row.compressed))}, ${Arrays.byteas(stored.map((row) => row.template?.id ?? null))},
-      ${Arrays.texts(rows.map((row) => row.expires_on))}::date[]) AS new(account_id, sha256, bytes, compressed, template, expires_on)
-    ORDER BY 1, 2, 6 DESC
-    ON CONFLICT (account_id, sha256) DO UPDATE SET expires_on = excluded.expires_on
-      WHERE c.expires_on < excluded.expires_on`
+    INSERT INTO content AS c (account_id, sha256, bytes, compressed, template, expires_on, uses)
+    SELECT * FROM unnest(${Arrays.texts(added.map((row) => row.account_id))},
+      ${hashes(added.map((row) => row.sha256))}, ${Arrays.byteas(added.map((row) => row.bytes))},
+      ${Arrays.booleans(added.map((row) => row.compressed))}, ${Arrays.byteas(added.map((row) => row.template?.id ?? null))},
+      ${Arrays.texts(added.map((row) => row.expires_on))}::date[], ${Arrays.ints(added.map((row) => row.uses))})
+      AS new(account_id, sha256, bytes, compressed, template, expires_on, uses)
+    ORDER BY 1, 2
+    ON CONFLICT (account_id, sha256) DO UPDATE
+      SET expires_on = greatest(c.expires_on, excluded.expires_on), uses = least(c.uses::bigint + excluded.uses, ${sql.literal(String(MOST_USES))})
+      WHERE c.expires_on < excluded.expires_on OR c.uses IS NOT NULL`
   return used.size === 0 ? [content] : [insertTemplates(sql, used), content]
 }
 

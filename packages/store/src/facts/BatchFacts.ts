@@ -1,3 +1,4 @@
+import * as UnsentMail from "@waybill/domain/account/UnsentMail"
 import { Effect } from "effect"
 import type { CommitDeps, PendingCommit } from "../commit/Commit.ts"
 import type { AccountNeeds, AssumedFacts, Facts } from "./Facts.ts"
@@ -43,7 +44,11 @@ export const load = (
 }
 
 /** No commit needs these where facts are assumed. */
-const NEVER_ASSUMED: Pick<Facts, "countOf" | "clock"> = { countOf: () => 0, clock: () => undefined }
+const NEVER_ASSUMED: Pick<Facts, "countOf" | "clock" | "unsent"> = {
+  countOf: () => 0,
+  clock: () => undefined,
+  unsent: () => UnsentMail.NONE,
+}
 
 /** Returns what a commit needs to know, with the leases of its rows if they are read. */
 export const needsOf = (

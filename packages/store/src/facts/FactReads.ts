@@ -13,6 +13,8 @@ import type {
   OfAccount,
   SubscriptionFact,
 } from "./Facts.ts"
+import * as UnsentRows from "./UnsentRows.ts"
+import * as UnsentMail from "@waybill/domain/account/UnsentMail"
 import * as Outbox from "../outbox/Outbox.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as AccountCounts from "../readmodels/AccountCounts.ts"
@@ -31,6 +33,7 @@ type FactRow =
       readonly fact: OfAccount & { readonly counted: AccountCounts.CountedKind; readonly count: number }
     }
   | { readonly kind: "clock"; readonly fact: ClockFact }
+  | { readonly kind: "unsent"; readonly fact: UnsentRows.UnsentFact }
   | { readonly kind: "usage"; readonly fact: OfAccount & { readonly month: string; readonly accepted: number } }
 
 /** Reads the needs of all commits of a batch in one statement, so that the batch waits for one answer instead of many. */
@@ -45,6 +48,7 @@ export const readFacts = Effect.fnUntraced(function* (
   const addresses = pairs(needs, (need) => need.addresses ?? [])
   const months = pairs(needs, (need) => (need.month === undefined ? [] : [need.month]))
   const leases = [...new Set(needs.flatMap((need) => need.outbox ?? []))]
+  const unsent = pairs(needs, (need) => (need.unsent === undefined ? [] : [need.unsent]))
   const clocks = pairs(needs, (need) => need.clocks ?? [])
   const clocksOf = pairs(needs, (need) => need.clocksOf ?? [])
   const part = (kind: FactRow["kind"], query: Fragment) =>
@@ -74,7 +78,12 @@ export const readFacts = Effect.fnUntraced(function* (
   // After the usage, as the leases that are only checked when everything is written, and before clocks.
   if (leases.length > 0) parts.push(part("lease", Outbox.hold(sql, leases)))
   if (clocks.names.length + clocksOf.names.length > 0) parts.push(part("clock", clocksHeld(sql, clocks, clocksOf)))
-  const rows = yield* sql<FactRow>`${months.names.length === 0 ? sql.literal("") : usageOf(sql, months)}
+  if (unsent.names.length > 0) parts.push(part("unsent", sql`SELECT * FROM unsent`))
+  const locked = [
+    ...(months.names.length === 0 ? [] : [sql`used AS (${usageOf(sql, months)})`]),
+    ...(unsent.names.length === 0 ? [] : [sql`unsent AS (${UnsentRows.hold(sql, unsent.accounts, unsent.names)})`]),
+  ]
+  const rows = yield* sql<FactRow>`${locked.length === 0 ? sql.literal("") : sql`WITH ${sql.csv(locked)}`}
     ${parts.reduce((all, next) => sql`${all} UNION ALL ${next}`)}`
   return factsOf(rows)
 })
@@ -126,13 +135,11 @@ const clocksHeld = (sql: PgClient.PgClient, clocks: Pairs, emails: Pairs) => sql
  * the order of the key, so that two batches cannot deadlock.
  */
 const usageOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
-  WITH used AS (
-    INSERT INTO monthly_usage AS u (account_id, month, accepted)
-    SELECT account_id, month, 0 FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, month)
-    ORDER BY account_id, month
-    ON CONFLICT (account_id, month) DO UPDATE SET accepted = u.accepted
-    RETURNING account_id, month, accepted
-  )`
+  INSERT INTO monthly_usage AS u (account_id, month, accepted)
+  SELECT account_id, month, 0 FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, month)
+  ORDER BY account_id, month
+  ON CONFLICT (account_id, month) DO UPDATE SET accepted = u.accepted
+  RETURNING account_id, month, accepted`
 
 const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
   const accounts = new Map<string, AccountFact>()
@@ -140,6 +147,7 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
   const reasons = new Map<string, string>()
   const leases = new Map<string, LeaseFact>()
   const used = new Map<string, number>()
+  const unsent = new Map<string, UnsentMail.Unsent>()
   const counts = new Map<string, number>()
   const clocks = new Map<string, ClockFact>()
   const subscriptions: Array<SubscriptionFact> = []
@@ -166,6 +174,9 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
       case "clock":
         clocks.set(`${fact.account_id} ${fact.id}`, fact)
         break
+      case "unsent":
+        unsent.set(`${fact.account_id} ${fact.month}`, fact)
+        break
       case "usage":
         used.set(`${fact.account_id} ${fact.month}`, fact.accepted)
         break
@@ -176,6 +187,7 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
     domain: (account, name) => domains.get(`${account} ${name}`),
     suppression: (account, address) => reasons.get(`${account} ${address}`),
     acceptedIn: (account, month) => used.get(`${account} ${month}`) ?? 0,
+    unsent: (account, month) => unsent.get(`${account} ${month}`) ?? UnsentMail.NONE,
     outbox: (id) => leases.get(id),
     countOf: (account, kind) => counts.get(`${account} ${kind}`) ?? 0,
     clock: (account, id) => clocks.get(`${Livemode.testAccountOf(account)} ${id}`),

@@ -1,4 +1,5 @@
 import type { Tracking } from "@waybill/domain/email/Tracking"
+import type { Unsent } from "@waybill/domain/account/UnsentMail"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import type { CountedKind } from "../readmodels/AccountCounts.ts"
@@ -11,6 +12,8 @@ export interface Needs {
   readonly addresses?: ReadonlyArray<string>
   /** UTC month whose usage is needed, with the account's plan; the usage stays locked until the commit. */
   readonly month?: string
+  /** UTC month whose content of unsent mail is needed; it stays locked until the commit. */
+  readonly unsent?: string
   /** Ids of outbox rows, which stay locked until the commit. */
   readonly outbox?: ReadonlyArray<string>
   /** Ids of test clocks whose time the decision needs; they do not move until the commit. */
@@ -61,6 +64,8 @@ export interface Facts {
   readonly suppression: (account: AccountId, address: string) => string | undefined
   /** Recipients accepted in a month so far. */
   readonly acceptedIn: (account: AccountId, month: string) => number
+  /** Content stored for unsent mail of a month. */
+  readonly unsent: (account: AccountId, month: string) => Unsent
   readonly outbox: (id: string) => LeaseFact | undefined
   readonly countOf: (account: AccountId, kind: CountedKind) => number
   readonly clock: (account: AccountId, id: string) => ClockFact | undefined

@@ -150,9 +150,13 @@ class Found implements Remembered {
   }
 }
 
-/** Clocks and leases are locked, and counts need a batch of their own, so they are always read. */
-const isRememberable = ({ clocks, clocksOf, countOf, outbox }: AccountNeeds): boolean =>
-  clocks === undefined && clocksOf === undefined && countOf === undefined && outbox === undefined
+/** Clocks, leases and unsent mail are locked, and counts need a batch of their own, so they are always read. */
+const isRememberable = ({ clocks, clocksOf, countOf, outbox, unsent }: AccountNeeds): boolean =>
+  clocks === undefined &&
+  clocksOf === undefined &&
+  countOf === undefined &&
+  outbox === undefined &&
+  unsent === undefined
 
 const mostOf = (accepted: number): number => Math.ceil(accepted * (1 + USAGE_MARGIN_SHARE)) + USAGE_MARGIN
 

@@ -84,7 +84,7 @@ export const LAYOUTS: Readonly<Record<string, ReadonlyArray<PackedField>>> = {
   EmailComplained: [at, recipient, text("feedback_type"), ...simulation],
   EmailOpened: [at, recipient, text("user_agent"), text("ip")],
   EmailClicked: [at, recipient, text("url"), text("user_agent"), text("ip")],
-  EmailCanceled: [at],
+  EmailCanceled: [at, json("refunded", absent)],
   EmailRescheduled: [at, text("scheduled_at")],
 }
 

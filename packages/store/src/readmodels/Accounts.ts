@@ -90,3 +90,11 @@ export const usedRecipients = Effect.fn("Accounts.usedRecipients")(function* (ac
     SELECT accepted FROM monthly_usage WHERE account_id = ${account_id} AND month = ${month}`)
   return Number(rows[0]?.accepted ?? 0n)
 })
+
+/** Returns the bytes of content that are stored for mail of a UTC month that is not sent yet, or was canceled. */
+export const unsentBytes = Effect.fn("Accounts.unsentBytes")(function* (account_id: string, month: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly bytes: bigint }>`
+    SELECT bytes FROM unsent_mail WHERE account_id = ${account_id} AND month = ${month}`)
+  return Number(rows[0]?.bytes ?? 0n)
+})

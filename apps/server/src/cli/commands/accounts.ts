@@ -93,6 +93,8 @@ const setPlan = Command.make(
 const limitFlag = (name: string, meaning: string) =>
   Flag.Int(name).pipe(Flag.withDescription(`${meaning}; the limit of the plan if left out`), Flag.optional)
 
+const MIB = 1024 * 1024
+
 const limits = Command.make(
   "limits",
   {
@@ -101,15 +103,17 @@ const limits = Command.make(
     logs: limitFlag("logs", "Log reads per minute"),
     other: limitFlag("other", "Other requests per minute"),
     monthly: limitFlag("monthly", "Recipients per month"),
+    scheduled: limitFlag("scheduled-mib", "MiB of content of scheduled mail"),
     json: Output.json,
   },
-  Effect.fn(function* ({ account, json, logs, monthly, other, send }) {
+  Effect.fn(function* ({ account, json, logs, monthly, other, scheduled, send }) {
     const id = yield* AccountArgument.idOf(account)
     const limits = yield* Schema.decodeUnknownEffect(Account.Limits)({
       send: Option.getOrNull(send),
       logs: Option.getOrNull(logs),
       other: Option.getOrNull(other),
       monthly_emails: Option.getOrNull(monthly),
+      ...(Option.isSome(scheduled) ? { scheduled_bytes: scheduled.value * MIB } : {}),
     })
     yield* change(id, Account.changeLimits(yield* NewIds.now, limits))
     yield* show(id, json)

@@ -1,6 +1,8 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
+import * as Account from "@waybill/domain/account/Account"
 import * as Livemode from "@waybill/domain/account/Livemode"
+import * as UnsentMail from "@waybill/domain/account/UnsentMail"
 import * as UsageChange from "@waybill/domain/account/UsageChange"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
@@ -10,22 +12,29 @@ import * as NewIds from "../../operate/NewIds.ts"
 import type { AccountRecord } from "@waybill/api/groups/Account"
 import * as Records from "./Records.ts"
 
+const LIMITS_OF_TEST_MAIL = {
+  monthly_emails: UsageChange.TEST_MONTHLY_EMAILS,
+  scheduled_bytes: UnsentMail.TEST_SCHEDULED_BYTES,
+}
+
 export const AccountHandlers = HttpApiBuilder.group(Api, "account", (handlers) =>
   handlers.handle("get", () =>
     Effect.gen(function* () {
       const { account_id } = yield* CurrentKey
       // A key without an account is a bug.
       const found = yield* Accounts.find(Livemode.liveAccountOf(account_id))
-      const { granted, keeping, limits, ...record } = yield* Effect.orDie(Effect.fromOption(found))
+      const { granted, keeping, limits: stored, ...record } = yield* Effect.orDie(Effect.fromOption(found))
       const livemode = Livemode.isLive(account_id)
       const at = yield* NewIds.now
       const month = at.slice(0, "2026-11".length)
       const emails = yield* Accounts.usedRecipients(account_id, month)
+      const scheduled_bytes = yield* Accounts.unsentBytes(account_id, month)
+      const limits = { ...stored, scheduled_bytes: Account.scheduledBytesOf({ granted, plan: record.plan }) }
       return Records.asRecord<AccountRecord>({
         ...record,
         livemode,
-        limits: livemode ? limits : { ...limits, monthly_emails: UsageChange.TEST_MONTHLY_EMAILS },
-        usage: { month, emails, resets_at: Timestamp.nextMonth(at) },
+        limits: livemode ? limits : { ...limits, ...LIMITS_OF_TEST_MAIL },
+        usage: { month, emails, scheduled_bytes, resets_at: Timestamp.nextMonth(at) },
       })
     }),
   ),

@@ -3,20 +3,23 @@ import { CurrentKey } from "@waybill/api/Authorization"
 import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import * as Livemode from "@waybill/domain/account/Livemode"
+import * as UsageChange from "@waybill/domain/account/UsageChange"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type { Decide } from "@waybill/domain/stream/Aggregate"
-import type * as Id from "@waybill/domain/values/Id"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Id from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Content from "@waybill/store/content/Content"
+import type { Needs } from "@waybill/store/facts/Facts"
+import type { StoredAccount } from "@waybill/store/readmodels/Accounts"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
-import { Effect, Option, Result } from "effect"
+import { Clock, Effect, Option, Result } from "effect"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import * as Acceptance from "../../accept/Acceptance.ts"
-import type * as Draft from "../../accept/Draft.ts"
+import * as Draft from "../../accept/Draft.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
 import { sendBatch } from "../../accept/sendBatch.ts"
@@ -48,10 +51,7 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
       Effect.gen(function* () {
         yield* CallerReach.checkEmail(call.params.id)
         const { account_id } = yield* CurrentKey
-        const { body, headers } = yield* RequestCommit.commit(
-          call,
-          unlessStarted(account_id, call.params.id, Email.cancel),
-        )
+        const { body, headers } = yield* RequestCommit.commit(call, yield* canceling(account_id, call.params.id))
         return HttpApiSchema.withHeaders({ body: yield* readable(body), headers })
       }),
     reschedule: ({ params, payload }) =>
@@ -96,21 +96,45 @@ const WITHHELD = {
 const unlessStarted = <E>(
   account_id: Id.AccountId,
   id: Id.EmailId,
-  decide: (now: Timestamp.Timestamp, attempt: Email.AttemptState) => Decide<Email.State, Email.Event, E>,
+  decide: (now: Timestamp.Timestamp, attempt: Email.AttemptState, view: View) => Decide<Email.State, Email.Event, E>,
+  needs: Needs = {},
 ) =>
   workOnStream(
     Email,
     id,
-    (now, { facts }) =>
-      (state) => {
-        const attempt = (facts.outbox(id)?.lease_token ?? null) === null ? "none" : "under way"
-        const clock = state._tag === "Message" ? state.accepted.test_clock : undefined
-        const shown = clock === undefined ? undefined : facts.clock(account_id, clock)?.now
-        return decide(shown ?? now, attempt)(state)
-      },
+    (now, view) => (state) => {
+      const { facts } = view
+      const attempt = (facts.outbox(id)?.lease_token ?? null) === null ? "none" : "under way"
+      const clock = state._tag === "Message" ? state.accepted.test_clock : undefined
+      const shown = clock === undefined ? undefined : facts.clock(account_id, clock)?.now
+      return decide(shown ?? now, attempt, view)(state)
+    },
     recordOf,
-    { needs: { outbox: [id], ...(Livemode.isLive(account_id) ? {} : { clocksOf: [id] }) } },
+    { needs: { ...needs, outbox: [id], ...(Livemode.isLive(account_id) ? {} : { clocksOf: [id] }) } },
   )
+
+/** Cancels a message. Its recipients are given back to the volume of their month, up to as many as the volume has. */
+const canceling = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.EmailId) {
+  const month = monthOfRecent(id, yield* Clock.currentTimeMillis)
+  const cancel = (now: Timestamp.Timestamp, attempt: Email.AttemptState, { facts }: View) => {
+    const account = facts.account(account_id)?.record as StoredAccount | undefined
+    const limit = Livemode.isLive(account_id) ? account?.limits.monthly_emails : UsageChange.TEST_MONTHLY_EMAILS
+    const isRefunded =
+      month === undefined || typeof limit !== "number" || facts.unsent(account_id, month).refunded < limit
+    return Email.cancel(now, attempt, isRefunded)
+  }
+  return unlessStarted(account_id, id, cancel, month === undefined ? {} : { month, unsent: month })
+})
+
+/**
+ * Returns the month in which a message was accepted by its id, which a client may make up: undefined if it is none of the last
+ * ones. Mail of older months has been postponed again and again.
+ */
+const monthOfRecent = (id: Id.EmailId, now: number): string | undefined => {
+  const millis = Id.millisOf(id)
+  return millis <= now && now - millis < RECENT_MS ? Draft.monthOf(Timestamp.fromMillis(millis)) : undefined
+}
+const RECENT_MS = 60 * Timestamp.DAY
 
 const recordOf = (state: Email.State, version: number): EmailRecord => {
   if (state._tag === "NotCreated") throw new Error("decided about an email that does not exist")

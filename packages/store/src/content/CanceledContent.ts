@@ -1,0 +1,106 @@
+import { PgClient } from "@effect/sql-pg"
+import { Clock, DateTime, Duration, Effect } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import * as AccountWrites from "../cells/AccountWrites.ts"
+import * as StrayAccounts from "../cells/StrayAccounts.ts"
+import type * as LogStorage from "../commit/LogStorage.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
+import * as Arrays from "../postgres/Arrays.ts"
+
+/** Time that the content of canceled mail is kept, so that a copy can be sent if it was canceled by mistake. */
+export const KEPT_FOR = Duration.minutes(45)
+/** Schedule of the task that removes it: with `KEPT_FOR`, content leaves within an hour. */
+export const REMOVAL_CRON = "*/10 * * * *"
+/** Canceled messages whose content one transaction removes. Each reads all mail of the account that waits. */
+export const REMOVAL_BATCH = 5_000
+/** Months whose counts are kept. Mail of older ones is sent. */
+const KEPT_MONTHS = 4
+
+/** Notes content that is to be removed. Part of the commit that cancels its message. */
+export const insert = (
+  sql: PgClient.PgClient,
+  canceled: ReadonlyArray<LogStorage.CanceledContent>,
+  now: string,
+): Fragment => sql`
+  INSERT INTO canceled_content (account_id, email_id, month, bytes, hashes, canceled_at)
+  SELECT account_id, email_id, month, bytes, string_to_array(hashes, ' '), ${now}::timestamptz
+  FROM unnest(${Arrays.texts(canceled.map((each) => each.account_id))}, ${Arrays.texts(canceled.map((each) => each.email_id))},
+    ${Arrays.texts(canceled.map((each) => each.month))}, ${Arrays.floats(canceled.map((each) => each.bytes))},
+    ${Arrays.texts(canceled.map((each) => each.hashes.join(" ")))}) AS new(account_id, email_id, month, bytes, hashes)
+  ON CONFLICT (account_id, email_id) DO NOTHING`
+
+/**
+ * Removes the content of mail that was canceled a while ago, unless other mail uses it too, and no longer counts it. Returns
+ * the number of messages. Runs periodically.
+ */
+export const remove = Effect.fn("CanceledContent.remove")(function* () {
+  const sql = yield* PgClient.PgClient
+  const now = yield* Clock.currentTimeMillis
+  const before = DateTime.formatIso(DateTime.makeUnsafe(now - Duration.toMillis(KEPT_FOR)))
+  const accounts = yield* Effect.orDie(sql<{ readonly account_id: string }>`
+    SELECT DISTINCT account_id FROM canceled_content
+    WHERE canceled_at < ${before}::timestamptz AND ${yield* StrayAccounts.isOwn(sql, "account_id")}`)
+  let removed = 0
+  for (const { account_id } of accounts)
+    for (let done = REMOVAL_BATCH; done === REMOVAL_BATCH; removed += done)
+      done = yield* AccountWrites.run(
+        account_id,
+        Effect.orDie(sql.withTransaction(removeSome(sql, account_id, before))),
+      )
+  const oldest = DateTime.formatIso(DateTime.subtract(DateTime.makeUnsafe(now), { months: KEPT_MONTHS })).slice(0, 7)
+  yield* Effect.orDie(sql`DELETE FROM unsent_mail WHERE month < ${oldest}`)
+  return removed
+})
+
+const removeSome = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_id: string, before: string) {
+  const messages = yield* sql<{ readonly email_id: string; readonly hashes: ReadonlyArray<string> }>`
+    SELECT email_id, hashes FROM canceled_content
+    WHERE account_id = ${account_id} AND canceled_at < ${before}::timestamptz
+    ORDER BY email_id LIMIT ${REMOVAL_BATCH}::int FOR UPDATE`
+  if (messages.length === 0) return 0
+  yield* sql`
+    WITH gone AS (
+      DELETE FROM canceled_content WHERE account_id = ${account_id}
+        AND email_id = ANY(${Arrays.texts(messages.map(({ email_id }) => email_id))}) RETURNING month, bytes),
+    sums AS (SELECT month, sum(bytes) AS bytes FROM gone GROUP BY month)
+    UPDATE unsent_mail u SET bytes = greatest(0, u.bytes - sums.bytes) FROM sums
+    WHERE u.account_id = ${account_id} AND u.month = sums.month`
+  // After the counts, in the order in which commits lock both.
+  yield* removeUses(sql, account_id, countOf(messages.flatMap(({ hashes }) => hashes)))
+  return messages.length
+})
+
+/** Returns how often a message of the batch uses each content. */
+const countOf = (hashes: ReadonlyArray<string>): ReadonlyMap<string, number> => {
+  const uses = new Map<string, number>()
+  for (const hash of hashes) uses.set(hash, (uses.get(hash) ?? 0) + 1)
+  return uses
+}
+
+/**
+ * Takes back uses of content, and removes what nothing else uses. A commit that uses it too counts that first or waits for the
+ * locks, which are taken in the order of the commits. The statements after it see its outbox row. Content of former releases
+ * has no count, and stays until it expires.
+ */
+const removeUses = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  account_id: string,
+  uses: ReadonlyMap<string, number>,
+) {
+  const hashes = sql`unnest(${Arrays.byteas([...uses.keys()].map((hash) => Buffer.from(hash, "hex")))},
+    ${Arrays.ints([...uses.values()])}) AS taken(sha256, uses)`
+  yield* sql`
+    SELECT 1 AS locked FROM content c WHERE c.account_id = ${account_id}
+      AND c.sha256 IN (SELECT sha256 FROM ${hashes}) ORDER BY c.sha256 FOR UPDATE`
+  yield* sql`
+    UPDATE content c SET uses = greatest(0, c.uses - taken.uses) FROM ${hashes}
+    WHERE c.account_id = ${account_id} AND c.sha256 = taken.sha256 AND c.uses IS NOT NULL`
+  yield* sql`
+    WITH needed AS MATERIALIZED (
+      SELECT decode(used.sha256, 'hex') AS sha256
+      FROM outbox o JOIN events e ON e.account_id = o.account_id AND e.stream_id = o.stream_id AND e.version = 1
+      CROSS JOIN LATERAL ${PackedSql.contentHashes(sql, "e")} AS used(sha256)
+      WHERE o.kind = 'delivery' AND o.account_id = ${account_id})
+    DELETE FROM content c USING ${hashes} WHERE c.account_id = ${account_id} AND c.sha256 = taken.sha256 AND c.uses = 0
+      AND NOT EXISTS (SELECT 1 FROM needed n WHERE n.sha256 = c.sha256)`
+})

@@ -1,0 +1,26 @@
+import type { Unsent } from "@waybill/domain/account/UnsentMail"
+import type { UnsentChange } from "../commit/LogStorage.ts"
+
+/** Changes of the content stored for unsent mail, summed up by account and month. */
+export class UnsentChanges {
+  readonly #changes = new Map<string, UnsentChange>()
+
+  get all(): ReadonlyArray<UnsentChange> {
+    return [...this.#changes.values()].filter(({ bytes, refunded }) => bytes !== 0 || refunded !== 0)
+  }
+
+  add(change: UnsentChange): void {
+    const key = `${change.account_id} ${change.month}`
+    this.#changes.set(key, { ...change, ...sum(change, this.#changes.get(key)) })
+  }
+
+  /** Returns what an account has in a month after these changes. */
+  addedTo(read: Unsent, account_id: string, month: string): Unsent {
+    return sum(read, this.#changes.get(`${account_id} ${month}`))
+  }
+}
+
+const sum = (one: Unsent, other: Unsent | undefined): Unsent => ({
+  bytes: one.bytes + (other?.bytes ?? 0),
+  refunded: one.refunded + (other?.refunded ?? 0),
+})

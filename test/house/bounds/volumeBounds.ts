@@ -1,0 +1,78 @@
+import * as Plan from "@waybill/domain/account/Plan"
+import * as RateLimit from "@waybill/domain/account/RateLimit"
+import { customer, type Group, operator } from "./Bound.ts"
+
+const RATES = "packages/domain/src/account/RateLimit.ts"
+const USAGE = "packages/domain/src/account/UsageChange.ts"
+const UNSENT = "packages/domain/src/account/UnsentMail.ts"
+const PLANS = "packages/domain/src/account/Plan.ts"
+const ACCOUNT = "packages/domain/src/account/Account.ts"
+
+export const ofPlans = (value: (terms: Plan.Terms) => number | null): string =>
+  Plan.ALL.map((plan) => {
+    const number = value(Plan.TERMS[plan])
+    return `${Plan.TERMS[plan].name} ${number === null ? "unlimited" : number.toLocaleString("en-US")}`
+  }).join(", ")
+const MIB = 1024 * 1024
+const scheduledOfPlans = Plan.ALL.map(
+  (plan) => `${Plan.TERMS[plan].name} ${(Plan.TERMS[plan].scheduled_bytes / MIB).toLocaleString("en-US")} MiB`,
+).join(", ")
+const rate = (bucket: RateLimit.Bucket): string => RateLimit.PER_MINUTE[bucket].toLocaleString("en-US")
+
+/** Bounds of the requests and of the mail of an account. */
+export const volumeBounds: Group = {
+  title: "Request rates and monthly volume",
+  bounds: [
+    customer(
+      "`POST /email/send` and `POST /email/send/batch` together per key and minute",
+      "PER_MINUTE",
+      RATES,
+      "429 `request_rate`",
+      rate("send"),
+    ),
+    customer("`GET /email/logs` per key and minute", "PER_MINUTE", RATES, "429 `request_rate`", rate("logs")),
+    customer("All other requests per key and minute", "PER_MINUTE", RATES, "429 `request_rate`", rate("other")),
+    customer(
+      "Accepted recipients per account and UTC month",
+      "TERMS",
+      PLANS,
+      "429 `monthly_quota`",
+      ofPlans(({ monthly_emails }) => monthly_emails),
+    ),
+    customer("Test emails per account and UTC month", "TEST_MONTHLY_EMAILS", USAGE, "429 `monthly_quota`"),
+    customer(
+      "Size for which a test email counts once more",
+      "TEST_PIECE_BYTES",
+      USAGE,
+      "each full piece counts as one more test email",
+    ),
+    customer(
+      "Canceled recipients that are refunded per account and UTC month",
+      "TERMS",
+      PLANS,
+      "they count as sent",
+      "1 time the monthly volume",
+    ),
+    customer(
+      "Content of scheduled mail of a UTC month, until it is sent, and for up to an hour after it is canceled",
+      "TERMS",
+      PLANS,
+      "422 `scheduled_size_exceeded`",
+      scheduledOfPlans,
+    ),
+    customer(
+      "Content of scheduled test mail of a UTC month",
+      "TEST_SCHEDULED_BYTES",
+      UNSENT,
+      "422 `scheduled_size_exceeded`",
+    ),
+    operator(
+      "Content of scheduled mail that can be granted to an account",
+      "MAX_GRANTED_SCHEDULED_BYTES",
+      ACCOUNT,
+      "refused",
+    ),
+    operator("Requests per minute that can be granted to an account", "MAX_GRANTED_PER_MINUTE", ACCOUNT, "refused"),
+    operator("Monthly volume that can be granted to an account", "MAX_GRANTED_MONTHLY", ACCOUNT, "refused"),
+  ],
+}
