@@ -147,7 +147,9 @@ layer(Store, { excludeTestServices: true })("the move of an account", (it) => {
     const idle = yield* AccountMove.move(account, "cell_f", ALONE)
     // Those of its statistics, which are counted before the switch.
     assert.isBelow(idle.rows_while_waiting, rows / 10)
-    const report = (line: string) => (line.startsWith("waiting for") ? sendMail(account) : Effect.void)
+    const services = yield* Effect.context<EventStore>()
+    const sendOne = Effect.asVoid(sendMail(account)).pipe(Effect.provideContext(services))
+    const report = (line: string) => (line.startsWith("waiting for") ? sendOne : Effect.void)
     const used = yield* AccountMove.move(account, "public", { ...ALONE, report })
     assert.isAbove(used.rows_while_waiting, 0)
     assert.isBelow(used.rows_while_waiting, rows / 4)
