@@ -351,9 +351,9 @@ export const productBounds: ReadonlyArray<Group> = [
       ),
       customer("Suppressions in a dump of Postmark", "MAX_DUMP", POSTMARK_DUMP, "422, 300"),
       customer(
-        "Characters that the personalizations of a request of SendGrid share, times their number",
-        "MAX_TRANSLATED_CHARS",
-        "apps/server/src/compat/sendgrid/MailSend.ts",
+        "Bytes that the personalizations of a request of SendGrid share, times their number, unless `MAX_BODY_BYTES` is set",
+        "DEFAULT_MAX_BODY_BYTES",
+        "apps/server/src/boot/settings/HttpSettings.ts",
         "413",
       ),
     ],

@@ -156,7 +156,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer(
         "Characters of a `scheduled_at` in words",
         "MAX_TIME_CHARS",
-        "apps/server/src/compat/resend/Message.ts",
+        "apps/server/src/compat/resend/emails/Message.ts",
         "400 at `/compat/resend`",
       ),
       customer("Redirects to an attachment", "MAX_REDIRECTS", REMOTE, "422 at `/compat/resend`"),

@@ -3,7 +3,7 @@ import { MAX_REMOTE_BYTES } from "../../../apps/server/src/compat/RemoteFile.ts"
 import { Resend } from "resend"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as WebhookReceiver from "../../support/web/WebhookReceiver.ts"
-import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import { good, refusal, setUp } from "./resendClient.ts"
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the package resend", (it) => {
@@ -102,5 +102,48 @@ layer(HttpWorld.layer({ zones, attachmentNetworks: ["127.0.0.0/8"] }), {
       "invalid_attachment",
       "`attachments[0].path` has a host without a public address: 169.254.169.254.",
     ])
+  })
+
+  it.effect("are not fetched for a message, or a batch, that is refused anyway", function* () {
+    const files = yield* Effect.acquireRelease(
+      Effect.promise(() => WebhookReceiver.open({ answer: () => ({ status: 200, body: "x" }) })),
+      ({ close }) => Effect.promise(close),
+    )
+    const { key, keyWith, world } = yield* signUp({ domains: ["acme.test"] })
+    const file = { path: `http://files.test:${files.port}/a.txt` }
+    const good = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x", attachments: [file] }
+    const refused = (path: string, body: unknown, secret = key) =>
+      Effect.map(world.request("POST", `/compat/resend${path}`, { key: secret, body }), ({ status, text }) => {
+        assert.isAtLeast(status, 400, text)
+        assert.lengthOf(files.calls, 0, JSON.stringify(body))
+        return text
+      })
+    yield* refused("/emails", good, yield* keyWith({ scopes: ["stats:read"] }))
+    for (const change of [
+      { to: "nobody" },
+      { from: "nobody" },
+      { subject: "a\nb" },
+      { headers: { Received: "x" } },
+      { tags: [{ name: "a", value: "x".repeat(64) }] },
+      { scheduled_at: "whenever" },
+      { scheduled_at: "2027-01-31T99:00:00Z" },
+      { attachments: [file, { path: "file:///etc/passwd", filename: "a" }] },
+      { attachments: [file, { ...file, path: "http://files.test" }] },
+      { attachments: [file, { filename: "a.txt" }] },
+      { attachments: [file, { filename: "a.txt", content: "!" }] },
+      { attachments: [file, { ...file, content_type: "x" }] },
+      { attachments: Array.from({ length: 21 }, () => file) },
+    ])
+      yield* refused("/emails", { ...good, ...change })
+    const eleven = { ...good, attachments: Array.from({ length: 11 }, () => file) }
+    yield* refused("/emails/batch", [eleven, eleven])
+    yield* refused("/emails/batch", [good, { ...good, attachments: [], to: "nobody" }])
+    yield* refused("/emails/batch", [good, {}])
+    const both = yield* world.request("POST", "/compat/resend/emails/batch", {
+      key,
+      body: [{ ...good, to: "nobody" }, good],
+      headers: { "x-batch-validation": "permissive" },
+    })
+    assert.deepStrictEqual([both.json.data.length, both.json.errors.length, files.calls.length], [1, 1, 1], both.text)
   })
 })

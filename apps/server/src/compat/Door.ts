@@ -1,12 +1,12 @@
 import type * as ApiError from "@waybill/api/errors/ApiError"
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
-import type { Scope } from "@waybill/domain/account/Scope"
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Dns } from "@waybill/mail/dns/Dns"
 import type { InstanceKey } from "@waybill/store/secrets/InstanceKey"
-import { Context, Data, type Effect } from "effect"
+import { Context, Data, type Effect, type Schema } from "effect"
 import type { Instance } from "../http/Instance.ts"
+import type { Endpoint } from "./Endpoints.ts"
 
 /** A request in the words of another service, its body parsed. */
 export interface DoorRequest {
@@ -69,6 +69,29 @@ export class NativeApi extends Context.Service<
 /** Services that a door may use: Waybill's own API, DNS to fetch files by URL, and the keys that sign links to files. */
 export type DoorServices = NativeApi | Dns | Instance | InstanceKey
 
+export type Params = Readonly<Record<string, string>>
+
+/** One route of a door. */
+export interface Route {
+  readonly method: string
+  /** A path whose segments that begin with a colon are parameters, such as `/emails/:id`. */
+  readonly path: string
+  /** The rate window that the route counts in; `other` by default. */
+  readonly bucket?: RateLimit.Bucket
+  /** The query parameters that it takes; none by default. */
+  readonly query?: ReadonlyArray<string>
+  /** Those of them that may be repeated. */
+  readonly lists?: ReadonlyArray<string>
+  /**
+   * The endpoint of our own API that the route is translated to. A key that may not call it is refused before the body is
+   * read. `undefined` for a route that refuses every request.
+   */
+  readonly endpoint: Endpoint | undefined
+  /** The body that it takes; absent if it takes none. */
+  readonly body?: Schema.Top
+  readonly handle: (request: DoorRequest, params: Params) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
+}
+
 /**
  * Another service's API under a path of its own. A door translates requests, answers and errors, and holds no rules: what
  * it calls decides, with the same keys, scopes, limits and tenants.
@@ -78,12 +101,13 @@ export interface Door {
   readonly prefix: string
   /** The value of an Authorization header that holds the key, wherever the other service's clients send it. */
   readonly authorization: (headers: DoorRequest["headers"]) => string | undefined
+  readonly routes: ReadonlyArray<Route>
   readonly plainSend?: PlainSend
   readonly bucketOf: (method: string, path: string) => RateLimit.Bucket
-  /** The scope that a slow body is admitted again for. */
-  readonly scopeOf: (method: string, path: string) => Scope | undefined
-  /** The refusal of a request that the door knows and Waybill has no meaning for; its body is not read. */
-  readonly refusalOf?: (method: string, path: string) => Refusal | undefined
+  /** The endpoint of our own API that a request is translated to. Its scope and rules for keys are checked first. */
+  readonly endpointOf: (method: string, path: string) => Endpoint | undefined
+  /** The refusal of a path that the door does not have, or Waybill has no meaning for; its body is not read. */
+  readonly refusalOf: (method: string, path: string) => Refusal | undefined
   readonly handle: (request: DoorRequest) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
   /** The status and body of an error in the other service's shape. */
   readonly errorOf: (status: number, error: ApiError.Body["error"]) => Answer

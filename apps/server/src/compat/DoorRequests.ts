@@ -1,4 +1,5 @@
-import type * as ApiError from "@waybill/api/errors/ApiError"
+import * as ApiError from "@waybill/api/errors/ApiError"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { ByteSize, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
@@ -7,6 +8,7 @@ import * as Bodies from "../http/middleware/Bodies.ts"
 import * as RequestTarget from "../http/middleware/RequestTarget.ts"
 import * as Validation from "../http/middleware/Validation.ts"
 import { type Answer, type Door, type DoorRequest, NativeApi, NativeError, type NativeRequest } from "./Door.ts"
+import * as Endpoints from "./Endpoints.ts"
 import * as Respelling from "./Respelling.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -17,9 +19,11 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
     const context = yield* Effect.context<R>()
     const request = yield* HttpServerRequest.HttpServerRequest
     const path = belowPrefix(door, request.url)
-    const refusal = door.refusalOf?.(request.method, path)
+    const refusal = door.refusalOf(request.method, path)
     if (refusal !== undefined) return yield* Effect.fail(refusal)
-    const bytes = yield* bodyOf(request, door, path, maxBodyBytes)
+    const endpoint = door.endpointOf(request.method, path)
+    if (endpoint !== undefined) yield* Endpoints.authorize(endpoint)
+    const bytes = yield* bodyOf(request, endpoint, maxBodyBytes)
     const doorRequest: DoorRequest = {
       method: request.method,
       path,
@@ -32,7 +36,7 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
     const replayed: Record<string, string> = {}
     const native = Layer.succeed(NativeApi, {
       call: (nativeRequest) =>
-        callNative(app, request, nativeRequest).pipe(
+        callNative(app, request, nativeRequest, bytes.length).pipe(
           Effect.tap(({ headers }) =>
             Effect.sync(() => {
               if (headers[REPLAYED] !== undefined) replayed[REPLAYED] = headers[REPLAYED]
@@ -44,6 +48,7 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
     const answer = yield* door.handle(doorRequest).pipe(
       Effect.provide(native),
       Effect.provideService(Origin, origin),
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
       Effect.catch((error) =>
         error instanceof NativeError
           ? Effect.succeed<Answer>({ status: error.status, body: { error: error.error }, headers: error.headers })
@@ -72,15 +77,14 @@ const belowPrefix = (door: Door, url: string): string => {
 /** Reads a body once, within the memory budget; calls of the own API are made from what it is translated to. */
 const bodyOf = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
-  door: Door,
-  path: string,
+  endpoint: Endpoints.Endpoint | undefined,
   maxBodyBytes: number,
 ) {
   const { headers, method } = request
   const isEmpty = headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
   if (method === "GET" || method === "HEAD" || isEmpty) return Buffer.alloc(0)
   return yield* Effect.andThen(
-    Validation.readBody(door.scopeOf(method, path)),
+    Validation.readBody(endpoint === undefined ? undefined : Endpoints.scopeOf(endpoint)),
     Effect.map(Effect.orDie(request.arrayBuffer), (bytes) => Buffer.from(bytes)),
   ).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)))
 })
@@ -92,28 +96,44 @@ const parse = (bytes: Buffer) => {
 
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex")
 
-/** Runs a request through the own API's router. Its body is in memory already, so no budget counts it again. */
+/**
+ * Runs a request through the own API's router. Its body was counted when it arrived; what it grew to by its translation
+ * (copies for each recipient, fetched files) counts in the same budget until the call ends.
+ */
 const callNative = Effect.fnUntraced(function* <R>(
   app: Effect.Effect<Response, never, R>,
   request: HttpServerRequest.HttpServerRequest,
   { body, headers, method, path }: NativeRequest,
+  countedBytes: number,
 ) {
+  const text = body === undefined ? undefined : JSON.stringify(body)
+  const growth = Math.max(0, Buffer.byteLength(text ?? "") - countedBytes)
+  const readContext = yield* Bodies.ReadContext
+  const lease = readContext?.budget.lease(readContext.holder)
+  if (growth > 0 && lease?.take(growth) === false) return yield* overloaded
   const inner = HttpServerRequest.fromWeb(
     new Request(`http://localhost${path}`, {
       method,
-      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: { ...(text === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      ...(text === undefined ? {} : { body: text }),
     }),
   ).modify({ remoteAddress: request.remoteAddress })
   const response = yield* app.pipe(
     Effect.provideService(HttpServerRequest.HttpServerRequest, inner),
     Effect.provideService(Bodies.ReadContext, undefined),
+    Effect.ensuring(Effect.sync(() => lease?.release())),
   )
   const answer = contentOf(response)
   if (response.status < 400) return { status: response.status, body: answer, headers: response.headers }
   const retryAfter = response.headers["retry-after"]
   const kept = retryAfter === undefined ? {} : { "retry-after": retryAfter }
   return yield* new NativeError({ status: response.status, error: (answer as ApiError.Body).error, headers: kept })
+})
+
+const overloaded = Effect.flatMap(ApiError.RequestId, (id) => {
+  const refusal = new RequestRefusal.Overloaded({ budget: "request_bodies" })
+  const headers = { "retry-after": String(refusal.retry_after_s) }
+  return Effect.fail(new NativeError({ status: refusal.status, error: ApiError.toBody(refusal, id).error, headers }))
 })
 
 const contentOf = ({ body }: Response): unknown =>

@@ -38,6 +38,10 @@ export interface FetchBudget {
 
 export const budget = (): FetchBudget => ({ bytes: MAX_REMOTE_BYTES, files: MAX_REMOTE_FILES })
 
+/** Refuses a URL that needs no request to be refused. A request checks all its files before it fetches the first. */
+export const check = (url: string, field: string, left: Pick<FetchBudget, "files">) =>
+  Effect.suspend(() => (left.files-- > 0 ? Effect.asVoid(parsed(url)) : Effect.fail(tooMany))).pipe(at(field))
+
 class Unfetched extends Data.TaggedError("Unfetched")<{ readonly message: string }> {}
 
 const tooMany = new Unfetched({ message: `is one of more than ${MAX_REMOTE_FILES} files to fetch` })
@@ -56,10 +60,14 @@ export const fetch = (url: string, field: string, left: FetchBudget) =>
         Effect.fail(new Unfetched({ message: `did not arrive within ${Duration.toSeconds(REMOTE_FILE_TIMEOUT)} s` })),
     }),
     (fetching) => Effect.flatMap(Admitted, (admitted) => slots(accountOf(admitted))(fetching)),
-    Effect.mapError(
-      ({ message }) =>
-        new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path: field, message }] }),
-    ),
+    at(field),
+  )
+
+/** Refuses the request for the field that a file is named in. */
+const at = (path: string) =>
+  Effect.mapError(
+    ({ message }: Unfetched) =>
+      new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path, message }] }),
   )
 
 const accountOf = (admitted: Admitted | undefined): string => {

@@ -1,25 +1,7 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
-import type { Scope } from "@waybill/domain/account/Scope"
-import type * as RateLimit from "@waybill/domain/account/RateLimit"
-import type { Refusal } from "@waybill/domain/values/Refusal"
-import type { Effect } from "effect"
-import type { Answer, DoorRequest, DoorServices, NativeError } from "./Door.ts"
-
-export type Params = Readonly<Record<string, string>>
-
-/** One route of a door. */
-export interface Route {
-  readonly method: string
-  /** A path whose segments that begin with a colon are parameters, such as `/emails/:id`. */
-  readonly path: string
-  /** The rate window that the route counts in; `other` by default. */
-  readonly bucket?: RateLimit.Bucket
-  /** The query parameters that it takes; none by default. */
-  readonly query?: ReadonlyArray<string>
-  /** The scope of what the route calls, if it takes a body. */
-  readonly scope?: Scope
-  readonly handle: (request: DoorRequest, params: Params) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
-}
+import * as Violations from "@waybill/api/errors/Violations"
+import type { Detail, Refusal } from "@waybill/domain/values/Refusal"
+import type { Params, Route } from "./Door.ts"
 
 export interface Match {
   readonly route: Route
@@ -36,15 +18,23 @@ export const find = (routes: ReadonlyArray<Route>, method: string, path: string)
   return undefined
 }
 
-/** Returns the refusal of query parameters that a route does not take, if there are any. */
-export const refusalOfQuery = ({ query: known = [] }: Route, query: URLSearchParams): Refusal | undefined => {
-  const unknown = [...new Set(query.keys())].filter((name) => !known.includes(name))
-  const details = unknown.map((path) => ({
-    path,
-    message: "is an unknown parameter; Waybill has no meaning for it, so leave it out",
-  }))
-  return unknown.length === 0 ? undefined : new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
+/** Returns the refusal of query parameters that a route does not take, or not so often, if there are any. */
+export const refusalOfQuery = (
+  { lists = [], query: known = [] }: Route,
+  query: URLSearchParams,
+): Refusal | undefined => {
+  const details: Array<Detail> = []
+  const seen = new Set<string>()
+  for (const path of query.keys()) {
+    if (details.length === Violations.MAX_DETAILS) break
+    if (!known.includes(path)) details.push({ path, message: UNKNOWN })
+    else if (seen.has(path) && !lists.includes(path)) details.push({ path, message: "must be given once" })
+    seen.add(path)
+  }
+  return details.length === 0 ? undefined : new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
 }
+
+const UNKNOWN = "is an unknown parameter; Waybill has no meaning for it, so leave it out"
 
 const paramsOf = (pattern: ReadonlyArray<string>, segments: ReadonlyArray<string>): Params | undefined => {
   if (pattern.length !== segments.length) return undefined

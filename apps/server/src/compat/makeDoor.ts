@@ -7,16 +7,18 @@ import * as Routes from "./Routes.ts"
 /** Paths of the other service that Waybill has no meaning for. A colon matches any segment; without a method all do. */
 export type Absence = readonly [path: string, message: string, method?: string]
 
-interface Parts extends Pick<Door, "authorization" | "errorOf" | "plainSend" | "prefix"> {
-  readonly routes: ReadonlyArray<Routes.Route>
+interface Parts extends Pick<Door, "authorization" | "errorOf" | "plainSend" | "prefix" | "routes"> {
   readonly absent: ReadonlyArray<Absence>
+  /** Puts the parameters of a query in the spelling that the routes have. */
+  readonly queryOf?: (query: URLSearchParams) => URLSearchParams
 }
 
 /** Makes a door of its routes. The first absence that matches refuses a request with its sentence. */
-export const makeDoor = ({ absent, routes, ...parts }: Parts): Door => ({
+export const makeDoor = ({ absent, queryOf = (query) => query, routes, ...parts }: Parts): Door => ({
   ...parts,
+  routes,
   bucketOf: (method, path) => Routes.find(routes, method, path.slice(parts.prefix.length))?.route.bucket ?? "other",
-  scopeOf: (method, path) => Routes.find(routes, method, path)?.route.scope,
+  endpointOf: (method, path) => Routes.find(routes, method, path)?.route.endpoint,
   refusalOf: (method, path) => {
     const segments = path.split("/")
     const found = absent.find(
@@ -24,13 +26,17 @@ export const makeDoor = ({ absent, routes, ...parts }: Parts): Door => ({
         (only ?? method) === method &&
         each.split("/").every((part, nth) => (part === ":" ? segments[nth] : part === segments[nth])),
     )
-    return found === undefined ? undefined : Native.missing(found[1])
+    if (found !== undefined) return Native.missing(found[1])
+    return Routes.find(routes, method, path) === undefined
+      ? new RequestRefusal.NoSuchRoute({ method, path })
+      : undefined
   },
   handle: (request) => {
-    const match = Routes.find(routes, request.method, request.path)
-    if (match === undefined)
-      return Effect.fail(new RequestRefusal.NoSuchRoute({ method: request.method, path: request.path }))
-    const refusal = Routes.refusalOfQuery(match.route, request.query)
-    return refusal === undefined ? match.route.handle(request, match.params) : Effect.fail(refusal)
+    const { method, path } = request
+    const match = Routes.find(routes, method, path)
+    if (match === undefined) return Effect.fail(new RequestRefusal.NoSuchRoute({ method, path }))
+    const query = queryOf(request.query)
+    const refusal = Routes.refusalOfQuery(match.route, query)
+    return refusal === undefined ? match.route.handle({ ...request, query }, match.params) : Effect.fail(refusal)
   },
 })

@@ -2,4 +2,6 @@ import * as Respelling from "./Respelling.ts"
 
 /** Calls fields in refusals of our own API as the other service calls them; `names` maps our name to theirs. */
 export const renamed = (names: Readonly<Record<string, string>>) =>
-  Respelling.respelled((path) => path.replace(/^\w+/u, (name) => names[name] ?? name))
+  Respelling.respelled((path) =>
+    path.replace(/^\w+/u, (name) => (Object.hasOwn(names, name) ? (names[name] ?? name) : name)),
+  )

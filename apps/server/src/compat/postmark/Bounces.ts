@@ -1,10 +1,9 @@
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import { Effect } from "effect"
-import { NativeError } from "../Door.ts"
+import { NativeError, type Route } from "../Door.ts"
 import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
-import type { Route } from "../Routes.ts"
 import * as Bounce from "./Bounce.ts"
 import * as Filters from "./Filters.ts"
 import * as Paging from "./Paging.ts"
@@ -15,6 +14,7 @@ type BounceRecord = ReturnType<typeof Bounce.all>[number]
 const list: Route = {
   method: "GET",
   path: "/bounces",
+  endpoint: "logs.list",
   bucket: "logs",
   query: [
     "count",
@@ -89,6 +89,7 @@ const find = Effect.fnUntraced(function* (id: string) {
 const get: Route = {
   method: "GET",
   path: "/bounces/:id",
+  endpoint: "logs.get",
   handle: (_, { id = "" }) => Effect.map(find(id), Native.ok),
 }
 
@@ -96,6 +97,7 @@ const get: Route = {
 const activate: Route = {
   method: "PUT",
   path: "/bounces/:id/activate",
+  endpoint: "suppressions.remove",
   handle: Effect.fnUntraced(function* (_, { id = "" }) {
     const bounce = yield* find(id)
     yield* Effect.catchIf(

@@ -4,13 +4,14 @@ import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
 import { Effect, Option, Result, Schema } from "effect"
 import { decodeBody } from "../decodeBody.ts"
-import type { PlainSend } from "../Door.ts"
+import { entriesOf } from "../entriesOf.ts"
+import type { PlainSend, Route } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
-import type { Route } from "../Routes.ts"
 import { errorOf } from "./errorOf.ts"
 import * as Message from "./Message.ts"
 import * as Refusals from "./Refusals.ts"
+import * as Spelling from "./Spelling.ts"
 
 const decode = Effect.fnUntraced(function* (body: unknown) {
   const message = yield* decodeBody(Message.Message, body)
@@ -32,8 +33,9 @@ const accepted = ({ Bcc, Cc, To }: Message.Message, id: string, created_at: stri
 const send: Route = {
   method: "POST",
   path: "/email",
+  endpoint: "emails.send",
+  body: Message.Message,
   bucket: "send",
-  scope: "email:send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const message = yield* decode(body)
     const { created_at, id } = yield* Native.call<Acknowledgement>({
@@ -41,7 +43,7 @@ const send: Route = {
       path: "/v1/email/send",
       body: Message.toNative(message),
       headers: Native.idempotency(headers),
-    }).pipe(Respelling.respelled(Message.spellingOf(message)))
+    }).pipe(Respelling.respelled(Spelling.of(message)))
     return Native.ok(accepted(message, id, created_at))
   }),
 }
@@ -56,7 +58,7 @@ export const plainSend: PlainSend = {
     return {
       body: Message.toNative(message),
       answerOf: ({ created_at, id }) => ({ status: 200, body: accepted(message, id, created_at) }),
-      spelling: Message.spellingOf(message),
+      spelling: Spelling.of(message),
     }
   },
 }
@@ -65,11 +67,12 @@ export const plainSend: PlainSend = {
 const batch: Route = {
   method: "POST",
   path: "/email/batch",
+  endpoint: "emails.sendBatch",
+  body: Message.Batch,
   bucket: "send",
-  scope: "email:send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const bodies = yield* decodeBody(Schema.Array(Schema.Unknown), body)
-    if (bodies.length > MAX_BATCH) return yield* new Refusals.TooManyMessages({ most: MAX_BATCH })
+    if (Array.isArray(body) && body.length > MAX_BATCH) return yield* new Refusals.TooManyMessages({ most: MAX_BATCH })
+    const bodies = yield* entriesOf(body, MAX_BATCH, "messages")
     const decoded = yield* Effect.forEach(bodies, (each) => Effect.result(decode(each)))
     const messages = decoded.flatMap((each) => (Result.isSuccess(each) ? [each.success] : []))
     const results =
@@ -94,7 +97,7 @@ const resultOf = (message: Message.Message, result: BatchAnswer["data"][number] 
 
 /** A refusal within a batch may begin with the message's place in it. */
 const spellingInBatch = (message: Message.Message): Respelling.Spelling => {
-  const spelling = Message.spellingOf(message)
+  const spelling = Spelling.of(message)
   return (path) => spelling(path.replace(/^emails\[\d+\]\.?/u, ""))
 }
 

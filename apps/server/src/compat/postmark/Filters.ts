@@ -20,7 +20,8 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 
 /** Postmark's name of a filter of our own list of emails. */
-export const spelling: Spelling = (path) => path.replace(/^\w+/u, (name) => NAMES[name] ?? name)
+export const spelling: Spelling = (path) =>
+  path.replace(/^\w+/u, (name) => (Object.hasOwn(NAMES, name) ? (NAMES[name] ?? name) : name))
 
 /**
  * Puts the parameters of a query in the spelling of Postmark's documentation, because its clients differ in the case, and

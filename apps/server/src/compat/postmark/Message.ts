@@ -1,6 +1,13 @@
+import { MAX_BATCH } from "@waybill/api/schemas/Batch"
+import * as Checks from "@waybill/api/schemas/Checks"
+import { MAX_COPIES, MAX_REPLY_TO } from "@waybill/api/schemas/EmailMessage"
+import * as Acceptance from "@waybill/domain/email/Acceptance"
+import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
+import * as Header from "@waybill/domain/email/Header"
+import { MAX_TAGS } from "@waybill/domain/email/Tag"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import { Schema } from "effect"
-import type { Spelling } from "../Respelling.ts"
+import * as Pairs from "../Pairs.ts"
 import * as AddressList from "./AddressList.ts"
 import * as Refusals from "./Refusals.ts"
 
@@ -19,6 +26,8 @@ const Attachment = Schema.Struct({
 
 const LinkTracking = Schema.Literals(["None", "HtmlAndText", "HtmlOnly", "TextOnly"])
 
+const CustomHeader = Schema.Struct({ Name: Schema.String, Value: Schema.String })
+
 /** A message as Postmark's API takes it. Fields that Waybill has no meaning for are refused by name. */
 export const Message = Schema.Struct({
   From: Schema.String,
@@ -30,18 +39,22 @@ export const Message = Schema.Struct({
   HtmlBody: field(Schema.String),
   TextBody: field(Schema.String),
   Tag: field(Schema.String),
-  Metadata: field(Schema.Record(Schema.String, Schema.String)),
-  Headers: field(Schema.Array(Schema.Struct({ Name: Schema.String, Value: Schema.String }))),
+  Metadata: field(Pairs.schema(MAX_TAGS, "pairs")),
+  Headers: field(Schema.Array(CustomHeader).check(Checks.items(0, Header.MAX_HEADERS, "headers"))),
   TrackOpens: field(Schema.Boolean),
   TrackLinks: field(LinkTracking),
-  Attachments: field(Schema.Array(Attachment)),
+  Attachments: field(Schema.Array(Attachment).check(Checks.items(0, MAX_ATTACHMENTS, "attachments"))),
   MessageStream: field(Schema.String),
 })
 export type Message = typeof Message.Type
 
+/** Messages of a batch, each of which is decoded by itself. */
+export const Batch = Schema.Array(Message).check(Checks.items(0, MAX_BATCH, "messages"))
+
 /** Returns what a message asks for and Waybill does not have, beyond what its schema refuses. */
 export const problemsOf = ({ Attachments, Headers, MessageStream, TrackLinks }: Message): ReadonlyArray<Detail> => {
-  const names = (Headers ?? []).map(({ Name }) => Name.toLowerCase())
+  const names = new Set<string>()
+  const isNew = (name: string) => names.size < names.add(name.toLowerCase()).size
   return [
     ...((MessageStream ?? Refusals.STREAM) === Refusals.STREAM
       ? []
@@ -54,8 +67,8 @@ export const problemsOf = ({ Attachments, Headers, MessageStream, TrackLinks }: 
     ...(TrackLinks === "TextOnly"
       ? [{ path: "TrackLinks", message: "cannot be TextOnly: Waybill tracks links of the HTML only" }]
       : []),
-    ...names.flatMap((name, nth) =>
-      names.indexOf(name) === nth ? [] : [{ path: `Headers[${nth}].Name`, message: "must not repeat a header" }],
+    ...(Headers ?? []).flatMap(({ Name }, nth) =>
+      isNew(Name) ? [] : [{ path: `Headers[${nth}].Name`, message: "must not repeat a header" }],
     ),
     ...(Attachments ?? []).flatMap(({ ContentID, Disposition }, nth) =>
       Disposition === "inline" && !present(ContentID)
@@ -70,10 +83,10 @@ const present = (text: string | null | undefined): text is string => typeof text
 /** Returns the body of our own send for a message. Absent fields are undefined, which JSON leaves out. */
 export const toNative = (message: Message) => ({
   from: message.From,
-  to: AddressList.split(message.To ?? ""),
-  cc: AddressList.split(message.Cc ?? ""),
-  bcc: AddressList.split(message.Bcc ?? ""),
-  reply_to: AddressList.split(message.ReplyTo ?? ""),
+  to: AddressList.split(message.To ?? "", Acceptance.MAX_TO),
+  cc: AddressList.split(message.Cc ?? "", MAX_COPIES),
+  bcc: AddressList.split(message.Bcc ?? "", MAX_COPIES),
+  reply_to: AddressList.split(message.ReplyTo ?? "", MAX_REPLY_TO),
   subject: message.Subject ?? "",
   html: message.HtmlBody ?? undefined,
   text: message.TextBody ?? undefined,
@@ -89,7 +102,7 @@ export const toNative = (message: Message) => ({
 })
 
 /** The tag comes first; each pair of the metadata follows as `name:value`. */
-const tagsOf = ({ Metadata, Tag }: Message) => [
+export const tagsOf = ({ Metadata, Tag }: Message) => [
   ...(present(Tag) ? [{ tag: Tag, path: "Tag" }] : []),
   ...Object.entries(Metadata ?? {}).map(([name, value]) => ({ tag: `${name}:${value}`, path: `Metadata.${name}` })),
 ]
@@ -108,50 +121,4 @@ export const labelsOf = (tags: ReadonlyArray<string>) => {
     return [tag.slice(0, colon), tag.slice(colon + 1)]
   })
   return { Tag: tags.find((tag) => !isPair(tag)) ?? "", Metadata: Object.fromEntries(pairs) }
-}
-
-const NAMES: Readonly<Record<string, string>> = {
-  from: "From",
-  to: "To",
-  cc: "Cc",
-  bcc: "Bcc",
-  reply_to: "ReplyTo",
-  subject: "Subject",
-  html: "HtmlBody",
-  text: "TextBody",
-  headers: "Headers",
-  tags: "Metadata",
-  attachments: "Attachments",
-  filename: "Name",
-  content: "Content",
-  content_type: "ContentType",
-  content_id: "ContentID",
-}
-
-/** Fields whose addresses are in one text. */
-const LISTS: Readonly<Record<string, (message: Message) => string | null | undefined>> = {
-  to: ({ To }) => To,
-  cc: ({ Cc }) => Cc,
-  bcc: ({ Bcc }) => Bcc,
-  reply_to: ({ ReplyTo }) => ReplyTo,
-}
-
-/** Returns how Postmark spells a field of the send that a message was translated to. Most messages need no spelling. */
-export const spellingOf = (message: Message): Spelling => {
-  let tags: ReturnType<typeof tagsOf> | undefined
-  let headers: ReadonlyMap<string, number> | undefined
-  return (path) => {
-    const match = /^(\w+)(?:\[(\d+)\])?(?:\.(.+))?$/su.exec(path)
-    if (match === null) return path
-    const [, head = "", index, rest = ""] = match
-    if (head === "tags" && index !== undefined) return (tags ??= tagsOf(message))[Number(index)]?.path ?? "Metadata"
-    if (head === "tracking") return message.TrackOpens === true ? "TrackOpens" : "TrackLinks"
-    if (head === "headers" && rest !== "") {
-      headers ??= new Map((message.Headers ?? []).map(({ Name }, nth) => [Name, nth]))
-      return `Headers[${headers.get(rest)}]`
-    }
-    const list = LISTS[head]?.(message)
-    const position = index === undefined || (list && AddressList.split(list).length === 1) ? "" : `[${index}]`
-    return `${NAMES[head] ?? head}${position}${rest === "" ? "" : `.${NAMES[rest] ?? rest}`}`
-  }
 }

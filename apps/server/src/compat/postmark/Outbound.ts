@@ -2,10 +2,10 @@ import type { EmailRecord, WithContent } from "@waybill/api/schemas/EmailRecord"
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import * as Address from "@waybill/domain/values/Address"
 import { Effect, Result } from "effect"
+import type { Route } from "../Door.ts"
 import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
-import type { Route } from "../Routes.ts"
 import * as Bounce from "./Bounce.ts"
 import * as Filters from "./Filters.ts"
 import * as Message from "./Message.ts"
@@ -22,6 +22,7 @@ const STATUSES: Readonly<Record<string, string>> = {
 const list: Route = {
   method: "GET",
   path: "/messages/outbound",
+  endpoint: "logs.list",
   bucket: "logs",
   query: [
     "count",
@@ -36,6 +37,7 @@ const list: Route = {
     "messagestream",
     "metadata",
   ],
+  lists: ["tag", "metadata"],
   handle: Effect.fnUntraced(function* ({ query }) {
     yield* Filters.checkStream(query)
     const range = yield* Paging.rangeOf(query)
@@ -61,6 +63,7 @@ const list: Route = {
 const details: Route = {
   method: "GET",
   path: "/messages/outbound/:id/details",
+  endpoint: "logs.get",
   handle: Effect.fnUntraced(function* (_, { id }) {
     const record = yield* Native.call<typeof WithContent.Type>({
       method: "GET",

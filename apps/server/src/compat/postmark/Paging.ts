@@ -67,6 +67,7 @@ export const read = Effect.fnUntraced(function* <Row, Entry>(
 })
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/u
+const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/iu
 const ZONE = /(?:Z|[+-]\d{2}:?\d{2})$/iu
 
 /** Returns the time of a `fromdate`, which is inclusive; without a zone it is in UTC. */
@@ -80,7 +81,11 @@ const instant = Effect.fnUntraced(function* (query: URLSearchParams, name: strin
   const text = query.get(name)
   if (text === null) return undefined
   const utc = DAY.test(text) || ZONE.test(text) ? text : `${text}Z`
-  const time = Option.getOrUndefined(DateTime.make(utc))
+  const time = TIME.test(text) && isDay(text.slice(0, 10)) ? Option.getOrUndefined(DateTime.make(utc)) : undefined
   if (time === undefined) return yield* Native.refuse(name, "must be a date such as 2027-01-31 or 2027-01-31T09:00:00")
   return Timestamp.fromMillis(DateTime.toEpochMillis(time) + added(text))
 })
+
+/** Whether a day exists. JavaScript reads the 31st of February as the 3rd of March. */
+const isDay = (day: string): boolean =>
+  Option.exists(DateTime.make(day), (time) => DateTime.formatIsoDateUtc(time) === day)

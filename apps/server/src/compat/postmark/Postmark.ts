@@ -1,8 +1,7 @@
 import { Effect } from "effect"
-import type { Door } from "../Door.ts"
+import type { Route } from "../Door.ts"
 import { type Absence, makeDoor } from "../makeDoor.ts"
 import * as Native from "../Native.ts"
-import type { Route } from "../Routes.ts"
 import * as Bounces from "./Bounces.ts"
 import * as Emails from "./Emails.ts"
 import { errorOf } from "./errorOf.ts"
@@ -44,6 +43,7 @@ const ABSENT: ReadonlyArray<Absence> = [
 const streams = (method: string, path: string): Route => ({
   method,
   path,
+  endpoint: undefined,
   handle: () => Effect.fail(Native.missing(STREAMS)),
 })
 
@@ -55,7 +55,8 @@ const STREAM_ROUTES = [
   streams("PATCH", "/message-streams/:id"),
 ]
 
-const made = makeDoor({
+/** The API of Postmark, as the npm package `postmark` calls it. */
+export const door = makeDoor({
   prefix: "/compat/postmark",
   authorization: (headers) => {
     const token = headers["x-postmark-server-token"]
@@ -63,12 +64,7 @@ const made = makeDoor({
   },
   plainSend: Emails.plainSend,
   routes: [...Emails.routes, ...Outbound.routes, ...Bounces.routes, ...Suppressions.routes, ...STREAM_ROUTES],
+  queryOf: Filters.normalized,
   absent: ABSENT,
   errorOf,
 })
-
-/** The API of Postmark, as the npm package `postmark` calls it. */
-export const door: Door = {
-  ...made,
-  handle: (request) => made.handle({ ...request, query: Filters.normalized(request.query) }),
-}

@@ -1,11 +1,11 @@
+import * as Checks from "@waybill/api/schemas/Checks"
 import * as Page from "@waybill/api/schemas/Page"
 import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
 import { Effect, Schema } from "effect"
 import { decodeBody } from "../decodeBody.ts"
-import type { NativeError, NativeRequest } from "../Door.ts"
+import type { NativeError, NativeRequest, Route } from "../Door.ts"
 import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
-import type { Route } from "../Routes.ts"
 import * as Filters from "./Filters.ts"
 import * as Paging from "./Paging.ts"
 
@@ -36,6 +36,7 @@ const WORDS: { readonly [R in SuppressionRecord["reason"]]: Words } = {
 const dump: Route = {
   method: "GET",
   path: `${PATH}/dump`,
+  endpoint: "suppressions.list",
   query: ["count", "offset", "suppressionreason", "origin", "emailaddress", "fromdate", "todate"],
   handle: Effect.fnUntraced(function* ({ query }, { stream = "" }) {
     yield* Filters.checkStreamName(stream)
@@ -89,17 +90,21 @@ const one = (address: string) =>
 
 const Addresses = Schema.Struct({
   Suppressions: Schema.Array(Schema.Struct({ EmailAddress: Schema.String })).check(
-    Schema.makeFilter(
-      ({ length }) => (length >= 1 && length <= MAX_ADDRESSES) || `must have 1 to ${MAX_ADDRESSES} addresses`,
-    ),
+    Checks.items(1, MAX_ADDRESSES, "addresses"),
   ),
 })
 
 /** Makes a route that changes addresses one by one, with a result for each. `isDone` is a refusal that changes nothing. */
-const change = (path: string, done: string, isDone: string, request: (address: string) => NativeRequest): Route => ({
+const change = (
+  { endpoint, path }: Pick<Route, "endpoint" | "path">,
+  done: string,
+  isDone: string,
+  request: (address: string) => NativeRequest,
+): Route => ({
   method: "POST",
   path,
-  scope: "suppressions:write",
+  endpoint,
+  body: Addresses,
   handle: Effect.fnUntraced(function* ({ body }, { stream = "" }) {
     yield* Filters.checkStreamName(stream)
     const { Suppressions } = yield* decodeBody(Addresses, body)
@@ -123,15 +128,20 @@ const change = (path: string, done: string, isDone: string, request: (address: s
 const isAboutAddress = ({ error, status }: NativeError): boolean =>
   status === 400 || ["route_not_found", "malformed_id"].includes(error.reason)
 
-const add = change(PATH, "Suppressed", "already_suppressed", (email) => ({
+const add = change({ path: PATH, endpoint: "suppressions.add" }, "Suppressed", "already_suppressed", (email) => ({
   method: "POST",
   path: "/v1/suppressions",
   body: { email },
 }))
 
-const remove = change(`${PATH}/delete`, "Deleted", "suppression_not_found", (email) => ({
-  method: "DELETE",
-  path: nativePath`/v1/suppressions/${email}`,
-}))
+const remove = change(
+  { path: `${PATH}/delete`, endpoint: "suppressions.remove" },
+  "Deleted",
+  "suppression_not_found",
+  (email) => ({
+    method: "DELETE",
+    path: nativePath`/v1/suppressions/${email}`,
+  }),
+)
 
 export const routes: ReadonlyArray<Route> = [dump, add, remove]

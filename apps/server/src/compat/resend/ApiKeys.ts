@@ -1,10 +1,10 @@
 import type { ApiKeyRecord, CreatedKey } from "@waybill/api/groups/ApiKeys"
 import type { Domain } from "@waybill/api/groups/Domains"
 import { Effect, Schema } from "effect"
+import type { Route } from "../Door.ts"
 import { decodeBody } from "../decodeBody.ts"
 import { nativePath } from "../nativePath.ts"
 import { renamed } from "../renamed.ts"
-import type { Route } from "../Routes.ts"
 import * as Native from "../Native.ts"
 import * as Paging from "./Paging.ts"
 
@@ -17,7 +17,8 @@ const Creation = Schema.Struct({
 const create: Route = {
   method: "POST",
   path: "/api-keys",
-  scope: "admin",
+  endpoint: "apiKeys.create",
+  body: Creation,
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const { domain_id, name, permission } = yield* decodeBody(Creation, body)
     const domain = domain_id === undefined ? {} : { domain: yield* nameOf(domain_id) }
@@ -45,6 +46,7 @@ const nameOf = (domainId: string) =>
 const list: Route = {
   method: "GET",
   path: "/api-keys",
+  endpoint: "apiKeys.list",
   query: Paging.NAMES,
   handle: Effect.fnUntraced(function* ({ query }) {
     const { data } = yield* Native.call<{ readonly data: ReadonlyArray<ApiKeyRecord> }>({
@@ -60,6 +62,7 @@ const list: Route = {
 const remove: Route = {
   method: "DELETE",
   path: "/api-keys/:id",
+  endpoint: "apiKeys.revoke",
   handle: (_, { id }) =>
     Effect.map(Native.call({ method: "DELETE", path: nativePath`/v1/api-keys/${id}` }), () =>
       Native.ok({ object: "api_key", id, deleted: true }),

@@ -1,8 +1,8 @@
 import type { WithContent } from "@waybill/api/schemas/EmailRecord"
 import { Effect } from "effect"
+import type { Route } from "../Door.ts"
 import * as AttachmentLinks from "../../links/AttachmentLinks.ts"
 import { nativePath } from "../nativePath.ts"
-import type { Route } from "../Routes.ts"
 import * as Native from "../Native.ts"
 import * as Paging from "./Paging.ts"
 
@@ -26,6 +26,7 @@ const attachmentsOf = Effect.fnUntraced(function* (id: string | undefined, host:
 const list: Route = {
   method: "GET",
   path: "/emails/:id/attachments",
+  endpoint: "logs.get",
   query: Paging.NAMES,
   handle: ({ headers, query }, { id }) =>
     Effect.flatMap(attachmentsOf(id, headers["host"]), (attachments) => Paging.pageOf(query, attachments)),
@@ -34,6 +35,7 @@ const list: Route = {
 const get: Route = {
   method: "GET",
   path: "/emails/:id/attachments/:attachment",
+  endpoint: "logs.get",
   handle: Effect.fnUntraced(function* ({ headers }, { attachment, id }) {
     const found = (yield* attachmentsOf(id, headers["host"])).find((each) => each.id === attachment)
     return found === undefined

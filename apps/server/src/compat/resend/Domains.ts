@@ -1,9 +1,9 @@
 import type { Domain } from "@waybill/api/groups/Domains"
 import { Effect, Schema } from "effect"
+import type { Route } from "../Door.ts"
 import { decodeBody } from "../decodeBody.ts"
 import { nativePath } from "../nativePath.ts"
 import { renamed } from "../renamed.ts"
-import type { Route } from "../Routes.ts"
 import * as Native from "../Native.ts"
 import * as Paging from "./Paging.ts"
 
@@ -45,7 +45,8 @@ const find = (id: string) => Native.call<Domain>({ method: "GET", path: nativePa
 const create: Route = {
   method: "POST",
   path: "/domains",
-  scope: "domains:write",
+  endpoint: "domains.add",
+  body: Creation,
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const { name, ...rest } = yield* decodeBody(Creation, body)
     const added = yield* Native.call<Domain>({
@@ -66,6 +67,7 @@ const create: Route = {
 const list: Route = {
   method: "GET",
   path: "/domains",
+  endpoint: "domains.list",
   query: Paging.NAMES,
   handle: Effect.fnUntraced(function* ({ query }) {
     const { data } = yield* Native.call<{ readonly data: ReadonlyArray<Domain> }>({
@@ -79,13 +81,15 @@ const list: Route = {
 const get: Route = {
   method: "GET",
   path: "/domains/:id",
+  endpoint: "domains.get",
   handle: (_, { id = "" }) => Effect.map(find(id), (domain) => Native.ok(detailOf(domain))),
 }
 
 const update: Route = {
   method: "PATCH",
   path: "/domains/:id",
-  scope: "domains:write",
+  endpoint: "domains.update",
+  body: Change,
   handle: Effect.fnUntraced(function* ({ body }, { id = "" }) {
     const change = yield* decodeBody(Change, body)
     const name = change.tracking_subdomain === undefined ? undefined : (yield* find(id)).name
@@ -97,6 +101,7 @@ const update: Route = {
 const verify: Route = {
   method: "POST",
   path: "/domains/:id/verify",
+  endpoint: "domains.verify",
   handle: Effect.fnUntraced(function* ({ headers }, { id }) {
     const request = { path: nativePath`/v1/domains/${id}/verify`, headers: Native.idempotency(headers) }
     const domain = yield* Native.call<Domain>({ method: "POST", ...request })
@@ -107,6 +112,7 @@ const verify: Route = {
 const remove: Route = {
   method: "DELETE",
   path: "/domains/:id",
+  endpoint: "domains.remove",
   handle: (_, { id }) =>
     Effect.map(
       Native.call<{ readonly id: string }>({ method: "DELETE", path: nativePath`/v1/domains/${id}` }),

@@ -13,7 +13,8 @@ export const pageOf = Effect.fnUntraced(function* <A extends { readonly id: stri
   items: ReadonlyArray<A>,
 ) {
   const [limit, after, before] = NAMES.map((name) => query.get(name))
-  const size = limit === null || limit === undefined ? items.length : Number(limit)
+  const size =
+    limit === null || limit === undefined ? items.length : /^\d{1,3}$/u.test(limit) ? Number(limit) : Number.NaN
   if (limit !== null && !(Number.isInteger(size) && size >= 1 && size <= Page.MAX_LIMIT))
     return yield* Native.refuse("limit", `must be a whole number from 1 to ${Page.MAX_LIMIT}`)
   if (typeof after === "string" && typeof before === "string")

@@ -1,16 +1,18 @@
+import type { Route } from "../Door.ts"
 import { makeDoor } from "../makeDoor.ts"
-import type { Route } from "../Routes.ts"
 import * as Absent from "./Absent.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 import * as Attachments from "./Attachments.ts"
+import * as Batch from "./emails/Batch.ts"
 import * as Domains from "./Domains.ts"
-import * as Emails from "./Emails.ts"
+import * as Emails from "./emails/Emails.ts"
 import { errorOf } from "./errorOf.ts"
 import * as Suppressions from "./Suppressions.ts"
 import * as Usage from "./Usage.ts"
 import * as Webhooks from "./Webhooks.ts"
 
 const ROUTES: ReadonlyArray<Route> = [
+  ...Batch.routes,
   ...Emails.routes,
   ...Attachments.routes,
   ...Domains.routes,

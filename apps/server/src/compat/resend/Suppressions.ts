@@ -1,12 +1,12 @@
 import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
+import * as Checks from "@waybill/api/schemas/Checks"
 import * as Address from "@waybill/domain/values/Address"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Id from "@waybill/domain/values/Id"
 import { Effect, Schema } from "effect"
 import { decodeBody } from "../decodeBody.ts"
-import { NativeError } from "../Door.ts"
+import { NativeError, type Route } from "../Door.ts"
 import { nativePath } from "../nativePath.ts"
-import type { Route } from "../Routes.ts"
 import * as Native from "../Native.ts"
 import * as Paging from "./Paging.ts"
 
@@ -76,12 +76,15 @@ const removed = (email: string) =>
     ({ id }) => ({ object: "suppression", id, deleted: true }),
   )
 
+const Addition = Schema.Struct({ email: Schema.String })
+
 const add: Route = {
   method: "POST",
   path: "/suppressions",
-  scope: "suppressions:write",
+  endpoint: "suppressions.add",
+  body: Addition,
   handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const { email } = yield* decodeBody(Schema.Struct({ email: Schema.String }), body)
+    const { email } = yield* decodeBody(Addition, body)
     return Native.ok(yield* added(email, Native.idempotency(headers)))
   }),
 }
@@ -89,6 +92,7 @@ const add: Route = {
 const list: Route = {
   method: "GET",
   path: "/suppressions",
+  endpoint: "suppressions.list",
   query: ["limit", "after"],
   handle: Effect.fnUntraced(function* ({ query }) {
     const found = yield* Native.call<{ readonly data: ReadonlyArray<SuppressionRecord>; readonly has_more: boolean }>({
@@ -102,32 +106,33 @@ const list: Route = {
 const get: Route = {
   method: "GET",
   path: "/suppressions/:id",
+  endpoint: "suppressions.get",
   handle: (_, { id = "" }) => Effect.map(find(id), (found) => Native.ok({ object: "suppression", ...fieldsOf(found) })),
 }
 
 const remove: Route = {
   method: "DELETE",
   path: "/suppressions/:id",
+  endpoint: "suppressions.remove",
   handle: Effect.fnUntraced(function* (_, { id = "" }) {
     return Native.ok(yield* removed(isId(id) ? (yield* find(id)).email : id))
   }),
 }
 
 const several = <S extends Schema.Codec<string, string>>(item: S) =>
-  Schema.Array(item).check(
-    Schema.makeFilter(
-      ({ length }) => (length >= 1 && length <= MAX_SUPPRESSIONS) || `must have 1 to ${MAX_SUPPRESSIONS} entries`,
-    ),
-  )
+  Schema.Array(item).check(Checks.items(1, MAX_SUPPRESSIONS, "entries"))
 const emails = several(Address.FromText)
+
+const Additions = Schema.Struct({ emails })
 
 /** All addresses are checked before the first is added. */
 const addBatch: Route = {
   method: "POST",
   path: "/suppressions/batch/add",
-  scope: "suppressions:write",
+  endpoint: "suppressions.add",
+  body: Additions,
   handle: Effect.fnUntraced(function* ({ body }) {
-    const batch = yield* decodeBody(Schema.Struct({ emails }), body)
+    const batch = yield* decodeBody(Additions, body)
     return Native.ok({ data: yield* Effect.forEach(batch.emails, (email) => added(email)) })
   }),
 }
@@ -146,7 +151,8 @@ const Removal = Schema.Struct({
 const removeBatch: Route = {
   method: "POST",
   path: "/suppressions/batch/remove",
-  scope: "suppressions:write",
+  endpoint: "suppressions.remove",
+  body: Removal,
   handle: Effect.fnUntraced(function* ({ body }) {
     const batch = yield* decodeBody(Removal, body)
     const answers = yield* Effect.forEach(batch.emails ?? batch.ids ?? [], (each) =>

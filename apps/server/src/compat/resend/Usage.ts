@@ -3,7 +3,7 @@ import type { Stats } from "@waybill/api/groups/Stats"
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
-import type { Route } from "../Routes.ts"
+import type { Route } from "../Door.ts"
 import * as Native from "../Native.ts"
 
 /** Usage of something that Waybill does not have. */
@@ -13,6 +13,7 @@ const NONE = { used: 0, limit: 0 }
 const usage: Route = {
   method: "GET",
   path: "/usage",
+  endpoint: "account.get",
   handle: Effect.fnUntraced(function* () {
     const now = yield* Clock.currentTimeMillis
     const midnight = now - (now % Timestamp.DAY)

@@ -1,11 +1,12 @@
-import type { WebhookRecord, WithSecret } from "@waybill/api/groups/Webhooks"
+import { MAX_EVENTS, type WebhookRecord, type WithSecret } from "@waybill/api/groups/Webhooks"
+import * as Checks from "@waybill/api/schemas/Checks"
 import type { Delivery, DeliveryDetail } from "@waybill/api/schemas/WebhookDelivery"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Schema } from "effect"
+import type { Route } from "../Door.ts"
 import { decodeBody } from "../decodeBody.ts"
 import { nativePath } from "../nativePath.ts"
 import { renamed } from "../renamed.ts"
-import type { Route } from "../Routes.ts"
 import * as Native from "../Native.ts"
 import * as Paging from "./Paging.ts"
 
@@ -19,7 +20,7 @@ const Events = Schema.Array(
   Schema.String.check(
     Schema.makeFilter((name) => WebhookFormat.typeOfResend(name) !== undefined || `must be one of ${NAMES.join(", ")}`),
   ),
-)
+).check(Checks.items(1, MAX_EVENTS, "types"))
 
 const toNative = (names: ReadonlyArray<string>) => names.map((name) => WebhookFormat.typeOfResend(name) ?? name)
 
@@ -37,7 +38,8 @@ const withNames = renamed({ url: "endpoint", enabled: "status" })
 const create: Route = {
   method: "POST",
   path: "/webhooks",
-  scope: "webhooks:manage",
+  endpoint: "webhooks.create",
+  body: Creation,
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const { endpoint, events } = yield* decodeBody(Creation, body)
     const created = yield* Native.call<typeof WithSecret.Type>({
@@ -61,6 +63,7 @@ const fieldsOf = ({ created_at, enabled, events, id, url }: WebhookRecord) => ({
 const list: Route = {
   method: "GET",
   path: "/webhooks",
+  endpoint: "webhooks.list",
   query: Paging.NAMES,
   handle: Effect.fnUntraced(function* ({ query }) {
     const { data } = yield* Native.call<{ readonly data: ReadonlyArray<WebhookRecord> }>({
@@ -75,6 +78,7 @@ const list: Route = {
 const get: Route = {
   method: "GET",
   path: "/webhooks/:id",
+  endpoint: "webhooks.get",
   handle: (_, { id }) =>
     Effect.map(Native.call<WebhookRecord>({ method: "GET", path: nativePath`/v1/webhooks/${id}` }), (found) =>
       Native.ok({ object: "webhook", ...fieldsOf(found), signing_secret: null }),
@@ -84,7 +88,8 @@ const get: Route = {
 const update: Route = {
   method: "PATCH",
   path: "/webhooks/:id",
-  scope: "webhooks:manage",
+  endpoint: "webhooks.update",
+  body: Change,
   handle: Effect.fnUntraced(function* ({ body }, { id }) {
     const { endpoint, events, status } = yield* decodeBody(Change, body)
     const change = {
@@ -100,6 +105,7 @@ const update: Route = {
 const remove: Route = {
   method: "DELETE",
   path: "/webhooks/:id",
+  endpoint: "webhooks.remove",
   handle: (_, { id }) =>
     Effect.map(Native.call({ method: "DELETE", path: nativePath`/v1/webhooks/${id}` }), () =>
       Native.ok({ object: "webhook", id, deleted: true }),
@@ -109,6 +115,7 @@ const remove: Route = {
 const rotateSecret: Route = {
   method: "POST",
   path: "/webhooks/:id/signing-secret/rotate",
+  endpoint: "webhooks.rotateSecret",
   handle: Effect.fnUntraced(function* ({ headers }, { id }) {
     const request = { path: nativePath`/v1/webhooks/${id}/rotate-secret`, headers: Native.idempotency(headers) }
     const rotated = yield* Native.call<typeof WithSecret.Type>({ method: "POST", ...request })
@@ -127,6 +134,7 @@ const eventOf = ({ attempts, created_at, event_type, id, status }: Delivery) => 
 const events: Route = {
   method: "GET",
   path: "/webhooks/:id/events",
+  endpoint: "webhooks.deliveries",
   query: ["limit", "after"],
   handle: Effect.fnUntraced(function* ({ query }, { id }) {
     const page = Paging.queryOf(query)
@@ -144,6 +152,7 @@ const detail = (id: string | undefined, delivery: string | undefined) =>
 const event: Route = {
   method: "GET",
   path: "/webhooks/:id/events/:event",
+  endpoint: "webhooks.delivery",
   handle: (_, { event, id }) =>
     Effect.map(detail(id, event), (found) =>
       Native.ok({
@@ -158,6 +167,7 @@ const event: Route = {
 const replay: Route = {
   method: "POST",
   path: "/webhooks/:id/events/:event/replay",
+  endpoint: "webhooks.replayDelivery",
   handle: Effect.fnUntraced(function* ({ headers }, { event, id }) {
     const path = nativePath`/v1/webhooks/${id}/deliveries/${event}/replay`
     const replayed = yield* Native.call<Delivery>({ method: "POST", path, headers: Native.idempotency(headers) })
@@ -169,6 +179,7 @@ const replay: Route = {
 const attempts: Route = {
   method: "GET",
   path: "/webhooks/:id/events/:event/attempts",
+  endpoint: "webhooks.delivery",
   query: Paging.NAMES,
   handle: Effect.fnUntraced(function* ({ query }, { event, id }) {
     const { history } = yield* detail(id, event)

@@ -1,33 +1,29 @@
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
-import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
+import type { BatchAnswer } from "@waybill/api/schemas/Batch"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { Effect, Option, Schema } from "effect"
+import { HttpIncomingMessage } from "effect/http"
+import * as HttpSettings from "../../boot/settings/HttpSettings.ts"
 import { decodeBody } from "../decodeBody.ts"
-import type { PlainSend } from "../Door.ts"
+import type { PlainSend, Route } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
-import type { Route } from "../Routes.ts"
 import * as Message from "./Message.ts"
 import * as Translation from "./Translation.ts"
-
-/** Maximum characters of the emails that one request is translated to: each personalization gets a copy of the content. */
-export const MAX_TRANSLATED_CHARS = 40 * 1024 * 1024
 
 /** Each personalization is an email of its own. Several are accepted together or not at all. */
 const send: Route = {
   method: "POST",
   path: "/v3/mail/send",
+  endpoint: "emails.send",
+  body: Message.Message,
   bucket: "send",
-  scope: "email:send",
   handle: Effect.fnUntraced(function* ({ body, headers: received }) {
     const message = yield* decodeBody(Message.Message, body)
     const { personalizations } = message
     const [first] = personalizations
-    if (first === undefined || personalizations.length > MAX_BATCH)
-      return yield* Native.refuse("personalizations", `must have 1 to ${MAX_BATCH} entries`)
-    const chars = Translation.sharedChars(message) * personalizations.length
-    if (personalizations.length > 1 && chars > MAX_TRANSLATED_CHARS)
-      return yield* new RequestRefusal.InvalidRequest({ reason: "payload_too_large", details: [TOO_LARGE] })
+    if (first === undefined) return yield* Native.refuse("personalizations", "must not be empty")
+    yield* checkCopies(message)
     const headers = Native.idempotency(received)
     if (personalizations.length === 1) {
       const { id } = yield* Native.call<Acknowledgement>({
@@ -65,6 +61,18 @@ export const plainSend: PlainSend = {
     }
   },
 }
+
+/**
+ * Refuses a request before the content that its personalizations share is copied for each of them, if the copies would be
+ * larger than a body that our own API takes.
+ */
+const checkCopies = Effect.fnUntraced(function* (message: Message.Message) {
+  const copies = message.personalizations.length
+  if (copies === 1) return
+  const most = yield* HttpIncomingMessage.MaxBodySize
+  if (Translation.sharedBytes(message) * copies > Number(most ?? HttpSettings.DEFAULT_MAX_BODY_BYTES))
+    return yield* new RequestRefusal.InvalidRequest({ reason: "payload_too_large", details: [TOO_LARGE] })
+})
 
 const TOO_LARGE = {
   path: "personalizations",

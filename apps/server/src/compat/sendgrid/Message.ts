@@ -1,4 +1,11 @@
+import { MAX_BATCH } from "@waybill/api/schemas/Batch"
+import * as Checks from "@waybill/api/schemas/Checks"
+import { MAX_COPIES, MAX_REPLY_TO } from "@waybill/api/schemas/EmailMessage"
+import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
+import * as Header from "@waybill/domain/email/Header"
+import { MAX_TAGS } from "@waybill/domain/email/Tag"
 import { Schema } from "effect"
+import * as Pairs from "../Pairs.ts"
 
 /** A field that clients leave out or send as null. */
 const field = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
@@ -7,29 +14,41 @@ const field = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr
 const refused = (message: string) =>
   field(Schema.Unknown.check(Schema.makeFilter((value: unknown) => value === null || message)))
 
-/** A setting that may only be off. */
-const off = (message: string) =>
+/** A switch that may only be off. A value that is not a boolean is refused, because it may be meant as on. */
+const off = (message: string) => Schema.Boolean.check(Schema.makeFilter((on: boolean) => !on || message))
+
+/** A setting that Waybill does not have, with the fields that SendGrid documents. It may only be off. */
+const setting = (message: string, others: ReadonlyArray<string> = []) =>
   field(
-    Schema.Record(Schema.String, Schema.Unknown).check(
-      Schema.makeFilter(({ enable }) => enable !== true || { path: ["enable"], issue: message }),
-    ),
+    Schema.Struct({
+      enable: field(off(message)),
+      ...Object.fromEntries(others.map((name) => [name, Schema.optional(Schema.Unknown)])),
+    }),
   )
 
 const Mailbox = Schema.Struct({ email: Schema.String, name: field(Schema.String) })
 export type Mailbox = typeof Mailbox.Type
 
-const Texts = Schema.Record(Schema.String, Schema.String)
+const Mailboxes = Schema.Array(Mailbox).check(Checks.items(0, MAX_COPIES, "addresses"))
+const Headers = field(Pairs.schema(Header.MAX_HEADERS, "headers"))
+const Arguments = field(Pairs.schema(MAX_TAGS, "arguments"))
+/** A Unix time, at most the last second of the year 9999. */
+const UnixTime = Schema.Int.check(
+  Schema.makeFilter(
+    (seconds: number) => (seconds >= 0 && seconds < 253_402_300_800) || "must be a Unix time in seconds",
+  ),
+)
 const NO_TEMPLATES = "has no meaning: Waybill has no templates. Render the email in your program, and send its content"
 
 const Personalization = Schema.Struct({
-  to: Schema.Array(Mailbox),
-  cc: field(Schema.Array(Mailbox)),
-  bcc: field(Schema.Array(Mailbox)),
+  to: Mailboxes,
+  cc: field(Mailboxes),
+  bcc: field(Mailboxes),
   from: field(Mailbox),
   subject: field(Schema.String),
-  headers: field(Texts),
-  custom_args: field(Texts),
-  send_at: field(Schema.Int),
+  headers: Headers,
+  custom_args: Arguments,
+  send_at: field(UnixTime),
   substitutions: refused(NO_TEMPLATES),
   dynamic_template_data: refused(NO_TEMPLATES),
 })
@@ -60,11 +79,7 @@ const Tracking = Schema.Struct({
   click_tracking: field(
     Schema.Struct({
       enable: field(Schema.Boolean),
-      enable_text: field(
-        Schema.Boolean.check(
-          Schema.makeFilter((enabled) => !enabled || "cannot be true: Waybill tracks links of the HTML only"),
-        ),
-      ),
+      enable_text: field(off("cannot be true: Waybill tracks links of the HTML only")),
     }),
   ),
   open_tracking: field(
@@ -73,41 +88,54 @@ const Tracking = Schema.Struct({
       substitution_tag: refused("has no meaning: Waybill adds the pixel at the end of the HTML"),
     }),
   ),
-  subscription_tracking: off("cannot be true: Waybill adds unsubscribe headers by list_unsubscribe of its own API"),
-  ganalytics: off("cannot be true: Waybill adds nothing to links"),
+  subscription_tracking: setting(
+    "cannot be true: Waybill adds unsubscribe headers by list_unsubscribe of its own API",
+    ["text", "html", "substitution_tag"],
+  ),
+  ganalytics: setting("cannot be true: Waybill adds nothing to links", [
+    "utm_source",
+    "utm_medium",
+    "utm_term",
+    "utm_content",
+    "utm_campaign",
+  ]),
 })
 
 const BYPASS = "cannot be true: Waybill always respects the suppressions of the account"
 
 const MailSettings = Schema.Struct({
-  sandbox_mode: off("cannot be true: send with a test key of Waybill, whose mail never leaves"),
-  footer: off("cannot be true: Waybill adds nothing to the content"),
-  bcc: off("cannot be true: put the address into bcc"),
-  spam_check: off("cannot be true: Waybill has no spam check of outgoing mail"),
-  bypass_list_management: off(BYPASS),
-  bypass_spam_management: off(BYPASS),
-  bypass_bounce_management: off(BYPASS),
-  bypass_unsubscribe_management: off(BYPASS),
+  /** Only its exact form is taken, because any other may mean that nothing is to be sent. */
+  sandbox_mode: field(
+    Schema.Struct({ enable: off("cannot be true: send with a test key of Waybill, whose mail never leaves") }),
+  ),
+  footer: setting("cannot be true: Waybill adds nothing to the content", ["text", "html"]),
+  bcc: setting("cannot be true: put the address into bcc", ["email"]),
+  spam_check: setting("cannot be true: Waybill has no spam check of outgoing mail", ["threshold", "post_to_url"]),
+  bypass_list_management: setting(BYPASS),
+  bypass_spam_management: setting(BYPASS),
+  bypass_bounce_management: setting(BYPASS),
+  bypass_unsubscribe_management: setting(BYPASS),
 })
 
 /** A request to send as SendGrid's API takes it. Fields that Waybill has no meaning for are refused by name. */
 export const Message = Schema.Struct({
-  personalizations: Schema.Array(Personalization),
+  personalizations: Schema.Array(Personalization).check(Checks.items(1, MAX_BATCH, "entries")),
   from: Mailbox,
   reply_to: field(Mailbox),
-  reply_to_list: field(Schema.Array(Mailbox)),
+  reply_to_list: field(Schema.Array(Mailbox).check(Checks.items(0, MAX_REPLY_TO, "addresses"))),
   subject: field(Schema.String),
   content: Schema.Array(Content).check(
+    Checks.items(0, Content.fields.type.literals.length, "parts"),
     Schema.makeFilter(
       (parts) =>
         new Set(parts.map(({ type }) => type)).size === parts.length || "must have one part of each type at most",
     ),
   ),
-  attachments: field(Schema.Array(Attachment)),
-  headers: field(Texts),
-  categories: field(Schema.Array(Schema.String)),
-  custom_args: field(Texts),
-  send_at: field(Schema.Int),
+  attachments: field(Schema.Array(Attachment).check(Checks.items(0, MAX_ATTACHMENTS, "attachments"))),
+  headers: Headers,
+  categories: field(Schema.Array(Schema.String).check(Checks.items(0, MAX_TAGS, "categories"))),
+  custom_args: Arguments,
+  send_at: field(UnixTime),
   tracking_settings: field(Tracking),
   mail_settings: field(MailSettings),
   template_id: refused(NO_TEMPLATES),

@@ -57,9 +57,9 @@ const trackingOf = ({ tracking_settings }: Message.Message) => {
   return opens === undefined && clicks === undefined ? undefined : { opens, clicks }
 }
 
-/** Returns the size of what every email of a request has a copy of. */
-export const sharedChars = (message: Message.Message): number =>
-  JSON.stringify({ ...message, personalizations: [] }).length
+/** Returns the size of what every email of a request has a copy of. The number of its values is bounded by the schema. */
+export const sharedBytes = (message: Message.Message): number =>
+  Buffer.byteLength(JSON.stringify({ ...message, personalizations: [] }))
 
 /** Returns how SendGrid spells a field of the send, or of the batch, that a request was translated to. */
 export const spellingOf = (message: Message.Message): Spelling => {

@@ -10,6 +10,7 @@ import * as Team from "@waybill/domain/account/Team"
 import { type Actor, Provenance } from "@waybill/store/commit/Provenance"
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
 import * as Revocations from "../../live/Revocations.ts"
 import { Admitted } from "./Admitted.ts"
 import * as RequestTarget from "./RequestTarget.ts"
@@ -31,26 +32,34 @@ export const layer = Layer.succeed(
   Authorization,
   Authorization.of({
     api_key: Effect.fnUntraced(function* (handler, { endpoint, group }) {
-      const admitted = yield* Admitted
-      if (admitted === undefined) return yield* new RequestRefusal.Unauthorized({ why: "missing" })
-      const { actor, current } = callerOf(admitted)
-      const required = Context.getOption(endpoint.annotations, RequiredScope)
-      if (Option.isSome(required) && !Scope.permits(current.scopes, required.value))
-        return yield* new Scope.MissingScope({ required_scope: required.value })
-      if (current.domain !== null && BoundKeys.ruleOf(group.identifier, endpoint.identifier) === "whole account")
-        return yield* new KeyLimits.KeyBoundToDomain({ bound: current.domain, subject: "endpoint" })
+      const { actor, admitted, current, scope } = yield* authorize(group.identifier, endpoint)
       const request_id = yield* ApiError.RequestId
       return yield* handler.pipe(
-        Effect.provideService(
-          CurrentKey,
-          yield* inMode(current, TestKeys.ruleOf(group.identifier, endpoint.identifier)),
-        ),
-        Effect.provideService(Revocations.CurrentGrant, { admitted, scope: Option.getOrUndefined(required) }),
+        Effect.provideService(CurrentKey, current),
+        Effect.provideService(Revocations.CurrentGrant, { admitted, scope }),
         Effect.provideService(Provenance, provenanceOf(actor, request_id, admitted.address)),
       )
     }),
   }),
 )
+
+/** The scope that an endpoint requires; `undefined` if any key may call it. */
+export const scopeOf = ({ annotations }: HttpApiEndpoint.Top): Scope.Scope | undefined =>
+  Option.getOrUndefined(Context.getOption(annotations, RequiredScope))
+
+/** Returns the caller of an endpoint; refuses one that may not call it, whatever the request contains. */
+export const authorize = Effect.fnUntraced(function* (group: string, endpoint: HttpApiEndpoint.Top) {
+  const admitted = yield* Admitted
+  if (admitted === undefined) return yield* new RequestRefusal.Unauthorized({ why: "missing" })
+  const { actor, current } = callerOf(admitted)
+  const scope = scopeOf(endpoint)
+  if (scope !== undefined && !Scope.permits(current.scopes, scope))
+    return yield* new Scope.MissingScope({ required_scope: scope })
+  if (current.domain !== null && BoundKeys.ruleOf(group, endpoint.identifier) === "whole account")
+    return yield* new KeyLimits.KeyBoundToDomain({ bound: current.domain, subject: "endpoint" })
+  const inOwnMode = yield* inMode(current, TestKeys.ruleOf(group, endpoint.identifier))
+  return { actor, admitted, current: inOwnMode, scope }
+})
 
 /** Returns the caller with the account of the mode it works in: that of its key or, for a session, the requested one. */
 const inMode = Effect.fnUntraced(function* (

@@ -1,11 +1,18 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import { MAX_BATCH } from "@waybill/api/schemas/Batch"
+import * as Checks from "@waybill/api/schemas/Checks"
+import { MAX_COPIES, MAX_REPLY_TO } from "@waybill/api/schemas/EmailMessage"
+import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
+import * as Header from "@waybill/domain/email/Header"
+import { MAX_TAGS } from "@waybill/domain/email/Tag"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, DateTime, Effect, Option, Schema } from "effect"
-import { parseDate } from "chrono-node"
-import * as RemoteFile from "../RemoteFile.ts"
-import * as Tags from "./Tags.ts"
+import * as chrono from "chrono-node"
+import * as Pairs from "../../Pairs.ts"
+import * as Tags from "../Tags.ts"
 
-const OneOrMany = Schema.Union([Schema.String, Schema.Array(Schema.String)])
+const oneOrMany = (maximum: number) =>
+  Schema.Union([Schema.String, Schema.Array(Schema.String).check(Checks.items(0, maximum, "addresses"))])
 const word = Schema.String.check(
   Schema.isPattern(/^[\w-]*$/u, { message: "must consist of letters, digits, underscores and hyphens" }),
 )
@@ -20,25 +27,29 @@ const Attachment = Schema.Struct({
   content_type: Schema.optional(Schema.String),
   content_id: Schema.optional(Schema.String),
 })
+export type Attachment = typeof Attachment.Type
 
 /** A message as Resend's API takes it. Fields that Waybill has no meaning for are refused by name. */
 export const Message = Schema.Struct({
   from: Schema.String,
-  to: OneOrMany,
-  cc: Schema.optional(OneOrMany),
-  bcc: Schema.optional(OneOrMany),
-  reply_to: Schema.optional(OneOrMany),
+  to: oneOrMany(MAX_COPIES),
+  cc: Schema.optional(oneOrMany(MAX_COPIES)),
+  bcc: Schema.optional(oneOrMany(MAX_COPIES)),
+  reply_to: Schema.optional(oneOrMany(MAX_REPLY_TO)),
   subject: Schema.String,
   html: Schema.optional(Schema.String),
   text: Schema.optional(Schema.String),
-  headers: Schema.optional(Schema.Record(Schema.String, Schema.String)),
-  tags: Schema.optional(Schema.Array(Tag)),
-  attachments: Schema.optional(Schema.Array(Attachment)),
+  headers: Schema.optional(Pairs.schema(Header.MAX_HEADERS, "headers")),
+  tags: Schema.optional(Schema.Array(Tag).check(Checks.items(0, MAX_TAGS, "tags"))),
+  attachments: Schema.optional(Schema.Array(Attachment).check(Checks.items(0, MAX_ATTACHMENTS, "attachments"))),
   scheduled_at: Schema.optional(Schema.String),
   /** The package sends null for a message without a topic. */
   topic_id: Schema.optional(Schema.Null),
 })
 export type Message = typeof Message.Type
+
+/** Messages of a batch, each of which is decoded by itself. */
+export const Batch = Schema.Array(Message).check(Checks.items(1, MAX_BATCH, "messages"))
 
 /** Longer texts are not read as a time in words, because the library that reads them has no bound of its own. */
 export const MAX_TIME_CHARS = 64
@@ -52,11 +63,20 @@ const refuse = (path: string, message: string) =>
 export const scheduledAt = Effect.fnUntraced(function* (text: string) {
   if (ISO.test(text)) return text
   const now = new Date(yield* Clock.currentTimeMillis)
-  const date =
-    text.length > MAX_TIME_CHARS ? null : parseDate(text, { instant: now, timezone: 0 }, { forwardDate: true })
-  if (date === null) return yield* refuse("scheduled_at", "must be a time, such as 2027-01-31T09:00:00Z or in 1 hour")
+  const date = dateOf(text, now)
+  if (date === undefined) return yield* refuse("scheduled_at", NO_TIME)
   return Timestamp.fromDateTime(DateTime.makeUnsafe(date))
 })
+
+const NO_TIME = "must be one time and nothing else, such as 2027-01-31T09:00:00Z or in 1 hour"
+
+/** The library finds a time within other words too, such as an unknown zone or a misspelt unit, which change its meaning. */
+const dateOf = (text: string, now: Date): Date | undefined => {
+  if (text.length > MAX_TIME_CHARS) return undefined
+  const [first] = chrono.parse(text, { instant: now, timezone: 0 }, { forwardDate: true })
+  const isWhole = first !== undefined && first.text === text.trim().replace(/[.!]$/u, "") && !first.end
+  return isWhole ? first.date() : undefined
+}
 
 const decode = Schema.decodeUnknownOption(Message, { onExcessProperty: "error" })
 
@@ -77,41 +97,3 @@ export const plainToNative = (body: unknown): unknown => {
     ...(files.length === 0 ? {} : { attachments: files }),
   }
 }
-
-/** Returns the body of our own send for a message; fetches the attachments that it only names. */
-export const toNative = Effect.fnUntraced(function* (message: Message, budget: RemoteFile.FetchBudget) {
-  const { attachments, scheduled_at, tags, topic_id: _, ...same } = message
-  return {
-    ...same,
-    ...(tags === undefined ? {} : { tags: tags.map(Tags.tagOf) }),
-    ...(scheduled_at === undefined ? {} : { scheduled_at: yield* scheduledAt(scheduled_at) }),
-    ...(attachments === undefined
-      ? {}
-      : {
-          attachments: yield* Effect.forEach(attachments, (each, nth) => toFile(each, `attachments[${nth}]`, budget)),
-        }),
-  }
-})
-
-const toFile = Effect.fnUntraced(function* (
-  { content, content_id, content_type, filename, path }: typeof Attachment.Type,
-  field: string,
-  budget: RemoteFile.FetchBudget,
-) {
-  if ((content === undefined) === (path === undefined))
-    return yield* refuse(field, "must have either `content` or `path`")
-  const source =
-    path === undefined
-      ? { content: content ?? "", type: undefined }
-      : yield* RemoteFile.fetch(path, `${field}.path`, budget)
-  const named = typeof filename === "string" ? filename : undefined
-  const name = named ?? (path === undefined ? undefined : RemoteFile.nameOf(path))
-  if (name === undefined) return yield* refuse(`${field}.filename`, "is required, because nothing else names the file")
-  const type = content_type ?? source.type
-  return {
-    filename: name,
-    content: source.content,
-    ...(type === undefined ? {} : { content_type: type }),
-    ...(content_id === undefined ? {} : { content_id }),
-  }
-})

@@ -1,0 +1,125 @@
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
+import { Effect, Result, Schema } from "effect"
+import { decodeBody } from "../../decodeBody.ts"
+import { entriesOf } from "../../entriesOf.ts"
+import { NativeError, type Route } from "../../Door.ts"
+import * as Native from "../../Native.ts"
+import * as RemoteFile from "../../RemoteFile.ts"
+import * as Draft from "./Draft.ts"
+import * as Message from "./Message.ts"
+
+/** A message that is refused, by its place in the batch. */
+interface Failure {
+  readonly index: number
+  readonly refusal: RequestRefusal.InvalidRequest
+}
+interface Entry<A> {
+  readonly index: number
+  readonly value: A
+}
+
+/** Takes a bare array. In permissive mode the emails that were refused are listed by index. */
+const batch: Route = {
+  method: "POST",
+  path: "/emails/batch",
+  endpoint: "emails.sendBatch",
+  body: Message.Batch,
+  bucket: "send",
+  handle: Effect.fnUntraced(function* ({ body, headers }) {
+    const mode = yield* validationOf(headers["x-batch-validation"])
+    const items = yield* entriesOf(body, MAX_BATCH, "messages")
+    const failures: Array<Failure> = []
+    const drafts = yield* translate(items, failures)
+    // The messages that need no file are checked too, because nothing is fetched for a batch that is refused anyway.
+    const fetches = drafts.some(({ value }) => value.files.length > 0)
+    const places = RemoteFile.budget()
+    const checked = fetches
+      ? yield* each(drafts, failures, (draft) => Effect.as(Draft.check(draft, places), draft))
+      : drafts
+    if (mode === "all_or_nothing") yield* refuseAll(failures)
+    const budget = RemoteFile.budget()
+    const emails = yield* each(checked, failures, (draft) => Draft.complete(draft, budget))
+    if (mode === "all_or_nothing") yield* refuseAll(failures)
+    const answers =
+      emails.length === 0 && failures.length > 0
+        ? []
+        : yield* send(
+            emails.map(({ value }) => value),
+            mode,
+            headers,
+          )
+    const data = answers.flatMap(({ id }) => (id === null ? [] : [{ id }]))
+    if (mode === "all_or_nothing") return Native.ok({ data })
+    const refused = answers.flatMap(({ error, index }) =>
+      error === null ? [] : [{ index: emails[index]?.index ?? index, message: error.message }],
+    )
+    const errors = [...failures.map(({ index, refusal }) => ({ index, message: refusal.message })), ...refused]
+    return Native.ok({ data, errors: errors.sort((one, other) => one.index - other.index) })
+  }),
+}
+
+const translate = (items: ReadonlyArray<unknown>, failures: Array<Failure>) =>
+  each(
+    items.map((value, index) => ({ index, value })),
+    failures,
+    (item) => Effect.flatMap(decodeBody(Message.Message, item), Draft.make),
+  )
+
+/** Continues with the entries that succeed, and collects the failures of the others. */
+const each = Effect.fnUntraced(function* <A, B, R>(
+  entries: ReadonlyArray<Entry<A>>,
+  failures: Array<Failure>,
+  step: (value: A) => Effect.Effect<B, RequestRefusal.InvalidRequest, R>,
+) {
+  const done: Array<Entry<B>> = []
+  for (const { index, value } of entries) {
+    const result = yield* Effect.result(step(value))
+    if (Result.isSuccess(result)) done.push({ index, value: result.success })
+    else failures.push({ index, refusal: inBatch(index, result.failure.details) })
+  }
+  return done
+})
+
+const refuseAll = (failures: ReadonlyArray<Failure>) =>
+  failures.length === 0
+    ? Effect.void
+    : Effect.fail(
+        new RequestRefusal.InvalidRequest({
+          reason: "validation_failed",
+          details: failures.flatMap(({ refusal }) => refusal.details),
+        }),
+      )
+
+const send = (emails: ReadonlyArray<unknown>, mode: string, headers: Readonly<Record<string, string | undefined>>) =>
+  Native.call<BatchAnswer>({
+    method: "POST",
+    path: "/v1/email/send/batch",
+    body: { emails, mode },
+    headers: Native.idempotency(headers),
+  }).pipe(
+    Effect.mapError(asBareArray),
+    Effect.map(({ data }) => data),
+  )
+
+const inBatch = (index: number, details: RequestRefusal.InvalidRequest["details"]) =>
+  new RequestRefusal.InvalidRequest({
+    reason: "validation_failed",
+    details: details.map(({ message, path }) => ({ path: `[${index}]${path === "" ? "" : `.${path}`}`, message })),
+  })
+
+/** Our own batch has its emails in a field. */
+const asBareArray = ({ error, headers, status }: NativeError): NativeError => {
+  const details = error.details.map(({ message, path }) => ({ path: path.replace(/^emails(?=\[)/u, ""), message }))
+  return new NativeError({ status, error: { ...error, details }, headers })
+}
+
+const Validation = Schema.Literals(["strict", "permissive"])
+
+const validationOf = (header: string | undefined) =>
+  Effect.map(
+    decodeBody(Schema.Struct({ "x-batch-validation": Validation }), { "x-batch-validation": header ?? "strict" }),
+    (decoded) => (decoded["x-batch-validation"] === "strict" ? "all_or_nothing" : "permissive"),
+  )
+
+export const routes: ReadonlyArray<Route> = [batch]

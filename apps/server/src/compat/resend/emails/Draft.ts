@@ -1,0 +1,74 @@
+import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import { Effect } from "effect"
+import { decodeBody } from "../../decodeBody.ts"
+import * as Native from "../../Native.ts"
+import * as RemoteFile from "../../RemoteFile.ts"
+import * as Message from "./Message.ts"
+import * as Tags from "../Tags.ts"
+
+/** The body of our own send for a message, and the files that are still to be fetched for it. */
+export interface Draft {
+  readonly body: Readonly<Record<string, unknown>> & { readonly attachments?: ReadonlyArray<File> }
+  readonly files: ReadonlyArray<{ readonly url: string; readonly index: number }>
+}
+
+interface File {
+  readonly filename: string
+  readonly content: string
+  readonly content_type?: string
+  readonly content_id?: string
+}
+
+/** Translates a message, and fetches nothing. */
+export const make = Effect.fnUntraced(function* (message: Message.Message) {
+  const { attachments, scheduled_at, tags, topic_id: _, ...same } = message
+  const body: Draft["body"] = {
+    ...same,
+    ...(tags === undefined ? {} : { tags: tags.map(Tags.tagOf) }),
+    ...(scheduled_at === undefined ? {} : { scheduled_at: yield* Message.scheduledAt(scheduled_at) }),
+    ...(attachments === undefined ? {} : { attachments: yield* Effect.forEach(attachments, fileOf) }),
+  }
+  const files = (attachments ?? []).flatMap(({ path }, index) => (path === undefined ? [] : [{ url: path, index }]))
+  return { body, files } satisfies Draft
+})
+
+/** Returns an attachment; one that is still to be fetched is empty. */
+const fileOf = Effect.fnUntraced(function* (
+  { content, content_id, content_type, filename, path }: Message.Attachment,
+  index: number,
+) {
+  const field = `attachments[${index}]`
+  if ((content === undefined) === (path === undefined))
+    return yield* Native.refuse(field, "must have either `content` or `path`")
+  const named = typeof filename === "string" ? filename : undefined
+  const name = named ?? (path === undefined ? undefined : RemoteFile.nameOf(path))
+  if (name === undefined)
+    return yield* Native.refuse(`${field}.filename`, "is required, because nothing else names the file")
+  return {
+    filename: name,
+    content: content ?? "",
+    ...(content_type === undefined ? {} : { content_type }),
+    ...(content_id === undefined ? {} : { content_id }),
+  } satisfies File
+})
+
+/** Refuses a message for everything but the content of its files, before the first of them is fetched. */
+export const check = Effect.fnUntraced(function* ({ body, files }: Draft, left: { files: number }) {
+  yield* decodeBody(EmailMessage, body)
+  for (const { index, url } of files) yield* RemoteFile.check(url, fieldOf(index), left)
+})
+
+const fieldOf = (index: number): string => `attachments[${index}].path`
+
+/** Fetches the files of a message, and returns the body of our own send. */
+export const complete = Effect.fnUntraced(function* ({ body, files }: Draft, budget: RemoteFile.FetchBudget) {
+  if (files.length === 0) return body
+  const attachments = [...(body.attachments ?? [])]
+  for (const { index, url } of files) {
+    const { content, type } = yield* RemoteFile.fetch(url, fieldOf(index), budget)
+    const file = attachments[index]
+    if (file !== undefined)
+      attachments[index] = { ...(type === undefined ? {} : { content_type: type }), ...file, content }
+  }
+  return { ...body, attachments }
+})

@@ -1,0 +1,83 @@
+import { dnsZones } from "../../../support/mail/dnsZones.ts"
+import type { Refusal } from "@waybill/domain/values/Refusal"
+import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
+import { Effect, Layer, Option, Redacted, Result } from "effect"
+import { randomBytes } from "node:crypto"
+import {
+  type Answer,
+  type Door,
+  NativeApi,
+  NativeError,
+  type NativeRequest,
+} from "../../../../apps/server/src/compat/Door.ts"
+import * as Postmark from "../../../../apps/server/src/compat/postmark/Postmark.ts"
+import * as Resend from "../../../../apps/server/src/compat/resend/Resend.ts"
+import * as SendGrid from "../../../../apps/server/src/compat/sendgrid/SendGrid.ts"
+import { Instance } from "../../../../apps/server/src/http/Instance.ts"
+
+const services = Layer.mergeAll(
+  dnsZones({}),
+  InstanceKey.layer({ file: "", text: Option.some(Redacted.make(randomBytes(32).toString("base64"))) }),
+  Layer.succeed(Instance, {
+    transport: "capture",
+    returnPath: null,
+    allowedNetworks: [],
+    baseUrl: null,
+    tracks: false,
+    trackingHost: null,
+    submission: null,
+  }),
+)
+
+/** A send of one message by each door, with a message that it takes. */
+export const SENDS = {
+  resend: { door: Resend.door, path: "/emails", message: { from: "a@acme.test", to: "b@x.test", subject: "x" } },
+  postmark: { door: Postmark.door, path: "/email", message: { From: "a@acme.test", To: "b@x.test", Subject: "x" } },
+  sendgrid: {
+    door: SendGrid.door,
+    path: "/v3/mail/send",
+    message: {
+      from: { email: "a@acme.test" },
+      personalizations: [{ to: [{ email: "b@x.test" }] }],
+      subject: "x",
+      content: [{ type: "text/plain", value: "x" }],
+    },
+  },
+} as const
+export type Service = keyof typeof SENDS
+
+/** Details with which our own API refuses every call, if there are any. */
+type Refusing = ReadonlyArray<{ readonly path: string; readonly message: string }>
+
+/** Lets a door handle a request, and returns its calls of our own API and how it refuses. */
+export const handled = Effect.fnUntraced(function* (
+  door: Door,
+  path: string,
+  body: unknown,
+  { headers = {}, method = "POST", refusing = [] as Refusing } = {},
+) {
+  const calls: Array<NativeRequest> = []
+  const error = { code: "invalid_request", message: "refused", reason: "validation_failed", request_id: "" } as const
+  const call = (request: NativeRequest): Effect.Effect<Answer, NativeError> => {
+    calls.push(request)
+    return refusing.length > 0
+      ? Effect.fail(new NativeError({ status: 400, error: { ...error, details: refusing }, headers: {} }))
+      : Effect.succeed({ status: 200, body: { id: "msg_1", created_at: "", data: [] } })
+  }
+  const [name = "", query = ""] = path.split("?", 2)
+  const result = yield* door
+    .handle({ method, path: name, query: new URLSearchParams(query), headers, body })
+    .pipe(Effect.provideService(NativeApi, { call }), Effect.provide(services), Effect.result)
+  if (Result.isSuccess(result)) return { calls, answer: result.success, details: [] }
+  const { failure } = result
+  const { details = [] } = failure instanceof NativeError ? failure.error : (failure as Refusal)
+  return { calls, answer: undefined, details }
+})
+
+/** Sends a message of a service with a change, and returns the fields that are refused; undefined if it was sent. */
+export const refusedFields = (service: Service, change: object, refusing: Refusing = []) => {
+  const { door, message, path } = SENDS[service]
+  return Effect.map(handled(door, path, { ...message, ...change }, { refusing }), ({ answer, calls, details }) =>
+    answer !== undefined && calls.length > 0 ? undefined : details.map((detail) => detail.path),
+  )
+}

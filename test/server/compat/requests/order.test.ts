@@ -1,0 +1,64 @@
+import { assert, layer } from "../../../support/effectTest.ts"
+import { HttpWorld, signUp } from "../../../support/world/HttpWorld.ts"
+import { DOORS } from "../../../../apps/server/src/compat/Doors.ts"
+import * as Endpoints from "../../../../apps/server/src/compat/Endpoints.ts"
+import type { Route } from "../../../../apps/server/src/compat/Door.ts"
+
+/** A path of a route, with values for its parameters. */
+const pathOf = ({ path }: Route): string => path.replace(":stream", "outbound").replaceAll(/:\w+/gu, "x")
+
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a door", (it) => {
+  it.effect("refuses a key without the scope of the route before it parses the body", function* () {
+    const { keyWith, world } = yield* signUp()
+    let count = 0
+    for (const door of DOORS) {
+      const key = yield* keyWith({ scopes: ["stats:read"] })
+      for (const route of door.routes) {
+        if (route.endpoint === undefined || Endpoints.scopeOf(route.endpoint) === undefined) continue
+        const path = `${door.prefix}${pathOf(route)}`
+        const headers = { "x-postmark-server-token": key }
+        const raw = route.method === "GET" ? {} : { raw: "{" }
+        const { status, text } = yield* world.request(route.method, path, { key, headers, ...raw })
+        assert.match(text, /does not have the scope/u, `${route.method} ${path}`)
+        assert.include([401, 403], status, path)
+        count++
+      }
+    }
+    assert.isAbove(count, 30)
+  })
+
+  it.effect("refuses a key that is bound to a domain before it parses the body", function* () {
+    const { keyWith, world } = yield* signUp({ domains: ["acme.test"] })
+    const key = yield* keyWith({ domain: "acme.test" })
+    const { text } = yield* world.request("POST", "/compat/resend/webhooks", { key, raw: "{" })
+    assert.match(text, /bound to/u)
+  })
+
+  it.effect("refuses an unknown path before it reads the body", function* () {
+    const { key, world } = yield* signUp()
+    for (const { prefix } of DOORS) {
+      const headers = { "x-postmark-server-token": key }
+      const { status, text } = yield* world.request("POST", `${prefix}/nothing`, { key, headers, raw: "{" })
+      assert.strictEqual(status, 404, text)
+    }
+  })
+
+  it.effect("states the body of every route that takes one", function* () {
+    const without = DOORS.flatMap(({ prefix, routes }) =>
+      routes
+        .filter(({ body, endpoint, method }) => endpoint !== undefined && method !== "GET" && body === undefined)
+        .map(({ method, path }) => `${method} ${prefix}${path}`),
+    )
+    assert.deepStrictEqual(without, [
+      "POST /compat/resend/emails/:id/cancel",
+      "POST /compat/resend/domains/:id/verify",
+      "DELETE /compat/resend/domains/:id",
+      "DELETE /compat/resend/api-keys/:id",
+      "DELETE /compat/resend/webhooks/:id",
+      "POST /compat/resend/webhooks/:id/signing-secret/rotate",
+      "POST /compat/resend/webhooks/:id/events/:event/replay",
+      "DELETE /compat/resend/suppressions/:id",
+      "PUT /compat/postmark/bounces/:id/activate",
+    ])
+  })
+})
