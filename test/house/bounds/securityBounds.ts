@@ -5,6 +5,7 @@ const NODE = "apps/server/src/http/NodeServer.ts"
 const CONNECTIONS = "apps/server/src/http/middleware/Connections.ts"
 const BODIES = "apps/server/src/http/middleware/Bodies.ts"
 const ANSWERS = "apps/server/src/http/responses/LargeResponses.ts"
+const SENDGRID = "apps/server/src/compat/sendgrid/MailSend.ts"
 const REMOTE = "apps/server/src/compat/RemoteFile.ts"
 const DOCUMENTS = "apps/server/src/http/pages/DocumentWindows.ts"
 const PREVIEW = "apps/server/src/http/pages/PreviewPages.ts"
@@ -159,6 +160,7 @@ export const securityBounds: ReadonlyArray<Group> = [
         "apps/server/src/compat/resend/emails/Message.ts",
         "400 at `/compat/resend`",
       ),
+      internal("Recipients in a request of SendGrid", "MAX_RECIPIENTS", SENDGRID, "400"),
       customer("Redirects to an attachment", "MAX_REDIRECTS", REMOTE, "422 at `/compat/resend`"),
       operator("Attachments fetched at the same time per process", "MAX_CONCURRENT_FETCHES", REMOTE, "the next wait"),
       customer(

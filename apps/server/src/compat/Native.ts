@@ -1,3 +1,4 @@
+import type * as ApiError from "@waybill/api/errors/ApiError"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { NativeApi, type NativeRequest } from "./Door.ts"
 import { Data, Effect } from "effect"
@@ -25,3 +26,9 @@ class Missing extends Data.TaggedError("Missing")<{ readonly message: string }> 
 export const missing = (message: string) => new Missing({ message })
 
 export const ok = (body: unknown) => ({ status: 200, body })
+
+/** Returns how many violations an error has besides the first ones. Its message counts those that `details` leaves out. */
+export const violationsBeyond = (shown: number, { details, message }: ApiError.Body["error"]): number => {
+  const others = / (\d{1,9}) more errors? (?:is|are) found; `details` lists the first \d+\.$/u.exec(message)?.[1]
+  return Math.max(0, (others === undefined ? details.length : Number(others) + 1) - shown)
+}

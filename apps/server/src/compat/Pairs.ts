@@ -1,11 +1,14 @@
+import * as Counts from "@waybill/api/errors/Counts"
 import * as Checks from "@waybill/api/schemas/Checks"
 import { Schema } from "effect"
 
 /** An object of texts by names that the client chooses, with at most so many of them. */
-export const schema = (maximum: number, noun: string) =>
-  Schema.Record(Schema.String, Schema.String).check(
+export const schema = (maximum: number, noun: string) => {
+  const message = (actual: number) => Checks.counted(0, maximum, noun, actual)
+  return Schema.Record(Schema.String, Schema.String).check(
     Schema.makeFilter((pairs) => {
       const { length } = Object.keys(pairs)
-      return length <= maximum || Checks.counted(0, maximum, noun, length)
-    }),
+      return length <= maximum || message(length)
+    }, Counts.annotation({ maximum, message })),
   )
+}

@@ -1,15 +1,10 @@
+import { decodeStrictly } from "@waybill/api/errors/decodeStrictly"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
-import * as Violations from "@waybill/api/errors/Violations"
-import { Effect, Schema } from "effect"
+import { Effect, type Schema } from "effect"
 
-/** Decodes a body of another service's API; refuses unknown fields, and lists all violations. */
+/** Decodes a body of another service's API, once its items and fields are counted; refuses unknown fields. */
 export const decodeBody = <A, I>(schema: Schema.Codec<A, I>, body: unknown) =>
-  Schema.decodeUnknownEffect(schema)(body, { errors: "all", onExcessProperty: "error" }).pipe(
-    Effect.mapError(
-      ({ issue }) =>
-        new RequestRefusal.InvalidRequest({
-          reason: "validation_failed",
-          details: Violations.fromIssue(issue, "Waybill has no meaning for it, so leave it out").details,
-        }),
-    ),
+  Effect.mapError(
+    decodeStrictly(schema as Schema.Codec<A, unknown>, "Waybill has no meaning for it, so leave it out")(body),
+    ({ details, more }) => new RequestRefusal.InvalidRequest({ reason: "validation_failed", details, more }),
   )

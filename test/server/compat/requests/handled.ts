@@ -1,4 +1,5 @@
 import { dnsZones } from "../../../support/mail/dnsZones.ts"
+import * as ApiError from "@waybill/api/errors/ApiError"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
@@ -22,6 +23,7 @@ const services = Layer.mergeAll(
     transport: "capture",
     returnPath: null,
     allowedNetworks: [],
+    attachmentNetworks: [],
     baseUrl: null,
     tracks: false,
     trackingHost: null,
@@ -68,10 +70,11 @@ export const handled = Effect.fnUntraced(function* (
   const result = yield* door
     .handle({ method, path: name, query: new URLSearchParams(query), headers, body })
     .pipe(Effect.provideService(NativeApi, { call }), Effect.provide(services), Effect.result)
-  if (Result.isSuccess(result)) return { calls, answer: result.success, details: [] }
+  if (Result.isSuccess(result)) return { calls, answer: result.success, details: [], failure: undefined }
   const { failure } = result
   const { details = [] } = failure instanceof NativeError ? failure.error : (failure as Refusal)
-  return { calls, answer: undefined, details }
+  const shown = failure instanceof NativeError ? failure.error : ApiError.toBody(failure as Refusal, "").error
+  return { calls, answer: undefined, details, failure: door.errorOf(400, shown).body }
 })
 
 /** Sends a message of a service with a change, and returns the fields that are refused; undefined if it was sent. */

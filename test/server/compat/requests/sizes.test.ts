@@ -54,6 +54,7 @@ it.effect("a list or an object with more entries than any message has is refused
     ["sendgrid", { personalizations: [{ to, custom_args: pairs(6) }] }, "personalizations[0].custom_args"],
     ["sendgrid", { personalizations: [{ to: many(1_001, () => person) }] }, "personalizations[0].to"],
     ["sendgrid", { personalizations: many(101, () => ({ to })) }, "personalizations"],
+    ["sendgrid", { personalizations: many(100, () => ({ to, cc: many(100, () => 1) })) }, "personalizations"],
     ["sendgrid", { reply_to_list: many(51, () => person) }, "reply_to_list"],
     ["sendgrid", { attachments: many(21, () => ({ filename: "a", content: "" })) }, "attachments"],
     ["sendgrid", { content: many(3, () => ({ type: "text/plain", value: "x" })) }, "content"],
@@ -79,4 +80,30 @@ it.effect("a list of addresses is read a fixed number of times, however many of 
   reading.mockRestore()
   assert.deepStrictEqual([fields?.[0], fields?.[1], fields?.at(-1)], ["Cc[0]", "Cc[1]", `Cc[${count - 1}]`])
   assert.isAtMost(reads, 4 * list.length)
+})
+
+it.effect("a refusal lists at most 100 violations, and counts the others", function* () {
+  const wrong = many(1_000, () => 1)
+  const { resend, sendgrid } = SENDS
+  const unknown = pairs(90_000)
+  const rows = [
+    [resend.door, resend.path, { ...resend.message, to: wrong }, /; and 980 more\./u],
+    [resend.door, resend.path, unknown, /; and \d{5} more\./u],
+    [resend.door, "/emails/batch", many(100, () => ({ ...resend.message, to: wrong })), /; and 99980 more\./u],
+    [SENDS.postmark.door, "/email", unknown, /; and \d{5} more\./u],
+    [sendgrid.door, sendgrid.path, unknown, /There are \d{5} more errors\./u],
+    [
+      sendgrid.door,
+      sendgrid.path,
+      { ...sendgrid.message, personalizations: many(100, () => ({ to: many(90, () => 1) })) },
+      /There are 8900 more errors\./u,
+    ],
+  ] as const
+  for (const [door, path, body, more] of rows) {
+    const { details, failure } = yield* handled(door, path, body)
+    const text = JSON.stringify(failure)
+    assert.lengthOf(details, 100, text.slice(0, 300))
+    assert.match(text, more, text.slice(-300))
+    assert.isBelow(text.length, 40_000)
+  }
 })

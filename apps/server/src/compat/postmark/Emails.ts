@@ -73,7 +73,9 @@ const batch: Route = {
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     if (Array.isArray(body) && body.length > MAX_BATCH) return yield* new Refusals.TooManyMessages({ most: MAX_BATCH })
     const bodies = yield* entriesOf(body, MAX_BATCH, "messages")
-    const decoded = yield* Effect.forEach(bodies, (each) => Effect.result(decode(each)))
+    const decoded = yield* Effect.forEach(bodies, (each) =>
+      Effect.result(Effect.andThen(Effect.yieldNow, decode(each))),
+    )
     const messages = decoded.flatMap((each) => (Result.isSuccess(each) ? [each.success] : []))
     const results =
       messages.length === 0

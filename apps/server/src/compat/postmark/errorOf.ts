@@ -1,5 +1,6 @@
 import type * as ApiError from "@waybill/api/errors/ApiError"
 import type { Answer } from "../Door.ts"
+import * as Native from "../Native.ts"
 
 type Failure = ApiError.Body["error"]
 
@@ -52,7 +53,8 @@ const BY_REASON: Readonly<Record<string, Known>> = {
 }
 
 /** The message of an inactive recipient has Postmark's words, because its clients read the addresses from them. */
-const messageOf = ({ details, message, reason }: Failure): string => {
+const messageOf = (error: Failure): string => {
+  const { details, message, reason } = error
   if (reason === "all_recipients_suppressed") {
     const addresses = details.map((detail) => detail.message.split(" ", 1)[0])
     return (
@@ -69,8 +71,8 @@ const messageOf = ({ details, message, reason }: Failure): string => {
   const shown = details
     .slice(0, MAX_SHOWN)
     .map((detail) => (detail.path === "" ? `The body ${detail.message}` : `\`${detail.path}\` ${detail.message}`))
-  const more = details.length > MAX_SHOWN ? `; and ${details.length - MAX_SHOWN} more` : ""
-  return `${shown.join("; ")}${more}.`
+  const more = Native.violationsBeyond(MAX_SHOWN, error)
+  return `${shown.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`
 }
 
 /** Names the field that an error is about, if its words do not. */

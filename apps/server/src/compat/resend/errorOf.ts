@@ -1,5 +1,6 @@
 import type * as ApiError from "@waybill/api/errors/ApiError"
 import type { Answer } from "../Door.ts"
+import * as Native from "../Native.ts"
 
 /** Maximum number of violations that a message lists, because Resend's errors have no other place for them. */
 const MAX_SHOWN = 20
@@ -10,13 +11,14 @@ export const errorOf = (status: number, error: ApiError.Body["error"]): Answer =
   return { status: known.status, body: { statusCode: known.status, name: known.name, message: messageOf(error) } }
 }
 
-const messageOf = ({ details, message, reason }: ApiError.Body["error"]): string => {
+const messageOf = (error: ApiError.Body["error"]): string => {
+  const { details, message, reason } = error
   if (reason !== "validation_failed" || details.length === 0) return message
   const shown = details
     .slice(0, MAX_SHOWN)
     .map(({ message, path }) => (path === "" ? `The body ${message}` : `\`${path}\` ${message}`))
-  const more = details.length > MAX_SHOWN ? `; and ${details.length - MAX_SHOWN} more` : ""
-  return `${shown.join("; ")}${more}.`
+  const more = Native.violationsBeyond(MAX_SHOWN, error)
+  return `${shown.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`
 }
 
 interface Named {

@@ -11,6 +11,9 @@ import * as Respelling from "../Respelling.ts"
 import * as Message from "./Message.ts"
 import * as Translation from "./Translation.ts"
 
+/** Maximum number of recipients of all personalizations; as many as a batch of the largest plan has. */
+export const MAX_RECIPIENTS = 10_000
+
 /** Each personalization is an email of its own. Several are accepted together or not at all. */
 const send: Route = {
   method: "POST",
@@ -19,6 +22,8 @@ const send: Route = {
   body: Message.Message,
   bucket: "send",
   handle: Effect.fnUntraced(function* ({ body, headers: received }) {
+    if (Translation.recipientsIn(body) > MAX_RECIPIENTS)
+      return yield* Native.refuse("personalizations", `must have at most ${MAX_RECIPIENTS} recipients together`)
     const message = yield* decodeBody(Message.Message, body)
     const { personalizations } = message
     const [first] = personalizations

@@ -105,3 +105,15 @@ export const spellingOf = (message: Message.Message): Spelling => {
     }
   }
 }
+
+/** Returns the number of recipients in a body that is not decoded yet. */
+export const recipientsIn = (body: unknown): number =>
+  listIn(body, "personalizations").reduce<number>(
+    (sum, each) => sum + listIn(each, "to").length + listIn(each, "cc").length + listIn(each, "bcc").length,
+    0,
+  )
+
+const listIn = (value: unknown, name: string): ReadonlyArray<unknown> => {
+  const list: unknown = typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+  return Array.isArray(list) ? list : []
+}

@@ -1,5 +1,6 @@
 import type * as ApiError from "@waybill/api/errors/ApiError"
 import type { Answer } from "../Door.ts"
+import * as Native from "../Native.ts"
 
 /** Returns errors as SendGrid answers them: one for each field at fault, in its spelling of a path, `to.0.email`. */
 export const errorOf = (status: number, error: ApiError.Body["error"]): Answer => {
@@ -12,7 +13,10 @@ export const errorOf = (status: number, error: ApiError.Body["error"]): Answer =
         help: null,
       }))
     : [{ message, field: fieldOf(details[0]?.path ?? ""), help: null }]
-  return { status: STATUSES[reason] ?? (code === "unprocessable" ? 400 : status), body: { errors: distinct(errors) } }
+  const more = listed ? Native.violationsBeyond(details.length, error) : 0
+  const others = more > 0 ? [{ message: `There are ${more} more errors.`, field: null, help: null }] : []
+  const body = { errors: [...distinct(errors), ...others] }
+  return { status: STATUSES[reason] ?? (code === "unprocessable" ? 400 : status), body }
 }
 
 const STATUSES: Readonly<Record<string, number>> = { domain_not_verified: 403, payload_too_large: 413 }

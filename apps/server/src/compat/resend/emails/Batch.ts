@@ -1,4 +1,5 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import * as Violations from "@waybill/api/errors/Violations"
 import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
 import { Effect, Result, Schema } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
@@ -74,22 +75,23 @@ const each = Effect.fnUntraced(function* <A, B, R>(
 ) {
   const done: Array<Entry<B>> = []
   for (const { index, value } of entries) {
+    // Other requests get a turn between two messages.
+    yield* Effect.yieldNow
     const result = yield* Effect.result(step(value))
     if (Result.isSuccess(result)) done.push({ index, value: result.success })
-    else failures.push({ index, refusal: inBatch(index, result.failure.details) })
+    else failures.push({ index, refusal: inBatch(index, result.failure) })
   }
   return done
 })
 
-const refuseAll = (failures: ReadonlyArray<Failure>) =>
-  failures.length === 0
+const refuseAll = (failures: ReadonlyArray<Failure>) => {
+  const { details, more } = Violations.join(
+    failures.map(({ refusal }) => ({ details: refusal.details, unknown: undefined, more: refusal.more ?? 0 })),
+  )
+  return failures.length === 0
     ? Effect.void
-    : Effect.fail(
-        new RequestRefusal.InvalidRequest({
-          reason: "validation_failed",
-          details: failures.flatMap(({ refusal }) => refusal.details),
-        }),
-      )
+    : Effect.fail(new RequestRefusal.InvalidRequest({ reason: "validation_failed", details, more }))
+}
 
 const send = (emails: ReadonlyArray<unknown>, mode: string, headers: Readonly<Record<string, string | undefined>>) =>
   Native.call<BatchAnswer>({
@@ -102,10 +104,11 @@ const send = (emails: ReadonlyArray<unknown>, mode: string, headers: Readonly<Re
     Effect.map(({ data }) => data),
   )
 
-const inBatch = (index: number, details: RequestRefusal.InvalidRequest["details"]) =>
+const inBatch = (index: number, { details, more = 0 }: RequestRefusal.InvalidRequest) =>
   new RequestRefusal.InvalidRequest({
     reason: "validation_failed",
     details: details.map(({ message, path }) => ({ path: `[${index}]${path === "" ? "" : `.${path}`}`, message })),
+    more,
   })
 
 /** Our own batch has its emails in a field. */
