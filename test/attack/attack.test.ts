@@ -31,7 +31,7 @@ layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeou
           assert.deepStrictEqual(row.failures, [], table([row]))
         },
         // Leaves time for further runs after a stall and for a restart of the service.
-        3 * SCENARIO_MS[FORM] + 60_000,
+        3 * (scenario.within_ms ?? SCENARIO_MS[FORM]) + 60_000,
       )
 
     it.effect("the table contains every chosen scenario, at least one", function* () {

@@ -8,6 +8,7 @@ import { terminal } from "./scenarios/access/terminal.ts"
 import { unsubscribeTokens } from "./scenarios/access/unsubscribeTokens.ts"
 import { connections } from "./scenarios/http/connections.ts"
 import { halfBodies } from "./scenarios/http/halfBodies.ts"
+import { LARGEST_REQUESTS } from "./scenarios/http/largestRequests.ts"
 import { metricsHost } from "./scenarios/http/metricsHost.ts"
 import { pipelined } from "./scenarios/http/pipelined.ts"
 import { previewCid } from "./scenarios/http/previewCid.ts"
@@ -52,4 +53,5 @@ export const SCENARIOS: ReadonlyArray<Scenario> = [
   terminal,
   unsubscribeTokens,
   scheduleAndCancel,
+  ...LARGEST_REQUESTS,
 ]

@@ -30,6 +30,8 @@ export interface Scenario {
   /** Load, as the table shows it. */
   readonly load: string
   readonly bounds?: Partial<Bounds>
+  /** Time limit, if another than that of its form. */
+  readonly within_ms?: number
   readonly run: (attack: Attack) => Promise<Outcome>
 }
 

@@ -25,6 +25,8 @@ const NO_LIMIT = 100_000
 export interface Customer {
   readonly account_id: string
   readonly key: string
+  /** A key of the account's test mode. */
+  readonly testKey: string
   readonly domain: string
 }
 
@@ -168,18 +170,19 @@ const customer = async (
   http: Endpoint,
   limits: Partial<Account.Limits> = {},
 ): Promise<Customer> => {
-  const { account_id, secret } = await run(
+  const { account_id, secret, testKey } = await run(
     Effect.gen(function* () {
       const account_id = yield* World.account({
         limits: { send: NO_LIMIT, logs: NO_LIMIT, other: NO_LIMIT, ...limits },
       })
-      return { account_id, ...(yield* World.key(account_id)) }
+      const { secret: testKey } = yield* World.key(account_id, { mode: "test" })
+      return { account_id, testKey, ...(yield* World.key(account_id)) }
     }),
   )
   const domain = `attacker${customers++}.test`
   const added = await sendRequest(http, "POST", "/v1/domains", { key: secret, body: { name: domain } })
   if (added.status !== 201) throw new Error(`no domain: ${added.status} ${added.text}`)
-  return { account_id, key: secret, domain }
+  return { account_id, key: secret, testKey, domain }
 }
 
 /** Sends a mail and returns its id. */

@@ -132,11 +132,18 @@ export const browser = (endpoint: Endpoint, origin: string, from?: string) => {
   const jar = new Map<string, string>()
   return {
     jar,
-    request: async (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
+    request: async (
+      method: string,
+      path: string,
+      body?: unknown,
+      headers: Readonly<Record<string, string>> = {},
+      raw?: string,
+    ) => {
       const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
       const reply = await sendRequest(endpoint, method, path, {
         from,
         ...(body === undefined ? {} : { body }),
+        ...(raw === undefined ? {} : { raw }),
         headers: { origin, "x-waybill-dashboard": "1", ...(cookie === "" ? {} : { cookie }), ...headers },
       })
       for (const cookieLine of reply.headers["set-cookie"] ?? []) {

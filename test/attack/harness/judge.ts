@@ -78,7 +78,7 @@ const runOnce = async (scenario: Scenario, { form, idle, index, seed, target, wa
     size: (short, long) => (form === "short" ? short : long),
     from: addressOf(index),
   }
-  const limit = SCENARIO_MS[form]
+  const limit = scenario.within_ms ?? SCENARIO_MS[form]
   const startedAt = performance.now()
   await watch.begin()
   const timedOut: Outcome = { summary: "timeout", failures: [`not over within ${limit} ms`] }

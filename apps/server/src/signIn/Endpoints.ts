@@ -142,6 +142,13 @@ const WITH_PROVIDER: Readonly<Record<string, Endpoint>> = {
   },
 }
 
+/** Lists all endpoints, those with an identity provider too. */
+export const list = () =>
+  Object.entries({ ...ALWAYS, ...WITH_PROVIDER }).map(([name, endpoint]) => {
+    const [method = "", path = ""] = name.split(" ")
+    return { method, path, endpoint }
+  })
+
 /** Returns the endpoint of the library, if it is one that the dashboard uses. No other is reachable. */
 export const find = (method: string, path: string, oidc: boolean): Endpoint | undefined => {
   const name = `${method} ${path}`

@@ -9,7 +9,7 @@ export const previewCid: Scenario = {
   name: "preview with many image references",
   load: `a mail of "${PIECE}" repeated and ${ATTACHMENTS} attachments, previewed in the dashboard`,
   run: async ({ from, size, target }) => {
-    const owner = { account_id: "", key: target.owner.key, domain: "acme.test" }
+    const owner = { account_id: "", key: target.owner.key, testKey: "", domain: "acme.test" }
     const attachments = Array.from({ length: ATTACHMENTS }, (_, nth) => ({
       filename: `${nth}.png`,
       content: Buffer.from("x").toString("base64"),
