@@ -290,6 +290,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       internal("Parts of a report", "REPORT_PARTS_LIMIT", REPORT, "250, dropped"),
       operator("A call of a mail provider", "MAX_CALL_BYTES", HOOKS, "413"),
       operator("Calls of mail providers that are read at once", "CALLS_AT_ONCE", HOOKS, "they wait"),
+      operator("Calls of one hook that are read at once", "CALLS_PER_HOOK", HOOKS, "they wait"),
       internal("A request for an access token", "MAX_REQUEST_BYTES", "apps/server/src/providers/AccessToken.ts", "413"),
       operator(
         "Events of a provider about no known message that are kept",

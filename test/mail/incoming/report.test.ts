@@ -42,6 +42,29 @@ describe("a report", () => {
     )
   }
 
+  it.effect("whose action is a name that every object has says nothing about a recipient", function* () {
+    for (const action of ["constructor", "valueOf", "__proto__"]) {
+      const lines = [
+        'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
+        "MIME-Version: 1.0",
+        "",
+        "--b",
+        "Content-Type: message/delivery-status",
+        "",
+        "Reporting-MTA: dns; mx.x.test",
+        "",
+        "Final-Recipient: rfc822; ana@x.test",
+        `Action: ${action}`,
+        "Status: 5.1.1",
+        "",
+        "--b--",
+        "",
+      ]
+      const read = yield* answer(Buffer.from(lines.join("\r\n")))
+      assert.isFalse(Array.isArray(read) && read.length > 0, action)
+    }
+  })
+
   it("of Yahoo's complaint feedback loop without ARF is read at an address for feedback, with a redacted recipient", async () => {
     const feedback = await readFeedback(file("yahoo-cfl.eml"))
     if (typeof feedback === "string") return assert.fail(feedback)

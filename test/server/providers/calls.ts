@@ -1,5 +1,5 @@
 import type { Provider } from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
-import { createHmac, createSign, generateKeyPairSync } from "node:crypto"
+import { createHmac, createSign, generateKeyPairSync, randomBytes } from "node:crypto"
 import * as Authority from "./authority.ts"
 import type { About, Forms } from "./forms/About.ts"
 import * as AmazonSes from "./forms/AmazonSes.ts"
@@ -107,7 +107,7 @@ export const SIGNERS: { readonly [P in Provider]: (body: unknown, at: number, se
     headers: { authorization: `Basic ${Buffer.from(secret).toString("base64")}` },
   }),
   mailgun: (body, at) => {
-    const [timestamp, token] = [String(Math.floor(at / 1000)), "5f3c9d21b7a84e06c1d27f98be640a3517cc82d9e4f06b1a38"]
+    const [timestamp, token] = [String(Math.floor(at / 1000)), randomBytes(25).toString("hex")]
     const signature = createHmac("sha256", MAILGUN_KEY)
       .update(timestamp + token)
       .digest("hex")

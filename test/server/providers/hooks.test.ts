@@ -72,16 +72,18 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("hooks of mai
       const refusals: Array<readonly [number, number]> = []
       const refused = (expected: number, call: Calls.SignedCall) =>
         Effect.map(send(call), ({ status }) => refusals.push([expected, status]))
-      yield* refused(400, { ...good, raw: good.raw.slice(0, good.raw.length / 2) })
-      yield* refused(400, { ...good, raw: "" })
-      yield* refused(400, { ...good, raw: "[".repeat(50_000) })
+      // A signature over the body is checked before the body is parsed.
+      const isSigned = provider === "sendgrid" || provider === "resend"
+      const malformed = isSigned ? 401 : 400
+      yield* refused(malformed, { ...good, raw: good.raw.slice(0, good.raw.length / 2) })
+      yield* refused(malformed, { ...good, raw: "" })
+      yield* refused(malformed, { ...good, raw: "[".repeat(50_000) })
       yield* refused(413, { ...good, raw: " ".repeat(MAX_CALL_BYTES + 1) })
       if (provider === "postmark" || provider === "sparkpost") {
         yield* refused(401, { ...good, headers: {} })
         yield* refused(401, Calls.SIGNERS[provider](body, Date.now(), "waybill:guess"))
       } else {
         yield* refused(401, Calls.SIGNERS[provider](body, Date.now() - DAY_MS, SECRETS[provider]))
-        const isSigned = provider === "sendgrid" || provider === "resend"
         yield* refused(401, isSigned ? { ...good, raw: other.raw } : { ...good, raw: flipped(good.raw) })
         if (isSigned) yield* refused(401, { ...good, headers: {} })
       }

@@ -45,7 +45,10 @@ export const SignIn = () => {
   const oidcError =
     search.error === undefined
       ? undefined
-      : new Error(OIDC_ERRORS[search.error] ?? `Your provider returned an error: ${search.error}.`)
+      : new Error(
+          (Object.hasOwn(OIDC_ERRORS, search.error) ? OIDC_ERRORS[search.error] : undefined) ??
+            `Your provider returned an error: ${search.error}.`,
+        )
   const error = byPassword.error ?? byPasskey.error ?? byOidc.error ?? oidcError
   return (
     <SignInLayout title="Sign in to Waybill">

@@ -88,16 +88,11 @@ const secretOf = (provider: Provider, given: string | undefined): Effect.Effect<
   if (given === undefined)
     return provider === "ses" ? Effect.succeed("") : refuse(`${provider} needs --secret-file with ${what}.`)
   if (given === "") return refuse("The secret is empty.")
-  if (provider === "sendgrid" && !isPublicKey(given)) return refuse("This is no verification key of SendGrid.")
+  if (provider === "sendgrid" && !Authenticity.isVerificationKey(given))
+    return refuse("This is no verification key of SendGrid.")
+  if (provider === "resend" && Authenticity.resendKeyOf(given) === undefined)
+    return refuse("This is no signing secret of Resend; it begins with whsec_.")
   return Effect.succeed(given)
-}
-
-const isPublicKey = (text: string): boolean => {
-  try {
-    return Authenticity.publicKeyOf(text).asymmetricKeyType === "ec"
-  } catch {
-    return false
-  }
 }
 
 const read = (file: string) =>

@@ -2,10 +2,11 @@ import type { Networks } from "@waybill/mail/dns/Network"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import * as Table from "@waybill/domain/collections/Table"
 import { Secrets } from "@waybill/store/secrets/Secrets"
-import { Clock, Context, Effect, Metric, Option, Semaphore } from "effect"
+import { Clock, Context, Effect, Metric, Option } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ByteSize from "effect/ByteSize"
 import * as ClientAddress from "../http/middleware/ClientAddress.ts"
+import * as FairSlots from "../http/FairSlots.ts"
 import * as AccessToken from "./AccessToken.ts"
 import * as HookAddress from "./HookAddress.ts"
 import { PROVIDERS, type Provider } from "./formats/ProviderEvent.ts"
@@ -15,6 +16,8 @@ import { receiveCall } from "./receiveCall.ts"
 export const MAX_CALL_BYTES = 2 * 1024 * 1024
 /** Calls that are read and recorded at once; others wait. */
 export const CALLS_AT_ONCE = 8
+/** Calls of one hook that are read at once, so that a slow or hostile one leaves room for the others. */
+export const CALLS_PER_HOOK = 4
 /** Refused calls that a process logs within a minute; further ones are only counted. */
 export const MAX_LOGGED_PER_MINUTE = 60
 
@@ -28,7 +31,7 @@ export const layer = (trustedProxies: Networks) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const keys = yield* HookAddress.hookKeys
-      const slots = Semaphore.makeUnsafe(CALLS_AT_ONCE)
+      const slots = FairSlots.make({ all: CALLS_AT_ONCE, perOwner: CALLS_PER_HOOK })
       const warn = makeWarner()
       /** Finds the hook of a path, and answers where there is none. */
       const ofHook = <E, R>(
@@ -53,7 +56,7 @@ export const layer = (trustedProxies: Networks) =>
             yield* warn({ from: address, reason: "no_such_hook" })
             return answer(404, "There is no such address. `waybill providers list` shows the ones that exist.")
           }
-          return yield* slots.withPermit(respond({ provider, hook_id: hook.value, request, address, warn }))
+          return yield* slots(hook.value)(respond({ provider, hook_id: hook.value, request, address, warn }))
         })
       yield* router.add(
         "POST",
@@ -138,6 +141,8 @@ const STATUSES: Readonly<Record<string, number>> = {
   host_not_allowed: 400,
   // Amazon repeats the call.
   host_unreachable: 503,
+  // An operator has to add the hook again; the provider repeats the call meanwhile.
+  secret_missing: 503,
 }
 
 const NO_STORE = { "cache-control": "no-store" }

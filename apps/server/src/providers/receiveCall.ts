@@ -7,7 +7,7 @@ import * as Validation from "../http/middleware/Validation.ts"
 import * as Authenticity from "./Authenticity.ts"
 import * as HookAddress from "./HookAddress.ts"
 import type { Provider, ProviderEvent } from "./formats/ProviderEvent.ts"
-import { readCall } from "./formats/readCall.ts"
+import { type ReadCall, readCall } from "./formats/readCall.ts"
 import { recordProviderEvent } from "./recordProviderEvent.ts"
 import * as SnsMessage from "./SnsMessage.ts"
 
@@ -31,13 +31,22 @@ export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes,
   const secret = yield* (yield* Secrets).open(HookAddress.secretRef(hook_id))
   const text = Option.match(secret, { onNone: () => "", onSome: (sealed) => Buffer.from(sealed).toString("utf8") })
   const now = yield* Clock.currentTimeMillis
-  const read = yield* inTurn(() => {
+  // Without a secret nothing would prove a call: the key of an HMAC would be empty. Amazon needs none.
+  if (text === "" && provider !== "ses") return yield* Effect.fail("secret_missing")
+  const read = yield* inTurn((): Read | string => {
+    const isByHeader = provider !== "ses" && provider !== "mailgun"
+    const reason = isByHeader ? Authenticity.BY_HEADER[provider](text, { headers, bytes, now }) : undefined
+    if (reason !== undefined) return reason
     const body = parsed(bytes)
     if (body === undefined) return "body_malformed"
     if (provider === "ses") return { notification: body }
-    return Authenticity.CHECKS[provider](text, { headers, bytes, body, now }) ?? readCall(provider, body)
+    if (provider !== "mailgun") return readCall(provider, body)
+    const proof = Authenticity.ofMailgun(text, body, now)
+    return typeof proof === "string" ? proof : { ...readCall(provider, body), proof }
   })
   if (typeof read === "string") return yield* Effect.fail(read)
+  if ("proof" in read && read.proof !== undefined && !(yield* ProviderEvents.noteToken(hook_id, read.proof)))
+    return yield* Effect.fail("token_used")
   const called = "notification" in read ? yield* ofAmazon(text, read.notification) : read
   if (called === undefined) return yield* ProviderHooks.count(hook_id, NOTHING, null)
   const { events, malformed } = called
@@ -65,6 +74,8 @@ export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes,
     })
   yield* Effect.forEach(exits, (exit) => exit, { discard: true })
 })
+
+type Read = { readonly notification: unknown } | (ReadCall & { readonly proof?: Authenticity.MailgunProof })
 
 const NOTHING: ProviderHooks.Counts = { recorded: 0, unchanged: 0, unmatched: 0, malformed: 0 }
 

@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { Data } from "effect"
@@ -43,7 +44,8 @@ const BY_REASON: { readonly [reason: string]: readonly [code: number, enhanced: 
 }
 
 export const ofRefusal = (refusal: Refusal): SmtpReply => {
-  const [code, enhanced] = BY_REASON[refusal.reason] ?? (refusal.status < 500 ? [554, "5.0.0"] : [451, "4.3.0"])
+  const [code, enhanced] =
+    Table.at(BY_REASON, refusal.reason) ?? (refusal.status < 500 ? [554, "5.0.0"] : [451, "4.3.0"])
   const wait =
     refusal.retry_after_s === undefined || refusal.reason === "request_rate"
       ? ""

@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import * as ReportFact from "./ReportFact.ts"
 import * as Fields from "./ReportFields.ts"
 
@@ -50,7 +51,7 @@ const recipientFact = (
     ?.toLowerCase()
     .split(/[\s(;]/)[0]
   if (action === undefined || (final === undefined && originalRecipient === undefined)) return undefined
-  const kind = KINDS[action]
+  const kind = Table.at(KINDS, action)
   if (kind === undefined) return undefined
   const diagnostic = Fields.diagnostic(Fields.first(group, "diagnostic-code"))
   // The server's own text is closer to the cause than a status that another server added.

@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import { Effect } from "effect"
 import type * as Dns from "../dns/Dns.ts"
 import * as Network from "../dns/Network.ts"
@@ -82,7 +83,8 @@ const readAnswer = (answer: Dns.Answer<string>): Omit<Listing, "zone"> => {
   if (answer._tag === "Unavailable") return { status: "unknown", result: `no answer (${answer.reason})` }
   if (answer._tag === "NotFound") return { status: "clear", result: CLEAR }
   const error = answer.records.find((record) => record.startsWith(ERROR_PREFIX))
-  if (error !== undefined) return { status: "unknown", result: ERRORS[error] ?? `it answers with the error ${error}` }
+  if (error !== undefined)
+    return { status: "unknown", result: Table.at(ERRORS, error) ?? `it answers with the error ${error}` }
   const foreign = answer.records.find((record) => !record.startsWith("127."))
   // A resolver that answers for names that do not exist, or the new owner of a former list.
   if (foreign !== undefined) return { status: "unknown", result: `it answers with the foreign address ${foreign}` }

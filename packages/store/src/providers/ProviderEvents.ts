@@ -7,6 +7,10 @@ import * as ProviderMessages from "./ProviderMessages.ts"
 export const MAX_UNMATCHED = 1_000
 /** Days for which an event is kept. Providers repeat a call for up to a day, Amazon's notifications longer. */
 export const KEPT_DAYS = 30
+/** Hours for which a token is kept; calls with an older one are refused by their age. */
+const TOKEN_HOURS = 24
+/** Start of the ids of tokens. Ids of events never begin with a space. */
+const TOKEN = " token "
 /** Unmatched events that one call tries again. */
 const RETRIED = 100
 /** Shortest time between two attempts to record a kept event. */
@@ -24,6 +28,22 @@ export const note = Effect.fn("ProviderEvents.note")(function* (hook_id: string,
   const rows = yield* Effect.orDie(sql`
     INSERT INTO provider_events (hook_id, id) VALUES (${hook_id}, ${id})
     ON CONFLICT (hook_id, id) DO UPDATE SET event = NULL, ref = NULL WHERE provider_events.event IS NOT NULL
+    RETURNING id`)
+  return rows.length > 0
+})
+
+/**
+ * Notes that a call used a token, which proves only the event with this digest from then on. Returns false if the token was
+ * used for another one: the signature of a call that somebody has seen must not prove a call of theirs.
+ */
+export const noteToken = Effect.fn("ProviderEvents.noteToken")(function* (
+  hook_id: string,
+  { digest, token }: { readonly token: string; readonly digest: string },
+) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql`
+    INSERT INTO provider_events (hook_id, id, ref) VALUES (${hook_id}, ${TOKEN + token}, ${digest})
+    ON CONFLICT (hook_id, id) DO UPDATE SET ref = excluded.ref WHERE provider_events.ref = excluded.ref
     RETURNING id`)
   return rows.length > 0
 })
@@ -89,6 +109,9 @@ export const unmatched = Effect.fn("ProviderEvents.unmatched")(function* (hook_i
 export const expire = Effect.fn("ProviderEvents.expire")(function* () {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql`
-    DELETE FROM provider_events WHERE received_at < now() - make_interval(days => ${KEPT_DAYS}::int) RETURNING id`)
+    DELETE FROM provider_events
+    WHERE received_at < now() - make_interval(days => ${KEPT_DAYS}::int)
+      OR (received_at < now() - make_interval(hours => ${TOKEN_HOURS}::int) AND starts_with(id, ${TOKEN}))
+    RETURNING id`)
   return rows.length
 })

@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import * as PublicType from "@waybill/domain/stream/PublicType"
 import { nearestName } from "@waybill/domain/values/nearestName"
 import { Clock, DateTime, Duration, Effect, Option } from "effect"
@@ -10,7 +11,7 @@ const UNITS: Readonly<Record<string, Duration.Unit>> = { s: "seconds", m: "minut
 /** Reads a duration such as `1h`. */
 export const durationOf = (text: string): Option.Option<Duration.Duration> => {
   const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/u.exec(text) ?? []
-  const name = UNITS[unit]
+  const name = Table.at(UNITS, unit)
   return name === undefined ? Option.none() : Duration.fromInput(`${Number(count)} ${name}`)
 }
 

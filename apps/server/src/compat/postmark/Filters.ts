@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import { Effect } from "effect"
 import type { Spelling } from "../Respelling.ts"
 import * as Refusals from "./Refusals.ts"
@@ -20,8 +21,7 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 
 /** Postmark's name of a filter of our own list of emails. */
-export const spelling: Spelling = (path) =>
-  path.replace(/^\w+/u, (name) => (Object.hasOwn(NAMES, name) ? (NAMES[name] ?? name) : name))
+export const spelling: Spelling = (path) => path.replace(/^\w+/u, (name) => Table.at(NAMES, name) ?? name)
 
 /**
  * Puts the parameters of a query in the spelling of Postmark's documentation, because its clients differ in the case, and

@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import type { EmailRecord, WithContent } from "@waybill/api/schemas/EmailRecord"
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import * as Address from "@waybill/domain/values/Address"
@@ -48,7 +49,7 @@ const list: Route = {
       to: query.get("recipient"),
       from: query.get("fromemail"),
       subject: query.get("subject"),
-      status: status === undefined ? undefined : STATUSES[status],
+      status: status === undefined ? undefined : Table.at(STATUSES, status),
       created_after: yield* Paging.from(query),
       created_before: yield* Paging.until(query),
     })
@@ -145,7 +146,7 @@ const bounceOf = (data: Data, { id, recipients }: EmailRecord) => ({
 })
 
 const eventOf = ({ data, occurred_at, type }: EventRecord, record: EmailRecord) => {
-  const known = EVENTS[type]
+  const known = Table.at(EVENTS, type)
   if (known === undefined) return []
   const [Type, detailsOf] = known
   return [{ Recipient: text(data["recipient"]), Type, ReceivedAt: occurred_at, Details: detailsOf(data, record) }]

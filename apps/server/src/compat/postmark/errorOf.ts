@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import type * as ApiError from "@waybill/api/errors/ApiError"
 import type { Answer } from "../Door.ts"
 import * as Native from "../Native.ts"
@@ -23,7 +24,7 @@ const knownOf = (error: Failure): Known => {
   if (details.some(({ path }) => /^(?:\[\d+\]\.)?MessageStream$/u.test(path))) return { status: 422, ErrorCode: 1235 }
   if (reason === "domain_not_verified" && !message.includes("is not a domain of this account"))
     return { status: 422, ErrorCode: 401 }
-  return BY_REASON[reason] ?? BY_CODE[code]
+  return Table.at(BY_REASON, reason) ?? BY_CODE[code]
 }
 
 const BY_CODE: { readonly [C in Failure["code"]]: Known } = {

@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import type * as ApiError from "@waybill/api/errors/ApiError"
 import type { Answer } from "../Door.ts"
 import * as Native from "../Native.ts"
@@ -7,7 +8,7 @@ const MAX_SHOWN = 20
 
 /** Returns an error as Resend answers it, under the name that Resend's documentation gives its cause. */
 export const errorOf = (status: number, error: ApiError.Body["error"]): Answer => {
-  const known = byField(error) ?? BY_REASON[error.reason] ?? BY_STATUS[status] ?? INTERNAL
+  const known = byField(error) ?? Table.at(BY_REASON, error.reason) ?? BY_STATUS[status] ?? INTERNAL
   return { status: known.status, body: { statusCode: known.status, name: known.name, message: messageOf(error) } }
 }
 

@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import type * as ApiError from "@waybill/api/errors/ApiError"
 import type { Answer } from "../Door.ts"
 import * as Native from "../Native.ts"
@@ -16,7 +17,7 @@ export const errorOf = (status: number, error: ApiError.Body["error"]): Answer =
   const more = listed ? Native.violationsBeyond(details.length, error) : 0
   const others = more > 0 ? [{ message: `There are ${more} more errors.`, field: null, help: null }] : []
   const body = { errors: [...distinct(errors), ...others] }
-  return { status: STATUSES[reason] ?? (code === "unprocessable" ? 400 : status), body }
+  return { status: Table.at(STATUSES, reason) ?? (code === "unprocessable" ? 400 : status), body }
 }
 
 const STATUSES: Readonly<Record<string, number>> = { domain_not_verified: 403, payload_too_large: 413 }

@@ -1,3 +1,5 @@
+import * as Table from "@waybill/domain/collections/Table"
+
 /** Explanation of a delivery's category: what it means, and what the sender can do. */
 export interface CauseText {
   readonly meaning: string
@@ -115,7 +117,4 @@ const TEXTS: { readonly [category: string]: CauseText } = {
 }
 
 /** Returns the explanation of a category. Later releases of the service may have others. */
-export const of = (category: string | null | undefined): CauseText =>
-  category === null || category === undefined || !Object.hasOwn(TEXTS, category)
-    ? UNKNOWN_CAUSE
-    : (TEXTS[category] ?? UNKNOWN_CAUSE)
+export const of = (category: string | null | undefined): CauseText => Table.at(TEXTS, category ?? "") ?? UNKNOWN_CAUSE

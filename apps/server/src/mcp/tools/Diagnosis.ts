@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import type { Domain, EmailLogWithContent, EmailRecipient, Suppression } from "@waybill/client/Waybill"
 import { clipped } from "../ToolAnswer.ts"
 import * as CauseTexts from "./CauseTexts.ts"
@@ -134,7 +135,7 @@ const REASONS: { readonly [reason: string]: string } = {
 const suppressed = ({ address, suppression }: EmailRecipient, { email, suppressions }: Evidence): Explained => {
   const current = suppressions.get(address)
   const reason = current?.reason ?? suppression
-  const why = reason === null ? "" : `, because ${REASONS[reason] ?? reason}`
+  const why = reason === null ? "" : `, because ${Table.at(REASONS, reason) ?? reason}`
   const first = `Nothing was sent to this address: it was on the suppression list${why}.`
   if (current === undefined)
     return suppressions.has(address)

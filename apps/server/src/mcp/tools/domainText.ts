@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import type { DnsRecord, Domain } from "@waybill/client/Waybill"
 
 const STATES: { readonly [status: string]: string } = {
@@ -10,7 +11,7 @@ const STATES: { readonly [status: string]: string } = {
 /** Explains the state of a domain in sentences. The text holds nothing of what DNS returned. */
 export const domainText = ({ name, records, status }: Domain): string => {
   const [broken, unchecked] = [records.filter(isBroken), records.filter(({ status }) => status === "not_checked")]
-  const state = `The domain ${name} ${STATES[status] ?? `is ${status}`}.`
+  const state = `The domain ${name} ${Table.at(STATES, status) ?? `is ${status}`}.`
   if (broken.length === 0 && unchecked.length === 0) return `${state} All of its DNS records are correct.`
   return [state, ...broken.map(recordText), uncheckedText(unchecked)].filter((part) => part !== "").join(" ")
 }
@@ -24,7 +25,7 @@ const PROBLEMS: { readonly [status: string]: string } = {
 }
 
 const recordText = ({ name, purpose, required, status, type }: DnsRecord): string =>
-  `The ${type} record ${name} (${purpose}${required ? ", required" : ", recommended"}) ${PROBLEMS[status] ?? `is ${status}`}.`
+  `The ${type} record ${name} (${purpose}${required ? ", required" : ", recommended"}) ${Table.at(PROBLEMS, status) ?? `is ${status}`}.`
 
 const uncheckedText = (records: ReadonlyArray<DnsRecord>): string =>
   records.length === 0 ? "" : `${records.length} of its DNS records were not checked yet.`

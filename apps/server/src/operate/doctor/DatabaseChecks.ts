@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import type * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
 import { Duration } from "effect"
 import type { NoDatabase } from "../../boot/Postgres.ts"
@@ -129,7 +130,7 @@ export const unreachable = ({ code, message }: DatabaseExamination.Unreachable):
   Finding.broken(
     "database",
     `cannot be reached: ${message}`,
-    FIXES[code] ?? "Check DATABASE_URL, and that the server is running.",
+    Table.at(FIXES, code) ?? "Check DATABASE_URL, and that the server is running.",
   )
 
 const LOGIN = "Check user and password in DATABASE_URL, and pg_hba.conf on the server."

@@ -70,6 +70,9 @@ interface Recipient {
   readonly isDelayed: boolean
 }
 
+/** Recipients of one mail that are read; Amazon takes 50. */
+const MAX_RECIPIENTS = 1_000
+
 const recipientsOf = (kind: Event.Kind, detail: Event.Fields, mail: Event.Fields): ReadonlyArray<Recipient> => {
   const named = (email: unknown, diagnostic?: unknown) => ({
     email: Event.addressOf(email),
@@ -77,12 +80,16 @@ const recipientsOf = (kind: Event.Kind, detail: Event.Fields, mail: Event.Fields
     diagnostic: Event.answer(diagnostic),
     isDelayed: false,
   })
-  const destination = Event.list(mail["destination"])
+  const destination = Event.list(mail["destination"]).slice(0, MAX_RECIPIENTS)
   if (kind === "opened" || kind === "clicked") return [named(destination[0])]
-  if (kind === "delivered") return Event.list(detail["recipients"]).map((email) => named(email, detail["smtpResponse"]))
+  if (kind === "delivered")
+    return Event.list(detail["recipients"])
+      .slice(0, MAX_RECIPIENTS)
+      .map((email) => named(email, detail["smtpResponse"]))
   const listed = detail["bouncedRecipients"] ?? detail["complainedRecipients"] ?? detail["delayedRecipients"]
   if (listed === undefined) return destination.map((email) => named(email, detail["reason"] ?? detail["errorMessage"]))
   return Event.list(listed)
+    .slice(0, MAX_RECIPIENTS)
     .map(Event.fields)
     .map((each) => ({
       email: Event.text(each["emailAddress"]),

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto"
+
 /** Providers whose calls can be read. */
 export const PROVIDERS = ["ses", "postmark", "mailgun", "sendgrid", "sparkpost", "resend"] as const
 export type Provider = (typeof PROVIDERS)[number]
@@ -57,8 +59,9 @@ export const fields = (value: unknown): Fields =>
 
 export const list = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
+/** A text, shortened and without NUL, which Postgres cannot store. */
 export const text = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value.slice(0, MAX_TEXT_CHARS) : undefined
+  typeof value === "string" && value !== "" ? value.slice(0, MAX_TEXT_CHARS).replaceAll("\0", "\ufffd") : undefined
 
 export const number = (value: unknown): number | undefined => {
   const found = typeof value === "string" && value !== "" ? Number(value) : value
@@ -99,6 +102,13 @@ export const code = (value: unknown): number | undefined => {
 
 /** A server's answer, without the kind of code that a report has in front of it, as in `smtp; 550 5.1.1 …`. */
 export const answer = (value: unknown): string | undefined => text(text(value)?.replace(/^[\w-]{1,20};\s*/u, ""))
+
+/** Longest id that is kept as it is; an entry of an index takes at most 2,704 bytes. */
+const MAX_ID_BYTES = 1_024
+
+/** The id of an event in a length that an index can hold. */
+export const idOf = (id: string): string =>
+  Buffer.byteLength(id) <= MAX_ID_BYTES ? id.trimStart() : createHash("sha256").update(id).digest("base64url")
 
 /** An address, without the name that may stand before it. */
 export const addressOf = (value: unknown): string | undefined =>

@@ -1,6 +1,7 @@
 import * as AmazonSes from "./AmazonSes.ts"
 import * as Mailgun from "./Mailgun.ts"
 import * as Postmark from "./Postmark.ts"
+import * as Event from "./ProviderEvent.ts"
 import type { Provider, ProviderEvent, Read } from "./ProviderEvent.ts"
 import * as Resend from "./Resend.ts"
 import * as SendGrid from "./SendGrid.ts"
@@ -32,7 +33,10 @@ export const readCall = (provider: Provider, body: unknown): ReadCall => {
   for (const object of objects.slice(0, MAX_EVENTS)) {
     const read = READERS[provider](object)
     if (read === undefined) malformed++
-    else if (read !== "ignored") events.push(...read)
+    else if (read !== "ignored")
+      for (const event of read)
+        if (events.length < MAX_EVENTS) events.push({ ...event, id: Event.idOf(event.id) })
+        else malformed++
   }
   return { events, malformed }
 }
