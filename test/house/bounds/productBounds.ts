@@ -1,4 +1,3 @@
-import * as Plan from "@waybill/domain/account/Plan"
 import { ofPlans, volumeBounds } from "./volumeBounds.ts"
 import { customer, type Group, operator } from "./Bound.ts"
 
