@@ -24,6 +24,11 @@ export class CurrentKey extends Context.Service<
 /** The scope that an endpoint requires. Without it, any valid key may call the endpoint. */
 export class RequiredScope extends Context.Service<RequiredScope, Scope.Scope>()("@waybill/api/RequiredScope") {}
 
+/** A scope that suffices in place of the required one. */
+export const FurtherScope = Context.Reference<Scope.Scope | undefined>("@waybill/api/FurtherScope", {
+  defaultValue: () => undefined,
+})
+
 /** The rate window in which an endpoint counts. */
 export const Bucket = Context.Reference<RateLimit.Bucket>("@waybill/api/Bucket", { defaultValue: () => "other" })
 

@@ -23,6 +23,7 @@ export const RULES: Rules = {
   emails: {
     send: "own domain",
     sendBatch: "own domain",
+    get: "own domain",
     cancel: "own domain",
     reschedule: "own domain",
     resend: "own domain",

@@ -23,6 +23,10 @@ const HEADERS = {
     description: "Present if this is the stored response to an earlier request",
     schema: { type: "string", const: "true" },
   },
+  Warning: {
+    description: "Present if a message has no body: it was accepted, and is delivered empty",
+    schema: { type: "string", examples: ['199 - "The message has no body"'] },
+  },
 }
 
 const EVERY_RESPONSE = {
@@ -183,6 +187,7 @@ const finishResponse = (response: Json): void => {
   for (const [name, component] of Object.entries(EVERY_RESPONSE)) headers[name] = headerRef(component)
   if (own.includes("retry-after")) headers["Retry-After"] = headerRef("RetryAfter")
   if (own.includes("idempotent-replayed")) headers["Idempotent-Replayed"] = headerRef("IdempotentReplayed")
+  if (own.includes("warning")) headers["Warning"] = headerRef("Warning")
   response["headers"] = headers
 }
 

@@ -24,7 +24,14 @@ type Rules = {
  * it.
  */
 export const RULES: Rules = {
-  emails: { send: "own mode", sendBatch: "own mode", cancel: "own mode", reschedule: "own mode", resend: "own mode" },
+  emails: {
+    send: "own mode",
+    sendBatch: "own mode",
+    get: "own mode",
+    cancel: "own mode",
+    reschedule: "own mode",
+    resend: "own mode",
+  },
   logs: { list: "own mode", get: "own mode", events: "own mode" },
   domains: {
     list: "live only",

@@ -1,5 +1,5 @@
 import { paginate } from "./paginate.ts"
-import { type MessageInput, prepareMessage } from "./prepareMessage.ts"
+import { type MessageInput, prepareMessage, type Send } from "./prepareMessage.ts"
 import type {
   DomainReportsQuery,
   EventsQuery,
@@ -20,7 +20,7 @@ import type * as T from "./types.ts"
 
 export type { AttachmentInput } from "./encodeAttachment.ts"
 export { isWellFormedKey } from "./isWellFormedKey.ts"
-export type { MessageInput } from "./prepareMessage.ts"
+export type { MessageInput, MessageWithBody, MessageWithoutBody, Send } from "./prepareMessage.ts"
 export type {
   DomainReportsQuery,
   EventsQuery,
@@ -64,8 +64,9 @@ export class Waybill {
   }
 
   readonly emails = {
-    send: async (email: MessageInput, options?: WriteOptions) =>
-      this.#post<T.Acknowledgement>("/email/send", await prepareMessage(email), options),
+    /** Sends an email. One without `html`, `text` and `react` is accepted, and arrives empty. */
+    send: (async (email: MessageInput, options?: WriteOptions) =>
+      this.#post<T.Acknowledgement>("/email/send", await prepareMessage(email), options)) as Send,
     /** Sends up to 100 emails. In `permissive` mode each is accepted or refused separately. */
     sendBatch: async (
       messages: readonly MessageInput[],
@@ -74,6 +75,9 @@ export class Waybill {
       const emails = await Promise.all(messages.map((email, i) => prepareMessage(email, `emails[${i}].`)))
       return this.#post<T.BatchAnswer>("/email/send/batch", { emails, mode }, options)
     },
+    /** Like `logs.get`, also for a key that may only send; such a key sees the content of mail that it sent itself. */
+    get: (id: string, query: { readonly as_of?: string | Date } = {}) =>
+      this.#get<T.EmailLogWithContent>(`/email/${path(id)}`, query),
     cancel: (id: string, options?: WriteOptions) =>
       this.#post<T.EmailLog>(`/email/${path(id)}/cancel`, undefined, options),
     reschedule: (id: string, scheduled_at: string | Date) =>

@@ -1,5 +1,5 @@
 import { type AttachmentInput, encodeAttachment } from "./encodeAttachment.ts"
-import type { WithDates } from "./Queries.ts"
+import type { WithDates, WriteOptions } from "./Queries.ts"
 import { type ReactElementLike, renderReact } from "./renderReact.ts"
 import type * as T from "./types.ts"
 import { WaybillError } from "./WaybillError.ts"
@@ -10,6 +10,28 @@ export type MessageInput = WithDates<Omit<T.EmailMessage, "attachments">, "sched
   readonly attachments?: ReadonlyArray<AttachmentInput> | null
   /** Body as a React element, in place of `html`. Needs the package `@react-email/render`. */
   readonly react?: ReactElementLike | null
+}
+
+/** A message that has something to read. */
+export type MessageWithBody = MessageInput &
+  ({ readonly html: string } | { readonly text: string } | { readonly react: ReactElementLike })
+
+/** A message whose recipients get an empty email. */
+export type MessageWithoutBody = Omit<MessageInput, "html" | "text" | "react"> & {
+  readonly html?: null
+  readonly text?: null
+  readonly react?: null
+}
+
+/** Sends an email. */
+export interface Send {
+  (email: MessageWithBody, options?: WriteOptions): Promise<T.Acknowledgement>
+  /**
+   * Sends an email that is empty: it has neither `html`, `text` nor `react`.
+   * @deprecated An empty email is rarely meant. Give `html`, `text` or `react`.
+   */
+  (email: MessageWithoutBody, options?: WriteOptions): Promise<T.Acknowledgement>
+  (email: MessageInput, options?: WriteOptions): Promise<T.Acknowledgement>
 }
 
 /** Returns the message as the API takes it. `at` is the path of the message in its request. */

@@ -40,7 +40,9 @@ const notesOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
   )
   const isSandbox = mx === "capture"
   const ip = text(data["ip"])
+  const warnings = Array.isArray(data["warnings"]) ? data["warnings"].map(text) : []
   return [
+    ...warnings,
     mx === undefined || isSandbox ? undefined : `via ${mx}`,
     tls,
     duration === undefined || isSandbox ? undefined : `${duration} ms`,

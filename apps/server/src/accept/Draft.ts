@@ -45,8 +45,8 @@ export const fromMessage = (message: EmailMessage): Draft => {
       scheduled_at,
       content: {
         sha256: body.sha256,
-        has_html: message.html !== null,
-        has_text: message.text !== null,
+        has_html: message.html !== null && message.html !== "",
+        has_text: message.text !== null && message.text !== "",
         attachments: files.map(({ blob, content_id, content_type, filename }) => ({
           filename,
           content_type: content_type ?? MediaType.fromFilename(filename),

@@ -5,10 +5,12 @@ import type { Batch, BatchAnswer, BatchResult, DecodedMessage } from "@waybill/a
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Result } from "effect"
+import { HttpApiSchema } from "effect/http-api"
 import * as NewIds from "../operate/NewIds.ts"
 import * as Acceptance from "./Acceptance.ts"
 import * as Draft from "./Draft.ts"
 import * as RequestCommit from "./RequestCommit.ts"
+import * as Warnings from "./Warnings.ts"
 
 type Refused = Refusal & { readonly status: 422 | 429 | 403 }
 type Verdicts = ReadonlyArray<Acceptance.Verdict<Refusal>>
@@ -28,8 +30,13 @@ export const sendBatch = Effect.fnUntraced(function* (
     messages: emails.map((judged) => ({ id: NewIds.newIdAt("EmailId", millis), draft: draftOf(judged) })),
     answer: (verdicts) => (mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)),
   })
-  return yield* RequestCommit.commit(call, work)
+  const { body, headers } = yield* RequestCommit.commit(call, work)
+  const empty = body.data.flatMap(({ id, index }) => (id !== null && isEmpty(emails[index]) ? [index] : []))
+  return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofBatch(empty) } })
 })
+
+const isEmpty = (judged: DecodedMessage | undefined): boolean =>
+  judged !== undefined && Result.isSuccess(judged) && !Warnings.hasBody(judged.success)
 
 const checkAllWellFormed = (emails: ReadonlyArray<DecodedMessage>) => {
   // Limited as for a single message; a hundred times as many would make the answer larger than the request.

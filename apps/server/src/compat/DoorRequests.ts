@@ -33,13 +33,13 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
     }
     // A repeated request is recognized by what the client sent, because what it is translated to may depend on the time.
     const origin = { route: `${request.method} ${door.prefix}${path}`, body: sha256(bytes) }
-    const replayed: Record<string, string> = {}
+    const kept: Record<string, string> = {}
     const native = Layer.succeed(NativeApi, {
       call: (nativeRequest) =>
         callNative(app, request, nativeRequest, bytes.length).pipe(
           Effect.tap(({ headers }) =>
             Effect.sync(() => {
-              if (headers[REPLAYED] !== undefined) replayed[REPLAYED] = headers[REPLAYED]
+              for (const name of KEPT_HEADERS) if (headers[name] !== undefined) kept[name] = headers[name]
             }),
           ),
           Effect.provide(context),
@@ -55,7 +55,7 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
           : Effect.fail(error),
       ),
     )
-    return responseOf(answer, replayed)
+    return responseOf(answer, kept)
   })
 
 /** Returns an answer with further headers; one without a body is empty. */
@@ -65,8 +65,8 @@ export const responseOf = ({ body, headers, status }: Answer, more: object): Res
   return HttpServerResponse.setHeaders(response, { ...more, ...headers })
 }
 
-/** Tells that an answer repeats the one to an earlier request with the same idempotency key. */
-const REPLAYED = "idempotent-replayed"
+/** Headers of our own answers that a door's have too: that an answer is repeated, and what a send warns of. */
+const KEPT_HEADERS = ["idempotent-replayed", "warning"]
 
 /** The encoded path, because a decoded one no longer shows which slashes separate segments. */
 const belowPrefix = (door: Door, url: string): string => {

@@ -11,6 +11,7 @@ import { Cause, Effect, Exit } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Acceptance from "../accept/Acceptance.ts"
 import * as RequestCommit from "../accept/RequestCommit.ts"
+import * as Warnings from "../accept/Warnings.ts"
 import * as NewIds from "../operate/NewIds.ts"
 import * as Calls from "../requestLog/Calls.ts"
 import { earlierAdmissions } from "./middleware/Admitted.ts"
@@ -154,7 +155,10 @@ export class FastSend {
               return PlainSends.toAnswer(translated.refused(response))
             })
       },
-      onSuccess: ({ body, headers }) => Effect.succeed(translated.accepted(body, headers)),
+      onSuccess: ({ body, headers }) => {
+        const warning = Warnings.ofMessage(call.payload)
+        return Effect.succeed(translated.accepted(body, "warning" in warning ? { ...headers, ...warning } : headers))
+      },
     })
   }
 }

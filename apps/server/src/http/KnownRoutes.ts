@@ -46,6 +46,12 @@ const methodsOf = (path: string): ReadonlyArray<string> => {
   return route === undefined ? [] : [...route.methods]
 }
 
+/** Whether a path is one of the API's as it stands, without an id. */
+export const isFixed = (path: string): boolean => {
+  routes ??= build()
+  return routes.some((each) => each.path === path)
+}
+
 /** Returns the refusal of an unknown route, which says where to look if the path resembles a known one. */
 export const refuse = (method: string, path: string): RequestRefusal.NoSuchRoute => {
   const allowed_methods = methodsOf(path)

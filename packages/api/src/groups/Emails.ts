@@ -6,7 +6,7 @@ import * as ApiError from "../errors/ApiError.ts"
 import { Authorization, Bucket } from "../Authorization.ts"
 import { Batch, BatchAnswer } from "../schemas/Batch.ts"
 import { EmailMessage, ScheduledAt } from "../schemas/EmailMessage.ts"
-import { EmailRecord } from "../schemas/EmailRecord.ts"
+import { EmailRecord, WithContent } from "../schemas/EmailRecord.ts"
 import { annotate } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
 import * as Livemode from "../schemas/Livemode.ts"
@@ -29,14 +29,14 @@ export class Emails extends HttpApiGroup.make("emails")
       query: Livemode.query,
       headers,
       payload: EmailMessage,
-      success: Idempotency.replayable(Acknowledgement),
+      success: Idempotency.warning(Acknowledgement),
       error: ApiError.Unprocessable,
     })
       .annotateMerge(
         annotate(
           "Send an email",
           "email:send",
-          "Accepts and queues a message. The response is sent once the message is stored durably; logs and webhooks report its delivery.",
+          "Accepts and queues a message. The response is sent once the message is stored durably; logs and webhooks report its delivery. A message without `html` and `text` is delivered empty, and the response has the header `Warning`.",
         ),
       )
       .annotate(Bucket, "send"),
@@ -44,7 +44,7 @@ export class Emails extends HttpApiGroup.make("emails")
       query: Livemode.query,
       headers,
       payload: Batch,
-      success: Idempotency.replayable(BatchAnswer),
+      success: Idempotency.warning(BatchAnswer),
       error: ApiError.Unprocessable,
     })
       .annotateMerge(
@@ -55,6 +55,17 @@ export class Emails extends HttpApiGroup.make("emails")
         ),
       )
       .annotate(Bucket, "send"),
+    HttpApiEndpoint.get("get", "/email/:id", {
+      params,
+      query: { ...Livemode.query, as_of: Schema.optionalKey(Timestamp.FromIso) },
+      success: WithContent,
+    }).annotateMerge(
+      annotate(
+        "Get an email by a key that sends",
+        ["email:logs:read", "email:send"],
+        "The same as `GET /v1/email/logs/{id}`, also for a key without `email:logs:read`: it gets all of an email that it sent itself; of other mail, and of copies that a resend made, the fields for content and recipients are empty.",
+      ),
+    ),
     HttpApiEndpoint.post("cancel", "/email/:id/cancel", {
       params,
       query: Livemode.query,
@@ -85,7 +96,7 @@ export class Emails extends HttpApiGroup.make("emails")
       params,
       query: Livemode.query,
       headers,
-      success: Idempotency.replayable(Acknowledgement),
+      success: Idempotency.warning(Acknowledgement),
       error: ApiError.Unprocessable,
     }).annotateMerge(
       annotate(

@@ -19,10 +19,15 @@ export interface Headers {
   readonly "idempotency-key"?: string
 }
 
+const replayed = {
+  "idempotent-replayed": Schema.optionalKey(
+    Schema.Literal("true").annotate({ description: "Present if this is the stored response to an earlier request" }),
+  ),
+}
+
 /** Adds the header that marks a replayed response. */
-export const replayable = <S extends Schema.Top>(success: S) =>
-  HttpApiSchema.WithHeaders(success, {
-    "idempotent-replayed": Schema.optionalKey(
-      Schema.Literal("true").annotate({ description: "Present if this is the stored response to an earlier request" }),
-    ),
-  })
+export const replayable = <S extends Schema.Top>(success: S) => HttpApiSchema.WithHeaders(success, replayed)
+
+/** Like `replayable`, for a response that may warn of what it has accepted. */
+export const warning = <S extends Schema.Top>(success: S) =>
+  HttpApiSchema.WithHeaders(success, { ...replayed, warning: Schema.optionalKey(Schema.String) })

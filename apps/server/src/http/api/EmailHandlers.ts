@@ -21,6 +21,7 @@ import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import * as Acceptance from "../../accept/Acceptance.ts"
 import * as Draft from "../../accept/Draft.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
+import * as Warnings from "../../accept/Warnings.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
 import { sendBatch } from "../../accept/sendBatch.ts"
 import * as NewIds from "../../operate/NewIds.ts"
@@ -28,6 +29,7 @@ import { Instance } from "../Instance.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import { isExpired } from "../../clock/isExpired.ts"
 import * as Records from "./Records.ts"
+import { isOwn, readEmail } from "./readEmail.ts"
 
 const currentSender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sender, never, CurrentKey | Instance> {
   const { account_id, domain, key_id, test_clock } = yield* CurrentKey
@@ -37,15 +39,23 @@ const currentSender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sende
 
 const send = Effect.fnUntraced(function* (call: RequestCommit.Call & { readonly payload: EmailMessage }) {
   const { at, id } = yield* NewIds.newEmail
-  return yield* RequestCommit.commit(
+  const { body, headers } = yield* RequestCommit.commit(
     call,
     Acceptance.acceptMessage(yield* currentSender, id, call.payload, at, Acceptance.queued),
   )
+  return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(call.payload) } })
 })
 
 export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
   handlers.handleAll({
     send,
+    get: (call) =>
+      Effect.gen(function* () {
+        const record = yield* readEmail(call)
+        const { scopes } = yield* CurrentKey
+        if (Scope.permits(scopes, "email:logs:read") || (yield* isOwn(call.params.id))) return record
+        return { ...record, ...WITHHELD, content: null }
+      }),
     sendBatch: (call) => Effect.flatMap(currentSender, (sender) => sendBatch(call, sender)),
     cancel: (call) =>
       Effect.gen(function* () {
@@ -63,10 +73,11 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
         return yield* readable(yield* RequestCommit.commitRepeatable(unlessStarted(account_id, params.id, reschedule)))
       }),
     resend: (call) =>
-      Effect.andThen(
-        CallerReach.checkEmail(call.params.id),
-        RequestCommit.commitPrepared(call, resending(call.params.id)),
-      ),
+      Effect.gen(function* () {
+        yield* CallerReach.checkEmail(call.params.id)
+        const { body, headers } = yield* RequestCommit.commitPrepared(call, resending(call.params.id))
+        return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...(yield* warningsOf(call.params.id)) } })
+      }),
   }),
 )
 
@@ -140,6 +151,14 @@ const recordOf = (state: Email.State, version: number): EmailRecord => {
   if (state._tag === "NotCreated") throw new Error("decided about an email that does not exist")
   return Records.emailRecord(EmailLogRecord.of(state, version))
 }
+
+/** A copy has the body of its original. */
+const warningsOf = Effect.fnUntraced(function* (original: Id.EmailId) {
+  const { account_id } = yield* CurrentKey
+  const store = yield* EventStore
+  const state = yield* store.state(Email, { account_id, stream_id: original })
+  return state._tag === "NotCreated" ? {} : Warnings.ofStored(state.accepted.content)
+})
 
 /** Reads the original twice: before the transaction, to know what it has to load, and inside it, where it is final. */
 const resending = Effect.fnUntraced(function* (id: Id.EmailId) {

@@ -1,9 +1,11 @@
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
+import type { Content } from "@waybill/domain/email/Content"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Stored } from "@waybill/store/commit/RecordedEvents"
+import * as Warnings from "../../accept/Warnings.ts"
 
 /**
  * Types a row as the API's record. Responses are validated against their schema, so a row that does not fit becomes a
@@ -33,6 +35,12 @@ const withNames = (data: Stored["data"]): Stored["data"] =>
     }),
   )
 
+/** An acceptance as clients see it: its mailboxes with names, and what the sender probably did not mean. */
+const acceptance = (data: Stored["data"]): Stored["data"] => {
+  const warnings = Warnings.notesOf(data["content"] as Content)
+  return warnings.length === 0 ? withNames(data) : { ...withNames(data), warnings }
+}
+
 const MAILBOXES: ReadonlySet<string> = new Set(["to", "cc", "bcc", "reply_to"])
 const named = (mailbox: { readonly name?: string }): object => ({ ...mailbox, name: mailbox.name ?? null })
 
@@ -58,7 +66,7 @@ export const eventRecord = (
     occurred_at: (at ?? data["created_at"] ?? fact.recorded_at) as Timestamp.Timestamp,
     actor: { type: fact.meta.actor.type, id: fact.meta.actor.id },
     request_id: fact.meta.request_id,
-    data: publicFields(fact.type === "EmailQueued" ? withNames(data) : data) as EventRecord["data"],
+    data: publicFields(fact.type === "EmailQueued" ? acceptance(data) : data) as EventRecord["data"],
   }
 }
 

@@ -1,4 +1,4 @@
-import { Authorization, CurrentKey, RequiredScope } from "@waybill/api/Authorization"
+import { Authorization, CurrentKey, FurtherScope, RequiredScope } from "@waybill/api/Authorization"
 import * as ApiError from "@waybill/api/errors/ApiError"
 import * as BoundKeys from "@waybill/api/BoundKeys"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
@@ -52,9 +52,10 @@ export const authorize = Effect.fnUntraced(function* (group: string, endpoint: H
   const admitted = yield* Admitted
   if (admitted === undefined) return yield* new RequestRefusal.Unauthorized({ why: "missing" })
   const { actor, current } = callerOf(admitted)
-  const scope = scopeOf(endpoint)
-  if (scope !== undefined && !Scope.permits(current.scopes, scope))
-    return yield* new Scope.MissingScope({ required_scope: scope })
+  const required = scopeOf(endpoint)
+  const further = Context.get(endpoint.annotations, FurtherScope)
+  const scope = [required, further].find((each) => each !== undefined && Scope.permits(current.scopes, each))
+  if (required !== undefined && scope === undefined) return yield* new Scope.MissingScope({ required_scope: required })
   if (current.domain !== null && BoundKeys.ruleOf(group, endpoint.identifier) === "whole account")
     return yield* new KeyLimits.KeyBoundToDomain({ bound: current.domain, subject: "endpoint" })
   const inOwnMode = yield* inMode(current, TestKeys.ruleOf(group, endpoint.identifier))

@@ -13,6 +13,7 @@ import { HttpIncomingMessage, HttpRouter, type HttpServerError, HttpServerReques
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import * as HttpSettings from "../../boot/settings/HttpSettings.ts"
 import * as Calls from "../../requestLog/Calls.ts"
+import * as KnownRoutes from "../KnownRoutes.ts"
 import * as Query from "../Query.ts"
 import * as Bodies from "./Bodies.ts"
 import * as BodyScan from "./BodyScan.ts"
@@ -35,7 +36,7 @@ export const layer = (maxBodyBytes: number) =>
     )
   })
 
-type Refused = RequestRefusal.NoSuchRoute | RequestRefusal.MalformedId | RequestRefusal.InvalidRequest
+type Refused = RequestRefusal.MalformedId | RequestRefusal.InvalidRequest
 
 const explained = <A, E, R>(handler: Effect.Effect<A, E, R>, endpoint: HttpApiEndpoint.Top) =>
   Effect.catch(handler, (error): Effect.Effect<never, E | Refused, HttpRouter.Provided> =>
@@ -141,8 +142,10 @@ const refuseAll = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
   const { params } = yield* HttpRouter.RouteContext
   // An id of a wrong form names nothing, like an unknown one.
   const names = yield* violationsOf(endpoint.params, params)
-  if (!Violations.isNone(names) && Object.values(params).includes(""))
-    return yield* new RequestRefusal.NoSuchRoute({ method, path: RequestTarget.pathOf(url) })
+  const path = RequestTarget.pathOf(url)
+  // `/v1/email/send` is no id of an email. A defect, because errors of endpoints have no `Allow` header.
+  if (!Violations.isNone(names) && (Object.values(params).includes("") || KnownRoutes.isFixed(path)))
+    return yield* Effect.die(KnownRoutes.refuse(method, path))
   if (!Violations.isNone(names)) return yield* new RequestRefusal.MalformedId({ details: names.details })
   const header = yield* violationsOf(endpoint.headers, headers)
   const around = Violations.join([

@@ -1,0 +1,65 @@
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as Email from "@waybill/domain/email/Email"
+import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
+import type * as Id from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Tracking from "@waybill/domain/email/Tracking"
+import * as Content from "@waybill/store/content/Content"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as TimeTravel from "@waybill/store/streams/TimeTravel"
+import { Effect, Option } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { isExpired } from "../../clock/isExpired.ts"
+import * as CallerReach from "../middleware/CallerReach.ts"
+import * as Position from "../Position.ts"
+import * as Records from "./Records.ts"
+
+interface Call {
+  readonly params: { readonly id: Id.EmailId }
+  readonly query: { readonly as_of?: Timestamp.Timestamp }
+  readonly request: HttpServerRequest.HttpServerRequest
+}
+
+/** Returns the record of an email, now or at a time, and its content while that is kept. */
+export const readEmail = Effect.fnUntraced(function* ({ params, query: { as_of }, request }: Call) {
+  const { account_id } = yield* CurrentKey
+  const row =
+    as_of === undefined
+      ? yield* Position.read(account_id, request, EmailLogQuery.find(account_id, params.id))
+      : yield* TimeTravel.email(account_id, params.id, as_of)
+  if (Option.isNone(row)) return yield* new EmailRefusal.EmailNotFound()
+  const record = Records.emailRecord(row.value)
+  yield* CallerReach.checkDomain(record.domain)
+  return { ...record, ...(yield* detailsOf(account_id, params.id)) }
+})
+
+/** Loads what the log row does not contain, to keep rows small: tracking and content. */
+const detailsOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.EmailId) {
+  const store = yield* EventStore
+  const state = yield* store.state(Email, { account_id, stream_id: id })
+  if (state._tag === "NotCreated") return { tracking: Tracking.NONE, content: null }
+  const { content, tracking = Tracking.NONE } = state.accepted
+  const body = (yield* isExpired(account_id, state)) ? Option.none() : yield* Content.findBody(account_id, content)
+  return {
+    tracking,
+    content: Option.getOrNull(
+      Option.map(body, ({ html, text }) => ({
+        html,
+        text,
+        attachments: content.attachments.map(({ sha256, ...file }) => file),
+      })),
+    ),
+  }
+})
+
+/**
+ * Whether a key without the scope to read logs may see all of an email: it sent the email itself, and not by a resend,
+ * which copies mail that another key may have sent.
+ */
+export const isOwn = Effect.fnUntraced(function* (id: Id.EmailId) {
+  const { account_id, key_id } = yield* CurrentKey
+  const store = yield* EventStore
+  const state = yield* store.state(Email, { account_id, stream_id: id })
+  return state._tag === "Message" && state.accepted.api_key_id === key_id && state.accepted.resend_of === null
+})

@@ -1,0 +1,89 @@
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { writeFileSync } from "node:fs"
+import { rm } from "node:fs/promises"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type Packed, packPackage } from "../support/process/packPackage.ts"
+
+const MODULES = fileURLToPath(new URL("../../node_modules/", import.meta.url))
+/** Deprecation of a call's overload, as editors strike it through. */
+const DEPRECATED_SIGNATURE = 6387
+
+interface Diagnostic {
+  readonly code: number
+  readonly start?: number
+  readonly messageText: unknown
+}
+interface TypeScript {
+  readonly createLanguageService: (host: object) => {
+    readonly getSuggestionDiagnostics: (file: string) => ReadonlyArray<Diagnostic>
+    readonly getSemanticDiagnostics: (file: string) => ReadonlyArray<Diagnostic>
+  }
+  readonly ScriptSnapshot: { readonly fromString: (text: string) => unknown }
+  readonly sys: { readonly readFile: (file: string) => string | undefined }
+  readonly getDefaultLibFilePath: (options: object) => string
+}
+
+/** TypeScript 5, which arethetypeswrong brings: the native compiler has no language service for JavaScript. */
+const ts = createRequire(join(MODULES, "@arethetypeswrong", "core", "package.json"))("typescript") as TypeScript
+
+let packed: Packed
+beforeAll(async () => {
+  packed = await packPackage("client")
+}, 120_000)
+afterAll(() => rm(packed.folder, { recursive: true, force: true }))
+
+/** Returns what an editor shows for a call: the codes of its errors, and whether it is struck through. */
+const shown = (call: string) => {
+  const file = join(packed.project, "empty.ts")
+  const program = `import { Waybill, type MessageInput } from "@waybill/client"
+    declare const waybill: Waybill; declare const message: MessageInput
+    const base = { from: "a@acme.test", to: "b@example.org", subject: "Hi" } as const
+    ${call}`
+  writeFileSync(file, program)
+  const options = { strict: true, target: 9, module: 199, moduleResolution: 99, noEmit: true }
+  const service = ts.createLanguageService({
+    getCompilationSettings: () => options,
+    getScriptFileNames: () => [file],
+    getScriptVersion: () => "1",
+    getScriptSnapshot: (name: string) => {
+      const text = ts.sys.readFile(name)
+      return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text)
+    },
+    getCurrentDirectory: () => packed.project,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+    ...Object.fromEntries(
+      ["fileExists", "readFile", "readDirectory", "directoryExists", "getDirectories"].map((name) => [
+        name,
+        (ts.sys as unknown as Record<string, unknown>)[name],
+      ]),
+    ),
+  })
+  return {
+    errors: service.getSemanticDiagnostics(file).map(({ code }) => code),
+    isStruckThrough: service.getSuggestionDiagnostics(file).some(({ code }) => code === DEPRECATED_SIGNATURE),
+  }
+}
+
+describe("a message without a body, in an editor", () => {
+  it("is struck through, and compiles", () => {
+    for (const call of [
+      "void waybill.emails.send(base)",
+      "void waybill.emails.send({ ...base, tags: ['a'] })",
+      "void waybill.emails.send({ ...base, html: null })",
+    ])
+      assert.deepStrictEqual(shown(call), { errors: [], isStruckThrough: true }, call)
+  }, 60_000)
+
+  it("is not confused with one that has a body, or may have one", () => {
+    for (const call of [
+      "void waybill.emails.send({ ...base, html: '<p>Hi</p>' })",
+      "void waybill.emails.send({ ...base, text: 'Hi', html: null })",
+      "void waybill.emails.send({ ...base, react: { type: 'p', props: {}, key: null } })",
+      "void waybill.emails.send(message)",
+      "void waybill.safe.emails.send(base)",
+    ])
+      assert.deepStrictEqual(shown(call), { errors: [], isStruckThrough: false }, call)
+  }, 60_000)
+})
