@@ -97,10 +97,13 @@ describe("the packed client", () => {
       }`
     const WAYBILL_URL = "https://mail.example.org/v1/"
     assert.strictEqual(
-      await runProgram("module", program, { WAYBILL_API_KEY: KEY, WAYBILL_URL }),
+      await runProgram("module", program, { WAYBILL_KEY: KEY, WAYBILL_URL }),
       `https://mail.example.org/v1/account Bearer ${KEY}`,
     )
-    const missing = "invalid_key There is no API key. Set WAYBILL_API_KEY, or give the key to the client."
+    const other = KEY.replace(/.{6}$/u, "000000")
+    for (const env of [{ WAYBILL_API_KEY: KEY }, { WAYBILL_KEY: KEY, WAYBILL_API_KEY: other }])
+      assert.include(await runProgram("module", program, { ...env, WAYBILL_URL }), `Bearer ${KEY}`)
+    const missing = "invalid_key There is no API key. Set WAYBILL_KEY, or give the key to the client."
     assert.strictEqual(await runProgram("module", program), missing)
     assert.strictEqual(await runProgram("module", program, { WAYBILL_API_KEY: "" }), missing)
   })

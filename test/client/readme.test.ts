@@ -127,7 +127,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: TIMEOUT_MS })("pa
       const results = yield* Effect.promise(() =>
         runSamples({
           WAYBILL_URL: url,
-          WAYBILL_API_KEY: secret,
+          WAYBILL_KEY: secret,
           WEBHOOK_SECRET: SECRET,
           CALLS: JSON.stringify(webhookCalls()),
         }),

@@ -50,6 +50,20 @@ describe("docs/coming-from.md", () => {
       if (!scope.startsWith("campaign:")) assert.include(Scope.ALL, scope)
   })
 
+  test("denies nothing that there is", () => {
+    const things = new Set(Object.keys(OpenApi.fromApi(Api).paths).flatMap((path) => path.split("/").slice(2)))
+    const denied = [...text.matchAll(/Waybill has no ([a-z -]+)/gu)].map(([, thing = ""]) => thing)
+    assert.isAbove(denied.length, 15)
+    for (const sentence of denied) {
+      if (sentence.includes("in this form")) continue
+      const [thing = ""] = sentence.split(/ (?:of|in|that|or|to)\b/u)
+      assert.isFalse(things.has(thing), `Waybill has ${thing}`)
+    }
+    assert.notMatch(text, /no (?:logs of requests|pools of addresses)/u)
+    // Resend's API fetches them, and mail of test keys comes from any domain.
+    assert.notMatch(text, /\*\*Attachments by URL\*\*[,.]|[Ss]ending without your own domain/u)
+  })
+
   test("shows bodies that are taken", () => {
     const [message, suppression, ...more] = quoted(/```json\n([^]*?)```/gu).flat()
     assert.lengthOf(more, 0)

@@ -19,12 +19,15 @@ export interface Page<A> {
 
 export interface LogsQuery {
   readonly limit?: number
-  readonly status?: T.EmailStatus | readonly T.EmailStatus[]
+  /** `scheduled` is queued with `scheduled_at` in the future. */
+  readonly status?: T.EmailStatus | "scheduled" | readonly (T.EmailStatus | "scheduled")[]
   /** Returns messages older than this one, newest first. Cannot be combined with `before`. */
   readonly after?: string | undefined
   /** Returns the next newer messages after this one. */
   readonly before?: string | undefined
   readonly to?: string
+  /** Part of the address of a recipient, in any case. */
+  readonly recipient?: string
   readonly from?: string
   readonly subject?: string
   readonly tag?: string | readonly string[]

@@ -49,11 +49,11 @@ export interface Sender {
 }
 
 export const sender = (apiKey: string | undefined, options: Options): Sender => {
-  const key = apiKey ?? environment("WAYBILL_API_KEY")
+  const key = apiKey ?? environment("WAYBILL_KEY") ?? environment("WAYBILL_API_KEY")
   if (key === undefined) {
     throw new WaybillError({
       code: "invalid_key",
-      message: "There is no API key. Set WAYBILL_API_KEY, or give the key to the client.",
+      message: "There is no API key. Set WAYBILL_KEY, or give the key to the client.",
     })
   }
   if (!isWellFormedKey(key)) {

@@ -47,7 +47,7 @@ const LARGEST_SUPPRESSIONS_PAGE = 1_000
 const CLOCK_POLL_MS = 500
 
 /**
- * The client: `new Waybill()` with the key in `WAYBILL_API_KEY`, or `new Waybill("wb_…")`. Covers every endpoint of the
+ * The client: `new Waybill()` with the key in `WAYBILL_KEY`, or `new Waybill("wb_…")`. Covers every endpoint of the
  * API and handles retries, idempotency, paging and streaming.
  */
 export class Waybill {

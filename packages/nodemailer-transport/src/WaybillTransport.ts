@@ -13,8 +13,8 @@ export const DEFAULT_TIMEOUT_MS = 30_000
 export const DEFAULT_RETRIES = 2
 
 export interface WaybillOptions {
-  /** An API key with the scope `email:send`. */
-  readonly key: string
+  /** An API key with the scope `email:send`; that in `WAYBILL_KEY`, or else `WAYBILL_API_KEY`, by default. */
+  readonly key?: string
   /** Address of the service, without `/v1`. */
   readonly url?: string
   /** Time for an answer. */
@@ -60,12 +60,17 @@ export interface WaybillTransport {
   verify(callback: Done<true>): void
 }
 
+const environment = (name: string): string | undefined => process.env[name] || undefined
+
 /** Returns a transport for `nodemailer.createTransport`. */
-export const waybill = (options: WaybillOptions): WaybillTransport => {
-  if (typeof options?.key !== "string" || options.key === "")
-    throw new TransportError("`key` is missing: pass an API key as waybill({ key }).", { code: "ENOAUTH" })
+export const waybill = (options: WaybillOptions = {}): WaybillTransport => {
+  const key = options.key ?? environment("WAYBILL_KEY") ?? environment("WAYBILL_API_KEY")
+  if (typeof key !== "string" || key === "")
+    throw new TransportError("`key` is missing: set WAYBILL_KEY, or pass an API key as waybill({ key }).", {
+      code: "ENOAUTH",
+    })
   const connection: Api.Connection = {
-    key: options.key,
+    key,
     url: (options.url ?? DEFAULT_URL).replace(/\/+$/, "").replace(/\/v1$/, ""),
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     retries: options.retries ?? DEFAULT_RETRIES,

@@ -69,6 +69,7 @@ const message = { from: "hi@other.test", to: "bo@second.example.org", subject: "
 const NAMED: Readonly<Record<string, Case>> = {
   "emails.send": { path: () => "/v1/email/send", body: message },
   "emails.sendBatch": { path: () => "/v1/email/send/batch", body: { emails: [message] } },
+  "emails.get": { path: ({ others }) => `/v1/email/${others}` },
   "emails.cancel": ofMail("/cancel"),
   "emails.reschedule": ofMail("", { scheduled_at: LATER }),
   "emails.resend": ofMail("/resend"),

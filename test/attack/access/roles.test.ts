@@ -15,6 +15,7 @@ const VIEWER = [
   "domains.list",
   "domains.tls",
   "logs.events",
+  "emails.get",
   "logs.get",
   "logs.list",
   "members.session",

@@ -1,5 +1,5 @@
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
-import { Effect, Exit } from "effect"
+import { Clock, Effect, Exit } from "effect"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -189,6 +189,26 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     )
   })
 
+  it.effect("over the API, emails are found by a part of an address, and as scheduled", function* () {
+    const { json, send, text } = yield* loggedIn
+    yield* send({ to: "ana@gmail.com" })
+    yield* send({ to: "bo@example.org" })
+    const later = new Date((yield* Clock.currentTimeMillis) + 3_600_000).toISOString()
+    const scheduled = yield* send({ to: "cy@example.org", scheduled_at: later })
+    const found = (...flags: ReadonlyArray<string>) =>
+      Effect.map(json("emails", "list", ...flags), (emails: ReadonlyArray<{ readonly to: ReadonlyArray<string> }>) =>
+        emails.flatMap(({ to }) => to),
+      )
+    assert.deepStrictEqual(yield* found("--to", "@gmail.com"), ["ana@gmail.com"])
+    assert.deepStrictEqual(yield* found("--to", "example"), ["cy@example.org", "bo@example.org"])
+    assert.deepStrictEqual(yield* found("--to", "bo@example.org"), ["bo@example.org"])
+    assert.lengthOf(yield* found("--from", "@acme.test"), 3)
+    assert.deepStrictEqual(yield* found("--status", "scheduled"), ["cy@example.org"])
+    assert.match(yield* text("emails", "list", "--status", "scheduled"), /\bscheduled\b/u)
+    assert.match(yield* text("emails", "get", scheduled), /status: +scheduled/u)
+    assert.strictEqual((yield* json("emails", "get", scheduled)).status, "queued")
+  })
+
   it.effect("over the API, the log is followed", function* () {
     const { env, send } = yield* loggedIn
     const before = yield* send()
@@ -218,6 +238,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
 
   it.effect("a failure names the instance", function* () {
     const { key } = yield* loggedIn
+    for (const name of ["WAYBILL_KEY", "WAYBILL_API_KEY"]) {
+      const { errors } = yield* CommandLine.typeWith({ WAYBILL_URL: "http://127.0.0.1:1", [name]: key }, "whoami")
+      assert.notInclude(errors, "not logged in", name)
+    }
     const { errors } = yield* CommandLine.typeWith({ WAYBILL_URL: "http://127.0.0.1:1", WAYBILL_KEY: key }, "whoami")
     assert.match(errors, /^waybill: no response from http:\/\/127\.0\.0\.1:1: fetch failed( \(\w+\))?$/u)
   })

@@ -25,7 +25,7 @@ const BROADCASTS = "Waybill has no broadcasts: it sends transactional mail only.
 const TEMPLATES = "Waybill has no templates. Render the email in your program, and send `html` and `text`."
 const AUTOMATIONS = "Waybill has no automations. Send each email from your program, with `scheduled_at` to delay it."
 const EVENTS = "Waybill has no custom events. Send the email from your program instead."
-const LOGS = "Waybill has no logs of requests. The history of an email is at GET /v1/email/logs/{id}/events."
+const LOGS = "Waybill has no logs in this form. Its log of API requests is at GET /v1/requests."
 const GRANTS = "Waybill has no OAuth grants. Programs use API keys."
 
 const SENT = "`template` and `topicId` are refused"

@@ -80,7 +80,7 @@ export const sendgridCalls: ReadonlyArray<SendGridCall> = [
   },
   {
     call: "send with ipPoolName",
-    gives: "400, ip_pool_name: ip_pool_name has no meaning: Waybill has no pools of addresses.",
+    gives: "400, ip_pool_name: ip_pool_name has no meaning: the operator of Waybill chooses the pool of addresses.",
     run: (mail) => mail.send(email({ ipPoolName: "p" })),
   },
   {

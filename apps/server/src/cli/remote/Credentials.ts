@@ -64,12 +64,13 @@ export const stored = Effect.gen(function* () {
 })
 
 /**
- * Returns the credentials to use: WAYBILL_URL and WAYBILL_KEY of the environment, or else those that `login` stored. A
+ * Returns the credentials to use: WAYBILL_URL and WAYBILL_KEY (or WAYBILL_API_KEY) of the environment, or else those that `login` stored. A
  * stored key is sent only to the instance that it was stored with.
  */
 export const load = Effect.gen(function* () {
   const url = yield* variable("WAYBILL_URL")
-  const key = yield* variable("WAYBILL_KEY")
+  const otherKey = yield* variable("WAYBILL_API_KEY")
+  const key = Option.orElse(yield* variable("WAYBILL_KEY"), () => otherKey)
   if (Option.isSome(url) && Option.isSome(key))
     return { url: yield* parseUrl(url.value), key: Redacted.make(key.value) } satisfies Credentials
   const saved = yield* stored

@@ -1,5 +1,5 @@
 import type * as T from "@waybill/client/Waybill"
-import { Effect } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { ApiClient, call, firstOf } from "./ApiClient.ts"
@@ -7,8 +7,9 @@ import * as Flags from "./Flags.ts"
 
 const COLUMNS = ["id", "created_at", "status", "to", "subject"]
 const TIMELINE_COLUMNS = ["version", "occurred_at", "type", "actor", "data"]
-const STATUSES: ReadonlyArray<T.EmailStatus> = [
+const STATUSES: ReadonlyArray<T.EmailStatus | "scheduled"> = [
   "queued",
+  "scheduled",
   "deferred",
   "sent",
   "delivered",
@@ -20,6 +21,34 @@ const STATUSES: ReadonlyArray<T.EmailStatus> = [
 ]
 const id = Argument.String("id").pipe(Argument.withDescription("Email id, msg_…"))
 
+const WHOLE_ADDRESS = /[^\s@<]@[^\s@]/u
+
+/** A part of an address finds all addresses with it. */
+const recipientOf = (to: Option.Option<string>): T.LogsQuery =>
+  Option.match(to, {
+    onNone: () => ({}),
+    onSome: (text) => (WHOLE_ADDRESS.test(text) ? { to: text } : { recipient: text }),
+  })
+
+/** A sender without a local part is a domain. */
+const senderOf = (from: Option.Option<string>): T.LogsQuery =>
+  Option.match(from, {
+    onNone: () => ({}),
+    onSome: (text) => (text.startsWith("@") ? { domain: text.slice(1) } : { from: text }),
+  })
+
+/** Shows people the status `scheduled`, which the API has as a filter only: queued for a time in the future. */
+const withScheduled = <A extends { readonly status: string; readonly scheduled_at: string | null }>(
+  emails: ReadonlyArray<A>,
+) =>
+  Effect.map(Clock.currentTimeMillis, (now) =>
+    emails.map((email) =>
+      email.status === "queued" && email.scheduled_at !== null && Date.parse(email.scheduled_at) > now
+        ? { ...email, status: "scheduled" }
+        : email,
+    ),
+  )
+
 const filter = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
 
@@ -30,8 +59,8 @@ const list = Command.make(
       Flag.withDescription("Only this status; repeat for several"),
       Flag.between(0, STATUSES.length),
     ),
-    to: filter("to", "Only to this address"),
-    from: filter("from", "Only from this address"),
+    to: filter("to", "Only to this address, or to a part of one such as @gmail.com"),
+    from: filter("from", "Only from this address, or from a domain such as @acme.com"),
     subject: filter("subject", "Words of the subject"),
     tag: Flag.String("tag").pipe(Flag.withDescription("Only with this tag; repeat for several"), Flag.between(0, 10)),
     domain: filter("domain", "Only from this domain"),
@@ -40,14 +69,18 @@ const list = Command.make(
     limit: Flags.limit,
     json: Output.json,
   },
-  Effect.fn(function* ({ json, limit, since, status, tag, until, ...filters }) {
+  Effect.fn(function* ({ domain, from, json, limit, since, status, subject, tag, to, until }) {
     const query: T.LogsQuery = {
-      ...Flags.present(filters),
+      ...Flags.present({ subject }),
+      ...recipientOf(to),
+      ...Flags.present({ domain }),
+      ...senderOf(from),
       ...Flags.present({ created_after: since, created_before: until }),
       ...(status.length === 0 ? {} : { status }),
       ...(tag.length === 0 ? {} : { tag }),
     }
-    yield* Output.print(yield* firstOf((client) => client.logs.all(query), limit), { json, columns: COLUMNS })
+    const found = yield* firstOf((client) => client.logs.all(query), limit)
+    yield* Output.print(json ? found : yield* withScheduled(found), { json, columns: COLUMNS })
   }),
 ).pipe(Command.withDescription("List emails, newest first"))
 
@@ -57,7 +90,8 @@ const get = Command.make(
   Effect.fn(function* ({ id, json }) {
     const email = yield* call((client) => client.logs.get(id))
     if (json) return yield* Output.printJson(email, 2)
-    const { content, object: _, recipients, ...record } = email
+    const { content, object: _, recipients, ...stored } = email
+    const [record = stored] = yield* withScheduled([stored])
     yield* Output.printOne(record, { json })
     yield* Output.say("")
     yield* Output.print(

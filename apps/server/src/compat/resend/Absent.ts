@@ -23,6 +23,6 @@ export const ABSENT: ReadonlyArray<Absence> = [
   ["/domains/claim", CLAIMS],
   ["/domains/:/claim", CLAIMS],
   ["/api-keys/:", "Waybill has no change of an API key. Create another key and remove this one.", "PATCH"],
-  ["/logs", "Waybill has no logs of requests. The history of an email is at GET /v1/email/logs/{id}/events."],
+  ["/logs", "Waybill has no logs in this form. Its log of API requests is at GET /v1/requests."],
   ["/oauth", "Waybill has no OAuth grants. Programs use API keys."],
 ]

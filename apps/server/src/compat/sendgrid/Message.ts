@@ -142,7 +142,7 @@ export const Message = Schema.Struct({
   sections: refused(NO_TEMPLATES),
   asm: refused("has no meaning: Waybill has no unsubscribe groups"),
   batch_id: refused("has no meaning: Waybill cancels each email by its id, at POST /v1/email/{id}/cancel"),
-  ip_pool_name: refused("has no meaning: Waybill has no pools of addresses"),
+  ip_pool_name: refused("has no meaning: the operator of Waybill chooses the pool of addresses"),
 }).check(
   Schema.makeFilter(
     ({ reply_to, reply_to_list }) =>
