@@ -88,6 +88,7 @@ describe.skipIf(typeof browser === "string")(
         ["key:shop", "API keyShop, production", [RESET]],
         ["to:customers.test", "To containscustomers.test", [NEWS]],
         ["from:acme.test is:scheduled", "StatusScheduled", [LATER]],
+        ["from:acme.test status:scheduled", "StatusScheduled", [LATER]],
         ["is:canceled", "StatusCanceled", [NEVER]],
         ["anyone:bounced", "For anyoneBounced", [NEWS]],
         ["after:24h subject:new", "Subject containsnew", [NEWS]],

@@ -8,7 +8,7 @@ interface Manifest {
 }
 const manifestOf = (folder: string) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest
 const READMES = globSync("packages/*/README.md")
-const TARBALL = /\.\.\/waybill\/(?<folder>[\w/-]*?)\/?(?<file>[\w-]+-\d+\.\d+\.\d+\.tgz)/gu
+const TARBALL = /\.\.\/waybill\/([\w/-]*?)\/?([\w-]+-\d+\.\d+\.\d+\.tgz)/gu
 
 describe("the packages that are not in the registry", () => {
   it("say how to install them from a checkout, by the files that `npm pack` writes", () => {
@@ -17,7 +17,7 @@ describe("the packages that are not in the registry", () => {
       const text = readFileSync(readme, "utf8")
       const named = [...text.matchAll(TARBALL)]
       assert.isAbove(named.length, 0, readme)
-      for (const { groups: { file = "", folder = "" } = {} } of named) {
+      for (const [, folder = "", file = ""] of named) {
         assert.isTrue(existsSync(join(folder, "package.json")), folder)
         const { name, version } = manifestOf(folder)
         assert.strictEqual(file, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`, readme)

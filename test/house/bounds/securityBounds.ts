@@ -99,7 +99,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       internal(
         "Characters of malformed JSON that are searched for its error",
         "MAX_SEARCHED_CHARS",
-        "apps/server/src/http/middleware/jsonErrorIn.ts",
+        "apps/server/src/http/jsonErrorIn.ts",
         "an error without its place",
       ),
       internal(

@@ -55,16 +55,27 @@ const useCommands = (text: string): ReadonlyArray<Command> => {
   }, [isDark, history, session, text])
 }
 
-/** Commands that search for the text: as the id of an email, an address, or part of a subject. */
+/** Commands that search for the text: as the id of an email, as a part of its texts, or as its sender. */
 const searchCommands = (query: string, go: Go): ReadonlyArray<Command> => {
   if (query === "") return []
   if (/^msg_[0-9a-z]{26}$/u.test(query))
     return [{ name: `Open ${query}`, icon: <ArrowRight size={ICON} />, run: go(`/emails/${query}`) }]
   const mail = <Mail size={ICON} />
-  return query.includes("@")
-    ? [{ name: `Emails to ${query}`, icon: mail, run: go("/emails", { to: query }) }]
-    : [{ name: `Emails with “${query}” in the subject`, icon: mail, run: go("/emails", { subject: query }) }]
+  const words = query.replaceAll('"', "")
+  return [
+    {
+      name: `Emails with “${query}” in a recipient, the subject or a tag`,
+      icon: mail,
+      run: go("/emails", { search: `"${words}"` }),
+    },
+    ...(SENDER.test(query)
+      ? [{ name: `Emails from ${query}`, icon: mail, run: go("/emails", { search: `from:${query}` }) }]
+      : []),
+  ]
 }
+
+/** An address, or a domain with or without the @. */
+const SENDER = /^[^@\s"]*@?[^@\s"]+\.[^@\s.":]+$/u
 
 export const CommandPalette = ({
   onOpenChange,

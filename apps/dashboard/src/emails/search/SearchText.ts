@@ -24,6 +24,9 @@ export interface Token {
   readonly isQuoted: boolean
 }
 
+/** The field that is also known as `status:`, the name of the API. */
+const STATUS: Field = "is"
+
 const TOKEN = /([a-z][a-z-]*):(?=\s|$)|(?:([a-z][a-z-]*):)?(?:"([^"]*)(?:"|$)|([^\s"]+))/giu
 
 /** Splits the text of the search box. No part of it is left out. */
@@ -33,7 +36,8 @@ export const tokensOf = (text: string): ReadonlyArray<Token> =>
     // An address such as https://example.com is no field.
     const isUrl = field !== undefined && word !== undefined && word.startsWith("//")
     const value = isUrl ? whole : (quoted ?? word ?? "").trim()
-    const name = isUrl ? undefined : (field ?? lone)?.toLowerCase()
+    const typed = isUrl ? undefined : (field ?? lone)?.toLowerCase()
+    const name = typed === "status" ? STATUS : typed
     if (name === undefined && value === "") return []
     return [{ start: match.index, end: match.index + whole.length, field: name, value, isQuoted: quoted !== undefined }]
   })

@@ -29,7 +29,7 @@ import { Instance } from "../Instance.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import { isExpired } from "../../clock/isExpired.ts"
 import * as Records from "./Records.ts"
-import { isOwn, readEmail } from "./readEmail.ts"
+import { readEmail } from "./readEmail.ts"
 
 const currentSender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sender, never, CurrentKey | Instance> {
   const { account_id, domain, key_id, test_clock } = yield* CurrentKey
@@ -80,6 +80,17 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
       }),
   }),
 )
+
+/**
+ * Whether a key without the scope to read logs may see all of an email: it sent the email itself, and not by a resend,
+ * which copies mail that another key may have sent.
+ */
+const isOwn = Effect.fnUntraced(function* (id: Id.EmailId) {
+  const { account_id, key_id } = yield* CurrentKey
+  const store = yield* EventStore
+  const state = yield* store.state(Email, { account_id, stream_id: id })
+  return state._tag === "Message" && state.accepted.api_key_id === key_id && state.accepted.resend_of === null
+})
 
 /** Empties the fields that a key without the scope to read logs may not see; the shape stays that of the contract. */
 const readable = Effect.fnUntraced(function* (record: EmailRecord): Effect.fn.Return<EmailRecord, never, CurrentKey> {

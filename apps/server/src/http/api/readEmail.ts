@@ -52,14 +52,3 @@ const detailsOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.
     ),
   }
 })
-
-/**
- * Whether a key without the scope to read logs may see all of an email: it sent the email itself, and not by a resend,
- * which copies mail that another key may have sent.
- */
-export const isOwn = Effect.fnUntraced(function* (id: Id.EmailId) {
-  const { account_id, key_id } = yield* CurrentKey
-  const store = yield* EventStore
-  const state = yield* store.state(Email, { account_id, stream_id: id })
-  return state._tag === "Message" && state.accepted.api_key_id === key_id && state.accepted.resend_of === null
-})

@@ -17,7 +17,7 @@ import * as KnownRoutes from "../KnownRoutes.ts"
 import * as Query from "../Query.ts"
 import * as Bodies from "./Bodies.ts"
 import * as BodyScan from "./BodyScan.ts"
-import { jsonErrorIn, MAX_SEARCHED_CHARS } from "./jsonErrorIn.ts"
+import { jsonErrorIn, MAX_SEARCHED_CHARS } from "../jsonErrorIn.ts"
 import * as RequestTarget from "./RequestTarget.ts"
 
 /** Reads and checks query and body before any schema decodes them, and explains what a schema refuses. */
