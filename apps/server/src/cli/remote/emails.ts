@@ -38,12 +38,12 @@ const senderOf = (from: Option.Option<string>): T.LogsQuery =>
   })
 
 /** Shows people the status `scheduled`, which the API has as a filter only: queued for a time in the future. */
-const withScheduled = <A extends { readonly status: string; readonly scheduled_at: string | null }>(
+const withScheduled = <A extends { readonly status?: unknown; readonly scheduled_at?: unknown }>(
   emails: ReadonlyArray<A>,
 ) =>
   Effect.map(Clock.currentTimeMillis, (now) =>
     emails.map((email) =>
-      email.status === "queued" && email.scheduled_at !== null && Date.parse(email.scheduled_at) > now
+      email.status === "queued" && typeof email.scheduled_at === "string" && Date.parse(email.scheduled_at) > now
         ? { ...email, status: "scheduled" }
         : email,
     ),
