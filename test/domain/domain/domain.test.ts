@@ -1,5 +1,6 @@
 import type * as DnsFinding from "@waybill/domain/domain/DnsFinding"
 import * as Domain from "@waybill/domain/domain/Domain"
+import * as DomainZone from "@waybill/domain/domain/DomainZone"
 import * as DomainSchedule from "@waybill/domain/domain/DomainSchedule"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { assert, describe, it } from "../../support/effectTest.ts"
@@ -306,5 +307,35 @@ describe("transport, tracking and removal", () => {
     given(Domain, ...removed)
       .when(Domain.rotateDkim(after(2), dkimKey("wb2")))
       .refuses({ status: 404, reason: "domain_not_found" })
+  })
+})
+
+describe("the zone of a domain", () => {
+  const ofMail = () => happened(Domain, [], Domain.add(addition({ name: domainName("mail.acme.co.uk") })))
+  const checked = (zone: string | null, from = ofMail()) =>
+    happened(Domain, from, Domain.recordCheck(after(MINUTE), [finding("missing")], zone))
+
+  it("is what the last check told that found one", () => {
+    assert.strictEqual(foldedDomain(checked("acme.co.uk")).zone, "acme.co.uk")
+    const later = Domain.recordCheck(after(2 * HOUR), [finding("missing")], null)
+    assert.strictEqual(foldedDomain(happened(Domain, checked("acme.co.uk"), later)).zone, "acme.co.uk")
+  })
+  it("is never one that does not hold the domain", () => {
+    for (const zone of ["other.co.uk", "x.mail.acme.co.uk", "me.co.uk", "not a name", null])
+      assert.isUndefined(foldedDomain(checked(zone)).zone)
+  })
+  it("is found again although nothing else changed", () => {
+    given(Domain, ...checked(null))
+      .when(Domain.recordCheck(after(MINUTE + 1_000), [finding("missing")], "acme.co.uk"))
+      .leads((state) => assert.strictEqual(state._tag === "Domain" ? state.zone : undefined, "acme.co.uk"))
+  })
+  it("makes the host that a provider's form wants", () => {
+    assert.strictEqual(DomainZone.hostIn("broken.dev", "wb1._domainkey.mail.broken.dev"), "wb1._domainkey.mail")
+    assert.strictEqual(DomainZone.hostIn("mail.broken.dev", "wb1._domainkey.mail.broken.dev"), "wb1._domainkey")
+    assert.strictEqual(DomainZone.hostIn("broken.dev", "broken.dev"), "@")
+    assert.isNull(DomainZone.hostIn("ken.dev", "broken.dev"))
+    assert.isNull(DomainZone.hostIn(null, "wb1._domainkey.mail.broken.dev"))
+    assert.strictEqual(DomainZone.zoneOf({ name: "broken.dev" }), "broken.dev")
+    assert.isNull(DomainZone.zoneOf({ name: "mail.broken.dev" }))
   })
 })

@@ -165,6 +165,16 @@ describe("Dns.authoritative", () => {
     )
   })
 
+  it.effect("names the zone that holds a domain, and none that is not public", function* () {
+    const { resolver, config } = yield* pair
+    const zoneOf = (domain: string) => (dns: Dns.Dns["Service"]) =>
+      Effect.map(dns.authoritative(domain), ({ zone }) => zone)
+    assert.strictEqual(yield* asking(resolver, zoneOf("mail.acme.test"), config), "acme.test")
+    assert.strictEqual(yield* asking(resolver, zoneOf("acme.test"), config), "acme.test")
+    assert.isNull(yield* asking(resolver, zoneOf("mail.other.test"), config))
+    assert.isNull(yield* asking(resolver, zoneOf("mail.acme.test"), { authoritative_port: config.authoritative_port }))
+  })
+
   it.effect("accepts NXDOMAIN from the domain's own servers", function* () {
     const { resolver, config } = yield* pair
     resolver.set("x.acme.test", { TXT: ["old"] })

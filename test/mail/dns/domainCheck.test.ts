@@ -352,3 +352,26 @@ it.effect("a domain is checked at its own servers over the wire", function* () {
     ],
   )
 })
+
+it.effect("a mistake is explained with the host in the zone of the provider", function* () {
+  const own = yield* DnsServer.listen({ "wb1._domainkey.mail.acme.test.mail.acme.test": { TXT: [DKIM] } })
+  const resolver = yield* DnsServer.listen({
+    "acme.test": { NS: ["ns1.acme.test"] },
+    "ns1.acme.test": { A: ["127.0.0.1"] },
+  })
+  const { records, zone } = yield* DomainCheck.check(
+    "mail.acme.test",
+    DomainRecords.expectedRecords("mail.acme.test", [key("wb1")], NONE),
+  ).pipe(
+    Effect.provide(
+      Dns.Dns.layer({
+        servers: [resolver.server],
+        authoritative_port: own.port,
+        allowed: Result.getOrThrow(Network.parseAll(["127.0.0.0/8"])),
+      }),
+    ),
+  )
+  assert.strictEqual(zone, "acme.test")
+  assert.include(records[0]?.error ?? "", "enter only wb1._domainkey.mail as the host")
+  assert.strictEqual(records[0]?.host, "wb1._domainkey")
+})

@@ -18,7 +18,10 @@ export type Zones = Readonly<Record<string, Zone>>
 /** A resolver that answers from data, without a network. All zones are public. */
 export const dnsZones = (zones: Zones): Layer.Layer<Dns.Dns> => {
   const queries = queriesOf(zones)
-  return Layer.succeed(Dns.Dns, { ...queries, authoritative: () => Effect.succeed({ ...queries, isPublic: true }) })
+  return Layer.succeed(Dns.Dns, {
+    ...queries,
+    authoritative: () => Effect.succeed({ ...queries, isPublic: true, zone: null }),
+  })
 }
 
 const queriesOf = (zones: Zones): Dns.Queries => {

@@ -94,11 +94,14 @@ export const Domain = () => {
       {verify.error === null ? undefined : <ErrorMessage error={verify.error} />}
       {ed25519.error === null ? undefined : <ErrorMessage error={ed25519.error} />}
       <p className="text-sm text-ink-2">
-        Publish these records at the DNS provider of {domain.name}. Only those marked as required are needed to send;
-        the others are recommended.
+        Publish these records at the DNS provider of {domain.zone ?? domain.name}. Only those marked as required are
+        needed to send; the others are recommended.{" "}
+        {domain.zone === null
+          ? "If the form of your provider adds the name of the zone, leave that part out at the end of the name."
+          : `Most providers add ${domain.zone} to what you enter: enter the host there, and the full name elsewhere.`}
       </p>
       {domain.records.map((record) => (
-        <RecordPanel key={`${record.type} ${record.name} ${record.value}`} record={record} />
+        <RecordPanel key={`${record.type} ${record.name} ${record.value}`} record={record} zone={domain.zone} />
       ))}
       <Tracking key={domain.id} domain={domain} canEdit={canEdit} onChanged={updateCache} />
       <DomainReports key={`reports of ${domain.id}`} name={domain.name} />
@@ -184,7 +187,7 @@ const DNS_ERRORS: { readonly [code: string]: string } = {
 const inWords = (error: string): string =>
   /^[a-z]+(?=\s)/u.test(error) ? error.slice(0, 1).toUpperCase() + error.slice(1) : error
 
-const RecordPanel = ({ record }: { readonly record: DomainRecord }) => {
+const RecordPanel = ({ record, zone }: { readonly record: DomainRecord; readonly zone: string | null }) => {
   const [name, purpose] = PURPOSES[record.purpose]
   const [tone, label] = TONES[record.status]
   const isSecond = isEd25519(record)
@@ -206,10 +209,13 @@ const RecordPanel = ({ record }: { readonly record: DomainRecord }) => {
     >
       <div className="flex flex-col gap-3 p-4">
         <p className="text-sm text-ink-2">{isSecond ? SECOND_SIGNATURE : purpose}</p>
-        <div className="grid gap-3 sm:grid-cols-[minmax(0,16rem)_minmax(0,1fr)]">
-          <CopyableValue label="Host" text={record.host} />
-          <CopyableValue label="Value" text={record.value} />
+        <div className="grid gap-3 sm:grid-cols-2">
+          {zone === null || record.zone_host === null ? undefined : (
+            <CopyableValue label={`Host in ${zone}`} copy="host" text={record.zone_host} />
+          )}
+          <CopyableValue label="Full name" copy="full name" text={record.name} />
         </div>
+        <CopyableValue label="Value" copy="value" text={record.value} />
         {record.error === null ? undefined : (
           <p className="rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
             {DNS_ERRORS[record.error] ?? inWords(record.error)}
@@ -232,9 +238,18 @@ const RecordPanel = ({ record }: { readonly record: DomainRecord }) => {
   )
 }
 
-const CopyableValue = ({ label, text }: { readonly label: string; readonly text: string }) => (
+interface CopyableProps {
+  readonly label: string
+  /** What the button copies. */
+  readonly copy: string
+  readonly text: string
+}
+
+const CopyableValue = ({ copy, label, text }: CopyableProps) => (
   <div className="min-w-0">
-    <p className="mb-1 text-xs font-medium text-ink-3">{label}</p>
-    <CopyField text={text} label={`Copy ${label.toLowerCase()}`} />
+    <p className="mb-1 truncate text-xs font-medium text-ink-3" title={label}>
+      {label}
+    </p>
+    <CopyField text={text} label={`Copy ${copy}`} />
   </div>
 )

@@ -98,6 +98,6 @@ const checkDns = Effect.fnUntraced(function* (domain: Domain.Domain) {
   const { transport, ...settings } = yield* Instance
   const captured = (domain.transport ?? transport) === "capture"
   if (captured && DomainName.isReserved(domain.name)) return Domain.verifyReserved(yield* NewIds.now)
-  const { records } = yield* DomainCheck.check(domain.name, expectedRecords(domain, settings))
-  return Domain.recordCheck(yield* NewIds.now, records)
+  const { records, zone } = yield* DomainCheck.check(domain.name, expectedRecords(domain, settings))
+  return Domain.recordCheck(yield* NewIds.now, records, zone)
 })

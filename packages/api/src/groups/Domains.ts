@@ -21,10 +21,18 @@ export const DomainRecord = Schema.Struct({
   purpose: DnsFinding.Purpose,
   type: Schema.Literals(["TXT", "CNAME", "MX"]),
   host: Schema.String.annotate({
-    description: "Relative to the domain, as most DNS providers expect it",
+    description: "Relative to the domain. To enter it at a DNS provider, use `zone_host` or `name`",
     examples: ["wb1._domainkey"],
   }),
-  name: Schema.String.annotate({ examples: ["wb1._domainkey.acme.test"] }),
+  zone_host: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Relative to the zone of the domain, as the forms of most DNS providers expect it; `null` while the zone is unknown",
+    examples: ["wb1._domainkey.mail"],
+  }),
+  name: Schema.String.annotate({
+    description: "The full name of the record",
+    examples: ["wb1._domainkey.mail.acme.test"],
+  }),
   value: Schema.String,
   ttl: Schema.Natural,
   required: Schema.Boolean.annotate({
@@ -44,6 +52,9 @@ export const Domain = Schema.Struct({
   verified_at: Schema.NullOr(Timestamp.Timestamp),
   last_checked_at: Schema.NullOr(Timestamp.Timestamp),
   next_check_at: Schema.NullOr(Timestamp.Timestamp),
+  zone: Schema.NullOr(Schema.String).annotate({
+    description: "Name of the DNS zone that holds the domain, which a check finds; `null` while it is unknown",
+  }),
   open_tracking: Schema.Boolean.annotate({ description: "Whether opens are tracked" }),
   click_tracking: Schema.Boolean.annotate({ description: "Whether clicks are tracked" }),
   tracking_domain: Schema.NullOr(DomainName.DomainName).annotate({

@@ -16,12 +16,20 @@ import type * as Timestamp from "../values/Timestamp.ts"
 export const recordCheck = (
   now: Timestamp.Timestamp,
   findings: ReadonlyArray<DnsFinding.DnsFinding>,
+  zone: string | null = null,
 ): DomainState.Decide<NothingNew | DomainNotFound> =>
   DomainState.ofDomain((domain) => {
     const records = DnsFinding.clipped(findings)
     const events = [...statusEvents(domain, records, now), ...Ed25519Key.applyFindings(domain.ed25519, records, now)]
-    return withCheck(domain, records, events, now)
+    return withCheck(domain, { records, ...zoneIn(domain, zone) }, events, now)
   })
+
+/** A zone is at or above the domain. */
+const zoneIn = ({ name }: DomainState.Domain, zone: string | null): Pick<Check, "zone"> => {
+  if (zone === null || (zone !== name && !name.endsWith(`.${zone}`))) return {}
+  const parsed = DomainName.parse(zone)
+  return Result.isSuccess(parsed) ? { zone: parsed.success } : {}
+}
 
 /**
  * Verifies a reserved name whose mail is captured, which needs no DNS. Replaces `recordCheck` for such a domain, on
@@ -37,19 +45,22 @@ export const verifyReserved = (now: Timestamp.Timestamp): DomainState.Decide<Not
     if (waiting !== null) events.push({ _tag: "Ed25519Activated", selector: waiting.selector, at: now })
     if (domain.status !== "verified")
       events.push({ _tag: "DomainVerified", domain_id, name, method: "reserved", at: now })
-    return withCheck(domain, [], events, now)
+    return withCheck(domain, { records: [] }, events, now)
   })
+
+type Check = Pick<typeof DomainState.Event.cases.DomainChecked.Type, "records" | "zone">
 
 /** Puts the check before the events that follow from it, with the time of the next one. */
 const withCheck = (
   domain: DomainState.Domain,
-  records: ReadonlyArray<DnsFinding.DnsFinding>,
+  found: Check,
   events: ReadonlyArray<DomainState.Event>,
   now: Timestamp.Timestamp,
 ): Result.Result<Array.NonEmptyReadonlyArray<DomainState.Event>, NothingNew> => {
-  const repeats = events.length === 0 && DnsFinding.same(records, domain.records) && !DomainSchedule.isDue(domain, now)
+  const isSame = DnsFinding.same(found.records, domain.records) && (found.zone ?? domain.zone) === domain.zone
+  const repeats = events.length === 0 && isSame && !DomainSchedule.isDue(domain, now)
   if (repeats) return Result.fail(new NothingNew())
-  const check: DomainState.Event = { _tag: "DomainChecked", records, next_check_at: null, at: now }
+  const check: DomainState.Event = { _tag: "DomainChecked", ...found, next_check_at: null, at: now }
   const after = [check, ...events].reduce<DomainState.State>(DomainState.evolve, domain)
   const next_check_at = after._tag === "Domain" ? DomainSchedule.next(after, now) : null
   return Result.succeed([{ ...check, next_check_at }, ...events])

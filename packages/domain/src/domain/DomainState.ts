@@ -24,7 +24,13 @@ const named = { domain_id: Id.DomainId, name: DomainName.DomainName }
  */
 export const Event = Schema.TaggedUnion({
   DomainAdded: { ...named, dkim: DkimKey, transport: TransportChoice, next_check_at: at, at },
-  DomainChecked: { records: Schema.Array(DnsFinding.DnsFinding), next_check_at: Schema.NullOr(at), at },
+  DomainChecked: {
+    records: Schema.Array(DnsFinding.DnsFinding),
+    /** Name of the zone that holds the domain; absent if the check did not find it. */
+    zone: Schema.optionalKey(DomainName.DomainName),
+    next_check_at: Schema.NullOr(at),
+    at,
+  },
   /** `reserved`: nobody can publish DNS records under this name, so it is trusted while its mail is captured. */
   DomainVerified: { ...named, method: Schema.Literals(["dns", "reserved"]), at },
   DomainDegraded: { ...named, at },
@@ -52,6 +58,8 @@ export interface Domain {
   /** Absent if the domain never had an Ed25519 key. */
   readonly ed25519?: Ed25519Key.Ed25519Key
   readonly transport: TransportChoice
+  /** Name of the zone that holds the domain, as DNS last told; absent if it never did. */
+  readonly zone?: DomainName.DomainName
   /** Default tracking of this domain's mail; absent if nothing is tracked. */
   readonly tracking?: Tracking.Tracking
   /** Absent if links use the service's own name. */
@@ -84,6 +92,7 @@ export const evolve = (state: State, event: Event): State => {
     case "DomainChecked":
       return {
         ...withFindings(state, event.records),
+        ...(event.zone === undefined ? {} : { zone: event.zone }),
         records: event.records,
         checks: state.checks + 1,
         last_checked_at: event.at,

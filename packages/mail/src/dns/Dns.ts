@@ -64,6 +64,8 @@ export interface ZoneQueries extends Queries {
    * of the operator's own network, which customers must not learn about.
    */
   readonly isPublic: boolean
+  /** Name of the zone that holds the domain; `null` if it is not public. */
+  readonly zone: string | null
 }
 
 export interface Config {
@@ -186,8 +188,8 @@ const failureOf = (cause: unknown): NotFound | Unavailable => {
 
 const authoritative = (config: Config, resolver: Queries) =>
   Effect.fn("Dns.authoritative")(function* (domain: string) {
-    const servers = yield* nameServers(config, resolver, domain)
-    if (servers.length === 0) return { ...resolver, isPublic: false } satisfies ZoneQueries
+    const { servers, zone: zoneName } = yield* nameServers(config, resolver, domain)
+    if (servers.length === 0) return { ...resolver, isPublic: false, zone: null } satisfies ZoneQueries
     const zone = fromResolver(open(config, servers))
     // A name server answers a CNAME that leaves its zone with the CNAME alone: only the resolver can follow it.
     const isAlias = (name: string) => Effect.map(zone.cname(name), (answer) => answer._tag === "Found")
@@ -213,6 +215,7 @@ const authoritative = (config: Config, resolver: Queries) =>
       ns: orResolver(zone.ns, resolver.ns),
       ptr: resolver.ptr,
       isPublic: true,
+      zone: zoneName,
     } satisfies ZoneQueries
   })
 
@@ -223,12 +226,13 @@ const indirect = <A>(answer: Answer<A>): Answer<A> =>
 const throughAlias = <A>(answer: Answer<A>): Answer<A> =>
   answer._tag === "NotFound" ? notFound("NODATA") : indirect(answer)
 
-/** Returns the addresses of the name servers of the closest ancestor with NS records, never of a TLD. */
+/** Returns the zone of a domain, which is the closest ancestor with NS records and never a TLD, and its name servers. */
 const nameServers = Effect.fnUntraced(function* (config: Config, resolver: Queries, domain: string) {
   const labels = domain.split(".")
   for (let from = 0; from <= labels.length - 2; from++) {
-    const zone = yield* resolver.ns(labels.slice(from).join("."))
-    if (zone._tag === "Unavailable") return []
+    const name = labels.slice(from).join(".")
+    const zone = yield* resolver.ns(name)
+    if (zone._tag === "Unavailable") return { zone: null, servers: [] }
     if (zone._tag === "NotFound") continue
     const hosts = yield* Effect.forEach(
       zone.records.slice(0, AUTHORITATIVE_SERVERS),
@@ -236,12 +240,13 @@ const nameServers = Effect.fnUntraced(function* (config: Config, resolver: Queri
       { concurrency: "unbounded" },
     )
     const port = config.authoritative_port ?? 53
-    return hosts
+    const servers = hosts
       .flatMap((answer) => (answer._tag === "Found" ? answer.records : []))
       .filter((address) => Network.isReachable(address, config.allowed))
       .map((address) => (address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`))
+    return { zone: name, servers }
   }
-  return []
+  return { zone: null, servers: [] }
 })
 
 const hostName = (name: string): string => (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase()

@@ -1,3 +1,4 @@
+import * as DomainZone from "@waybill/domain/domain/DomainZone"
 import { Effect } from "effect"
 import * as DkimRecord from "../dkim/DkimRecord.ts"
 import * as Dns from "./Dns.ts"
@@ -21,6 +22,8 @@ export type Verdict = "verified" | "missing" | "unavailable"
 
 export interface Report {
   readonly verdict: Verdict
+  /** Name of the zone that holds the domain; `null` if DNS did not tell. */
+  readonly zone: string | null
   readonly records: ReadonlyArray<CheckedRecord>
 }
 
@@ -39,14 +42,20 @@ export const check = Effect.fn("DomainCheck.check")(function* (
   const records = yield* Effect.forEach(
     expected,
     (record) =>
-      Effect.map(checkRecord(queries, domain, record), (result): CheckedRecord => ({
-        ...record,
-        ...shown(record, result),
-      })),
+      Effect.map(
+        checkRecord(queries, domain, { ...record, host: hostIn(zone.zone, record) }),
+        (result): CheckedRecord => ({
+          ...record,
+          ...shown(record, result),
+        }),
+      ),
     { concurrency: "unbounded" },
   )
-  return { verdict: verdict(records), records } satisfies Report
+  return { verdict: verdict(records), zone: zone.zone, records } satisfies Report
 })
+
+/** Returns the host that the form of a DNS provider wants, which adds the name of its zone. */
+const hostIn = (zone: string | null, { host, name }: ExpectedRecord): string => DomainZone.hostIn(zone, name) ?? host
 
 /**
  * Hides the records of a zone that the internet does not know, except expected values and public keys at our selectors:

@@ -8,7 +8,7 @@ export type Purpose = "dkim" | "return_path" | "spf" | "dmarc" | "tracking"
 export interface ExpectedRecord {
   readonly purpose: Purpose
   readonly type: "TXT" | "CNAME" | "MX"
-  /** Relative to the domain, as the forms of DNS providers want it. */
+  /** Relative to the domain. The zone of its DNS provider may begin higher. */
   readonly host: string
   readonly name: string
   readonly value: string

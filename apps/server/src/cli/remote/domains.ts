@@ -8,7 +8,7 @@ import { ApiClient, call } from "./ApiClient.ts"
 import * as DomainReports from "./DomainReports.ts"
 
 const COLUMNS = ["name", "status", "created_at", "verified_at", "last_checked_at"]
-const RECORD_COLUMNS = ["type", "name", "value", "required", "status", "error"]
+const RECORD_COLUMNS = ["type", "name", "host_in_zone", "value", "required", "status", "error"]
 
 /** The commands that read or change the database of an instance, and are loaded only then. */
 const inDatabase = Effect.promise(() => import("../commands/DomainTransports.ts"))
@@ -17,9 +17,11 @@ const name = Argument.String("domain").pipe(Argument.withDescription("Domain nam
 
 const show = Effect.fnUntraced(function* (domain: T.Domain, json: boolean) {
   if (json) return yield* Output.printJson(domain, 2)
-  yield* Output.say(`${domain.name} is ${domain.status}. Its DNS records:`, "")
+  const inZone =
+    domain.zone === null ? "" : ` Where your DNS provider adds ${domain.zone}, enter host_in_zone instead of name.`
+  yield* Output.say(`${domain.name} is ${domain.status}. Its DNS records:${inZone}`, "")
   yield* Output.print(
-    domain.records.map((record) => ({ ...record })),
+    domain.records.map((record) => ({ ...record, host_in_zone: record.zone_host })),
     { json, columns: RECORD_COLUMNS },
   )
 })

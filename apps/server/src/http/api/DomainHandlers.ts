@@ -5,6 +5,7 @@ import type * as Aggregate from "@waybill/domain/stream/Aggregate"
 import * as Domain from "@waybill/domain/domain/Domain"
 import type { DkimKey } from "@waybill/domain/domain/DkimKey"
 import type * as DomainName from "@waybill/domain/domain/DomainName"
+import * as DomainZone from "@waybill/domain/domain/DomainZone"
 import * as DomainRefusal from "@waybill/domain/domain/DomainRefusal"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type * as Id from "@waybill/domain/values/Id"
@@ -88,6 +89,7 @@ const show = (record: Domains.DomainRecord) => Effect.map(Instance, (instance) =
 /** Returns a domain with the records to publish and the result of the last DNS check for each. */
 const present = (record: Domains.DomainRecord, instance: DomainCommands.RecordSettings): Contract.Domain => {
   const { created_at, domain_id, last_checked_at, name, next_check_at, records, status, verified_at } = record
+  const zone = DomainZone.zoneOf(record)
   return {
     object: "domain",
     id: domain_id,
@@ -97,13 +99,14 @@ const present = (record: Domains.DomainRecord, instance: DomainCommands.RecordSe
     verified_at,
     last_checked_at,
     next_check_at,
+    zone,
     open_tracking: record.tracking?.opens ?? false,
     click_tracking: record.tracking?.clicks ?? false,
     tracking_domain: record.tracking_domain?.name ?? null,
     records: DomainCommands.expectedRecords(record, instance).map((expected) => {
       const finding = records.find(({ host, purpose }) => purpose === expected.purpose && host === expected.host)
       const { error, found, status } = finding ?? { status: "not_checked" as const, found: [], error: null }
-      return { ...expected, status, found, error }
+      return { ...expected, zone_host: DomainZone.hostIn(zone, expected.name), status, found, error }
     }),
   }
 }
