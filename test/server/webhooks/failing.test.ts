@@ -3,6 +3,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Audit from "@waybill/store/operations/Audit"
 import * as WebhookFailures from "@waybill/store/webhooks/WebhookFailures"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
@@ -100,6 +101,11 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
     yield* Webhooks.settledOne(witness)
     const after = yield* Webhooks.record(endpoint)
     assert.deepStrictEqual([after?.enabled, after?.disabled_reason], [false, "gone"])
+    // The service acted by itself, and the audit log has it all the same.
+    const { entries } = yield* Audit.list({ account_id, limit: 5 })
+    assert.deepStrictEqual(entries.map(({ meta, stream_id, type }) => [type, stream_id, meta.actor.type]).slice(0, 1), [
+      ["WebhookDisabled", endpoint.webhook_id, "system"],
+    ])
     const told = JSON.parse(other.calls[0]?.body ?? "{}") as {
       type: string
       data: { webhook_id: string; cause: string }
@@ -186,6 +192,26 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
     yield* working()
     const record = yield* Webhooks.settledOne(endpoint)
     assert.deepStrictEqual([record.status, record.history[0]?.error], ["failed", "the webhook is disabled or deleted"])
+    assert.deepInclude(record, { attempts: 0, last_status: null })
     assert.deepStrictEqual(receiver.calls, [])
+  })
+
+  it.effect("keeps the answer and the number of its calls when it is disabled before the next one", function* () {
+    const receiver = yield* Receiver.listen({ answer: () => ({ status: 500 }) })
+    const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        yield* working({ nextAt: (now) => Webhooks.retrySoon(now, 1) })
+        yield* Webhooks.acceptEmail(endpoint.account_id)
+        yield* World.until(Webhooks.deliveries(endpoint), ([first]) => first?.last_status === 500)
+        yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { enabled: false }, []))
+        const record = yield* Webhooks.settledOne(endpoint)
+        assert.deepInclude(record, { status: "failed", last_status: 500, attempts: receiver.calls.length })
+        assert.deepStrictEqual(
+          record.history.map(({ called, status }) => called ?? status),
+          [...receiver.calls.map(() => 500), false],
+        )
+      }),
+    )
   })
 })

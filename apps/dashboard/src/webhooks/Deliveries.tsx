@@ -161,20 +161,24 @@ interface AttemptProps {
 const Attempt = ({ attempt, requestBody }: AttemptProps) => (
   <li className="rounded-lg border border-line bg-panel">
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-xs">
-      <ResponseStatus status={attempt.status} />
+      {attempt.called === false ? <Badge>Not called</Badge> : <ResponseStatus status={attempt.status} />}
       <span className="text-ink-2">{formatDateTime(attempt.at)}</span>
-      <span className="tabular text-ink-3">{attempt.duration_ms} ms</span>
+      {attempt.called === false ? undefined : <span className="tabular text-ink-3">{attempt.duration_ms} ms</span>}
       {attempt.address === null ? undefined : <span className="text-ink-3">{attempt.address}</span>}
       {attempt.error === null ? undefined : (
-        <span className="text-bad">
+        <span
+          className={cx("inline-block first-letter:uppercase", attempt.called === false ? "text-ink-2" : "text-bad")}
+        >
           <UntrustedText text={attempt.error} />
         </span>
       )}
     </p>
-    <div className="grid gap-px border-t border-line bg-line sm:grid-cols-2">
-      <HttpMessage title="Request" headers={attempt.request_headers} body={indented(requestBody)} />
-      <HttpMessage title="Response" headers={attempt.response_headers} body={attempt.response_body} />
-    </div>
+    {attempt.called === false ? undefined : (
+      <div className="grid gap-px border-t border-line bg-line sm:grid-cols-2">
+        <HttpMessage title="Request" headers={attempt.request_headers} body={indented(requestBody)} />
+        <HttpMessage title="Response" headers={attempt.response_headers} body={attempt.response_body} />
+      </div>
+    )}
   </li>
 )
 

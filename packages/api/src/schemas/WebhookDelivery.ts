@@ -18,6 +18,10 @@ const Attempt = Schema.Struct({
   response_body: Schema.NullOr(Schema.String).annotate({ description: "The first 4 KB" }),
   duration_ms: Schema.Natural,
   error: Schema.NullOr(Schema.String).annotate({ description: "Why there was no complete response" }),
+  called: Schema.optionalKey(Schema.Literal(false)).annotate({
+    description:
+      "`false` if nothing was called, such as for a disabled webhook; `error` says why. It does not count as an attempt. Absent otherwise",
+  }),
 }).annotate({ identifier: "WebhookAttempt" })
 
 const fields = {
@@ -28,12 +32,12 @@ const fields = {
   event_type: Schema.String.annotate({ examples: ["email.delivered"] }),
   livemode: Livemode.field("False for an event of test mail"),
   status: Schema.Literals(["pending", "delivered", "failed"]),
-  attempts: Schema.Natural,
+  attempts: Schema.Natural.annotate({ description: "Calls that were made" }),
   created_at: at,
   next_attempt_at: Schema.NullOr(at),
   delivered_at: Schema.NullOr(at),
   last_status: Schema.NullOr(Schema.Int).annotate({
-    description: "HTTP status of the last attempt; `null` if there was none, or no response",
+    description: "HTTP status of the last call that was made; `null` if there was none, or no response",
   }),
 }
 
@@ -46,7 +50,7 @@ export const DeliveryDetail = Schema.Struct({
     description:
       "The body of an attempt now: the event as JSON, in the webhook's format; empty if that format has no such event",
   }),
-  history: Schema.Array(Attempt).annotate({ description: "Every attempt, oldest first" }),
+  history: Schema.Array(Attempt).annotate({ description: "Every attempt, oldest first, and why a call was not made" }),
 }).annotate({ identifier: "WebhookDeliveryDetail" })
 export type DeliveryDetail = typeof DeliveryDetail.Type
 

@@ -34,7 +34,7 @@ export interface Page {
 
 /**
  * Lists changes by keys, users and operators, newest first. Mail is excluded, because its log shows it, and so is what
- * the service does by itself. A page of a rare filter ends early, with a position to continue from.
+ * the service does by itself, except that it disables webhooks, which then miss events. A page of a rare filter ends early, with a position to continue from.
  */
 export const list = Effect.fn("Audit.list")(function* (query: Query) {
   const sql = yield* PgClient.PgClient
@@ -49,7 +49,8 @@ const read = Effect.fnUntraced(function* (
   const chunk = matches === undefined ? limit + 1 : CHUNK
   let { before } = query
   for (let examined = 0; examined < MAX_EXAMINED; examined += chunk) {
-    const rows = yield* statement(sql, { account_id, limit: chunk, ...(before === undefined ? {} : { before }) })
+    const range = { account_id, limit: chunk, ...(before === undefined ? {} : { before }) }
+    const rows = newest(chunk, yield* statement(sql, range), yield* disablings(sql, range))
     const named = yield* withNames(sql, account_id, rows)
     entries.push(...(matches === undefined ? named : named.filter(matches)))
     if (entries.length > limit) return { entries: entries.slice(0, limit), next: entries[limit - 1]?.position ?? null }
@@ -58,6 +59,21 @@ const read = Effect.fnUntraced(function* (
   }
   return { entries, next: before ?? null }
 })
+
+const newest = (limit: number, ...lists: ReadonlyArray<ReadonlyArray<Entry>>): ReadonlyArray<Entry> =>
+  lists
+    .flat()
+    .toSorted((one, other) => (one.position < other.position ? 1 : -1))
+    .slice(0, limit)
+
+/** Webhooks that the service has disabled. Reads the streams of the account's webhooks, which are short. */
+const disablings = (sql: PgClient.PgClient, { account_id, before, limit }: Omit<Query, "matches">) => sql<Entry>`
+  SELECT e.position, e.event_id, e.stream, e.stream_id, e.type, e.data, e.meta,
+    ${Iso.iso(sql, "e.recorded_at")} AS recorded_at
+  FROM webhooks w JOIN events e ON e.account_id = w.account_id AND e.stream_id = w.id
+  WHERE w.account_id = ${account_id} AND e.type = 'WebhookDisabled' AND e.meta -> 'actor' ->> 'type' = 'system'
+    ${before === undefined ? sql.literal("") : sql`AND e.position < ${before}::bigint`}
+  ORDER BY e.position DESC LIMIT ${limit}::int`
 
 /** The condition is exactly that of the index `events_audit`. */
 export const statement = (sql: PgClient.PgClient, { account_id, before, limit }: Omit<Query, "matches">) => sql<Entry>`

@@ -59,7 +59,7 @@ const record = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) => sql<
     WHERE f.account_id = successful.account_id AND f.webhook_id = successful.webhook_id
   )
   UPDATE webhook_deliveries d
-  SET status = CASE WHEN s.rearmed THEN 'pending' ELSE s.status END, attempts = d.attempts + 1,
+  SET status = CASE WHEN s.rearmed THEN 'pending' ELSE s.status END, attempts = d.attempts + (CASE WHEN s.attempt -> 'called' = 'false' THEN 0 ELSE 1 END),
     next_attempt_at = CASE WHEN s.rearmed THEN d.next_attempt_at ELSE s.next_attempt_at END,
     delivered_at = coalesce(s.delivered_at, d.delivered_at),
     history = ${WebhookDeliveries.earlierAttempts(sql)} || s.attempt

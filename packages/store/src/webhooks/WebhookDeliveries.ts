@@ -41,6 +41,8 @@ export interface Attempt {
   readonly response_body: string | null
   readonly duration_ms: number
   readonly error: string | null
+  /** False if nothing was called, such as for a disabled webhook. Such an entry says why and is no attempt. Absent otherwise. */
+  readonly called?: false
 }
 
 export interface DeliveryRecord {
@@ -68,7 +70,7 @@ export const insert = (sql: PgClient.PgClient, deliveries: ReadonlyArray<Webhook
 
 const columns = (sql: PgClient.PgClient) => sql`
   'webhook_delivery' AS object, id, webhook_id, event_id, event_type, livemode, status, attempts, history,
-  (history -> -1 ->> 'status')::int AS last_status,
+  (jsonb_path_query_array(history, '$[*] ? (!(@.called == false))') -> -1 ->> 'status')::int AS last_status,
   ${Iso.iso(sql, "created_at")} AS created_at, ${Iso.iso(sql, "next_attempt_at")} AS next_attempt_at,
   ${Iso.iso(sql, "delivered_at")} AS delivered_at`
 

@@ -201,4 +201,5 @@ const notCalled = (url: string, error: string) =>
     response_body: null,
     duration_ms: 0,
     error,
+    called: false,
   }))

@@ -1,0 +1,15 @@
+import type { Webhook } from "../api/Records.ts"
+
+const REASONS: { readonly [reason: string]: string } = {
+  gone: "Endpoint responded 410 Gone",
+  failing: "No successful delivery for five days",
+  manual: "Manually",
+}
+
+/** Says why a webhook is disabled; `undefined` for one that is enabled. */
+export const disabledReason = ({ disabled_reason: reason }: Webhook): string | undefined =>
+  reason === null ? undefined : (REASONS[reason] ?? reason)
+
+/** Whether the service disabled the webhook by itself. */
+export const isDisabledByService = ({ disabled_reason: reason, enabled }: Webhook): boolean =>
+  !enabled && reason !== null && reason !== "manual"
