@@ -80,11 +80,13 @@ describe("accepting an email", () => {
     givenRequest({ tracks: false }, { tracking: { opens: true, clicks: null } }).refuses(refusal)
     givenRequest({ tracks: false }, { tracking: { opens: null, clicks: true } }).refuses(refusal)
     givenRequest({ tracks: false }, { tracking: { opens: false, clicks: null } }).appendsOnly("EmailQueued")
-    const history = happened(Email, [], Email.queue(facts({ domain: ofTracking }), command()))
+    const before = happened(Email, [], Email.queue(facts({ domain: ofTracking }), command()))
+    const history = happened(Email, before, Email.recordFailed(after(1), ana, words()))
     const again = Email.resendCommand(messageOf(...history))
     assert.deepStrictEqual(again.tracking, tracked)
     givenRequest({ tracks: false }, again).appendsOnly("EmailQueued")
-    const untracked = Email.resendCommand(messageOf(queued()))
+    const failed = happened(Email, [queued()], Email.recordFailed(after(1), ana, words()))
+    const untracked = Email.resendCommand(messageOf(...failed))
     givenRequest({ domain: ofTracking }, untracked).leads((email) => {
       assert(email._tag === "Message" && !("tracking" in email.accepted))
     })
@@ -330,10 +332,11 @@ describe("canceling", () => {
 })
 
 describe("resending", () => {
-  it("a resend goes to all recipients that the first email did not reach", () => {
+  it("a resend goes to the recipients that the first email did not reach and is no longer sent to", () => {
     const history = happened(
       Email,
       [toThree()],
+      Email.recordFailed(after(1), ana, words()),
       Email.recordDelivered(after(1), bob, words()),
       Email.recordFailed(after(1), cyd, words()),
     )
@@ -353,10 +356,35 @@ describe("resending", () => {
       Email.recordComplained(after(2), bob, "abuse"),
     )
     const again = Email.resendCommand(messageOf(...history))
+    assert.deepStrictEqual([again.to, again.cc, again.bcc], [[], [], []])
+  })
+
+  it("a recipient for whom delivery is in progress gets no copy", () => {
+    const history = happened(
+      Email,
+      [toThree()],
+      Email.recordDeferred(after(1), ana, words(), after(2)),
+      Email.recordFailed(after(1), cyd, words()),
+    )
+    const again = Email.resendCommand(messageOf(...history))
     assert.deepStrictEqual([again.to, again.cc, again.bcc], [[], [], [{ address: cyd }]])
   })
 
-  const original = { recipients: 1, content_kept: true }
+  it("a message names its first copies", () => {
+    const copy = id("EmailId", 2)
+    const [named] = Email.resent(messageOf(queued()), copy, after(1))
+    assert.deepStrictEqual(named, { _tag: "EmailResent", copy_id: copy, at: after(1) })
+    const many = Array.from({ length: Email.MAX_COPIES }, () => ({
+      _tag: "EmailResent" as const,
+      copy_id: copy,
+      at: after(1),
+    }))
+    const message = messageOf(queued(), ...many)
+    assert.lengthOf(message.copies ?? [], Email.MAX_COPIES)
+    assert.deepStrictEqual(Email.resent(message, copy, after(2)), [])
+  })
+
+  const original = { recipients: 1, in_progress: 0, content_kept: true }
   it("a resend is refused when all recipients have the mail", () => {
     const history = happened(Email, [queued()], Email.recordDelivered(after(1), ana, words()))
     givenRequest({ original }, Email.resendCommand(messageOf(...history))).refuses({

@@ -12,7 +12,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const id = yield* send({ scheduled_at: later(1) })
     const canceled = yield* call("POST", `/v1/email/${id}/cancel`)
     assert.strictEqual(canceled.status, 200)
-    const { content, tracking, ...record } = yield* log(id)
+    const { content, copies: _, resend_of: __, tracking, ...record } = yield* log(id)
     assert.deepStrictEqual([content.text, tracking], ["Hi", { opens: false, clicks: false }])
     assert.deepStrictEqual(canceled.json, record)
     assert.deepStrictEqual([record.status, record.version], ["canceled", 2])
@@ -59,11 +59,20 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const { call, log, send } = yield* setUp
     const attachments = [{ filename: "a.txt", content: "aGk=", content_type: null, content_id: null }]
     const id = yield* send({ to: ["ana@example.org", "bo@example.org"], tags: ["x"], attachments })
+    // While delivery is in progress, a copy would reach everybody twice.
+    const early = yield* call("POST", `/v1/email/${id}/resend`)
+    assert.deepStrictEqual(reasonOf(early), [422, "nothing_to_resend"])
+    assert.include(early.json.error.message, "it is still being sent to its recipients")
+    assert.strictEqual((yield* call("POST", `/v1/email/${id}/cancel`)).status, 200)
     const again = yield* call("POST", `/v1/email/${id}/resend`)
     assert.strictEqual(again.status, 200)
     assert.deepStrictEqual(Object.keys(again.json), ["id", "status", "created_at"])
     assert.notStrictEqual(again.json.id, id)
     const [first, copy] = [yield* log(id), yield* log(again.json.id)]
+    assert.deepStrictEqual([first.copies, first.resend_of], [[again.json.id], null])
+    assert.deepStrictEqual([copy.copies, copy.resend_of], [[], id])
+    const events = (yield* call("GET", `/v1/email/logs/${id}/events`)).json.data
+    assert.deepInclude(events.at(-1), { type: "email.resent", data: { copy_id: again.json.id } })
     for (const field of ["from", "to", "subject", "tags", "content", "size_bytes"])
       assert.deepStrictEqual(copy[field], first[field], field)
     assert.deepStrictEqual(copy.content.attachments, [

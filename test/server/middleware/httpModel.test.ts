@@ -194,8 +194,11 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, reques
       const message = email(command.nth)
       if (message === undefined) return
       const answer = yield* request("POST", `/v1/email/${message.id}/resend`)
-      const json = expect(answer, ...verdict(message.from, message.to))
-      if (answer.status === 200) accepted(json.id, message.from, message.to)
+      // Of a message that waits for its time only the suppressed recipients are given up.
+      const to = message.canceled ? message.to : message.to.filter((address) => !message.queued.has(address))
+      if (to.length === 0) return expect(answer, 422, "nothing_to_resend")
+      const json = expect(answer, ...verdict(message.from, to))
+      if (answer.status === 200) accepted(json.id, message.from, to)
       return
     }
     case "CreateKey": {

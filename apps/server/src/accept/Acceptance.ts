@@ -79,19 +79,19 @@ export const accept = <A, E, F>({ answer, at, load = [], messages, sender }: Acc
       const content: Array<ContentRow> = []
       const verdicts: Array<Verdict<E>> = []
       const before: Before = { recipients: 0, scheduled_bytes: 0 }
+      let refused = 0
       for (const { draft, id, rebuild } of messages) {
         const current = rebuild === undefined ? draft : rebuild(view)
         const decided = Result.flatMap(current, (each) => decide(view, sender, id, each, at, before))
         if (Result.isSuccess(decided)) {
-          append.push({ aggregate: Email, id, events: decided.success.events })
+          append.push({ aggregate: Email, id, events: decided.success.events }, ...decided.success.named)
           content.push(...decided.success.content)
           before.recipients += decided.success.recipients
           before.scheduled_bytes += decided.success.scheduled_bytes
-        }
+        } else refused++
         verdicts.push(Result.map(decided, ({ created_at }) => ({ id, created_at })))
       }
-      const hasRefused = append.length < messages.length
-      return Result.map(answer(verdicts), (answer) => ({ append, content, answer, hasRefused }))
+      return Result.map(answer(verdicts), (answer) => ({ append, content, answer, hasRefused: refused > 0 }))
     },
   }
 }
@@ -140,7 +140,7 @@ const decide = (
   view: View,
   sender: Sender,
   id: Id.EmailId,
-  { blobs, command, original }: Draft.Draft,
+  { blobs, command, nameCopy, original }: Draft.Draft,
   at: Timestamp.Timestamp,
   before: Before,
 ) => {
@@ -198,6 +198,7 @@ const decide = (
     const expires_on = Timestamp.dayAfter(at, days)
     return {
       events,
+      named: nameCopy?.(id, queued.created_at) ?? [],
       created_at: queued.created_at,
       // The body is the first.
       content: blobs.map((blob, nth): ContentRow => ({

@@ -7,6 +7,7 @@ import * as Address from "@waybill/domain/values/Address"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as MediaType from "@waybill/mail/compose/MediaType"
 import { bareContentId } from "@waybill/mail/compose/Message"
+import type { Append } from "@waybill/store/commit/Commit"
 import type { Needs } from "@waybill/store/facts/Facts"
 import * as Content from "@waybill/store/content/Content"
 
@@ -16,6 +17,8 @@ export interface Draft {
   readonly blobs: ReadonlyArray<Content.Blob>
   /** The message that this one resends. */
   readonly original?: EmailAcceptance.Context["original"]
+  /** Names the copy in the history of the message that this one resends. */
+  readonly nameCopy?: (copy: Id.EmailId, at: Timestamp.Timestamp) => ReadonlyArray<Append>
 }
 
 /** Returns the draft of a message. A missing text part is derived when the mail is composed, to keep acceptance cheap. */

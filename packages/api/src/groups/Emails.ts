@@ -102,7 +102,7 @@ export class Emails extends HttpApiGroup.make("emails")
       annotate(
         "Resend an email",
         "email:send",
-        "Queues a copy with its own id for every recipient that the message did not reach. Possible while the content is kept.",
+        "Queues a copy with its own id for every recipient that the message did not reach and is no longer sent to: those that are bounced, failed, suppressed or canceled. Recipients that are queued or deferred are left out, because their delivery goes on. Possible while the content is kept.",
       ),
     ),
   )

@@ -114,5 +114,9 @@ export const WithContent = Schema.Struct({
   tracking: Tracking.Tracking.annotate({
     description: "Whether opens and clicks are tracked, as decided at acceptance",
   }),
+  resend_of: Schema.NullOr(Id.EmailId).annotate({ description: "The message that this one is a copy of" }),
+  copies: Schema.Array(Id.EmailId).annotate({
+    description: "The first 100 copies that were sent to recipients whom this message did not reach",
+  }),
   content: Schema.NullOr(Content).annotate({ description: "`null` once it is no longer kept" }),
 }).annotate({ identifier: "EmailLogWithContent" })

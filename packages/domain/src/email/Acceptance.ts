@@ -77,7 +77,14 @@ export interface Context {
   /** The test clock that the message lives on, and the time that it shows; no time if there is no such clock. */
   readonly clock?: { readonly id: Id.TestClockId; readonly now: Timestamp.Timestamp | undefined } | undefined
   /** For a resend: the message that is copied. */
-  readonly original?: { readonly recipients: number; readonly content_kept: boolean } | undefined
+  readonly original?:
+    | {
+        readonly recipients: number
+        /** Recipients for whom delivery is still in progress. */
+        readonly in_progress: number
+        readonly content_kept: boolean
+      }
+    | undefined
 }
 
 export type Refusal =
@@ -151,7 +158,12 @@ export const accept = (
   if (steering.refused.length > 0) return Result.fail(new EmailRefusal.HeaderNotAllowed({ names: steering.refused }))
   if (facts.original?.content_kept === false) return Result.fail(new EmailRefusal.ContentExpired())
   if (facts.original !== undefined && all.length === 0)
-    return Result.fail(new EmailRefusal.NothingToResend({ recipients: facts.original.recipients }))
+    return Result.fail(
+      new EmailRefusal.NothingToResend({
+        recipients: facts.original.recipients,
+        in_progress: facts.original.in_progress,
+      }),
+    )
   const notVerified = facts.mode === "live" ? checkDomains(name, domain?.status, facts.sender) : undefined
   if (notVerified !== undefined) return Result.fail(notVerified)
   if (all.length > plan.max_recipients)

@@ -4,6 +4,8 @@ import type * as Address from "../values/Address.ts"
 import * as EmailEvent from "./EmailEvent.ts"
 import * as EmailRefusal from "./EmailRefusal.ts"
 import * as EmailState from "./EmailState.ts"
+import * as EmailStatus from "./EmailStatus.ts"
+import type * as Id from "../values/Id.ts"
 import { NothingNew } from "../values/Refusal.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 import * as Tracking from "./Tracking.ts"
@@ -91,18 +93,28 @@ const whileWaiting = (
     : Result.fail(new EmailRefusal.NotCancelable({ email_status }))
 }
 
+/** Maximum number of copies that a message names. Later copies name the message, and it does not name them. */
+export const MAX_COPIES = 100
+
+/** Returns the event by which a message names its copy; none if it names enough. */
+export const resent = (
+  message: EmailState.AcceptedEmail,
+  copy_id: Id.EmailId,
+  now: Timestamp.Timestamp,
+): ReadonlyArray<Event> =>
+  (message.copies ?? []).length < MAX_COPIES ? [{ _tag: "EmailResent", copy_id, at: now }] : []
+
 /**
- * Builds the command that sends a copy to every recipient that this message did not reach. The list may be empty or
- * hold suppressed recipients; `queue` handles both, as for any send.
+ * Builds the command that sends a copy to every recipient whom this message did not reach and for whom it is no longer
+ * tried. The list may be empty or hold suppressed recipients; `queue` handles both, as for any send.
  */
 export const resendCommand = (
   message: EmailState.AcceptedEmail,
   scheduled_at: Timestamp.Timestamp | null = null,
 ): Acceptance.Command => {
-  const reached = new Set<string>()
-  for (const { address, status } of message.recipients)
-    if (status === "delivered" || status === "complained" || status === "sent") reached.add(address)
-  const notReached = ({ address }: Address.Mailbox) => !reached.has(address)
+  const unreached = new Set<string>()
+  for (const { address, status } of message.recipients) if (EmailStatus.isGivenUp(status)) unreached.add(address)
+  const notReached = ({ address }: Address.Mailbox) => unreached.has(address)
   const { from, to, cc, bcc, reply_to, subject, headers, tags, content, size_bytes, list_unsubscribe, email_id } =
     message.accepted
   return {

@@ -87,6 +87,8 @@ export const Event = Schema.TaggedUnion({
   /** `refunded` is false if the account has canceled so much in the month that this mail still counts. */
   EmailCanceled: { refunded: Schema.optionalKey(Schema.Literal(false)), at },
   EmailRescheduled: { scheduled_at: Timestamp.Timestamp, at },
+  /** A copy of the message was queued for the recipients that it did not reach. */
+  EmailResent: { copy_id: Id.EmailId, at },
 })
 export type Event = typeof Event.Type
 export type EmailQueued = typeof Event.cases.EmailQueued.Type

@@ -256,12 +256,18 @@ export class RescheduledTooOften extends Schema.TaggedError<RescheduledTooOften>
 
 export class NothingToResend extends Schema.TaggedError<NothingToResend>()("NothingToResend", {
   recipients: Schema.Int,
+  /** Those for whom delivery is still in progress. */
+  in_progress: Schema.Int,
 }) {
   readonly status = 422
   readonly code = "unprocessable"
   readonly reason = "nothing_to_resend"
   override get message() {
-    return `There is nothing to resend: ${this.recipients} of ${this.recipients} recipients have received this email.`
+    const reached = this.recipients - this.in_progress
+    const received = `${reached} of ${this.recipients} recipients have received this email`
+    if (this.in_progress === 0) return `There is nothing to resend: ${received}.`
+    const others = `it is still being sent to ${reached === 0 ? (this.recipients === 1 ? "its recipient" : "its recipients") : `the other ${this.in_progress}`}`
+    return `There is nothing to resend: ${reached === 0 ? others : `${received}, and ${others}`}.`
   }
 }
 

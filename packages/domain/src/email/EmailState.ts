@@ -4,6 +4,7 @@ import type * as Aggregate from "../stream/Aggregate.ts"
 import type { EmailQueued, Event } from "./EmailEvent.ts"
 import * as EmailRefusal from "./EmailRefusal.ts"
 import * as EmailStatus from "./EmailStatus.ts"
+import type * as Id from "../values/Id.ts"
 import * as Recipient from "./Recipient.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 
@@ -19,6 +20,8 @@ export interface AcceptedEmail {
   readonly updated_at: Timestamp.Timestamp
   readonly opens: number
   readonly clicks: number
+  /** Copies that were sent of the message, oldest first; absent if there are none. */
+  readonly copies?: ReadonlyArray<Id.EmailId>
 }
 
 export const initial: State = { _tag: "NotCreated" }
@@ -34,6 +37,8 @@ export const evolve = (state: State, event: Event): State => {
       return { ...state, updated_at, recipients: state.recipients.map((each) => Recipient.cancel(each, event.at)) }
     case "EmailRescheduled":
       return { ...state, updated_at, scheduled_at: event.scheduled_at, reschedules: state.reschedules + 1 }
+    case "EmailResent":
+      return { ...state, updated_at, copies: [...(state.copies ?? []), event.copy_id] }
     case "EmailOpened":
       return { ...state, updated_at, opens: state.opens + 1 }
     case "EmailClicked":

@@ -22,6 +22,10 @@ export const ALL = Status.literals
  */
 export const isFinal = (status: Status): boolean => status !== "queued" && status !== "deferred" && status !== "sent"
 
+/** Whether the message did not reach the recipient and nothing tries it any more. */
+export const isGivenUp = (status: Status): boolean =>
+  isFinal(status) && status !== "delivered" && status !== "complained"
+
 /** Order in which recipients' statuses determine the message's status: the first that any recipient has. */
 const PRECEDENCE: ReadonlyArray<Status> = [
   "complained",

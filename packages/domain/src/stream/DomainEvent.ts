@@ -52,6 +52,7 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   EmailClicked: "email.clicked",
   EmailAttemptLost: "email.attempt_lost",
   EmailRescheduled: "email.rescheduled",
+  EmailResent: "email.resent",
   DomainAdded: "domain.created",
   DomainChecked: "domain.checked",
   DomainVerified: "domain.verified",

@@ -30,6 +30,7 @@ export type WebhookType = typeof WebhookType.Type
 export type QuietType =
   | "email.attempt_lost"
   | "email.rescheduled"
+  | "email.resent"
   | "domain.checked"
   | "domain.dkim_rotated"
   | "domain.dkim_activated"

@@ -86,6 +86,7 @@ export const LAYOUTS: Readonly<Record<string, ReadonlyArray<PackedField>>> = {
   EmailClicked: [at, recipient, text("url"), text("user_agent"), text("ip")],
   EmailCanceled: [at, json("refunded", absent)],
   EmailRescheduled: [at, text("scheduled_at")],
+  EmailResent: [at, text("copy_id")],
 }
 
 /** The first tokens of every packed event: its `meta`. */

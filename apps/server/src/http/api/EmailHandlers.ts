@@ -7,6 +7,8 @@ import * as UsageChange from "@waybill/domain/account/UsageChange"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
+import * as EmailStatus from "@waybill/domain/email/EmailStatus"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { Decide } from "@waybill/domain/stream/Aggregate"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -15,6 +17,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Content from "@waybill/store/content/Content"
 import type { Needs } from "@waybill/store/facts/Facts"
 import type { StoredAccount } from "@waybill/store/readmodels/Accounts"
+import { EventKinds } from "@waybill/store/feed/EventKinds"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import { Clock, Effect, Option, Result } from "effect"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
@@ -174,6 +177,7 @@ const warningsOf = Effect.fnUntraced(function* (original: Id.EmailId) {
 /** Reads the original twice: before the transaction, to know what it has to load, and inside it, where it is final. */
 const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
   const sender = yield* currentSender
+  const { isOpen } = yield* EventKinds
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id: sender.account_id, stream_id: id })
   if (state._tag === "NotCreated") return yield* new EmailRefusal.EmailNotFound()
@@ -186,7 +190,17 @@ const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
       onNone: () => [],
       onSome: (whole) => [Content.encodeBody(whole), ...whole.attachments],
     }),
-    original: { recipients: message.recipients.length, content_kept: Option.isSome(content) },
+    original: {
+      recipients: message.recipients.length,
+      in_progress: message.recipients.filter(({ status }) => !EmailStatus.isFinal(status)).length,
+      content_kept: Option.isSome(content),
+    },
+    ...(isOpen(DomainEvent.eventKind("EmailResent"))
+      ? {
+          nameCopy: (copy: Id.EmailId, at: Timestamp.Timestamp) =>
+            Email.resent(message, copy, at).map((event) => ({ aggregate: Email, id, events: [event] })),
+        }
+      : {}),
   })
   const rebuild = (view: View) => {
     const message = view.state<Email.State>(Email, id)

@@ -38,11 +38,13 @@ export const readEmail = Effect.fnUntraced(function* ({ params, query: { as_of }
 const detailsOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.EmailId) {
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: id })
-  if (state._tag === "NotCreated") return { tracking: Tracking.NONE, content: null }
+  if (state._tag === "NotCreated") return { tracking: Tracking.NONE, resend_of: null, copies: [], content: null }
   const { content, tracking = Tracking.NONE } = state.accepted
   const body = (yield* isExpired(account_id, state)) ? Option.none() : yield* Content.findBody(account_id, content)
   return {
     tracking,
+    resend_of: state.accepted.resend_of,
+    copies: state.copies ?? [],
     content: Option.getOrNull(
       Option.map(body, ({ html, text }) => ({
         html,
